@@ -1,0 +1,40 @@
+# The commands of this project. `make test` installs what the tests need and runs them all.
+
+GO    ?= go
+TOOL   = $(GO) tool -modfile=tools/go.mod
+BENCH ?= .
+COUNT ?= 1
+
+export CGO_ENABLED ?= 1
+
+.PHONY: build test check fmt bench eval fuzz clean
+
+build: ## one static binary in bin/
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
+
+test: test/.ready ## everything, race detector on
+	$(GO) test -race -timeout 15m ./...
+
+# Debian packages and npm packages that the tests need, installed if they are missing.
+test/.ready: test/setup.sh test/npm/package-lock.json
+	sh test/setup.sh
+	@touch $@
+
+check: ## format, lint, vet, and that it compiles for the other systems
+	$(GO) vet ./...
+	$(TOOL) golangci-lint fmt --diff
+	$(TOOL) golangci-lint run ./...
+	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./cmd/... ./internal/...
+	GOOS=windows CGO_ENABLED=0 $(GO) vet ./cmd/... ./internal/...
+
+fmt: ## formats the source
+	$(TOOL) golangci-lint fmt
+
+bench: ## speed, as ratios to limits taken in the same run; BENCH=Mask for some of them
+	$(GO) run ./test/bench -run '$(BENCH)' -count $(COUNT)
+
+eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
+	$(GO) run ./test/eval
+
+clean:
+	rm -rf bin test/.ready test/npm/node_modules

@@ -1,0 +1,119 @@
+package internal_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows lists, for each package, which other packages of the program it may import. Arrows point down:
+// doors know the rim and the core, the rim knows the core, the core knows only the core it names here.
+// To add an arrow, add it here and to the picture in docs/architecture.md.
+var arrows = map[string][]string{
+	"app": {
+		"config", "gateway", "demo", "prunemcp", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry",
+		"access", "mask", "rpc",
+	},
+	"config": {"upstream", "originals", "prunemcp", "mask", "access", "secret"},
+
+	// doors
+	"gateway":  {"upstream", "mask", "originals", "access", "ratelimit", "rpc"},
+	"demo":     {"toolserver", "rpc"},
+	"prunemcp": {"prune", "rerank", "originals", "tokens", "toolserver", "rpc", "rawjson"},
+	"admin":    {},
+
+	// rim
+	"upstream":  {"rpc", "rawjson", "secret"},
+	"originals": {},
+	"rerank":    {"secret"},
+	"ratelimit": {},
+	"telemetry": {},
+
+	// core
+	"toolserver": {"rpc", "rawjson"},
+	"rpc":        {"rawjson"},
+	"mask":       {"rawjson"},
+	"rawjson":    {},
+	"prune":      {"tokens"},
+	"tokens":     {},
+	"access":     {"secret"},
+	"secret":     {},
+}
+
+// pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
+var (
+	pure     = []string{"toolserver", "rpc", "mask", "rawjson", "prune", "tokens", "access", "secret"}
+	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
+	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
+)
+
+func TestArrowsPointDown(t *testing.T) {
+	for pkg, imports := range importsOf(t, ".") {
+		allowed, known := arrows[pkg]
+		if !known {
+			t.Errorf("package %s is not in the picture: add it to arrows with what it may import", pkg)
+			continue
+		}
+		for _, imp := range imports {
+			if own, ok := strings.CutPrefix(imp, "secateur/internal/"); ok {
+				own, _, _ = strings.Cut(own, "/")
+				if own != pkg && !slices.Contains(allowed, own) {
+					t.Errorf("%s imports %s: no such arrow", pkg, own)
+				}
+			}
+			if strings.HasPrefix(imp, "secateur/cmd") || strings.HasPrefix(imp, "secateur/test") {
+				t.Errorf("%s imports %s: arrows point down", pkg, imp)
+			}
+			if strings.HasPrefix(imp, sdkPaths) {
+				t.Errorf("%s imports %s: the SDK stays out of the data path", pkg, imp)
+			}
+			if slices.Contains(pure, pkg) && slices.Contains(impure, imp) {
+				t.Errorf("%s imports %s: the core takes values and returns values", pkg, imp)
+			}
+		}
+	}
+}
+
+// importsOf maps each package below root to what its program files (not its tests) import. A folder within a
+// package's folder that holds only test help counts as tests.
+func importsOf(t *testing.T, root string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == "testdata" || (strings.HasSuffix(d.Name(), "test") && d.Name() != ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg, _, _ := strings.Cut(filepath.ToSlash(filepath.Dir(file)), "/")
+		for _, imp := range f.Imports {
+			found[pkg] = append(found[pkg], path.Clean(strings.Trim(imp.Path.Value, `"`)))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
