@@ -1,0 +1,59 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ServerState is what /readyz tells of one server.
+type ServerState struct {
+	ID       string `json:"id"`
+	State    string `json:"state"` // starting, ready, degraded, restarting, down, disabled, stopped
+	Restarts int    `json:"restarts"`
+	Error    string `json:"error,omitempty"` // why it is down or degraded
+}
+
+// Health is what the answers are made of.
+type Health struct {
+	Draining func() bool          // the program is about to stop
+	Servers  func() []ServerState // every configured server
+}
+
+// Alive answers GET /healthz: whoever can answer is alive.
+func (h Health) Alive(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, struct {
+		Status string `json:"status"`
+	}{"ok"})
+}
+
+// Ready answers GET /readyz: 200 once every server has started or shown that it cannot, 503 before that and while
+// the program drains. One dead server does not take the others' doors away. The list is for callers who may see it.
+func (h Health) Ready(w http.ResponseWriter, withServers bool) {
+	servers := h.Servers()
+	answer := struct {
+		Status  string        `json:"status"`
+		Servers []ServerState `json:"servers,omitzero"`
+	}{Status: "ready"}
+	status := http.StatusOK
+	for _, s := range servers {
+		if s.State == "starting" {
+			answer.Status, status = "starting", http.StatusServiceUnavailable
+		}
+	}
+	if h.Draining() {
+		answer.Status, status = "stopping", http.StatusServiceUnavailable
+	}
+	if withServers {
+		answer.Servers = servers
+	}
+	writeJSON(w, status, answer)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.MarshalWrite(w, v, jsontext.WithIndent("  "))
+}

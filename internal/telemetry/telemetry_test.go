@@ -1,0 +1,43 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"secateur/internal/telemetry"
+)
+
+func TestParseLevel(t *testing.T) {
+	for in, want := range map[string]slog.Level{
+		"": slog.LevelInfo, "info": slog.LevelInfo, "DEBUG": slog.LevelDebug, "Warning": slog.LevelWarn,
+		"WARN": slog.LevelWarn, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError,
+	} {
+		if got, err := telemetry.ParseLevel(in); err != nil || got != want {
+			t.Errorf("ParseLevel(%q) = %v, %v, want %v", in, got, err, want)
+		}
+	}
+	if _, err := telemetry.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), "WARNING") {
+		t.Errorf("ParseLevel(loud): err = %v, want one that names the levels", err)
+	}
+}
+
+func TestStructuredLogIsOneObjectALine(t *testing.T) {
+	var out bytes.Buffer
+	telemetry.NewLogger(&out, slog.LevelInfo, true).Info("upstream restarted", "upstream", "files")
+	var line struct{ Level, Msg, Upstream string }
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.Upstream != "files" || line.Msg != "upstream restarted" {
+		t.Errorf("log line %q: %+v, %v", out.String(), line, err)
+	}
+}
+
+func TestMetricsNameTheVersion(t *testing.T) {
+	rec := httptest.NewRecorder()
+	telemetry.Handler(telemetry.NewRegistry("v9")).ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	if !strings.Contains(rec.Body.String(), `secateur_build_info{version="v9"} 1`) {
+		t.Errorf("/metrics does not name the version:\n%s", rec.Body.String())
+	}
+}
