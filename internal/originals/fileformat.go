@@ -1,0 +1,164 @@
+package originals
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A file is a header of fixed size and the text, compressed where that makes it smaller. All numbers are big-endian.
+//
+//	 0  magic        4
+//	 4  version      1
+//	 5  compression  1   0: none, 1: zstd
+//	 6  reserved     2   zero
+//	 8  tenant       8   hash of the tenant, so that another tenant's file is told apart without reading it
+//	16  text length  8
+//	24  body length  8
+//	32  body sum     4   CRC-32C
+//	36  header sum   4   CRC-32C of all above
+//
+// When the original expires is not in the file: that moment changes with every use, and is the file's time of
+// modification (see filequota.go).
+const (
+	fileMagic   = "scto"
+	fileVersion = 1
+	headerSize  = 40
+
+	bodyPlain = 0
+	bodyZstd  = 1
+
+	// Below this there is nothing to gain: the file takes a block of the disk anyway.
+	minCompress = 1024
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// What a file's content can be instead of the original that was asked for.
+var (
+	errCorrupt     = errors.New("damaged file")
+	errOtherTenant = errors.New("another tenant's file")
+	errNewer       = errors.New("file of a newer version")
+)
+
+// codec turns a text into a file's content and back. It may be used concurrently.
+type codec struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+func newCodec() (codec, error) {
+	// The sums in our header cover what zstd's own would. Zero concurrency means one worker per processor.
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(0), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return codec{}, fmt.Errorf("make compressor: %w", err)
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		return codec{}, fmt.Errorf("make decompressor: %w", err)
+	}
+	return codec{enc, dec}, nil
+}
+
+func (c codec) close() error {
+	c.dec.Close()
+	return c.enc.Close()
+}
+
+// encode appends the file for a tenant's text to dst, which must be empty.
+func (c codec) encode(dst []byte, tenant, text string) []byte {
+	dst = append(dst, make([]byte, headerSize)...)
+	compression := byte(bodyPlain)
+	if len(text) >= minCompress {
+		dst = c.enc.EncodeAll(bytesOf(text), dst)
+		compression = bodyZstd
+	}
+	if compression == bodyPlain || len(dst)-headerSize >= len(text) {
+		dst = append(dst[:headerSize], text...)
+		compression = bodyPlain
+	}
+	head, body := dst[:headerSize], dst[headerSize:]
+	copy(head, fileMagic)
+	head[4] = fileVersion
+	head[5] = compression
+	tag := tenantTag(tenant)
+	copy(head[8:], tag[:])
+	binary.BigEndian.PutUint64(head[16:], uint64(len(text)))
+	binary.BigEndian.PutUint64(head[24:], uint64(len(body)))
+	binary.BigEndian.PutUint32(head[32:], crc32.Checksum(body, castagnoli))
+	binary.BigEndian.PutUint32(head[36:], crc32.Checksum(head[:36], castagnoli))
+	return dst
+}
+
+// checkHeader judges a file by its first bytes and its size: whether it is whole, and this tenant's.
+func checkHeader(head []byte, size int64, tenant string) error {
+	if len(head) < headerSize {
+		return fmt.Errorf("%w: cut off within its header", errCorrupt)
+	}
+	head = head[:headerSize]
+	if crc32.Checksum(head[:36], castagnoli) != binary.BigEndian.Uint32(head[36:]) || string(head[:4]) != fileMagic {
+		return fmt.Errorf("%w: header does not match its sum", errCorrupt)
+	}
+	if head[4] > fileVersion {
+		return errNewer
+	}
+	if tag := tenantTag(tenant); !bytes.Equal(head[8:16], tag[:]) {
+		return errOtherTenant
+	}
+	if body := binary.BigEndian.Uint64(head[24:]); size < headerSize || body != uint64(size-headerSize) {
+		return fmt.Errorf("%w: cut off or continued", errCorrupt)
+	}
+	return nil
+}
+
+// checkSums judges a whole file without decompressing it: cheap, and enough to rely on a file that is there.
+func checkSums(file []byte, tenant string) error {
+	if err := checkHeader(file, int64(len(file)), tenant); err != nil {
+		return err
+	}
+	if crc32.Checksum(file[headerSize:], castagnoli) != binary.BigEndian.Uint32(file[32:]) {
+		return fmt.Errorf("%w: content does not match its sum", errCorrupt)
+	}
+	return nil
+}
+
+// decode returns the text in a file. The id is the last word on whether it is the right one.
+func (c codec) decode(file []byte, tenant, id string) (string, error) {
+	if err := checkSums(file, tenant); err != nil {
+		return "", err
+	}
+	length, body := binary.BigEndian.Uint64(file[16:]), file[headerSize:]
+	if length > math.MaxInt {
+		return "", fmt.Errorf("%w: impossible length", errCorrupt)
+	}
+	var text string
+	switch file[5] {
+	case bodyPlain:
+		text = stringOf(body)
+	case bodyZstd:
+		plain, err := c.dec.DecodeAll(body, make([]byte, 0, length))
+		if err != nil {
+			return "", fmt.Errorf("%w: %w", errCorrupt, err)
+		}
+		text = stringOf(plain)
+	default:
+		return "", fmt.Errorf("%w: unknown compression", errCorrupt)
+	}
+	if uint64(len(text)) != length || ID(tenant, text) != id {
+		return "", fmt.Errorf("%w: text does not match its id", errCorrupt)
+	}
+	return text, nil
+}
+
+func tenantTag(tenant string) (tag [8]byte) {
+	sum := sha256.Sum256(bytesOf(tenant))
+	copy(tag[:], sum[:])
+	return tag
+}

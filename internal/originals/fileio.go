@@ -1,0 +1,226 @@
+package originals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// prepare makes the directory and tries out in it what every Put relies on.
+func (f *File) prepare(ctx context.Context) error {
+	if err := os.MkdirAll(f.dir, dirMode); err != nil {
+		return err
+	}
+	info, err := os.Stat(f.dir)
+	if err != nil {
+		return err
+	}
+	if open := info.Mode().Perm() &^ dirMode; open != 0 && os.PathSeparator == '/' {
+		f.log.WarnContext(ctx, "directory of originals is open to other users",
+			"dir", f.dir, "mode", info.Mode().Perm().String())
+	}
+	probe, err := os.CreateTemp(f.dir, tempPrefix+"*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(probe.Name())
+	if err := probe.Close(); err != nil {
+		return err
+	}
+	want := f.expiry(time.Now())
+	if err := os.Chtimes(probe.Name(), time.Time{}, want); err != nil {
+		return err
+	}
+	if info, err = os.Stat(probe.Name()); err != nil {
+		return err
+	}
+	if !info.ModTime().Equal(want) {
+		return fmt.Errorf("%s does not keep the times of files, which say when an original expires", f.dir)
+	}
+	return nil
+}
+
+// renewKept reports whether the original is there already, whole, and extends its life. A damaged file counts
+// as not there: it will be written over.
+func (f *File) renewKept(ctx context.Context, tenant, id string) (bool, error) {
+	if _, err := os.Stat(f.path(id)); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	unlock, err := f.lock(ctx, lockShared)
+	if err != nil {
+		return false, unavailable("renew original", err)
+	}
+	defer unlock()
+	if !f.isSound(id) {
+		content, _, err := f.read(id, tenant)
+		if err == nil {
+			err = checkSums(content, tenant)
+		}
+		if err != nil {
+			return false, nil // whatever is wrong with the file, it will be written anew
+		}
+		f.setSound(id)
+	}
+	return f.extend(id) == nil, nil
+}
+
+// renewRead extends the life of an original that was just read. If that cannot be done the reader has the text
+// all the same.
+func (f *File) renewRead(ctx context.Context, id string) {
+	unlock, err := f.lock(ctx, lockShared)
+	if err != nil {
+		f.log.DebugContext(ctx, "original read but not renewed", "id", id, "err", err)
+		return
+	}
+	defer unlock()
+	if err := f.extend(id); err != nil {
+		f.log.DebugContext(ctx, "original read but not renewed", "id", id, "err", err)
+	}
+}
+
+// extend moves the moment of expiry, never to an earlier one: another process may give more time than this one.
+// The caller shares the lock.
+func (f *File) extend(id string) error {
+	info, err := os.Stat(f.path(id))
+	if err != nil {
+		return err
+	}
+	until := f.expiry(time.Now())
+	if !until.After(info.ModTime()) {
+		return nil
+	}
+	return os.Chtimes(f.path(id), time.Time{}, until)
+}
+
+// write puts the file in its place, or leaves nothing.
+func (f *File) write(ctx context.Context, id string, content []byte) error {
+	size := onDisk(int64(len(content)))
+	if err := f.reserve(ctx, size); err != nil {
+		return err
+	}
+	err := f.writeAside(ctx, id, content)
+	if err != nil {
+		f.account(-size, -1)
+		return unavailable("write original", err)
+	}
+	return nil
+}
+
+func (f *File) writeAside(ctx context.Context, id string, content []byte) (err error) {
+	shard := filepath.Dir(f.path(id))
+	temp, err := os.CreateTemp(shard, tempPrefix+"*") // exclusively, and for us alone
+	if errors.Is(err, fs.ErrNotExist) {
+		// The first of its shard, or somebody removed the directory. Its parent is not ours to make.
+		if err := os.Mkdir(f.dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := os.Mkdir(shard, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		temp, err = os.CreateTemp(shard, tempPrefix+"*")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp.Name())
+		}
+	}()
+	_, err = temp.Write(content)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Chtimes(temp.Name(), time.Time{}, f.expiry(time.Now())); err != nil {
+		return err
+	}
+	unlock, err := f.lock(ctx, lockShared)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return os.Rename(temp.Name(), f.path(id))
+}
+
+// read returns a file's content. It stops after the header of one that is damaged or another tenant's.
+func (f *File) read(id, tenant string) ([]byte, fs.FileInfo, error) {
+	file, err := os.Open(f.path(id))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, info, fmt.Errorf("%w: not a file", errCorrupt)
+	}
+	var head [headerSize]byte
+	n, err := io.ReadFull(file, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, info, err
+	}
+	if err := checkHeader(head[:n], info.Size(), tenant); err != nil {
+		return nil, info, err
+	}
+	content := make([]byte, info.Size())
+	copy(content, head[:])
+	if _, err := io.ReadFull(file, content[headerSize:]); err != nil {
+		return nil, info, fmt.Errorf("read original: %w", err)
+	}
+	return content, info, nil
+}
+
+// setAside moves a damaged file out of the way, unless it was replaced by a good one meanwhile.
+func (f *File) setAside(ctx context.Context, id string, damaged fs.FileInfo, why error) {
+	err := f.moveAside(ctx, id, damaged)
+	f.mu.Lock()
+	delete(f.sound, id)
+	f.corrupt++
+	if err == nil {
+		f.usage.count--
+	}
+	f.mu.Unlock()
+	f.log.WarnContext(ctx, "damaged original set aside", "id", id, "dir", f.dir, "reason", why, "err", err)
+}
+
+func (f *File) moveAside(ctx context.Context, id string, damaged fs.FileInfo) error {
+	unlock, err := f.lock(ctx, lockAlone)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if now, err := os.Lstat(f.path(id)); err != nil {
+		return err
+	} else if !os.SameFile(now, damaged) {
+		return errors.New("replaced meanwhile")
+	}
+	if err := os.Mkdir(filepath.Join(f.dir, corruptDir), dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	aside := filepath.Join(f.dir, corruptDir, id)
+	if err := os.Rename(f.path(id), aside); err != nil {
+		return err
+	}
+	return os.Chtimes(aside, time.Time{}, f.expiry(time.Now())) // it is kept as long as any other file
+}
+
+// path is where an original is. The first digit of its id spreads them over 32 folders.
+func (f *File) path(id string) string {
+	return filepath.Join(f.dir, id[len(idPrefix):len(idPrefix)+1], id)
+}
+
+// unavailable says which of the store's errors a failure of the file system is.
+func unavailable(doing string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%s: %w: %w", doing, errDiskFull, err)
+	}
+	return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
+}

@@ -1,0 +1,67 @@
+package originals
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+	"unsafe"
+)
+
+const (
+	idPrefix = "prn_"
+	idDigits = 26 // of five bits each: the first 130 bits of the hash
+	// Crockford's base32: no I, L, O or U, which are mistaken for others or make words.
+	idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+)
+
+// ID names a tenant's text: "prn_" and 26 digits of Crockford base32 of SHA-256 over the tenant's length, the
+// tenant and the text. It depends on nothing else, so a text that was cut once is cut to the same bytes again.
+func ID(tenant, text string) string {
+	h := sha256.New()
+	var length [8]byte
+	binary.BigEndian.PutUint64(length[:], uint64(len(tenant)))
+	h.Write(length[:])
+	h.Write(bytesOf(tenant))
+	h.Write(bytesOf(text))
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+
+	id := make([]byte, 0, len(idPrefix)+idDigits)
+	id = append(id, idPrefix...)
+	var pending uint
+	var bits int
+	for _, b := range sum {
+		pending = pending<<8 | uint(b)
+		for bits += 8; bits >= 5 && len(id) < cap(id); {
+			bits -= 5
+			id = append(id, idAlphabet[pending>>bits&31])
+		}
+		pending &= 1<<bits - 1
+	}
+	return string(id)
+}
+
+// isID reports whether s is written as ID writes. Anything else names no original, and never becomes a path.
+func isID(s string) bool {
+	digits, ok := strings.CutPrefix(s, idPrefix)
+	if !ok || len(digits) != idDigits {
+		return false
+	}
+	for i := range len(digits) {
+		if strings.IndexByte(idAlphabet, digits[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// bytesOf shows a string's bytes without copying them, for readers only: texts are megabytes, and hashing or
+// compressing one should not cost a second copy.
+func bytesOf(s string) []byte {
+	return unsafe.Slice(unsafe.StringData(s), len(s)) //nolint:gosec // read only, and the string outlives the call
+}
+
+// stringOf makes the bytes a string without copying them. The caller gives them up.
+func stringOf(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody else holds b, so it never changes
+}

@@ -1,0 +1,112 @@
+package originals
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Settings say where originals are kept, how many and how long.
+type Settings struct {
+	URL          string  `toml:"url" json:"url"`                       // memory: or file:DIR
+	MaxBytes     int64   `toml:"max_bytes" json:"max_bytes"`           // room for all of them
+	TTLSeconds   float64 `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
+	PutTimeoutMS int     `toml:"put_timeout_ms" json:"put_timeout_ms"` // a slower Put is given up; 0: never
+}
+
+const (
+	minTTL = time.Millisecond
+	maxTTL = 3650 * 24 * time.Hour // keeps moments of expiry within what file systems can write down
+)
+
+// Default keeps up to 256 MiB in memory, each original for a day after its last use.
+func Default() Settings {
+	return Settings{URL: "memory:", MaxBytes: 256 << 20, TTLSeconds: 86400, PutTimeoutMS: 250}
+}
+
+// Validate reports every mistake.
+func (s Settings) Validate() error {
+	var errs []error
+	if _, err := parseURL(s.URL); err != nil {
+		errs = append(errs, fmt.Errorf("url: %w", err))
+	}
+	if s.MaxBytes <= 0 {
+		errs = append(errs, fmt.Errorf("max_bytes: %d is not positive", s.MaxBytes))
+	}
+	if inRange := s.TTLSeconds >= minTTL.Seconds() && s.TTLSeconds <= maxTTL.Seconds(); !inRange { // NaN too
+		errs = append(errs, fmt.Errorf("ttl_s: %v is not between %v and %.0f seconds",
+			s.TTLSeconds, minTTL.Seconds(), maxTTL.Seconds()))
+	}
+	if s.PutTimeoutMS < 0 {
+		errs = append(errs, fmt.Errorf("put_timeout_ms: %d is negative", s.PutTimeoutMS))
+	}
+	return errors.Join(errs...)
+}
+
+// TTL is the time to live as a duration.
+func (s Settings) TTL() time.Duration { return time.Duration(s.TTLSeconds * float64(time.Second)) }
+
+// PutTimeout is the put timeout as a duration.
+func (s Settings) PutTimeout() time.Duration { return time.Duration(s.PutTimeoutMS) * time.Millisecond }
+
+// location is a parsed URL: a directory as it was written, or "" for memory.
+type location struct{ dir string }
+
+// parseURL never repeats the URL in its errors: one with a password in it is easily put here.
+func parseURL(url string) (location, error) {
+	scheme, rest, ok := strings.Cut(url, ":")
+	if !ok {
+		return location{}, errors.New("not a store: use memory: or file:DIR")
+	}
+	switch strings.ToLower(scheme) {
+	case "memory":
+		if strings.Trim(rest, "/") != "" {
+			return location{}, errors.New("memory: takes nothing after the colon")
+		}
+		return location{}, nil
+	case "file":
+		if after, ok := strings.CutPrefix(rest, "//"); ok {
+			// file:///var/x and file://localhost/var/x are the same absolute path; another host is not a path here.
+			rest = strings.TrimPrefix(after, "localhost")
+			if !strings.HasPrefix(rest, "/") {
+				return location{}, errors.New("file://HOST is not a directory here: use file:DIR or file:///DIR")
+			}
+			if filepath.VolumeName(rest[1:]) != "" {
+				rest = rest[1:] // file:///C:/x
+			}
+		}
+		if rest == "" || strings.ContainsRune(rest, 0) {
+			return location{}, errors.New("file: needs a directory: file:DIR")
+		}
+		if strings.HasPrefix(rest, "~") && rest != "~" && !isSeparator(rest[1]) {
+			return location{}, errors.New("only ~ itself stands for a home directory, not ~NAME")
+		}
+		return location{dir: rest}, nil
+	case "redis", "rediss":
+		return location{}, errors.New("redis is not part of this version yet: use memory: or file:DIR")
+	default:
+		return location{}, errors.New("unknown kind of store: use memory: or file:DIR")
+	}
+}
+
+// resolve turns the directory into a path: ~ is home, a relative one starts at base.
+func (l location) resolve(base, home string) (string, error) {
+	dir := l.dir
+	if dir == "~" || strings.HasPrefix(dir, "~") {
+		if home == "" {
+			return "", errors.New("~ in the url, and no home directory is known")
+		}
+		dir = filepath.Join(home, dir[1:])
+	}
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir), nil
+	}
+	if !filepath.IsAbs(base) {
+		return "", fmt.Errorf("directory %s is relative, and no absolute directory to start at is known", dir)
+	}
+	return filepath.Join(base, dir), nil
+}
+
+func isSeparator(c byte) bool { return c == '/' || c == filepath.Separator }
