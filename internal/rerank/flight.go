@@ -1,0 +1,96 @@
+package rerank
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// maxUnderWay bounds the questions that are asked at the same time; further ones wait their turn.
+const maxUnderWay = 16
+
+// flight is one question under way, and all who wait for its answer.
+type flight struct {
+	done   chan struct{} // closed when result and err are set
+	result Result
+	err    error
+
+	cancel  context.CancelFunc
+	waiters int // guarded by the client's lock; the last one to leave takes the question back
+}
+
+// join waits for a flight that the caller is counted in. Leaving does not disturb the others.
+func (c *Client) join(ctx context.Context, f *flight) (Result, error) {
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		c.leave(f)
+		select {
+		case <-f.done: // it was just in time
+		default:
+			return Result{}, c.fail(KindHTTP, 0, context.Cause(ctx))
+		}
+	}
+	if f.err != nil {
+		return Result{}, f.err
+	}
+	result := f.result
+	result.Scores = slices.Clone(result.Scores) // the cache and the others have the same
+	return result, nil
+}
+
+func (c *Client) leave(f *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.waiters--; f.waiters == 0 {
+		f.cancel()
+	}
+}
+
+// fly asks the backend and tells everybody.
+func (c *Client) fly(ctx context.Context, k key, f *flight, query string, docs []string) {
+	defer f.cancel()
+	var o outcome
+	select {
+	case c.slots <- struct{}{}:
+		start := time.Now()
+		f.result, f.err = c.ask(ctx, query, docs)
+		o = judge(f.err, time.Since(start), c.settings.timeout())
+		<-c.slots
+	case <-ctx.Done():
+		f.err = c.fail(KindHTTP, 0, context.Cause(ctx))
+		o = unclear
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if f.err == nil {
+		c.cache.put(k, f.result.Scores, now)
+	}
+	if c.flights[k] == f {
+		delete(c.flights, k)
+	}
+	opened, closed := c.breaker.done(o, now)
+	close(f.done)
+	switch {
+	case opened:
+		c.log.WarnContext(ctx, "reranker does not answer and is left alone for a while",
+			"backend", c.settings.Backend, "for_s", coolDown.Seconds())
+	case closed:
+		c.log.InfoContext(ctx, "reranker answers again", "backend", c.settings.Backend)
+	}
+}
+
+// judge says what a call tells about the backend.
+func judge(err error, waited, timeout time.Duration) outcome {
+	e, failed := err.(*Error) //nolint:errorlint // ask returns nothing else
+	switch {
+	case !failed || e.Status != 0:
+		return answered
+	case wasCut(e) && waited < min(tellingWait, timeout):
+		return unclear
+	default:
+		return silent
+	}
+}
