@@ -17,29 +17,36 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"config", "gateway", "demo", "prunemcp", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry",
-		"access", "mask", "rpc",
+		"config", "gateway", "llmproxy", "demo", "prunemcp", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"rpchttp", "access", "mask",
 	},
-	"config": {"upstream", "originals", "prunemcp", "mask", "access", "secret"},
+	"config": {"upstream", "originals", "prunemcp", "llmproxy", "chat", "mask", "access", "secret"},
 
 	// doors
-	"gateway":  {"upstream", "mask", "originals", "access", "ratelimit", "rpc"},
+	"gateway":  {"upstream", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
-	"prunemcp": {"prune", "rerank", "originals", "tokens", "toolserver", "rpc", "rawjson"},
+	"prunemcp": {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "rpc", "rawjson"},
+	"llmproxy": {"originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
 	// rim
 	"upstream":  {"rpc", "rawjson", "secret"},
 	"originals": {},
+	"records":   {},
+	"replay":    {"chat", "bill"},
 	"rerank":    {"secret"},
 	"ratelimit": {},
 	"telemetry": {},
+	"rpchttp":   {"rpc", "access"},
 
 	// core
 	"toolserver": {"rpc", "rawjson"},
 	"rpc":        {"rawjson"},
 	"mask":       {"rawjson"},
 	"rawjson":    {},
+	"chat":       {"bill", "prune", "rawjson"},
+	"bill":       {},
+	"catalog":    {"rawjson"},
 	"prune":      {"tokens"},
 	"tokens":     {},
 	"access":     {"secret"},
@@ -48,7 +55,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"toolserver", "rpc", "mask", "rawjson", "prune", "tokens", "access", "secret"}
+	pure     = []string{"toolserver", "rpc", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

@@ -19,7 +19,7 @@ type Policy struct {
 
 // Request is what a decision needs to know of an HTTP request.
 type Request struct {
-	Method        string
+	ReadOnly      bool   // its method changes nothing: GET, HEAD, OPTIONS
 	Host          string // as the Host header gives it, with or without port
 	Origin        string // empty: not sent, so not a browser's cross-origin call
 	FetchSite     string // Sec-Fetch-Site
@@ -43,6 +43,9 @@ const (
 	Unauthorized      // no or wrong token: HTTP 401
 )
 
+// Challenge is what an unauthorized caller is told in the header WWW-Authenticate.
+const Challenge = `Bearer realm="secateur"`
+
 // Anonymous is the principal of a caller of whom no token was asked.
 const Anonymous = "anonymous"
 
@@ -61,7 +64,7 @@ func (p Policy) CheckSite(r Request) Verdict {
 			"add it to allowed_origins if that page is yours"}
 	}
 	// Browsers leave Origin out of simple navigations; nothing that changes state may ride on one.
-	if unsafe := r.Method != "GET" && r.Method != "HEAD" && r.Method != "OPTIONS"; unsafe {
+	if !r.ReadOnly {
 		switch r.FetchSite {
 		case "", "same-origin", "none":
 		default:

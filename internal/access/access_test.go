@@ -12,7 +12,7 @@ func TestCheckSite(t *testing.T) {
 	public := access.Policy{Listen: "0.0.0.0", Token: secret.New("t")}
 	named := access.Policy{Listen: "127.0.0.1", Hosts: []string{"tools.example"}, Origins: []string{"https://app.example"}}
 	post := func(host, origin, site string) access.Request {
-		return access.Request{Method: "POST", Host: host, Origin: origin, FetchSite: site}
+		return access.Request{Host: host, Origin: origin, FetchSite: site}
 	}
 	for _, c := range []struct {
 		rule   string
@@ -43,7 +43,8 @@ func TestCheckSite(t *testing.T) {
 		{"a cross-site post without origin", loopback, post("127.0.0.1:8000", "", "cross-site"), access.Forbidden},
 		{
 			"a link clicked on another site", loopback,
-			access.Request{Method: "GET", Host: "127.0.0.1:8000", FetchSite: "cross-site"}, access.Allowed,
+			access.Request{ReadOnly: true, Host: "127.0.0.1:8000", FetchSite: "cross-site"},
+			access.Allowed,
 		},
 	} {
 		if got := c.policy.CheckSite(c.in); got.Kind != c.want {

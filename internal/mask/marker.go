@@ -1,0 +1,146 @@
+package mask
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"secateur/internal/rawjson"
+)
+
+// A template is a marker as the settings have it: texts and places to fill in.
+type template []part
+
+type part struct {
+	text  string // where place is ""
+	place string // orig, head, tail or id
+}
+
+// word is the form of a place to fill in. A brace in any other form is text.
+var word = regexp.MustCompile(`\{([A-Za-z_]+)\}`)
+
+// parseMarker reads a marker. It refuses one that could come out empty: head and
+// tail would then touch, and two halves become something else.
+func parseMarker(marker string) (template, error) {
+	if !utf8.ValidString(marker) {
+		return nil, errors.New("is not valid UTF-8")
+	}
+	var (
+		t     template
+		errs  []error
+		shows bool // something, even where {id} is empty
+	)
+	text := func(s string) {
+		if s != "" {
+			t = append(t, part{text: s})
+			shows = true
+		}
+	}
+	done := 0
+	for _, at := range word.FindAllStringSubmatchIndex(marker, -1) {
+		text(marker[done:at[0]])
+		done = at[1]
+		switch place := marker[at[2]:at[3]]; place {
+		case "orig", "head", "tail":
+			shows = true
+			t = append(t, part{place: place})
+		case "id":
+			t = append(t, part{place: place})
+		default:
+			errs = append(errs, fmt.Errorf("{%s} is unknown, there are {orig}, {head}, {tail} and {id}", place))
+		}
+	}
+	text(marker[done:])
+	if marker == "" {
+		errs = append(errs, errors.New("is empty"))
+	} else if !shows && len(errs) == 0 {
+		errs = append(errs, errors.New("has nothing but {id}"))
+	}
+	return t, errors.Join(errs...)
+}
+
+// A marker is what is written in the place of a cut: JSON text in pieces, with the
+// number of characters or the id after each.
+type marker []piece
+
+type piece struct {
+	raw  []byte // of a JSON string, without quotes
+	then string // "orig", "id" or "" at the end
+}
+
+// marker fills in what is the same for all cuts.
+func (t template) marker(s Settings) marker {
+	m := marker{{}}
+	for _, p := range t {
+		last := &m[len(m)-1]
+		switch p.place {
+		case "":
+			last.raw = rawjson.AppendEscaped(last.raw, p.text)
+		case "head":
+			last.raw = strconv.AppendInt(last.raw, int64(s.HeadChars), 10)
+		case "tail":
+			last.raw = strconv.AppendInt(last.raw, int64(s.TailChars), 10)
+		default:
+			last.then = p.place
+			m = append(m, piece{})
+		}
+	}
+	return m
+}
+
+// size returns how many bytes are appended, but for the id.
+func (m marker) size() (n int) {
+	for i := range m {
+		n += len(m[i].raw)
+		if m[i].then == "orig" {
+			n += numberLength
+		}
+	}
+	return n
+}
+
+func (m marker) append(dst []byte, c *Cut) []byte {
+	for i := range m {
+		dst = append(dst, m[i].raw...)
+		switch m[i].then {
+		case "orig":
+			dst = strconv.AppendInt(dst, int64(c.Chars), 10)
+		case "id":
+			dst = rawjson.AppendEscaped(dst, c.ID)
+		}
+	}
+	return dst
+}
+
+// What stands in a marker's places, wherever it was written.
+const (
+	numberLength  = 19
+	numberPattern = `[0-9]{1,19}`
+	idLength      = 64
+	idPattern     = `[0-9A-Za-z_-]{0,64}`
+)
+
+// pattern matches the marker, whatever it was filled in with, in a decoded string;
+// longest bounds its characters.
+func (t template) pattern() (re *regexp.Regexp, longest int) {
+	var b strings.Builder
+	for _, p := range t {
+		switch p.place {
+		case "":
+			b.WriteString(regexp.QuoteMeta(p.text))
+			longest += utf8.RuneCountInString(p.text)
+		case "id":
+			b.WriteString(idPattern)
+			longest += idLength
+		default:
+			b.WriteString(numberPattern)
+			longest += numberLength
+		}
+	}
+	re = regexp.MustCompile(b.String())
+	re.Longest()
+	return re, longest
+}

@@ -1,0 +1,144 @@
+package rawjson
+
+import "bytes"
+
+// A String is a string value in a document.
+type String struct {
+	Start, End int // offsets of the opening quote and just past the closing one
+	Chars      int // code points of the decoded string
+}
+
+// A Scanner reads one document from front to back. After an error it must not be
+// used further. Its fields are set before the first call.
+type Scanner struct {
+	// Unique refuses names that come twice in skipped objects too.
+	Unique bool
+
+	doc      []byte
+	pos      int
+	maxDepth int
+	depth    int  // objects entered
+	fresh    bool // the object just entered has shown no member yet
+	names    names
+	long     []String
+}
+
+// NewScanner returns a Scanner at the start of doc that refuses more than maxDepth
+// containers within each other.
+func NewScanner(doc []byte, maxDepth int) Scanner {
+	return Scanner{doc: doc, maxDepth: maxDepth}
+}
+
+// Peek returns the first byte of the next value without moving past it, 0 at the
+// end of the document.
+func (s *Scanner) Peek() byte {
+	s.pos = skipSpace(s.doc, s.pos)
+	if s.pos >= len(s.doc) {
+		return 0
+	}
+	return s.doc[s.pos]
+}
+
+// Pos returns the offset the Scanner stands at.
+func (s *Scanner) Pos() int { return s.pos }
+
+// Enter steps into the object that is the next value, to be read with Next. The
+// names of an entered object must be unique.
+func (s *Scanner) Enter() error {
+	switch c := s.Peek(); {
+	case c == 0 && s.pos >= len(s.doc):
+		return s.fail(s.pos, Truncated)
+	case c != '{':
+		return s.fail(s.pos, NotObject)
+	case s.depth >= s.maxDepth:
+		return s.fail(s.pos, TooDeep)
+	}
+	s.pos++
+	s.depth++
+	s.fresh = true
+	s.names.open()
+	return nil
+}
+
+// Next moves to the next member of the innermost entered object and returns its
+// raw name, quotes included; the Scanner then stands before the member's value,
+// which the caller enters or skips. At the object's end Next returns nil, and the
+// Scanner stands behind the object.
+func (s *Scanner) Next() (name []byte, err error) {
+	c := s.Peek()
+	switch {
+	case s.pos >= len(s.doc):
+		return nil, s.fail(s.pos, Truncated)
+	case c == '}':
+		s.pos++
+		s.depth--
+		s.fresh = false
+		s.names.close()
+		return nil, nil
+	case s.fresh:
+		s.fresh = false
+	case c != ',':
+		return nil, s.fail(s.pos, NoComma)
+	default:
+		s.pos = skipSpace(s.doc, s.pos+1)
+	}
+	start := s.pos
+	nameEnd, next, f := s.scanName(start, true)
+	if f != 0 {
+		return nil, s.fail(next, f)
+	}
+	s.pos = next
+	return s.doc[start:nameEnd], nil
+}
+
+// Skip checks the next value and moves past it. It returns the value's bytes.
+func (s *Scanner) Skip() ([]byte, error) { return s.SkipNoting(noStrings) }
+
+// SkipNoting is Skip; it also notes the value's strings of more than moreThan
+// characters, names left out, to be had from Long.
+func (s *Scanner) SkipNoting(moreThan int) ([]byte, error) {
+	start := skipSpace(s.doc, s.pos)
+	end, f := s.walk(start, moreThan)
+	if f != 0 {
+		return nil, s.fail(end, f)
+	}
+	s.pos = end
+	return s.doc[start:end:end], nil
+}
+
+// Long returns the strings noted so far, in the order of the document.
+func (s *Scanner) Long() []String { return s.long }
+
+// End checks that nothing but white space follows.
+func (s *Scanner) End() error {
+	if s.Peek(); s.pos < len(s.doc) {
+		return s.fail(s.pos, TrailingData)
+	}
+	return nil
+}
+
+func (s *Scanner) fail(offset int, f Fault) error {
+	return &SyntaxError{Fault: f, Offset: offset}
+}
+
+// LongStrings checks doc, one JSON value, and returns its string values of more
+// than moreThan characters in the order of the document.
+func LongStrings(doc []byte, maxDepth, moreThan int) ([]String, error) {
+	s := NewScanner(doc, maxDepth)
+	if _, err := s.SkipNoting(moreThan); err != nil {
+		return nil, err
+	}
+	if err := s.End(); err != nil {
+		return nil, err
+	}
+	return s.long, nil
+}
+
+// Check returns an error unless doc is one JSON value.
+func Check(doc []byte, maxDepth int) error {
+	_, err := LongStrings(doc, maxDepth, noStrings)
+	return err
+}
+
+// Trim returns doc without the white space around it.
+func Trim(doc []byte) []byte { return bytes.Trim(doc, " \t\r\n") }

@@ -1,0 +1,157 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// Unquote decodes raw, a well-formed JSON string with its quotes, into WTF-8.
+func Unquote(raw []byte) string {
+	text := raw[1 : len(raw)-1]
+	i := bytes.IndexByte(text, '\\')
+	if i < 0 {
+		return string(text)
+	}
+	return string(appendDecoded(make([]byte, 0, len(text)), text, i))
+}
+
+// appendDecoded decodes text, whose first backslash is at i.
+func appendDecoded(dst, text []byte, i int) []byte {
+	for i >= 0 {
+		dst = append(dst, text[:i]...)
+		text = text[i:]
+		for len(text) > 0 && text[0] == '\\' {
+			var n int
+			dst, n = appendEscape(dst, text)
+			text = text[n:]
+		}
+		i = bytes.IndexByte(text, '\\')
+	}
+	return append(dst, text...)
+}
+
+// appendEscape decodes the escape, or the pair of them, that text starts with, and
+// returns its length.
+func appendEscape(dst, text []byte) ([]byte, int) {
+	switch c := text[1]; c {
+	case 'b':
+		return append(dst, '\b'), 2
+	case 'f':
+		return append(dst, '\f'), 2
+	case 'n':
+		return append(dst, '\n'), 2
+	case 'r':
+		return append(dst, '\r'), 2
+	case 't':
+		return append(dst, '\t'), 2
+	case 'u':
+	default:
+		return append(dst, c), 2
+	}
+	unit, _ := hex4(text, 2)
+	switch {
+	case unit>>11 != highSurrogate>>11:
+		return utf8.AppendRune(dst, unit), 6
+	case unit < lowSurrogate && isLowEscape(text, 6):
+		low, _ := hex4(text, 8)
+		return utf8.AppendRune(dst, 0x10000+(unit-highSurrogate)<<10+(low-lowSurrogate)), 12
+	}
+	// Alone: three bytes as for any other code point of that size.
+	return append(dst, 0xe0|byte(unit>>12), 0x80|byte(unit>>6&0x3f), 0x80|byte(unit&0x3f)), 6
+}
+
+// AppendQuoted appends s, WTF-8, as a JSON string. A lone surrogate is written as
+// its escape; any other byte that is not UTF-8 becomes U+FFFD.
+func AppendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	dst = AppendEscaped(dst, s)
+	return append(dst, '"')
+}
+
+// AppendEscaped is AppendQuoted without the quotes.
+func AppendEscaped(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	start := 0 // of what is yet to be written as it is
+	for i := 0; i < len(s); {
+		c := s[i]
+		if plain[c] {
+			i++
+			continue
+		}
+		if c >= 0x80 {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			if isSurrogate(s[i:]) {
+				dst = append(dst, '\\', 'u', 'd', hex[s[i+1]>>2&0xf], hex[s[i+1]&3<<2|s[i+2]>>4&3], hex[s[i+2]&0xf])
+				i += 3
+			} else {
+				dst = append(dst, "\ufffd"...)
+				i++
+			}
+			start = i
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+		}
+		i++
+		start = i
+	}
+	return append(dst, s[start:]...)
+}
+
+// isSurrogate tells whether s starts with a surrogate in its three-byte form.
+func isSurrogate(s string) bool {
+	return len(s) >= 3 && s[0] == 0xed && s[1]>>5 == 0xa0>>5 && s[2]>>6 == 0x80>>6
+}
+
+// CountChars returns the number of code points in the decoded form of raw, a
+// well-formed JSON string with its quotes.
+func CountChars(raw []byte) int {
+	_, extra, _ := scanString(raw, 1)
+	return len(raw) - 2 - extra
+}
+
+// Chars returns the number of code points in s, WTF-8: a lone surrogate is one.
+func Chars(s string) int {
+	n := 0
+	for len(s) >= wordLength {
+		// A continuation byte has the top bit set and the next one clear.
+		x := binary.LittleEndian.Uint64([]byte(s[:wordLength]))
+		n += wordLength - bits.OnesCount64(x&^(x<<1)&highs)
+		s = s[wordLength:]
+	}
+	for i := range len(s) {
+		if s[i]>>6 != 0x80>>6 {
+			n++
+		}
+	}
+	return n
+}
+
+// StringEnd returns the offset just past the string that starts at an offset in a
+// well-formed document.
+func StringEnd(doc []byte, start int) int {
+	end, _, _ := scanString(doc, start+1)
+	return end
+}

@@ -1,0 +1,198 @@
+package rpc
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"secateur/internal/rawjson"
+)
+
+// The codes of our own errors.
+const (
+	CodeParse               = -32700
+	CodeInvalidRequest      = -32600
+	CodeMethodNotFound      = -32601
+	CodeInvalidParams       = -32602
+	CodeInternal            = -32603
+	CodeUpstreamUnavailable = -32010
+	CodeUpstreamTimeout     = -32011
+	CodeUpstreamInvalid     = -32012
+	CodeUnknownServer       = -32013
+	CodeRateLimited         = -32014
+	CodeUnauthorized        = -32015
+	CodeForbidden           = -32016
+	CodePruneIDNotFound     = -32004
+	CodeInvalidRange        = -32005
+	CodeRecoveryUnavailable = -32006
+	CodeUnsupportedVersion  = -32022 // of the protocol
+	CodeCancelled           = -32800
+)
+
+// The words that go with the codes, in the error's data.code.
+const (
+	WordParse               = "parse_error"
+	WordInvalidRequest      = "invalid_request"
+	WordMethodNotFound      = "method_not_found"
+	WordInvalidParams       = "invalid_params"
+	WordInternal            = "internal_error"
+	WordUpstreamUnavailable = "upstream_unavailable"
+	WordUpstreamTimeout     = "upstream_timeout"
+	WordUpstreamInvalid     = "upstream_invalid_response"
+	WordUnknownServer       = "unknown_server"
+	WordRateLimited         = "rate_limited"
+	WordUnauthorized        = "unauthorized"
+	WordForbidden           = "forbidden"
+	WordPruneIDNotFound     = "prune_id_not_found"
+	WordInvalidRange        = "invalid_range"
+	WordRecoveryUnavailable = "recovery_unavailable"
+	WordUnsupportedVersion  = "unsupported_protocol_version"
+	WordCancelled           = "cancelled"
+)
+
+// An Error is a JSON-RPC error of our own making.
+type Error struct {
+	Code    int
+	Message string // for a person; no text of requests, no secrets
+	Data    Data
+}
+
+// Data is the error's data member. Empty fields are left out, and the whole of it
+// where all are empty.
+type Data struct {
+	Code       string // the word for the code
+	HTTPStatus int    // what the server answered
+	Hint       string // what to do about it
+	Server     string // the id of the server
+	Path       string // JSON Pointer to what is wrong in the params
+	Errors     []byte // all that is wrong, a JSON array
+
+	Supported []string // protocol versions, where the one Requested is not among them
+	Requested string
+
+	Extra []byte // further members as JSON, without braces: `"total_lines":12`
+}
+
+// NewError returns an Error with the word that belongs to the code.
+func NewError(code int, message string) *Error {
+	return &Error{Code: code, Message: message, Data: Data{Code: words[code]}}
+}
+
+// InvalidParams returns the Error for params that are wrong at a JSON Pointer.
+func InvalidParams(path, problem string) *Error {
+	message := "invalid params"
+	if text := strings.TrimSpace(path + " " + problem); text != "" {
+		message += ": " + text
+	}
+	e := NewError(CodeInvalidParams, message)
+	e.Data.Path = path
+	return e
+}
+
+var words = map[int]string{
+	CodeParse:               WordParse,
+	CodeInvalidRequest:      WordInvalidRequest,
+	CodeMethodNotFound:      WordMethodNotFound,
+	CodeInvalidParams:       WordInvalidParams,
+	CodeInternal:            WordInternal,
+	CodeUpstreamUnavailable: WordUpstreamUnavailable,
+	CodeUpstreamTimeout:     WordUpstreamTimeout,
+	CodeUpstreamInvalid:     WordUpstreamInvalid,
+	CodeUnknownServer:       WordUnknownServer,
+	CodeRateLimited:         WordRateLimited,
+	CodeUnauthorized:        WordUnauthorized,
+	CodeForbidden:           WordForbidden,
+	CodePruneIDNotFound:     WordPruneIDNotFound,
+	CodeInvalidRange:        WordInvalidRange,
+	CodeRecoveryUnavailable: WordRecoveryUnavailable,
+	CodeUnsupportedVersion:  WordUnsupportedVersion,
+	CodeCancelled:           WordCancelled,
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// AppendResponse appends the whole response with this error to the request id, null
+// for the zero ID.
+func (e *Error) AppendResponse(dst []byte, id ID) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = id.Append(dst)
+	dst = append(dst, `,"error":`...)
+	dst = e.Append(dst)
+	return append(dst, '}')
+}
+
+// Append appends the error object.
+func (e *Error) Append(dst []byte) []byte {
+	dst = append(dst, `{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.Code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = rawjson.AppendQuoted(dst, e.Message)
+	if members := e.Data.appendMembers(nil); len(members) > 0 {
+		dst = append(dst, `,"data":{`...)
+		dst = append(dst, members...)
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// MarshalJSON makes an Error the error object it is, wherever it is encoded.
+func (e *Error) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
+
+var _ json.Marshaler = (*Error)(nil)
+
+func (d *Data) appendMembers(dst []byte) []byte {
+	dst = appendText(dst, "code", d.Code)
+	if d.HTTPStatus != 0 {
+		dst = appendName(dst, "http_status")
+		dst = strconv.AppendInt(dst, int64(d.HTTPStatus), 10)
+	}
+	dst = appendText(dst, "hint", d.Hint)
+	dst = appendText(dst, "server", d.Server)
+	dst = appendText(dst, "path", d.Path)
+	if len(d.Errors) > 0 {
+		dst = append(appendName(dst, "errors"), d.Errors...)
+	}
+	if d.Supported != nil {
+		dst = append(appendName(dst, "supported"), '[')
+		for i, version := range d.Supported {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = rawjson.AppendQuoted(dst, version)
+		}
+		dst = append(dst, ']')
+	}
+	dst = appendText(dst, "requested", d.Requested)
+	if len(d.Extra) > 0 {
+		if len(dst) > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, d.Extra...)
+	}
+	return dst
+}
+
+func appendText(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	return rawjson.AppendQuoted(appendName(dst, name), text)
+}
+
+func appendName(dst []byte, name string) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ',')
+	}
+	dst = rawjson.AppendQuoted(dst, name)
+	return append(dst, ':')
+}
+
+// AppendResult appends the whole response with this result, raw JSON, to the
+// request id.
+func AppendResult(dst []byte, id ID, result []byte) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = id.Append(dst)
+	dst = append(dst, `,"result":`...)
+	dst = append(dst, result...)
+	return append(dst, '}')
+}

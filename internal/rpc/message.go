@@ -1,0 +1,123 @@
+package rpc
+
+import "secateur/internal/rawjson"
+
+// A Message is one JSON-RPC message. Its slices point into Raw.
+type Message struct {
+	Raw    []byte // the document without the white space around it
+	ID     ID     // zero for a notification, and for an error response whose id is null
+	Method string // "" for a response
+
+	Params, Result, Error []byte // raw values, nil where absent
+
+	Name string // params.name where it is a string: the tool or the prompt
+	URI  string // params.uri where it is a string: the resource
+
+	// Long holds the string values longer than was asked for that stand inside
+	// result or error.data, by offsets into Raw.
+	Long []rawjson.String
+
+	at spans
+}
+
+// spans are where the values that may be replaced or cut out stand in Raw.
+type spans [spanCount]span
+
+const (
+	atID = iota
+	atParams
+	atResult
+	atError
+	atMeta          // params._meta
+	atMetaToken     // params._meta.progressToken
+	atProgressToken // params.progressToken
+	atRequestID     // params.requestId
+	spanCount
+)
+
+// A span of a document is empty where there is no such value.
+type span struct{ start, end int }
+
+func (s span) empty() bool { return s.end == 0 }
+
+func (s span) of(raw []byte) []byte {
+	if s.empty() {
+		return nil
+	}
+	return raw[s.start:s.end:s.end]
+}
+
+// slice points Params, Result and Error into Raw.
+func (m *Message) slice() {
+	m.Params, m.Result, m.Error = m.at[atParams].of(m.Raw), m.at[atResult].of(m.Raw), m.at[atError].of(m.Raw)
+}
+
+// Kind says what a message is for.
+type Kind int
+
+// The kinds of messages.
+const (
+	Request Kind = iota + 1
+	Notification
+	Response
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Request:
+		return "request"
+	case Notification:
+		return "notification"
+	case Response:
+		return "response"
+	}
+	return "no message"
+}
+
+// Kind tells a request (method and id) from a notification (method alone) and a
+// response.
+func (m *Message) Kind() Kind {
+	switch {
+	case m.Method == "":
+		return Response
+	case m.ID.IsZero():
+		return Notification
+	}
+	return Request
+}
+
+// The notifications whose params name a request.
+const (
+	methodProgress  = "notifications/progress"
+	methodCancelled = "notifications/cancelled"
+)
+
+// Meta returns params._meta as raw JSON, nil where there is none.
+func (m *Message) Meta() []byte { return m.at[atMeta].of(m.Raw) }
+
+// ProgressToken returns the raw token under which progress is reported: in a
+// request that of params._meta, in a progress notification that of params. It is
+// nil where there is none or it is neither a string nor a number.
+func (m *Message) ProgressToken() []byte {
+	raw := m.tokenSpan().of(m.Raw)
+	if IDOf(raw).IsZero() {
+		return nil
+	}
+	return raw
+}
+
+func (m *Message) tokenSpan() span {
+	if m.Method == methodProgress {
+		return m.at[atProgressToken]
+	}
+	return m.at[atMetaToken]
+}
+
+// RequestID returns the id of the request that a notifications/cancelled is about;
+// zero for any other message.
+func (m *Message) RequestID() ID {
+	if m.Method != methodCancelled {
+		return ID{}
+	}
+	return IDOf(m.at[atRequestID].of(m.Raw))
+}

@@ -1,0 +1,223 @@
+package rpc_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+)
+
+func TestParseRequest(t *testing.T) {
+	for _, c := range []struct {
+		rule, doc  string
+		id, method string
+		kind       rpc.Kind
+	}{
+		{"a request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `1`, "ping", rpc.Request},
+		{"a notification", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `null`, "notifications/initialized", rpc.Notification},
+		{"members in any order", `{"params":{},"method":"m","id":"a","jsonrpc":"2.0"}`, `"a"`, "m", rpc.Request},
+		{"escaped names and values", `{"\u006asonrpc":"2\u002e0","i\u0064":1,"method":"\u006d"}`, `1`, "m", rpc.Request},
+		{"unknown members", `{"jsonrpc":"2.0","id":1,"method":"m","x":{"y":[1]}}`, `1`, "m", rpc.Request},
+		{"params that are an array", `{"jsonrpc":"2.0","id":1,"method":"m","params":[1,2]}`, `1`, "m", rpc.Request},
+		{"a large number as an id", `{"jsonrpc":"2.0","id":12345678901234567890,"method":"m"}`, `12345678901234567890`, "m", rpc.Request},
+		{"a fraction as an id", `{"jsonrpc":"2.0","id":1.5,"method":"m"}`, `1.5`, "m", rpc.Request},
+		{"the empty string as an id", `{"jsonrpc":"2.0","id":"","method":"m"}`, `""`, "m", rpc.Request},
+		{"a lone surrogate in an escape", `{"jsonrpc":"2.0","id":"\ud800","method":"m","params":{"a":"\udc00"}}`, `"\ud800"`, "m", rpc.Request},
+		{"params named like the envelope but for case", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"Name":"x","Method":1}}`, `1`, "m", rpc.Request},
+		{"the deepest that is allowed", `{"jsonrpc":"2.0","id":1,"method":"m","params":` + strings.Repeat("[", 127) + strings.Repeat("]", 127) + `}`, `1`, "m", rpc.Request},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			m, err := rpc.ParseRequest([]byte(" \n"+c.doc+"\r\n"), rpc.MaxRequestDepth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(m.Raw) != c.doc || m.ID.String() != c.id || m.Method != c.method || m.Kind() != c.kind {
+				t.Errorf("ParseRequest = %s %s %s %q, want %s %s %q", m.Kind(), m.ID, m.Method, m.Raw, c.kind, c.id, c.method)
+			}
+		})
+	}
+}
+
+func TestParseRequestRefuses(t *testing.T) {
+	for _, c := range []struct {
+		rule, doc string
+		code      int
+		id        string
+	}{
+		{"nothing", ``, rpc.CodeParse, `null`},
+		{"white space", ` `, rpc.CodeParse, `null`},
+		{"broken JSON, whatever the id", `{"jsonrpc":"2.0","id":1,"method":`, rpc.CodeParse, `null`},
+		{"two documents", `{"jsonrpc":"2.0","id":1,"method":"m"}{}`, rpc.CodeParse, `null`},
+		{"a byte order mark", "\ufeff" + `{"jsonrpc":"2.0","id":1,"method":"m"}`, rpc.CodeParse, `null`},
+		{"a zero byte", "\x00", rpc.CodeParse, `null`},
+		{"invalid UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", rpc.CodeParse, `null`},
+		{"NaN", `{"jsonrpc":"2.0","id":1,"method":"m","params":[NaN]}`, rpc.CodeParse, `null`},
+		{"a broken array", `[{"jsonrpc":"2.0"}`, rpc.CodeParse, `null`},
+		{"a name twice, and broken behind it", `{"jsonrpc":"2.0","id":1,"id":1,"method":"m"`, rpc.CodeParse, `null`},
+		{"too deep, and broken behind it", `{"jsonrpc":"2.0","id":1,"params":` + strings.Repeat("[", 200), rpc.CodeParse, `null`},
+		{"far too deep", `{"jsonrpc":"2.0","id":1,"params":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, rpc.CodeParse, `null`},
+		{"a deep array that is broken", strings.Repeat("[", 200), rpc.CodeParse, `null`},
+		{"a deep batch", strings.Repeat("[", 200) + strings.Repeat("]", 200), rpc.CodeInvalidRequest, `null`},
+		{"a batch with a name twice", `[{"a":1,"a":2}]`, rpc.CodeInvalidRequest, `null`},
+		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"m"}]`, rpc.CodeInvalidRequest, `null`},
+		{"an empty batch", `[]`, rpc.CodeInvalidRequest, `null`},
+		{"a string", `"x"`, rpc.CodeInvalidRequest, `null`},
+		{"no jsonrpc", `{"id":1,"method":"m"}`, rpc.CodeInvalidRequest, `1`},
+		{"another jsonrpc", `{"jsonrpc":"1.0","id":1,"method":"m"}`, rpc.CodeInvalidRequest, `1`},
+		{"jsonrpc as a number", `{"jsonrpc":2.0,"id":1,"method":"m"}`, rpc.CodeInvalidRequest, `1`},
+		{"no method", `{"jsonrpc":"2.0","id":"a"}`, rpc.CodeInvalidRequest, `"a"`},
+		{"an empty method", `{"jsonrpc":"2.0","id":1,"method":""}`, rpc.CodeInvalidRequest, `1`},
+		{"a method that is no string", `{"jsonrpc":"2.0","id":1,"method":1}`, rpc.CodeInvalidRequest, `1`},
+		{"id null", `{"jsonrpc":"2.0","id":null,"method":"m"}`, rpc.CodeInvalidRequest, `null`},
+		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"m"}`, rpc.CodeInvalidRequest, `null`},
+		{"an id that is a truth value", `{"jsonrpc":"2.0","id":true,"method":"m"}`, rpc.CodeInvalidRequest, `null`},
+		{"a result", `{"jsonrpc":"2.0","id":1,"result":{}}`, rpc.CodeInvalidRequest, `1`},
+		{"an error", `{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}`, rpc.CodeInvalidRequest, `1`},
+		{"a method and a result", `{"jsonrpc":"2.0","id":1,"method":"m","result":null}`, rpc.CodeInvalidRequest, `1`},
+		{"params that are a string", `{"jsonrpc":"2.0","id":1,"method":"m","params":"x"}`, rpc.CodeInvalidRequest, `1`},
+		{"params that are null", `{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, rpc.CodeInvalidRequest, `1`},
+		{"a method in capitals", `{"jsonrpc":"2.0","id":1,"Method":"m"}`, rpc.CodeInvalidRequest, `1`},
+		{"two methods to a reader who does not mind case", `{"jsonrpc":"2.0","id":1,"method":"m","Method":"n"}`, rpc.CodeInvalidRequest, `1`},
+		{"a long s for an s", `{"jsonrpc":"2.0","id":1,"method":"m","paramſ":{}}`, rpc.CodeInvalidRequest, `1`},
+		{"two tools to a reader who does not mind case", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","Name":"b"}}`, rpc.CodeInvalidRequest, `1`},
+		{"a name twice", `{"jsonrpc":"2.0","method":"m","method":"n","id":1}`, rpc.CodeInvalidRequest, `1`},
+		{"a name twice, once escaped", `{"jsonrpc":"2.0","method":"m","m\u0065thod":"n","id":1}`, rpc.CodeInvalidRequest, `1`},
+		{"a name twice deep in the params", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[{"b":1,"b":2}]}}`, rpc.CodeInvalidRequest, `1`},
+		{"a name twice in params", `{"jsonrpc":"2.0","method":"m","params":{"a":1,"a":1},"id":7}`, rpc.CodeInvalidRequest, `7`},
+		{"a name twice in _meta", `{"jsonrpc":"2.0","method":"m","params":{"_meta":{"a":1,"a":1}},"id":7}`, rpc.CodeInvalidRequest, `7`},
+		{"two ids", `{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}`, rpc.CodeInvalidRequest, `null`},
+		{"too deep", `{"jsonrpc":"2.0","method":"m","params":` + strings.Repeat("[", 128) + strings.Repeat("]", 128) + `,"id":"z"}`, rpc.CodeInvalidRequest, `"z"`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			m, err := rpc.ParseRequest([]byte(c.doc), rpc.MaxRequestDepth)
+			if err == nil {
+				t.Fatalf("ParseRequest(%.80s) = nil, want %d", c.doc, c.code)
+			}
+			if err.Code != c.code || m.ID.String() != c.id {
+				t.Errorf("ParseRequest(%.80s) = id %s, %d %s, want id %s, %d", c.doc, m.ID, err.Code, err, c.id, c.code)
+			}
+			word := map[int]string{rpc.CodeParse: rpc.WordParse, rpc.CodeInvalidRequest: rpc.WordInvalidRequest}[c.code]
+			if err.Data.Code != word || err.Message == "" {
+				t.Errorf("error says %q, data.code %q, want %q", err.Message, err.Data.Code, word)
+			}
+		})
+	}
+}
+
+func TestParamsAreFound(t *testing.T) {
+	m, err := rpc.ParseRequest([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n\u0061me":"get","_meta":{"x":1,"progressToken":"tok"},"arguments":{"name":"no","uri":"no"},"uri":"file:///a","requestId":9,"progressToken":5}}`), rpc.MaxRequestDepth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Name != "get" || m.URI != "file:///a" {
+		t.Errorf("Name = %q, URI = %q", m.Name, m.URI)
+	}
+	if got := string(m.ProgressToken()); got != `"tok"` {
+		t.Errorf("ProgressToken() = %s", got)
+	}
+	if got := string(m.Meta()); got != `{"x":1,"progressToken":"tok"}` {
+		t.Errorf("Meta() = %s", got)
+	}
+	if !m.RequestID().IsZero() {
+		t.Errorf("RequestID() = %s of a request", m.RequestID())
+	}
+	for _, c := range []struct{ rule, doc, token, request string }{
+		{"progress", `{"jsonrpc":"2.0","params":{"progressToken":5,"_meta":{"progressToken":6}},"method":"notifications/progress"}`, `5`, `null`},
+		{"cancelled", `{"jsonrpc":"2.0","params":{"requestId":"a"},"method":"notifications/cancelled"}`, ``, `"a"`},
+		{"a token of the wrong type", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"progressToken":null}}}`, ``, `null`},
+		{"_meta of the wrong type", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":[]}}`, ``, `null`},
+		{"a name of the wrong type", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":1}}`, ``, `null`},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			m, err := rpc.ParseRequest([]byte(c.doc), rpc.MaxRequestDepth)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(m.ProgressToken()); got != c.token {
+				t.Errorf("ProgressToken() = %s, want %s", got, c.token)
+			}
+			if got := m.RequestID().String(); got != c.request {
+				t.Errorf("RequestID() = %s, want %s", got, c.request)
+			}
+			if m.Name != "" {
+				t.Errorf("Name = %q", m.Name)
+			}
+		})
+	}
+}
+
+// requests are seeds for fuzzing.
+var requests = []string{
+	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":[1,2.50,"é\n\ud83d\ude00"]},"_meta":{"progressToken":"t","a":1}}}`,
+	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+	`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"_meta":{}}}`,
+	` { "params" : [ ] , "id" : "\u0061" , "jsonrpc" : "2.0" , "method" : "m" } `,
+	`{"jsonrpc":"2.0","id":null,"method":"m"}`, `[]`, `{"id":1,"id":2}`, `{"a":{"b":1,"\u0062":2}}`, `{"jsonrpc":"2.0"`,
+}
+
+func FuzzParseRequest(f *testing.F) {
+	for _, doc := range requests {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		m, refused := rpc.ParseRequest(doc, rpc.MaxRequestDepth)
+		if refused != nil {
+			if rawjson.Check(doc, rpc.MaxResultDepth) == nil != (refused.Code == rpc.CodeInvalidRequest) {
+				t.Errorf("ParseRequest(%q) = %d %s", doc, refused.Code, refused)
+			}
+			return
+		}
+		if !bytes.Equal(m.Raw, bytes.Trim(doc, " \t\r\n")) {
+			t.Errorf("ParseRequest(%q).Raw = %q", doc, m.Raw)
+		}
+		if m.Kind() == rpc.Response || m.Method == "" {
+			t.Errorf("ParseRequest(%q) is a %s", doc, m.Kind())
+		}
+		if !utf8.Valid(doc) {
+			t.Errorf("ParseRequest(%q) accepts invalid UTF-8", doc)
+		}
+		strict := jsontext.Value(doc)
+		if !strict.IsValid(jsontext.AllowInvalidUTF8(true)) && !strings.Contains(strings.ToLower(string(doc)), `\ud`) {
+			t.Errorf("ParseRequest(%q) accepts what jsontext refuses", doc)
+		}
+		testRewriting(t, &m)
+	})
+}
+
+// testRewriting checks that what is replaced can be put back, and that nothing else
+// has changed.
+func testRewriting(t *testing.T, m *rpc.Message) {
+	t.Helper()
+	there := rpc.Rewrite{ID: rpc.StringID("other id"), ProgressToken: rpc.NumberID(123456789), RequestID: rpc.StringID("r")}
+	back := rpc.Rewrite{ID: m.ID, ProgressToken: rpc.IDOf(m.ProgressToken()), RequestID: m.RequestID()}
+	out := m.AppendRewritten(nil, there)
+	n, err := rpc.ParseRequest(out, rpc.MaxRequestDepth)
+	if err != nil {
+		t.Fatalf("%s rewritten as %s: %v", m.Raw, out, err)
+	}
+	if n.Method != m.Method || n.Name != m.Name || n.URI != m.URI || n.Kind() != m.Kind() {
+		t.Errorf("%s rewritten as %s", m.Raw, out)
+	}
+	if !m.ID.IsZero() && n.ID != there.ID || m.ProgressToken() != nil && string(n.ProgressToken()) != "123456789" ||
+		!m.RequestID().IsZero() && n.RequestID() != there.RequestID {
+		t.Errorf("%s rewritten as %s", m.Raw, out)
+	}
+	if got := n.AppendRewritten(nil, back); !bytes.Equal(got, m.Raw) {
+		t.Errorf("%s rewritten and back is %s", m.Raw, got)
+	}
+	moved := m.WithID(there.ID)
+	if want, err := rpc.ParseRequest(m.AppendWithID(nil, there.ID), rpc.MaxRequestDepth); err != nil || !sameMessage(&moved, &want) {
+		t.Errorf("%s WithID is %s, parsed %v", m.Raw, moved.Raw, err)
+	}
+}
+
+func sameMessage(a, b *rpc.Message) bool {
+	return bytes.Equal(a.Raw, b.Raw) && a.ID == b.ID && a.Method == b.Method && bytes.Equal(a.Params, b.Params) &&
+		bytes.Equal(a.Result, b.Result) && bytes.Equal(a.Error, b.Error) && bytes.Equal(a.Meta(), b.Meta()) &&
+		bytes.Equal(a.ProgressToken(), b.ProgressToken()) && a.RequestID() == b.RequestID()
+}

@@ -1,0 +1,67 @@
+package rpc
+
+import (
+	"bytes"
+	"strings"
+
+	"secateur/internal/rawjson"
+)
+
+// nameText returns what a raw member name says.
+func nameText(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		switch text := raw[1 : len(raw)-1]; string(text) { // the common ones without an allocation
+		case "jsonrpc":
+			return "jsonrpc"
+		case "id":
+			return "id"
+		case "method":
+			return "method"
+		case "params":
+			return "params"
+		case "result":
+			return "result"
+		case "error":
+			return "error"
+		case "name":
+			return "name"
+		case "arguments":
+			return "arguments"
+		}
+	}
+	return rawjson.Unquote(raw)
+}
+
+// stringText returns what a raw value says, "" where it is no string.
+func stringText(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	return rawjson.Unquote(raw)
+}
+
+// isFolded tells whether a name is one of the envelope's to a reader that does not
+// mind upper and lower case.
+func isFolded(name string) bool {
+	for _, known := range [...]string{"jsonrpc", "id", "method", "params", "result", "error"} {
+		if strings.EqualFold(name, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// isNameFolded is isFolded for the name that decides what a call reaches.
+func isNameFolded(name string) bool { return strings.EqualFold(name, "name") }
+
+// isStructured tells whether a raw value is an object or an array.
+func isStructured(raw []byte) bool { return len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') }
+
+// isInteger tells whether a raw value is a number written without fraction and
+// exponent.
+func isInteger(raw []byte) bool {
+	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return false
+	}
+	return !bytes.ContainsAny(raw, ".eE")
+}
