@@ -1,0 +1,82 @@
+package rpchttp
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/rpc"
+)
+
+// Failure is an answer that says no: a JSON-RPC error and the HTTP status that goes with it.
+type Failure struct {
+	Status int
+	Err    *rpc.Error
+
+	retryAfter string // header; empty: none
+}
+
+// Write sends the failure to the caller with this id.
+func (f *Failure) Write(w http.ResponseWriter, id rpc.ID) {
+	if f.retryAfter != "" {
+		w.Header().Set("Retry-After", f.retryAfter)
+	}
+	Write(w, f.Status, f.Err.AppendResponse(nil, id))
+}
+
+// BadRequest is what rpc.ParseRequest found.
+func BadRequest(err *rpc.Error) *Failure { return &Failure{Status: http.StatusBadRequest, Err: err} }
+
+// InvalidRequest is a request that is not even parsed.
+func InvalidRequest(status int, text string) *Failure {
+	return &Failure{Status: status, Err: rpc.NewError(rpc.CodeInvalidRequest, text)}
+}
+
+// TooLarge is a request over the limit.
+func TooLarge(limit int64) *Failure {
+	return InvalidRequest(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than max_message_bytes (%d)", limit))
+}
+
+// RateLimited is a call too many.
+func RateLimited(wait time.Duration) *Failure {
+	e := rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
+	seconds := strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
+	e.Data.Hint = "try again in " + seconds + " s, or raise rate_limit_per_minute"
+	return &Failure{Status: http.StatusTooManyRequests, Err: e, retryAfter: seconds}
+}
+
+// Counts reports whether a method is held against the caller's limit.
+func Counts(method string) bool {
+	return method != "initialize" && method != "server/discover" && method != "ping"
+}
+
+// Refuse answers a caller whom access control turned away. The id is read where the body gives it up easily: it is
+// the only part of it that is looked at.
+func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
+	f := &Failure{Status: http.StatusForbidden, Err: rpc.NewError(rpc.CodeForbidden, v.Reason)}
+	if v.Kind == access.Unauthorized {
+		f = &Failure{Status: http.StatusUnauthorized, Err: rpc.NewError(rpc.CodeUnauthorized, v.Reason)}
+		w.Header().Set("WWW-Authenticate", access.Challenge)
+	}
+	const most = 64 << 10
+	var id rpc.ID
+	if body, bad := Read(w, r, most); bad == nil {
+		req, _ := rpc.ParseRequest(body.Bytes, rpc.MaxRequestDepth)
+		id = req.ID
+		body.Release()
+	}
+	f.Write(w, id)
+}
+
+// PostOnly answers a request with another method, and reports whether it did.
+func PostOnly(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodPost {
+		return false
+	}
+	w.Header().Set("Allow", http.MethodPost)
+	http.Error(w, "send JSON-RPC messages with POST; there is no stream and no session here", http.StatusMethodNotAllowed)
+	return true
+}
