@@ -1,0 +1,184 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+)
+
+// ServerLists is what one server lists, all pages of it: each item as the bytes
+// it came in. A server that has not listed anything yet has none, and is still
+// known by its id.
+type ServerLists struct {
+	Server                               string // id
+	Tools, Resources, Templates, Prompts [][]byte
+}
+
+// A Problem is an item that is left out, and why.
+type Problem struct {
+	Server string
+	List   List
+	Item   string // its name or URI; #3 for the third one where it has none
+	Reason string
+}
+
+func (p Problem) String() string {
+	return fmt.Sprintf("%s: %s %q: %s", p.Server, p.List, p.Item, p.Reason)
+}
+
+// A Catalog is the lists of many servers as one. It does not change; all methods
+// may be called at the same time.
+type Catalog struct {
+	names    *Names
+	servers  []string
+	index    map[string]int // of servers
+	lists    [listCount]list
+	problems []Problem
+
+	mu    sync.Mutex // guards views
+	views map[Naming]*View
+}
+
+// list is one of the four.
+type list struct {
+	entries    []entry
+	generation string
+	listed     map[target]int // index of the entry, by server and name
+	bare       map[string]int // index of the entry, by name alone; several where more than one server has it
+
+	forms    func() map[string]int // of tools and prompts: index of the entry, by every form of its name
+	rendered func() *rendered      // of resources and templates, which look the same to all clients
+}
+
+// target is a tool, prompt, resource or template of one server.
+type target struct {
+	server int
+	name   string
+}
+
+// several stands for an entry where there is more than one.
+const several = -1
+
+// Merge makes one catalog of the lists of all servers: servers in the given order,
+// items in the order of their server. It keeps the items' bytes, which must be
+// well-formed and must not change. Names nil means the default ones.
+func Merge(lists []ServerLists, names *Names) *Catalog {
+	if names == nil {
+		names = NewNames(Default())
+	}
+	c := &Catalog{names: names, index: make(map[string]int, len(lists)), views: map[Naming]*View{}}
+	for i := range lists {
+		if _, known := c.index[lists[i].Server]; !known {
+			c.index[lists[i].Server] = len(c.servers)
+			c.servers = append(c.servers, lists[i].Server)
+		}
+	}
+	for l := range listCount {
+		c.lists[l] = c.merge(l, lists)
+	}
+	return c
+}
+
+func (c *Catalog) merge(l List, servers []ServerLists) list {
+	count := 0
+	for i := range servers {
+		count += len(servers[i].items(l))
+	}
+	m := list{
+		entries: make([]entry, 0, count),
+		listed:  make(map[target]int, count),
+		bare:    make(map[string]int, count),
+	}
+	for i := range servers {
+		server := servers[i].Server
+		for n, raw := range servers[i].items(l) {
+			e, problem := readItem(l, server, raw)
+			e.server = c.index[server]
+			if problem == "" && !m.add(l, e) {
+				problem = "the server has another one of that name"
+			}
+			if problem != "" {
+				item := e.name
+				if item == "" {
+					item = fmt.Sprintf("#%d", n+1)
+				}
+				c.problems = append(c.problems, Problem{Server: server, List: l, Item: item, Reason: problem})
+			}
+		}
+	}
+	m.generation = c.generation(l, m.entries)
+	switch l {
+	case Tools, Prompts:
+		m.forms = sync.OnceValue(func() map[string]int { return c.forms(m.entries) })
+	default:
+		m.rendered = sync.OnceValue(func() *rendered { return renderAll(m.entries, nil) })
+	}
+	return m
+}
+
+// add takes an entry in. It returns false where the server has a tool or prompt of
+// that name already; a resource may be listed twice.
+func (m *list) add(l List, e entry) bool {
+	at, key := len(m.entries), target{e.server, e.name}
+	if _, twice := m.listed[key]; !twice {
+		m.listed[key] = at
+	} else if l == Tools || l == Prompts {
+		return false
+	}
+	if other, taken := m.bare[e.name]; !taken {
+		m.bare[e.name] = at
+	} else if other != several && m.entries[other].server != e.server {
+		m.bare[e.name] = several
+	}
+	m.entries = append(m.entries, e)
+	return true
+}
+
+func (s *ServerLists) items(l List) [][]byte {
+	return [listCount][][]byte{Tools: s.Tools, Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}[l]
+}
+
+// generation is a hash over everything that a client may see of a list.
+func (c *Catalog) generation(l List, entries []entry) string {
+	h := sha256.New()
+	part := func(b []byte) {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(b))))
+		_, _ = h.Write(b)
+	}
+	if l == Tools || l == Prompts {
+		part([]byte(c.names.print))
+	}
+	for i := range entries {
+		_, _ = io.WriteString(h, c.servers[entries[i].server]+"\x00")
+		part(entries[i].raw)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Servers returns the ids of all servers, in order.
+func (c *Catalog) Servers() []string { return slices.Clone(c.servers) }
+
+// Len returns how many items a list has.
+func (c *Catalog) Len(l List) int { return len(c.lists[l].entries) }
+
+// Problems returns what was left out and why, list by list, in order.
+func (c *Catalog) Problems() []Problem { return slices.Clone(c.problems) }
+
+// Generation returns a text that changes when the list does, and only then: it is
+// the same for the same list in another process.
+func (c *Catalog) Generation(l List) string { return c.lists[l].generation }
+
+// Same tells whether a list is the same in another catalog; nil has empty lists.
+func (c *Catalog) Same(other *Catalog, l List) bool {
+	if other == nil {
+		return c.Len(l) == 0
+	}
+	return c.Generation(l) == other.Generation(l)
+}
+
+// For returns the catalog as the client that calls itself name sees it.
+func (c *Catalog) For(name string) *View { return c.View(c.names.For(name)) }

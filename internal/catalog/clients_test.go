@@ -1,0 +1,139 @@
+package catalog_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"secateur/internal/catalog"
+)
+
+func TestClients(t *testing.T) {
+	api := catalog.Naming{Separator: "-", MaxLength: 48, Punctuation: "_-"}
+	for _, c := range []struct{ client string }{
+		{"claude-ai"},
+		{"claude-ai (via mcp-remote 0.1.37)"},
+		{"Anthropic/ClaudeAI"},
+		{"claude-code"},
+		{"cursor-vscode"},
+		{"Cursor"},
+		{"github-copilot-developer"},
+		{"JetBrains-IU-copilot-intellij"},
+		{"Xcode-copilot-xcode"},
+		{"Cline"},
+		{"continue-client"},
+		{"continue-cli-client"},
+		{"windsurf-client"},
+		{"Windsurf"},
+	} {
+		if got := catalog.NewNames(catalog.Default()).For(c.client); got != api {
+			t.Errorf("For(%q) = %+v, want %+v", c.client, got, api)
+		}
+	}
+	for client, want := range map[string]catalog.Naming{
+		"Visual Studio Code":            {Separator: "-", MaxLength: 46, Punctuation: "_-"},
+		"Visual Studio Code - Insiders": {Separator: "-", MaxLength: 46, Punctuation: "_-"},
+		"Visual-Studio-Code":            {Separator: "-", MaxLength: 46, Punctuation: "_-"},
+		"codex-mcp-client":              {Separator: "__", MaxLength: 48, Punctuation: "_"},
+		"Codex":                         {Separator: "__", MaxLength: 48, Punctuation: "_"},
+		"gemini-cli-mcp-client":         {Separator: "-", MaxLength: 48, Punctuation: "_-."},
+		"gemini-cli-mcp-client-files":   {Separator: "-", MaxLength: 48, Punctuation: "_-."},
+		"":                              contract,
+		"inspector-client":              contract,
+		"my-own-client":                 contract,
+		"not-a-claude-code":             contract,
+	} {
+		if got := catalog.NewNames(catalog.Default()).For(client); got != want {
+			t.Errorf("For(%q) = %+v, want %+v", client, got, want)
+		}
+	}
+}
+
+func TestTheFileGoesBeforeTheProfiles(t *testing.T) {
+	names := catalog.NewNames(catalog.Settings{Separator: "::", Clients: map[string]catalog.ClientSettings{
+		"claude*":      {Separator: "_", MaxLength: 40},
+		"claude-code*": {MaxLength: 32},
+		"Mine/*":       {Separator: "."},
+		"cursor*":      {Separator: "::"},
+	}})
+	for client, want := range map[string]catalog.Naming{
+		"claude-ai":     {Separator: "_", MaxLength: 40, Punctuation: "_-"},
+		"claude-code":   {Separator: "-", MaxLength: 32, Punctuation: "_-"}, // the longest pattern, and the profile for the rest
+		"mine/a/b":      {Separator: "."},
+		"cursor-vscode": {Separator: "::", MaxLength: 48, Punctuation: "_-"}, // what the operator says goes
+		"windsurf":      {Separator: "-", MaxLength: 48, Punctuation: "_-"},
+	} {
+		got := names.For(client)
+		if got != want {
+			t.Errorf("For(%q) = %+v, want %+v", client, got, want)
+		}
+		if !slices.Contains(names.All(), got) {
+			t.Errorf("For(%q) = %+v, which is not among all", client, got)
+		}
+	}
+}
+
+func TestAClientKeepsTheGeneralSeparatorWhereItCan(t *testing.T) {
+	names := catalog.NewNames(catalog.Settings{Separator: "__"})
+	for client, want := range map[string]string{"claude-code": "__", "codex": "__", "else": "__"} {
+		if got := names.For(client).Separator; got != want {
+			t.Errorf("For(%q).Separator = %q, want %q", client, got, want)
+		}
+	}
+	if got := catalog.NewNames(catalog.Settings{Separator: "."}).For("claude-code").Separator; got != "-" {
+		t.Errorf("Separator = %q for a client that refuses dots, want -", got)
+	}
+}
+
+// The document has a row for each client; what it says of our names must be what
+// the code does.
+func TestClientsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(string(doc)) {
+		if strings.HasPrefix(line, "| **") {
+			rows++
+		}
+	}
+	profiles := catalog.Profiles()
+	if rows != len(profiles) {
+		t.Errorf("docs/clients.md has %d rows for %d profiles", rows, len(profiles))
+	}
+	for _, p := range profiles {
+		var patterns []string
+		for _, pattern := range p.Patterns {
+			patterns = append(patterns, "`"+pattern+"`")
+		}
+		row := fmt.Sprintf("| **%s** | %s | `%s` | %d | letters, digits, `%s` |", p.Client, strings.Join(patterns, " "),
+			p.Naming.Separator, p.Naming.MaxLength, strings.Join(strings.Split(p.Naming.Punctuation, ""), "` `"))
+		if !strings.Contains(string(doc), row+"\n") {
+			t.Errorf("docs/clients.md lacks the row\n%s", row)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	if err := catalog.Default().Validate(); err != nil {
+		t.Errorf("Default().Validate() = %v", err)
+	}
+	err := catalog.Settings{Separator: "", Clients: map[string]catalog.ClientSettings{
+		"[":  {},
+		"a*": {Separator: "a b", MaxLength: 15},
+		"b*": {Separator: "123456789", MaxLength: -1},
+		"c*": {Separator: "-", MaxLength: 16},
+	}}.Validate()
+	want := `separator: must not be empty
+clients."[": not a pattern
+clients."a*".separator: expected a few characters without space, such as :: or -
+clients."a*".max_length: 15 is less than 16
+clients."b*".separator: expected a few characters without space, such as :: or -
+clients."b*".max_length: -1 is less than 16`
+	if err == nil || err.Error() != want {
+		t.Errorf("Validate() = %v, want %v", err, want)
+	}
+}

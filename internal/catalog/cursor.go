@@ -1,0 +1,95 @@
+package catalog
+
+import (
+	"encoding/base64"
+	"errors"
+	"math"
+	"strconv"
+
+	"secateur/internal/rawjson"
+)
+
+// ErrStaleCursor says that a list has changed since the cursor was given out.
+var ErrStaleCursor = errors.New("stale cursor")
+
+// An Ask is what a client wants of a list.
+type Ask struct {
+	Cursor    string
+	HasCursor bool // false: the first page
+	Limit     int  // items at most; 0: as many as there may be on a page
+}
+
+// ReadAsk reads the params of a list method, nil if there are none. Params must be
+// well-formed. The error is a *ParamsError.
+func ReadAsk(params []byte) (Ask, error) {
+	var ask Ask
+	if at := memberOf(params, "cursor"); at.end > 0 && !isNull(at.of(params)) {
+		ask.Cursor, ask.HasCursor = text(at.of(params))
+		if !ask.HasCursor {
+			return Ask{}, &ParamsError{Path: "/cursor", Problem: "expected a string"}
+		}
+	}
+	if at := memberOf(params, "limit"); at.end > 0 && !isNull(at.of(params)) {
+		limit, ok := count(at.of(params))
+		if !ok {
+			return Ask{}, &ParamsError{Path: "/limit", Problem: "expected an integer, 0 or more"}
+		}
+		ask.Limit = limit
+	}
+	return ask, nil
+}
+
+func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }
+
+// count reads a number of items, in whatever way JSON may write it; one that is
+// out of all proportion is as many as there can be.
+func count(raw []byte) (int, bool) {
+	if n, err := strconv.Atoi(string(raw)); err == nil {
+		return n, n >= 0
+	}
+	if len(raw) == 0 || raw[0] == '"' || rawjson.Check(raw, 0) != nil {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange), f < 0, f != math.Trunc(f):
+		return 0, false
+	case f > math.MaxInt32:
+		return math.MaxInt32, true
+	default:
+		return int(f), true
+	}
+}
+
+// cursor returns the cursor of the items from an offset on.
+func cursor(offset int, generation string) string {
+	b := strconv.AppendInt([]byte(`{"offset":`), int64(offset), 10)
+	b = rawjson.AppendQuoted(append(b, `,"generation":`...), generation)
+	return base64.StdEncoding.EncodeToString(append(b, '}'))
+}
+
+// readCursor returns the offset that a cursor stands for. One without a generation
+// is taken for one of this list.
+func readCursor(s, generation string, length int) (int, error) {
+	b, err := decodeBase64(s)
+	offset, isOffset := 0, false
+	if err == nil {
+		for name, value := range members(b) {
+			switch name {
+			case "offset":
+				offset, isOffset = count(value)
+			case "generation":
+				if g, ok := text(value); !ok || g != generation {
+					return 0, &ParamsError{
+						Path: "/cursor", Err: ErrStaleCursor,
+						Problem: "the list has changed since this cursor was given out: start again without one",
+					}
+				}
+			}
+		}
+	}
+	if !isOffset || offset > length {
+		return 0, &ParamsError{Path: "/cursor", Problem: "not a cursor of this list"}
+	}
+	return offset, nil
+}
