@@ -1,0 +1,155 @@
+package records
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Modes of everything we make: what is kept here comes from conversations.
+const (
+	dirMode    = 0o700
+	tempPrefix = ".put-" // of a file that is being written; renamed when whole
+)
+
+// FileOptions say where and how much a File keeps.
+type FileOptions struct {
+	Dir      string        // an absolute path; made if need be
+	MaxBytes int64         // room on disk; 0: DefaultMaxBytes
+	TTL      time.Duration // life after the last use; 0: DefaultTTL
+	Log      *slog.Logger  // nil discards
+}
+
+// File keeps one file per value, in a directory that several processes may share. A file is written aside and
+// renamed, so that it is there whole or not at all; it is not forced to the disk, and a damaged one counts as none.
+// The file's time of modification is when it was last used.
+type File struct {
+	dir      string
+	maxBytes int64 // of one shard
+	ttl      time.Duration
+	log      *slog.Logger
+	shards   [shardCount]shard
+}
+
+// Values are spread over folders, each with its share of the room: to make room takes a look at one of them.
+const shardCount = 16
+
+// shard is what a folder holds: counted by a look at it, kept up to date by this process's own writes.
+type shard struct {
+	mu     sync.Mutex // guards the fields below, and lets one look at a time
+	bytes  int64
+	looked time.Time
+}
+
+// OpenFile opens a directory of values, making it if it is not there.
+func OpenFile(o FileOptions) (*File, error) {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.TTL <= 0 {
+		o.TTL = DefaultTTL
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if !filepath.IsAbs(o.Dir) {
+		return nil, fmt.Errorf("open records: directory %q is not absolute", o.Dir)
+	}
+	if err := os.MkdirAll(o.Dir, dirMode); err != nil {
+		return nil, fmt.Errorf("open records: %w", err)
+	}
+	probe, err := os.CreateTemp(o.Dir, tempPrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("open records: %w", err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return nil, fmt.Errorf("open records: %w", err)
+	}
+	return &File{dir: o.Dir, maxBytes: max(o.MaxBytes/shardCount, blockSize), ttl: o.TTL, log: o.Log}, nil
+}
+
+// Get returns the value.
+func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
+	name := nameOf(key)
+	path := f.path(name)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.log.DebugContext(ctx, "record not read", "err", err)
+		}
+		return nil, false
+	}
+	value, ok := open(content, key)
+	if !ok {
+		return nil, false // the next Put writes over it
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, false
+	}
+	idle := time.Since(info.ModTime())
+	if idle >= f.ttl {
+		return nil, false // left to the next look
+	}
+	if idle > f.ttl/16 {
+		now := time.Now()
+		if err := os.Chtimes(path, now, now); err != nil {
+			f.log.DebugContext(ctx, "record read but not renewed", "err", err)
+		}
+	}
+	return value, true
+}
+
+// Put keeps the value in place of any earlier one. What was not used for longest makes room.
+func (f *File) Put(_ context.Context, key string, value []byte) error {
+	name := nameOf(key)
+	content := seal(key, value)
+	size := onDisk(int64(len(content)))
+	if size > f.maxBytes {
+		return ErrTooLarge
+	}
+	if err := f.write(name, content); err != nil {
+		return fmt.Errorf("keep record: %w", err)
+	}
+	return f.account(name, size)
+}
+
+func (f *File) write(name string, content []byte) (err error) {
+	folder := filepath.Dir(f.path(name))
+	temp, err := os.CreateTemp(folder, tempPrefix+"*") // for us alone: mode 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(folder, dirMode); err != nil {
+			return err
+		}
+		temp, err = os.CreateTemp(folder, tempPrefix+"*")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp.Name())
+		}
+	}()
+	_, err = temp.Write(content)
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), f.path(name))
+}
+
+func (f *File) path(name string) string { return filepath.Join(f.dir, name[:1], name) }
+
+// nameOf is a file name for any key. Its first digit is its shard.
+func nameOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:20])
+}

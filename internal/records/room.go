@@ -1,0 +1,94 @@
+package records
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// blockSize is the unit in which disks give out room. Counting in it also bounds the number of tiny files.
+	blockSize = 4096
+	// lookEvery is how long a count of a folder holds: others add to it, and things expire.
+	lookEvery = 5 * time.Minute
+	// tempLife is how long a file may be in the making. Older ones were left by a process that was killed.
+	tempLife = 10 * time.Minute
+)
+
+func onDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
+
+// account counts a file that was written, and makes room where that is due.
+func (f *File) account(name string, size int64) error {
+	s := &f.shards[shardOf(name)]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes += size
+	if s.bytes <= f.maxBytes && time.Since(s.looked) < lookEvery {
+		return nil
+	}
+	bytes, err := f.look(name[:1])
+	if err != nil {
+		return err
+	}
+	s.bytes, s.looked = bytes, time.Now()
+	return nil
+}
+
+func shardOf(name string) int { return strings.IndexByte("0123456789abcdef", name[0]) }
+
+// look goes through a folder, removes what has expired and, if there is too much, what was not used for longest. It
+// returns what is left.
+func (f *File) look(folder string) (int64, error) {
+	dir := filepath.Join(f.dir, folder)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, err
+	}
+	now := time.Now()
+	var kept []fs.FileInfo
+	var bytes int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // gone meanwhile, or not ours
+		}
+		life := f.ttl
+		if strings.HasPrefix(e.Name(), tempPrefix) {
+			life = tempLife
+		}
+		if now.Sub(info.ModTime()) >= life {
+			if err := remove(dir, info); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		kept = append(kept, info)
+		bytes += onDisk(info.Size())
+	}
+	if bytes <= f.maxBytes {
+		return bytes, nil
+	}
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	enough := f.maxBytes - f.maxBytes/8 // so that not every Put has to look
+	for _, info := range kept {
+		if bytes <= enough {
+			break
+		}
+		if err := remove(dir, info); err != nil {
+			return 0, err
+		}
+		bytes -= onDisk(info.Size())
+	}
+	return bytes, nil
+}
+
+func remove(dir string, info fs.FileInfo) error {
+	if err := os.Remove(filepath.Join(dir, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
