@@ -1,0 +1,75 @@
+package upstream
+
+import (
+	"errors"
+	"io"
+	"math/bits"
+	"sync"
+)
+
+// Buffers come in classes of powers of two from 4 KB to 4 MB; larger ones are left to the garbage collector.
+const (
+	smallestShift = 12
+	largestShift  = 22
+)
+
+var buffers [largestShift - smallestShift + 1]sync.Pool // of *[]byte
+
+// class is the index of the smallest class that holds n bytes; ok is false if none does.
+func class(n int) (index int, ok bool) {
+	if n > 1<<largestShift {
+		return 0, false
+	}
+	return max(bits.Len(uint(max(n, 1)-1))-smallestShift, 0), true
+}
+
+// getBuffer gives an empty buffer that holds at least n bytes.
+func getBuffer(n int) []byte {
+	i, ok := class(n)
+	if !ok {
+		return make([]byte, 0, n)
+	}
+	if b, ok := buffers[i].Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, 1<<(i+smallestShift))
+}
+
+// putBuffer takes a buffer back that nobody uses any more.
+func putBuffer(b []byte) {
+	if cap(b) < 1<<smallestShift || cap(b) > 1<<largestShift {
+		return
+	}
+	i := bits.Len(uint(cap(b))) - 1 - smallestShift // the class that it fills
+	b = b[:0]
+	buffers[i].Put(&b)
+}
+
+// errTooLong is a body longer than the cap.
+var errTooLong = errors.New("longer than max_message_bytes")
+
+// readBody reads to the end into a buffer of getBuffer; the caller gives it back, also after an error. A size that
+// is not known is -1. It stops with errTooLong as soon as more than limit bytes are sure.
+func readBody(r io.Reader, size int64, limit int) ([]byte, error) {
+	if size > int64(limit) {
+		return nil, errTooLong
+	}
+	buf := getBuffer(int(max(size, 0)) + 1) // one more, so that the end is seen without growing
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case len(buf) > limit:
+			return buf, errTooLong
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			return buf, err
+		}
+		if len(buf) == cap(buf) {
+			larger := append(getBuffer(2*len(buf)), buf...)
+			putBuffer(buf)
+			buf = larger
+		}
+	}
+}

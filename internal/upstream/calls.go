@@ -1,0 +1,187 @@
+package upstream
+
+import (
+	"math"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"secateur/internal/rpc"
+)
+
+// call is one request on its way. On the wire it has a number of its own, which is its id and its progress token; no
+// two calls of a session share one, whatever ids their callers gave them.
+type call struct {
+	number  int64
+	id      rpc.ID            // the caller's
+	token   rpc.ID            // the caller's progress token; zero: it gave none
+	own     bool              // a question of ours, not a caller's
+	handler Handler           // CallOptions.Related
+	answer  chan outcome      // gets one value, from whoever took the call out of its table
+	related chan *rpc.Message // notifications for handler; nil: none wanted
+
+	began  time.Time
+	sign   atomic.Int64 // when the server last gave a sign of life for it, after began
+	asking atomic.Int32 // requests of the server for it that are not answered yet
+	stage  atomic.Int32 // queued, then sent or dropped
+	over   atomic.Bool  // the server has answered
+	strays atomic.Int32 // answers on its own stream that were not to it
+}
+
+// The stages of a call. One that is dropped before it was sent is not sent at all.
+const (
+	queued int32 = iota
+	sent
+	dropped
+)
+
+type outcome struct {
+	reply *Reply
+	err   error
+}
+
+// relatedRoom is how many notifications may wait for a call's handler; more are dropped.
+const relatedRoom = 256
+
+func newCall(id, token rpc.ID, handler Handler) *call {
+	c := &call{id: id, token: token, handler: handler, answer: make(chan outcome, 1), began: time.Now()}
+	if handler != nil {
+		c.related = make(chan *rpc.Message, relatedRoom)
+	}
+	return c
+}
+
+// renew starts the wait for an answer anew.
+func (c *call) renew() { c.sign.Store(int64(time.Since(c.began))) }
+
+// left is how long the call may still wait; a server that waits for its client is not late.
+func (c *call) left(limit time.Duration) time.Duration {
+	if c.asking.Load() > 0 {
+		return limit
+	}
+	return limit - (time.Since(c.began) - time.Duration(c.sign.Load()))
+}
+
+// calls are those of one session that wait for their answers.
+type calls struct {
+	mu     sync.Mutex
+	last   int64           // guarded by mu; the newest number
+	open   map[int64]*call // guarded by mu
+	closed error           // guarded by mu; why no more calls are taken
+}
+
+// add gives the call its number. It fails when the session is over.
+func (t *calls) add(c *call) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed != nil {
+		return t.closed
+	}
+	if t.open == nil {
+		t.open = map[int64]*call{}
+	}
+	t.last++
+	c.number = t.last
+	t.open[c.number] = c
+	return nil
+}
+
+// take removes the call with this id; nil if there is none, because it was answered, given up or never made. Whoever
+// takes a call must give it its outcome.
+func (t *calls) take(id rpc.ID) *call {
+	n, ok := number(id)
+	if !ok {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.open[n]
+	delete(t.open, n)
+	return c
+}
+
+// find is take without removing.
+func (t *calls) find(id rpc.ID) *call {
+	n, ok := number(id)
+	if !ok {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.open[n]
+}
+
+// remove gives up a call; false if somebody else has taken it and its outcome is there or on its way.
+func (t *calls) remove(c *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.open[c.number]
+	delete(t.open, c.number)
+	return ok
+}
+
+// only is the single call of a caller there is; nil if there are none or several.
+func (t *calls) only() *call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var found *call
+	for _, c := range t.open {
+		if c.own {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = c
+	}
+	return found
+}
+
+// waits reports whether the call has no outcome yet.
+func (t *calls) waits(c *call) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.open[c.number]
+	return ok
+}
+
+// callers is how many calls are not our own.
+func (t *calls) callers() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for _, c := range t.open {
+		if !c.own {
+			n++
+		}
+	}
+	return n
+}
+
+// close fails all calls, now and from now on.
+func (t *calls) close(err error) {
+	t.mu.Lock()
+	open := t.open
+	t.open = nil
+	if t.closed == nil {
+		t.closed = err
+	}
+	t.mu.Unlock()
+	for _, c := range open {
+		c.answer <- outcome{err: err}
+	}
+}
+
+// number reads one of our ids back. Servers that know no integers may have made 7 into 7.0.
+func number(id rpc.ID) (int64, bool) {
+	text := id.String()
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}

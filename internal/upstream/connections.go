@@ -1,0 +1,85 @@
+package upstream
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// connections are those that are open, so that they can be ended at once.
+type connections struct {
+	once atomic.Bool // the server does not keep them: each is used for one request
+
+	mu     sync.Mutex
+	open   map[*connection]struct{} // guarded by mu
+	closed bool                     // guarded by mu
+}
+
+// connection also finds out whether the server keeps connections. One that closes them right after its answers,
+// without saying so, loses what is written to them in that moment, and nobody can tell whether it was read.
+type connection struct {
+	net.Conn
+	set   *connections
+	heard atomic.Int64 // when something was last read, in Unix nanoseconds; 0 after a write
+}
+
+// keptAtLeast is how long a server that keeps connections keeps an idle one.
+const keptAtLeast = time.Second
+
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.heard.Store(time.Now().UnixNano())
+	}
+	if err != nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
+		if heard := c.heard.Load(); heard != 0 && time.Since(time.Unix(0, heard)) < keptAtLeast {
+			c.set.once.Store(true)
+		}
+	}
+	return n, err
+}
+
+func (c *connection) Write(p []byte) (int, error) {
+	c.heard.Store(0)
+	return c.Conn.Write(p)
+}
+
+func (c *connections) track(conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	tracked := &connection{Conn: conn, set: c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		_ = conn.Close()
+		return nil, net.ErrClosed
+	}
+	if c.open == nil {
+		c.open = map[*connection]struct{}{}
+	}
+	c.open[tracked] = struct{}{}
+	return tracked, nil
+}
+
+// Close also forgets the connection.
+func (c *connection) Close() error {
+	c.set.mu.Lock()
+	delete(c.set.open, c)
+	c.set.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (c *connections) close() {
+	c.mu.Lock()
+	open := c.open
+	c.open, c.closed = nil, true
+	c.mu.Unlock()
+	for conn := range open {
+		_ = conn.Conn.Close()
+	}
+}

@@ -1,0 +1,112 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Kind says whose fault a failed call is.
+type Kind int
+
+const (
+	// Unavailable means that the server could not be reached, or was gone before its answer was whole.
+	Unavailable Kind = iota + 1
+	// Timeout means that the server gave no answer and no sign of progress in time.
+	Timeout
+	// Invalid means that what the server gave is not an answer to the call.
+	Invalid
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Unavailable:
+		return "unavailable"
+	case Timeout:
+		return "timeout"
+	case Invalid:
+		return "invalid"
+	}
+	return "unknown"
+}
+
+// CallError is a call that got no answer. Its texts are for a person and hold nothing of what was sent or received.
+type CallError struct {
+	Kind       Kind
+	Message    string // names the server and what happened
+	Hint       string // what to do about it; may be empty
+	HTTPStatus int    // that the server answered with; 0: none
+}
+
+// Error is the message.
+func (e *CallError) Error() string { return e.Message }
+
+// errorf makes a CallError that names the server.
+func (u *Upstream) errorf(kind Kind, format string, args ...any) *CallError {
+	return &CallError{Kind: kind, Message: fmt.Sprintf("server %q: ", u.opt.Settings.ID) + fmt.Sprintf(format, args...)}
+}
+
+// callError is what callers are told of an error: a CallError as it is, any other as the server being unavailable.
+func (u *Upstream) callError(err error) *CallError {
+	if failed, ok := errors.AsType[*CallError](err); ok {
+		return failed
+	}
+	return u.errorf(Unavailable, "%v", err)
+}
+
+// timeoutError is the one for a call that got no answer within limit.
+func (u *Upstream) timeoutError(limit time.Duration) *CallError {
+	return u.errorf(Timeout, "no answer within %s", limit)
+}
+
+// exchangeError explains why an HTTP exchange failed, other than by our own deadline.
+func (u *Upstream) exchangeError(err error, host string) *CallError {
+	var dns *net.DNSError
+	var op *net.OpError
+	text := err.Error()
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e := u.errorf(Unavailable, "connection to %s refused", host)
+		e.Hint = "start the server, or correct its url"
+		return e
+	case errors.As(err, &dns):
+		return u.errorf(Unavailable, "host %s cannot be resolved", dns.Name)
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		e := u.errorf(Invalid, "%s speaks HTTP, not HTTPS", host)
+		e.Hint = "change https:// to http:// in its url"
+		return e
+	case strings.Contains(text, "malformed MIME"): // mostly a header that the connection's end cut short
+		return u.errorf(Unavailable, "the headers of what %s answered are not whole", host)
+	case strings.Contains(text, "malformed HTTP") ||
+		strings.Contains(text, "response headers exceeded") || strings.Contains(text, "malformed chunked") ||
+		strings.Contains(text, "invalid byte in chunk") || strings.Contains(text, "unsupported transfer encoding"):
+		return u.errorf(Invalid, "what %s answered is not HTTP", host)
+	case strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ") || strings.Contains(text, "certificate"):
+		return u.errorf(Unavailable, "no trusted connection to %s: %v", host, innermost(err))
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return u.errorf(Unavailable, "%s closed the connection before its answer was whole", host)
+	case errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE):
+		return u.errorf(Unavailable, "%s reset the connection before its answer was whole", host)
+	case errors.As(err, &op) && op.Op == "dial":
+		return u.errorf(Unavailable, "no connection to %s: %v", host, innermost(op.Err))
+	case errors.Is(err, net.ErrClosed) || errors.Is(err, context.Canceled):
+		return u.errorf(Unavailable, "the connection to %s was closed", host)
+	}
+	return u.errorf(Unavailable, "the connection to %s broke: %v", host, innermost(err))
+}
+
+// innermost is what went wrong at the root, without the addresses that wrap it: a URL may hold a token.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}

@@ -1,0 +1,226 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"secateur/internal/rpc"
+)
+
+// exchange makes one call. If the server has forgotten its session, it gets another one and the call is made again.
+func (l *streamable) exchange(caller context.Context, m outgoing) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
+	defer cancel()
+	defer context.AfterFunc(caller, func() {
+		if !m.call.over.Load() { // else what is left of the stream is read, so that its connection can be used again
+			cancel()
+		}
+	})()
+	err := l.attempt(ctx, m)
+	if errors.Is(err, errSessionLost) {
+		err = l.s.u.callError(err) // a second time is once too often
+	}
+	if err != nil {
+		l.s.fail(m.call, l.s.u.callError(err))
+	}
+}
+
+func (l *streamable) attempt(ctx context.Context, m outgoing) error {
+	own := m.call.own
+	if !own {
+		if err := l.settled(ctx); err != nil {
+			return err
+		}
+	}
+	t := l.terms()
+	err := l.try(ctx, t, m)
+	if !errors.Is(err, errSessionLost) || m.method == methodInitialize {
+		return err
+	}
+	if err := l.reopen(ctx, t); err != nil {
+		return err
+	}
+	return l.try(ctx, l.terms(), m)
+}
+
+// try posts the request and takes what comes back.
+func (l *streamable) try(ctx context.Context, t terms, m outgoing) error {
+	resp, err := l.endpoint.post(ctx, l.header(t, m), &sentBody{data: m.message})
+	if err != nil {
+		return l.s.u.exchangeError(err, l.endpoint.host)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if m.method == methodInitialize && resp.StatusCode < 300 {
+		if id := resp.Header.Get("Mcp-Session-Id"); isHeaderValue(id) {
+			l.change(t.generation, func(t *terms) { t.session = id })
+		}
+	}
+	r, err := l.endpoint.reader(resp)
+	if err != nil {
+		return err
+	}
+	if isEventStream(resp) && resp.StatusCode < 300 {
+		if err := l.follow(ctx, r, resp.StatusCode, m.call); err != nil {
+			return err
+		}
+		drain(resp.Body)
+		return nil
+	}
+	return l.takeBody(ctx, t, r, resp, m.call)
+}
+
+func isEventStream(resp *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return kind == "text/event-stream"
+}
+
+// takeBody reads an answer that is no stream. A status that means failure is no matter if the content is the answer.
+func (l *streamable) takeBody(ctx context.Context, t terms, r io.Reader, resp *http.Response, c *call) error {
+	body, err := readBody(r, resp.ContentLength, l.s.u.opt.MaxMessageBytes)
+	defer func() { putBuffer(body) }()
+	if err != nil {
+		return l.endpoint.bodyError(err, resp)
+	}
+	msg, err := l.s.u.parse(body)
+	if err == nil && msg.Kind() == rpc.Response {
+		if n, ok := number(msg.ID); ok && n == c.number {
+			l.s.answered(ctx, &msg, resp.StatusCode) // copies
+			return nil
+		}
+	}
+	if isLost(t, resp.StatusCode, &msg) {
+		return errSessionLost
+	}
+	return l.endpoint.statusError(resp, body)
+}
+
+// place is where a stream of events was left.
+type place struct {
+	id    string // of the last event; "": it cannot be taken up again
+	delay time.Duration
+	moved bool // something came since it was last taken up
+}
+
+const (
+	resumeTries = 5 // to take up a stream without anything new
+	resumeFirst = 200 * time.Millisecond
+	resumeLast  = 5 * time.Second
+	drainTime   = time.Second
+)
+
+// follow reads a call's stream until its answer. A stream that ends early is taken up again where the server lets us.
+func (l *streamable) follow(ctx context.Context, r io.Reader, status int, c *call) error {
+	from := source{call: c, status: status}
+	var at place
+	err := l.readStream(ctx, r, &at, from)
+	for try := 0; err != nil && at.id != "" && ctx.Err() == nil; try++ {
+		if at.moved {
+			try, at.moved = 0, false
+		}
+		if try == resumeTries {
+			break
+		}
+		wait := max(at.delay, min(resumeFirst<<try, resumeLast))
+		if !pauseFor(ctx, wait) {
+			return ctx.Err()
+		}
+		var final bool
+		if final, err = l.resume(ctx, &at, from); final {
+			break
+		}
+	}
+	return err
+}
+
+// pauseFor waits; false if the context ended first.
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// resume asks for the rest of a stream. It is final if the server does not give it.
+func (l *streamable) resume(ctx context.Context, at *place, from source) (final bool, err error) {
+	resp, err := l.openStream(ctx, l.terms(), at.id)
+	if err != nil {
+		return false, l.s.u.exchangeError(err, l.endpoint.host)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK || !isEventStream(resp) {
+		return true, l.endedEarly(from)
+	}
+	r, err := l.endpoint.reader(resp)
+	if err != nil {
+		return true, err
+	}
+	return false, l.readStream(ctx, r, at, from)
+}
+
+// openStream asks for a stream of the server's messages, with an id for those that follow that event.
+func (l *streamable) openStream(ctx context.Context, t terms, after string) (*http.Response, error) {
+	return l.endpoint.do(ctx, http.MethodGet, l.endpoint.with(
+		headerField{"Accept", "text/event-stream"},
+		headerField{"Mcp-Protocol-Version", t.version},
+		headerField{"Mcp-Session-Id", t.session},
+		headerField{"Last-Event-Id", after},
+	))
+}
+
+func (l *streamable) endedEarly(from source) error {
+	if from.call.strays.Load() > 0 {
+		failed := l.s.u.errorf(Invalid, "it answered with the id of another call")
+		failed.HTTPStatus = from.status
+		return failed
+	}
+	return l.s.u.errorf(Unavailable, "%s ended its stream before the answer", l.endpoint.host)
+}
+
+// readStream gives the messages of a stream to the session until the call has its outcome; nil then.
+func (l *streamable) readStream(ctx context.Context, r io.Reader, at *place, from source) error {
+	events := newEventReader(r, l.s.u.opt.MaxMessageBytes)
+	events.lastID = at.id
+	for {
+		ev, err := events.next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				l.s.u.log.DebugContext(ctx, "stream broke", "err", innermost(err))
+			}
+			return l.endedEarly(from)
+		}
+		if ev.long {
+			return l.s.u.tooLongError()
+		}
+		l.take(ctx, &ev, at, from)
+		if !l.s.calls.waits(from.call) {
+			return nil
+		}
+	}
+}
+
+// take gives an event's message, if it has one, to the session.
+func (l *streamable) take(ctx context.Context, ev *event, at *place, from source) {
+	at.id, at.moved = ev.id, true
+	if ev.retry > 0 {
+		at.delay = min(ev.retry, time.Minute)
+	}
+	if len(ev.data) > 0 && (ev.name == "" || ev.name == "message") {
+		l.s.receive(ctx, bytes.Clone(ev.data), from)
+	}
+}
+
+// drain reads the little that follows an answer, so that its connection can be used again.
+func drain(body io.ReadCloser) {
+	late := time.AfterFunc(drainTime, func() { _ = body.Close() })
+	defer late.Stop()
+	_, _ = io.CopyN(io.Discard, body, 64<<10)
+}

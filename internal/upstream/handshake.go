@@ -1,0 +1,252 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+)
+
+const (
+	methodInitialize  = "initialize"
+	methodInitialized = "notifications/initialized"
+	methodDiscover    = "server/discover"
+)
+
+// Codes of errors with which a server says that it wants the other era, or another version.
+const (
+	codeHeaderMismatch     = -32020
+	codeMissingCapability  = -32021
+	codeUnsupportedVersion = -32022
+)
+
+// errStartTimeout is why a start's context ended.
+var errStartTimeout = errors.New("startup timeout")
+
+func (u *Upstream) startupTimeout() time.Duration {
+	return seconds(u.opt.Settings.StartupTimeout, DefaultStartupTimeout)
+}
+
+// firstMethod is what a server is asked first.
+func (u *Upstream) firstMethod() string {
+	if u.opt.Settings.Protocol == ProtocolModern {
+		return methodDiscover
+	}
+	return methodInitialize
+}
+
+// handshake finds out what the server is.
+func (s *session) handshake(ctx context.Context) (*Peer, error) {
+	protocol := s.u.opt.Settings.Protocol
+	if protocol == ProtocolModern {
+		return s.discover(ctx)
+	}
+	peer, err := s.initialize(ctx)
+	if err == nil || protocol == ProtocolLegacy || !suggestsModern(err) {
+		return peer, err
+	}
+	if peer, modernErr := s.discover(ctx); modernErr == nil {
+		return peer, nil
+	}
+	return nil, err
+}
+
+// initialize opens a legacy session, if need be with the version that the server asks for.
+func (s *session) initialize(ctx context.Context) (*Peer, error) {
+	result, err := s.ask(ctx, initializeRequest(s.u, latestLegacy))
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		if version := refused.legacyVersion(); version != "" {
+			result, err = s.ask(ctx, initializeRequest(s.u, version))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	peer, err := peerOfInitialize(result)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	initialized := []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.link.agreed(peer)
+	err = s.link.send(ctx, outgoing{message: initialized, method: methodInitialized, patience: s.u.startupTimeout()})
+	return peer, err
+}
+
+// discover asks a modern server.
+func (s *session) discover(ctx context.Context) (*Peer, error) {
+	result, err := s.ask(ctx, discoverRequest(s.u))
+	if err != nil {
+		return nil, err
+	}
+	peer, err := peerOfDiscover(result)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	s.link.agreed(peer)
+	return peer, nil
+}
+
+// explain makes what is wrong with a handshake a CallError that keeps its cause.
+func (s *session) explain(err error) error {
+	return &handshakeError{s.u.errorf(Invalid, "%v", err), err}
+}
+
+type handshakeError struct {
+	*CallError
+	cause error
+}
+
+func (e *handshakeError) Unwrap() []error { return []error{e.CallError, e.cause} }
+
+// ask is a question of ours within a session. It waits as long as ctx lets it.
+func (s *session) ask(ctx context.Context, req rpc.Message) ([]byte, error) {
+	c := newCall(req.ID, rpc.ID{}, nil)
+	c.own = true
+	reply, err := s.exchange(ctx, &req, c, maxSeconds*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Error != nil {
+		return nil, s.refused(req.Method, reply)
+	}
+	return reply.Result, nil
+}
+
+// refusal is a JSON-RPC error to a question of ours.
+type refusal struct {
+	*CallError
+	code      int
+	supported []string // the versions that it offers instead
+}
+
+func (e *refusal) Unwrap() error { return e.CallError }
+
+func (s *session) refused(method string, reply *Reply) error {
+	var said struct {
+		Code    int            `json:"code"`
+		Message string         `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}
+	var data struct {
+		Supported []string `json:"supported"`
+	}
+	err := json.Unmarshal(reply.Error, &said, lenient())
+	if err == nil && json.Unmarshal(said.Data, &data, lenient()) != nil {
+		data.Supported = nil // data is the server's own business and may have any shape
+	}
+	e := &refusal{s.u.errorf(Invalid, "it answered %s with error %d: %.200s", method, said.Code, said.Message), said.Code, data.Supported}
+	e.HTTPStatus = reply.HTTPStatus
+	return e
+}
+
+// legacyVersion is one of ours that the server would have; "" if it did not name one, or it is the one we tried.
+func (e *refusal) legacyVersion() string {
+	for _, v := range legacyVersions[1:] {
+		if slices.Contains(e.supported, v) && !slices.Contains(e.supported, latestModern) {
+			return v
+		}
+	}
+	return ""
+}
+
+// suggestsModern reports whether a failed initialize may mean that the server knows none.
+func suggestsModern(err error) bool {
+	var refused *refusal
+	var version *versionError
+	var failed *CallError
+	switch {
+	case errors.As(err, &version):
+		return true
+	case errors.As(err, &refused):
+		return slices.Contains([]int{
+			rpc.CodeMethodNotFound, rpc.CodeInvalidParams, rpc.CodeInvalidRequest,
+			codeHeaderMismatch, codeMissingCapability, codeUnsupportedVersion,
+		}, refused.code)
+	case errors.As(err, &failed):
+		return failed.HTTPStatus == 400 || failed.HTTPStatus == 404 || failed.HTTPStatus == 405
+	}
+	return false
+}
+
+// ownID is the id of our own questions before they get their number.
+var ownID = rpc.StringID("own")
+
+func clientInfo(u *Upstream) []byte {
+	b := append([]byte(`{"name":`), rawjson.AppendQuoted(nil, u.opt.ClientName)...)
+	b = append(b, `,"version":`...)
+	return append(rawjson.AppendQuoted(b, u.opt.ClientVersion), '}')
+}
+
+func initializeRequest(u *Upstream, version string) rpc.Message {
+	params := fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{},"clientInfo":%s}`, version, clientInfo(u))
+	return ownRequest(methodInitialize, params)
+}
+
+func discoverRequest(u *Upstream) rpc.Message {
+	members, _ := modernMeta(u, nil)
+	return ownRequest(methodDiscover, fmt.Sprintf(`{"_meta":{%s}}`, members))
+}
+
+func ownRequest(method, params string) rpc.Message {
+	b := []byte(`{"jsonrpc":"2.0","id":` + ownID.String() + `,"method":"` + method + `"`)
+	if params != "" {
+		b = append(append(b, `,"params":`...), params...)
+	}
+	req, err := rpc.ParseRequest(append(b, '}'), rpc.MaxRequestDepth)
+	if err != nil {
+		panic(err) // our own bytes
+	}
+	return req
+}
+
+// modernMeta are the members of params._meta that a request of the modern era must have and this one lacks, and the
+// protocol version that it then names.
+func modernMeta(u *Upstream, has []byte) (members []byte, version string) {
+	version = latestModern
+	given := map[string]bool{}
+	eachMember(has, func(name string, value []byte) {
+		given[name] = true
+		if name == metaVersion && value[0] == '"' {
+			version = rawjson.Unquote(value)
+		}
+	})
+	add := func(name string, value []byte) {
+		if given[name] {
+			return
+		}
+		if len(members) > 0 {
+			members = append(members, ',')
+		}
+		members = append(append(rawjson.AppendQuoted(members, name), ':'), value...)
+	}
+	add(metaVersion, []byte(`"`+latestModern+`"`))
+	add(metaCapabilities, []byte(`{}`))
+	add(metaClient, clientInfo(u))
+	return members, version
+}
+
+// eachMember visits the members of an object; what is none has none.
+func eachMember(object []byte, visit func(name string, value []byte)) {
+	s := rawjson.NewScanner(object, rpc.MaxRequestDepth)
+	if s.Enter() != nil {
+		return
+	}
+	for {
+		name, err := s.Next()
+		if err != nil || name == nil {
+			return
+		}
+		value, err := s.Skip()
+		if err != nil {
+			return
+		}
+		visit(rawjson.Unquote(name), value)
+	}
+}

@@ -1,0 +1,129 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"secateur/internal/rpc"
+)
+
+// moment is how things stand. It does not change; next is closed when another one has taken its place.
+type moment struct {
+	Status
+	session  *session      // while ready or degraded
+	err      error         // why there is no session
+	wakeable time.Duration // how old the moment must be for a call to cut its wait short
+	next     chan struct{}
+}
+
+// become replaces the moment by one that change makes of it.
+func (v *supervised) become(state State, change func(m *moment)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	old := v.now.Load()
+	m := *old
+	m.next = make(chan struct{})
+	if m.State != state {
+		m.State, m.Since = state, time.Now()
+	}
+	if change != nil {
+		change(&m)
+	}
+	v.now.Store(&m)
+	close(old.next)
+}
+
+// fail notes why there is no session.
+func (v *supervised) fail(m *moment, err error) {
+	failed := v.u.callError(err)
+	m.session, m.err, m.LastError, m.PID = nil, failed, failed.Message, 0
+}
+
+// live is a moment with a session. It waits for one that is being opened, and asks for one once if the next attempt is
+// only waiting its time.
+func (v *supervised) live(ctx context.Context) (*moment, error) {
+	m := v.now.Load()
+	if m.session != nil {
+		return m, nil
+	}
+	limit := time.NewTimer(v.u.startupTimeout())
+	defer limit.Stop()
+	asked := false
+	for {
+		switch {
+		case m.session != nil:
+			return m, nil
+		case m.State == Stopped:
+			return nil, m.err
+		case m.State == Down && (asked || time.Since(m.Since) < m.wakeable):
+			return nil, m.err
+		case (m.State == Down || m.State == Restarting && m.wakeable == 0) && !asked:
+			asked = true
+			select {
+			case v.wake <- struct{}{}:
+			default:
+			}
+		}
+		select {
+		case <-m.next:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-limit.C:
+			return nil, v.u.errorf(Unavailable, "it is still starting after %s", v.u.startupTimeout())
+		}
+		m = v.now.Load()
+	}
+}
+
+// maxTries bounds how often a call is made that its sessions' ends kept from being sent.
+const maxTries = 3
+
+func (v *supervised) call(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
+	for try := 1; ; try++ {
+		m, err := v.live(ctx)
+		if err != nil {
+			return nil, err
+		}
+		reply, err := m.session.do(ctx, req, opt)
+		unsent, ok := errors.AsType[*notSent](err)
+		if !ok {
+			return reply, err
+		}
+		if try == maxTries {
+			return nil, unsent.CallError
+		}
+		select {
+		case <-m.next: // the session is over, which its supervisor is about to see
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (v *supervised) notify(ctx context.Context, n *rpc.Message) error {
+	m, err := v.live(ctx)
+	if err != nil {
+		return err
+	}
+	return m.session.notify(ctx, n)
+}
+
+func (v *supervised) peer(ctx context.Context) (*Peer, error) {
+	m, err := v.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.session.peer.Load(), nil
+}
+
+func (v *supervised) status() Status {
+	m := v.now.Load()
+	s := m.Status
+	if m.session != nil {
+		p := m.session.peer.Load()
+		s.Era, s.Protocol, s.ServerName = p.Era, p.Protocol, p.ServerName
+		s.Skipped = m.session.noise.Load()
+	}
+	return s
+}

@@ -1,0 +1,75 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"secateur/internal/rpc"
+)
+
+// inProcess is the link to a server inside this program.
+type inProcess struct {
+	s       *session
+	work    group
+	ended   chan struct{}
+	closing sync.Once
+}
+
+func openLocal(_ context.Context, s *session) (link, error) {
+	return &inProcess{s: s, ended: make(chan struct{})}, nil
+}
+
+func (l *inProcess) start(context.Context)   {}
+func (l *inProcess) agreed(*Peer)            {}
+func (l *inProcess) done() <-chan struct{}   { return l.ended }
+func (l *inProcess) err() error              { return errors.New("it was stopped") }
+func (l *inProcess) cancelByNotice(Era) bool { return false }
+func (l *inProcess) pid() int                { return 0 }
+func (l *inProcess) lastWords() string       { return "" }
+func (l *inProcess) advice() string          { return "" }
+
+// send serves the message in a goroutine of its own, whose context ends with the call.
+func (l *inProcess) send(ctx context.Context, m outgoing) error {
+	msg, refused := rpc.ParseRequest(m.message, rpc.MaxRequestDepth)
+	if refused != nil {
+		return refused
+	}
+	if m.call != nil {
+		m.call.stage.Store(sent)
+	} else {
+		ctx = context.WithoutCancel(ctx) // a notification is not taken back
+	}
+	if !l.work.run(func() { l.serveOne(ctx, &msg, m.call) }) {
+		return l.err()
+	}
+	return nil
+}
+
+func (l *inProcess) serveOne(ctx context.Context, msg *rpc.Message, c *call) {
+	if response := l.serve(ctx, msg); response != nil {
+		l.s.receive(ctx, response, source{call: c})
+	}
+	if c != nil {
+		l.s.fail(c, l.s.u.errorf(Invalid, "it gave no answer"))
+	}
+}
+
+// serve calls the handler; one that panics has answered with an internal error.
+func (l *inProcess) serve(ctx context.Context, msg *rpc.Message) (response []byte) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			l.s.u.log.ErrorContext(ctx, "built-in server panicked", "method", msg.Method, "cause", cause)
+			response = nil
+			if msg.Kind() == rpc.Request {
+				response = rpc.NewError(rpc.CodeInternal, "internal error").AppendResponse(nil, msg.ID)
+			}
+		}
+	}()
+	return l.s.u.opt.Local.Serve(ctx, msg)
+}
+
+func (l *inProcess) close() {
+	l.closing.Do(func() { close(l.ended) })
+	l.work.close()
+}

@@ -1,0 +1,107 @@
+package upstream
+
+import (
+	"context"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// prepare gives the child a session and a process group of its own, and has the kernel kill it when we die.
+func prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// family is a child and all that descends from it.
+type family struct {
+	pid    int
+	start  uint64 // of the child; what is older does not descend from it
+	marker []byte
+	log    *slog.Logger
+	hard   atomic.Bool // no more asking
+
+	mu    sync.Mutex
+	noted map[int]uint64 // guarded by mu; descendants seen while the tree was whole: pid and start time
+}
+
+func newFamily(pid int, marker string, log *slog.Logger) *family {
+	f := &family{pid: pid, marker: []byte(marker), log: log, noted: map[int]uint64{}}
+	if st, ok := readStat(pid); ok {
+		f.start = st.start
+	}
+	return f
+}
+
+// note remembers who descends from the child now. Once a parent has gone, its children can no longer be told by
+// theirs, and one that also cleared its environment could not be found at all.
+func (f *family) note() {
+	found := f.members()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range found {
+		f.noted[m.pid] = m.start
+	}
+}
+
+// terminate asks the child's group to end.
+func (f *family) terminate() { _ = syscall.Kill(-f.pid, syscall.SIGTERM) }
+
+// kill ends the group by force. The rest of the family follows when the child has ended.
+func (f *family) kill() {
+	f.hard.Store(true)
+	_ = syscall.Kill(-f.pid, syscall.SIGKILL)
+}
+
+// reap waits for the child's end, tells it, and returns when the whole family is gone. Until then the child stays a
+// zombie, so that its number, which is also that of its group and session, cannot mean somebody else.
+func (f *family) reap(cmd *exec.Cmd, ended func()) {
+	for {
+		err := unix.Waitid(unix.P_PID, f.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	ended()
+	f.sweep()
+	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+}
+
+const (
+	sweepAsk   = time.Second // for those left to end by themselves after a TERM
+	sweepLimit = 10 * time.Second
+	sweepPause = 10 * time.Millisecond
+)
+
+// sweep ends what is left of the family: first by asking, then by force. It is done after two looks that found
+// nobody: one look is not a snapshot, and someone may be born behind its back.
+func (f *family) sweep() {
+	begin := time.Now()
+	asked := map[int]uint64{}
+	for clean := 0; clean < 2; {
+		found := f.members()
+		if len(found) == 0 {
+			clean++
+			continue
+		}
+		clean = 0
+		force := f.hard.Load() || time.Since(begin) > sweepAsk
+		for _, m := range found {
+			if force {
+				m.signal(syscall.SIGKILL)
+			} else if asked[m.pid] != m.start {
+				asked[m.pid] = m.start
+				m.signal(syscall.SIGTERM)
+			}
+		}
+		if time.Since(begin) > sweepLimit {
+			f.log.WarnContext(context.Background(), "processes of a server could not be ended", "count", len(found), "pid", found[0].pid)
+			return
+		}
+		time.Sleep(sweepPause)
+	}
+}

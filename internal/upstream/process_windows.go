@@ -1,0 +1,112 @@
+package upstream
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// prepare keeps our console's Ctrl-C from the child.
+func prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}
+
+// family is a child and all that descends from it: they share a job, which ends them when its last handle closes,
+// also when that happens because we died.
+type family struct {
+	pid int
+
+	mu  sync.Mutex
+	job windows.Handle // guarded by mu; 0: there is none, only the child can be ended
+}
+
+func newFamily(pid int, _ string, log *slog.Logger) *family {
+	f := &family{pid: pid}
+	if err := f.openJob(); err != nil {
+		log.WarnContext(context.Background(), "a server's processes have no job and may outlive it", "err", err)
+	}
+	return f
+}
+
+func (f *family) openJob() error {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return err
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))) //nolint:gosec // the call takes a structure by address
+	if err == nil {
+		err = assign(job, f.pid)
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return err
+	}
+	f.job = job
+	return nil
+}
+
+func assign(job windows.Handle, pid int) error {
+	child, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid)) //nolint:gosec // a process number
+	if err != nil {
+		return err
+	}
+	defer func() { _ = windows.CloseHandle(child) }()
+	return windows.AssignProcessToJobObject(job, child)
+}
+
+func (f *family) note() {}
+
+// terminate ends all: Windows has no way to ask that every program understands, and closing its input was one.
+func (f *family) terminate() { f.kill() }
+
+func (f *family) kill() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.job != 0 {
+		_ = windows.TerminateJobObject(f.job, 1)
+		return
+	}
+	if p, err := os.FindProcess(f.pid); err == nil {
+		_ = p.Kill()
+	}
+}
+
+// reap waits for the child's end, tells it, and ends what is left of the job.
+func (f *family) reap(cmd *exec.Cmd, ended func()) {
+	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	ended()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.job != 0 {
+		_ = windows.TerminateJobObject(f.job, 1)
+		_ = windows.CloseHandle(f.job)
+		f.job = 0
+	}
+}
+
+// executable tries a path with the endings that make a program.
+func executable(path string, env []string) (string, bool) {
+	endings := lookupEnv(env, "PATHEXT")
+	if endings == "" {
+		endings = ".COM;.EXE;.BAT;.CMD"
+	}
+	for _, ending := range append([]string{""}, strings.Split(strings.ToLower(endings), ";")...) {
+		if ending == "" && !strings.Contains(path, ".") {
+			continue
+		}
+		if info, err := os.Stat(path + ending); err == nil && info.Mode().IsRegular() {
+			return path + ending, true
+		}
+	}
+	return "", false
+}

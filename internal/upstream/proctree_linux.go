@@ -1,0 +1,161 @@
+package upstream
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// member is one process of a family, told from a later one of the same number by its start time.
+type member struct {
+	pid   int
+	start uint64
+}
+
+// signal sends a signal if the process is still the one that was meant.
+func (m member) signal(sig syscall.Signal) {
+	p, err := os.FindProcess(m.pid) // holds a pidfd: from here on the number cannot change its meaning
+	if err != nil {
+		return
+	}
+	defer func() { _ = p.Release() }()
+	if st, ok := readStat(m.pid); ok && st.start == m.start {
+		_ = p.Signal(sig)
+	}
+}
+
+// members are the living processes, other than the child itself, that descend from it: by their parents, group or
+// session, by having been noted, or by the marker in their environment.
+func (f *family) members() []member {
+	all := readStats()
+	f.mu.Lock()
+	ours := make(map[int]bool, 8)
+	ours[f.pid] = true
+	for pid, start := range f.noted {
+		if st, ok := all[pid]; ok && st.start == start {
+			ours[pid] = true
+		}
+	}
+	f.mu.Unlock()
+	buf := make([]byte, 0, 16<<10)
+	for pid, st := range all {
+		if ours[pid] || st.start < f.start {
+			continue
+		}
+		if st.group == f.pid || st.session == f.pid || f.marked(pid, &buf) {
+			ours[pid] = true
+		}
+	}
+	var found []member
+	for pid, st := range all {
+		if pid != f.pid && st.start >= f.start && st.alive() && descends(pid, all, ours) {
+			found = append(found, member{pid, st.start})
+		}
+	}
+	return found
+}
+
+// descends follows the parents upwards to one of ours.
+func descends(pid int, all map[int]stat, ours map[int]bool) bool {
+	for range len(all) {
+		if ours[pid] {
+			return true
+		}
+		st, ok := all[pid]
+		if !ok || st.parent <= 1 {
+			return false
+		}
+		pid = st.parent
+	}
+	return false
+}
+
+// maxEnviron bounds what is read of one process; the kernel's own bound for arguments and environment is similar.
+const maxEnviron = 4 << 20
+
+// marked looks for the marker in a process's environment. A process that may not be read is not ours.
+func (f *family) marked(pid int, buf *[]byte) bool {
+	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	b := (*buf)[:0]
+	for len(b) < maxEnviron {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := file.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF || err != nil || n == 0 {
+			break
+		}
+	}
+	*buf = b
+	return bytes.Contains(b, f.marker)
+}
+
+// stat is what /proc tells about a process.
+type stat struct {
+	state                  byte
+	parent, group, session int
+	start                  uint64 // clock ticks since boot
+}
+
+func (s stat) alive() bool { return s.state != 'Z' && s.state != 'X' }
+
+func readStats() map[int]stat {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1) // what could be read is better than nothing
+	all := make(map[int]stat, len(names))
+	for _, name := range names {
+		if name[0] < '1' || name[0] > '9' {
+			continue
+		}
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if st, ok := readStat(pid); ok {
+			all[pid] = st
+		}
+	}
+	return all
+}
+
+// readStat reads one process; not ok if it has gone meanwhile.
+func readStat(pid int) (stat, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, false
+	}
+	return parseStat(string(b))
+}
+
+// parseStat reads the fields behind the program's name, which stands in parentheses and may hold anything.
+func parseStat(line string) (stat, bool) {
+	i := strings.LastIndexByte(line, ')')
+	if i < 0 {
+		return stat{}, false
+	}
+	const state, parent, group, session, start = 0, 1, 2, 3, 19
+	fields := strings.Fields(line[i+1:])
+	if len(fields) <= start {
+		return stat{}, false
+	}
+	var s stat
+	var errs [4]error
+	s.state = fields[state][0]
+	s.parent, errs[0] = strconv.Atoi(fields[parent])
+	s.group, errs[1] = strconv.Atoi(fields[group])
+	s.session, errs[2] = strconv.Atoi(fields[session])
+	s.start, errs[3] = strconv.ParseUint(fields[start], 10, 64)
+	return s, errs == [4]error{}
+}

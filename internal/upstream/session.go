@@ -1,0 +1,259 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"secateur/internal/rpc"
+)
+
+// link moves messages between us and one server. What the server sends it gives to its session's receive.
+type link interface {
+	// start begins to listen; ctx ends with the session.
+	start(ctx context.Context)
+	// send hands a message over, or fails. For a call it returns before the answer; ctx then ends with the call.
+	send(ctx context.Context, m outgoing) error
+	// agreed is called when it is known what the server is, before anything else is sent.
+	agreed(p *Peer)
+	// done is closed when the link cannot be used any more; why is then in err.
+	done() <-chan struct{}
+	err() error
+	// cancelByNotice reports whether a call is cancelled with a notification; else ending its context is enough.
+	cancelByNotice(era Era) bool
+	// pid is that of a child process, or 0; lastWords is the end of what it wrote to its standard error.
+	pid() int
+	lastWords() string
+	// advice is how a person may find out more about a start that failed, to follow what is known.
+	advice() string
+	// close ends the link and returns when nothing is left of it.
+	close()
+}
+
+// outgoing is one message for a server. Its bytes are the link's.
+type outgoing struct {
+	message  []byte
+	method   string        // "" for a response
+	name     string        // what the request is about: a tool, a prompt, a resource
+	version  string        // the protocol version that a modern request names
+	call     *call         // nil for notifications and responses
+	patience time.Duration // how long it may wait for room; 0: not at all
+}
+
+// session is one connection to a server from its handshake to its end.
+type session struct {
+	u      *Upstream
+	link   link
+	calls  calls
+	peer   atomic.Pointer[Peer] // nil before the handshake is over
+	inbox  inbox
+	work   sync.WaitGroup // goroutines of the session
+	noise  atomic.Int64   // what came and was no message
+	served atomic.Bool    // a caller got an answer
+
+	stop context.CancelFunc // ends those goroutines
+}
+
+// opener makes a link whose messages go to the session.
+type opener func(ctx context.Context, s *session) (link, error)
+
+// openSession connects and shakes hands.
+func openSession(ctx context.Context, u *Upstream, open opener) (*session, error) {
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s := &session{u: u, stop: stop, inbox: newInbox(u.opt.Incoming)}
+	s.work.Go(func() { s.dispatch(life) })
+	l, err := open(ctx, s)
+	if err != nil {
+		s.stop()
+		s.work.Wait()
+		return nil, err
+	}
+	s.link = l
+	l.start(life)
+	s.work.Go(func() {
+		select {
+		case <-l.done(): // who waits for an answer is told at once
+			s.calls.close(s.u.callError(l.err()))
+		case <-life.Done():
+		}
+	})
+	peer, err := s.handshake(ctx)
+	if err != nil {
+		err = s.startError(ctx, err)
+		s.close(err)
+		return nil, &startFailure{err, l.lastWords()}
+	}
+	s.peer.Store(peer)
+	return s, nil
+}
+
+// startFailure is why a session could not be opened, and what the server said on its standard error.
+type startFailure struct {
+	error
+	stderr string
+}
+
+func (e *startFailure) Unwrap() error { return e.error }
+
+// close ends the session: calls that still wait fail with why.
+func (s *session) close(why error) {
+	s.calls.close(s.u.callError(why))
+	s.link.close()
+	s.stop()
+	s.work.Wait()
+}
+
+// startError explains a handshake that did not succeed.
+func (s *session) startError(ctx context.Context, err error) error {
+	select {
+	case <-s.link.done():
+		return s.u.errorf(Unavailable, "%v before it answered %s%s", s.link.err(), s.u.firstMethod(), s.link.advice())
+	default:
+	}
+	if errors.Is(context.Cause(ctx), errStartTimeout) {
+		return s.u.errorf(Unavailable, "it did not answer %s within %s%s", s.u.firstMethod(), s.u.startupTimeout(), s.link.advice())
+	}
+	return err
+}
+
+// do makes one call of a caller.
+func (s *session) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
+	return s.exchange(ctx, req, newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related), s.u.timeout)
+}
+
+// exchange sends a request and waits for its answer, for signs of life, and for the caller to lose interest.
+func (s *session) exchange(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
+	ctx, cancel := context.WithCancel(caller)
+	defer cancel()
+	if err := s.calls.add(c); err != nil {
+		return nil, &notSent{s.u.callError(err)}
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	if err := s.link.send(ctx, s.encode(req, c, limit)); err != nil {
+		return s.giveUp(caller, c, err)
+	}
+	for {
+		select {
+		case o := <-c.answer:
+			c.serveRelated(caller)
+			return c.result(o)
+		case m := <-c.related:
+			c.handler.Serve(caller, m)
+		case <-caller.Done():
+			return s.giveUp(caller, c, caller.Err())
+		case <-timer.C:
+			if left := c.left(limit); left > 0 {
+				timer.Reset(left)
+				continue
+			}
+			return s.giveUp(caller, c, s.u.timeoutError(limit))
+		}
+	}
+}
+
+// notSent is a call that failed before anything of it reached the server: it may be made again.
+type notSent struct{ *CallError }
+
+func (e *notSent) Unwrap() error { return e.CallError }
+
+func (c *call) result(o outcome) (*Reply, error) {
+	if o.err != nil && c.stage.CompareAndSwap(queued, dropped) {
+		if failed, ok := errors.AsType[*CallError](o.err); ok {
+			return nil, &notSent{failed}
+		}
+	}
+	return o.reply, o.err
+}
+
+// encode writes a request, or with no call a notification, with the call's number as id and progress token and with
+// what the server's era wants.
+func (s *session) encode(req *rpc.Message, c *call, patience time.Duration) outgoing {
+	out := outgoing{method: req.Method, name: target(req), call: c, patience: patience}
+	var r rpc.Rewrite
+	if c != nil {
+		id := rpc.NumberID(c.number)
+		r.ID, r.ProgressToken = id, id
+	}
+	if s.era() == Modern {
+		r.Meta, out.version = modernMeta(s.u, req.Meta())
+	}
+	out.message = req.AppendRewritten(make([]byte, 0, len(req.Raw)+len(r.Meta)+64), r)
+	return out
+}
+
+// target is what a request is about, as the headers of the modern era want it.
+func target(req *rpc.Message) string {
+	switch req.Method {
+	case "tools/call", "prompts/get":
+		return req.Name
+	case "resources/read":
+		return req.URI
+	}
+	return ""
+}
+
+// serveRelated gives the handler what came before the answer.
+func (c *call) serveRelated(ctx context.Context) {
+	for {
+		select {
+		case m := <-c.related:
+			c.handler.Serve(ctx, m)
+		default:
+			return
+		}
+	}
+}
+
+// giveUp ends the wait for a call without an answer and tells the server, unless the answer has just come.
+func (s *session) giveUp(ctx context.Context, c *call, why error) (*Reply, error) {
+	if !s.calls.remove(c) {
+		return c.result(<-c.answer)
+	}
+	if c.stage.CompareAndSwap(queued, dropped) {
+		return nil, why // the server has not seen it and never will
+	}
+	if s.link.cancelByNotice(s.era()) {
+		reason := "timeout"
+		if ctx.Err() != nil {
+			reason = "cancelled by the client"
+		}
+		m := outgoing{message: cancelledNotice(c.number, reason), method: methodCancelled}
+		if err := s.link.send(context.WithoutCancel(ctx), m); err != nil {
+			s.u.log.DebugContext(ctx, "cancel not sent", "err", err)
+		}
+	}
+	return nil, why
+}
+
+// fail ends a call with an error, unless it has its outcome already.
+func (s *session) fail(c *call, err error) {
+	if s.calls.remove(c) {
+		c.answer <- outcome{err: err}
+	}
+}
+
+func (s *session) era() Era {
+	if p := s.peer.Load(); p != nil {
+		return p.Era
+	}
+	return Legacy
+}
+
+// notify sends a caller's notification.
+func (s *session) notify(ctx context.Context, n *rpc.Message) error {
+	if n.Method == methodCancelled {
+		return nil
+	}
+	return s.link.send(ctx, s.encode(n, nil, s.u.timeout))
+}
+
+const methodCancelled = "notifications/cancelled"
+
+func cancelledNotice(number int64, reason string) []byte {
+	b := []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`)
+	b = rpc.NumberID(number).Append(b)
+	return append(append(append(b, `,"reason":"`...), reason...), `"}}`...)
+}

@@ -1,0 +1,150 @@
+package upstream
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"time"
+)
+
+// event is one Server-Sent Event. Its data is the reader's until the next call.
+type event struct {
+	name  string // "" means message
+	data  []byte
+	id    string // the last event id the stream has given so far
+	retry time.Duration
+	long  bool // its data was over the limit and was not kept
+}
+
+// eventReader reads Server-Sent Events one by one. Lines may end with CR, LF or CRLF.
+type eventReader struct {
+	r       io.Reader
+	limit   int // bytes of data of one event
+	buf     []byte
+	start   int  // of what is not read yet in buf
+	skipLF  bool // the last line ended with CR; an LF that follows belongs to it
+	begun   bool // past a byte order mark
+	line    []byte
+	cut     bool // line was over the limit
+	data    []byte
+	lastID  string
+	pending error // the stream's end, told when buf is used up
+}
+
+func newEventReader(r io.Reader, limit int) *eventReader {
+	return &eventReader{r: r, limit: limit, buf: make([]byte, 0, 8<<10)}
+}
+
+// next reads up to the end of an event that carries data, an id or a delay. An event that the stream's end cut short
+// is not one.
+func (e *eventReader) next() (event, error) {
+	var ev event
+	e.data = e.data[:0]
+	lines, seen := 0, false
+	for {
+		if err := e.readLine(); err != nil {
+			return event{}, err
+		}
+		if len(e.line) == 0 && !e.cut {
+			if !seen {
+				ev.name = "" // an event without data is none; its name is forgotten
+				continue
+			}
+			ev.data, ev.id = e.data, e.lastID
+			return ev, nil
+		}
+		field, value, _ := bytes.Cut(e.line, []byte{':'})
+		value = bytes.TrimPrefix(value, []byte{' '})
+		switch string(field) {
+		case "data":
+			seen = true
+			if lines > 0 {
+				e.data = append(e.data, '\n')
+			}
+			lines++
+			if e.cut || len(e.data)+len(value) > e.limit {
+				ev.long, e.data = true, e.data[:0]
+			}
+			if !ev.long {
+				e.data = append(e.data, value...)
+			}
+		case "event":
+			ev.name = string(value)
+		case "id":
+			if !bytes.ContainsRune(value, 0) && !e.cut {
+				seen, e.lastID = true, string(value)
+			}
+		case "retry":
+			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+				seen, ev.retry = true, time.Duration(ms)*time.Millisecond
+			}
+		}
+	}
+}
+
+// lineOverhead is what a line may have beside its data.
+const lineOverhead = 64
+
+// readLine reads the next line into e.line without its end. Of a line over the limit only the start is kept.
+func (e *eventReader) readLine() error {
+	e.line, e.cut = e.line[:0], false
+	for {
+		rest := e.buf[e.start:]
+		if e.skipLF && len(rest) > 0 {
+			if rest[0] == '\n' {
+				e.start++
+				rest = rest[1:]
+			}
+			e.skipLF = false
+		}
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			end = len(rest)
+		}
+		if cr := bytes.IndexByte(rest[:end], '\r'); cr >= 0 {
+			end = cr
+		}
+		e.keep(rest[:end])
+		if end < len(rest) {
+			e.skipLF = rest[end] == '\r'
+			e.start += end + 1
+			e.stripMark()
+			return nil
+		}
+		if err := e.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *eventReader) keep(part []byte) {
+	room := e.limit + lineOverhead - len(e.line)
+	if len(part) > room {
+		part, e.cut = part[:max(room, 0)], true
+	}
+	e.line = append(e.line, part...)
+}
+
+// stripMark drops a byte order mark at the stream's start.
+func (e *eventReader) stripMark() {
+	if !e.begun {
+		e.line = bytes.TrimPrefix(e.line, []byte("\xef\xbb\xbf"))
+		e.begun = true
+	}
+}
+
+func (e *eventReader) fill() error {
+	if e.pending != nil {
+		return e.pending
+	}
+	e.start = 0
+	n, err := e.r.Read(e.buf[:cap(e.buf)])
+	e.buf = e.buf[:n]
+	if err != nil {
+		if n == 0 {
+			return err
+		}
+		e.pending = err
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// readEvents gives each event as name|data|id|retry, and the error at the end.
+func readEvents(r io.Reader, limit int) (events []string, err error) {
+	e := newEventReader(r, limit)
+	for {
+		ev, err := e.next()
+		if err != nil {
+			return events, err
+		}
+		data := string(ev.data)
+		if ev.long {
+			data = "(too long)"
+		}
+		events = append(events, fmt.Sprintf("%s|%s|%s|%d", ev.name, data, ev.id, ev.retry.Milliseconds()))
+	}
+}
+
+func TestEvents(t *testing.T) {
+	for _, c := range []struct {
+		rule, in string
+		want     []string
+	}{
+		{"one line", "data: a\n\n", []string{"|a||0"}},
+		{"one space is dropped, not two", "data:  a\n\ndata:b\n\n", []string{"| a||0", "|b||0"}},
+		{"several lines are one text", "data: a\ndata:\ndata: b\n\n", []string{"|a\n\nb||0"}},
+		{"lines may end with CR", "data: a\rdata: b\r\rdata: c\r\r", []string{"|a\nb||0", "|c||0"}},
+		{"or with CRLF", "data: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n", []string{"|a\nb||0", "|c||0"}},
+		{"or with all of them", "data: a\r\n\ndata: b\r\r\ndata: c\n\n", []string{"|a||0", "|b||0", "|c||0"}},
+		{"comments say nothing", ": hi\n\n:\ndata: a\n: x\n\n", []string{"|a||0"}},
+		{"a name belongs to its event", "event: endpoint\ndata: a\n\ndata: b\n\n", []string{"endpoint|a||0", "|b||0"}},
+		{"a name without data is forgotten", "event: x\n\ndata: b\n\n", []string{"|b||0"}},
+		{"an id is kept for the events that follow", "id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n", []string{"|a|1|0", "|b|1|0", "|c||0"}},
+		{"an id with NUL is none", "id: \x00\ndata: a\n\n", []string{"|a||0"}},
+		{"an event may have an id alone", "id: 1\n\n", []string{"||1|0"}},
+		{"and an empty text", "id: 1\ndata\n\n", []string{"||1|0"}},
+		{"a delay", "retry: 250\n\nretry: x\n\nretry: -1\n\n", []string{"|||250"}},
+		{"fields that nobody knows say nothing", "foo: bar\nbaz\ndata: a\n\n", []string{"|a||0"}},
+		{"an event that is cut short is none", "data: a\n\ndata: b\n", []string{"|a||0"}},
+		{"a byte order mark at the start is none of it", "\ufeffdata: a\n\n\ufeffdata: b\n\n", []string{"|a||0"}},
+		{"too much in one line is passed over", "data: " + strings.Repeat("x", 300) + "\n\ndata: b\n\n", []string{"|(too long)||0", "|b||0"}},
+		{"too much in many lines too", strings.Repeat("data: xxxxxxxxxx\n", 20) + "\ndata: b\n\n", []string{"|(too long)||0", "|b||0"}},
+		{"a comment may be of any length", ":" + strings.Repeat("x", 1000) + "\ndata: b\n\n", []string{"|b||0"}},
+	} {
+		for name, r := range map[string]io.Reader{
+			"at once": strings.NewReader(c.in), "byte by byte": iotest.OneByteReader(strings.NewReader(c.in)),
+			"with the end": iotest.DataErrReader(strings.NewReader(c.in)),
+		} {
+			got, err := readEvents(r, 100)
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("%s, %s: %v", c.rule, name, err)
+			}
+			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", c.want) {
+				t.Errorf("%s, %s: %q, want %q", c.rule, name, got, c.want)
+			}
+		}
+	}
+}
+
+// An event is given as soon as its last byte is there: a reader that waits for one more would hang with its server.
+func TestEventsAreNotWaitedFor(t *testing.T) {
+	for _, end := range []string{"\n\n", "\r\r", "\r\n\r\n"} {
+		r, w := io.Pipe()
+		go io.WriteString(w, "data: a"+end)
+		ev, err := newEventReader(r, 100).next()
+		if err != nil || string(ev.data) != "a" {
+			t.Errorf("%q: %q, %v", end, ev.data, err)
+		}
+		r.Close()
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("id: 1\r\ndata: a\rdata: b\n\nevent: x\n: c\nretry: 5\n\n"), uint8(3))
+	f.Fuzz(func(t *testing.T, in []byte, size uint8) {
+		whole, _ := readEvents(bytes.NewReader(in), 64)
+		pieces, _ := readEvents(&pieceReader{in, int(size)%7 + 1}, 64)
+		if fmt.Sprintf("%q", whole) != fmt.Sprintf("%q", pieces) {
+			t.Errorf("in pieces of %d: %q, as a whole: %q", size%7+1, pieces, whole)
+		}
+		for _, ev := range whole {
+			if len(ev) > 64+len(in)+32 {
+				t.Errorf("an event of %d bytes", len(ev))
+			}
+		}
+	})
+}
+
+type pieceReader struct {
+	b []byte
+	n int
+}
+
+func (p *pieceReader) Read(b []byte) (int, error) {
+	if len(p.b) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, p.b[:min(p.n, len(p.b))])
+	p.b = p.b[n:]
+	return n, nil
+}

@@ -1,0 +1,84 @@
+package upstream
+
+import (
+	"context"
+	"net/http"
+)
+
+// stand keeps the standing stream of the newest session open.
+func (l *streamable) stand(ctx context.Context) {
+	var current context.CancelFunc
+	for {
+		select {
+		case <-ctx.Done():
+			if current != nil {
+				current()
+			}
+			return
+		case t := <-l.listen:
+			if current != nil {
+				current()
+			}
+			var streamCtx context.Context
+			streamCtx, current = context.WithCancel(ctx)
+			l.work.run(func() { l.standFor(streamCtx, t) })
+		}
+	}
+}
+
+// offerStand has the standing stream follow these terms.
+func (l *streamable) offerStand(t terms) {
+	select {
+	case <-l.listen: // older ones are of no interest
+	default:
+	}
+	select {
+	case l.listen <- t:
+	default:
+	}
+}
+
+// standFor listens to one session. That a server has no such stream, or that it breaks, is no failure.
+func (l *streamable) standFor(ctx context.Context, t terms) {
+	var waits backoff
+	var at place
+	for {
+		if l.standOnce(ctx, t, &at) {
+			return
+		}
+		if at.moved {
+			waits.reset()
+			at.moved = false
+		}
+		if !pauseFor(ctx, max(waits.next(), at.delay)) {
+			return
+		}
+	}
+}
+
+// standOnce opens the stream and reads it to its end. It is over if the server will not have one.
+func (l *streamable) standOnce(ctx context.Context, t terms, at *place) (over bool) {
+	resp, err := l.openStream(ctx, t, at.id)
+	if err != nil {
+		return ctx.Err() != nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK || !isEventStream(resp) {
+		return resp.StatusCode < 500
+	}
+	r, err := l.endpoint.reader(resp)
+	if err != nil {
+		return true
+	}
+	events := newEventReader(r, l.s.u.opt.MaxMessageBytes)
+	events.lastID = at.id
+	for {
+		ev, err := events.next()
+		if err != nil {
+			return ctx.Err() != nil
+		}
+		if !ev.long {
+			l.take(ctx, &ev, at, source{})
+		}
+	}
+}

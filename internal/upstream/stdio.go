@@ -1,0 +1,179 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"secateur/internal/rpc"
+)
+
+// pipes are the link to a child process: messages on its standard input and output.
+type pipes struct {
+	s       *session
+	framing rpc.Framing
+	child   *process
+	room    *semaphore.Weighted // in queue, by bytes; every message weighs at least minWeight
+	queue   chan outgoing       // has room for all messages that room lets in
+	work    group
+	closing chan struct{} // closed when no more is to be written
+	ended   chan struct{} // closed when the child's output has ended
+	close1  sync.Once
+}
+
+const (
+	queueBytes    = 16 << 20
+	queueMessages = 1024
+	minWeight     = queueBytes / queueMessages
+)
+
+// openPipes starts the child.
+func openPipes(ctx context.Context, s *session) (link, error) {
+	set := s.u.opt.Settings
+	child, err := startProcess(program{ //nolint:contextcheck // what is logged at a child's end belongs to no request
+		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd,
+		Grace: seconds(set.ShutdownGrace, DefaultShutdownGrace), Log: s.u.log,
+	})
+	if err != nil {
+		return nil, s.u.errorf(Unavailable, "%v", err)
+	}
+	s.u.log.DebugContext(ctx, "server started", "pid", child.cmd.Process.Pid)
+	framing := rpc.Lines
+	if set.Framing == FramingContentLength {
+		framing = rpc.ContentLength
+	}
+	return &pipes{
+		s: s, framing: framing, child: child,
+		room: semaphore.NewWeighted(queueBytes), queue: make(chan outgoing, queueMessages),
+		closing: make(chan struct{}), ended: make(chan struct{}),
+	}, nil
+}
+
+func (p *pipes) start(ctx context.Context) {
+	p.work.run(p.write)
+	p.work.run(func() { p.read(ctx) })
+	p.work.run(func() {
+		<-p.child.ended // what it wrote before is still read, but nobody else may hold us
+		_ = p.child.stdout.SetReadDeadline(time.Now().Add(lastWords))
+	})
+}
+
+func (p *pipes) done() <-chan struct{}   { return p.ended }
+func (p *pipes) pid() int                { return p.child.cmd.Process.Pid }
+func (p *pipes) lastWords() string       { return p.child.stderr.last(20) }
+func (p *pipes) cancelByNotice(Era) bool { return true }
+func (p *pipes) agreed(*Peer)            {}
+
+func (p *pipes) advice() string {
+	return `; run secateur with log_level = "DEBUG" to see its standard error`
+}
+
+// err says how the child ended, or that only its output did.
+func (p *pipes) err() error {
+	if within(p.child.exited, statusWait) {
+		return errors.New(p.child.status())
+	}
+	select {
+	case <-p.child.ended:
+		return errors.New("its process ended")
+	default:
+		return errors.New("it closed its standard output")
+	}
+}
+
+// statusWait is how long callers wait to be told how a child ended while its descendants are being ended.
+const statusWait = 100 * time.Millisecond
+
+// read takes messages off the child's output until it ends.
+func (p *pipes) read(ctx context.Context) {
+	defer close(p.ended)
+	r := rpc.NewReader(p.child.stdout, p.framing, p.s.u.opt.MaxMessageBytes)
+	for {
+		raw, err := r.Next()
+		if err == nil {
+			p.s.receive(ctx, raw, source{})
+			continue
+		}
+		long := (*rpc.TooLongError)(nil)
+		if !errors.As(err, &long) {
+			return
+		}
+		p.s.tooLong(ctx, long)
+	}
+}
+
+// send puts a message into the queue. A server that does not read makes its own callers wait, nobody else.
+func (p *pipes) send(ctx context.Context, m outgoing) error {
+	weight := p.weight(m)
+	if !p.room.TryAcquire(weight) {
+		if m.patience == 0 {
+			return errors.New("it does not read its messages")
+		}
+		if err := p.waitForRoom(ctx, m.patience, weight); err != nil {
+			return err
+		}
+	}
+	p.queue <- m
+	return nil
+}
+
+func (p *pipes) waitForRoom(ctx context.Context, patience time.Duration, weight int64) error {
+	wait, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	p.work.run(func() {
+		select {
+		case <-p.ended:
+			cancel()
+		case <-wait.Done():
+		}
+	})
+	switch err := p.room.Acquire(wait, weight); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(wait.Err(), context.DeadlineExceeded):
+		return p.s.u.timeoutError(patience)
+	default:
+		return p.s.u.callError(p.err())
+	}
+}
+
+func (p *pipes) weight(m outgoing) int64 {
+	return min(max(int64(len(m.message)), minWeight), queueBytes)
+}
+
+// write sends what is in the queue, in order.
+func (p *pipes) write() {
+	var frame []byte
+	for {
+		var m outgoing
+		select {
+		case <-p.closing:
+			return
+		case m = <-p.queue:
+		}
+		if m.call == nil || m.call.stage.CompareAndSwap(queued, sent) {
+			frame = p.framing.AppendFrame(frame[:0], m.message)
+			if n, err := p.child.stdin.Write(frame); err != nil && n == 0 && m.call != nil {
+				m.call.stage.Store(queued) // the child has seen nothing of it
+			}
+		}
+		p.room.Release(p.weight(m))
+		if cap(frame) > 1<<20 {
+			frame = nil
+		}
+	}
+}
+
+// close ends the child and everything around it.
+func (p *pipes) close() {
+	p.close1.Do(func() {
+		close(p.closing)
+		p.child.stop()
+		p.work.close()
+	})
+}

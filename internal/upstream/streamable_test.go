@@ -1,0 +1,504 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"secateur/internal/rpc"
+	"secateur/internal/secret"
+)
+
+// fakeHTTP is a legacy server over Streamable HTTP whose parts a test may replace.
+type fakeHTTP struct {
+	*httptest.Server
+	mu      sync.Mutex
+	session int      // guarded by mu; the number of the current one
+	log     []string // guarded by mu; method, session id and version header of each request
+	posted  []string // guarded by mu; responses and notifications that we got
+
+	call  func(w http.ResponseWriter, r *http.Request, req request) // tools/call
+	get   func(w http.ResponseWriter, r *http.Request)              // nil: 405
+	first func(w http.ResponseWriter, r *http.Request, req request) bool
+}
+
+func newFakeHTTP(t *testing.T) *fakeHTTP {
+	t.Helper()
+	f := &fakeHTTP{session: 1}
+	f.call = func(w http.ResponseWriter, _ *http.Request, req request) { sendJSON(w, req.ID, `{"ok":true}`) }
+	f.Server = httptest.NewServer(f)
+	t.Cleanup(func() {
+		f.CloseClientConnections()
+		f.Close()
+	})
+	return f
+}
+
+func (f *fakeHTTP) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.session++
+}
+
+func (f *fakeHTTP) id() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fmt.Sprintf("session-%d", f.session)
+}
+
+func (f *fakeHTTP) logged() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.log)
+}
+
+func (f *fakeHTTP) got() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.posted, "\n")
+}
+
+func (f *fakeHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	var req request
+	json.Unmarshal(body, &req)
+	f.mu.Lock()
+	f.log = append(f.log, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, req.Method, r.Header.Get("Mcp-Session-Id"), r.Header.Get("Mcp-Protocol-Version"))))
+	if req.ID == nil || req.Method == "" {
+		f.posted = append(f.posted, string(body))
+	}
+	f.mu.Unlock()
+	if f.first != nil && f.first(w, r, req) {
+		return
+	}
+	if req.Method != "initialize" && r.Header.Get("Mcp-Session-Id") != f.id() {
+		http.Error(w, "session not found", http.StatusNotFound)
+		return
+	}
+	switch {
+	case r.Method == http.MethodGet && f.get != nil:
+		f.get(w, r)
+	case r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case req.Method == "initialize":
+		w.Header().Set("Mcp-Session-Id", f.id())
+		sendJSON(w, req.ID, `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"fake"}}`)
+	case req.Method == "ping":
+		sendJSON(w, req.ID, `{}`)
+	case req.Method == "tools/call":
+		f.call(w, r, req)
+	default:
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+func sendJSON(w http.ResponseWriter, id json.RawMessage, result string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+}
+
+// sse starts a stream and returns what writes to it at once.
+func sse(w http.ResponseWriter) func(format string, args ...any) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	return func(format string, args ...any) {
+		fmt.Fprintf(w, format, args...)
+		w.(http.Flusher).Flush()
+	}
+}
+
+func httpSettings(url string) Settings {
+	return Settings{ID: "remote", URL: url, ResponseTimeout: 5}
+}
+
+func TestStreamableFaults(t *testing.T) {
+	for _, c := range faults("application/json") {
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			// a server without a session that breaks when it is called
+			serve := func(conn net.Conn, body []byte) bool {
+				var req request
+				json.Unmarshal(body, &req)
+				switch req.Method {
+				case "initialize":
+					io.WriteString(conn, response(200, "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25"}}`, req.ID)))
+				case "tools/call":
+					return c.serve(conn, body)
+				default:
+					io.WriteString(conn, response(405, "text/plain", ""))
+				}
+				return true
+			}
+			s := httpSettings(rawServer(t, serve))
+			s.ResponseTimeout = 0.3
+			u := start(t, Options{Settings: s, MaxMessageBytes: 1 << 20})
+			if _, err := u.Peer(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+			wantError(t, err, c.kind, c.status, append(c.parts, `server "remote"`)...)
+			if st := u.Status().State; st != Ready {
+				t.Errorf("one failed call made the server %s", st)
+			}
+		})
+	}
+}
+
+func TestStreamableAnswers(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		call func(w http.ResponseWriter, r *http.Request, req request)
+	}{
+		{"JSON", func(w http.ResponseWriter, _ *http.Request, req request) { sendJSON(w, req.ID, `{"ok":true}`) }},
+		{"a stream", func(w http.ResponseWriter, _ *http.Request, req request) {
+			send := sse(w)
+			send(": hello\n\nevent: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"id\":%s,\"result\":{\"ok\":true}}\n\n", req.ID)
+		}},
+		{"a stream that goes on after the answer", func(w http.ResponseWriter, r *http.Request, req request) {
+			sse(w)("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"ok\":true}}\n\n", req.ID)
+			<-r.Context().Done()
+		}},
+		{"messages before the answer", func(w http.ResponseWriter, _ *http.Request, req request) {
+			send := sse(w)
+			send("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n")
+			send("data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"roots/list\"}\n\n")
+			send("data: what\n\nevent: other\ndata: {}\n\n")
+			send("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"ok\":true}}\r\n\r\n", req.ID)
+		}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeHTTP(t)
+			f.call = c.call
+			u := start(t, Options{Settings: httpSettings(f.URL)})
+			for _, id := range []string{`1`, `"x"`, `1`} {
+				mustCall(t, u, toolCall(t, id, "echo", "1"), `{"ok":true}`)
+			}
+			if strings.HasPrefix(c.rule, "messages") {
+				eventually(t, "its request is refused", func() bool { return strings.Count(f.got(), `"id":"q","error":{"code":-32601`) == 3 })
+			}
+			if st := u.Status(); st.State != Ready || st.Protocol != "2025-06-18" || st.ServerName != "fake" || st.Era != Legacy {
+				t.Errorf("Status = %+v", st)
+			}
+		})
+	}
+}
+
+func TestStreamableConnectionsAreUsedAgain(t *testing.T) {
+	f := newFakeHTTP(t)
+	var conns sync.Map
+	answered := make(chan struct{})
+	f.call = func(w http.ResponseWriter, r *http.Request, req request) {
+		conns.Store(r.RemoteAddr, true)
+		sse(w)("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":1}\n\n", req.ID)
+		<-answered
+		io.WriteString(w, ": something after the answer\n\n")
+	}
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	for range 20 {
+		mustCall(t, u, toolCall(t, "1", "echo", "1"), `1`)
+		answered <- struct{}{}
+	}
+	n := 0
+	conns.Range(func(any, any) bool { n++; return true })
+	if n > 10 { // a call may begin before the last stream has ended
+		t.Errorf("%d connections for 20 calls one after the other", n)
+	}
+}
+
+func TestStreamableSession(t *testing.T) {
+	f := newFakeHTTP(t)
+	u, stop := startStoppable(t, Options{Settings: httpSettings(f.URL)})
+	defer stop()
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	f.forget()
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() { mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`) })
+	}
+	wg.Wait()
+	stop()
+	log := f.logged()
+	count := func(entry string) int {
+		n := 0
+		for _, l := range log {
+			if strings.HasPrefix(l, entry) {
+				n++
+			}
+		}
+		return n
+	}
+	if log[0] != "POST initialize" || log[1] != "POST notifications/initialized session-1 2025-06-18" {
+		t.Errorf("the handshake was %q", log[:2])
+	}
+	if n := count("POST initialize"); n != 2 {
+		t.Errorf("%d handshakes, want one for each session: %q", n, log)
+	}
+	if n := count("POST tools/call session-2 2025-06-18"); n != 20 {
+		t.Errorf("%d calls in the second session: %q", n, log)
+	}
+	if n := count("DELETE  session-2"); n != 1 {
+		t.Errorf("%d good-byes: %q", n, log)
+	}
+	if r := u.Status().Restarts; r != 0 {
+		t.Errorf("%d restarts", r)
+	}
+}
+
+func TestStreamableSessionLostWithAnotherStatus(t *testing.T) {
+	f := newFakeHTTP(t)
+	f.first = func(w http.ResponseWriter, r *http.Request, req request) bool {
+		lost := req.Method != "initialize" && r.Header.Get("Mcp-Session-Id") != f.id()
+		if lost {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`)
+		}
+		return lost
+	}
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	f.forget()
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+}
+
+func TestStreamableSessionLostAgainAndAgain(t *testing.T) {
+	f := newFakeHTTP(t)
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	f.first = func(w http.ResponseWriter, _ *http.Request, req request) bool {
+		if req.Method == "tools/call" {
+			http.Error(w, "who?", http.StatusNotFound)
+			return true
+		}
+		return false
+	}
+	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	wantError(t, err, Unavailable, 0, "session")
+}
+
+func TestStreamableServerGone(t *testing.T) {
+	f := newFakeHTTP(t)
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	f.Listener.Close()
+	f.CloseClientConnections()
+	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	wantError(t, err, Unavailable, 0)
+}
+
+func TestStreamableStreamEndsEarly(t *testing.T) {
+	t.Run("it cannot be taken up", func(t *testing.T) {
+		f := newFakeHTTP(t)
+		f.call = func(w http.ResponseWriter, _ *http.Request, _ request) { sse(w)("data: {\"jsonrpc\"") }
+		u := start(t, Options{Settings: httpSettings(f.URL)})
+		_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+		wantError(t, err, Unavailable, 0, "before the answer")
+	})
+	t.Run("it is taken up where it was left", func(t *testing.T) {
+		f := newFakeHTTP(t)
+		var id atomic.Value
+		f.call = func(w http.ResponseWriter, _ *http.Request, req request) {
+			id.Store(string(req.ID))
+			sse(w)("id: e1\nretry: 1\ndata:\n\n")
+		}
+		f.get = func(w http.ResponseWriter, r *http.Request) {
+			switch r.Header.Get("Last-Event-Id") {
+			case "e1":
+				sse(w)("id: e2\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n")
+			case "e2":
+				sse(w)("id: e3\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"ok\":true}}\n\n", id.Load())
+			default:
+				<-r.Context().Done()
+			}
+		}
+		u := start(t, Options{Settings: httpSettings(f.URL)})
+		mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	})
+	t.Run("the server does not let us", func(t *testing.T) {
+		f := newFakeHTTP(t)
+		f.call = func(w http.ResponseWriter, _ *http.Request, _ request) { sse(w)("id: e1\nretry: 1\ndata:\n\n") }
+		u := start(t, Options{Settings: httpSettings(f.URL)})
+		_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+		wantError(t, err, Unavailable, 0, "before the answer")
+	})
+}
+
+func TestStreamableStreamWithAForeignAnswer(t *testing.T) {
+	f := newFakeHTTP(t)
+	f.call = func(w http.ResponseWriter, _ *http.Request, _ request) {
+		sse(w)("data: {\"jsonrpc\":\"2.0\",\"id\":\"other\",\"result\":1}\n\n")
+	}
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	wantError(t, err, Invalid, 200, "id of another call")
+}
+
+func TestStreamableEventTooLong(t *testing.T) {
+	f := newFakeHTTP(t)
+	f.call = func(w http.ResponseWriter, _ *http.Request, req request) {
+		sse(w)("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"%s\"}\n\n", req.ID, strings.Repeat("x", 1<<20))
+	}
+	u := start(t, Options{Settings: httpSettings(f.URL), MaxMessageBytes: 1 << 16})
+	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	wantError(t, err, Invalid, 0, "max_message_bytes")
+}
+
+func TestStreamableTimeoutAndCancel(t *testing.T) {
+	f := newFakeHTTP(t)
+	ended := make(chan struct{}, 2)
+	f.call = func(w http.ResponseWriter, r *http.Request, _ request) {
+		sse(w)(": wait\n\n")
+		<-r.Context().Done()
+		ended <- struct{}{}
+	}
+	s := httpSettings(f.URL)
+	s.ResponseTimeout = 0.2
+	u := start(t, Options{Settings: s})
+	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	wantError(t, err, Timeout, 0)
+	<-ended
+	eventually(t, "the server is told", func() bool {
+		return strings.Contains(f.got(), `"method":"notifications/cancelled","params":{"requestId":2,"reason":"timeout"}`)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := u.Call(ctx, toolCall(t, "1", "echo", "1")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("err = %v", err)
+	}
+	<-ended
+	eventually(t, "the server is told", func() bool { return strings.Contains(f.got(), `"requestId":3,"reason":"cancelled by the client"`) })
+}
+
+func TestStreamableStandingStream(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		get  func(w http.ResponseWriter, r *http.Request, nth int32)
+		want bool
+	}{
+		{"messages come on it", func(w http.ResponseWriter, r *http.Request, _ int32) {
+			sse(w)("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+			<-r.Context().Done()
+		}, true},
+		{"it is opened again after it broke", func(w http.ResponseWriter, r *http.Request, nth int32) {
+			if nth == 1 {
+				sse(w)("id: 7\nretry: 1\ndata:\n\n")
+				return
+			}
+			if r.Header.Get("Last-Event-Id") != "7" {
+				w.WriteHeader(http.StatusTeapot)
+				return
+			}
+			sse(w)("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
+			<-r.Context().Done()
+		}, true},
+		{"a server may have none", func(w http.ResponseWriter, _ *http.Request, _ int32) { w.WriteHeader(http.StatusMethodNotAllowed) }, false},
+		{"its content may be anything", func(w http.ResponseWriter, _ *http.Request, _ int32) { io.WriteString(w, "<html>") }, false},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeHTTP(t)
+			var n atomic.Int32
+			f.get = func(w http.ResponseWriter, r *http.Request) { c.get(w, r, n.Add(1)) }
+			heard := make(chan string, 10)
+			u := start(t, Options{Settings: httpSettings(f.URL), Incoming: handlerFunc(func(_ context.Context, m *rpc.Message) []byte {
+				heard <- m.Method
+				return nil
+			})})
+			mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+			if c.want {
+				if got := <-heard; got != "notifications/tools/list_changed" {
+					t.Errorf("heard %q", got)
+				}
+			} else {
+				eventually(t, "it was tried", func() bool { return n.Load() == 1 })
+			}
+			mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+		})
+	}
+}
+
+func TestStreamableRelatedMessages(t *testing.T) {
+	f := newFakeHTTP(t)
+	f.call = func(w http.ResponseWriter, _ *http.Request, req request) {
+		send := sse(w)
+		send("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1}}\n\n", req.Params.Meta.ProgressToken)
+		send("data: {\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\",\"params\":{\"for\":%s}}\n\n", req.Params.Arguments)
+		for !strings.Contains(f.got(), `"result":`+string(req.Params.Arguments)) {
+			time.Sleep(time.Millisecond)
+		}
+		send("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n", req.ID, req.Params.Arguments)
+	}
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			var mu sync.Mutex
+			var got []string
+			related := handlerFunc(func(_ context.Context, m *rpc.Message) []byte {
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, m.Method+" "+string(m.ProgressToken()))
+				if m.Kind() == rpc.Request {
+					var p struct {
+						For json.RawMessage `json:"for"`
+					}
+					json.Unmarshal(m.Params, &p)
+					return rpc.AppendResult(nil, m.ID, p.For)
+				}
+				return nil
+			})
+			req := message(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"n":%d},"_meta":{"progressToken":"mine"}}}`, i))
+			reply, err := u.CallWith(t.Context(), req, CallOptions{Related: related})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if want := fmt.Sprintf(`{"n":%d}`, i); string(reply.Result) != want || len(got) != 2 || !slices.Contains(got, `notifications/progress "mine"`) {
+				t.Errorf("Call = %s, want %s; related %q", reply.Result, want, got)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestStreamableSendsConfiguredHeaders(t *testing.T) {
+	f := newFakeHTTP(t)
+	var wrong atomic.Int32
+	f.first = func(_ http.ResponseWriter, r *http.Request, _ request) bool {
+		if r.Header.Get("X-Api-Key") != "k" || r.Header.Get("Accept-Encoding") != "" {
+			wrong.Add(1)
+		}
+		return false
+	}
+	s := httpSettings(f.URL)
+	s.Headers = map[string]secret.Text{"x-api-key": secret.New("k")}
+	u, stop := startStoppable(t, Options{Settings: s})
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	stop()
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("%d requests without the header", n)
+	}
+}
+
+func TestHeaderText(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "echo": "echo", "a::b c": "a::b c", "é": "=?base64?w6k=?=", " a": "=?base64?IGE=?=", "a\n": "=?base64?YQo=?=",
+		"=?base64?x?=": "=?base64?PT9iYXNlNjQ/eD89?=",
+	} {
+		if got := headerText(in); got != want {
+			t.Errorf("headerText(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// supervised is a server with sessions: one at a time, the next when the last has ended.
+type supervised struct {
+	u    *Upstream
+	open opener
+	wake chan struct{} // a call wants the next attempt now
+
+	now atomic.Pointer[moment]
+	mu  sync.Mutex // held while now is replaced
+}
+
+func newSupervised(u *Upstream) *supervised {
+	v := &supervised{u: u, wake: make(chan struct{}, 1)}
+	switch s := u.opt.Settings; {
+	case s.Builtin != "":
+		v.open = openLocal
+	case s.URL != "":
+		v.open = openStreamable
+	default:
+		v.open = openPipes
+	}
+	v.now.Store(&moment{Status: Status{State: Starting, Since: time.Now()}, next: make(chan struct{})})
+	return v
+}
+
+var errStopped = errors.New("it was stopped")
+
+func (v *supervised) run(ctx context.Context) {
+	var waits backoff
+	for ctx.Err() == nil {
+		began := time.Now()
+		s, err := v.start(ctx)
+		ran, useful := err == nil, false
+		if ran {
+			err = v.serve(ctx, s)
+			useful = s.served.Load()
+			if time.Since(began) > sustained {
+				waits.reset()
+			}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		wait := waits.next()
+		v.report(ctx, err, ran, wait)
+		v.pause(ctx, err, ran && (useful || waits.failures == 1), wait)
+	}
+	v.become(Stopped, func(m *moment) { v.stop(m) })
+	v.u.turns.drain()
+}
+
+// start makes one attempt.
+func (v *supervised) start(ctx context.Context) (*session, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, v.u.startupTimeout(), errStartTimeout)
+	defer cancel()
+	if v.now.Load().State != Starting {
+		v.become(Restarting, func(m *moment) {
+			m.Restarts++
+			m.wakeable = never
+		})
+	}
+	s, err := openSession(ctx, v.u, v.open)
+	select {
+	case <-v.wake: // whoever wanted this attempt has had it
+	default:
+	}
+	return s, err
+}
+
+// serve watches a session to its end and says why it ended.
+func (v *supervised) serve(ctx context.Context, s *session) error {
+	v.become(Ready, func(m *moment) {
+		m.session, m.err, m.PID = s, nil, s.link.pid()
+	})
+	peer := s.peer.Load()
+	v.u.log.InfoContext(ctx, "server ready", "name", peer.ServerName, "era", string(peer.Era), "protocol", peer.Protocol)
+	err := v.watch(ctx, s)
+	if ctx.Err() != nil {
+		v.become(Stopped, func(m *moment) { v.stop(m) })
+	} else {
+		v.become(Restarting, func(m *moment) {
+			v.fail(m, err)
+			m.wakeable = 0
+		})
+	}
+	s.close(err)
+	select {
+	case <-s.link.done():
+		if !errors.Is(err, errSilent) && ctx.Err() == nil {
+			err = s.link.err() // by now it is known exactly
+		}
+	default:
+	}
+	return err
+}
+
+// stop is the last moment. What went wrong before is no news any more.
+func (v *supervised) stop(m *moment) {
+	m.session, m.err, m.PID = nil, v.u.callError(errStopped), 0
+}
+
+// watch waits for a session's end, or for reasons to end it.
+func (v *supervised) watch(ctx context.Context, s *session) error {
+	var tick <-chan time.Time
+	if v.u.opt.HealthInterval > 0 {
+		t := time.NewTicker(v.u.opt.HealthInterval)
+		defer t.Stop()
+		tick = t.C
+	}
+	misses := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return errStopped
+		case <-s.link.done():
+			return s.link.err()
+		case <-tick:
+		}
+		if s.beats(ctx) {
+			if misses > 0 {
+				v.become(Ready, nil)
+			}
+			misses = 0
+			continue
+		}
+		misses++
+		if ctx.Err() == nil && misses == 1 {
+			v.become(Degraded, func(m *moment) { m.LastError = "it missed a health check" })
+		}
+		if misses >= maxMisses && s.calls.callers() == 0 {
+			return errSilent
+		}
+	}
+}
+
+// maxMisses is how many health checks in a row a server without calls may miss.
+const maxMisses = 3
+
+var errSilent = errors.New("it did not answer three health checks in a row")
+
+// beats asks the server for a sign of life. Any answer is one.
+func (s *session) beats(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.u.opt.HealthTimeout)
+	defer cancel()
+	req := ownRequest(methodPing, "")
+	if s.era() == Modern {
+		req = discoverRequest(s.u)
+	}
+	_, err := s.ask(ctx, req)
+	failed, ok := errors.AsType[*CallError](err)
+	return err == nil || ok && failed.Kind == Invalid && failed.HTTPStatus < 500
+}
+
+func (v *supervised) report(ctx context.Context, err error, ran bool, wait time.Duration) {
+	log := v.u.log.With("err", err, "next_attempt_ms", wait.Milliseconds())
+	if ran {
+		log.WarnContext(ctx, "server ended")
+		return
+	}
+	if start, ok := errors.AsType[*startFailure](err); ok && start.stderr != "" {
+		log = log.With("stderr", start.stderr)
+	}
+	log.WarnContext(ctx, "server did not start")
+}
+
+// never is longer than any wait.
+const never = time.Duration(1<<63 - 1)
+
+// pause waits for the time of the next attempt, or for a call. A server that worked is hopeful: it may well work
+// again at once, so that a call waits for it and need not wait long.
+func (v *supervised) pause(ctx context.Context, err error, hopeful bool, wait time.Duration) {
+	state, wakeable := Restarting, time.Duration(0)
+	if !hopeful {
+		state, wakeable = Down, wakeAfter
+		select {
+		case <-v.wake: // was meant for the attempt that has just failed
+		default:
+		}
+	}
+	v.become(state, func(m *moment) {
+		v.fail(m, err)
+		m.Since, m.wakeable = time.Now(), wakeable
+	})
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	case <-v.wake:
+	}
+}

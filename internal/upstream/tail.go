@@ -1,0 +1,81 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+const (
+	tailBytes = 64 << 10
+	tailLines = 200
+	lineBytes = 4 << 10 // a longer line is kept in parts
+)
+
+// tail keeps the end of what a child writes to its standard error.
+type tail struct {
+	log *slog.Logger // each line at Debug
+
+	mu    sync.Mutex
+	lines []string // guarded by mu; oldest first
+	size  int      // guarded by mu; bytes in lines
+}
+
+// drain reads until the pipe ends, so that a child never blocks on a full one.
+func (t *tail) drain(r io.Reader) {
+	buf := make([]byte, 32<<10)
+	var part []byte
+	for {
+		n, err := r.Read(buf)
+		chunk := buf[:n]
+		for len(chunk) > 0 {
+			line, rest, ended := bytes.Cut(chunk, []byte{'\n'})
+			room := lineBytes - len(part)
+			if len(line) > room {
+				line, rest, ended = chunk[:room], chunk[room:], true
+			}
+			part, chunk = append(part, line...), rest
+			if ended {
+				t.add(part)
+				part = part[:0]
+			}
+		}
+		if err != nil {
+			t.add(part)
+			return
+		}
+	}
+}
+
+func (t *tail) add(line []byte) {
+	line = bytes.TrimRight(line, "\r")
+	if len(line) == 0 {
+		return
+	}
+	s := strings.ToValidUTF8(string(line), "\uFFFD")
+	if ctx := context.Background(); t.log.Enabled(ctx, slog.LevelDebug) {
+		t.log.DebugContext(ctx, "server stderr", "line", s)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines = append(t.lines, s)
+	t.size += len(s) + 1
+	drop := 0
+	for len(t.lines)-drop > tailLines || t.size > tailBytes {
+		t.size -= len(t.lines[drop]) + 1
+		drop++
+	}
+	if drop > 0 {
+		t.lines = append(t.lines[:0], t.lines[drop:]...)
+	}
+}
+
+// last is the end of what was written, at most n lines.
+func (t *tail) last(n int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.lines[max(0, len(t.lines)-n):], "\n")
+}

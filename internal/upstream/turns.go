@@ -1,0 +1,57 @@
+package upstream
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// turns bound how many calls are at a server at one time and how many wait to be.
+type turns struct {
+	places  chan struct{} // a token for each place that is taken
+	waiting atomic.Int64
+	limit   int64 // of waiting
+}
+
+func newTurns(places, waiting int) turns {
+	return turns{places: make(chan struct{}, places), limit: int64(waiting)}
+}
+
+func (t *turns) taken() int { return len(t.places) }
+
+func (t *turns) leave() { <-t.places }
+
+// enter takes a place, or waits for one as long as a call may wait for its answer.
+func (u *Upstream) enter(ctx context.Context) error {
+	t := &u.turns
+	select {
+	case t.places <- struct{}{}:
+		return nil
+	default:
+	}
+	if t.waiting.Add(1) > t.limit {
+		t.waiting.Add(-1)
+		return u.errorf(Unavailable, "%d calls are at it and %d more wait", cap(t.places), t.limit)
+	}
+	defer t.waiting.Add(-1)
+	timer := time.NewTimer(u.timeout)
+	defer timer.Stop()
+	select {
+	case t.places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return u.errorf(Timeout, "no room within %s: %d calls are at it", u.timeout, cap(t.places))
+	}
+}
+
+// drain waits until no call is left, by having all places at once.
+func (t *turns) drain() {
+	for range cap(t.places) {
+		t.places <- struct{}{}
+	}
+	for range cap(t.places) {
+		<-t.places
+	}
+}

@@ -1,0 +1,201 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"secateur/internal/rpc"
+)
+
+// Handler serves messages in this process. It must be safe for concurrent use.
+type Handler interface {
+	// Serve answers a request with a whole JSON-RPC response, and a notification with nil. It should return soon
+	// after ctx is done.
+	Serve(ctx context.Context, msg *rpc.Message) []byte
+}
+
+// Options are what an Upstream is built from. Zero values mean the defaults named here.
+type Options struct {
+	Settings Settings
+	Log      *slog.Logger // nil discards
+
+	BaseEnv []string                              // what every child's environment starts with, see BaseEnv
+	Proxy   func(*http.Request) (*url.URL, error) // which proxy to use for HTTP; nil: none
+	Local   Handler                               // what Settings.Builtin names
+
+	// Incoming gets what the server sends of its own accord and no call's Related handler takes. Nil: requests are
+	// answered "method not found", notifications are dropped. A ping is always answered here.
+	Incoming Handler
+
+	ClientName    string // told to the server; default secateur
+	ClientVersion string // default 0
+
+	ResponseTimeout time.Duration // for an answer or a sign of progress; Settings win; default 30 s
+	MaxMessageBytes int           // a larger message fails its call; default 32 MiB
+	LongString      int           // strings of results longer than this are noted in a Reply; 0: none
+	HealthInterval  time.Duration // between two checks of a server's health; 0: off
+	HealthTimeout   time.Duration // for the answer to one; default 5 s
+	InFlight        int           // calls at the server at one time; default 256, for a URL 1024
+	Waiting         int           // calls that may wait for their turn; default 4096
+}
+
+// Upstream is one MCP server. Its methods may be used by many goroutines.
+type Upstream struct {
+	opt     Options
+	log     *slog.Logger
+	timeout time.Duration // of a call
+	turns   turns
+	server  server
+}
+
+// server is what stands behind an Upstream: plain, supervised or disabled.
+type server interface {
+	run(ctx context.Context)
+	call(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error)
+	notify(ctx context.Context, n *rpc.Message) error
+	status() Status
+	peer(ctx context.Context) (*Peer, error)
+}
+
+// CallOptions are what a single call may ask for.
+type CallOptions struct {
+	// Related gets what the server sends for this call: its progress, under the caller's own token, and what comes
+	// on the call's own stream, or, where there are no streams, while it is the only call. Notifications come in
+	// order and before Call returns. Nil: Options.Incoming gets them, and nobody the progress.
+	Related Handler
+}
+
+// New builds an Upstream and starts nothing.
+func New(opt Options) (*Upstream, error) {
+	if err := opt.Settings.Validate(); err != nil {
+		return nil, fmt.Errorf("server %q: %w", opt.Settings.ID, err)
+	}
+	if err := opt.unsupported(); err != nil && !opt.Settings.Disabled {
+		return nil, fmt.Errorf("server %q: %w", opt.Settings.ID, err)
+	}
+	opt = opt.withDefaults()
+	u := &Upstream{
+		opt:     opt,
+		log:     opt.Log.With("upstream", opt.Settings.ID),
+		timeout: seconds(opt.Settings.ResponseTimeout, opt.ResponseTimeout),
+		turns:   newTurns(opt.InFlight, opt.Waiting),
+	}
+	s := opt.Settings
+	switch {
+	case s.Disabled:
+		u.server = &disabled{u}
+	case s.URL == "":
+		u.server = newSupervised(u)
+	case s.Transport == TransportRPC:
+		u.server = newPlain(u)
+	default:
+		u.server = newSupervised(u)
+	}
+	return u, nil
+}
+
+// unsupported is what valid settings may ask for and this program does not do.
+func (o Options) unsupported() error {
+	switch s := o.Settings; {
+	case s.Transport == TransportSSE:
+		return errors.New(`transport: "sse" is not supported yet; use "http" if the server offers Streamable HTTP`)
+	case s.Isolation == IsolationPerSession:
+		return errors.New(`isolation: "per-session" is not supported yet`)
+	case s.Builtin != "" && o.Local == nil:
+		return fmt.Errorf("builtin: there is no built-in server %q", s.Builtin)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.ClientName == "" {
+		o.ClientName = "secateur"
+	}
+	if o.ClientVersion == "" {
+		o.ClientVersion = "0"
+	}
+	inFlight := 256
+	if o.Settings.URL != "" {
+		inFlight = 1024
+	}
+	setDefault(&o.ResponseTimeout, 30*time.Second)
+	setDefault(&o.MaxMessageBytes, 32<<20)
+	setDefault(&o.HealthTimeout, 5*time.Second)
+	setDefault(&o.InFlight, inFlight)
+	setDefault(&o.Waiting, 4096)
+	return o
+}
+
+func setDefault[T int | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// ID is the server's id in the configuration.
+func (u *Upstream) ID() string { return u.opt.Settings.ID }
+
+// Settings are what the server was configured with.
+func (u *Upstream) Settings() Settings { return u.opt.Settings }
+
+// Run keeps the server alive until ctx is done, and returns when every process, goroutine and connection is gone.
+// Calls before, during and after it are safe. It is
+// run once, and its error is nil.
+func (u *Upstream) Run(ctx context.Context) error {
+	u.server.run(ctx)
+	return nil
+}
+
+// Call sends a request and waits for its answer. The error is a *CallError, or ctx's own when the caller went away; the
+// server is then told that nobody waits any more.
+func (u *Upstream) Call(ctx context.Context, req *rpc.Message) (*Reply, error) {
+	return u.CallWith(ctx, req, CallOptions{})
+}
+
+// CallWith is Call with options.
+func (u *Upstream) CallWith(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
+	if req.Kind() != rpc.Request {
+		return nil, errors.New("call: the message is not a request")
+	}
+	if err := u.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer u.turns.leave()
+	return u.server.call(ctx, req, opt)
+}
+
+// Notify sends a notification; no answer is waited for. A notifications/cancelled is not sent on where ids are mapped,
+// because its id is not the server's: a call is cancelled by its context.
+func (u *Upstream) Notify(ctx context.Context, n *rpc.Message) error {
+	if n.Kind() != rpc.Notification {
+		return errors.New("notify: the message is not a notification")
+	}
+	if err := u.enter(ctx); err != nil {
+		return err
+	}
+	defer u.turns.leave()
+	return u.server.notify(ctx, n)
+}
+
+// Status is how the server is doing now. It is cheap.
+func (u *Upstream) Status() Status {
+	s := u.server.status()
+	s.ID = u.opt.Settings.ID
+	s.InFlight = u.turns.taken()
+	return s
+}
+
+// Peer is what the server said about itself in its handshake. It waits for a server that is starting. A plain
+// server is asked once, in a bounded time, and what it said, or that it said nothing, is remembered.
+func (u *Upstream) Peer(ctx context.Context) (*Peer, error) { return u.server.peer(ctx) }
+
+// ServerName is the name that the server gives itself, "" as long as it is not known.
+func (u *Upstream) ServerName() string { return u.server.status().ServerName }
