@@ -1,0 +1,58 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+	"secateur/internal/upstream"
+)
+
+// refuse counts a failure and writes it.
+func (g *Gateway) refuse(w http.ResponseWriter, server string, id rpc.ID, f *rpchttp.Failure) {
+	g.metrics.failed(server, f.Err.Data.Code)
+	f.Write(w, id)
+}
+
+// failureOf turns what went wrong between us and the server into what the caller is told.
+func failureOf(ctx context.Context, server string, err error) *rpchttp.Failure {
+	if errors.Is(context.Cause(ctx), errCancelled) {
+		return &rpchttp.Failure{
+			Status: http.StatusOK,
+			Err:    rpc.NewError(rpc.CodeCancelled, "the call was cancelled by notifications/cancelled"),
+		}
+	}
+	bad, ok := errors.AsType[*upstream.CallError](err)
+	if !ok {
+		bad = &upstream.CallError{Kind: upstream.Unavailable, Message: err.Error()}
+	}
+	code := rpc.CodeUpstreamUnavailable
+	switch bad.Kind {
+	case upstream.Timeout:
+		code = rpc.CodeUpstreamTimeout
+	case upstream.Invalid:
+		code = rpc.CodeUpstreamInvalid
+	}
+	e := rpc.NewError(code, bad.Message)
+	e.Data.Server, e.Data.HTTPStatus, e.Data.Hint = server, bad.HTTPStatus, bad.Hint
+	return &rpchttp.Failure{Status: http.StatusOK, Err: e}
+}
+
+func unknownServer(name string, known []string) *rpchttp.Failure {
+	const most = 80
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	list := "none is configured"
+	if len(known) > 0 {
+		list = "known are " + strings.Join(known, ", ")
+	}
+	return &rpchttp.Failure{
+		Status: http.StatusNotFound,
+		Err:    rpc.NewError(rpc.CodeUnknownServer, fmt.Sprintf("unknown server %q; %s", name, list)),
+	}
+}

@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/mask"
+	"secateur/internal/originals"
+	"secateur/internal/ratelimit"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+	"secateur/internal/upstream"
+)
+
+// Options make a Gateway.
+type Options struct {
+	Servers         func(id string) *upstream.Upstream // nil for an id that is not known
+	IDs             func() []string                    // the known ids, for the answer to an unknown one
+	Masker          *mask.Masker
+	Originals       originals.Store
+	Limit           *ratelimit.Local // nil: none
+	MaxMessageBytes int64            // a larger request is refused
+	Metrics         prometheus.Registerer
+	Log             *slog.Logger
+}
+
+// Gateway serves POST /api/mcp-gateway/{server}/rpc.
+type Gateway struct {
+	opt     Options
+	metrics metrics
+	running running
+}
+
+// New makes a gateway.
+func New(opt Options) (*Gateway, error) {
+	if opt.Servers == nil || opt.IDs == nil || opt.Masker == nil || opt.Originals == nil || opt.MaxMessageBytes <= 0 {
+		return nil, errors.New("gateway: servers, masker, originals and a message size are needed")
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{opt: opt, metrics: newMetrics(opt.Metrics)}
+	g.running.calls = map[callKey]map[*call]struct{}{}
+	return g, nil
+}
+
+// Serve answers one HTTP request of a principal who may call.
+func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal string) {
+	if rpchttp.PostOnly(w, r) {
+		return
+	}
+	began := time.Now()
+	up := g.opt.Servers(r.PathValue("server"))
+	server := "unknown"
+	if up != nil {
+		server = up.ID()
+	}
+	body, failed := rpchttp.Read(w, r, g.opt.MaxMessageBytes)
+	if failed != nil {
+		g.refuse(w, server, rpc.ID{}, failed)
+		return
+	}
+	defer body.Release()
+	req, bad := rpc.ParseRequest(body.Bytes, rpc.MaxRequestDepth)
+	if bad != nil {
+		g.refuse(w, server, req.ID, rpchttp.BadRequest(bad))
+		return
+	}
+	if up == nil {
+		g.refuse(w, server, req.ID, unknownServer(r.PathValue("server"), g.opt.IDs()))
+		return
+	}
+	if rpchttp.Counts(req.Method) {
+		if wait, ok := g.opt.Limit.Allow(principal); !ok {
+			g.refuse(w, server, req.ID, rpchttp.RateLimited(wait))
+			return
+		}
+	}
+	if req.Kind() == rpc.Notification {
+		g.notify(r.Context(), up, &req, principal)
+		g.metrics.count(server, "notification", began)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	g.answer(w, r, up, &req, principal, began)
+}
+
+// answer calls the server and writes what it says.
+func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, principal string, began time.Time) {
+	ctx, done := g.running.begin(r.Context(), callKey{up.ID(), principal, req.ID.Key()}, isLive(up))
+	defer done()
+	reply, err := g.call(ctx, up, req)
+	if err != nil {
+		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
+			g.metrics.count(up.ID(), "client_gone", began)
+			return
+		}
+		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
+		return
+	}
+	defer reply.Release()
+	out, kept := g.mask(ctx, up, req, reply)
+	if len(kept) > 0 {
+		g.announce(ctx, w.Header(), kept)
+	}
+	rpchttp.Write(w, http.StatusOK, out.Bytes)
+	out.Release()
+	g.metrics.count(up.ID(), outcomeOf(reply), began)
+}
+
+// call asks the server, or answers in its place what its handshake already told: a second initialize would confuse
+// a server that has a connection.
+func (g *Gateway) call(ctx context.Context, up *upstream.Upstream, req *rpc.Message) (*upstream.Reply, error) {
+	if !isLive(up) {
+		return up.Call(ctx, req)
+	}
+	var result func(*upstream.Peer) []byte
+	switch req.Method {
+	case "initialize":
+		result = (*upstream.Peer).InitializeResult
+	case "server/discover":
+		result = (*upstream.Peer).DiscoverResult
+	case "ping":
+		result = func(*upstream.Peer) []byte { return []byte("{}") }
+	default:
+		return up.Call(ctx, req)
+	}
+	peer, err := up.Peer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	msg, err := rpc.ParseServer(rpc.AppendResult(nil, req.ID, result(peer)), g.opt.Masker.LongString())
+	if err != nil {
+		return nil, err
+	}
+	return &upstream.Reply{Message: msg}, nil
+}
+
+// isLive reports whether a server is reached through a connection that it shook hands on, as opposed to one that
+// gets every message by itself, as its caller wrote it.
+func isLive(up *upstream.Upstream) bool { return up.Settings().Transport != upstream.TransportRPC }
+
+// notifyWait is how long the answer to a notification waits for its delivery, so that what a client sends in
+// order reaches the server in order. The delivery itself may take longer.
+const notifyWait = 2 * time.Second
+
+// notify passes a notification on. Its sender is told nothing of the outcome.
+func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *rpc.Message, principal string) {
+	if isLive(up) {
+		switch n.Method {
+		case "notifications/initialized":
+			return // this connection's own handshake has said so
+		case "notifications/cancelled":
+			g.running.cancel(callKey{up.ID(), principal, n.RequestID().Key()})
+			return
+		}
+	}
+	ctx, stop := context.WithTimeout(ctx, notifyWait)
+	defer stop()
+	if err := up.Notify(ctx, n); err != nil {
+		g.opt.Log.DebugContext(ctx, "notification not delivered", "upstream", up.ID(), "method", n.Method, "err", err)
+	}
+}
