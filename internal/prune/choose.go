@@ -1,0 +1,236 @@
+package prune
+
+// chooser spends the budget.
+type chooser struct {
+	*text
+	*shape
+	*keep
+}
+
+// choose keeps the best rows, each with what encloses it, so that at most most lines go. It says whether anything could go.
+func (t *text) choose(s *shape, score []float32, structure Structure, most int) (kept *keep, free bool) {
+	n := t.lines.Len()
+	c := &chooser{text: t, shape: s, keep: newKeep(n)}
+	for _, p := range t.protected {
+		for line := p.first; line <= p.last; line++ {
+			c.addLine(line)
+		}
+	}
+	c.addForced(structure)
+	least := n - most
+	target := max(least, 1)
+	if structure == All {
+		target = min(n, max(target, c.count+(least+1)/2))
+	}
+	extra := n / orientation
+	for _, r := range bestFirst(score) {
+		if c.count >= target {
+			break
+		}
+		if c.count >= least && c.count+c.cost(int(r)) >= n {
+			break // something has to go where something may
+		}
+		free := min(extra, c.addRow(int(r)))
+		extra -= free
+		target = min(n, target+free)
+		c.bridge(int(r), target)
+	}
+	c.addBlank(max(least, 1))
+	free = c.count < n
+	c.addSlivers()
+	return c.keep, free
+}
+
+const (
+	orientation = 14  // one line in so many may stay for orientation alone, on top of the budget: headers and blank lines
+	sliverRows  = 2   // rows that are not worth a cut between kept ones, …
+	sliverBytes = 120 // unless they are this long
+	sliverBlank = 2   // blank lines that are not worth a cut
+)
+
+// bridge keeps the few rows between row r and the nearest kept one: a cut there would cost more than it saves.
+func (c *chooser) bridge(r, target int) {
+	for _, step := range [2]int{-1, 1} {
+		for d := 2; d <= sliverRows+1; d++ {
+			other := r + step*d
+			if other < 0 || other >= c.rows() || !c.has(int(c.line[other])) {
+				continue
+			}
+			lo, hi := min(r, other)+1, max(r, other)-1
+			size := c.lines.start(int(c.line[hi])+2) - c.lines.start(int(c.line[lo])+1)
+			if size > sliverBytes || c.count+hi-lo+1 > target {
+				break
+			}
+			for between := lo; between <= hi; between++ {
+				c.addLine(int(c.line[between]))
+			}
+			break
+		}
+	}
+}
+
+// addSlivers keeps blank lines that would be a cut of their own.
+func (c *chooser) addSlivers() {
+	n := c.lines.Len()
+	for from := 0; ; {
+		first, last, ok := c.nextGap(from, n)
+		if !ok {
+			return
+		}
+		if last-first < sliverBlank && c.isBlank(first) && c.isBlank(last) {
+			for line := first; line <= last; line++ {
+				c.addLine(line)
+			}
+		}
+		from = last + 1
+	}
+}
+
+func (c *chooser) isBlank(line int) bool {
+	start, end := c.bounds(line)
+	body, _ := skipSpace(c.src, start, end)
+	return body == end
+}
+
+// addForced keeps the structural lines that stay whatever their score.
+func (c *chooser) addForced(structure Structure) {
+	forced := isFileHead | isProtected
+	if structure == All {
+		c.markWholeHead()
+		forced |= isStructure
+		if c.source == Logs {
+			forced |= isError | isTrace
+		}
+	}
+	for r, k := range c.kind {
+		if k&forced == 0 {
+			continue
+		}
+		c.addRepeats(r)
+		if c.source == Logs && k&isError != 0 { // with its neighbours
+			if r > 0 {
+				c.addLine(int(c.line[r-1]))
+			}
+			if r+1 < c.rows() {
+				c.addLine(int(c.line[r+1]))
+			}
+		}
+	}
+}
+
+// addRepeats keeps a row, and the lines after it that repeat it.
+func (c *chooser) addRepeats(r int) {
+	next := c.lines.Len()
+	if r+1 < c.rows() {
+		next = int(c.line[r+1])
+	}
+	c.addLine(int(c.line[r]))
+	for line := int(c.line[r]) + 1; line < next; line++ {
+		if !c.isBlank(line) {
+			c.addLine(line)
+		}
+	}
+}
+
+// addRow keeps a row, its unit, what encloses it and the blank lines between it and kept neighbours, and says how many lines it
+// kept for orientation alone.
+func (c *chooser) addRow(r int) (around int) {
+	c.addLine(int(c.line[r]))
+	for p := c.parent[r]; p >= 0; p = c.parent[p] {
+		if c.encloses(int(p)) {
+			if c.has(int(c.line[p])) {
+				break
+			}
+			c.addLine(int(c.line[p]))
+			around++
+		}
+	}
+	return around + c.addBetween(r)
+}
+
+// addBetween keeps the blank lines between a row and its neighbours where those stay, and says how many.
+func (c *chooser) addBetween(r int) (lines int) {
+	for _, lo := range [2]int{r - 1, r} {
+		if lo < 0 || lo+1 >= c.rows() {
+			continue
+		}
+		first, last := int(c.line[lo]), int(c.line[lo+1])
+		if last-first < 2 || last-first > sliverBlank+1 || !c.has(first) || !c.has(last) {
+			continue
+		}
+		for line := first + 1; line < last; line++ {
+			if !c.has(line) {
+				c.addLine(line)
+				lines++
+			}
+		}
+	}
+	return lines
+}
+
+// encloses says whether a row is of the kind that is kept with what it encloses.
+func (c *chooser) encloses(r int) bool {
+	return c.kind[r]&(isStructure|isHeading) != 0 && c.source != Logs
+}
+
+// cost is how many lines addRow would add, not counting what encloses the row.
+func (c *chooser) cost(r int) int {
+	line := int(c.line[r])
+	if c.has(line) {
+		return 0
+	}
+	if i := c.unitAt(line); i >= 0 {
+		return c.units[i].last - c.units[i].first + 1
+	}
+	return 1
+}
+
+// addLine keeps a line, with its unit.
+func (c *chooser) addLine(line int) {
+	if c.has(line) {
+		return
+	}
+	if i := c.unitAt(line); i >= 0 {
+		for l := c.units[i].first; l <= c.units[i].last; l++ {
+			c.add(l)
+		}
+		return
+	}
+	c.add(line)
+}
+
+// unitAt is the unit that holds a line, -1 for none.
+func (c *chooser) unitAt(line int) int {
+	lo, hi := 0, len(c.units)
+	for lo < hi {
+		if mid := (lo + hi) / 2; c.units[mid].last < line {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo < len(c.units) && c.units[lo].first <= line {
+		return lo
+	}
+	return -1
+}
+
+// addBlank keeps lines that are no rows until target is met: those between kept lines first.
+func (c *chooser) addBlank(target int) {
+	n := c.lines.Len()
+	for from := 0; c.count < target; {
+		first, last, ok := c.nextGap(from, n)
+		if !ok {
+			break
+		}
+		if last-first < 2 {
+			for l := first; l <= last && c.count < target; l++ {
+				c.addLine(l)
+			}
+		}
+		from = last + 1
+	}
+	for line := c.find(0, n, false); line < n && c.count < target; line = c.find(line, n, false) {
+		c.addLine(line)
+	}
+}

@@ -1,0 +1,13 @@
+// Package prune decides which lines of a text matter for a goal.
+//
+// [Plan] is the whole engine. It reads the text once into rows, the lines that are neither blank nor repeated, and their words (text.go,
+// words.go, vocab.go), learns how the text is built (code.go with headers.go and keywords.go, docs.go, logs.go, shape.go: headers and
+// what they enclose, fences, tables, stack traces), finds the goal's words in it (goal.go, match.go), measures every row (features.go,
+// measure.go and the files beside it), has a model say how likely the goal needs the row (model.go, score.go), and then keeps the best
+// rows with what encloses them until the budget is spent (choose.go). What is left over are the cuts, each with a reason (reason.go).
+//
+// [Render] turns a plan into text with markers, [Lines] finds lines again in an original, and [Candidates] names the pieces worth
+// showing to a reranker, whose opinion comes back in [Request.Prefer]. [Trial] is for those who train and evaluate models.
+//
+// Everything here is a pure function of its arguments: the same request gives the same plan, byte for byte.
+package prune

@@ -1,0 +1,115 @@
+package prune
+
+import "math/bits"
+
+// group is a header and what it encloses down to the next header.
+type group struct {
+	up       uint32 // the group above; 0 for none
+	rows     int32
+	treeRows int32 // with those of the groups below
+	whole    int32 // identifiers of the goal
+	sum, top float32
+	caller   float32 // best score among the rows elsewhere that name what the header defines
+	match    float32 // share of the header's words that the goal names
+	above    float32 // the best such share above
+
+	seen, treeSeen      uint64 // terms of the goal, folded to 64: in the rows, in those of the groups below too,
+	headSeen, chainSeen uint64 // in the header, in those above it too
+}
+
+func (g *group) mean() float32 { return g.sum / float32(g.rows+4) }
+
+// groups gathers, for every header, what the rows under it say, and says which group each row belongs to. Group 0 is what stands
+// under no header.
+func (t *text) groups(s *shape, m *matches, soft []float32) (list []group, of []uint32) {
+	of = make([]uint32, t.rows())
+	list = append(list, group{})
+	for r := range of {
+		if t.kind[r]&isStructure != 0 && t.kind[r]&isImport == 0 {
+			of[r] = uint32(len(list)) //nolint:gosec // rows are fewer than MaxText
+			list = append(list, t.newGroup(s, m, r, list, of))
+		} else if p := s.parent[r]; p >= 0 {
+			of[r] = of[p]
+		}
+		g := &list[of[r]]
+		g.rows++
+		g.sum += soft[r]
+		g.top = max(g.top, soft[r])
+		for _, n := range m.of(r) {
+			g.seen |= 1 << (m.term[n] & 63)
+			if m.whole[n] {
+				g.whole++
+			}
+		}
+	}
+	for i := len(list) - 1; i > 0; i-- { // what is below comes later
+		g := &list[i]
+		g.treeRows += g.rows
+		g.treeSeen |= g.seen
+		if g.up > 0 {
+			list[g.up].treeRows += g.treeRows
+			list[g.up].treeSeen |= g.treeSeen
+		}
+	}
+	return list, of
+}
+
+// newGroup is the group of header r.
+func (t *text) newGroup(s *shape, m *matches, r int, list []group, of []uint32) group {
+	g := group{}
+	hits, words := 0, 0
+	for _, n := range m.of(r) {
+		if !m.whole[n] {
+			hits++
+		}
+		g.headSeen |= 1 << (m.term[n] & 63)
+	}
+	for _, id := range t.termsOf(r) {
+		if t.vocab.terms[id].size > 2 {
+			words++
+		}
+	}
+	g.match = min(1, float32(hits)/float32(max(1, words)))
+	g.chainSeen = g.headSeen
+	if p := t.header(s, r); p >= 0 {
+		g.up = of[p]
+		up := &list[g.up]
+		g.above = max(up.match, up.above)
+		g.chainSeen |= up.chainSeen
+	}
+	return g
+}
+
+// header is the nearest header that encloses a row, -1 for none.
+func (t *text) header(s *shape, r int) int32 {
+	p := s.parent[r]
+	for steps := 0; p >= 0 && t.kind[p]&isStructure == 0; steps++ {
+		if steps == 32 {
+			return -1
+		}
+		p = s.parent[p]
+	}
+	return p
+}
+
+// coverOf is the share of the goal that a row names.
+func (m *matches) coverOf(r int) float32 {
+	var seen uint64
+	for _, n := range m.of(r) {
+		seen |= 1 << (m.term[n] & 63)
+	}
+	return m.coverMask(seen)
+}
+
+// coverMask is the share of the goal in a folded set of its terms.
+func (m *matches) coverMask(seen uint64) float32 {
+	sum := float32(0)
+	for seen != 0 {
+		i := bits.TrailingZeros64(seen)
+		seen &= seen - 1
+		if i < len(m.termWeight) {
+			sum += m.termWeight[i]
+		}
+	}
+	return sum
+}

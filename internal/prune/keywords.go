@@ -1,0 +1,38 @@
+package prune
+
+import "strings"
+
+// role is what a word does at the start of a line of code, as a set of bits.
+type role uint8
+
+const (
+	closes   role = 1 << iota // closes a block or goes on with it
+	modifies                  // stands before the keyword of a definition
+	defines                   // opens a definition, if the rest of the line has the shape
+	calls                     // what looks like the head of a function after it is none
+)
+
+// keywords are the words of the common languages that say what a line is.
+var keywords = func() map[string]role {
+	table := map[string]role{}
+	for words, r := range map[string]role{
+		`else elif elsif elseif except finally catch rescue ensure end endif endfunction done fi esac where then begin`: closes,
+
+		`public private protected internal static final abstract async export default unsafe extern inline virtual override open sealed
+		partial readonly declare suspend data inner fileprivate mutating nonisolated lazy case companion tailrec operator infix actual
+		expect synchronized native strictfp transient volatile constexpr consteval friend typename local global pub template const`: modifies,
+
+		`class interface enum struct trait impl union namespace module object protocol extension record def defp defmodule defmacro
+		defprotocol defimpl defstruct fn func fun function sub proc procedure type typedef mod actor annotation mixin newtype instance
+		macro macro_rules typealias delegate constructor init deinit subroutine program unit test describe service message rpc contract`: defines,
+
+		`if for while switch return else catch case throw new delete await yield assert echo print goto typeof sizeof in not and or do
+		try with using lock foreach elif unless until match when raise defer go select super this self lambda except loop guard fixed
+		checked unchecked static_assert require puts printf fprintf`: calls,
+	} {
+		for w := range strings.FieldsSeq(words) {
+			table[w] |= r
+		}
+	}
+	return table
+}()

@@ -1,0 +1,252 @@
+package prune
+
+import "math"
+
+// measure measures every row and hands the result to use, row by row. It reports false when time ran out.
+func (t *text) measure(s *shape, use func(r int, v *vector)) bool {
+	if t.rows() == 0 {
+		return true
+	}
+	g, ok := newGauge(t, s)
+	if !ok {
+		return false
+	}
+	var v vector
+	for r := range t.rows() {
+		if r&1023 == 0 && t.late() {
+			return false
+		}
+		g.advance(r)
+		g.fill(r, &v)
+		use(r, &v)
+	}
+	return true
+}
+
+// gauge holds what measuring needs: values of all rows, of all blocks, and walks over neighbourhoods.
+type gauge struct {
+	t *text
+	s *shape
+	m *matches
+
+	exact, soft, near, hybrid        []float32 // per row
+	block, blockSoft, head, headSoft []float32 // per block
+	blockScore                       []float32
+	rarity                           []float32 // per word
+	groups                           []group
+	groupOf                          []uint32 // per row
+
+	rank, lineRank, winRank, blockRank, groupRank *ranking
+
+	w50, feedback *spread
+	cover20       *coverage
+	log           *logView // nil for other sources
+	goalTerms     float32
+
+	at, section  int     // block and heading of the row at hand
+	x50, fb, c20 float32 // what the walks say of it
+}
+
+func newGauge(t *text, s *shape) (*gauge, bool) {
+	m := t.match()
+	g := &gauge{t: t, s: s, m: m}
+	if t.late() {
+		return nil, false
+	}
+	g.exact, g.soft = scaled(t.bm25(m, m.exact, nil, 0)), scaled(t.bm25(m, m.soft, nil, 0))
+	headRows := 4
+	if t.source == Docs {
+		headRows = 1
+	}
+	g.block, g.blockSoft = scaled(t.bm25(m, m.exact, s.blocks, 0)), scaled(t.bm25(m, m.soft, s.blocks, 0))
+	g.head, g.headSoft = scaled(t.bm25(m, m.exact, s.blocks, headRows)), scaled(t.bm25(m, m.soft, s.blocks, headRows))
+	if t.late() {
+		return nil, false
+	}
+	g.near = newScaledSpread(g.soft, 3).all()
+	g.w50 = newScaledSpread(g.soft, 50)
+	if t.late() {
+		return nil, false
+	}
+	g.mix()
+	g.rank, g.lineRank, g.winRank = newRanking(g.hybrid), newRanking(g.soft), newRanking(g.near)
+	g.feedback = newScaledSpread(t.feedback(m, g.hybrid, g.rank), 3)
+	g.groups, g.groupOf = t.groups(s, m, g.soft)
+	if t.late() {
+		return nil, false
+	}
+	t.followCalls(g.groups, g.groupOf, g.near)
+	g.cover20 = newCoverage(m, t.rows(), 20)
+	means := make([]float32, len(g.groups))
+	for i := range g.groups {
+		means[i] = g.groups[i].mean()
+	}
+	g.groupRank = newRanking(means)
+	for _, w := range m.termWeight {
+		g.goalTerms += flag(w > 0)
+	}
+	if t.source == Logs {
+		g.log = t.logView()
+	}
+	g.rarity = t.rarities()
+	return g, !t.late()
+}
+
+// mix makes the fixed mix of line, neighbourhood and block scores, and ranks the blocks.
+func (g *gauge) mix() {
+	n := g.t.rows()
+	g.hybrid = make([]float32, n)
+	w12 := newScaledSpread(g.soft, 12)
+	b := 0
+	for r := range n {
+		for b+1 < len(g.s.blocks) && int(g.s.blocks[b+1]) <= r {
+			b++
+		}
+		g.hybrid[r] = (g.blockSoft[b]+.3*g.soft[r]+g.near[r]+.5*w12.next())/2.8 + .3*g.w50.next() + .3*g.headSoft[b]
+	}
+	g.w50.begin()
+	g.blockScore = make([]float32, len(g.s.blocks))
+	for b := range g.blockScore {
+		g.blockScore[b] = g.blockSoft[b] + .5*g.headSoft[b]
+	}
+	g.blockRank = newRanking(g.blockScore)
+}
+
+// advance walks to row r.
+func (g *gauge) advance(r int) {
+	g.x50, g.fb, g.c20 = g.w50.next(), g.feedback.next(), g.cover20.next()
+	for g.at+1 < len(g.s.blocks) && int(g.s.blocks[g.at+1]) <= r {
+		g.at++
+	}
+	if g.t.kind[r]&isHeading != 0 {
+		g.section = r
+	}
+	if g.log != nil {
+		g.log.advance()
+	}
+}
+
+// fill measures row r, to which advance walked.
+func (g *gauge) fill(r int, v *vector) {
+	t, m, b := g.t, g.m, g.at
+	v[fLine], v[fLineSoft], v[fWin3], v[fWin50] = g.exact[r], g.soft[r], g.near[r], g.x50
+	v[fBlock], v[fBlockSoft], v[fHead], v[fHeadSoft] = g.block[b], g.blockSoft[b], g.head[b], g.headSoft[b]
+	v[fHybrid], v[fRank] = g.hybrid[r], g.rank.of(g.hybrid[r])/float32(t.rows())
+	v[fCover], v[fCover20] = m.coverOf(r), g.c20
+	v[fPair] = float32(m.pairs(r))
+	v[fBlockRank] = min(100, g.blockRank.of(g.blockScore[b]))
+	v[fLineRank], v[fWinRank] = min(500, g.lineRank.of(g.soft[r])), min(500, g.winRank.of(g.near[r]))
+	v[fFeedback] = g.fb
+	v[fRare] = g.rare(r)
+	v[fGoalTerms], v[fGoalOwn], v[fAsksWhy] = g.goalTerms, float32(t.goal.own), flag(t.goal.asksWhy)
+	g.fillGroup(r, v)
+	g.fillPlace(r, v)
+	g.fillKind(r, v)
+	if g.log != nil {
+		g.log.fill(r, v)
+	}
+}
+
+// fillGroup measures the headers a row stands under.
+func (g *gauge) fillGroup(r int, v *vector) {
+	x := &g.groups[g.groupOf[r]]
+	m := g.m
+	v[fCoverGroup], v[fTreeCover] = m.coverMask(x.seen), m.coverMask(x.treeSeen)
+	v[fHeadCover], v[fChainCover] = m.coverMask(x.headSeen), m.coverMask(x.chainSeen)
+	v[fWholeGroup] = min(4, float32(x.whole))
+	v[fGroupMean], v[fGroupMax], v[fGroupRank] = x.mean(), x.top, min(100, g.groupRank.of(x.mean()))
+	v[fGroupRows], v[fTreeRows] = min(500, float32(x.rows)), min(500, float32(x.treeRows))
+	v[fHeadMatch], v[fUpperMatch], v[fCaller] = x.match, x.above, x.caller
+	v[fOwnHead], v[fUpperHead] = 0, 0
+	p := int32(r) //nolint:gosec // rows are fewer than MaxText
+	if g.t.kind[r]&isStructure == 0 {
+		p = g.t.header(g.s, r)
+	}
+	if p < 0 {
+		return
+	}
+	v[fOwnHead] = g.soft[p]
+	for range 4 {
+		if p = g.t.header(g.s, int(p)); p < 0 {
+			return
+		}
+		v[fUpperHead] = max(v[fUpperHead], g.soft[p])
+	}
+}
+
+// fillPlace measures where a row stands.
+func (g *gauge) fillPlace(r int, v *vector) {
+	t, n := g.t, g.t.rows()
+	v[fPosition] = float32(r) / float32(n)
+	v[fTop], v[fEnd] = float32(min(200, r)), float32(min(200, n-1-r))
+	v[fIndent], v[fDepth] = float32(min(80, t.indent[r])), float32(min(20, g.s.depth[r]))
+	v[fTerms] = float32(min(60, t.first[r+1]-t.first[r]))
+	v[fGapBefore], v[fGapAfter] = 0, 0
+	if r > 0 {
+		v[fGapBefore] = float32(min(3, t.line[r]-t.line[r-1]-1))
+	}
+	if r+1 < n {
+		v[fGapAfter] = float32(min(3, t.line[r+1]-t.line[r]-1))
+	}
+	first, end := int(g.s.blocks[g.at]), n
+	if g.at+1 < len(g.s.blocks) {
+		end = int(g.s.blocks[g.at+1])
+	}
+	v[fInBlock], v[fBlockRows] = float32(min(100, r-first)), float32(min(200, end-first))
+	v[fSectionAt] = float32(min(200, r-g.section))
+}
+
+// fillKind measures what a row is.
+func (g *gauge) fillKind(r int, v *vector) {
+	k := g.t.kind[r]
+	v[fComment], v[fStructure], v[fImport] = flag(k&isComment != 0), flag(k&isStructure != 0), flag(k&isImport != 0)
+	v[fDirective], v[fHeading], v[fFenced] = flag(k&isDirective != 0), flag(k&isHeading != 0), flag(k&isFenced != 0)
+	line := g.t.row(r)
+	v[fLength] = float32(min(300, len(line)))
+	v[fList] = flag(line[0] == '-' || line[0] == '*' || line[0] == '+' || classes[line[0]] == digitClass)
+	v[fProse] = flag(classes[line[0]] == upperClass)
+}
+
+// pairs counts neighbouring words of the goal that are neighbours in a row too.
+func (m *matches) pairs(r int) (n int) {
+	found := m.of(r)
+	for i := 1; i < len(found) && n < 4; i++ {
+		if m.term[found[i]] == m.term[found[i-1]]+1 {
+			n++
+		}
+	}
+	return n
+}
+
+// rarities are the weights of all words of the text by how few rows hold them, at most 1.
+func (t *text) rarities() []float32 {
+	out := make([]float32, t.vocab.len())
+	n := float32(t.rows())
+	scale := float32(1 / math.Log(2+float64(n)))
+	for id := range out {
+		out[id] = scale * fastLog(1+n/float32(max(1, t.vocab.terms[id].rows)))
+	}
+	return out
+}
+
+// rare is the mean rarity of a row's words.
+func (g *gauge) rare(r int) float32 {
+	terms := g.t.termsOf(r)
+	if len(terms) == 0 {
+		return 0
+	}
+	terms = terms[:min(64, len(terms))]
+	sum := float32(0)
+	for _, id := range terms {
+		sum += g.rarity[id]
+	}
+	return sum / float32(len(terms))
+}
+
+// fastLog is near enough to the natural logarithm of a number of at least 1.
+func fastLog(x float32) float32 {
+	b := math.Float32bits(x)
+	e := float32(int32(b>>23) - 127)
+	f := math.Float32frombits(b&0x7fffff|0x3f800000) - 1
+	return (e + f*(1.3465-.3465*f)) * math.Ln2
+}

@@ -1,0 +1,246 @@
+package prune
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cuts lists what goes, with reasons.
+func (t *text) cuts(s *shape, k *keep) []Block {
+	var out []Block
+	n := t.lines.Len()
+	row := 0
+	namer := newNamer(t)
+	for from := 0; ; {
+		first, last, ok := k.nextGap(from, n)
+		if !ok {
+			return out
+		}
+		for row < t.rows() && int(t.line[row]) < first {
+			row++
+		}
+		end := row
+		for end < t.rows() && int(t.line[end]) <= last {
+			end++
+		}
+		out = append(out, Block{Start: first + 1, End: last + 1, Reason: namer.reason(s, row, end, first, last)})
+		row, from = end, last+1
+	}
+}
+
+// namer finds names for what goes. A reason is built from the text's own words, so it is data like the text: single line, no
+// brackets of ours, bounded.
+type namer struct {
+	*text
+	count []uint16 // of each vocabulary number, in the rows looked at
+	seen  []uint32 // which numbers have a count
+}
+
+func newNamer(t *text) *namer { return &namer{text: t, count: make([]uint16, t.vocab.len())} }
+
+const (
+	lookedAt  = 64 // rows of a block that are looked at for its reason
+	mostNames = 3
+	nameRunes = 28
+)
+
+// reason says in a few words what rows lo … hi-1, which are in lines first … last, are, and so why they could go.
+func (n *namer) reason(s *shape, lo, hi, first, last int) string {
+	if lo == hi { // blank lines, or repetitions
+		filled := 0
+		for line := first; line <= last; line++ {
+			start, end := n.bounds(line)
+			if body, _ := skipSpace(n.src, start, end); body < end {
+				filled++
+			}
+		}
+		if filled == 0 {
+			return "lignes vides"
+		}
+		return "répétitions (×" + strconv.Itoa(filled) + ")"
+	}
+	if hi-lo > 2 && n.repeats(lo, hi) {
+		return "répétitions (×" + strconv.Itoa(max(hi-lo, last-first+1)) + ")"
+	}
+	every := ^kind(0)
+	for r := lo; r < min(hi, lo+lookedAt); r++ {
+		every &= n.kind[r]
+	}
+	if n.source == Code {
+		switch {
+		case every&isImport != 0:
+			return "imports"
+		case every&isComment != 0:
+			return "commentaires"
+		case every&isClosing != 0:
+			return "fermetures"
+		}
+	}
+	names := n.headers(lo, hi)
+	if len(names) == 0 && n.source != Logs {
+		names = n.enclosing(s, lo)
+	}
+	if len(names) == 0 {
+		names = n.frequent(lo, hi)
+	}
+	if len(names) == 0 {
+		return "bloc sans lien avec l’objectif"
+	}
+	return "hors focus: " + strings.Join(names, ", ")
+}
+
+// repeats says whether the rows are one message again and again, numbers aside.
+func (n *namer) repeats(lo, hi int) bool {
+	first := n.template(lo)
+	for r := lo + 1; r < hi; r++ {
+		if n.template(r) != first {
+			return false
+		}
+	}
+	return true
+}
+
+// template hashes a row's words without its numbers.
+func (t *text) template(r int) uint64 {
+	h := uint64(hashSeed)
+	for _, id := range t.termsOf(r) {
+		if id != unknown && classes[t.src[t.vocab.terms[id].at]] == digitClass {
+			continue
+		}
+		h = (h ^ uint64(id)) * hashPrime
+		h ^= h >> 29
+	}
+	return h
+}
+
+// headers are the names that the rows define, or the headings among them.
+func (n *namer) headers(lo, hi int) (names []string) {
+	for r := lo; r < hi && len(names) < mostNames; r++ {
+		if n.kind[r]&isStructure == 0 || n.kind[r]&isImport != 0 {
+			continue
+		}
+		if name := n.headerName(r); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// enclosing is the name of what the row stands in.
+func (n *namer) enclosing(s *shape, r int) []string {
+	for p := s.parent[r]; p >= 0; p = s.parent[p] {
+		if n.kind[p]&isStructure != 0 {
+			if name := n.headerName(int(p)); name != "" {
+				if n.source == Docs {
+					return []string{"suite de « " + name + " »"}
+				}
+				return []string{"corps de " + name}
+			}
+		}
+	}
+	return nil
+}
+
+// headerName is the name a header defines, or a heading's title.
+func (n *namer) headerName(r int) string {
+	line := n.row(r)
+	if n.source == Docs {
+		return clip(strings.Trim(line, "#= \t"))
+	}
+	if i := strings.IndexAny(line, "({=;"); i > 0 && !strings.HasPrefix(line, "func (") {
+		line = line[:i]
+	} else if strings.HasPrefix(line, "func (") {
+		if i := strings.IndexByte(line, ')'); i > 0 {
+			line = line[i+1:]
+			if j := strings.IndexByte(line, '('); j > 0 {
+				line = line[:j]
+			}
+		}
+	}
+	name := ""
+	for w := range strings.FieldsFuncSeq(line, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if name != "" && (w == "extends" || w == "implements" || w == "for" || w == "struct" || w == "interface" || w == "where" || w == "do") {
+			break
+		}
+		if keywords[w]&(modifies|defines) == 0 || name == "" {
+			name = w
+		}
+	}
+	if keywords[name]&(modifies|defines) != 0 {
+		return ""
+	}
+	return clip(name)
+}
+
+// frequent are the words that the rows hold most often, of those that say something.
+func (n *namer) frequent(lo, hi int) (names []string) {
+	step := max(1, (hi-lo)/lookedAt)
+	for r := lo; r < hi; r += step {
+		terms := n.termsOf(r)
+		for _, id := range terms[:min(len(terms), lookedAt)] {
+			if n.count[id] == 0 {
+				n.seen = append(n.seen, id)
+			}
+			n.count[id]++
+		}
+	}
+	for range mostNames - 1 {
+		best := uint32(unknown)
+		for _, id := range n.seen {
+			if n.count[id] > n.count[best] && id != unknown && n.telling(id) {
+				best = id
+			}
+		}
+		if best == unknown {
+			break
+		}
+		names = append(names, clip(n.word(best)))
+		n.count[best] = 0
+	}
+	for _, id := range n.seen {
+		n.count[id] = 0
+	}
+	n.seen = n.seen[:0]
+	n.count[unknown] = 0
+	return names
+}
+
+// word is a term as it first stands in the text.
+func (t *text) word(id uint32) string {
+	return t.src[t.vocab.terms[id].at : t.vocab.terms[id].at+uint32(t.vocab.terms[id].size)]
+}
+
+// telling says whether a word can name what a block is about.
+func (n *namer) telling(id uint32) bool {
+	if _, asked := n.goal.index[n.vocab.terms[id].hash]; asked {
+		return false
+	}
+	w := n.word(id)
+	if len(w) < 4 || len(w) > nameRunes || classes[w[0]] == digitClass || !utf8.ValidString(w) {
+		return false
+	}
+	b := []byte(strings.ToLower(w))
+	return !emptyWords[string(b)] && !emptyWords[string(b[:stem(b)])] && keywords[string(b)]&modifies == 0
+}
+
+// clip makes a piece of the text fit for a reason.
+func clip(s string) string {
+	out := make([]rune, 0, nameRunes)
+	for _, c := range s {
+		if c == '⟦' || c == '⟧' || c == utf8.RuneError || unicode.IsControl(c) || !unicode.IsPrint(c) {
+			c = ' '
+		}
+		if c == ' ' && (len(out) == 0 || out[len(out)-1] == ' ') {
+			continue
+		}
+		if len(out) == nameRunes {
+			out = append(out, '…')
+			break
+		}
+		out = append(out, c)
+	}
+	return strings.TrimSpace(string(out))
+}

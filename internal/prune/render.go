@@ -1,0 +1,88 @@
+package prune
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Annotation is the account of one cut, as the answer carries it.
+type Annotation struct {
+	Kind      string `json:"kind"` // always "pruned_block"
+	StartLine int    `json:"original_start_line"`
+	EndLine   int    `json:"original_end_line"`
+	Count     int    `json:"pruned_line_count"`
+	Reason    string `json:"reason"`
+	Marker    string `json:"marker"`
+}
+
+// Render gives the text that a plan leaves, and the account of every cut. Kept lines keep their bytes; with annotate each stands
+// behind its number in the original. With markers a line of its own stands where a block went; markers bear no number. Without
+// both, the kept lines stand there as they were. The text must be the one the plan was made for.
+func Render(text string, res Result, id string, annotate, markers bool) (string, []Annotation) {
+	notes := make([]Annotation, 0, len(res.Blocks))
+	for _, b := range res.Blocks {
+		notes = append(notes, Annotation{
+			Kind: "pruned_block", StartLine: b.Start, EndLine: b.End, Count: b.Count(), Reason: b.Reason, Marker: Marker(id, b),
+		})
+	}
+	if len(res.Blocks) == 0 && !annotate {
+		return text, notes
+	}
+	lines := IndexLines(text)
+	out := make([]byte, 0, renderedSize(lines, res, notes, annotate, markers))
+	next := 1
+	keepUntil := func(end int) { // lines next … end stay
+		if !annotate {
+			out = append(out, lines.Range(next, end)...)
+		}
+		for ; annotate && next <= end; next++ {
+			out = appendNumbered(out, next, lines.Line(next))
+		}
+	}
+	for i, b := range res.Blocks {
+		keepUntil(b.Start - 1)
+		next = b.End + 1
+		if markers {
+			out = append(out, notes[i].Marker...)
+			if next <= lines.Len() || strings.HasSuffix(text, "\n") {
+				out = append(out, '\n')
+			}
+		}
+	}
+	keepUntil(lines.Len())
+	return string(out), notes
+}
+
+// Marker is the line that stands for a cut.
+func Marker(id string, b Block) string {
+	m := make([]byte, 0, 96)
+	m = append(m, "⟦PRUNÉ: prune_id="...)
+	m = append(m, id...)
+	m = append(m, " lignes "...)
+	m = strconv.AppendInt(m, int64(b.Start), 10)
+	m = append(m, '-')
+	m = strconv.AppendInt(m, int64(b.End), 10)
+	m = append(m, " ("...)
+	m = strconv.AppendInt(m, int64(b.Count()), 10)
+	m = append(m, ") raison="...)
+	m = append(m, b.Reason...)
+	m = append(m, "⟧"...)
+	return string(m)
+}
+
+// renderedSize is an upper bound of the rendered text's length.
+func renderedSize(lines Lines, res Result, notes []Annotation, annotate, markers bool) int {
+	size, next := 0, 1
+	for i, b := range res.Blocks {
+		size += len(lines.Range(next, b.Start-1))
+		next = b.End + 1
+		if markers {
+			size += len(notes[i].Marker) + 1
+		}
+	}
+	size += len(lines.Range(next, lines.Len()))
+	if annotate {
+		size += res.Kept * (len(strconv.Itoa(res.Lines)) + len("│ "))
+	}
+	return size
+}

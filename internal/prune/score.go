@@ -1,0 +1,115 @@
+package prune
+
+import (
+	"math"
+	"slices"
+)
+
+// score gives every row a number: the higher, the likelier the goal needs it.
+func (t *text) score(s *shape) ([]float32, bool) {
+	m := codeModel
+	switch t.source {
+	case Docs:
+		m = docsModel
+	case Logs:
+		m = logsModel
+	}
+	ready := m.bits()
+	// The models know texts of a hundred lines and more. In a shorter one the goal's words count by themselves, the more the
+	// shorter it is.
+	const (
+		short = 100
+		trust = 8
+	)
+	words := trust * max(0, 1-float32(t.rows())/short)
+	out := make([]float32, t.rows())
+	ok := t.measure(s, func(r int, v *vector) { out[r] = ready.score(v) + words*v[fLineSoft] })
+	if !ok {
+		return nil, false
+	}
+	return t.settle(s, out), true
+}
+
+// settle turns the models' scores, which are logarithms, into chances, and lets each row take part in its neighbours': what a
+// goal needs seldom stands alone, and what is kept in runs needs fewer markers. In a document the neighbours are the section.
+func (t *text) settle(s *shape, score []float32) []float32 {
+	if len(score) == 0 {
+		return score
+	}
+	top := slices.Max(score)
+	for r, x := range score {
+		score[r] = float32(math.Exp(float64(x - top)))
+	}
+	switch t.source {
+	case Docs:
+		return shareBlocks(score, s.blocks, .6)
+	case Logs:
+		return shareNearby(score, 1, .3)
+	}
+	return shareNearby(score, 4, .6)
+}
+
+// shareNearby mixes each row's chance with those of the rows within reach, less with the distance.
+func shareNearby(chance []float32, reach int, share float32) []float32 {
+	out := make([]float32, len(chance))
+	for r := range chance {
+		sum, weight := float32(0), float32(0)
+		for d := -reach; d <= reach; d++ {
+			if i := r + d; i >= 0 && i < len(chance) {
+				w := float32(reach + 1 - max(d, -d))
+				sum += w * chance[i]
+				weight += w
+			}
+		}
+		out[r] = (1-share)*chance[r] + share*sum/weight
+	}
+	return out
+}
+
+// shareBlocks mixes each row's chance with the mean of its block's, in place.
+func shareBlocks(chance []float32, blocks []uint32, share float32) []float32 {
+	for b, first := range blocks {
+		end := len(chance)
+		if b+1 < len(blocks) {
+			end = int(blocks[b+1])
+		}
+		rows := chance[first:end]
+		sum := float32(0)
+		for _, x := range rows {
+			sum += x
+		}
+		mean := sum / float32(max(1, len(rows)))
+		for r := range rows {
+			rows[r] = (1-share)*rows[r] + share*mean
+		}
+	}
+	return chance
+}
+
+// prefer weighs a reranker's scores, where it has some, against the local ones.
+func (t *text) prefer(score []float32, prefer []float64) {
+	if len(prefer) != t.lines.Len() {
+		return
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range prefer {
+		if !math.IsNaN(p) && !math.IsInf(p, 0) {
+			low, high = math.Min(low, p), math.Max(high, p)
+		}
+	}
+	if high <= low {
+		return
+	}
+	floor, top := float32(math.Inf(1)), float32(math.Inf(-1))
+	for _, x := range score {
+		floor, top = min(floor, x), max(top, x)
+	}
+	const trust = 2.0 // how much the reranker's full range weighs beside the local one
+	for r := range score {
+		p := prefer[t.line[r]]
+		if math.IsNaN(p) || math.IsInf(p, 0) {
+			continue
+		}
+		score[r] += float32(trust * (p - low) / (high - low) * float64(top-floor))
+	}
+}

@@ -1,0 +1,167 @@
+package prune
+
+// text is what the engine knows of a text: its lines, its rows, their terms. A row is a line that has something to say: it is not
+// blank, and not the same as the two rows before it.
+type text struct {
+	src    string
+	source Source
+	lines  Lines
+	goal   *goal
+	vocab  *vocab
+
+	line    []uint32 // of each row: the line's number, from 0
+	first   []uint32 // of each row: where its terms begin in terms; one more at the end
+	indent  []uint16 // of each row: columns of white space before it
+	kind    []kind   // of each row
+	terms   []uint32 // vocabulary numbers
+	expired func() bool
+
+	protected []unit // runs of lines between the directives that protect them
+}
+
+// kind is what a row is, as a set of bits.
+type kind uint32
+
+const (
+	isProtected kind = 1 << iota // stays whatever the ratio says
+	isStructure                  // a header, an import, a heading
+	isImport
+	isComment
+	isClosing   // only closes what an earlier row opened, or goes on with it (else, except)
+	isDirective // preprocessor line or label: its indent tells nothing
+	isFileHead
+	isHeading
+	isFenced // part of a fenced block or a table; the unit says which
+	isError
+	isWeakError
+	isTrace
+	isRed
+	isCommand
+	isExit
+	isLevelLow  // says of itself that it is debugging or information
+	isLevelHigh // says of itself that it is a warning or worse
+	isDecorator
+)
+
+// pollBytes is how much work is done between two looks at the deadline.
+const pollBytes = 1 << 16
+
+// readText finds rows and terms. It reports false when time ran out.
+func readText(req Request, lines Lines) (*text, bool) {
+	t := &text{
+		src: req.Text, source: req.Source, lines: lines, goal: newGoal(req.Goal, req.Source), vocab: newVocab(len(req.Text)), expired: req.Expired,
+	}
+	rows := 0
+	t.eachRow(func(int, int, int, int) bool {
+		rows++
+		return true
+	})
+	t.line = make([]uint32, 0, rows)
+	t.first = make([]uint32, 0, rows+1)
+	t.indent = make([]uint16, 0, rows)
+	t.kind = make([]kind, rows)
+	t.terms = make([]uint32, 0, len(req.Text)/6)
+	s := splitter{emit: func(hash uint64, start, end int) {
+		t.terms = append(t.terms, t.vocab.add(hash, len(t.line), start, end))
+	}}
+	done := 0
+	ok := t.eachRow(func(line, columns, body, end int) bool {
+		t.first = append(t.first, uint32(len(t.terms))) //nolint:gosec // fewer than bytes
+		for body < end {                                // a line may be the whole text
+			stop := min(end, body+pollBytes)
+			for stop < end && classes[req.Text[stop]] != sepClass && stop < body+2*pollBytes {
+				stop++
+			}
+			s.split(req.Text, body, stop)
+			done += stop - body + 16
+			body = stop
+			if done >= pollBytes {
+				done = 0
+				if t.late() {
+					return false
+				}
+			}
+		}
+		t.line = append(t.line, uint32(line))        //nolint:gosec // fewer than bytes
+		t.indent = append(t.indent, uint16(columns)) //nolint:gosec // skipSpace bounds it
+		return true
+	})
+	if !ok {
+		return nil, false
+	}
+	t.first = append(t.first, uint32(len(t.terms))) //nolint:gosec // fewer than bytes
+	return t, true
+}
+
+func (t *text) late() bool { return t.expired != nil && t.expired() }
+
+func (t *text) rows() int { return len(t.line) }
+
+// bounds are the offsets of line i, from 0, without its line ending.
+func (t *text) bounds(i int) (start, end int) {
+	start, end = t.lines.start(i+1), t.lines.start(i+2)
+	if end > start && t.src[end-1] == '\n' {
+		end--
+	}
+	if end > start && t.src[end-1] == '\r' {
+		end--
+	}
+	return start, end
+}
+
+// row is the text of a row without its indent and its line ending.
+func (t *text) row(r int) string {
+	start, end := t.bounds(int(t.line[r]))
+	start, _ = skipSpace(t.src, start, end)
+	for end > start && (t.src[end-1] == ' ' || t.src[end-1] == '\t') {
+		end--
+	}
+	return t.src[start:end]
+}
+
+// termsOf are the terms of a row.
+func (t *text) termsOf(r int) []uint32 { return t.terms[t.first[r]:t.first[r+1]] }
+
+// eachRow calls use for every row: its line, from 0, its indent, and where its text begins and ends. It stops, and reports false,
+// when use does.
+func (t *text) eachRow(use func(line, columns, body, end int) bool) bool {
+	last, same := "", 0
+	for i := range t.lines.Len() {
+		start, end := t.bounds(i)
+		body, columns := skipSpace(t.src, start, end)
+		if body == end {
+			continue
+		}
+		if line := t.src[start:end]; line != last {
+			last, same = line, 1
+		} else if same++; same > 3 {
+			continue
+		}
+		if !use(i, columns, body, end) {
+			return false
+		}
+	}
+	return true
+}
+
+// skipSpace returns where the white space at start ends, and how many columns it spans; a tab is four. A byte order mark and
+// form feeds are white space.
+func skipSpace(s string, start, end int) (at, columns int) {
+	for at = start; at < end; at++ {
+		switch s[at] {
+		case ' ':
+			columns++
+		case '\t':
+			columns += 4
+		case '\r', '\f', '\v':
+		case 0xef:
+			if at != 0 || end-at < 3 || s[at:at+3] != "\ufeff" {
+				return at, min(columns, 1<<15)
+			}
+			at += 2
+		default:
+			return at, min(columns, 1<<15)
+		}
+	}
+	return at, min(columns, 1<<15)
+}

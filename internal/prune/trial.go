@@ -1,0 +1,42 @@
+package prune
+
+import "slices"
+
+// Trial is a text measured once, for training and evaluating models.
+type Trial struct {
+	t *text
+	s *shape
+}
+
+// NewTrial measures the text of a request.
+func NewTrial(req Request) *Trial {
+	t, ok := readText(req, IndexLines(req.Text))
+	if !ok {
+		return nil
+	}
+	return &Trial{t, t.shape()}
+}
+
+// Lines are the line numbers, from 1, of the rows: the lines that are neither blank nor repeated.
+func (x *Trial) Lines() []int {
+	out := make([]int, x.t.rows())
+	for r, line := range x.t.line {
+		out[r] = int(line) + 1
+	}
+	return out
+}
+
+// Vectors are the rows' features, in the order of [FeatureNames].
+func (x *Trial) Vectors() [][]float32 {
+	out := make([][]float32, 0, x.t.rows())
+	x.t.measure(x.s, func(_ int, v *vector) { out = append(out, slices.Clone(v[:])) })
+	return out
+}
+
+// Plan is [Plan] with the rows' scores given.
+func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result {
+	lines := x.t.lines.Len()
+	_, most := allowance(lines, ratio, 0)
+	k, _ := x.t.choose(x.s, x.t.settle(x.s, slices.Clone(score)), structure, most)
+	return Result{Lines: lines, Kept: k.count, Blocks: x.t.cuts(x.s, k)}
+}

@@ -1,0 +1,160 @@
+// Package fit fits the pruner's models to the evaluation cases, and judges them on projects they were not fitted to.
+package fit
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+
+	"secateur/internal/prune"
+	"secateur/test/eval/cases"
+)
+
+// Settings say how a model is grown.
+type Settings struct {
+	Trees, Depth   int
+	Bins           int // borders per feature
+	Rate, Lambda   float64
+	Rows, Features float64 // share drawn for each tree
+	Seed           uint64
+}
+
+// Chosen are the settings of the models that are in the program, per set.
+func Chosen(set string) Settings {
+	s := Settings{Trees: 100, Depth: 4, Bins: 24, Rate: .13, Lambda: 5, Rows: .1, Features: .4, Seed: 1}
+	switch set {
+	case "docs":
+		s.Rate, s.Lambda = .15, 2
+	case "logs":
+		s.Trees, s.Lambda = 80, 3
+	}
+	return s
+}
+
+// Sample is a case, measured.
+type Sample struct {
+	Case  *cases.Case
+	trial *prune.Trial
+	first int // row of the table
+	rows  int
+	fold  int
+}
+
+// Data are the cases of one set.
+type Data struct {
+	Samples []*Sample
+	table   *table
+	borders [][]float32
+	names   []string
+}
+
+// Measure measures every case. Features named in drop are left out.
+func Measure(all []*cases.Case, bins int, drop []string) (*Data, error) {
+	d := &Data{names: prune.FeatureNames(), table: &table{cases: len(all)}}
+	var values [][]float32
+	for i, c := range all {
+		source, err := prune.ParseSource(c.SourceType)
+		if err != nil {
+			return nil, err
+		}
+		trial := prune.NewTrial(prune.Request{Text: c.Text, Goal: c.Goal, Source: source})
+		s := &Sample{Case: c, trial: trial, first: len(values)}
+		vectors := trial.Vectors()
+		s.rows = len(vectors)
+		values = append(values, vectors...)
+		gold := map[int]bool{}
+		for _, g := range c.Gold {
+			gold[g] = true
+		}
+		for _, line := range trial.Lines() {
+			d.table.gold = append(d.table.gold, gold[line])
+			d.table.group = append(d.table.group, int32(i))
+		}
+		d.Samples = append(d.Samples, s)
+	}
+	d.borders = findBorders(values, len(d.names), bins)
+	for f, name := range d.names {
+		if slices.Contains(drop, name) {
+			d.borders[f] = nil
+		}
+		column := make([]uint8, len(values))
+		for r := range values {
+			column[r] = binOf(d.borders[f], values[r][f])
+		}
+		d.table.bins = append(d.table.bins, column)
+	}
+	return d, nil
+}
+
+// HeldOut scores every row by a model that was fitted without the row's project.
+func (d *Data) HeldOut(set Settings, folds int) []float32 {
+	d.assignFolds(folds)
+	scores := make([]float32, len(d.table.gold))
+	for fold := range folds {
+		trees := boost(d.table, d.borders, d.rows(func(s *Sample) bool { return s.fold != fold }), set)
+		for _, r := range d.rows(func(s *Sample) bool { return s.fold == fold }) {
+			for i := range trees {
+				scores[r] += trees[i].leaf[trees[i].leafOf(d.table.bins, r)]
+			}
+		}
+	}
+	return scores
+}
+
+// Model is the Go file of a model fitted to all cases.
+func (d *Data) Model(name string, set Settings) []byte {
+	trees := boost(d.table, d.borders, d.rows(func(*Sample) bool { return true }), set)
+	return source(name, trees, d.borders, d.names)
+}
+
+// Plan prunes a case with the scores that HeldOut gave.
+func (s *Sample) Plan(scores []float32, ratio float64, structure prune.Structure) prune.Result {
+	return s.trial.Plan(scores[s.first:s.first+s.rows], ratio, structure)
+}
+
+func (d *Data) rows(use func(*Sample) bool) (rows []int) {
+	for _, s := range d.Samples {
+		if use(s) {
+			for r := s.first; r < s.first+s.rows; r++ {
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// assignFolds puts each project into one fold, so that no model is judged on a project it has seen.
+func (d *Data) assignFolds(folds int) {
+	size := map[string]int{}
+	for _, s := range d.Samples {
+		size[s.Case.Repo]++
+	}
+	repos := make([]string, 0, len(size))
+	for r := range size {
+		repos = append(repos, r)
+	}
+	slices.SortFunc(repos, func(a, b string) int {
+		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(hash(a)%1009, hash(b)%1009), cmp.Compare(a, b))
+	})
+	load := make([]int, folds)
+	fold := map[string]int{}
+	for _, r := range repos {
+		least := 0
+		for f := range load {
+			if load[f] < load[least] {
+				least = f
+			}
+		}
+		fold[r] = least
+		load[least] += size[r]
+	}
+	for _, s := range d.Samples {
+		s.fold = fold[s.Case.Repo]
+	}
+}
+
+func hash(s string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(s))
+	return h.Sum32()
+}

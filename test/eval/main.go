@@ -1,0 +1,229 @@
+// Command eval measures the pruner on the evaluation data: how much of what a goal needs survives.
+//
+// It reads the folder named by EVALDATA, default ../shared/evaldata, prints the results of the models in the program and of models
+// that have not seen the project they are judged on, next to the baselines, and writes docs/pruning-quality.md. Run it from the
+// repository's root: go run ./test/eval
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"secateur/internal/prune"
+	"secateur/test/eval/cases"
+	"secateur/test/eval/fit"
+)
+
+var ratios = []float64{.3, .5, .7, .9}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "eval:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("eval", flag.ContinueOnError)
+	pred := flags.String("pred", "", "also write predictions here, one JSON object a line")
+	by := flags.String("by", "", "group by subset, lang or repo")
+	set := flags.String("set", "", "only this set")
+	folds := flags.Int("folds", 6, "parts for judging on unseen projects; 0: do not")
+	doc := flags.String("doc", filepath.Join("docs", "pruning-quality.md"), "where to write the report; empty: nowhere")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	all, err := cases.Load(cases.Folder())
+	if err != nil {
+		return err
+	}
+	if *set != "" {
+		all = slices.DeleteFunc(all, func(c *cases.Case) bool { return c.Set != *set })
+	}
+	e := &evaluation{by: *by, results: map[key][]measure{}, spent: map[key]time.Duration{}, predictions: io.Discard}
+	if *pred != "" {
+		f, err := os.Create(*pred)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		e.predictions = f
+	}
+	for _, c := range all {
+		if err := e.judge(c); err != nil {
+			return err
+		}
+	}
+	if *folds > 0 {
+		if err := e.judgeUnseen(all, *folds); err != nil {
+			return err
+		}
+	}
+	e.print(out)
+	if *doc == "" || *folds == 0 || *by != "" || *set != "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(*doc), 0o755); err != nil { //nolint:gosec // documentation
+		return err
+	}
+	return os.WriteFile(*doc, e.document(), 0o644) //nolint:gosec // documentation
+}
+
+// key names one row of the results.
+type key struct {
+	set, group, method string
+	ratio              float64
+}
+
+// evaluation gathers results.
+type evaluation struct {
+	by          string
+	results     map[key][]measure
+	spent       map[key]time.Duration
+	predictions io.Writer
+}
+
+// The methods measured.
+const (
+	every    = "every k-th line"
+	headTail = "head + tail"
+	unseen   = ", unseen projects"
+)
+
+// judge prunes one case in every way.
+func (e *evaluation) judge(c *cases.Case) error {
+	source, err := prune.ParseSource(c.SourceType)
+	if err != nil {
+		return err
+	}
+	s := newSheet(c)
+	for _, ratio := range ratios {
+		e.add(c, every, ratio, s.score(c, everyKth(len(s.lines), ratio), ratio))
+		e.add(c, headTail, ratio, s.score(c, headAndTail(len(s.lines), ratio), ratio))
+		for _, st := range []prune.Structure{prune.Enclosing, prune.All} {
+			begin := time.Now()
+			res := prune.Plan(prune.Request{Text: c.Text, Goal: c.Goal, Source: source, MaxPruneRatio: ratio, Structure: st})
+			took := time.Since(begin)
+			e.spent[key{c.Set, c.Group(e.by), st.String(), ratio}] += took
+			kept := keptLines(res)
+			e.add(c, st.String(), ratio, s.judge(c, res, ratio))
+			if err := e.predict(c, st.String(), ratio, kept, took); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// judgeUnseen prunes every case with a model that has not seen its project.
+func (e *evaluation) judgeUnseen(all []*cases.Case, folds int) error {
+	for _, name := range []string{"code", "docs", "logs"} {
+		own := slices.DeleteFunc(slices.Clone(all), func(c *cases.Case) bool { return c.Set != name })
+		if len(own) == 0 {
+			continue
+		}
+		set := fit.Chosen(name)
+		data, err := fit.Measure(own, set.Bins, nil)
+		if err != nil {
+			return err
+		}
+		scores := data.HeldOut(set, folds)
+		for _, s := range data.Samples {
+			sheet := newSheet(s.Case)
+			for _, ratio := range ratios {
+				for _, st := range []prune.Structure{prune.Enclosing, prune.All} {
+					e.add(s.Case, st.String()+unseen, ratio, sheet.judge(s.Case, s.Plan(scores, ratio, st), ratio))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (e *evaluation) add(c *cases.Case, method string, ratio float64, m measure) {
+	k := key{c.Set, c.Group(e.by), method, ratio}
+	e.results[k] = append(e.results[k], m)
+}
+
+type prediction struct {
+	ID     string  `json:"id"`
+	Method string  `json:"method"`
+	Ratio  float64 `json:"ratio"`
+	Kept   []int   `json:"kept"`
+	Ms     float64 `json:"ms"`
+}
+
+func (e *evaluation) predict(c *cases.Case, method string, ratio float64, kept []bool, took time.Duration) error {
+	if e.predictions == io.Discard {
+		return nil
+	}
+	p := prediction{ID: c.ID, Method: method, Ratio: ratio, Ms: float64(took.Microseconds()) / 1000}
+	for i := 1; i < len(kept); i++ {
+		if kept[i] {
+			p.Kept = append(p.Kept, i)
+		}
+	}
+	line, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.predictions, "%s\n", line)
+	return err
+}
+
+// keptLines says of each line, from 1, whether a plan keeps it.
+func keptLines(res prune.Result) []bool {
+	kept := make([]bool, res.Lines+1)
+	for i := range kept {
+		kept[i] = true
+	}
+	for _, b := range res.Blocks {
+		for i := b.Start; i <= b.End; i++ {
+			kept[i] = false
+		}
+	}
+	return kept
+}
+
+// everyKth keeps lines at even distances, as many as the ratio leaves.
+func everyKth(n int, ratio float64) []bool {
+	kept := make([]bool, n+1)
+	k := n - int(ratio*float64(n)+1e-9)
+	for i := range k {
+		kept[1+i*n/k] = true
+	}
+	return kept
+}
+
+// headAndTail keeps as many lines of both ends.
+func headAndTail(n int, ratio float64) []bool {
+	kept := make([]bool, n+1)
+	k := n - int(ratio*float64(n)+1e-9)
+	for i := range k {
+		if i%2 == 0 {
+			kept[1+i/2] = true
+		} else {
+			kept[n-i/2] = true
+		}
+	}
+	return kept
+}
+
+// keys are the rows in the order they are shown.
+func (e *evaluation) keys() []key {
+	keys := make([]key, 0, len(e.results))
+	for k := range e.results {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		return strings.Compare(fmt.Sprint(a.set, a.group, a.ratio, a.method), fmt.Sprint(b.set, b.group, b.ratio, b.method))
+	})
+	return keys
+}
