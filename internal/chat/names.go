@@ -1,0 +1,170 @@
+package chat
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"secateur/internal/prune"
+)
+
+// A marker that only says how many lines are gone leaves the model to guess what was
+// in them. So it also names the identifiers that are nowhere else in what is left,
+// those that are defined there first: a name is enough to know what to ask for.
+
+// name is an identifier of a text that was pruned.
+type name struct {
+	text    string
+	block   int // the first of the cut blocks that has it
+	count   int // how often it occurs in what was cut
+	defined bool
+}
+
+// renderPruned gives the lines of a text but for the blocks, with a marker where each
+// was, and the number of characters that went into markers. The first marker tells the id
+// and the reason; they are the same for all. A block no longer than its marker stays.
+func renderPruned(text string, blocks []prune.Block, id string, room int) (out string, markers int) {
+	lines := prune.IndexLines(text)
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b prune.Block) bool {
+		return len(lines.Range(b.Start, b.End)) <= minMarker
+	})
+	names := namesOf(lines, blocks, room)
+	var b strings.Builder
+	next := 1
+	for i, block := range blocks {
+		b.WriteString(lines.Range(next, block.Start-1))
+		next = block.End + 1
+		before := b.Len()
+		b.WriteString(markerStart)
+		if i == 0 {
+			b.WriteString("prune_id=" + id + " ")
+		}
+		fmt.Fprintf(&b, "lignes %d-%d (%d)", block.Start, block.End, block.Count())
+		if i == 0 {
+			b.WriteString(" raison=" + block.Reason)
+		}
+		if len(names[i]) > 0 {
+			b.WriteString(namesLabel + strings.Join(names[i], ", "))
+		}
+		b.WriteString("⟧\n")
+		markers += b.Len() - before
+	}
+	b.WriteString(lines.Range(next, lines.Len()))
+	return b.String(), markers
+}
+
+// markerStart is what every marker begins with.
+const markerStart = "⟦PRUNÉ: "
+
+// minMarker is about how many bytes the shortest marker has.
+const minMarker = 40
+
+// namesOf chooses for each block the names that went with it and are nowhere else, most
+// telling ones first, as many as fit into so many characters.
+func namesOf(lines prune.Lines, blocks []prune.Block, room int) [][]string {
+	kept := make(map[string]bool)
+	next := 1
+	for _, b := range blocks {
+		eachName(lines.Range(next, b.Start-1), func(word string, _ bool) { kept[word] = true })
+		next = b.End + 1
+	}
+	eachName(lines.Range(next, lines.Len()), func(word string, _ bool) { kept[word] = true })
+
+	var all []name
+	at := make(map[string]int)
+	for i, b := range blocks {
+		eachName(lines.Range(b.Start, b.End), func(word string, defined bool) {
+			if kept[word] {
+				return
+			}
+			j, ok := at[word]
+			if !ok {
+				j = len(all)
+				at[word] = j
+				all = append(all, name{text: word, block: i})
+			}
+			all[j].count++
+			all[j].defined = all[j].defined || defined
+		})
+	}
+	slices.SortStableFunc(all, func(a, b name) int {
+		if a.defined != b.defined {
+			if a.defined {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.count, a.count)
+	})
+	chosen := make([][]string, len(blocks))
+	for _, n := range all {
+		cost := len(n.text) + len(", ")
+		if len(chosen[n.block]) == 0 {
+			cost += len(namesLabel)
+		}
+		if cost > room {
+			continue
+		}
+		room -= cost
+		chosen[n.block] = append(chosen[n.block], n.text)
+	}
+	return chosen
+}
+
+const namesLabel = "; noms: "
+
+// Names worth telling have at least minName characters and at most maxName: longer
+// ones are hashes and data.
+const (
+	minName = 6
+	maxName = 40
+)
+
+// eachName finds the identifiers of a text: words with an underscore, a digit or an
+// inner capital, but no plain numbers. A name is defined where it is the first on its
+// line behind a word that defines.
+func eachName(text string, yield func(word string, defined bool)) {
+	for line := range strings.Lines(text) {
+		previous := ""
+		for i := 0; i < len(line); {
+			if !isWordByte(line[i]) {
+				i++
+				continue
+			}
+			start := i
+			for i < len(line) && isWordByte(line[i]) {
+				i++
+			}
+			word := line[start:i]
+			if len(word) >= minName && len(word) <= maxName && isName(word) {
+				yield(word, defines[previous])
+			}
+			previous = word
+		}
+	}
+}
+
+var defines = wordSet("def class func function fn type struct interface enum trait const let var module package impl async")
+
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
+
+// isName tells identifiers from plain words and numbers.
+func isName(w string) bool {
+	digits, shaped := 0, false
+	for i := range len(w) {
+		c := w[i]
+		switch {
+		case isDigit(c):
+			digits++
+			shaped = true
+		case c == '_':
+			shaped = true
+		case i > 0 && c < 'a' && w[i-1] >= 'a':
+			shaped = true
+		case i > 1 && c >= 'a' && w[i-1] < 'a' && isLetter(w[i-1]) && w[i-2] < 'a' && isLetter(w[i-2]):
+			shaped = true
+		}
+	}
+	return shaped && 2*digits <= len(w)
+}

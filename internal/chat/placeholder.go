@@ -1,0 +1,146 @@
+package chat
+
+import (
+	"strconv"
+	"strings"
+
+	"secateur/internal/rawjson"
+)
+
+// placeholder is a template taken apart.
+type placeholder struct {
+	parts []string // texts and, at odd places, the names of what stands between them
+	hint  bool
+	fixed int // characters of the texts, and of the hint
+}
+
+// unknownTool stands for a tool whose name no call tells.
+const unknownTool = "inconnu"
+
+func parsePlaceholder(s Settings) placeholder {
+	p := placeholder{hint: s.Recover == RecoverHint && !strings.Contains(s.PlaceholderTemplate, "{id}")}
+	rest, text := s.PlaceholderTemplate, ""
+	for {
+		open := strings.IndexByte(rest, '{')
+		if open < 0 {
+			break
+		}
+		end := strings.IndexByte(rest[open:], '}') + open
+		if end < open {
+			break
+		}
+		switch name := rest[open+1 : end]; name {
+		case "tool_call_id", "tool_name", "original_chars", "id":
+			p.parts = append(p.parts, text+rest[:open], name)
+			text, rest = "", rest[end+1:]
+		default:
+			text, rest = text+rest[:open+1], rest[open+1:]
+		}
+	}
+	p.parts = append(p.parts, text+rest)
+	for i := 0; i < len(p.parts); i += 2 {
+		p.fixed += rawjson.Chars(p.parts[i])
+	}
+	if p.hint {
+		p.fixed += rawjson.Chars(hintFor(someID))
+	}
+	return p
+}
+
+// write fills the template. What is filled in is not looked at again.
+func (p placeholder) write(b *strings.Builder, callID, tool string, chars int, id string) {
+	if tool == "" {
+		tool = unknownTool
+	}
+	for i, part := range p.parts {
+		if i%2 == 0 {
+			b.WriteString(part)
+			continue
+		}
+		switch part {
+		case "tool_call_id":
+			b.WriteString(callID)
+		case "tool_name":
+			b.WriteString(tool)
+		case "original_chars":
+			b.Write(strconv.AppendInt(make([]byte, 0, 20), int64(chars), 10))
+		case "id":
+			b.WriteString(id)
+		}
+	}
+	if p.hint && id != "" {
+		b.WriteString(hintFor(id))
+	}
+}
+
+func (p placeholder) render(callID, tool string, chars int, id string) string {
+	var b strings.Builder
+	p.write(&b, callID, tool, chars, id)
+	return b.String()
+}
+
+// hintFor tells how to get an original back.
+func hintFor(id string) string {
+	return " [original: outil recover_text, prune_id=" + id + ", ou `secateur recover " + id + "`]"
+}
+
+// chars is how long the placeholder will be, ids being all of one length.
+func (p placeholder) chars(callID, tool string, chars int) int {
+	if tool == "" {
+		tool = unknownTool
+	}
+	n := p.fixed
+	for i := 1; i < len(p.parts); i += 2 {
+		switch p.parts[i] {
+		case "tool_call_id":
+			n += rawjson.Chars(callID)
+		case "tool_name":
+			n += rawjson.Chars(tool)
+		case "original_chars":
+			n += len(strconv.AppendInt(make([]byte, 0, 20), int64(chars), 10))
+		case "id":
+			n += len(someID)
+		}
+	}
+	return n
+}
+
+// someID is as long as an id.
+const someID = "prn_00000000000000000000000000"
+
+// made tells whether text is such a placeholder already, whatever number of
+// characters it tells and whatever id.
+func (p placeholder) made(text, callID, tool string) bool {
+	if !strings.HasPrefix(text, p.parts[0]) {
+		return false
+	}
+	const mark = "\x00"
+	pieces := strings.Split(placeholder{parts: p.asTexts(mark)}.render(callID, tool, 0, ""), mark)
+	if len(text) > maxPlaceholder || !strings.HasPrefix(text, pieces[0]) {
+		return false
+	}
+	for _, piece := range pieces {
+		i := strings.Index(text, piece)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(piece):]
+	}
+	return p.hint || text == ""
+}
+
+// maxPlaceholder is how long a placeholder is taken to be at most.
+const maxPlaceholder = 1000
+
+// asTexts are the parts with the mark where a number or an id would stand.
+func (p placeholder) asTexts(mark string) []string {
+	parts := append([]string(nil), p.parts[0])
+	for i := 1; i < len(p.parts); i += 2 {
+		if name := p.parts[i]; name == "tool_call_id" || name == "tool_name" {
+			parts = append(parts, name, p.parts[i+1])
+		} else {
+			parts[len(parts)-1] += mark + p.parts[i+1]
+		}
+	}
+	return parts
+}

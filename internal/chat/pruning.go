@@ -1,0 +1,195 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+)
+
+// Job is a result to be pruned, or one that was and whose bytes are wanted again.
+type Job struct {
+	Message int
+	Key     Key  // of the conversation up to the result: the pruned bytes are frozen under it
+	Fresh   bool // it has not been sent before
+}
+
+// Jobs lists the results that go out pruned. Those already sent are pruned if they were
+// then, the others if they are big. A result that says the same as an earlier one was
+// asked for again and passes whole, and so does what a recovery has brought back.
+func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
+	sent, off := 0, false
+	pruned := make(map[int]bool) // of those already sent
+	if r != nil && r.Messages <= len(c.Messages) {
+		sent, off = r.Messages, r.Off
+		for _, cut := range r.Cuts {
+			if cut.Kind == Pruned {
+				pruned[cut.Message] = true
+			}
+		}
+	}
+	if (!s.Enabled || off) && len(pruned) == 0 {
+		return nil
+	}
+	var jobs []Job
+	var found *results
+	said := make(map[digest]bool)
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if !c.isResult(i) {
+			continue
+		}
+		again := said[m.said]
+		said[m.said] = true
+		if i < sent {
+			if pruned[i] {
+				jobs = append(jobs, Job{i, c.keys()[i+1], false})
+			}
+			continue
+		}
+		if !s.Enabled || off || again || m.Chars < s.MinChars {
+			continue
+		}
+		if found == nil {
+			f := findResults(c)
+			found = &f
+		}
+		if !isRecovery(found.of[i].sinceName) {
+			jobs = append(jobs, Job{i, c.keys()[i+1], true})
+		}
+	}
+	return jobs
+}
+
+// isRecovery tells the tools that bring an original back, by how their names end:
+// clients and aggregates put theirs before it.
+func isRecovery(tool string) bool {
+	for _, name := range []string{"recover_text", "recover_range", "recover_chars", "search_text", "prune_text"} {
+		if strings.HasSuffix(tool, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Prune prunes the result of a job for the goal of the call that produced it; id is that
+// of its original. It reports false where the result is to pass whole: too little would be
+// won, or expired, which is polled and may be nil, says that it takes too long.
+func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
+	text, chars := c.Text(job.Message), c.Messages[job.Message].Chars
+	goal, call := c.goal(job.Message)
+	out := pruneLines(s, prune.Request{
+		Text: text, Goal: goal, Source: sourceOf(call, text), Structure: prune.Enclosing,
+		MinKeepLines: s.MinKeepLines, Expired: expired,
+	}, chars, id)
+	if expired != nil && expired() {
+		return "", false
+	}
+	out = shortenLines(out, s.TargetChars, id)
+	if float64(rawjson.Chars(out)) > worthPruning*float64(chars) {
+		return "", false
+	}
+	return out, true
+}
+
+const (
+	// worthPruning is the share of a result that may be left at most for pruning it to be
+	// worth what it costs the model to see only a part.
+	worthPruning = 0.9
+	// aim is the part of the target that is aimed at, so that most results do not miss it.
+	aim = 0.9
+	// nameShare is the part of that which goes to the names of what was cut.
+	nameShare = 0.3
+	// maxTries bounds the search for a ratio that meets the target.
+	maxTries = 5
+)
+
+// pruneLines takes lines out until the target is met, as far as the bounds allow.
+func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
+	target := aim * float64(s.TargetChars)
+	best, keep := req.Text, (1-nameShare)*target/float64(chars)
+	for range maxTries {
+		req.MaxPruneRatio = min(1-keep, s.MaxPruneRatio)
+		r := prune.Plan(req)
+		if len(r.Blocks) == 0 {
+			break
+		}
+		out, markers := renderPruned(req.Text, r.Blocks, id, int(nameShare*target))
+		best = out
+		n := float64(rawjson.Chars(out))
+		if n <= target || req.MaxPruneRatio >= s.MaxPruneRatio {
+			break
+		}
+		// The lines that stay have to make room for the markers.
+		left := max(target-float64(markers), target/4)
+		keep *= 0.98 * left / max(n-float64(markers), left)
+	}
+	return best
+}
+
+// minLine is how many characters of a long line stay at least, and how many must go
+// for a marker to be worth its place.
+const minLine = 80
+
+// shortenLines takes the middle out of the longest lines until the target is met: a text of a
+// few huge lines has no others to give.
+func shortenLines(text string, target int, id string) string {
+	if rawjson.Chars(text) <= target+target/10 {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	level := max(lineLevel(lines, target), minLine)
+	var b strings.Builder
+	told := strings.Contains(text, id) // one marker tells the id, for all
+	for _, line := range lines {
+		n := rawjson.Chars(line)
+		if n <= level+minLine || strings.HasPrefix(line, markerStart) {
+			b.WriteString(line)
+			continue
+		}
+		head := level * 2 / 3
+		from, to := offset(line, head), offset(line, n-(level-head))
+		b.WriteString(line[:from] + " " + markerStart)
+		if !told {
+			b.WriteString("prune_id=" + id + " ")
+			told = true
+		}
+		fmt.Fprintf(&b, "%d caractères⟧ ", n-level)
+		b.WriteString(line[to:])
+	}
+	return b.String()
+}
+
+// lineLevel is the length to which the longest lines must be cut for the text to meet
+// the target.
+func lineLevel(lines []string, target int) int {
+	lengths := make([]int, len(lines))
+	for i, l := range lines {
+		lengths[i] = rawjson.Chars(l)
+	}
+	slices.Sort(lengths)
+	left := target
+	for i, n := range lengths {
+		if share := left / (len(lengths) - i); share < n {
+			return share
+		}
+		left -= n
+	}
+	return target
+}
+
+// offset is where the character number n of a text starts.
+func offset(s string, n int) int {
+	for i := range len(s) {
+		if s[i]>>6 == 0x80>>6 { // within a character
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}

@@ -1,0 +1,223 @@
+package chat
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"secateur/internal/bill"
+)
+
+// Record is what was sent before: how the messages of one request went out, and
+// what the conversation had cost by then. It is kept under the key of that
+// request's last message. A conversation that goes on from there finds it again,
+// and so does every branch of it.
+type Record struct {
+	Messages int   // how many the request had
+	Time     int64 // when it went out, Unix seconds
+	Model    Key
+	Tools    Key
+	Cuts     []Sent // in the order of the messages
+	Refetch  float64
+	Off      bool // rewriting has lost money here: nothing more is cut
+	Judged   bool // no result that went out masked reports an error
+	Account  bill.Account
+}
+
+// Sent is a result that did not go out whole.
+type Sent struct {
+	Message int
+	Kind    Kind
+	ID      string // of its original
+}
+
+// Kind says what was done to a result.
+type Kind uint8
+
+// What can be done to a result.
+const (
+	Whole Kind = iota
+	Pruned
+	Masked
+)
+
+// recordVersion changes with the form below; a record of another version is as
+// good as none.
+const recordVersion = 1
+
+const (
+	flagOff    = 1
+	flagJudged = 2
+)
+
+// AppendBinary appends a compact form of the record.
+func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
+	dst = slices.Grow(dst, 128+40*len(r.Cuts))
+	dst = append(dst, recordVersion)
+	dst = binary.AppendUvarint(dst, uint64(r.Messages)) //nolint:gosec // a count
+	dst = binary.AppendVarint(dst, r.Time)
+	dst = append(dst, r.Model[:]...)
+	dst = append(dst, r.Tools[:]...)
+	flags := byte(0)
+	if r.Off {
+		flags |= flagOff
+	}
+	if r.Judged {
+		flags |= flagJudged
+	}
+	dst = append(dst, flags)
+	for _, f := range r.floats() {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(*f))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(r.Cuts)))
+	last := 0
+	for _, c := range r.Cuts {
+		dst = binary.AppendUvarint(dst, uint64(c.Message-last)) //nolint:gosec // in the order of the messages
+		last = c.Message
+		dst = append(dst, byte(c.Kind))
+		dst = binary.AppendUvarint(dst, uint64(len(c.ID)))
+		dst = append(dst, c.ID...)
+	}
+	return dst, nil
+}
+
+var errRecord = errors.New("not a record")
+
+// UnmarshalBinary reads what AppendBinary has written.
+func (r *Record) UnmarshalBinary(b []byte) error {
+	d := decoder{b: b}
+	var out Record
+	if d.byte() != recordVersion {
+		return errRecord
+	}
+	out.Messages = d.count(math.MaxInt32)
+	out.Time = d.varint()
+	copy(out.Model[:], d.take(len(out.Model)))
+	copy(out.Tools[:], d.take(len(out.Tools)))
+	flags := d.byte()
+	out.Off, out.Judged = flags&flagOff != 0, flags&flagJudged != 0
+	for _, f := range out.floats() {
+		*f = d.float()
+	}
+	n := d.count(len(d.b))
+	if n > 0 {
+		out.Cuts = make([]Sent, 0, n)
+	}
+	ids, last := string(d.b), 0 // one string for all
+	for range n {
+		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte())}
+		id := len(d.take(d.count(len(b))))
+		if d.bad || c.Message >= out.Messages || c.Kind > Masked {
+			return errRecord
+		}
+		last = c.Message
+		end := len(ids) - len(d.b)
+		c.ID = ids[end-id : end]
+		out.Cuts = append(out.Cuts, c)
+	}
+	if d.bad || len(d.b) > 0 {
+		return errRecord
+	}
+	*r = out
+	return nil
+}
+
+func (r *Record) floats() []*float64 {
+	a := &r.Account
+	return []*float64{&r.Refetch, &a.Spent, &a.Through, &a.Scale, &a.Hidden, &a.FirstOurs, &a.FirstTheirs}
+}
+
+// decoder takes a record apart; once something is missing it is bad for good.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.bad || n > len(d.b) {
+		d.bad = true
+		return nil
+	}
+	p := d.b[:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *decoder) byte() byte {
+	if p := d.take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+func (d *decoder) float() float64 {
+	p := d.take(8)
+	if p == nil {
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(p))
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		d.bad = true
+	}
+	return f
+}
+
+func (d *decoder) count(most int) int {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 || v > uint64(most) { //nolint:gosec // most is a length
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return int(v) //nolint:gosec // bounded above
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+// Place is where a record of an earlier request may be found.
+type Place struct {
+	Key      Key
+	Messages int // how many the earlier request had
+}
+
+// Key names the whole conversation: what this request sends is kept under it.
+func (c *Conversation) Key() Key { return c.keys()[len(c.Messages)] }
+
+// Places lists where earlier requests of this conversation have left their
+// records, the longest first. A request ends where the assistant's answer begins.
+func (c *Conversation) Places() []Place {
+	keys := c.keys()
+	places := make([]Place, 0, 2+len(c.Messages)/2)
+	places = append(places, Place{keys[len(c.Messages)], len(c.Messages)})
+	for i := len(c.Messages) - 1; i > 0; i-- {
+		if c.Messages[i].Role == Assistant {
+			places = append(places, Place{keys[i], i})
+		}
+	}
+	return places
+}
+
+// keys gives the key of every beginning of the conversation, from that of none of
+// its messages to that of all.
+func (c *Conversation) keys() []Key {
+	if c.chain != nil {
+		return c.chain
+	}
+	c.chain = make([]Key, 0, len(c.Messages)+1)
+	d := newDigest()
+	c.chain = append(c.chain, d.sum())
+	for i := range c.Messages {
+		d.take(c.Messages[i].digest)
+		c.chain = append(c.chain, d.sum())
+	}
+	return c.chain
+}

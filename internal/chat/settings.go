@@ -1,0 +1,118 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Settings say which old tool results of a conversation are replaced by a
+// placeholder. The zero value masks nothing.
+type Settings struct {
+	Enabled             bool    `toml:"enabled" json:"enabled"`
+	WindowTurns         int     `toml:"window_turns" json:"window_turns"` // newest tool turns left whole; 0 or less: nothing is masked
+	KeepErrors          bool    `toml:"keep_errors" json:"keep_errors"`
+	KeepLastKPerTool    int     `toml:"keep_last_k_per_tool" json:"keep_last_k_per_tool"` // newest results of each tool left whole; 0: off
+	MinChars            int     `toml:"min_chars" json:"min_chars"`                       // shorter results are left whole
+	PlaceholderTemplate string  `toml:"placeholder_template" json:"placeholder_template"` // {tool_call_id} {tool_name} {original_chars} {id} are filled in
+	Strategy            string  `toml:"strategy" json:"strategy"`                         // one of the constants below
+	StepTurns           int     `toml:"step_turns" json:"step_turns"`                     // of stepped: how many turns the boundary moves at a time
+	MaxLoss             float64 `toml:"max_loss" json:"max_loss"`                         // of priced: 0.05 lets a conversation cost five percent more than passing through
+	Recover             string  `toml:"recover" json:"recover"`                           // what a placeholder says about getting the original back
+}
+
+// The strategies of Settings, and what its placeholders say about recovery.
+const (
+	Sliding = "sliding" // mask what has left the window
+	Stepped = "stepped" // the same, but let the boundary move in steps
+	Priced  = "priced"  // mask when it pays
+
+	RecoverNone = "none"
+	RecoverHint = "hint" // the id, and how to use it
+)
+
+// DefaultTemplate is the placeholder where nothing else is said.
+const DefaultTemplate = "[Observation masquée: résultat d’outil ancien " +
+	"(tool_call_id={tool_call_id}, outil={tool_name}, chars={original_chars})]"
+
+// Default returns the settings that hold where nothing else is said.
+func Default() Settings {
+	return Settings{
+		Enabled:             true,
+		WindowTurns:         8,
+		KeepErrors:          true,
+		PlaceholderTemplate: DefaultTemplate,
+		Strategy:            Priced,
+		StepTurns:           8,
+		Recover:             RecoverNone,
+	}
+}
+
+// Validate reports every mistake as "key: text".
+func (s Settings) Validate() error {
+	errs := []error{
+		notNegative("keep_last_k_per_tool", s.KeepLastKPerTool),
+		notNegative("min_chars", s.MinChars),
+		oneOf("strategy", s.Strategy, Sliding, Stepped, Priced),
+		oneOf("recover", s.Recover, RecoverNone, RecoverHint),
+	}
+	if s.StepTurns < 1 {
+		errs = append(errs, fmt.Errorf("step_turns: %d is below 1", s.StepTurns))
+	}
+	if math.IsNaN(s.MaxLoss) || s.MaxLoss < 0 || s.MaxLoss > 10 {
+		errs = append(errs, fmt.Errorf("max_loss: %v is not between 0 and 10", s.MaxLoss))
+	}
+	if !strings.Contains(s.PlaceholderTemplate, "{tool_call_id}") {
+		errs = append(errs, errors.New("placeholder_template: must contain {tool_call_id}"))
+	}
+	return errors.Join(errs...)
+}
+
+// Pruning says which tool results are pruned when they first pass.
+type Pruning struct {
+	Enabled       bool    `toml:"enabled" json:"enabled"`
+	MinChars      int     `toml:"min_chars" json:"min_chars"`       // shorter results pass whole
+	TargetChars   int     `toml:"target_chars" json:"target_chars"` // what a big result is pruned towards
+	MaxPruneRatio float64 `toml:"max_prune_ratio" json:"max_prune_ratio"`
+	MinKeepLines  int     `toml:"min_keep_lines" json:"min_keep_lines"`
+}
+
+// DefaultPruning returns the settings that hold where nothing else is said.
+func DefaultPruning() Pruning {
+	return Pruning{MinChars: 8000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40}
+}
+
+// Validate reports every mistake as "key: text".
+func (p Pruning) Validate() error {
+	var errs []error
+	if p.MinChars < 1 {
+		errs = append(errs, fmt.Errorf("min_chars: %d is below 1", p.MinChars))
+	}
+	if p.TargetChars < 1 {
+		errs = append(errs, fmt.Errorf("target_chars: %d is below 1", p.TargetChars))
+	}
+	if p.TargetChars > p.MinChars {
+		errs = append(errs, errors.New("target_chars: more than min_chars, so that nothing would be pruned"))
+	}
+	if math.IsNaN(p.MaxPruneRatio) || p.MaxPruneRatio < 0 || p.MaxPruneRatio > 1 {
+		errs = append(errs, fmt.Errorf("max_prune_ratio: %v is not between 0 and 1", p.MaxPruneRatio))
+	}
+	errs = append(errs, notNegative("min_keep_lines", p.MinKeepLines))
+	return errors.Join(errs...)
+}
+
+func notNegative(key string, v int) error {
+	if v < 0 {
+		return fmt.Errorf("%s: %d is negative", key, v)
+	}
+	return nil
+}
+
+func oneOf(key, v string, words ...string) error {
+	if slices.Contains(words, v) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is none of %s", key, v, strings.Join(words, ", "))
+}

@@ -1,0 +1,86 @@
+package chat
+
+// A tool turn is an assistant's message that calls at least one tool with an id.
+// results says of each message what it has to do with them.
+type results struct {
+	turns         int // how many there are
+	assistants    int // messages of the assistant
+	lastAssistant int // the last of these; -1: none
+	of            []result
+	answers       []int // for each message, the assistant's messages before it
+}
+
+// result is a message as a tool's result. Ids may come twice, so there are two
+// ways to say which call it answers.
+type result struct {
+	ok   bool   // it is a result with an id that some turn has
+	turn int    // the last turn that has the id
+	name string // of the tool, as the last such turn calls it; "" where none says
+
+	since     int    // the last turn before the message that has the id; -1: none
+	sinceName string // of the tool, as that turn calls it
+}
+
+// findResults relates results to the turns that asked for them.
+func findResults(c *Conversation) results {
+	r := results{lastAssistant: -1, of: make([]result, len(c.Messages)), answers: make([]int, len(c.Messages))}
+	type call struct {
+		turn int
+		name string
+	}
+	calls := make(map[string]call, len(c.Messages)/2)
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		r.answers[i] = r.assistants
+		switch m.Role {
+		case Assistant:
+			r.assistants++
+			r.lastAssistant = i
+			if len(m.Calls) == 0 {
+				continue
+			}
+			for _, tc := range m.Calls {
+				name := tc.Name
+				if name == "" {
+					name = calls[tc.ID].name
+				}
+				calls[tc.ID] = call{r.turns, name}
+			}
+			r.turns++
+		case Tool:
+			r.of[i].since = -1
+			if c, ok := calls[m.CallID]; ok {
+				r.of[i].since, r.of[i].sinceName = c.turn, c.name
+			}
+		}
+	}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Role != Tool || m.CallID == "" {
+			continue
+		}
+		if c, ok := calls[m.CallID]; ok {
+			r.of[i].ok, r.of[i].turn, r.of[i].name = true, c.turn, c.name
+		}
+	}
+	return r
+}
+
+// lastOfEachTool returns the ids of the newest k results of each tool, among those
+// that answer the first so many turns.
+func (r *results) lastOfEachTool(c *Conversation, k, turns int) map[string]bool {
+	if k <= 0 {
+		return nil
+	}
+	kept, seen := make(map[string]bool), make(map[string]int)
+	for i := len(c.Messages) - 1; i >= 0; i-- {
+		res := &r.of[i]
+		if !res.ok || res.turn >= turns {
+			continue
+		}
+		if seen[res.name]++; seen[res.name] <= k {
+			kept[c.Messages[i].CallID] = true
+		}
+	}
+	return kept
+}

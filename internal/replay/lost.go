@@ -1,0 +1,87 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+)
+
+// Faults count what the model may have missed.
+type Faults struct {
+	Results int `json:"results"` // tool results sent
+	Changed int `json:"changed"` // of these, sent changed at least once
+	Lost    int `json:"lost"`    // of these, with an identifier that a later answer uses while nothing it was sent still has it
+	Blind   int `json:"blind"`   // requests whose answer uses such an identifier
+}
+
+func (f *Faults) add(g Faults) {
+	f.Results += g.Results
+	f.Changed += g.Changed
+	f.Lost += g.Lost
+	f.Blind += g.Blind
+}
+
+// faults compares what was sent with what was not.
+func (p *player) faults(out played) Faults {
+	var f Faults
+	changed, lost := make(map[*rendered]bool), make(map[*rendered]bool)
+	results := make(map[string]bool)
+	for k, whole := range p.whole {
+		sent := out.prompt[k]
+		var now []int
+		for i, m := range whole {
+			if m.role != "tool" {
+				continue
+			}
+			results[m.id] = true
+			if sent[i] != m {
+				now = append(now, i)
+				changed[m] = true
+			}
+		}
+		answer := p.answers[k]
+		if answer == nil || len(now) == 0 {
+			continue
+		}
+		missing := make(map[string][]*rendered)
+		for w := range answer.identifiers() {
+			for _, i := range now {
+				if whole[i].identifiers()[w] && !sent[i].identifiers()[w] {
+					missing[w] = append(missing[w], whole[i])
+				}
+			}
+		}
+		blind := false
+		for _, w := range slices.Sorted(maps.Keys(missing)) {
+			if holds(sent, w) {
+				continue
+			}
+			from := missing[w]
+			blind = true
+			least := from[0]
+			known := false
+			for _, m := range from {
+				known = known || lost[m]
+				if m.chars < least.chars {
+					least = m
+				}
+			}
+			if !known {
+				lost[least] = true
+			}
+		}
+		if blind {
+			f.Blind++
+		}
+	}
+	f.Results, f.Changed, f.Lost = len(results), len(changed), len(lost)
+	return f
+}
+
+func holds(prompt []*rendered, word string) bool {
+	for _, m := range prompt {
+		if m.identifiers()[word] {
+			return true
+		}
+	}
+	return false
+}

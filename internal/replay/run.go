@@ -1,0 +1,154 @@
+package replay
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Options say what to play.
+type Options struct {
+	Strategies []Strategy
+	Tables     []Table
+	CacheTTL   float64 // seconds a provider keeps an unused prompt, where the sessions tell times; 0: for ever
+	Silent     bool    // the provider does not tell what it counts, so that estimates have to stand in
+}
+
+// Report is what all strategies would have cost.
+type Report struct {
+	Sessions   int              `json:"sessions"`
+	Requests   int              `json:"requests"`
+	Strategies []StrategyReport `json:"strategies"`
+}
+
+// StrategyReport is what one strategy would have cost.
+type StrategyReport struct {
+	Name   string        `json:"name"`
+	Totals []TableReport `json:"totals"`
+}
+
+// TableReport is what a strategy would have cost at one table's prices.
+type TableReport struct {
+	Table   string          `json:"table"`
+	Read    float64         `json:"read"`
+	Write   float64         `json:"write"`
+	Ratio   float64         `json:"ratio"`  // all bills over all bills of passing through
+	Median  float64         `json:"median"` // of the sessions' ratios
+	Worst   float64         `json:"worst"`  // the highest of them
+	WorstID string          `json:"worst_session"`
+	Dearer  int             `json:"dearer"`  // sessions that cost more than passing through
+	Removed float64         `json:"removed"` // share of all input tokens that was taken away
+	Faults  Faults          `json:"faults"`
+	Each    []SessionReport `json:"sessions"`
+}
+
+// SessionReport is what one session would have cost.
+type SessionReport struct {
+	ID       string  `json:"id"`
+	Requests int     `json:"requests"`
+	Through  float64 `json:"through"` // in the price of an uncached input token
+	Spent    float64 `json:"spent"`
+	Ratio    float64 `json:"ratio"`
+
+	throughTokens, sentTokens float64
+	faults                    Faults
+}
+
+// Run plays the sessions under every strategy and every table.
+func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
+	rows := make([][]SessionReport, len(sessions)) // of each session, by strategy and table
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range sessions {
+		g.Go(func() (err error) {
+			rows[i], err = playAll(ctx, &sessions[i], o)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	r := &Report{Sessions: len(sessions)}
+	for i := range sessions {
+		r.Requests += len(sessions[i].requests)
+	}
+	for i, st := range o.Strategies {
+		sr := StrategyReport{Name: st.Name}
+		for j, t := range o.Tables {
+			tr := TableReport{Table: t.Name, Read: t.Rates.Read, Write: t.Rates.Write}
+			for _, row := range rows {
+				tr.Each = append(tr.Each, row[i*len(o.Tables)+j])
+			}
+			tr.sum()
+			sr.Totals = append(sr.Totals, tr)
+		}
+		r.Strategies = append(r.Strategies, sr)
+	}
+	return r, nil
+}
+
+// playAll plays one session under every strategy and every table.
+func playAll(ctx context.Context, s *Session, o Options) ([]SessionReport, error) {
+	p := newPlayer(s, o)
+	var out []SessionReport
+	for _, st := range o.Strategies {
+		var last played
+		var faults Faults
+		for j, t := range o.Tables {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if j == 0 || st.priced() {
+				var err error
+				if last, err = p.play(st, t); err != nil {
+					return nil, err
+				}
+				faults = p.faults(last)
+			}
+			r := SessionReport{ID: s.ID, Requests: len(s.requests), Ratio: 1, faults: faults}
+			for k := range last.sent {
+				r.Spent += t.Rates.Cost(last.sent[k])
+				r.Through += t.Rates.Cost(p.through[k])
+				r.sentTokens += last.sent[k].Total
+				r.throughTokens += p.through[k].Total
+			}
+			if r.Through > 0 {
+				r.Ratio = r.Spent / r.Through
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// dearer is the ratio from which on a session counts as dearer: below it is rounding.
+const dearer = 1.001
+
+func (t *TableReport) sum() {
+	var spent, through, sentTokens, throughTokens float64
+	ratios := make([]float64, 0, len(t.Each))
+	for _, s := range t.Each {
+		spent += s.Spent
+		through += s.Through
+		sentTokens += s.sentTokens
+		throughTokens += s.throughTokens
+		ratios = append(ratios, s.Ratio)
+		if s.Ratio > t.Worst {
+			t.Worst, t.WorstID = s.Ratio, s.ID
+		}
+		if s.Ratio > dearer {
+			t.Dearer++
+		}
+		t.Faults.add(s.faults)
+	}
+	slices.Sort(ratios)
+	if n := len(ratios); n > 0 {
+		t.Median = (ratios[(n-1)/2] + ratios[n/2]) / 2
+	}
+	t.Ratio = 1
+	if through > 0 {
+		t.Ratio, t.Removed = spent/through, 1-sentTokens/throughTokens
+	}
+}

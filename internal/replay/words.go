@@ -1,0 +1,79 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// identifiers are the words of a message that one would remember: at least six
+// letters, digits or underscores, with a digit, an underscore or an inner capital
+// among them. In a call's arguments the strings are read, not their JSON.
+func (m *rendered) identifiers() map[string]bool {
+	if m.words != nil {
+		return m.words
+	}
+	m.words = make(map[string]bool)
+	addWords(m.words, contentText(m.msg.Content))
+	for _, c := range m.msg.ToolCalls {
+		var v any
+		if json.Unmarshal([]byte(c.Function.Arguments), &v, lenient) == nil {
+			addStrings(m.words, v)
+		} else {
+			addWords(m.words, c.Function.Arguments)
+		}
+	}
+	return m.words
+}
+
+func addStrings(set map[string]bool, v any) {
+	switch v := v.(type) {
+	case string:
+		addWords(set, v)
+	case []any:
+		for _, x := range v {
+			addStrings(set, x)
+		}
+	case map[string]any:
+		for k, x := range v {
+			addWords(set, k)
+			addStrings(set, x)
+		}
+	}
+}
+
+func addWords(set map[string]bool, text string) {
+	start := -1
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && isWord(text[i]) {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 && i-start >= 6 && isShaped(text[start:i]) {
+			set[strings.Clone(text[start:i])] = true
+		}
+		start = -1
+	}
+}
+
+func isShaped(w string) bool {
+	for i := range len(w) {
+		c := w[i]
+		if c == '_' || '0' <= c && c <= '9' {
+			return true
+		}
+		if i > 0 && isUpper(c) && isLower(w[i-1]) {
+			return true
+		}
+		if i > 1 && isLower(c) && isUpper(w[i-1]) && isUpper(w[i-2]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isWord(c byte) bool  { return c == '_' || '0' <= c && c <= '9' || isUpper(c) || isLower(c) }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
