@@ -1,0 +1,17 @@
+package llmproxy
+
+import (
+	"net/http"
+
+	"secateur/internal/access"
+)
+
+// Refuse answers a caller whom access control turned away, in the form that clients of OpenAI know.
+func Refuse(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
+	f := &failure{status: http.StatusForbidden, kind: "permission_error", code: "forbidden", message: v.Reason}
+	if v.Kind == access.Unauthorized {
+		w.Header().Set("WWW-Authenticate", access.Challenge)
+		f.status, f.kind, f.code = http.StatusUnauthorized, "authentication_error", "invalid_api_key"
+	}
+	writeJSON(w, f.status, f.appendJSON(nil))
+}

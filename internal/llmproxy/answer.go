@@ -1,0 +1,157 @@
+package llmproxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// answer is a provider's answer on its way to the client.
+type answer struct {
+	from   *provider
+	res    *http.Response
+	usage  *meter  // reads along; nil: nobody wants to know
+	events *events // reads along in a stream that can be read; nil: in any other answer
+	told   bool    // the client was told that the answer broke off
+
+	ending *atomic.Bool // set before the client gets what may be the last of it; nil: nobody wants to know
+	passed int64
+}
+
+// outcome is how a request ended. The words are labels of metrics.
+type outcome string
+
+const (
+	answered      outcome = "ok"
+	providerError outcome = "provider_error" // the provider's own 4xx or 5xx
+	brokenOff     outcome = "broken_off"     // the provider ended in the middle of its answer
+	clientGone    outcome = "client_gone"
+	unreachable   outcome = "unreachable"
+	timedOut      outcome = "timeout"
+	noModel       outcome = "model_not_found"
+	badRequest    outcome = "bad_request"
+	tooLarge      outcome = "too_large"
+	limited       outcome = "rate_limited"
+)
+
+// broken tells whether the client has not got the answer whole.
+func (o outcome) broken() bool { return o == brokenOff || o == clientGone }
+
+// copyBuffer is how much of an answer is passed on at once.
+const copyBuffer = 32 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
+// pass sends the answer to the client as it comes, every piece at once, and says how it ended.
+func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
+	h := w.Header()
+	copyHeaders(h, a.res.Header)
+	if _, ok := h["Content-Type"]; !ok {
+		h["Content-Type"] = nil // net/http would guess one
+	}
+	w.WriteHeader(a.res.StatusCode)
+	control := http.NewResponseController(w)
+	if a.events != nil {
+		_ = control.Flush() // the first event may be long in coming; whoever cannot flush cannot be helped
+	}
+	buf, _ := copyBuffers.Get().(*[copyBuffer]byte)
+	defer copyBuffers.Put(buf)
+	for {
+		n, err := a.res.Body.Read(buf[:])
+		if n > 0 {
+			a.lookAhead(buf[:n])
+			if _, err := w.Write(buf[:n]); err != nil {
+				return clientGone
+			}
+			if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+				return clientGone
+			}
+			if a.usage != nil {
+				a.usage.read(buf[:n])
+			}
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF) && !a.endsTooEarly():
+			a.passTrailer(h)
+			if a.res.StatusCode >= http.StatusBadRequest {
+				return providerError
+			}
+			return answered
+		case ctx.Err() != nil:
+			return clientGone
+		default:
+			a.tell(w, control)
+			return brokenOff
+		}
+	}
+}
+
+// lookAhead sees what is about to go out.
+func (a *answer) lookAhead(p []byte) {
+	a.passed += int64(len(p))
+	if a.events != nil {
+		a.events.read(p)
+	}
+	if a.ending != nil && (a.passed == a.res.ContentLength || a.events != nil && a.events.finished()) {
+		a.ending.Store(true)
+	}
+}
+
+// passTrailer sends what a provider says behind its answer.
+func (a *answer) passTrailer(h http.Header) {
+	for name, values := range a.res.Trailer {
+		h[http.TrailerPrefix+name] = values
+	}
+}
+
+// endsTooEarly tells whether an answer that simply stops has not come to its end. Where it is framed, its frame tells.
+// Of one that lasts as long as its connection a stream ends with a mark of its own, and JSON where it is whole.
+func (a *answer) endsTooEarly() bool {
+	switch {
+	case isFramed(a.res) || a.res.StatusCode != http.StatusOK:
+		return false
+	case a.events != nil:
+		return !a.events.done
+	}
+	return a.usage != nil && isType(a.res.Header, "application/json") && a.usage.isHalf()
+}
+
+// isFramed tells whether an answer says itself how long it is.
+func isFramed(res *http.Response) bool {
+	return res.ContentLength >= 0 || len(res.TransferEncoding) > 0 || res.ProtoMajor > 1
+}
+
+// tell ends a stream with an error event, where that can be done: behind the last event of a stream, or in one whose
+// length was told, only the broken connection says that something is missing.
+func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController) {
+	if a.events == nil || a.events.finished() || a.res.ContentLength >= 0 {
+		return
+	}
+	var end []byte
+	if !a.events.between() {
+		end = append(end, "\n\n"...)
+	}
+	end = append(end, "data: "...)
+	end = append(brokeOff(a.from).appendJSON(end), "\n\n"...)
+	if _, err := w.Write(end); err != nil {
+		return
+	}
+	a.told = control.Flush() == nil
+}
+
+func isEventStream(h http.Header) bool { return isType(h, "text/event-stream") }
+
+func isType(h http.Header, want string) bool {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), want)
+}
+
+func isEncoded(h http.Header) bool {
+	e := h.Get("Content-Encoding")
+	return e != "" && !strings.EqualFold(e, "identity")
+}

@@ -1,0 +1,61 @@
+package llmproxy
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEventsKnowWhereTheyStand(t *testing.T) {
+	for _, tt := range []struct {
+		rule, stream      string
+		between, finished bool
+	}{
+		{"nothing", "", true, false},
+		{"an event", "data: 1\n\n", true, false},
+		{"an event with carriage returns", "data: 1\r\n\r\n", true, false},
+		{"a line that has no end", "data: 1", false, false},
+		{"an event that has no end", "data: 1\n", false, false},
+		{"half a line end", "data: 1\r\n\r", false, false},
+		{"a comment", ": ping\n\n", true, false},
+		{"the end", "data: 1\n\ndata: [DONE]\n\n", true, true},
+		{"the end without a space", "data:[DONE]\n\n", true, true},
+		{"the end of which the line end is missing", "data: [DONE]", false, true},
+		{"half the end", "data: [DONE", false, false},
+		{"the end within a text", "data: \"data: [DONE]\"\n\n", true, false},
+		{"the end in a comment", ": data: [DONE]\n\n", true, false},
+		{"a shorter line after a long one", "data: [DON-]\n\n]\n\n", true, false},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			for cut := range len(tt.stream) + 1 {
+				var e events
+				e.read([]byte(tt.stream[:cut]))
+				e.read([]byte(tt.stream[cut:]))
+				if e.between() != tt.between || e.finished() != tt.finished {
+					t.Errorf("cut at %d: between %v, finished %v, want %v, %v", cut, e.between(), e.finished(), tt.between, tt.finished)
+				}
+			}
+		})
+	}
+}
+
+func FuzzEventsDoNotDependOnChunks(f *testing.F) {
+	f.Add("data: 1\r\n\r\ndata: [DONE]\n\n", uint8(3))
+	f.Add(": x\n\ndata:[DONE]", uint8(1))
+	f.Fuzz(func(t *testing.T, stream string, step uint8) {
+		var whole, pieces events
+		whole.read([]byte(stream))
+		for rest := stream; rest != ""; {
+			n := min(int(step)+1, len(rest))
+			pieces.read([]byte(rest[:n]))
+			rest = rest[n:]
+		}
+		if whole.between() != pieces.between() || whole.finished() != pieces.finished() {
+			t.Errorf("%q in pieces of %d: %v %v, whole %v %v", stream, int(step)+1,
+				pieces.between(), pieces.finished(), whole.between(), whole.finished())
+		}
+		normal := strings.ReplaceAll(stream, "\r", "")
+		if want := normal == "" || normal == "\n" || strings.HasSuffix(normal, "\n\n"); whole.between() && !want {
+			t.Errorf("%q stands between events", stream)
+		}
+	})
+}

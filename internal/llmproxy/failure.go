@@ -1,0 +1,158 @@
+package llmproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"secateur/internal/rawjson"
+)
+
+// failure is an answer of our own that says no, in the form that clients of OpenAI know.
+type failure struct {
+	status  int
+	kind    string // error.type
+	code    string // error.code
+	param   string // error.param; "": null
+	message string
+	outcome outcome
+	wait    time.Duration // Retry-After; 0: none
+}
+
+func (f *failure) Error() string { return f.message }
+
+const (
+	invalidRequest = "invalid_request_error"
+	upstreamError  = "upstream_error"
+)
+
+// appendJSON appends {"error":…}.
+func (f *failure) appendJSON(dst []byte) []byte {
+	dst = append(dst, `{"error":{"message":`...)
+	dst = rawjson.AppendQuoted(dst, f.message)
+	dst = append(dst, `,"type":`...)
+	dst = rawjson.AppendQuoted(dst, f.kind)
+	dst = append(dst, `,"param":`...)
+	if f.param == "" {
+		dst = append(dst, "null"...)
+	} else {
+		dst = rawjson.AppendQuoted(dst, f.param)
+	}
+	dst = append(dst, `,"code":`...)
+	dst = rawjson.AppendQuoted(dst, f.code)
+	return append(dst, "}}"...)
+}
+
+// refuse answers with a failure.
+func (p *Proxy) refuse(w http.ResponseWriter, to *provider, f *failure) {
+	p.metrics.request(to, f.outcome)
+	if f.wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.wait.Seconds())))))
+	}
+	if f.outcome == tooLarge { // there may be more of it that nobody is going to read
+		w.Header().Set("Connection", "close")
+	}
+	writeJSON(w, f.status, f.appendJSON(nil))
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be; a client that went away has no use for an error
+}
+
+func bodyTooLarge(limit int64) *failure {
+	return &failure{
+		status: http.StatusRequestEntityTooLarge, kind: invalidRequest, code: "request_too_large", outcome: tooLarge,
+		message: fmt.Sprintf("The request is larger than max_body_bytes (%d).", limit),
+	}
+}
+
+func bodyBroken() *failure {
+	return &failure{
+		status: http.StatusBadRequest, kind: invalidRequest, code: "invalid_body", outcome: badRequest,
+		message: "The request ended before it was whole.",
+	}
+}
+
+// modelNotFound answers for a model that no provider takes.
+func (p *Proxy) modelNotFound(model string) *failure {
+	f := &failure{status: http.StatusNotFound, kind: invalidRequest, code: "model_not_found", param: "model", outcome: noModel}
+	switch {
+	case len(p.providers) == 0:
+		f.message = "No provider is configured: add one under [providers]."
+	case model == "":
+		f.message = "The request names no model, and there is no default provider to take it; set default_provider."
+	default:
+		f.message = fmt.Sprintf("The model %s does not exist here: it is no alias, starts with no provider's name, "+
+			"and there is no default provider; GET /v1/models lists what there is.", shorten(model))
+	}
+	return f
+}
+
+// noProvider answers where only the default provider could.
+func noProvider() *failure {
+	return &failure{
+		status: http.StatusNotFound, kind: invalidRequest, code: "no_default_provider", outcome: noModel,
+		message: "There is no default provider to pass this to; set default_provider.",
+	}
+}
+
+func rateLimited(wait time.Duration) *failure {
+	return &failure{
+		status: http.StatusTooManyRequests, kind: "rate_limit_error", code: "rate_limit_exceeded", outcome: limited, wait: wait,
+		message: "Rate limit exceeded.",
+	}
+}
+
+// unanswered says why a provider has sent no answer.
+func unanswered(to *provider, err error) *failure {
+	f := &failure{status: http.StatusBadGateway, kind: upstreamError, code: "upstream_unavailable", outcome: unreachable}
+	why := "the connection ended before it answered"
+	var dns *net.DNSError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		f.status, f.code, f.outcome = http.StatusGatewayTimeout, "upstream_timeout", timedOut
+		why = "it did not answer in time"
+	case errors.As(err, &dns):
+		why = "its name is not known"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		why = "the connection was refused"
+	case isTLS(err):
+		why = "its certificate or its TLS is not accepted"
+	}
+	f.message = fmt.Sprintf("The provider %q is unavailable: %s.", to.name, why)
+	return f
+}
+
+func isTLS(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ")
+}
+
+// brokeOff is the last event of a stream that the provider did not finish.
+func brokeOff(to *provider) *failure {
+	return &failure{
+		kind: upstreamError, code: "upstream_stream_broken",
+		message: fmt.Sprintf("The answer of the provider %q broke off.", to.name),
+	}
+}
+
+// shorten quotes a name of the client's for a message.
+func shorten(name string) string {
+	const most = 100
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return strconv.Quote(name)
+}

@@ -1,0 +1,75 @@
+package llmproxy
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"secateur/internal/chat"
+)
+
+// flights are the requests under way. A client that has the last byte of an answer may send its next request before
+// we have written down what this one sent and cost; there the next request finds it all the same, and no answer is
+// held up for the writing.
+type flights struct {
+	mu    sync.Mutex // guards the field below
+	byKey map[string]*flight
+}
+
+// flight is a request under way.
+type flight struct {
+	key      string
+	estimate *chat.Record  // what it sent, and may have cost
+	ending   atomic.Bool   // the client may have its answer whole
+	landed   chan struct{} // closed when final is set
+	final    *chat.Record  // with what the provider has counted; nil: it cost nothing
+}
+
+// landingTime bounds how long a request waits for the one before it to be written down.
+const landingTime = time.Second
+
+// start notes a request. Of several with one key the last is found.
+func (f *flights) start(key string, estimate *chat.Record) *flight {
+	one := &flight{key: key, estimate: estimate, landed: make(chan struct{})}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.byKey == nil {
+		f.byKey = map[string]*flight{}
+	}
+	f.byKey[key] = one
+	return one
+}
+
+// land ends a flight.
+func (f *flights) land(one *flight, final *chat.Record) {
+	f.mu.Lock()
+	if f.byKey[one.key] == one {
+		delete(f.byKey, one.key)
+	}
+	f.mu.Unlock()
+	one.final = final
+	close(one.landed)
+}
+
+// find gives the record of a request under way.
+func (f *flights) find(ctx context.Context, key string) *chat.Record {
+	f.mu.Lock()
+	one := f.byKey[key]
+	f.mu.Unlock()
+	if one == nil {
+		return nil
+	}
+	if !one.ending.Load() {
+		return one.estimate
+	}
+	timeout := time.NewTimer(landingTime)
+	defer timeout.Stop()
+	select {
+	case <-one.landed:
+		return one.final
+	case <-ctx.Done():
+	case <-timeout.C:
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package llmproxy
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/rawjson"
+)
+
+// Bounds of asking providers for their models.
+const (
+	modelsTimeout  = 3 * time.Second
+	modelsFor      = time.Minute      // how long a list holds
+	modelsRetry    = 10 * time.Second // how long a provider that gave none is not asked again
+	maxModelsBytes = 8 << 20
+	maxModels      = 10_000
+)
+
+// modelList is what a provider said last when asked for its models.
+type modelList struct {
+	mu    sync.Mutex // guards the fields below
+	who   [sha256.Size]byte
+	until time.Time
+	list  []listed
+}
+
+// listed is a model of a provider's.
+type listed struct {
+	id  string
+	raw []byte // all that the provider says about it
+}
+
+// ServeModels lists what may be asked for: the aliases and what they stand for, and all that the providers list, as
+// provider/model. What the default provider lists can be asked for by its own name too. A provider that does not
+// answer soon is left out.
+func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request) {
+	names := slices.Sorted(maps.Keys(p.providers))
+	lists := make([][]listed, len(names))
+	var all sync.WaitGroup
+	ctx := r.Context()
+	for i, name := range names {
+		all.Go(func() { lists[i] = p.modelsOf(ctx, p.providers[name], r.Header) })
+	}
+	all.Wait()
+
+	out := modelsAnswer{json: []byte(`{"object":"list","data":[`), seen: map[string]bool{}}
+	for _, alias := range slices.Sorted(maps.Keys(p.opt.Models)) {
+		out.add(alias, p.opt.Models[alias].Provider, nil)
+	}
+	for _, alias := range slices.Sorted(maps.Keys(p.opt.Models)) {
+		m := p.opt.Models[alias]
+		target := m.Model
+		if target == "" {
+			target = alias
+		}
+		out.add(m.Provider+"/"+target, m.Provider, nil)
+	}
+	for i, name := range names {
+		for _, m := range lists[i] {
+			if p.providers[name] == p.fallback {
+				out.add(m.id, name, m.raw)
+			}
+			out.add(name+"/"+m.id, name, m.raw)
+		}
+	}
+	writeJSON(w, http.StatusOK, append(out.json, "]}"...))
+}
+
+type modelsAnswer struct {
+	json []byte
+	seen map[string]bool
+}
+
+// add adds a model once. What its provider says about it is passed on, but for the id.
+func (a *modelsAnswer) add(id, owner string, raw []byte) {
+	if a.seen[id] {
+		return
+	}
+	if len(a.seen) > 0 {
+		a.json = append(a.json, ',')
+	}
+	a.seen[id] = true
+	if raw != nil {
+		if from, to, ok := memberOf(raw, "id"); ok {
+			a.json = append(a.json, raw[:from]...)
+			a.json = rawjson.AppendQuoted(a.json, id)
+			a.json = append(a.json, raw[to:]...)
+			return
+		}
+	}
+	a.json = append(a.json, `{"id":`...)
+	a.json = rawjson.AppendQuoted(a.json, id)
+	a.json = append(a.json, `,"object":"model","created":0,"owned_by":`...)
+	a.json = rawjson.AppendQuoted(a.json, owner)
+	a.json = append(a.json, '}')
+}
+
+// memberOf finds the value of a member of an object.
+func memberOf(object []byte, member string) (from, to int, ok bool) {
+	s := rawjson.NewScanner(object, 100)
+	if s.Enter() != nil {
+		return 0, 0, false
+	}
+	for {
+		name, err := s.Next()
+		if err != nil || name == nil {
+			return 0, 0, false
+		}
+		raw, err := s.Skip()
+		if err != nil {
+			return 0, 0, false
+		}
+		if rawjson.Unquote(name) == member {
+			return s.Pos() - len(raw), s.Pos(), true
+		}
+	}
+}
+
+// modelsOf asks a provider for its models, or remembers what it said to the same caller.
+func (p *Proxy) modelsOf(ctx context.Context, to *provider, client http.Header) []listed {
+	h := http.Header{"Accept": {"application/json"}, "User-Agent": {""}}
+	if auth := p.headersFor(to, client)["Authorization"]; auth != nil {
+		h["Authorization"] = auth
+	}
+	who := sha256.Sum256([]byte(h.Get("Authorization")))
+	if list, ok := to.models.recall(who, p.opt.Now()); ok {
+		return list
+	}
+	list, err := p.fetchModels(ctx, to, h)
+	if ctx.Err() != nil {
+		return nil // the caller has gone: this says nothing about the provider
+	}
+	hold := modelsFor
+	if err != nil {
+		p.opt.Log.DebugContext(ctx, "provider does not list its models", "provider", to.name, "err", err)
+		hold = modelsRetry
+	}
+	to.models.keep(who, p.opt.Now().Add(hold), list)
+	return list
+}
+
+func (m *modelList) recall(who [sha256.Size]byte, now time.Time) ([]listed, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.list, who == m.who && now.Before(m.until)
+}
+
+func (m *modelList) keep(who [sha256.Size]byte, until time.Time, list []listed) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.who, m.until, m.list = who, until, list
+}
+
+func (p *Proxy) fetchModels(ctx context.Context, to *provider, h http.Header) ([]listed, error) {
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
+	defer cancel()
+	res, err := p.send(ctx, to, &http.Request{Method: http.MethodGet, URL: to.url("/models", ""), Header: h})
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", res.StatusCode)
+	}
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxModelsBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxModelsBytes {
+		return nil, errors.New("the list is too long")
+	}
+	return parseModels(b)
+}
+
+// parseModels reads a list of models as OpenAI writes it.
+func parseModels(b []byte) ([]listed, error) {
+	var doc struct {
+		Data []jsontext.Value `json:"data"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	var list []listed
+	for _, raw := range doc.Data[:min(len(doc.Data), maxModels)] {
+		var m struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(raw, &m) == nil && m.ID != "" {
+			list = append(list, listed{m.ID, raw})
+		}
+	}
+	return list, nil
+}

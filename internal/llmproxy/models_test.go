@@ -1,0 +1,91 @@
+package llmproxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"secateur/internal/llmproxy"
+	"secateur/internal/secret"
+)
+
+func idsOf(t *testing.T, body string) (ids []string) {
+	t.Helper()
+	var list struct {
+		Object string `json:"object"`
+		Data   []struct {
+			ID     string `json:"id"`
+			Object string `json:"object"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || list.Object != "list" {
+		t.Fatalf("not a list: %v %s", err, body)
+	}
+	for _, m := range list.Data {
+		if m.Object != "model" {
+			t.Errorf("%s is a %q", m.ID, m.Object)
+		}
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func TestModelsAreAliasesAndWhatProvidersList(t *testing.T) {
+	a := newProvider(t, jsonAnswer(`{"object":"list","data":[{"object":"model","id":"m1","context_length":1234567890123456789},{"id":"m2","object":"model"},{"no":"id"},7]}`))
+	broken := newProvider(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	px := newProxy(t, func(o *llmproxy.Options) {
+		o.Models = map[string]llmproxy.Model{"quick": {Provider: "a", Model: "m1"}, "same": {Provider: "broken"}}
+		o.DefaultProvider = "a"
+		o.Providers["dead"] = llmproxy.Provider{BaseURL: "http://127.0.0.1:1"}
+	}, map[string]*fakeProvider{"a": a, "broken": broken})
+	want := []string{"quick", "same", "a/m1", "broken/same", "m1", "m2", "a/m2"}
+	for _, path := range []string{"/v1/models", "/models"} {
+		got := px.do(t, "GET", path, "")
+		if ids := idsOf(t, got.body); got.status != 200 || !slices.Equal(ids, want) {
+			t.Errorf("GET %s = %d %v, want %v", path, got.status, ids, want)
+		}
+		if !strings.Contains(got.body, `{"object":"model","id":"m1","context_length":1234567890123456789}`) {
+			t.Errorf("what the provider says was changed: %s", got.body)
+		}
+	}
+	if a.count() != 1 || broken.count() != 1 {
+		t.Errorf("two lists asked the providers %d and %d times, want once each", a.count(), broken.count())
+	}
+	if sent := a.last(t); sent.uri != "/v1/models" {
+		t.Errorf("asked for %s", sent.uri)
+	}
+}
+
+func TestModelsAreListedForWhoAsks(t *testing.T) {
+	a := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
+		jsonAnswer(`{"data":[{"object":"model","id":"for-`+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}]}`)(w, r)
+	})
+	for _, tt := range []struct{ rule, key, own, auth, want string }{
+		{"with the provider's key", "pk", "", "Bearer x", "for-pk"},
+		{"else with the client's", "", "", "Bearer x", "for-x"},
+		{"never with our token", "", "tok", "Bearer tok", "for-"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			px := newProxy(t, func(o *llmproxy.Options) {
+				o.Providers["main"] = llmproxy.Provider{BaseURL: a.URL, APIKey: secret.New(tt.key)}
+				o.OwnToken = secret.New(tt.own)
+			}, nil)
+			if ids := idsOf(t, px.do(t, "GET", "/v1/models", "", "Authorization", tt.auth).body); ids[0] != tt.want {
+				t.Errorf("ids = %v, want %s", ids, tt.want)
+			}
+			other := idsOf(t, px.do(t, "GET", "/v1/models", "", "Authorization", "Bearer y").body)
+			if wants := tt.key == "" && other[0] != "for-y"; wants {
+				t.Errorf("another client sees %v", other)
+			}
+		})
+	}
+}
+
+func TestModelsWithoutProvidersAreNone(t *testing.T) {
+	px := newProxy(t, nil, nil)
+	if got := px.do(t, "GET", "/v1/models", ""); got.body != `{"object":"list","data":[]}` {
+		t.Errorf("list = %s", got.body)
+	}
+}

@@ -1,0 +1,74 @@
+package llmproxy
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ServeOther passes any other request under /v1 to the default provider: method, path, query, headers and body as
+// they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection.
+func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	to := p.fallback
+	if to == nil {
+		p.refuse(w, nil, noProvider())
+		return
+	}
+	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
+	if climbs(r.URL.Path) || below != "" && below[0] != '/' {
+		p.refuse(w, to, &failure{
+			status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
+			message: "There is nothing at this path.",
+		})
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	req := &http.Request{
+		Method: r.Method, URL: to.url(below, r.URL.RawQuery), Header: p.headersFor(to, r.Header), ContentLength: r.ContentLength,
+	}
+	if r.ContentLength != 0 {
+		req.Body = r.Body
+		defer r.Body.Close()
+		// The answer may begin while the body is still on its way.
+		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 always is
+	}
+	upgrade := upgradeOf(r.Header)
+	if upgrade != "" {
+		req.Header["Connection"], req.Header["Upgrade"] = []string{"Upgrade"}, []string{upgrade}
+	}
+	res, err := p.send(ctx, to, req)
+	if err != nil {
+		if r.Context().Err() != nil {
+			p.metrics.request(to, clientGone)
+			panic(http.ErrAbortHandler) // nobody is there to be told
+		}
+		p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", to.name, "err", err)
+		p.refuse(w, to, unanswered(to, err))
+		return
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		p.metrics.request(to, p.join(ctx, w, res))
+		return
+	}
+	a := answer{from: to, res: res}
+	ended := a.pass(ctx, w)
+	p.metrics.request(to, ended)
+	p.metrics.took(to, began)
+	if ended.broken() {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+}
+
+// climbs tells whether a path leads out of where it starts.
+func climbs(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == ".." || part == "." {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,187 @@
+package llmproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/chat"
+	"secateur/internal/originals"
+	"secateur/internal/ratelimit"
+	"secateur/internal/secret"
+)
+
+// Options make a Proxy.
+type Options struct {
+	Providers       map[string]Provider // by name
+	Models          map[string]Model    // by the name that clients ask for
+	DefaultProvider string              // who gets a model that no alias and no prefix names; "": the only provider there is
+
+	Masking      chat.Settings
+	Pruning      chat.Pruning
+	Originals    originals.Store // may be nil only where nothing is masked or pruned
+	OriginalsTTL time.Duration   // how long they live unused; 0: unknown, so that they are renewed with every request
+	Records      Records         // may be nil only where nothing is masked or pruned
+	Tenant       string          // whose originals and records these are
+
+	OwnToken     secret.Text      // what our own door asks for: it never reaches a provider
+	Limit        *ratelimit.Local // of chat requests; nil: none
+	MaxBodyBytes int64            // a larger chat request is refused
+	Now          func() time.Time // nil: time.Now
+	Log          *slog.Logger     // nil discards
+	Metrics      prometheus.Registerer
+
+	HeaderTimeout time.Duration     // how long a provider may take to begin its answer; 0: DefaultHeaderTimeout
+	Transport     http.RoundTripper // nil: one of our own, with HeaderTimeout
+}
+
+// Records keep what was sent before. To lose a value costs one miss of a provider's cache.
+type Records interface {
+	Get(ctx context.Context, key string) ([]byte, bool)
+	Put(ctx context.Context, key string, value []byte) error
+}
+
+// DefaultHeaderTimeout lets a model think as long as the usual clients wait.
+const DefaultHeaderTimeout = 10 * time.Minute
+
+// Proxy is the door for chat completions.
+type Proxy struct {
+	opt       Options
+	providers map[string]*provider
+	fallback  *provider // takes what nobody else does; nil: none
+	transport http.RoundTripper
+	metrics   metrics
+	renewed   renewals
+	flights   flights
+}
+
+// New makes a proxy.
+func New(opt Options) (*Proxy, error) {
+	if opt.MaxBodyBytes <= 0 {
+		return nil, errors.New("llmproxy: a body size is needed")
+	}
+	rewrites := opt.Masking.Enabled || opt.Pruning.Enabled
+	if rewrites && (opt.Originals == nil || opt.Records == nil) {
+		return nil, errors.New("llmproxy: originals and records are needed")
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &Proxy{opt: opt, providers: map[string]*provider{}, transport: opt.Transport, metrics: newMetrics(opt.Metrics)}
+	for name, s := range opt.Providers {
+		base, err := s.parseBase()
+		if err != nil {
+			return nil, fmt.Errorf("providers.%s.base_url: %w", name, err)
+		}
+		p.providers[name] = &provider{Provider: s, name: name, base: base}
+	}
+	for name, m := range opt.Models {
+		if p.providers[m.Provider] == nil {
+			return nil, fmt.Errorf("models.%q.provider: %q is not one of the providers", name, m.Provider)
+		}
+	}
+	p.fallback = defaultProvider(opt.DefaultProvider, p.providers)
+	if p.fallback == nil && opt.DefaultProvider != "" {
+		return nil, fmt.Errorf("default_provider: %q is not one of the providers", opt.DefaultProvider)
+	}
+	if p.transport == nil {
+		p.transport = newTransport(opt.HeaderTimeout)
+	}
+	return p, nil
+}
+
+// Close lets go of the connections that wait for another request.
+func (p *Proxy) Close() error {
+	if t, ok := p.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+	return nil
+}
+
+// newTransport speaks HTTP/1.1: each answer has a connection of its own, so that none suffers from another's, and a
+// request is known not to have been written when it is sent again. It neither asks for compression nor undoes it.
+func newTransport(headerTimeout time.Duration) *http.Transport {
+	if headerTimeout <= 0 {
+		headerTimeout = DefaultHeaderTimeout
+	}
+	var only http.Protocols
+	only.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ResponseHeaderTimeout: headerTimeout,
+		MaxIdleConns:          256,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       30 * time.Second,
+		DisableCompression:    true,
+		ReadBufferSize:        32 << 10,
+		WriteBufferSize:       32 << 10,
+		Protocols:             &only,
+	}
+}
+
+// Serve answers POST /v1/chat/completions for a principal who may call. Any other method is passed on.
+func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal string) {
+	if r.Method != http.MethodPost {
+		p.ServeOther(w, r)
+		return
+	}
+	began := time.Now()
+	untouched.announce(w.Header())
+	body, bad := readBody(w, r, p.opt.MaxBodyBytes)
+	if bad != nil {
+		p.refuse(w, nil, bad)
+		return
+	}
+	defer body.release()
+	if wait, ok := p.opt.Limit.Allow(principal); !ok {
+		p.refuse(w, nil, rateLimited(wait))
+		return
+	}
+	conv := p.read(r.Context(), body.bytes)
+	to, bad := p.targetOf(conv)
+	if bad != nil {
+		p.refuse(w, nil, bad)
+		return
+	}
+	x := exchange{p: p, to: to, began: began, effect: untouched}
+	x.run(w, r, x.rewrite(r.Context(), conv, body))
+}
+
+// read parses a request; nil where it is not strict JSON, or defeats us.
+func (p *Proxy) read(ctx context.Context, body []byte) (conv *chat.Conversation) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.trouble(ctx, "reading a request panicked", fmt.Errorf("%v", v))
+			conv = nil
+		}
+	}()
+	conv, err := chat.Read(body)
+	if err != nil {
+		return nil // a provider may know better
+	}
+	return conv
+}
+
+// targetOf says where a request goes. What is not strict JSON has no model we could trust, and goes to the default.
+func (p *Proxy) targetOf(conv *chat.Conversation) (target, *failure) {
+	model := ""
+	if conv != nil {
+		model = conv.Model
+	}
+	to, ok := p.route(model)
+	if !ok {
+		return target{}, p.modelNotFound(model)
+	}
+	return to, nil
+}

@@ -1,0 +1,85 @@
+package llmproxy
+
+import (
+	"net/url"
+	"strings"
+
+	"secateur/internal/bill"
+)
+
+// provider is a configured provider.
+type provider struct {
+	Provider
+
+	name   string
+	base   *url.URL
+	models modelList
+}
+
+// target is where a request goes.
+type target struct {
+	provider *provider
+	model    string // what the provider calls the model; "": what the client does, or nothing
+	prices   bill.Prices
+}
+
+// route finds the provider of a model: an alias, else provider/model, else the default provider takes it as it is.
+func (p *Proxy) route(model string) (target, bool) {
+	if alias, ok := p.opt.Models[model]; ok {
+		to := target{provider: p.providers[alias.Provider], model: alias.Model}
+		to.prices = pricesOf(alias.Prices, to, model)
+		return to, true
+	}
+	if prefix, rest, ok := strings.Cut(model, "/"); ok && rest != "" && p.providers[prefix] != nil {
+		to := target{provider: p.providers[prefix], model: rest}
+		to.prices = pricesOf(nil, to, model)
+		return to, true
+	}
+	to := target{provider: p.fallback}
+	if to.provider == nil {
+		return target{}, false
+	}
+	to.prices = pricesOf(nil, to, model)
+	return to, true
+}
+
+// pricesOf gives the alias's prices, else the provider's, else those known for a model of this name.
+func pricesOf(own *bill.Prices, to target, asked string) bill.Prices {
+	switch {
+	case own != nil:
+		return *own
+	case to.provider.Prices != nil:
+		return *to.provider.Prices
+	case to.model != "":
+		asked = to.model
+	}
+	known, _ := bill.Lookup(asked)
+	return known
+}
+
+// url is an address of the provider: below is an escaped path under its base.
+func (p *provider) url(below, query string) *url.URL {
+	u := *p.base
+	path := strings.TrimSuffix(u.EscapedPath(), "/") + below
+	u.Path, u.RawPath = path, ""
+	if plain, err := url.PathUnescape(path); err == nil {
+		u.Path, u.RawPath = plain, path
+	}
+	switch {
+	case u.RawQuery == "":
+		u.RawQuery = query
+	case query != "":
+		u.RawQuery += "&" + query
+	}
+	return &u
+}
+
+// defaultProvider is the one named, else the only one there is, else nil.
+func defaultProvider(name string, all map[string]*provider) *provider {
+	if name == "" && len(all) == 1 {
+		for _, p := range all {
+			return p
+		}
+	}
+	return all[name]
+}

@@ -1,0 +1,69 @@
+package llmproxy
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"secateur/internal/chat"
+)
+
+// exchange is one chat request and its answer.
+type exchange struct {
+	p      *Proxy
+	to     target
+	began  time.Time
+	effect effect
+	booked *chat.Record // what was written down of it; nil: nothing
+
+	rewritten
+}
+
+const chatPath = "/chat/completions"
+
+// run sends the request, whose body it releases, and passes the answer on.
+func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if x.flight != nil {
+		defer func() { x.p.flights.land(x.flight, x.booked) }()
+	}
+	res, err := x.p.send(ctx, x.to.provider, &http.Request{
+		Method: http.MethodPost, URL: x.to.provider.url(chatPath, r.URL.RawQuery),
+		Header: x.p.headersFor(x.to.provider, r.Header),
+		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
+		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
+	})
+	body.release() // the transport may hold it still
+	if err != nil {
+		if r.Context().Err() != nil {
+			x.p.metrics.request(x.to.provider, clientGone)
+			panic(http.ErrAbortHandler) // nobody is there to be told
+		}
+		x.p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", x.to.provider.name, "err", err)
+		x.p.refuse(w, x.to.provider, unanswered(x.to.provider, err))
+		return
+	}
+	defer res.Body.Close()
+	x.effect.announce(res.Header)
+	a := answer{from: x.to.provider, res: res, usage: x.meter(res)}
+	if x.flight != nil {
+		a.ending = &x.flight.ending
+	}
+	if isEventStream(res.Header) && !isEncoded(res.Header) {
+		a.events = &events{}
+	}
+	ended := a.pass(ctx, w)
+	x.settle(ctx, res.StatusCode, ended, a.usage)
+	if ended.broken() && !a.told {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+}
+
+// send makes one request of a provider. Redirects are the client's to follow.
+func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
+	req.Host = to.base.Host
+	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	return p.transport.RoundTrip(req.WithContext(ctx))
+}

@@ -1,0 +1,70 @@
+package llmproxy
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"secateur/internal/bill"
+	"secateur/internal/secret"
+)
+
+// Provider is a place that answers chat completions.
+type Provider struct {
+	BaseURL string       `toml:"base_url" json:"base_url"` // what /chat/completions is appended to
+	APIKey  secret.Text  `toml:"api_key" json:"api_key"`   // empty: the client's own Authorization header is passed on
+	Prices  *bill.Prices `toml:"prices" json:"prices"`     // nil: those of the built-in table, by the model's name
+}
+
+// Model is a name that clients may ask for.
+type Model struct {
+	Provider string       `toml:"provider" json:"provider"`
+	Model    string       `toml:"model" json:"model"`   // what the provider calls it; "": the same
+	Prices   *bill.Prices `toml:"prices" json:"prices"` // nil: the provider's
+}
+
+// Validate reports every mistake as "key: text".
+func (p Provider) Validate() error {
+	_, err := p.parseBase()
+	var errs []error
+	if err != nil {
+		errs = append(errs, fmt.Errorf("base_url: %w", err))
+	}
+	return errors.Join(append(errs, validatePrices(p.Prices))...)
+}
+
+// Validate reports every mistake as "key: text".
+func (m Model) Validate() error {
+	var errs []error
+	if m.Provider == "" {
+		errs = append(errs, errors.New("provider: missing"))
+	}
+	return errors.Join(append(errs, validatePrices(m.Prices))...)
+}
+
+func validatePrices(p *bill.Prices) error {
+	if p == nil {
+		return nil
+	}
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("prices: %w", err)
+	}
+	return nil
+}
+
+// parseBase parses the base URL. Its errors do not repeat it: it may hold a password.
+func (p Provider) parseBase() (*url.URL, error) {
+	if p.BaseURL == "" {
+		return nil, errors.New("missing")
+	}
+	u, err := url.Parse(p.BaseURL)
+	switch {
+	case err != nil:
+		return nil, errors.New("not a URL")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, errors.New("not an http or https address")
+	case u.User != nil:
+		return nil, errors.New("a user in the address is not sent; use api_key")
+	}
+	return u, nil
+}
