@@ -1,0 +1,67 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+)
+
+// clientGroups are the keys under which clients list their servers by name: most of them, Codex, and VS Code, whose key
+// is ours with another shape.
+var clientGroups = []string{"mcpServers", "mcp_servers", "servers"}
+
+// adoptClientServers rewrites servers that a client's file lists by name into entries of our own list, behind those
+// that are there. A file without such servers comes back as it is.
+func (d *decoder) adoptClientServers(root *node, dir string, readFile func(string) ([]byte, error)) *node {
+	adopted := &node{kind: kindList, off: root.off}
+	var groups []member
+	for _, m := range root.members {
+		isGroup := slices.Contains(clientGroups, m.name)
+		switch {
+		case isGroup && m.value.kind == kindTable:
+			groups = append(groups, m)
+		case isGroup && m.name != "servers":
+			d.wrongKind(m.value, spot{path: m.name, place: place{label: m.name, off: m.off}}, "a table of servers by name")
+			groups = append(groups, member{name: m.name, off: m.off, value: newTable(m.off, fromValue)})
+		case m.name == "servers" && m.value.kind == kindList:
+			adopted.items = slices.Clone(m.value.items)
+			adopted.off = m.off
+		}
+	}
+	if len(groups) == 0 {
+		return root
+	}
+	d.lax = true
+	ids := takenIDs(root)
+	for _, g := range groups {
+		for _, m := range g.value.members {
+			c := clientServer{
+				decoder: d, dir: dir, readFile: readFile,
+				at:  spot{path: fmt.Sprintf("servers[%d]", len(adopted.items)), place: place{label: join(g.name, m.name), off: m.off}},
+				out: newTable(m.off, fromValue), env: newTable(m.off, fromValue),
+				fileEnv: newTable(m.off, fromValue), headers: newTable(m.off, fromValue),
+			}
+			if entry := c.translate(m, ids); entry != nil {
+				adopted.items = append(adopted.items, entry)
+			}
+		}
+	}
+	out := root.without(clientGroups...)
+	out.put(member{name: "servers", off: adopted.off, value: adopted})
+	return out
+}
+
+// takenIDs are the ids that no client's server may be given.
+func takenIDs(root *node) map[string]bool {
+	taken := map[string]bool{PrunerID: true}
+	if enabled := root.get("mcp_pruner").get("enabled"); enabled != nil && enabled.text == "false" {
+		delete(taken, PrunerID)
+	}
+	if own := root.get("servers"); own != nil {
+		for _, item := range own.items {
+			if id := item.get("id"); id != nil {
+				taken[id.text] = true
+			}
+		}
+	}
+	return taken
+}

@@ -1,0 +1,202 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// parseJSON reads JSON, comments and trailing commas allowed, into a tree. After a syntax error the tree holds what came before
+// it and whole is false.
+func parseJSON(data []byte) (root *node, found []finding, whole bool) {
+	plain := blankComments(data)
+	j := &jsonTree{
+		data: plain,
+		dec:  jsontext.NewDecoder(bytes.NewBuffer(plain), jsontext.AllowDuplicateNames(true)),
+	}
+	root, err := j.value("")
+	if err == nil {
+		_, err = j.dec.ReadToken()
+		if errors.Is(err, io.EOF) {
+			err = nil
+		} else if err == nil {
+			err = errors.New("there is something after the end of the document")
+		}
+	}
+	if root == nil {
+		root = newTable(0, fromValue)
+	}
+	if err != nil {
+		j.syntaxError(err)
+		return root, j.found, false
+	}
+	if root.kind != kindTable {
+		j.found = append(j.found, finding{place: place{off: root.off}, text: "expected a table { … }, not " + root.kind.String()})
+		return newTable(0, fromValue), j.found, false
+	}
+	return root, j.found, true
+}
+
+type jsonTree struct {
+	data  []byte
+	dec   *jsontext.Decoder
+	depth int
+	found []finding
+}
+
+// next is the offset where the token about to be read begins.
+func (j *jsonTree) next() int {
+	j.dec.PeekKind()
+	off := int(j.dec.InputOffset())
+	for off < len(j.data) && strings.IndexByte(" \t\r\n,:", j.data[off]) >= 0 {
+		off++
+	}
+	return off
+}
+
+// value reads one value. On an error it gives what it had so far, so that mistakes before the broken place are found
+// too.
+func (j *jsonTree) value(path string) (*node, error) {
+	if j.depth++; j.depth > maxDepth {
+		return nil, errDepth
+	}
+	defer func() { j.depth-- }()
+	n := &node{off: j.next()}
+	tok, err := j.dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch tok.Kind() {
+	case jsontext.KindBeginObject:
+		n.kind = kindTable
+		return n, j.members(n, path)
+	case jsontext.KindBeginArray:
+		n.kind = kindList
+		return n, j.items(n, path)
+	case jsontext.KindString:
+		n.kind, n.text = kindString, tok.String()
+	case jsontext.KindNumber:
+		n.kind, n.text = kindInteger, tok.String()
+		if strings.ContainsAny(n.text, ".eE") {
+			n.kind = kindFloat
+		}
+	case jsontext.KindNull:
+		n.kind = kindNull
+	default:
+		n.kind, n.text = kindBool, tok.String()
+	}
+	return n, nil
+}
+
+func (j *jsonTree) members(n *node, path string) error {
+	for j.dec.PeekKind() != jsontext.KindEndObject {
+		off := j.next()
+		name, err := j.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		key := name.String()
+		at := join(path, key)
+		v, err := j.value(at)
+		if v != nil {
+			v.off = off
+			if !n.put(member{name: key, off: off, value: v}) {
+				j.found = append(j.found, finding{place: place{label: at, off: off}, text: "this key is set twice"})
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := j.dec.ReadToken()
+	return err
+}
+
+func (j *jsonTree) items(n *node, path string) error {
+	for j.dec.PeekKind() != jsontext.KindEndArray {
+		v, err := j.value(path + "[" + strconv.Itoa(len(n.items)) + "]")
+		if v != nil {
+			n.items = append(n.items, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := j.dec.ReadToken()
+	return err
+}
+
+func (j *jsonTree) syntaxError(err error) {
+	f := finding{place: place{off: int(j.dec.InputOffset())}}
+	if serr, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		f.off = int(serr.ByteOffset)
+		err = serr.Err
+	}
+	f.text = "not JSON: " + err.Error()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		f.off = len(j.data)
+		f.text = "not JSON: the document ends too early"
+	}
+	j.found = append(j.found, f)
+}
+
+// blankComments replaces // and /* */ comments and commas before a closing bracket by spaces, so that every offset
+// stays what it was. Line ends stay; a comment that is never closed is left for the parser to refuse.
+func blankComments(data []byte) []byte {
+	out := bytes.Clone(data)
+	comma := -1     // offset of a comma with nothing but space behind it so far
+	last := byte(0) // the last byte that was neither space nor comment
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+	}
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '"':
+			for i++; i < len(out) && out[i] != '"' && out[i] != '\n'; i++ {
+				if out[i] == '\\' {
+					i++
+				}
+			}
+			comma, last = -1, '"'
+		case '/':
+			end := -1
+			if rest := out[i:]; bytes.HasPrefix(rest, []byte("//")) {
+				if end = bytes.IndexByte(rest, '\n'); end < 0 {
+					end = len(rest)
+				}
+			} else if bytes.HasPrefix(rest, []byte("/*")) {
+				if end = bytes.Index(rest[2:], []byte("*/")); end >= 0 {
+					end += len("/**/")
+				}
+			}
+			if end < 0 {
+				return out
+			}
+			blank(i, i+end)
+			i += end - 1
+		case ',':
+			if comma = -1; strings.IndexByte("[{,:\x00", last) < 0 {
+				comma = i
+			}
+			last = ','
+		case '}', ']':
+			if comma >= 0 {
+				out[comma] = ' '
+			}
+			comma, last = -1, c
+		default:
+			comma, last = -1, c
+		}
+	}
+	return out
+}

@@ -1,0 +1,174 @@
+package config
+
+import "strings"
+
+// keyInfo is what a person and an editor should know of a key.
+type keyInfo struct {
+	doc   string
+	enum  []string
+	least *float64 // nil: none
+	most  *float64
+	above *float64 // the value must be more than this
+}
+
+// keys describes every key by its pattern: [] is any item of a list, * any name in a table. A test holds the table and
+// the Settings together.
+var keys = map[string]keyInfo{
+	"listen":                {doc: "Address of the HTTP doors, host:port. One that other machines reach needs auth_token."},
+	"allowed_hosts":         {doc: "Further host names under which the HTTP doors may be reached, for a reverse proxy."},
+	"allowed_origins":       {doc: "Origins of web pages that may call, such as https://app.example."},
+	"log_level":             {doc: "DEBUG, INFO, WARN or ERROR.", enum: []string{"DEBUG", "INFO", "WARN", "WARNING", "ERROR", "CRITICAL", "debug", "info", "warn", "warning", "error", "critical"}},
+	"structured_logging":    {doc: "One JSON object a line."},
+	"auth_token":            {doc: "The token that clients must show. Empty: none is asked on loopback."},
+	"rate_limit_per_minute": {doc: "Calls a minute and principal. 0: no limit.", least: new(0.0)},
+	"healthcheck_interval":  {doc: "Seconds between two heartbeats of a server. 0: off.", least: new(0.0)},
+	"healthcheck_timeout":   {doc: "Seconds after which a heartbeat is missed.", above: new(0.0)},
+	"response_timeout":      {doc: "Seconds a server has for an answer. Progress renews it; it rests while the server waits for the client.", above: new(0.0)},
+	"page_size":             {doc: "Entries in one page of a list.", least: new(1.0)},
+	"first_list_wait":       {doc: "Seconds that a list waits for servers that are still starting.", least: new(0.0)},
+	"max_message_bytes":     {doc: "A larger MCP message fails that call alone.", least: new(1024.0)},
+	"max_body_bytes":        {doc: "A larger chat request is refused.", least: new(1024.0)},
+	"default_provider":      {doc: "Which of providers gets a model that no alias and no prefix names."},
+
+	"naming":                      {doc: "How the aggregate calls the tools and prompts of its servers."},
+	"naming.separator":            {doc: "Stands between a server's id and the name."},
+	"naming.clients":              {doc: "By a pattern of clientInfo.name, before the built-in profiles of the well-known clients."},
+	"naming.clients.*":            {doc: "How names look to these clients."},
+	"naming.clients.*.separator":  {doc: "Stands between a server's id and the name. Empty: the general one."},
+	"naming.clients.*.max_length": {doc: "Longer names are cut with a stable hash. 0: any length.", least: new(0.0)},
+
+	"servers":                    {doc: "The MCP servers to call."},
+	"servers[]":                  {doc: "One server: a command, a url or a builtin."},
+	"servers[].id":               {doc: "Letters, digits, - and _."},
+	"servers[].command":          {doc: "Program and arguments of a child process."},
+	"servers[].env":              {doc: "Variables of the child, beside a minimal base (PATH, HOME, LANG, TMPDIR, proxy and CA variables)."},
+	"servers[].cwd":              {doc: "Working directory of the child. Empty: ours."},
+	"servers[].disabled":         {doc: "Known, but never started or called."},
+	"servers[].startup_timeout":  {doc: "Seconds from start to the end of the handshake. 0: 20.", least: new(0.0)},
+	"servers[].shutdown_grace":   {doc: "Seconds between the steps of stopping a child. 0: 3.", least: new(0.0)},
+	"servers[].response_timeout": {doc: "Seconds this server has for an answer. 0: the general one.", least: new(0.0)},
+	"servers[].protocol":         {doc: "Era of the protocol.", enum: []string{"auto", "legacy", "modern"}},
+	"servers[].isolation":        {doc: "One child for all, or one for each client session.", enum: []string{"shared", "per-session"}},
+	"servers[].framing":          {doc: "How a child's messages are told apart.", enum: []string{"line", "content-length"}},
+	"servers[].mask":             {doc: "false: this server's results are never cut."},
+	"servers[].mask_exempt":      {doc: "Patterns of tools whose results are never cut, such as read_*."},
+	"servers[].url":              {doc: "Address of a server reached over HTTP, instead of command."},
+	"servers[].transport":        {doc: "With url: Streamable HTTP, HTTP+SSE, or plain POST {url}/rpc.", enum: []string{"http", "sse", "rpc"}},
+	"servers[].headers":          {doc: "Sent with every HTTP request to url."},
+	"servers[].builtin":          {doc: "A server inside this program, instead of command.", enum: builtins},
+
+	"observation_masking":                      {doc: "What is cut out of tool results, door by door. Every original can be had back."},
+	"observation_masking.gateway":              {doc: "Raw JSON-RPC to one server: every string of a result."},
+	"observation_masking.gateway.max_chars":    {doc: "Longer strings are cut to head and tail.", least: new(1.0)},
+	"observation_masking.gateway.head_chars":   {doc: "Characters kept of the beginning. Head and tail together may not exceed max_chars.", least: new(0.0)},
+	"observation_masking.gateway.tail_chars":   {doc: "Characters kept of the end.", least: new(0.0)},
+	"observation_masking.gateway.marker":       {doc: "Stands where the cut was made. {orig}, {head}, {tail} and {id} are filled in."},
+	"observation_masking.gateway.exempt_media": {doc: "true: images, audio and other base64 data are never cut."},
+	"observation_masking.mcp":                  {doc: "The aggregate: texts of tool results; media and structured content never."},
+	"observation_masking.mcp.enabled":          {doc: "false: nothing is cut."},
+	"observation_masking.mcp.max_chars":        {doc: "Longer texts are cut to head and tail.", least: new(1.0)},
+	"observation_masking.mcp.head_chars":       {doc: "Characters kept of the beginning. Head and tail together may not exceed max_chars.", least: new(0.0)},
+	"observation_masking.mcp.tail_chars":       {doc: "Characters kept of the end.", least: new(0.0)},
+	"observation_masking.mcp.marker":           {doc: "Stands where the cut was made. {orig}, {head}, {tail} and {id} are filled in."},
+	"observation_masking.mcp.exempt_media":     {doc: "true: images, audio and other base64 data are never cut."},
+
+	"observation_masking.schema1":                      {doc: "Old tool results in conversations on their way to a model. Written without strategy: the sliding window; not written: priced."},
+	"observation_masking.schema1.enabled":              {doc: "false: nothing is masked."},
+	"observation_masking.schema1.window_turns":         {doc: "Newest tool turns left whole. 0 or less: nothing is masked."},
+	"observation_masking.schema1.keep_errors":          {doc: "Results that are errors are left whole."},
+	"observation_masking.schema1.keep_last_k_per_tool": {doc: "Newest results of each tool left whole. 0: off.", least: new(0.0)},
+	"observation_masking.schema1.min_chars":            {doc: "Shorter results are left whole.", least: new(0.0)},
+	"observation_masking.schema1.placeholder_template": {doc: "Stands in place of a result. {tool_call_id}, {tool_name} and {original_chars} are filled in."},
+	"observation_masking.schema1.strategy":             {doc: "sliding masks whatever left the window; stepped only every step_turns; priced only where it lowers the bill.", enum: []string{"sliding", "stepped", "priced"}},
+	"observation_masking.schema1.step_turns":           {doc: "Strategy stepped: tool turns between two moves of the boundary.", least: new(1.0)},
+	"observation_masking.schema1.max_loss":             {doc: "Strategy priced: how far a conversation's bill may rise above passing through; 0.05 is five percent.", least: new(0.0), most: new(10.0)},
+	"observation_masking.schema1.recover":              {doc: "hint: the placeholder also carries the id and how to get the result back.", enum: []string{"none", "hint"}},
+
+	"context_pruning":                 {doc: "Big tool results pruned once, when they first pass on their way to a model."},
+	"context_pruning.enabled":         {doc: "true: they are."},
+	"context_pruning.min_chars":       {doc: "Shorter results pass whole.", least: new(1.0)},
+	"context_pruning.target_chars":    {doc: "What a big result is pruned towards.", least: new(1.0)},
+	"context_pruning.max_prune_ratio": {doc: "Greatest part of the lines that may go.", least: new(0.0), most: new(1.0)},
+	"context_pruning.min_keep_lines":  {doc: "Lines that stay at least.", least: new(0.0)},
+
+	"mcp_pruner":                        {doc: "The pruner. Environment variables beat this section: MCP_PRUNER_*, KIMI_PRUNING_BACKEND, DEEPINFRA_*, SECATEUR_RERANK_*."},
+	"mcp_pruner.enabled":                {doc: "Offer it as server `pruner` and at /rpc."},
+	"mcp_pruner.host":                   {doc: "Where `secateur pruner` listens."},
+	"mcp_pruner.port":                   {doc: "Where `secateur pruner` listens. 0: any free port.", least: new(0.0), most: new(65535.0)},
+	"mcp_pruner.backend":                {doc: "heuristic is local. deepinfra (or cloud) and rerank send lines of the text to a service; their keys come from the environment.", enum: []string{"heuristic", "deepinfra", "cloud", "rerank"}},
+	"mcp_pruner.structure":              {doc: "Which structural lines are forced to stay: all, or those that enclose a kept line.", enum: []string{"all", "enclosing"}},
+	"mcp_pruner.prune_id_ttl_s":         {doc: "Seconds an original is kept by `secateur pruner` alone; elsewhere store.ttl_s counts.", above: new(0.0)},
+	"mcp_pruner.max_input_chars":        {doc: "A longer text passes whole.", least: new(1.0)},
+	"mcp_pruner.cache_ttl_s":            {doc: "Seconds a reranker's scores are kept. 0: not at all.", least: new(0.0)},
+	"mcp_pruner.cache_max_entries":      {doc: "Reranker answers kept at most. 0: none.", least: new(0.0)},
+	"mcp_pruner.deepinfra_timeout_ms":   {doc: "Milliseconds a reranker has.", above: new(0.0)},
+	"mcp_pruner.deepinfra_max_docs":     {doc: "Documents sent to a reranker at most.", least: new(1.0)},
+	"mcp_pruner.rerank_url":             {doc: "Backend rerank: where to POST query and documents."},
+	"mcp_pruner.rerank_model":           {doc: "Backend rerank: the model to ask for."},
+	"mcp_pruner.usd_per_million_tokens": {doc: "For cost_estimated_usd in the pruner's answers.", least: new(0.0)},
+
+	"store":                {doc: "Where originals are kept, so that every cut can be undone."},
+	"store.url":            {doc: "memory: or file:DIR."},
+	"store.max_bytes":      {doc: "Room for all originals. A full store means that nothing more is cut.", least: new(1.0)},
+	"store.ttl_s":          {doc: "Seconds an original is kept after its last use.", above: new(0.0)},
+	"store.put_timeout_ms": {doc: "A slower store means that nothing is cut. 0: wait.", least: new(0.0)},
+
+	"providers":            {doc: "Places that answer chat completions, by name."},
+	"providers.*":          {doc: "One provider."},
+	"providers.*.base_url": {doc: "Its address, up to and without /chat/completions."},
+	"providers.*.api_key":  {doc: "Empty: the client's own Authorization header is passed on."},
+	"providers.*.prices":   {doc: "Dollars per million tokens."},
+	"models":               {doc: "Names that clients may ask for."},
+	"models.*":             {doc: "One name."},
+	"models.*.provider":    {doc: "Which of providers answers."},
+	"models.*.model":       {doc: "What the provider calls it. Empty: the same."},
+	"models.*.prices":      {doc: "Dollars per million tokens. Left out: the provider's."},
+	"prices.input":         {doc: "Input tokens.", least: new(0.0)},
+	"prices.cached_input":  {doc: "Input tokens read from the cache. Left out: as input.", least: new(0.0)},
+	"prices.cache_write":   {doc: "Input tokens written to the cache. Left out: as input.", least: new(0.0)},
+	"prices.output":        {doc: "Output tokens.", least: new(0.0)},
+	"prices.cache_ttl_s":   {doc: "Seconds the provider's cache lives.", least: new(0.0)},
+}
+
+// infoOf is what keys says about a pattern; prices mean the same wherever they stand.
+func infoOf(pattern string) (keyInfo, bool) {
+	if _, price, ok := strings.Cut(pattern, ".prices."); ok {
+		pattern = "prices." + price
+	}
+	info, ok := keys[pattern]
+	return info, ok
+}
+
+// homeOf tells where a key that is unknown here would be known: at the top of the file, or in the one section that has
+// it.
+func homeOf(name, section string) string {
+	if _, top := keys[name]; top && section != "" {
+		return "it belongs at the top of the file, before the first [section]"
+	}
+	home := ""
+	for pattern := range keys {
+		parent, last, ok := cutLast(pattern)
+		if !ok || last != name || strings.Contains(parent, "*") || parent == "prices" {
+			continue
+		}
+		if home != "" {
+			return "" // more than one
+		}
+		home = parent
+	}
+	if home == "" || home == section {
+		return ""
+	}
+	if list, ok := strings.CutSuffix(home, "[]"); ok {
+		return "it belongs in [[" + list + "]]"
+	}
+	return "it belongs in [" + home + "]"
+}
+
+func cutLast(pattern string) (parent, last string, ok bool) {
+	i := strings.LastIndexByte(pattern, '.')
+	if i < 0 {
+		return "", pattern, false
+	}
+	return pattern[:i], pattern[i+1:], true
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Severity tells a mistake from a warning.
+type Severity int
+
+// A Mistake keeps the program from starting, a Warning does not, and a Notice says that a key has no effect yet.
+const (
+	Mistake Severity = iota
+	Warning
+	Notice
+)
+
+// String is the word for a person.
+func (s Severity) String() string {
+	switch s {
+	case Warning:
+		return "warning"
+	case Notice:
+		return "notice"
+	default:
+		return "mistake"
+	}
+}
+
+// Problem is one thing to say about the configuration. Its text never holds a secret.
+type Problem struct {
+	File     string // the file as it was named, "environment", or "command line"
+	Line     int    // from 1; 0: unknown
+	Column   int    // in characters, from 1; 0: unknown
+	Key      string // "servers[0].command"; the variable or the flag where File is not a file; "" for the file as a whole
+	Text     string
+	Severity Severity
+}
+
+// String is the one-line form that editors and terminals can jump to: "secateur.toml:12:3: servers[0].comand: …".
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		b.WriteString(":" + strconv.Itoa(p.Line))
+		if p.Column > 0 {
+			b.WriteString(":" + strconv.Itoa(p.Column))
+		}
+	}
+	for _, part := range []string{p.Key, p.Text} {
+		if part == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString(": ")
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// finding is a Problem whose place is still an offset into the file.
+type finding struct {
+	place
+	text     string
+	severity Severity
+}
+
+// place is where a value came from.
+type place struct {
+	file  string // "" for the configuration file itself
+	label string // the key as its author wrote it
+	off   int    // offset of the key in the file; noOffset when there is none
+}
+
+// noOffset marks what has no position in the file.
+const noOffset = -1
+
+// problems turns findings into Problems in the order of the file, those without a line last. It walks the data once,
+// however many findings there are.
+func problems(file string, data []byte, found []finding) []Problem {
+	slices.SortStableFunc(found, func(a, b finding) int {
+		return cmp.Compare(uint(a.off), uint(b.off)) // noOffset becomes the largest number
+	})
+	out := make([]Problem, 0, len(found))
+	said := make(map[Problem]bool, len(found))
+	at, line, column := 0, 1, 1
+	for _, f := range found {
+		p := Problem{File: cmp.Or(f.file, file), Key: f.label, Text: f.text, Severity: f.severity}
+		if f.off != noOffset && f.file == "" {
+			for stop := min(f.off, len(data)); at < stop; {
+				r, size := utf8.DecodeRune(data[at:])
+				at += size
+				if r == '\n' {
+					line, column = line+1, 1
+				} else {
+					column++
+				}
+			}
+			p.Line, p.Column = line, column
+		}
+		if !said[p] {
+			said[p] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package config
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+
+	"secateur/internal/secret"
+)
+
+// Reranker is what the pruner's backends get from the environment alone, so that no file has to hold it.
+type Reranker struct {
+	DeepInfraURL    string      // "": DeepInfra's own
+	DeepInfraAPIKey secret.Text // empty: the backend falls back call by call
+	APIKey          secret.Text // of backend rerank; empty: none is sent
+}
+
+// PrunerID is the id under which the built-in pruner is reached while it is enabled.
+const PrunerID = "pruner"
+
+// The words for the pruner's backends.
+const (
+	backendHeuristic = "heuristic"
+	backendDeepInfra = "deepinfra"
+	backendCloud     = "cloud" // another word for deepinfra
+	backendRerank    = "rerank"
+)
+
+// oneBackendName is the one word for a backend of which there are several spellings.
+func oneBackendName(word string) string {
+	word = strings.ToLower(strings.TrimSpace(word))
+	if word == backendCloud {
+		return backendDeepInfra
+	}
+	return word
+}
+
+// validatePruner checks what the pruner itself leaves to whoever listens and calls for it.
+func (s Settings) validatePruner() error {
+	var errs []error
+	host := s.Pruner.Host
+	if _, err := netip.ParseAddr(host); host != "" && err != nil && (!isHost(host) || strings.Contains(host, ":")) {
+		errs = append(errs, errors.New("mcp_pruner.host: expected a host name or an address"))
+	}
+	if s.Reranker.DeepInfraURL != "" {
+		errs = append(errs, httpURL("mcp_pruner.deepinfra_url", s.Reranker.DeepInfraURL))
+	}
+	return errors.Join(errs...)
+}
+
+// warnBackend says when a backend was asked for that cannot work.
+func (d *decoder) warnBackend(s Settings) {
+	missing := ""
+	switch {
+	case s.Pruner.Backend == backendDeepInfra && s.Reranker.DeepInfraAPIKey.IsZero():
+		missing = "DEEPINFRA_API_KEY is not set"
+	case s.Pruner.Backend == backendRerank && s.Pruner.RerankURL == "":
+		missing = "neither rerank_url nor SECATEUR_RERANK_URL is set"
+	default:
+		return
+	}
+	d.warn(spot{place: d.locate("mcp_pruner.backend")}, "%s: every call will fall back to the heuristic", missing)
+}

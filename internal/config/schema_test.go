@@ -1,0 +1,121 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSchemaGolden(t *testing.T) {
+	const file = "testdata/schema.json"
+	got := Schema()
+	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("Schema() differs from %s; run with -update and review the difference", file)
+	}
+	if !json.Valid(got) {
+		t.Error("Schema() is not JSON")
+	}
+}
+
+// TestKeysMatchSettings holds the table of keys and the Settings together.
+func TestKeysMatchSettings(t *testing.T) {
+	used := map[string]bool{}
+	var walk func(reflect.Type, string)
+	walk = func(typ reflect.Type, pattern string) {
+		if pattern != "" && !strings.HasSuffix(pattern, "[]") && !strings.HasSuffix(pattern, ".*") || hasFields(typ) && pattern != "" {
+			info, ok := infoOf(pattern)
+			if !ok || info.doc == "" {
+				t.Errorf("keys has nothing about %s", pattern)
+			}
+			if _, price, ok := strings.Cut(pattern, ".prices."); ok {
+				pattern = "prices." + price
+			}
+			used[pattern] = true
+		}
+		switch {
+		case typ.Kind() == reflect.Pointer:
+			walk(typ.Elem(), pattern)
+		case typ.Kind() == reflect.Slice:
+			walk(typ.Elem(), pattern+"[]")
+		case typ.Kind() == reflect.Map:
+			walk(typ.Elem(), pattern+".*")
+		case hasFields(typ):
+			for name, index := range shapeOf(typ).index {
+				walk(typ.FieldByIndex(index).Type, join(pattern, name))
+			}
+		}
+	}
+	walk(reflect.TypeFor[Settings](), "")
+	for pattern := range keys {
+		if !used[pattern] {
+			t.Errorf("keys describes %s, which is no key", pattern)
+		}
+	}
+}
+
+func hasFields(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && len(shapeOf(t).names) > 0
+}
+
+// TestEnumsAreWhatValidationAccepts tries every word that the schema offers, and one that it does not.
+func TestEnumsAreWhatValidationAccepts(t *testing.T) {
+	for pattern, info := range keys {
+		if info.enum == nil {
+			continue
+		}
+		for _, word := range append(slices.Clone(info.enum), "no such word") {
+			text := enumFile(pattern, word)
+			_, mistakes := Load("c.toml", []byte(text), Options{})
+			if ok := word != "no such word"; ok != (len(mistakes) == 0) {
+				t.Errorf("%s = %q: mistakes %v", pattern, word, mistakes)
+			}
+		}
+	}
+}
+
+func enumFile(pattern, word string) string {
+	if key, ok := strings.CutPrefix(pattern, "servers[]."); ok {
+		other := `command = ["x"]`
+		switch key {
+		case "transport":
+			other = `url = "http://h"`
+		case "builtin":
+			other = ""
+		}
+		return "[[servers]]\nid = \"a\"\n" + other + "\n" + key + " = \"" + word + "\"\n"
+	}
+	return pattern + " = \"" + word + "\"\n"
+}
+
+func TestRefusedKeysAreNoKeys(t *testing.T) {
+	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "acl", "limits", "auth", "tls", "pins", "admin"} {
+		if _, known := keys[pattern]; known {
+			t.Errorf("%s is both refused and known", pattern)
+		}
+		if reason, ok := refused(pattern, false); !ok || reason == "" {
+			t.Errorf("%s is not refused", pattern)
+		}
+	}
+}
+
+func TestPendingKeysAreKeys(t *testing.T) {
+	for _, p := range pending {
+		if _, known := keys[p.path]; !known {
+			t.Errorf("pending names %s, which is no key", p.path)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/chat"
+	"secateur/internal/llmproxy"
+	"secateur/internal/originals"
+	"secateur/internal/prunemcp"
+	"secateur/internal/secret"
+	"secateur/internal/upstream"
+)
+
+// Settings are the whole configuration.
+type Settings struct {
+	Listen              string        `toml:"listen"`                // of `serve`; host:port
+	AllowedHosts        []string      `toml:"allowed_hosts"`         // further host names under which the HTTP doors may be reached
+	AllowedOrigins      []string      `toml:"allowed_origins"`       // origins of web pages that may call
+	LogLevel            string        `toml:"log_level"`             // see Level
+	StructuredLogging   bool          `toml:"structured_logging"`    // one JSON object a line
+	AuthToken           secret.Text   `toml:"auth_token"`            // empty: none is asked
+	RateLimitPerMinute  int           `toml:"rate_limit_per_minute"` // 0: none
+	HealthcheckInterval time.Duration `toml:"healthcheck_interval"`  // 0: off
+	HealthcheckTimeout  time.Duration `toml:"healthcheck_timeout"`
+	ResponseTimeout     time.Duration `toml:"response_timeout"` // of a server that has none of its own
+	PageSize            int           `toml:"page_size"`
+	FirstListWait       time.Duration `toml:"first_list_wait"`
+	MaxMessageBytes     int64         `toml:"max_message_bytes"` // of one MCP message
+	MaxBodyBytes        int64         `toml:"max_body_bytes"`    // of one chat request
+	DefaultProvider     string        `toml:"default_provider"`  // "": the only one there is
+
+	Naming             Naming                       `toml:"naming"`
+	Servers            []upstream.Settings          `toml:"servers"`
+	ObservationMasking ObservationMasking           `toml:"observation_masking"`
+	ContextPruning     chat.Pruning                 `toml:"context_pruning"`
+	Pruner             prunemcp.Settings            `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
+	Store              originals.Settings           `toml:"store"`
+	Providers          map[string]llmproxy.Provider `toml:"providers"`
+	Models             map[string]llmproxy.Model    `toml:"models"`
+
+	Reranker Reranker `toml:"-"`
+}
+
+// defaults are what a file that says nothing means.
+func defaults() Settings {
+	return Settings{
+		Listen:              "127.0.0.1:8000",
+		LogLevel:            "INFO",
+		HealthcheckInterval: 30 * time.Second,
+		HealthcheckTimeout:  5 * time.Second,
+		ResponseTimeout:     30 * time.Second,
+		PageSize:            1000,
+		FirstListWait:       10 * time.Second,
+		MaxMessageBytes:     32 << 20,
+		MaxBodyBytes:        64 << 20,
+		Naming:              defaultNaming(),
+		ObservationMasking:  defaultObservationMasking(),
+		ContextPruning:      chat.DefaultPruning(),
+		Pruner:              prunemcp.Default(),
+		Store:               originals.Default(),
+	}
+}
+
+// Level is the log level for slog.
+func (s Settings) Level() slog.Level {
+	l, _ := parseLevel(s.LogLevel)
+	return l
+}
+
+// parseLevel accepts the names of slog and the two that other loggers add.
+func parseLevel(name string) (slog.Level, bool) {
+	switch strings.ToUpper(name) {
+	case "DEBUG":
+		return slog.LevelDebug, true
+	case "INFO":
+		return slog.LevelInfo, true
+	case "WARN", "WARNING":
+		return slog.LevelWarn, true
+	case "ERROR", "CRITICAL":
+		return slog.LevelError, true
+	}
+	return slog.LevelInfo, false
+}
+
+// Validate reports every mistake of the top level and of what its parts say about each other; each part has a
+// Validate of its own.
+func (s Settings) Validate() error {
+	errs := []error{
+		s.validateListen(),
+		atLeast("rate_limit_per_minute", s.RateLimitPerMinute, 0),
+		positive("healthcheck_timeout", s.HealthcheckTimeout),
+		positive("response_timeout", s.ResponseTimeout),
+		atLeast("page_size", s.PageSize, 1),
+		atLeast("max_message_bytes", s.MaxMessageBytes, 1024),
+		atLeast("max_body_bytes", s.MaxBodyBytes, 1024),
+	}
+	if _, ok := parseLevel(s.LogLevel); !ok {
+		errs = append(errs, fmt.Errorf("log_level: %q is none of DEBUG, INFO, WARN, ERROR", s.LogLevel))
+	}
+	for i, h := range s.AllowedHosts {
+		if !isHost(h) {
+			errs = append(errs, fmt.Errorf("allowed_hosts[%d]: expected a host name, with its port if it is not the usual one", i))
+		}
+	}
+	for i, o := range s.AllowedOrigins {
+		if !isOrigin(o) {
+			errs = append(errs, fmt.Errorf("allowed_origins[%d]: expected an origin such as https://app.example, without a path", i))
+		}
+	}
+	return errors.Join(errors.Join(errs...), s.validatePruner(), s.validateServerIDs(), s.validateProviderNames())
+}
+
+func (s Settings) validateListen() error {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return errors.New(`listen: expected host:port, such as "127.0.0.1:8000"`)
+	}
+	if p, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(p, 10) != port {
+		return errors.New("listen: the port is not a number from 0 to 65535")
+	}
+	if !access.IsLoopback(host) && s.AuthToken.IsZero() {
+		return errors.New("listen: reachable from other machines, and nothing controls access; set auth_token, or listen on 127.0.0.1")
+	}
+	return nil
+}
+
+func (s Settings) validateServerIDs() error {
+	var errs []error
+	seen := map[string]bool{}
+	for i, server := range s.Servers {
+		switch {
+		case server.ID == "":
+		case seen[server.ID]:
+			errs = append(errs, fmt.Errorf("servers[%d].id: %q is another server's id too", i, server.ID))
+		case server.ID == PrunerID && s.Pruner.Enabled:
+			errs = append(errs, fmt.Errorf("servers[%d].id: %q is the built-in pruner's id; choose another, or set enabled = false under mcp_pruner",
+				i, server.ID))
+		}
+		seen[server.ID] = true
+		if server.Builtin != "" && !slices.Contains(builtins, server.Builtin) {
+			errs = append(errs, fmt.Errorf("servers[%d].builtin: there is none of this name; there is %s", i, among(builtins)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// builtins are the servers inside this program that a file may ask for.
+var builtins = []string{"demo"}
+
+func (s Settings) validateProviderNames() error {
+	var errs []error
+	known := slices.Sorted(maps.Keys(s.Providers))
+	unknown := func(key, name string) {
+		if name == "" || slices.Contains(known, name) {
+			return
+		}
+		hint := "there is no [providers] section"
+		if len(known) > 0 {
+			hint = "there is " + among(known)
+		}
+		errs = append(errs, fmt.Errorf("%s: no provider has the name %q; %s", key, name, hint))
+	}
+	unknown("default_provider", s.DefaultProvider)
+	for _, name := range slices.Sorted(maps.Keys(s.Models)) {
+		unknown(join(join("models", name), "provider"), s.Models[name].Provider)
+	}
+	return errors.Join(errs...)
+}
+
+// isHost accepts a name or an address, with or without a port.
+func isHost(s string) bool {
+	if s == "" || strings.ContainsAny(s, "/@*?# \t") {
+		return false
+	}
+	u, err := url.Parse("//" + s)
+	return err == nil && u.Hostname() != "" && u.Host == s
+}
+
+func isOrigin(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme != "" && isHost(u.Host) && s == u.Scheme+"://"+u.Host
+}
+
+func atLeast[N int | int64 | float64](key string, value, least N) error {
+	if value < least {
+		return fmt.Errorf("%s: %v is less than %v", key, value, least)
+	}
+	return nil
+}
+
+func positive(key string, value time.Duration) error {
+	if value <= 0 {
+		return fmt.Errorf("%s: must be more than 0", key)
+	}
+	return nil
+}
+
+func httpURL(key, value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return fmt.Errorf("%s: expected a URL that starts with http:// or https://", key) // it may hold a key: never shown
+	}
+	return nil
+}
