@@ -40,3 +40,13 @@ func Open(o Options) (StoreCloser, error) {
 	}
 	return WithPutTimeout(f, o.PutTimeout()), nil
 }
+
+// Dir is the directory of a store on disk; not ok for any other store.
+func (o Options) Dir() (dir string, ok bool) {
+	where, err := parseURL(o.URL)
+	if err != nil || where.dir == "" {
+		return "", false
+	}
+	dir, err = where.resolve(o.Base, o.Home)
+	return dir, err == nil
+}

@@ -15,8 +15,8 @@ func TestNeverShown(t *testing.T) {
 	const canary = "sk-canary"
 	s := secret.New(canary)
 	type holder struct {
-		Key   secret.Text
-		Inner map[string]secret.Text
+		Key   secret.Text            `json:"key"`
+		Inner map[string]secret.Text `json:"inner"`
 	}
 	h := holder{Key: s, Inner: map[string]secret.Text{"k": s}}
 

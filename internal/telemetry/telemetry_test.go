@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -28,7 +29,10 @@ func TestParseLevel(t *testing.T) {
 func TestStructuredLogIsOneObjectALine(t *testing.T) {
 	var out bytes.Buffer
 	telemetry.NewLogger(&out, slog.LevelInfo, true).Info("upstream restarted", "upstream", "files")
-	var line struct{ Level, Msg, Upstream string }
+	var line struct {
+		Msg      string `json:"msg"`
+		Upstream string `json:"upstream"`
+	}
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.Upstream != "files" || line.Msg != "upstream restarted" {
 		t.Errorf("log line %q: %+v, %v", out.String(), line, err)
 	}
@@ -36,7 +40,7 @@ func TestStructuredLogIsOneObjectALine(t *testing.T) {
 
 func TestMetricsNameTheVersion(t *testing.T) {
 	rec := httptest.NewRecorder()
-	telemetry.Handler(telemetry.NewRegistry("v9")).ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	telemetry.Handler(telemetry.NewRegistry("v9")).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if !strings.Contains(rec.Body.String(), `secateur_build_info{version="v9"} 1`) {
 		t.Errorf("/metrics does not name the version:\n%s", rec.Body.String())
 	}

@@ -159,7 +159,14 @@ func TestCrash(t *testing.T) {
 			_, err := u.Call(context.Background(), toolCall(t, "7", "keep", `1`))
 			kept <- err
 		}()
-		eventually(t, "kept", func() bool { return u.Status().InFlight == 1 })
+		eventually(t, "it is sent", func() bool {
+			m, err := u.server.(*supervised).live(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := m.session.calls.only()
+			return c != nil && c.stage.Load() == sent
+		})
 		if round < 2 {
 			_, err := u.Call(t.Context(), toolCall(t, "2", "crash", `2`))
 			wantError(t, err, Unavailable, 0, "exited with status 3")

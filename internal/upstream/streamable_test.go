@@ -273,15 +273,17 @@ func TestStreamableSessionLostWithAnotherStatus(t *testing.T) {
 
 func TestStreamableSessionLostAgainAndAgain(t *testing.T) {
 	f := newFakeHTTP(t)
-	u := start(t, Options{Settings: httpSettings(f.URL)})
-	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	var lost atomic.Bool
 	f.first = func(w http.ResponseWriter, _ *http.Request, req request) bool {
-		if req.Method == "tools/call" {
+		if req.Method == "tools/call" && lost.Load() {
 			http.Error(w, "who?", http.StatusNotFound)
 			return true
 		}
 		return false
 	}
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	lost.Store(true)
 	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
 	wantError(t, err, Unavailable, 0, "session")
 }

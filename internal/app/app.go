@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"secateur/internal/config"
+	"secateur/internal/originals"
+	"secateur/internal/ratelimit"
+	"secateur/internal/telemetry"
+)
+
+// Options make an App.
+type Options struct {
+	Config  *config.Config
+	Version string
+	Log     *slog.Logger // nil discards
+	Environ []string     // what children may inherit of; the minimal base is taken from it
+	Home    string       // what ~ stands for in store.url
+
+	// StoreGiven makes the pruner alone use the configured store, even where the file names none.
+	StoreGiven bool
+
+	// Listening is called once the doors are open; nil: nobody wants to know.
+	Listening func(addr net.Addr)
+}
+
+// App is the whole program, built and not yet running.
+type App struct {
+	opt      Options
+	cfg      config.Settings
+	log      *slog.Logger
+	registry *prometheus.Registry
+	store    originals.StoreCloser
+	servers  *servers
+	limit    *ratelimit.Local // one for all doors
+	closers  []io.Closer      // closed when all else is done
+	draining atomic.Bool
+}
+
+// New builds the program. It opens the store and starts nothing.
+func New(opt Options) (*App, error) {
+	a := newApp(opt)
+	var err error
+	if a.store, err = a.openStore(); err != nil {
+		return nil, err
+	}
+	if a.servers, err = a.buildServers(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// newApp is an App without its live parts.
+func newApp(opt Options) *App {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg := opt.Config.Settings
+	return &App{
+		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), servers: &servers{},
+		limit: ratelimit.PerMinute(cfg.RateLimitPerMinute),
+	}
+}
+
+func (a *App) openStore() (originals.StoreCloser, error) {
+	store, err := originals.Open(a.storeOptions())
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	return store, nil
+}
+
+func (a *App) storeOptions() originals.Options {
+	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log}
+}
+
+// close lets go of what New opened.
+func (a *App) close() error {
+	errs := []error{a.store.Close()}
+	for _, c := range a.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Run opens the doors and works until ctx is done; then it finishes what is in flight and takes everything down.
+func (a *App) Run(ctx context.Context) error {
+	ln, err := listen(ctx, a.cfg.Listen, "--listen")
+	if err != nil {
+		return errors.Join(err, a.close())
+	}
+	mux, err := a.routes()
+	if err != nil {
+		return errors.Join(err, ln.Close(), a.close())
+	}
+	// The servers outlive the doors: what is in flight needs them until it is answered.
+	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServers()
+	var back errgroup.Group
+	back.Go(func() error { return a.servers.run(serverCtx) })
+	err = a.serve(ctx, mux, ln)
+	stopServers()
+	return errors.Join(err, back.Wait(), a.close())
+}
+
+// drainTime is how long what is in flight may take to finish once the program is asked to stop, beyond the time a
+// server has for its answer.
+const drainTime = 5 * time.Second
+
+// serve answers HTTP until ctx is done and what is in flight then is finished.
+func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener) error {
+	web := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error {
+		if err := web.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	work.Go(func() error {
+		<-ctx.Done()
+		a.draining.Store(true)
+		a.log.InfoContext(ctx, "stopping, finishing what is in flight")
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime)
+		defer cancel()
+		if err := web.Shutdown(drain); err != nil {
+			return errors.Join(fmt.Errorf("requests were cut off: %w", err), web.Close())
+		}
+		return nil
+	})
+	if a.opt.Listening != nil {
+		a.opt.Listening(ln.Addr())
+	}
+	return work.Wait()
+}

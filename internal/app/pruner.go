@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"secateur/internal/admin"
+	"secateur/internal/originals"
+	"secateur/internal/prunemcp"
+	"secateur/internal/rpchttp"
+)
+
+// Pruner is the pruner alone: its own listener or its own pipe, and nothing else of the program.
+type Pruner struct {
+	app    *App
+	server *prunemcp.Server
+}
+
+// NewPruner builds the pruner alone. Where the configuration names no store, originals are kept in memory for
+// prune_id_ttl_s.
+func NewPruner(opt Options) (*Pruner, error) {
+	a := newApp(opt)
+	var err error
+	if !opt.StoreGiven && !opt.Config.Given("store") {
+		a.store = &originals.Memory{MaxBytes: a.cfg.Store.MaxBytes, TTL: a.cfg.Pruner.PruneIDTTL}
+	} else if a.store, err = a.openStore(); err != nil {
+		return nil, err
+	}
+	server, err := a.newPruner()
+	if err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return &Pruner{a, server}, nil
+}
+
+// Run serves POST /rpc and GET /health until ctx is done.
+func (p *Pruner) Run(ctx context.Context) error {
+	s := p.app.cfg.Pruner
+	ln, err := listen(ctx, net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), "MCP_PRUNER_PORT")
+	if err != nil {
+		return errors.Join(err, p.app.close())
+	}
+	g := p.app.guard(s.Host)
+	mux := http.NewServeMux()
+	hangPruner(mux, g, p.server)
+	mux.Handle("GET /healthz", g.open(admin.Health{}.Alive))
+	mux.Handle("/", g.open(notFound("POST /rpc, GET /health and GET /healthz")))
+	return errors.Join(p.app.serve(ctx, mux, ln), p.app.close())
+}
+
+// RunStdio serves a pipe until it ends or ctx is done.
+func (p *Pruner) RunStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return errors.Join(p.server.ServeStdio(ctx, in, out), p.app.close())
+}
+
+// Prune prunes for a person or a pipe.
+func (p *Pruner) Prune(ctx context.Context, cmd prunemcp.PruneCommand) error {
+	return errors.Join(p.server.RunPrune(ctx, cmd), p.app.close())
+}
+
+// hangPruner hangs the pruner's routes.
+func hangPruner(mux *http.ServeMux, g guard, p *prunemcp.Server) {
+	mux.Handle("/rpc", g.shut(rpchttp.Refuse, p.ServeRPC))
+	mux.Handle("/health", g.open(p.ServeHealth))
+}
+
+func (a *App) newPruner() (*prunemcp.Server, error) {
+	scorer, err := a.newRerank()
+	if err != nil {
+		return nil, err
+	}
+	return prunemcp.New(prunemcp.Options{
+		Settings:        a.cfg.Pruner,
+		Originals:       a.store,
+		Rerank:          scorer,
+		Version:         a.opt.Version,
+		Now:             time.Now,
+		Limit:           a.limit,
+		MaxMessageBytes: a.cfg.MaxMessageBytes,
+		Log:             a.log,
+		Metrics:         a.registry,
+	})
+}

@@ -1,0 +1,99 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"secateur/internal/access"
+	"secateur/internal/admin"
+	"secateur/internal/gateway"
+	"secateur/internal/mask"
+	"secateur/internal/rpchttp"
+	"secateur/internal/telemetry"
+)
+
+// routes hangs every door behind the guard.
+func (a *App) routes() (*http.ServeMux, error) {
+	host, _, err := net.SplitHostPort(a.cfg.Listen)
+	if err != nil {
+		return nil, err
+	}
+	g := a.guard(host)
+	gate, err := a.newGateway()
+	if err != nil {
+		return nil, err
+	}
+	chat, err := a.newChat()
+	if err != nil {
+		return nil, err
+	}
+	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates}
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", g.open(health.Alive))
+	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.knows(r)) }))
+	mux.Handle("GET /metrics", g.shut(plainRefusal, plain(telemetry.Handler(a.registry))))
+	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gate.Serve))
+	hangChat(mux, g, chat)
+	if a.servers.pruner != nil {
+		hangPruner(mux, g, a.servers.pruner)
+	}
+	mux.Handle("/", g.open(notFound("POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, GET /v1/models, "+
+		"POST /rpc, GET /health, GET /healthz, GET /readyz and GET /metrics")))
+	return mux, nil
+}
+
+func (a *App) newGateway() (*gateway.Gateway, error) {
+	masker, err := mask.New(a.cfg.ObservationMasking.Gateway)
+	if err != nil {
+		return nil, fmt.Errorf("observation_masking.gateway: %w", err)
+	}
+	return gateway.New(gateway.Options{
+		Servers:         a.servers.byID,
+		IDs:             a.servers.ids,
+		Masker:          masker,
+		Originals:       a.store,
+		Limit:           a.limit,
+		MaxMessageBytes: a.cfg.MaxMessageBytes,
+		Metrics:         a.registry,
+		Log:             a.log,
+	})
+}
+
+// guard is the one for a listener on this host.
+func (a *App) guard(host string) guard {
+	return guard{
+		policy: access.Policy{Token: a.cfg.AuthToken, Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
+		log:    a.log,
+	}
+}
+
+// plain is a door that does not care who its caller is.
+func plain(h http.Handler) door {
+	return func(w http.ResponseWriter, r *http.Request, _ string) { h.ServeHTTP(w, r) }
+}
+
+// notFound says what there is instead.
+func notFound(doors string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "nothing answers "+r.Method+" here; the doors are "+doors, http.StatusNotFound)
+	}
+}
+
+// listen takes an address, or says what to do about one that cannot be had.
+func listen(ctx context.Context, addr, choice string) (net.Listener, error) {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+		return ln, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("listen on %s: another program has this port; stop it, or choose another with %s", addr, choice)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("listen on %s: not allowed; choose a port above 1023 with %s", addr, choice)
+	}
+	return nil, fmt.Errorf("listen on %s: %s", addr, strings.TrimPrefix(err.Error(), "listen tcp "))
+}
