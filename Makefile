@@ -35,6 +35,7 @@ bench: ## speed, as ratios to limits taken in the same run; BENCH=Mask for some 
 
 eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 	$(GO) run ./test/eval
+	$(GO) run ./test/evalbill
 
 clean:
 	rm -rf bin test/.ready test/npm/node_modules

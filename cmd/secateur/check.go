@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newCheck(w world) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Validate the configuration: every mistake with file, line and key",
+		Long: `check reads the configuration that 'serve' would use and reports every mistake in it.
+It judges the file, not the machine: commands are not looked for and addresses not called.
+
+Exit status 3 if there is a mistake.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			l, err := w.load(file, "", true)
+			if err != nil {
+				return err
+			}
+			for _, p := range l.Warnings {
+				fmt.Fprintln(w.out, p)
+			}
+			for _, p := range l.Pending {
+				fmt.Fprintln(w.out, p)
+			}
+			if len(l.mistakes) > 0 {
+				w.complain(l.mistakes)
+				return exitError{exitConfig, fmt.Errorf("%s in %s", plural(len(l.mistakes), "mistake"), l.name())}
+			}
+			fmt.Fprintf(w.out, "%s: ok, %s\n", l.name(), plural(len(l.Servers), "server"))
+			return nil
+		},
+	}
+	configFlag(cmd, &file)
+	return cmd
+}
+
+func configFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `file`, TOML or JSON (default: $SECATEUR_CONFIG, ./secateur.toml, the user's configuration directory)")
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"secateur": main})
+}
+
+// The scripts in testdata are the command line as a person or another program meets it.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			env.Values[daemonKey{}] = new(*daemon)
+			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
+			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/.cache")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"start":     start,
+			"terminate": terminate,
+			"http":      request,
+			"status":    status,
+		},
+	})
+}
+
+// daemon is what start started.
+type daemon struct {
+	cmd    *exec.Cmd
+	output *bufio.Reader
+}
+
+type daemonKey struct{}
+
+// start ARGS… runs secateur in the background and waits until it says where it listens; $URL is that address, and
+// what it printed until then is the file greeting.
+func start(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! start")
+	}
+	cmd := exec.Command("secateur", args...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "PATH", "AUTH_TOKEN", "MCP_PRUNER_PORT"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	cmd.Stderr = ts.Stderr()
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	d := &daemon{cmd, bufio.NewReader(out)}
+	ts.Defer(func() { _ = cmd.Process.Kill() })
+	line, err := d.output.ReadString('\n')
+	if err != nil {
+		ts.Fatalf("it ended before it listened: %v", err)
+	}
+	_, rest, ok := strings.Cut(line, "http://")
+	if !ok {
+		ts.Fatalf("the first line names no address: %s", line)
+	}
+	addr, _, _ := strings.Cut(rest, " ")
+	ts.Setenv("URL", "http://"+addr)
+	more, err := d.output.Peek(d.output.Buffered()) // it was written in one piece
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("greeting"), append([]byte(line), more...), 0o600))
+	*started(ts) = d
+}
+
+// started is where a script keeps its daemon.
+func started(ts *testscript.TestScript) **daemon {
+	d, _ := ts.Value(daemonKey{}).(**daemon)
+	return d
+}
+
+// terminate sends SIGTERM and waits; the exit status must be 0.
+func terminate(ts *testscript.TestScript, neg bool, _ []string) {
+	d := *started(ts)
+	if d == nil || neg {
+		ts.Fatalf("nothing was started")
+	}
+	ts.Check(d.cmd.Process.Signal(syscall.SIGTERM))
+	if _, err := io.Copy(io.Discard, d.output); err != nil {
+		ts.Fatalf("its output: %v", err)
+	}
+	if err := d.cmd.Wait(); err != nil {
+		ts.Fatalf("after SIGTERM: %v", err)
+	}
+}
+
+// http METHOD URL [-H name:value]… [BODY] prints status line and body to stdout.
+func request(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: http METHOD URL [-H name:value]... [body]")
+	}
+	method, url, args := args[0], args[1], args[2:]
+	header, host, body := http.Header{}, "", ""
+	for len(args) > 0 {
+		if args[0] == "-H" && len(args) > 1 {
+			name, value, _ := strings.Cut(args[1], ":")
+			if strings.EqualFold(name, "host") {
+				host = value
+			} else {
+				header.Set(name, value)
+			}
+			args = args[2:]
+			continue
+		}
+		body, args = args[0], args[1:]
+	}
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	ts.Check(err)
+	req.Header = header
+	req.Host = host
+	res, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "HTTP %d\n", res.StatusCode)
+	if ids := res.Header.Get("X-Secateur-Originals"); ids != "" {
+		fmt.Fprintf(ts.Stdout(), "X-Secateur-Originals: %s\n", ids)
+	}
+	fmt.Fprintf(ts.Stdout(), "%s\n", text)
+}
+
+// status N COMMAND… runs a command whose exit status must be N.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit status %d, want %s", code, args[0])
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"secateur/internal/app"
+	"secateur/internal/config"
+	"secateur/internal/prunemcp"
+	"secateur/internal/telemetry"
+)
+
+func newPrune(w world) *cobra.Command {
+	var file, structure string
+	run := prunemcp.PruneCommand{Ratio: 0.5, Timeout: 10 * time.Second, Out: w.out, Err: w.err, Colour: w.colour}
+	var bare bool
+	cmd := &cobra.Command{
+		Use:   "prune [FILE…]",
+		Short: "Prune files or standard input for a goal",
+		Long: `prune prints what of its input matters for a goal, and a marker for each cut; what it did
+goes to standard error. 'secateur recover ID' has the cut lines back.
+
+  secateur prune --goal "why did the build fail" build.log
+  git show HEAD:main.go | secateur prune --goal "parse the flags" --ratio 0.7`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPruneFlags(run, structure); err != nil {
+				return err
+			}
+			inputs, closeAll, err := w.open(args)
+			if err != nil {
+				return err
+			}
+			defer closeAll()
+			cfg, err := w.usable(file, "", true)
+			if err != nil {
+				return err
+			}
+			if structure != "" {
+				cfg.Pruner.Structure = structure
+			}
+			w.keepOnDisk(cfg)
+			p, err := app.NewPruner(app.Options{
+				Config: cfg, Version: version, Home: w.home, StoreGiven: true,
+				Log: telemetry.NewLogger(w.err, max(cfg.Level(), slog.LevelWarn), cfg.StructuredLogging),
+			})
+			if err != nil {
+				return err
+			}
+			run.Inputs, run.Markers = inputs, !bare
+			return p.Prune(cmd.Context(), run)
+		},
+	}
+	f := cmd.Flags()
+	configFlag(cmd, &file)
+	f.StringVarP(&run.Goal, "goal", "g", "", "what you are after, in words")
+	f.StringVarP(&run.Type, "type", "t", "", "`kind` of text: code, logs or docs (default: guessed from name and content)")
+	f.Float64VarP(&run.Ratio, "ratio", "r", run.Ratio, "at most this share of the lines is cut, 0 to 1")
+	f.IntVar(&run.MinKeepLines, "min-keep", 0, "at least so many `lines` stay")
+	f.StringVar(&structure, "structure", "", "which structural lines must stay: all or enclosing (default: as configured)")
+	f.DurationVar(&run.Timeout, "timeout", run.Timeout, "for each file; after it the file is printed whole")
+	f.BoolVarP(&run.Numbers, "numbers", "n", false, "put line numbers before the kept lines")
+	f.BoolVar(&bare, "no-markers", false, "leave the markers out")
+	f.BoolVar(&run.JSON, "json", false, "print the full result, one JSON object a file")
+	return cmd
+}
+
+func checkPruneFlags(run prunemcp.PruneCommand, structure string) error {
+	switch {
+	case run.Ratio < 0 || run.Ratio > 1 || math.IsNaN(run.Ratio):
+		return usage("--ratio must be from 0 to 1")
+	case run.MinKeepLines < 0:
+		return usage("--min-keep must not be negative")
+	case run.Type != "" && !slices.Contains([]string{"code", "logs", "docs"}, run.Type):
+		return usage("--type must be code, logs or docs")
+	case structure != "" && structure != "all" && structure != "enclosing":
+		return usage("--structure must be all or enclosing")
+	case run.Timeout <= 0:
+		return usage("--timeout must be more than 0")
+	}
+	return nil
+}
+
+// open opens the files; none, or -, is standard input.
+func (w world) open(names []string) (inputs []prunemcp.Input, closeAll func(), err error) {
+	var files []*os.File
+	closeAll = func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
+	if len(names) == 0 {
+		names = []string{"-"}
+	}
+	for _, name := range names {
+		if name == "-" {
+			inputs = append(inputs, prunemcp.Input{From: w.in})
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+		files = append(files, f)
+		inputs = append(inputs, prunemcp.Input{Name: name, From: f})
+	}
+	return inputs, closeAll, nil
+}
+
+// keepOnDisk lets a command that ends at once keep its originals all the same: where the configuration names no store
+// that outlives it, they go to the user's cache.
+func (w world) keepOnDisk(cfg *config.Config) {
+	if w.cacheDir == "" || strings.HasPrefix(cfg.Store.URL, "file:") {
+		return
+	}
+	cfg.Store.URL = "file:" + filepath.Join(w.cacheDir, "secateur", "originals")
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// world is what a command touches outside itself.
+type world struct {
+	in       io.Reader
+	out, err io.Writer
+	environ  []string
+	home     string
+	userDir  string // where configurations of this user live; "" where it cannot be told
+	cacheDir string // where things of this user may be kept; "" where it cannot be told
+	colour   bool   // standard output is a terminal that wants colours
+}
+
+func system() world {
+	home, _ := os.UserHomeDir()
+	userDir, _ := os.UserConfigDir()
+	cacheDir, _ := os.UserCacheDir()
+	w := world{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), home: home, userDir: userDir, cacheDir: cacheDir}
+	w.colour = w.wantsColour(isTerminal(os.Stdout))
+	return w
+}
+
+// lookup finds a variable of the environment.
+func (w world) lookup(name string) (string, bool) {
+	for _, entry := range slices.Backward(w.environ) { // the last one wins, as for a shell
+		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+func (w world) wantsColour(terminal bool) bool {
+	if v, ok := w.lookup("NO_COLOR"); ok && v != "" {
+		return false
+	}
+	if v, ok := w.lookup("CLICOLOR_FORCE"); ok && v != "" && v != "0" {
+		return true
+	}
+	term, _ := w.lookup("TERM")
+	return terminal && term != "dumb"
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,173 @@
+// Command bench runs the benchmarks and prints each case beside its limits, as ratios.
+//
+// A benchmark that takes part is called Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with
+// every other variant of the same case in the same run, so that the machine's speed and noise fall out.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const ours = "ours"
+
+func main() {
+	run := flag.String("run", ".", "which benchmarks, as go test -bench takes it")
+	count := flag.Int("count", 1, "how often each is run; the median counts")
+	duration := flag.String("benchtime", "1s", "how long each takes")
+	flag.Parse()
+	if err := bench(context.Background(), *run, *count, *duration, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench(ctx context.Context, run string, count int, duration string, out io.Writer) error {
+	packages := flag.Args()
+	if len(packages) == 0 {
+		packages = []string{"./internal/...", "./test/..."}
+	}
+	args := append([]string{"test", "-run", "^$", "-bench", run, "-benchmem", "-count", strconv.Itoa(count), "-benchtime", duration}, packages...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	results := read(io.TeeReader(pipe, os.Stderr))
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("go test: %w", err)
+	}
+	print(out, results)
+	return nil
+}
+
+// sample is one line of go test's output.
+type sample struct {
+	subject, scene, variant string
+	nsPerOp, mbPerS, allocs float64
+	cpuPerOp                float64 // 0: not measured
+}
+
+var line = regexp.MustCompile(`^Benchmark([^/\s]+)/(\S+)/([^/\s]+?)(-\d+)?\s+\d+\s+(.*)$`)
+
+func read(r io.Reader) []sample {
+	var found []sample
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		m := line.FindStringSubmatch(lines.Text())
+		if m == nil {
+			continue
+		}
+		s := sample{subject: m[1], scene: m[2], variant: m[3]}
+		fields := strings.Fields(m[5])
+		for i := 0; i+1 < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				continue
+			}
+			switch fields[i+1] {
+			case "ns/op":
+				s.nsPerOp = value
+			case "MB/s":
+				s.mbPerS = value
+			case "allocs/op":
+				s.allocs = value
+			case "cpu-ns/op":
+				s.cpuPerOp = value
+			}
+		}
+		found = append(found, s)
+	}
+	return found
+}
+
+// print writes one table a subject: a row for each case, ours first, then how many times as long each limit takes.
+func print(out io.Writer, all []sample) {
+	for _, subject := range inOrder(all, func(s sample) string { return s.subject }) {
+		mine := keep(all, func(s sample) bool { return s.subject == subject })
+		limits := inOrder(keep(mine, func(s sample) bool { return s.variant != ours }), func(s sample) string { return s.variant })
+		fmt.Fprintf(out, "\n### %s\n\n| case | ours | MB/s | allocations |", subject)
+		for _, l := range limits {
+			fmt.Fprintf(out, " ÷ %s |", l)
+		}
+		fmt.Fprintf(out, "\n|---|---|---|---|%s\n", strings.Repeat("---|", len(limits)))
+		for _, scene := range inOrder(mine, func(s sample) string { return s.scene }) {
+			own, ok := median(mine, scene, ours)
+			if !ok {
+				continue
+			}
+			fmt.Fprintf(out, "| %s | %s | %.0f | %.0f |", scene, human(own.nsPerOp), own.mbPerS, own.allocs)
+			for _, l := range limits {
+				if limit, ok := median(mine, scene, l); ok {
+					fmt.Fprintf(out, " %s |", ratio(own, limit))
+				} else {
+					fmt.Fprint(out, " |")
+				}
+			}
+			fmt.Fprintln(out)
+		}
+	}
+}
+
+// ratio is our time over the limit's and, where it was measured, our processor time over the limit's, which is the
+// steadier of the two on a busy machine.
+func ratio(own, limit sample) string {
+	wall := fmt.Sprintf("%.2f", own.nsPerOp/limit.nsPerOp)
+	if own.cpuPerOp == 0 || limit.cpuPerOp == 0 {
+		return wall
+	}
+	return fmt.Sprintf("%s (cpu %.2f)", wall, own.cpuPerOp/limit.cpuPerOp)
+}
+
+func median(all []sample, scene, variant string) (sample, bool) {
+	runs := keep(all, func(s sample) bool { return s.scene == scene && s.variant == variant })
+	if len(runs) == 0 {
+		return sample{}, false
+	}
+	slices.SortFunc(runs, func(a, b sample) int { return cmp.Compare(a.nsPerOp, b.nsPerOp) })
+	return runs[len(runs)/2], true
+}
+
+func keep(all []sample, want func(sample) bool) (kept []sample) {
+	for _, s := range all {
+		if want(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// inOrder lists the distinct names as they first appear.
+func inOrder(all []sample, name func(sample) string) (names []string) {
+	for _, s := range all {
+		if n := name(s); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+func human(ns float64) string {
+	switch {
+	case ns >= 1e6:
+		return fmt.Sprintf("%.2f ms", ns/1e6)
+	case ns >= 1e3:
+		return fmt.Sprintf("%.1f µs", ns/1e3)
+	default:
+		return fmt.Sprintf("%.0f ns", ns)
+	}
+}

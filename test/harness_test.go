@@ -1,0 +1,213 @@
+package test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"secateur/internal/app"
+	"secateur/internal/config"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// program is a running secateur.
+type program struct {
+	url  string
+	http *http.Client
+	stop func() error // finishes what is in flight; called once more at the test's end, which does no harm
+}
+
+// start runs the program on a configuration, on a port of its own. At the test's end it is stopped, and no process
+// that it started may be left.
+func start(t *testing.T, toml string) *program {
+	t.Helper()
+	cfg, mistakes := config.Load("test.toml", []byte("listen = \"127.0.0.1:0\"\n"+toml), config.Options{Lookup: os.LookupEnv})
+	for _, m := range mistakes {
+		t.Fatal(m)
+	}
+	return startConfig(t, cfg)
+}
+
+func startConfig(tb testing.TB, cfg *config.Config) *program {
+	tb.Helper()
+	before := descendants()
+	listening := make(chan net.Addr, 1)
+	a, err := app.New(app.Options{
+		Config: cfg, Version: "test", Environ: os.Environ(),
+		Log:       slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: cfg.Level()})),
+		Listening: func(addr net.Addr) { listening <- addr },
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	p := &program{http: &http.Client{Transport: transport}}
+	var stopped bool
+	var result error
+	p.stop = func() error {
+		if !stopped {
+			cancel()
+			result, stopped = <-ended, true
+			transport.CloseIdleConnections()
+		}
+		return result
+	}
+	tb.Cleanup(func() {
+		if err := p.stop(); err != nil {
+			tb.Errorf("Run: %v", err)
+		}
+		for _, left := range descendants() {
+			if !slices.Contains(before, left) {
+				tb.Errorf("a process is left: %s", left)
+			}
+		}
+	})
+	select {
+	case addr := <-listening:
+		p.url = "http://" + addr.String()
+	case err := <-ended:
+		stopped, result = true, nil
+		tb.Fatalf("Run: %v", err)
+	}
+	return p
+}
+
+// answer is what came back over HTTP.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// rpc posts a body to a server through the gateway.
+func (p *program) rpc(t *testing.T, server, body string) answer {
+	t.Helper()
+	return p.post(t, "/api/mcp-gateway/"+server+"/rpc", body)
+}
+
+func (p *program) post(t *testing.T, path, body string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.do(t, req)
+}
+
+func (p *program) do(t *testing.T, req *http.Request) answer {
+	t.Helper()
+	res, err := p.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(body)}
+}
+
+// call is the body of a tools/call.
+func call(id int, tool, arguments string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+}
+
+// need skips at a desk, and fails in CI, where a tool is missing.
+func need(t *testing.T, tool string) string {
+	t.Helper()
+	path, err := exec.LookPath(tool)
+	if err != nil {
+		lack(t, tool+" is not installed; make test installs it")
+	}
+	return path
+}
+
+// npmServer is the command of an MCP server from npm.
+func npmServer(t *testing.T, name string) []string {
+	t.Helper()
+	node := need(t, "node")
+	script, err := filepath.Abs(filepath.Join("npm", "node_modules", "@modelcontextprotocol", name, "dist", "index.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(script); err != nil {
+		lack(t, name+" is not installed; make test installs it")
+	}
+	return []string{node, script}
+}
+
+func lack(t *testing.T, reason string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}
+
+// toml quotes a command for a configuration.
+func toml(command []string) string {
+	quoted := make([]string, len(command))
+	for i, c := range command {
+		quoted[i] = strconv.Quote(c)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// descendants lists the processes below this one.
+func descendants() []string { return children(os.Getpid()) }
+
+func children(pid int) (found []string) {
+	entries, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil
+	}
+	for _, file := range entries {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		// pid (name) state ppid …: the name may hold anything, so the fields behind it are counted from its end.
+		end := strings.LastIndexByte(string(stat), ')')
+		fields := strings.Fields(string(stat[end+1:]))
+		if len(fields) < 2 || fields[1] != strconv.Itoa(pid) {
+			continue
+		}
+		child, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			continue
+		}
+		found = append(found, string(stat[:end+1]))
+		found = append(found, children(child)...)
+	}
+	return slices.Compact(found)
+}
+
+// freePort is the address of a port that was free a moment ago and has no listener.
+func freePort(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}

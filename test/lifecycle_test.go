@@ -1,0 +1,147 @@
+package test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestStopFinishesWhatIsInFlight(t *testing.T) {
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(arrived)
+		<-goOn
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":"late"}`)
+	}))
+	defer backend.Close()
+	p := start(t, fmt.Sprintf("[[servers]]\nid = \"slow\"\nurl = %q\ntransport = \"rpc\"\n", backend.URL))
+	answered := make(chan answer, 1)
+	go func() { answered <- p.rpc(t, "slow", `{"jsonrpc":"2.0","id":1,"method":"x"}`) }()
+	<-arrived
+	stopped := make(chan error, 1)
+	go func() { stopped <- p.stop() }()
+	for !p.refusesNewConnections() {
+	}
+	close(goOn)
+	if a := <-answered; a.status != 200 || !strings.Contains(a.body, "late") {
+		t.Errorf("the call in flight got %d %s", a.status, a.body)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// refusesNewConnections reports whether the listener is closed.
+func (p *program) refusesNewConnections() bool {
+	transport := &http.Transport{DisableKeepAlives: true}
+	res, err := (&http.Client{Transport: transport}).Get(p.url + "/healthz")
+	if err != nil {
+		return true
+	}
+	_ = res.Body.Close()
+	return false
+}
+
+func TestNoDescendantOutlivesItsServer(t *testing.T) {
+	need(t, "sh")
+	dir := t.TempDir()
+	// A server that leaves children behind: one in its group, one in a session of its own.
+	script := filepath.Join(dir, "server.sh")
+	err := os.WriteFile(script, []byte(`sleep 300 &
+setsid sleep 300 &
+while read -r line; do
+  case $line in
+  *'"initialize"'*) echo 'noise on standard output'; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}}';;
+  *'"crash"'*) kill -9 $$;;
+  esac
+done
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, fmt.Sprintf("[[servers]]\nid = \"sh\"\ncommand = [\"sh\", %q]\n", script))
+	if a := p.rpc(t, "sh", `{"jsonrpc":"2.0","id":5,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
+		t.Fatalf("ping: %s", a.body)
+	}
+	if a := p.rpc(t, "sh", `{"jsonrpc":"2.0","id":6,"method":"crash"}`); !strings.Contains(a.body, `"upstream_unavailable"`) {
+		t.Errorf("a call to a server that crashes: %s", a.body)
+	}
+	// It is started again for the next call, and nothing of its first life is left beside it.
+	if a := p.rpc(t, "sh", `{"jsonrpc":"2.0","id":7,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
+		t.Fatalf("ping after the crash: %s", a.body)
+	}
+	if n := sleepers(t); n != 2 {
+		t.Errorf("%d children of the server are alive, want the 2 of its second life", n)
+	}
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := sleepers(t); n != 0 {
+		t.Errorf("%d processes outlive their server", n)
+	}
+}
+
+// sleepers counts the processes that the script left behind, wherever in the tree they are.
+func sleepers(t *testing.T) (n int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		cmdline, err := os.ReadFile(f)
+		if err == nil && string(cmdline) == "sleep\x00300\x00" {
+			env, err := os.ReadFile(filepath.Join(filepath.Dir(f), "environ"))
+			if err == nil && strings.Contains(string(env), "SECATEUR_SERVER=sh.") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func TestEveryAnswerReachesItsCaller(t *testing.T) {
+	p := start(t, fmt.Sprintf("[[servers]]\nid = \"everything\"\ncommand = %s\n", toml(npmServer(t, "server-everything"))))
+	const clients, calls = 50, 10
+	var all sync.WaitGroup
+	for c := range clients {
+		all.Go(func() {
+			for n := range calls { // every client uses the same ids
+				word := fmt.Sprintf("client %d call %d", c, n)
+				a := p.rpc(t, "everything", call(n, "echo", fmt.Sprintf(`{"message":%q}`, word)))
+				if got := a.read(t); got.ID != n || len(got.Result.Content) != 1 || got.Result.Content[0].Text != "Echo: "+word {
+					t.Errorf("%s got %s", word, a.body)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Answers of all sizes arrive whole under load, none cut short.
+func TestNoAnswerIsCutShort(t *testing.T) {
+	body := `{"jsonrpc":"2.0","id":1,"result":[` + strings.Repeat(`"`+strings.Repeat("x", 990)+`",`, 100) + `0]}`
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, body) // without reading the request first
+	}))
+	defer backend.Close()
+	p := start(t, fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\ntransport = \"rpc\"\n", backend.URL))
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			for range 60 {
+				if a := p.rpc(t, "s", `{"jsonrpc":"2.0","id":1,"method":"x"}`); a.body != body {
+					t.Errorf("an answer of %d bytes, want %d: %.100s", len(a.body), len(body), a.body)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
