@@ -49,7 +49,7 @@ type daemon struct {
 type daemonKey struct{}
 
 // start ARGS… runs secateur in the background and waits until it says where it listens; $URL is that address, and
-// what it printed until then is the file greeting.
+// what it printed until then is the file greeting, what it logs goes to the file log.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("unsupported: ! start")
@@ -59,7 +59,10 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range []string{"HOME", "PATH", "AUTH_TOKEN", "MCP_PRUNER_PORT"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
-	cmd.Stderr = ts.Stderr()
+	log, err := os.Create(ts.MkAbs("log"))
+	ts.Check(err)
+	defer log.Close()
+	cmd.Stderr = log
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
