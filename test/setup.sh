@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks: a C compiler for the race detector, Node.js, and the npm
+# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, and the npm
 # packages of test/npm/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
 set -eu
 cd "$(dirname "$0")"
@@ -21,6 +21,7 @@ need() { # need COMMAND PACKAGE...
 
 need gcc gcc libc6-dev
 need curl curl ca-certificates
+need python3 python3
 need node nodejs
 need npm npm
 

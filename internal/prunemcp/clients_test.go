@@ -125,6 +125,15 @@ func structured(ctx context.Context, t *testing.T, session *mcp.ClientSession, t
 	}
 }
 
+// lack skips at a desk and fails in CI.
+func lack(t *testing.T, reason string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}
+
 // The client most agents are built on.
 func TestTypeScriptClient(t *testing.T) {
 	modules, err := filepath.Abs("../../test/npm/node_modules")
@@ -133,10 +142,10 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("no node")
+		lack(t, "node is not installed; make test installs it")
 	}
 	if _, err := os.Stat(filepath.Join(modules, "@modelcontextprotocol/sdk")); err != nil {
-		t.Skip("the npm packages are not installed: run make test")
+		lack(t, "the npm packages are not installed; make test installs them")
 	}
 	dir := t.TempDir()
 	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {

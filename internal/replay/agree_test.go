@@ -20,11 +20,14 @@ func TestAgreesWithAnIndependentSimulator(t *testing.T) {
 	dir := filepath.Join(cmp.Or(os.Getenv("EVALDATA"), "../../../shared/evaldata"), "sessions")
 	script := filepath.Join(dir, "bill.py")
 	if _, err := os.Stat(script); err != nil {
-		t.Skip("no evaluation data: set EVALDATA")
+		t.Skip("the evaluation data is not part of the project; EVALDATA says where it is")
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("no python3")
+		if os.Getenv("CI") != "" {
+			t.Fatal("python3 is not installed; make test installs it")
+		}
+		t.Skip("python3 is not installed; make test installs it")
 	}
 	file := filepath.Join(dir, "swe-agent.jsonl.gz")
 	sessions, err := ReadFile(file)
