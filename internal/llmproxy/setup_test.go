@@ -78,6 +78,7 @@ func jsonAnswer(text string) http.HandlerFunc {
 
 // proxied is a proxy behind a listener.
 type proxied struct {
+	running sync.WaitGroup // requests whose handlers have not returned: a client may have its answer before
 	*httptest.Server
 
 	proxy    *llmproxy.Proxy
@@ -112,7 +113,11 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	mux.HandleFunc("GET /v1/models", px.proxy.ServeModels)
 	mux.HandleFunc("GET /models", px.proxy.ServeModels)
 	mux.HandleFunc("/v1/", px.proxy.ServeOther)
-	px.Server = httptest.NewUnstartedServer(mux)
+	px.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		px.running.Add(1)
+		defer px.running.Done()
+		mux.ServeHTTP(w, r)
+	}))
 	px.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	px.Start()
 	t.Cleanup(func() {
@@ -160,6 +165,7 @@ func (px *proxied) do(t *testing.T, method, path, body string, header ...string)
 // counted is the value of a counter with these labels.
 func (px *proxied) counted(t *testing.T, metric string, labels ...string) float64 {
 	t.Helper()
+	px.running.Wait()
 	families, err := px.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
