@@ -457,7 +457,7 @@ func TestFailingServers(t *testing.T) {
 		{"500 with JSON that is no answer", status("500 Oops", "application/json", `{"detail":"x"}`), -32012, "upstream_invalid_response"},
 		{"202", send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), -32012, "upstream_invalid_response"},
 		{"a redirect", send("HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"), -32012, "upstream_invalid_response"},
-		{"not HTTP", send("SSH-2.0-x\r\n"), -32012, "upstream_invalid_response"},
+		{"not HTTP", func(c net.Conn) { send("SSH-2.0-x\r\n")(c); hang(c) }, -32012, "upstream_invalid_response"},
 		{"deeper than any result", whole(`{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`), -32012, "upstream_invalid_response"},
 		{"its own error under a 500", status("500 Oops", "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-7,"message":"mine","data":{"code":"own"}}}`), -7, "own"},
 	} {
