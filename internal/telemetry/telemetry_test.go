@@ -12,20 +12,6 @@ import (
 	"secateur/internal/telemetry"
 )
 
-func TestParseLevel(t *testing.T) {
-	for in, want := range map[string]slog.Level{
-		"": slog.LevelInfo, "info": slog.LevelInfo, "DEBUG": slog.LevelDebug, "Warning": slog.LevelWarn,
-		"WARN": slog.LevelWarn, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError,
-	} {
-		if got, err := telemetry.ParseLevel(in); err != nil || got != want {
-			t.Errorf("ParseLevel(%q) = %v, %v, want %v", in, got, err, want)
-		}
-	}
-	if _, err := telemetry.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), "WARNING") {
-		t.Errorf("ParseLevel(loud): err = %v, want one that names the levels", err)
-	}
-}
-
 func TestStructuredLogIsOneObjectALine(t *testing.T) {
 	var out bytes.Buffer
 	telemetry.NewLogger(&out, slog.LevelInfo, true).Info("upstream restarted", "upstream", "files")

@@ -33,7 +33,7 @@ type Status struct {
 	Restarts   int
 	LastError  string // why it last failed; kept after it recovered
 	InFlight   int    // calls at the server
-	Skipped    int64  // lines and events of this session that were no messages
+	Skipped    int64  // lines and events of the present connection that were no messages
 }
 
 // disabled is a server that the configuration switched off.
