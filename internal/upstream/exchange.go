@@ -25,7 +25,7 @@ func (l *streamable) exchange(caller context.Context, m outgoing) {
 	if errors.Is(err, errSessionLost) {
 		err = l.s.u.callError(err) // a second time is once too often
 	}
-	if err != nil {
+	if err != nil && caller.Err() == nil { // else it is the caller who ended the exchange, and gives up by itself
 		l.s.fail(m.call, l.s.u.callError(err))
 	}
 }

@@ -50,7 +50,7 @@ func (l *inProcess) serveOne(ctx context.Context, msg *rpc.Message, c *call) {
 	if response := l.serve(ctx, msg); response != nil {
 		l.s.receive(ctx, response, source{call: c})
 	}
-	if c != nil {
+	if c != nil && ctx.Err() == nil { // else nobody waits for one
 		l.s.fail(c, l.s.u.errorf(Invalid, "it gave no answer"))
 	}
 }
