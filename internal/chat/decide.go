@@ -142,7 +142,7 @@ func (p *Plan) slide() {
 	kept := p.results.lastOfEachTool(p.c, p.in.Masking.KeepLastKPerTool, p.results.turns)
 	for i := range p.c.Messages {
 		if p.maskable(i, p.results.turns-p.in.Masking.WindowTurns, kept) &&
-			(p.c.Messages[i].Chars > maxPlaceholder || !p.template.made(p.c.Text(i), p.c.Messages[i].CallID, p.results.of[i].name)) {
+			(p.c.Messages[i].Chars > maxPlaceholder || !p.template.made(p.text(i), p.c.Messages[i].CallID, p.results.of[i].name)) {
 			p.kinds[i] = Masked
 		}
 	}
@@ -234,7 +234,7 @@ func (p *Plan) isKeptError(i int) bool {
 	if !p.in.Masking.KeepErrors || p.before.Judged && p.was(i) == Masked {
 		return false
 	}
-	return p.c.Messages[i].IsError || looksLikeError(p.c.Text(i))
+	return p.c.Messages[i].IsError || looksLikeError(p.text(i))
 }
 
 // toolName is the name a placeholder tells.
@@ -256,7 +256,13 @@ func (p *Plan) size(i int, kind Kind) float64 {
 	case Pruned:
 		chars += rawjson.Chars(p.texts[i]) - m.Chars
 	case Masked:
-		chars += p.template.chars(m.CallID, p.toolName(i), m.Chars) - m.Chars
+		if p.short == nil {
+			p.short = make([]int, len(p.c.Messages))
+		}
+		if p.short[i] == 0 {
+			p.short[i] = chars + p.template.chars(m.CallID, p.toolName(i), m.Chars) - m.Chars
+		}
+		chars = p.short[i]
 	}
 	return float64(chars) / charsPerToken
 }

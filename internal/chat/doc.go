@@ -1,8 +1,9 @@
 // Package chat reads the body of a chat completion request without losing a byte of
 // it and decides which tool results go out masked or pruned.
 //
-// [Read] finds the messages by their offsets (read.go, walk.go) and hashes them, so
-// that a conversation is known again by what stands in it (hash.go). A [Record] is what
+// [Read] checks a body and finds its messages by their offsets, in one pass (read.go,
+// reader.go), and hashes them, so that a conversation is known again by what stands in
+// it (hash.go); [ReadOn] leaves out what was read before. A [Record] is what
 // was sent before and what it has cost; it is kept under the conversation's key and
 // found again, by any longer conversation, at one of its [Conversation.Places].
 //

@@ -44,7 +44,7 @@ func (c *Conversation) arguments(m *Message, id string) string {
 		if call.ID != id || call.arguments.end == 0 {
 			continue
 		}
-		text := rawjson.Unquote(call.arguments.of(c.Body))
+		text := rawjson.Unquote(c.bytes(call.arguments))
 		values, err := rawjson.LongStrings([]byte(text), MaxDepth, 0)
 		if err != nil {
 			return text
@@ -64,7 +64,7 @@ func (c *Conversation) lastText(m *Message) string {
 	if m.text.end == 0 {
 		return ""
 	}
-	text := rawjson.Unquote(m.text.of(c.Body))
+	text := rawjson.Unquote(c.bytes(m.text))
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[len(text)-maxSaid:], "")
 	}

@@ -39,34 +39,47 @@ func (d digest) step(x, y uint64) digest {
 	return digest{fold(d.a^x, mixA) ^ bits.RotateLeft64(y, 23), fold(d.b^y, mixB) ^ bits.RotateLeft64(x, 41)}
 }
 
-// words takes in the first sixteen bytes.
-func (d digest) words(p []byte) digest {
-	return d.step(binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:]))
-}
+// words takes in sixteen bytes.
+func (d digest) words(p []byte) digest { return d.step(word(p), word(p[8:])) }
+
+func word(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
 
 // write takes one item in, with its length, so that items do not run together.
 func (d *digest) write(p []byte) {
 	e := d.step(uint64(len(p)), mixB)
-	if len(p) >= 64 {
-		// Every step waits for the one before it; of two that do not know of each
-		// other the processor does one while the other waits.
-		other := digest{e.b, e.a}
-		for len(p) >= 32 {
-			e, other = e.words(p), other.words(p[16:])
-			p = p[32:]
-		}
-		e = e.step(other.a, other.b)
+	if len(p) >= blockLength {
+		e, p = e.blocks(p)
 	}
-	for len(p) >= 16 {
+	for ; len(p) > 16; p = p[16:] {
 		e = e.words(p)
-		p = p[16:]
 	}
-	if len(p) > 0 {
-		var last [16]byte
-		copy(last[:], p)
-		e = e.words(last[:])
+	// Of the rest some bytes may be taken twice, which is quicker than to fill up.
+	switch n := len(p); {
+	case n >= 8:
+		e = e.step(word(p), word(p[n-8:]))
+	case n >= 4:
+		e = e.step(uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[n-4:])))
+	case n > 0:
+		e = e.step(uint64(p[0])<<8|uint64(p[n/2]), uint64(p[n-1]))
 	}
 	*d = e
+}
+
+const blockLength = 64
+
+// blocks takes in all whole blocks and returns what is left. Every multiplication waits
+// for the one before it; of four that do not know of each other the processor does
+// three while one waits. Each takes two words in, which also reach another.
+func (d digest) blocks(p []byte) (digest, []byte) {
+	a, b, e, f := d.a, d.b, d.b^mixA, d.a^mixB
+	for ; len(p) >= blockLength; p = p[blockLength:] {
+		q := p[:blockLength:blockLength]
+		x, y, z, w := word(q), word(q[8:]), word(q[16:]), word(q[24:])
+		a, b = fold(a^x, mixA^y)^(z+w), fold(b^z, mixB^w)^(x+y)
+		x, y, z, w = word(q[32:]), word(q[40:]), word(q[48:]), word(q[56:])
+		e, f = fold(e^x, mixA^y)^(z+w), fold(f^z, mixB^w)^(x+y)
+	}
+	return digest{a, b}.step(e, f), p
 }
 
 // take takes in what another digest came to.
@@ -74,8 +87,8 @@ func (d *digest) take(other digest) { *d = d.step(other.a, other.b) }
 
 // sum is the hash of all that was written. The last words are stirred until every
 // bit of them has reached every bit of the result.
-func (d *digest) sum() Key {
-	e := *d
+func (d digest) sum() Key {
+	e := d
 	for range 3 {
 		e = e.step(mixA, mixB)
 		e.a, e.b = e.a+e.b, e.b^bits.RotateLeft64(e.a, 32)

@@ -11,7 +11,8 @@ import (
 type placeholder struct {
 	parts []string // texts and, at odd places, the names of what stands between them
 	hint  bool
-	fixed int // characters of the texts, and of the hint
+	tells bool // the id is among what is filled in
+	fixed int  // characters of the texts, and of the hint
 }
 
 // unknownTool stands for a tool whose name no call tells.
@@ -31,6 +32,7 @@ func parsePlaceholder(s Settings) placeholder {
 		}
 		switch name := rest[open+1 : end]; name {
 		case "tool_call_id", "tool_name", "original_chars", "id":
+			p.tells = p.tells || name == "id"
 			p.parts = append(p.parts, text+rest[:open], name)
 			text, rest = "", rest[end+1:]
 		default:
@@ -42,41 +44,41 @@ func parsePlaceholder(s Settings) placeholder {
 		p.fixed += rawjson.Chars(p.parts[i])
 	}
 	if p.hint {
+		p.tells = true
 		p.fixed += rawjson.Chars(hintFor(someID))
 	}
 	return p
 }
 
-// write fills the template. What is filled in is not looked at again.
-func (p placeholder) write(b *strings.Builder, callID, tool string, chars int, id string) {
+// appendTo appends the template, filled. What is filled in is not looked at again.
+func (p *placeholder) appendTo(dst []byte, callID, tool string, chars int, id string) []byte {
 	if tool == "" {
 		tool = unknownTool
 	}
 	for i, part := range p.parts {
 		if i%2 == 0 {
-			b.WriteString(part)
+			dst = append(dst, part...)
 			continue
 		}
 		switch part {
 		case "tool_call_id":
-			b.WriteString(callID)
+			dst = append(dst, callID...)
 		case "tool_name":
-			b.WriteString(tool)
+			dst = append(dst, tool...)
 		case "original_chars":
-			b.Write(strconv.AppendInt(make([]byte, 0, 20), int64(chars), 10))
+			dst = strconv.AppendInt(dst, int64(chars), 10)
 		case "id":
-			b.WriteString(id)
+			dst = append(dst, id...)
 		}
 	}
 	if p.hint && id != "" {
-		b.WriteString(hintFor(id))
+		dst = append(dst, hintFor(id)...)
 	}
+	return dst
 }
 
-func (p placeholder) render(callID, tool string, chars int, id string) string {
-	var b strings.Builder
-	p.write(&b, callID, tool, chars, id)
-	return b.String()
+func (p *placeholder) render(callID, tool string, chars int, id string) string {
+	return string(p.appendTo(nil, callID, tool, chars, id))
 }
 
 // hintFor tells how to get an original back.
@@ -85,7 +87,7 @@ func hintFor(id string) string {
 }
 
 // chars is how long the placeholder will be, ids being all of one length.
-func (p placeholder) chars(callID, tool string, chars int) int {
+func (p *placeholder) chars(callID, tool string, chars int) int {
 	if tool == "" {
 		tool = unknownTool
 	}
@@ -97,7 +99,7 @@ func (p placeholder) chars(callID, tool string, chars int) int {
 		case "tool_name":
 			n += rawjson.Chars(tool)
 		case "original_chars":
-			n += len(strconv.AppendInt(make([]byte, 0, 20), int64(chars), 10))
+			n += digits(chars)
 		case "id":
 			n += len(someID)
 		}
@@ -105,17 +107,27 @@ func (p placeholder) chars(callID, tool string, chars int) int {
 	return n
 }
 
+// digits is how many a number has that is not negative.
+func digits(n int) int {
+	d := 1
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
+}
+
 // someID is as long as an id.
 const someID = "prn_00000000000000000000000000"
 
 // made tells whether text is such a placeholder already, whatever number of
 // characters it tells and whatever id.
-func (p placeholder) made(text, callID, tool string) bool {
+func (p *placeholder) made(text, callID, tool string) bool {
 	if !strings.HasPrefix(text, p.parts[0]) {
 		return false
 	}
 	const mark = "\x00"
-	pieces := strings.Split(placeholder{parts: p.asTexts(mark)}.render(callID, tool, 0, ""), mark)
+	marked := placeholder{parts: p.asTexts(mark)}
+	pieces := strings.Split(marked.render(callID, tool, 0, ""), mark)
 	if len(text) > maxPlaceholder || !strings.HasPrefix(text, pieces[0]) {
 		return false
 	}
@@ -133,7 +145,7 @@ func (p placeholder) made(text, callID, tool string) bool {
 const maxPlaceholder = 1000
 
 // asTexts are the parts with the mark where a number or an id would stand.
-func (p placeholder) asTexts(mark string) []string {
+func (p *placeholder) asTexts(mark string) []string {
 	parts := append([]string(nil), p.parts[0])
 	for i := 1; i < len(p.parts); i += 2 {
 		if name := p.parts[i]; name == "tool_call_id" || name == "tool_name" {

@@ -23,7 +23,10 @@ type Plan struct {
 	known    []string       // of each message that the record knows, the id if it was cut
 	kinds    []Kind         // of each message
 	asSent   []Kind         // the same, as the record has it
+	short    []int          // characters of each message when masked, as far as they were asked for; 0: not yet
+	goesOut  *bill.Request  // the sizes of what was decided; nil: not known yet
 	texts    map[int]string // what results were pruned to
+	decoded  []string       // what results say, as far as it was asked for
 }
 
 // Cut is a result that does not go out whole.
@@ -33,6 +36,7 @@ type Cut struct {
 	ID      string // of its original
 	New     bool   // it went out otherwise before, or not at all
 	Text    string // what stands for it
+	Told    bool   // Text tells the ID
 }
 
 // makeCuts writes down what was decided.
@@ -43,9 +47,12 @@ func (p *Plan) makeCuts() {
 			n++
 		}
 	}
+	if n == 0 {
+		return
+	}
 	p.Cuts = make([]Cut, 0, n)
-	var texts strings.Builder // of all placeholders: what it holds stays as it is
-	texts.Grow(128 * n)
+	ends := make([]int, 0, n)       // in texts
+	texts := make([]byte, 0, 128*n) // of all placeholders
 	for i, kind := range p.kinds {
 		if kind == Whole {
 			continue
@@ -56,14 +63,23 @@ func (p *Plan) makeCuts() {
 			cut.ID = p.known[i]
 		}
 		if cut.ID == "" && p.in.ID != nil {
-			cut.ID = p.in.ID(p.c.Text(i))
+			cut.ID = p.in.ID(p.text(i))
 		}
 		if kind == Masked {
-			start := texts.Len()
-			p.template.write(&texts, m.CallID, p.toolName(i), m.Chars, cut.ID)
-			cut.Text = texts.String()[start:]
+			texts = p.template.appendTo(texts, m.CallID, p.toolName(i), m.Chars, cut.ID)
+			cut.Told = p.template.tells
+		} else {
+			cut.Told = strings.Contains(cut.Text, cut.ID)
 		}
 		p.Cuts = append(p.Cuts, cut)
+		ends = append(ends, len(texts))
+	}
+	all, start := string(texts), 0
+	for i, end := range ends {
+		if p.Cuts[i].Kind == Masked {
+			p.Cuts[i].Text = all[start:end]
+		}
+		start = end
 	}
 }
 
@@ -76,14 +92,25 @@ func (p *Plan) was(message int) Kind {
 }
 
 // Original is the text that a cut took out.
-func (p *Plan) Original(cut Cut) string { return p.c.Text(cut.Message) }
+func (p *Plan) Original(cut Cut) string { return p.text(cut.Message) }
+
+// text is what a result says, decoded once.
+func (p *Plan) text(message int) string {
+	if p.decoded == nil {
+		p.decoded = make([]string, len(p.c.Messages))
+	}
+	if p.decoded[message] == "" {
+		p.decoded[message] = p.c.Text(message)
+	}
+	return p.decoded[message]
+}
 
 // Keep leaves a message whole: its original could not be kept.
 func (p *Plan) Keep(message int) {
 	for i := range p.Cuts {
 		if p.Cuts[i].Message == message {
 			p.Cuts = append(p.Cuts[:i], p.Cuts[i+1:]...)
-			p.kinds[message] = Whole
+			p.kinds[message], p.goesOut = Whole, nil
 			return
 		}
 	}
@@ -119,6 +146,16 @@ func (p *Plan) BillRatio() float64 {
 	return r.Account.Ratio()
 }
 
+// Size is about how many bytes Append appends.
+func (p *Plan) Size() int {
+	n := len(p.c.Body) + len(p.Model)
+	for _, cut := range p.Cuts {
+		at := p.c.Messages[cut.Message].content
+		n += len(cut.Text) + len(cut.Text)/16 + 2 - (at.end - at.start)
+	}
+	return max(n, 0)
+}
+
 // Append appends the request's body: the client's, byte for byte, but for the
 // contents that are cut and the model's name where Model says another.
 func (p *Plan) Append(dst []byte) []byte {
@@ -134,6 +171,7 @@ func (p *Plan) Append(dst []byte) []byte {
 	}
 	for _, cut := range p.Cuts {
 		at := p.c.Messages[cut.Message].content
+		at = span{p.c.list + at.start, p.c.list + at.end}
 		if model.end > 0 && model.start < at.start {
 			writeModel()
 		}
@@ -173,11 +211,14 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 			r.Judged = false // it was masked before, and nobody knows by which rules
 		}
 	}
-	req := p.request(p.unchanged())
+	if p.goesOut == nil {
+		req := p.request(p.unchanged())
+		p.goesOut = &req
+	}
 	if usage == nil {
-		r.Account = p.before.Account.Estimate(p.rates, req)
+		r.Account = p.before.Account.Estimate(p.rates, *p.goesOut)
 	} else {
-		r.Account = p.before.Account.Settle(p.rates, req, *usage)
+		r.Account = p.before.Account.Settle(p.rates, *p.goesOut, *usage)
 	}
 	// Booked amounts of one request are rough; what lost more than that goes on losing.
 	const rough = 0.02

@@ -164,13 +164,17 @@ func TestKeysFindTheLongestKnownPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []int
-	for _, p := range c.Places() {
-		got = append(got, p.Messages)
+	var places []Place
+	for i, p := range c.Places() {
+		got, places = append(got, p.Messages), append(places, p)
+		if i != len(places)-1 {
+			t.Errorf("place %d has number %d", len(places)-1, i)
+		}
 	}
 	if fmt.Sprint(got) != "[6 3 1]" {
 		t.Errorf("Places = %v, want the whole and where answers begin", got)
 	}
-	if places := c.Places(); places[1].Key != key("u:q", "a:1", "t:1=A") || places[2].Key != key("u:q") {
+	if places[1].Key != key("u:q", "a:1", "t:1=A") || places[2].Key != key("u:q") {
 		t.Error("a beginning has another key than the conversation that it is")
 	}
 	same := `raw:{"role":"user","cache_control":{"type":"ephemeral"},"content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}`

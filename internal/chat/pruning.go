@@ -45,7 +45,7 @@ func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
 		said[m.said] = true
 		if i < sent {
 			if pruned[i] {
-				jobs = append(jobs, Job{i, c.keys()[i+1], false})
+				jobs = append(jobs, Job{i, c.key(i + 1), false})
 			}
 			continue
 		}
@@ -57,7 +57,7 @@ func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
 			found = &f
 		}
 		if !isRecovery(found.of[i].sinceName) {
-			jobs = append(jobs, Job{i, c.keys()[i+1], true})
+			jobs = append(jobs, Job{i, c.key(i + 1), true})
 		}
 	}
 	return jobs

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"slices"
+
 	"secateur/internal/rawjson"
 )
 
@@ -8,17 +10,18 @@ import (
 const MaxDepth = 1000
 
 // Conversation is the body of a chat completion request, read without losing a
-// byte of it: everything below is offsets into Body.
+// byte of it: everything below is offsets into it.
 type Conversation struct {
 	Body     []byte
 	Messages []Message
 	Model    string // "" where there is none, or it is no string
 	Stream   bool   // the answer is wanted as server-sent events
 
-	model span  // of the model's value, quotes included; empty where there is none
-	tools Key   // of all that stands before the messages in a provider's prompt
-	extra int   // characters of that
-	chain []Key // see keys
+	list  int      // where in Body the list of messages starts: the offsets in Messages count from there
+	model span     // of the model's value, quotes included; empty where there is none
+	tools Key      // of all that stands before the messages in a provider's prompt
+	extra int      // characters of that
+	chain []digest // of every beginning, from that of none of the messages to that of all; made when asked for
 }
 
 // Role says who a message is from.
@@ -32,7 +35,7 @@ const (
 	Tool
 )
 
-// Message is one message of a conversation.
+// Message is one message of a conversation. It is not changed once it was read.
 type Message struct {
 	Role    Role
 	CallID  string // the call that a tool's result answers
@@ -56,110 +59,127 @@ type Call struct {
 	arguments span
 }
 
-// noteChars is how long a string must be for the walker to jump over it.
-const noteChars = 96
-
 // Read reads the body of a request. It fails where the body is not one strict JSON
 // object: names that come twice, bytes that are not UTF-8 and nesting past MaxDepth
 // are refused everywhere. What it does not understand it leaves alone: a body
 // without a list of messages is a conversation without messages.
 func Read(body []byte) (*Conversation, error) {
+	return ReadOn(body, func([]byte) []Message { return nil })
+}
+
+// ReadOn is Read for a request that may begin as another did. It calls begun with the
+// body from the bracket of the list of messages on, which gives the messages that an
+// earlier call has found at the beginning of a list that starts with the same bytes, up
+// to the [Message.End] of the last of them. These are not read again.
+func ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, error) {
 	c := &Conversation{Body: body}
-	s := rawjson.NewScanner(body, MaxDepth)
-	s.Unique = true
-	if err := s.Enter(); err != nil {
-		return nil, err
-	}
+	r := newReader(body)
 	tools := newDigest()
-	var list span
-	for {
-		name, err := s.Next()
-		if err != nil {
-			return nil, err
-		}
+	for r.enter(); ; {
+		name := r.name()
 		if name == nil {
 			break
 		}
-		isList := is(name, "messages")
-		note := maxChars
-		if isList {
-			note = noteChars
+		word := decoded(name)
+		if string(word) == "messages" && r.peek() == '[' {
+			c.readMessages(&r, begun)
+			continue
 		}
-		raw, err := s.SkipNoting(note)
-		if err != nil {
-			return nil, err
-		}
-		at := span{s.Pos() - len(raw), s.Pos()}
-		switch {
-		case isList:
-			list = at
-		case is(name, "model") && raw[0] == '"':
-			c.model, c.Model = at, rawjson.Unquote(raw)
-		case is(name, "stream"):
+		at := r.value()
+		raw := at.of(body)
+		switch string(word) {
+		case "model":
+			if len(raw) > 0 && raw[0] == '"' {
+				c.model, c.Model = at, rawjson.Unquote(raw)
+			}
+		case "stream":
 			c.Stream = string(raw) == "true"
-		case is(name, "tools"), is(name, "functions"), is(name, "response_format"):
+		case "tools", "functions", "response_format":
 			tools.write(name)
 			tools.write(raw)
 			c.extra += len(raw)
 		}
 	}
-	if err := s.End(); err != nil {
+	if err := r.end(); err != nil {
 		return nil, err
 	}
 	c.tools = tools.sum()
-	if list.end > list.start && body[list.start] == '[' {
-		w := walker{doc: body, pos: list.start, long: s.Long()}
-		n := min(2*len(w.long), (list.end-list.start)/minMessage) + 4
-		c.Messages, w.calls = make([]Message, 0, n), make([]Call, 0, n/2)
-		c.readMessages(&w)
-	}
 	return c, nil
 }
 
-const maxChars = int(^uint(0) >> 1)
-
-// minMessage is a size below which messages are not expected to be: room is made for
-// as many as there can be of that size, so that a body of long strings alone takes no
-// more memory for them than for itself.
-const minMessage = 256
-
-func (c *Conversation) readMessages(w *walker) {
-	for w.enter(); !w.done(); {
+func (c *Conversation) readMessages(r *reader, begun func(list []byte) []Message) {
+	c.list = r.pos()
+	r.countFrom(c.list)
+	defer r.countFrom(0)
+	r.list()
+	known := begun(r.doc)
+	for len(known) > 0 && !known[len(known)-1].isObject(r.doc) {
+		known = known[:len(known)-1] // a number may go on
+	}
+	if len(known) > 0 {
+		c.Messages = slices.Clip(known) // others may have it too
+		r.jump(known[len(known)-1].End())
+	}
+	for r.item() {
+		if len(c.Messages) == cap(c.Messages) {
+			c.makeRoom(r)
+		}
 		c.Messages = append(c.Messages, Message{})
 		m := &c.Messages[len(c.Messages)-1]
-		if w.peek() == '{' {
-			m.read(w)
+		if r.peek() == '{' {
+			m.read(r)
 			continue
 		}
-		m.at = w.value()
+		m.at = r.value()
 		d := newDigest()
-		d.write(m.at.of(w.doc))
+		d.write(m.at.of(r.doc))
 		m.digest, m.size = d, m.at.end-m.at.start
 	}
+}
+
+const (
+	firstMessages = 16
+	// minMessage is a size below which messages are not expected to be: room is made for
+	// no more than there can be of that size, so that a few short ones before a long one
+	// take no more memory for them than the body has.
+	minMessage = 256
+)
+
+// makeRoom makes room for as many messages, and calls in them, as are to be expected
+// after those that were read.
+func (c *Conversation) makeRoom(r *reader) {
+	n, left := len(c.Messages), len(r.doc)-r.pos()
+	more := min(n*left/max(r.pos(), 1), left/minMessage)
+	more += more/8 + firstMessages
+	c.Messages = append(make([]Message, 0, n+more), c.Messages...)
+	r.calls = slices.Grow(r.calls, more/2)
 }
 
 // read reads one message. Its digest leaves out what clients move from message to
 // message without meaning another conversation: marks for the cache, and whether a
 // text stands alone or as the only part of a list.
-func (m *Message) read(w *walker) {
-	m.at.start, m.size = w.pos, 8
+func (m *Message) read(r *reader) {
+	m.at.start, m.size = r.pos(), 8
 	d := newDigest()
-	for w.enter(); !w.done(); {
-		name := w.value().of(w.doc)
+	for r.enter(); ; {
+		name := r.name()
+		if name == nil {
+			break
+		}
 		word := decoded(name)
 		switch string(word) {
 		case "content":
-			m.readContent(w)
+			m.readContent(r)
 			d.take(m.said)
 			continue
 		case "tool_calls":
-			m.readCalls(w, &d)
+			m.readCalls(r, &d)
+			continue
+		case "cache_control":
+			r.value()
 			continue
 		}
-		raw := w.value().of(w.doc)
-		if string(word) == "cache_control" {
-			continue
-		}
+		raw := r.value().of(r.doc)
 		d.write(name)
 		d.write(raw)
 		switch string(word) {
@@ -168,15 +188,15 @@ func (m *Message) read(w *walker) {
 		case "is_error":
 			m.IsError = string(raw) == "true"
 		case "tool_call_id":
-			if raw[0] == '"' {
-				m.CallID = w.name(raw)
+			if len(raw) > 0 && raw[0] == '"' {
+				m.CallID = r.shared(raw)
 			}
 			m.size += len(raw)
 		default:
 			m.size += len(raw)
 		}
 	}
-	m.at.end = w.pos
+	m.at.end = r.pos()
 	m.digest = d
 }
 
@@ -196,111 +216,120 @@ func roleOf(raw []byte) Role {
 // nothing about its tokens.
 const maxMedia = 4000
 
-func (m *Message) readContent(w *walker) {
+func (m *Message) readContent(r *reader) {
 	d := newDigest()
-	switch w.peek() {
+	switch r.peek() {
 	case '"':
-		at := w.value()
-		m.content, m.text = at, at
-		m.Chars = w.chars(at)
+		m.content, m.Chars = r.text()
+		m.text = m.content
 		m.size += m.Chars
-		d.write(at.of(w.doc))
+		d.write(m.content.of(r.doc))
 	case '[':
-		for w.enter(); !w.done(); {
-			m.readPart(w, &d)
+		for r.list(); r.item(); {
+			m.readPart(r, &d)
 		}
 	default:
-		d.write(w.value().of(w.doc))
+		d.write(r.value().of(r.doc))
 	}
 	m.said = d
 }
 
-func (m *Message) readPart(w *walker, d *digest) {
-	if w.peek() != '{' {
-		at := w.value()
+func (m *Message) readPart(r *reader, d *digest) {
+	if r.peek() != '{' {
+		at := r.value()
 		d.write([]byte("part"))
-		d.write(at.of(w.doc))
+		d.write(at.of(r.doc))
 		m.size += min(at.end-at.start, maxMedia)
 		return
 	}
-	whole := span{start: w.pos}
+	whole := span{start: r.pos()}
 	var text span
 	var chars int
 	isText := false
-	for w.enter(); !w.done(); {
-		name := decoded(w.value().of(w.doc))
-		at := w.value()
-		switch {
-		case string(name) == "type":
-			isText = is(at.of(w.doc), "text")
-		case string(name) == "text" && w.doc[at.start] == '"':
-			text, chars = at, w.chars(at)
+	for r.enter(); ; {
+		name := r.name()
+		if name == nil {
+			break
+		}
+		switch word := decoded(name); {
+		case string(word) == "type":
+			isText = is(r.value().of(r.doc), "text")
+		case string(word) == "text" && r.peek() == '"':
+			text, chars = r.text()
+		default:
+			r.value()
 		}
 	}
-	whole.end = w.pos
+	whole.end = r.pos()
 	if !isText || text.end == 0 {
-		d.write(whole.of(w.doc))
+		d.write(whole.of(r.doc))
 		m.size += min(whole.end-whole.start, maxMedia)
 		return
 	}
-	d.write(text.of(w.doc))
+	d.write(text.of(r.doc))
 	m.size += chars
 	if m.text.end == 0 {
 		m.text = text
 	}
 }
 
-func (m *Message) readCalls(w *walker, d *digest) {
-	start := w.peek()
-	whole := span{start: w.pos}
-	if start != '[' {
-		d.write(w.value().of(w.doc))
+func (m *Message) readCalls(r *reader, d *digest) {
+	if r.peek() != '[' {
+		d.write(r.value().of(r.doc))
 		return
 	}
-	first := len(w.calls)
-	for w.enter(); !w.done(); {
-		if w.peek() != '{' {
-			w.value()
+	whole := span{start: r.pos()}
+	first := len(r.calls)
+	for r.list(); r.item(); {
+		if r.peek() != '{' {
+			r.value()
 			continue
 		}
 		var call Call
 		hasID := false
-		for w.enter(); !w.done(); {
-			name := decoded(w.value().of(w.doc))
-			switch {
-			case string(name) == "id" && w.peek() == '"':
-				call.ID, hasID = w.name(w.value().of(w.doc)), true
+		for r.enter(); ; {
+			name := r.name()
+			if name == nil {
+				break
+			}
+			switch word := decoded(name); {
+			case string(word) == "id" && r.peek() == '"':
+				call.ID, hasID = r.shared(r.value().of(r.doc)), true
 				m.size += len(call.ID)
-			case string(name) == "function" && w.peek() == '{':
-				m.size += call.readFunction(w)
+			case string(word) == "function" && r.peek() == '{':
+				m.size += call.readFunction(r)
 			default:
-				w.value()
+				r.value()
 			}
 		}
 		if hasID {
-			w.calls = append(w.calls, call)
+			r.calls = append(r.calls, call)
 		}
 	}
-	m.Calls = w.calls[first:len(w.calls):len(w.calls)]
-	whole.end = w.pos
-	d.write(whole.of(w.doc))
+	m.Calls = r.calls[first:len(r.calls):len(r.calls)]
+	whole.end = r.pos()
+	d.write(whole.of(r.doc))
 }
 
 // readFunction reads what is called and how. It returns the characters of both.
-func (c *Call) readFunction(w *walker) int {
+func (c *Call) readFunction(r *reader) int {
 	size := 4
-	for w.enter(); !w.done(); {
-		name := decoded(w.value().of(w.doc))
-		isString := w.peek() == '"'
-		at := w.value()
-		switch {
-		case string(name) == "name" && isString:
-			c.Name = w.name(at.of(w.doc))
+	for r.enter(); ; {
+		name := r.name()
+		if name == nil {
+			break
+		}
+		isString := r.peek() == '"'
+		switch word := decoded(name); {
+		case string(word) == "name" && isString:
+			c.Name = r.shared(r.value().of(r.doc))
 			size += len(c.Name)
-		case string(name) == "arguments" && isString:
-			c.arguments = at
-			size += w.chars(at)
+		case string(word) == "arguments" && isString:
+			var chars int
+			c.arguments, chars = r.text()
+			size += chars
 		default:
+			at := r.value()
 			size += at.end - at.start
 		}
 	}
@@ -313,11 +342,27 @@ func (c *Conversation) Text(message int) string {
 	if m.content.end == 0 {
 		return ""
 	}
-	return rawjson.Unquote(m.content.of(c.Body))
+	return rawjson.Unquote(c.bytes(m.content))
 }
 
 // HasText tells whether the content of a message is a string.
 func (c *Conversation) HasText(message int) bool { return c.Messages[message].content.end > 0 }
 
 // Raw is a message as the client wrote it.
-func (c *Conversation) Raw(message int) []byte { return c.Messages[message].at.of(c.Body) }
+func (c *Conversation) Raw(message int) []byte { return c.bytes(c.Messages[message].at) }
+
+// End is the offset just past the message, counted from the bracket of its list.
+func (m *Message) End() int { return m.at.end }
+
+func (m *Message) isObject(list []byte) bool { return list[m.at.start] == '{' }
+
+// List is the body from the bracket of its list of messages on; nil where it has none.
+func (c *Conversation) List() []byte {
+	if len(c.Messages) == 0 {
+		return nil
+	}
+	return c.Body[c.list:]
+}
+
+// bytes are those of a stretch of the list.
+func (c *Conversation) bytes(s span) []byte { return s.of(c.Body[c.list:]) }

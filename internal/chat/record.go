@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -190,34 +191,38 @@ type Place struct {
 }
 
 // Key names the whole conversation: what this request sends is kept under it.
-func (c *Conversation) Key() Key { return c.keys()[len(c.Messages)] }
+func (c *Conversation) Key() Key { return c.key(len(c.Messages)) }
 
-// Places lists where earlier requests of this conversation have left their
-// records, the longest first. A request ends where the assistant's answer begins.
-func (c *Conversation) Places() []Place {
-	keys := c.keys()
-	places := make([]Place, 0, 2+len(c.Messages)/2)
-	places = append(places, Place{keys[len(c.Messages)], len(c.Messages)})
-	for i := len(c.Messages) - 1; i > 0; i-- {
-		if c.Messages[i].Role == Assistant {
-			places = append(places, Place{keys[i], i})
+// Places are where earlier requests of this conversation have left their records,
+// the longest first. A request ends where the assistant's answer begins.
+func (c *Conversation) Places() iter.Seq2[int, Place] {
+	return func(yield func(int, Place) bool) {
+		if !yield(0, Place{c.Key(), len(c.Messages)}) {
+			return
+		}
+		n := 1
+		for i := len(c.Messages) - 1; i > 0; i-- {
+			if c.Messages[i].Role != Assistant {
+				continue
+			}
+			if !yield(n, Place{c.key(i), i}) {
+				return
+			}
+			n++
 		}
 	}
-	return places
 }
 
-// keys gives the key of every beginning of the conversation, from that of none of
-// its messages to that of all.
-func (c *Conversation) keys() []Key {
-	if c.chain != nil {
-		return c.chain
+// key names the conversation up to so many of its messages.
+func (c *Conversation) key(messages int) Key {
+	if c.chain == nil {
+		c.chain = make([]digest, 1, len(c.Messages)+1)
+		d := newDigest()
+		c.chain[0] = d
+		for i := range c.Messages {
+			d.take(c.Messages[i].digest)
+			c.chain = append(c.chain, d)
+		}
 	}
-	c.chain = make([]Key, 0, len(c.Messages)+1)
-	d := newDigest()
-	c.chain = append(c.chain, d.sum())
-	for i := range c.Messages {
-		d.take(c.Messages[i].digest)
-		c.chain = append(c.chain, d.sum())
-	}
-	return c.chain
+	return c.chain[messages].sum()
 }

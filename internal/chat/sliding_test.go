@@ -139,7 +139,7 @@ func TestSliding(t *testing.T) {
 		},
 		"empty results are masked too":      {slidingSettings(1), talk("u:q", "a:1", "t:1=", "a:2", "t:2=B"), []int{2}},
 		"long results as short ones":        {slidingSettings(1), talk("u:q", "a:1", "t:1="+long, "a:2", "t:2=B"), []int{2}},
-		"a placeholder is not masked again": {slidingSettings(1), talk("u:q", "a:1", "t:1="+parsePlaceholder(Default()).render("1", "read", 99, ""), "a:2", "t:2=B"), nil},
+		"a placeholder is not masked again": {slidingSettings(1), talk("u:q", "a:1", "t:1="+placeholderFor("1", "read", 99), "a:2", "t:2=B"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, plan := decide(t, c.body, c.settings)
@@ -304,5 +304,26 @@ func TestWhatWasMaskedByOtherRulesIsJudgedAgain(t *testing.T) {
 				t.Errorf("Masked() = %d, want 1: the error is sent whole", got)
 			}
 		})
+	}
+}
+
+// placeholderFor is what stands for a result where nothing else is said.
+func placeholderFor(callID, tool string, chars int) string {
+	p := parsePlaceholder(Default())
+	return p.render(callID, tool, chars, "")
+}
+
+func TestWhatIsKeptWholeIsCountedWhole(t *testing.T) {
+	long := strings.Repeat("word ", 500)
+	c, err := Read(talk("u:q", "a:1", "t:1="+long, "a:2", "t:2="+long, "a:3", "t:3=C"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Decide(Input{Conversation: c, Masking: slidingSettings(1), Prices: claude})
+	before := p.Record(nil)
+	p.Keep(p.Cuts[0].Message)
+	after := p.Record(nil)
+	if len(before.Cuts) != 2 || len(after.Cuts) != 1 || after.Account.Spent-before.Account.Spent < 500 {
+		t.Errorf("%d cuts cost %v, %d of them %v", len(before.Cuts), before.Account.Spent, len(after.Cuts), after.Account.Spent)
 	}
 }

@@ -29,6 +29,7 @@ func findResults(c *Conversation) results {
 		name string
 	}
 	calls := make(map[string]call, len(c.Messages)/2)
+	settled := true // what is found while going through holds at the end
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		r.answers[i] = r.assistants
@@ -40,19 +41,28 @@ func findResults(c *Conversation) results {
 				continue
 			}
 			for _, tc := range m.Calls {
-				name := tc.Name
-				if name == "" {
-					name = calls[tc.ID].name
+				before, again := calls[tc.ID]
+				settled = settled && !again
+				if tc.Name == "" {
+					tc.Name = before.name
 				}
-				calls[tc.ID] = call{r.turns, name}
+				calls[tc.ID] = call{r.turns, tc.Name}
 			}
 			r.turns++
 		case Tool:
-			r.of[i].since = -1
-			if c, ok := calls[m.CallID]; ok {
-				r.of[i].since, r.of[i].sinceName = c.turn, c.name
+			c, ok := calls[m.CallID]
+			if !ok {
+				r.of[i].since, settled = -1, false
+				continue
+			}
+			r.of[i].since, r.of[i].sinceName = c.turn, c.name
+			if m.CallID != "" {
+				r.of[i].ok, r.of[i].turn, r.of[i].name = true, c.turn, c.name
 			}
 		}
+	}
+	if settled {
+		return r
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]

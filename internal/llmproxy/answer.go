@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // answer is a provider's answer on its way to the client.
@@ -17,6 +18,9 @@ type answer struct {
 	usage  *meter  // reads along; nil: nobody wants to know
 	events *events // reads along in a stream that can be read; nil: in any other answer
 	told   bool    // the client was told that the answer broke off
+
+	patience time.Duration // how long the provider may send nothing
+	giveUp   context.CancelCauseFunc
 
 	ending *atomic.Bool // set before the client gets what may be the last of it; nil: nobody wants to know
 	passed int64
@@ -39,7 +43,10 @@ const (
 )
 
 // broken tells whether the client has not got the answer whole.
-func (o outcome) broken() bool { return o == brokenOff || o == clientGone }
+func (o outcome) broken() bool { return o == brokenOff || o == timedOut || o == clientGone }
+
+// errSilent is why a provider is given up that sends nothing.
+var errSilent = errors.New("the provider sends nothing")
 
 // copyBuffer is how much of an answer is passed on at once.
 const copyBuffer = 32 << 10
@@ -60,8 +67,11 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	}
 	buf, _ := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buf)
+	silence := time.AfterFunc(a.patience, func() { a.giveUp(errSilent) })
+	defer silence.Stop()
 	for {
 		n, err := a.res.Body.Read(buf[:])
+		silence.Stop() // a client that is slow to take it is not the provider's fault
 		if n > 0 {
 			a.lookAhead(buf[:n])
 			if _, err := w.Write(buf[:n]); err != nil {
@@ -76,16 +86,20 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 		}
 		switch {
 		case err == nil:
+			silence.Reset(a.patience)
 		case errors.Is(err, io.EOF) && !a.endsTooEarly():
 			a.passTrailer(h)
 			if a.res.StatusCode >= http.StatusBadRequest {
 				return providerError
 			}
 			return answered
+		case errors.Is(context.Cause(ctx), errSilent):
+			a.tell(w, control, wentSilent(a.from, a.patience))
+			return timedOut
 		case ctx.Err() != nil:
 			return clientGone
 		default:
-			a.tell(w, control)
+			a.tell(w, control, brokeOff(a.from))
 			return brokenOff
 		}
 	}
@@ -128,7 +142,7 @@ func isFramed(res *http.Response) bool {
 
 // tell ends a stream with an error event, where that can be done: behind the last event of a stream, or in one whose
 // length was told, only the broken connection says that something is missing.
-func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController) {
+func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController, why *failure) {
 	if a.events == nil || a.events.finished() || a.res.ContentLength >= 0 {
 		return
 	}
@@ -137,7 +151,7 @@ func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController) {
 		end = append(end, "\n\n"...)
 	}
 	end = append(end, "data: "...)
-	end = append(brokeOff(a.from).appendJSON(end), "\n\n"...)
+	end = append(why.appendJSON(end), "\n\n"...)
 	if _, err := w.Write(end); err != nil {
 		return
 	}

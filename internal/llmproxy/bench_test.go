@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,30 +19,26 @@ import (
 	"secateur/internal/records"
 )
 
-// doors are the proxy and, to compare, the standard library's.
-func doors(b *testing.B, provider http.Handler) map[string]http.Handler {
-	b.Helper()
-	srv := httptest.NewServer(provider)
-	b.Cleanup(srv.Close)
-	target, _ := url.Parse(srv.URL)
-	reverse := httputil.NewSingleHostReverseProxy(target)
-	reverse.FlushInterval = -1
-	reverse.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
-	return map[string]http.Handler{
-		"priced":  door(b, srv.URL, "priced"),
-		"sliding": door(b, srv.URL, "sliding"),
-		"reverse": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_ = http.NewResponseController(w).EnableFullDuplex()
-			reverse.ServeHTTP(w, r)
-		}),
-	}
+// reverse is the standard library's proxy, to compare with.
+func reverse(provider string) http.Handler {
+	target, _ := url.Parse(provider)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.FlushInterval = -1
+	proxy.Transport = &http.Transport{MaxIdleConnsPerHost: 64}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		proxy.ServeHTTP(w, r)
+	})
 }
 
+// door is ours; without a strategy nothing is masked.
 func door(b *testing.B, provider, strategy string) http.Handler {
 	b.Helper()
+	s := masking(strategy)
+	s.Enabled = strategy != ""
 	p, err := llmproxy.New(llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{"main": {BaseURL: provider}},
-		Masking:   masking(strategy), Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: &records.Memory{},
+		Masking:   s, Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: &records.Memory{},
 		MaxBodyBytes: 64 << 20, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -50,9 +47,10 @@ func door(b *testing.B, provider, strategy string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, "x") })
 }
 
-func post(b *testing.B, client *http.Client, url string, body []byte) {
+func post(b *testing.B, srv *httptest.Server, body []byte) time.Duration {
 	b.Helper()
-	res, err := client.Post(url+"/v1/chat/completions", "application/json", bytes.NewReader(body))
+	began := time.Now()
+	res, err := srv.Client().Post(srv.URL+"/v1/chat/completions", "application/json", bytes.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,52 +58,88 @@ func post(b *testing.B, client *http.Client, url string, body []byte) {
 	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
 		b.Fatal(res.Status, err)
 	}
+	return time.Since(began)
 }
 
-func BenchmarkRequest400KB(b *testing.B) {
+// compare sends the bodies, one after the other and again, through our door and through the standard library's, by
+// turns, so that whatever else runs on the machine slows both. It reports our time, and the ratio of the two medians.
+func compare(b *testing.B, strategy string, provider http.Handler, body func(i int) []byte) {
+	b.Helper()
+	srv := httptest.NewServer(provider)
+	defer srv.Close()
+	theirs, ours := httptest.NewServer(reverse(srv.URL)), httptest.NewServer(door(b, srv.URL, strategy))
+	defer theirs.Close()
+	defer ours.Close()
+	var times [2][]time.Duration
+	for i := 0; b.Loop(); i++ {
+		doc := body(i)
+		times[0] = append(times[0], post(b, theirs, doc))
+		times[1] = append(times[1], post(b, ours, doc))
+	}
+	var median [2]float64
+	for i, t := range times {
+		slices.Sort(t)
+		median[i] = float64(t[len(t)/2])
+	}
+	b.ReportMetric(median[1], "ns/op")
+	b.ReportMetric(median[1]/median[0], "÷reverse")
+}
+
+// bodies are requests of an agent: 200 messages and 400 KB in the last.
+func bodies(kind string) func(i int) []byte {
 	k := newTalk()
+	var last [][]byte
 	for i := range 99 {
 		k.turn("read_file", `{"path":"x"}`, result(i, 58))
+		if i >= 89 {
+			last = append(last, []byte(k.request("m")))
+		}
 	}
-	body := []byte(k.request("m"))
-	handlers := doors(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	body := last[len(last)-1]
+	switch kind {
+	case "next":
+		return func(i int) []byte { return last[i%len(last)] }
+	case "new":
+		at := bytes.Index(body, []byte("fix it"))
+		return func(i int) []byte {
+			copy(body[at:], fmt.Sprintf("%06d", i))
+			return body
+		}
+	}
+	return func(int) []byte { return body }
+}
+
+// BenchmarkRequest400KB sends the same request again, the next request of the conversation, or one that is new but for
+// its tool results.
+func BenchmarkRequest400KB(b *testing.B) {
+	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, smallAnswer)
-	}))
-	for _, name := range []string{"reverse", "priced", "sliding"} {
-		b.Run(name, func(b *testing.B) {
-			srv := httptest.NewServer(handlers[name])
-			defer srv.Close()
-			client := srv.Client()
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				post(b, client, srv.URL, body)
+	})
+	for _, strategy := range []string{"priced", "sliding", ""} {
+		for _, kind := range []string{"again", "next", "new"} {
+			name := strategy + "/" + kind
+			if strategy == "" {
+				name = "off/" + kind
 			}
-		})
+			b.Run(name, func(b *testing.B) { compare(b, strategy, provider, bodies(kind)) })
+		}
 	}
 }
 
 func BenchmarkStream200Chunks(b *testing.B) {
 	chunk := fmt.Sprintf("data: {\"id\":\"x\",\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", strings.Repeat("word ", 20))
-	handlers := doors(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range 200 {
 			_, _ = io.WriteString(w, chunk)
 			w.(http.Flusher).Flush()
 		}
-	}))
-	for _, name := range []string{"reverse", "priced", "sliding"} {
-		b.Run(name, func(b *testing.B) {
-			srv := httptest.NewServer(handlers[name])
-			defer srv.Close()
-			client := srv.Client()
-			b.SetBytes(int64(200 * len(chunk)))
-			b.ReportAllocs()
-			for b.Loop() {
-				post(b, client, srv.URL, []byte(streamRequest))
-			}
+	})
+	for _, strategy := range []string{"priced", "sliding"} {
+		b.Run(strategy, func(b *testing.B) {
+			compare(b, strategy, provider, func(int) []byte { return []byte(streamRequest) })
 		})
 	}
 }

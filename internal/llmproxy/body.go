@@ -3,6 +3,7 @@ package llmproxy
 import (
 	"errors"
 	"io"
+	"math/bits"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -19,13 +20,21 @@ type buffer struct {
 // maxPooled keeps one huge request from holding its memory for good.
 const maxPooled = 4 << 20
 
-var pool = sync.Pool{New: func() any { return new(buffer) }}
+// pools keep buffers of about the same size together, so that a large request seldom gets a small one: those whose
+// size has as many binary digits.
+var pools [24]sync.Pool
+
+func poolFor(size int) *sync.Pool { return &pools[bits.Len(uint(min(size, maxPooled)))] }
 
 // grab takes an empty buffer with room for size bytes, held once.
 func grab(size int) *buffer {
-	b, _ := pool.Get().(*buffer)
+	b, ok := poolFor(size).Get().(*buffer)
+	if !ok {
+		b = new(buffer)
+	}
 	if cap(b.bytes) < size {
-		b.bytes = make([]byte, 0, size)
+		// The next request of a conversation is a little longer.
+		b.bytes = make([]byte, 0, max(size, min(size+size/8, maxPooled)))
 	}
 	b.bytes = b.bytes[:0]
 	b.holders.Store(1)
@@ -39,9 +48,9 @@ func (b *buffer) release() {
 		return
 	}
 	if cap(b.bytes) > maxPooled {
-		b.bytes = nil
+		return
 	}
-	pool.Put(b)
+	poolFor(cap(b.bytes)).Put(b)
 }
 
 // reader gives the bytes to a transport.
@@ -73,6 +82,24 @@ func (r *bufferReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// writeTo writes what is left, most bytes at most, from where it is.
+func (r *bufferReader) writeTo(w io.Writer, most int64) (int64, error) {
+	r.mu.Lock()
+	from := r.from
+	if from == nil {
+		r.mu.Unlock()
+		return 0, errClosed
+	}
+	from.hold() // whoever closes the reader need not wait for the writing
+	defer from.release()
+	rest := from.bytes[r.pos:]
+	rest = rest[:min(int64(len(rest)), most)]
+	r.pos += len(rest)
+	r.mu.Unlock()
+	n, err := w.Write(rest)
+	return int64(n), err
+}
+
 func (r *bufferReader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,6 +112,7 @@ func (r *bufferReader) Close() error {
 
 const (
 	readPause  = 60 * time.Second // how long a client may send nothing in the middle of its request
+	guessBytes = 64 << 10         // room for a request that does not declare its length
 	trustBytes = 1 << 20          // a declared length beyond this is believed once so much has come
 	drainBytes = 256 << 20        // of a request that is too large, so that its sender gets to read why
 	drainTime  = 10 * time.Second
@@ -93,15 +121,21 @@ const (
 // readBody reads a whole request, limit bytes at most.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) (*buffer, *failure) {
 	control := http.NewResponseController(w)
-	pause := func() { _ = control.SetReadDeadline(time.Now().Add(readPause)) } // a writer without deadlines is a test's
 	if r.ContentLength > limit {
 		drain(control, r.Body)
 		return nil, bodyTooLarge(limit)
 	}
-	// One more than declared, so that the end is seen without growing.
-	body := grab(int(min(max(r.ContentLength, 0), trustBytes)) + 1)
+	size := r.ContentLength + 1 // one more than declared, so that the end is seen without growing
+	if size == 0 {
+		size = guessBytes
+	}
+	body := grab(int(min(size, trustBytes)))
+	var renewed time.Time
 	for {
-		pause()
+		if now := time.Now(); now.Sub(renewed) > readPause/60 {
+			renewed = now
+			_ = control.SetReadDeadline(now.Add(readPause)) // a writer without deadlines is a test's
+		}
 		n, err := r.Body.Read(body.bytes[len(body.bytes):cap(body.bytes)])
 		body.bytes = body.bytes[:len(body.bytes)+n]
 		switch {

@@ -1,15 +1,16 @@
 // Package llmproxy stands between a client and the providers of language models. It speaks their protocol, OpenAI's
 // chat completions, so that a client only needs another base URL.
 //
-// A chat request is read whole and parsed once. Its model chooses the provider (route.go). What stands in the
-// conversation is masked and pruned as the core packages chat and bill decide (masking.go); every text that is taken
-// out is kept in originals first, and whatever goes wrong on the way, the request goes out as it came. The rest of the
-// request, its headers included, reaches the provider byte for byte (send.go, headers.go).
+// A chat request is read whole and parsed once; what it begins with like the request before it is only compared
+// (beginnings.go). Its model chooses the provider (route.go). What stands in the conversation is masked and pruned as
+// the core packages chat and bill decide (masking.go); every text that is taken out is kept in originals first, and
+// whatever goes wrong on the way, the request goes out as it came. The rest of the request, its headers included,
+// reaches the provider byte for byte (send.go, headers.go, transport.go).
 //
 // The answer is passed on as it comes (answer.go). A copy is read aside for the provider's counts (usage.go), which
 // correct the conversation's account (settle.go); a next request that comes while this is being written down finds it
-// among those under way (flights.go). A stream that breaks off ends with an error event, any other answer with a
-// broken connection: half an answer never looks like a whole one.
+// among those under way (flights.go). A stream that breaks off, or in which nothing comes any more, ends with an error
+// event, any other answer with a broken connection: half an answer never looks like a whole one.
 //
-// ServeModels lists what may be asked for. ServeOther passes everything else to the default provider.
+// ServeModels lists what may be asked for (models.go). ServeOther passes everything else to the default provider.
 package llmproxy

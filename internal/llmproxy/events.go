@@ -12,6 +12,17 @@ type events struct {
 }
 
 func (e *events) read(p []byte) {
+	// Of many lines only the first, which may have begun before, and the last two tell something, unless the end is
+	// among them.
+	first, last := bytes.IndexByte(p, '\n'), bytes.LastIndexByte(p, '\n')
+	if first < last && !bytes.Contains(p[first:], []byte("[DONE]")) {
+		e.readLines(p[:first+1])
+		p = p[bytes.LastIndexByte(p[:last], '\n')+1:]
+	}
+	e.readLines(p)
+}
+
+func (e *events) readLines(p []byte) {
 	for len(p) > 0 {
 		line, rest, ended := bytes.Cut(p, []byte{'\n'})
 		if e.length < len(e.start) {

@@ -3,6 +3,8 @@ package llmproxy
 import (
 	"strings"
 	"testing"
+
+	"secateur/internal/bill"
 )
 
 func TestEventsKnowWhereTheyStand(t *testing.T) {
@@ -56,6 +58,46 @@ func FuzzEventsDoNotDependOnChunks(f *testing.F) {
 		normal := strings.ReplaceAll(stream, "\r", "")
 		if want := normal == "" || normal == "\n" || strings.HasSuffix(normal, "\n\n"); whole.between() && !want {
 			t.Errorf("%q stands between events", stream)
+		}
+	})
+}
+
+// FuzzManyLines cuts a stream in two: however much of it comes at once, what is known in the end is the same.
+func FuzzManyLines(f *testing.F) {
+	f.Add("data: 1\n\ndata: 2\r\n\r\n: ping\n\ndata: [DONE]\n\n", 9)
+	f.Add("data: [DO\nNE]\n\n\ndata: [DONE", 6)
+	f.Fuzz(func(t *testing.T, stream string, cut int) {
+		cut = min(max(cut, 0), len(stream))
+		var lines, pieces events
+		lines.readLines([]byte(stream))
+		pieces.read([]byte(stream[:cut]))
+		pieces.read([]byte(stream[cut:]))
+		if lines.between() != pieces.between() || lines.finished() != pieces.finished() || lines.done != pieces.done {
+			t.Errorf("%q cut at %d: %+v, line by line %+v", stream, cut, pieces, lines)
+		}
+	})
+}
+
+// FuzzMeter does the same with what a stream tells about usage.
+func FuzzMeter(f *testing.F) {
+	const chunk = "data: {\"choices\":[{\"delta\":{\"content\":\"ging\"}}]}\n\n"
+	usage := "data: {\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3}}\n\n"
+	for cut := range len(usage) {
+		f.Add(chunk+usage+chunk, len(chunk)+cut)
+	}
+	f.Add(chunk+"data: {\"usage\":{\"prompt_tokens\":7}}", 3)
+	f.Add("0", 37)
+	f.Fuzz(func(t *testing.T, stream string, cut int) {
+		cut = min(max(cut, 0), len(stream))
+		var all bill.Meter
+		_, _ = all.Write([]byte(stream))
+		want, told := all.Usage()
+		m := meter{stream: true, plain: true}
+		m.read([]byte(stream[:cut]))
+		m.read([]byte(stream[cut:]))
+		switch got := m.result(); {
+		case (got != nil) != told, told && *got != want:
+			t.Errorf("%q cut at %d: usage %+v, want %+v, %v", stream, cut, got, want, told)
 		}
 	})
 }

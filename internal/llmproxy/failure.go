@@ -148,6 +148,14 @@ func brokeOff(to *provider) *failure {
 	}
 }
 
+// wentSilent is the last event of a stream in which the provider sent nothing for too long.
+func wentSilent(to *provider, patience time.Duration) *failure {
+	return &failure{
+		kind: upstreamError, code: "upstream_timeout",
+		message: fmt.Sprintf("The provider %q has sent nothing for %s in the middle of its answer.", to.name, patience),
+	}
+}
+
 // shorten quotes a name of the client's for a message.
 func shorten(name string) string {
 	const most = 100

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"secateur/internal/bill"
@@ -68,7 +67,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}
 	out = body
 	if len(plan.Cuts) > 0 || x.to.model != "" && x.to.model != conv.Model {
-		out = grab(len(body.bytes) + len(x.to.model))
+		out = grab(plan.Size())
 		out.bytes = plan.Append(out.bytes)
 	} else {
 		body.hold()
@@ -87,7 +86,7 @@ func unnamed(cuts []chat.Cut) (ids []string) {
 		if len(ids) == maxListed {
 			break
 		}
-		if !seen[cut.ID] && !strings.Contains(cut.Text, cut.ID) {
+		if !cut.Told && !seen[cut.ID] {
 			seen[cut.ID] = true
 			ids = append(ids, cut.ID)
 		}
@@ -106,8 +105,10 @@ const maxPlaces = 1024
 
 // recall finds what was sent before of this conversation: the record of its longest known beginning.
 func (p *Proxy) recall(ctx context.Context, conv *chat.Conversation) *chat.Record {
-	places := conv.Places()
-	for i, place := range places[:min(len(places), maxPlaces)] {
+	for i, place := range conv.Places() {
+		if i == maxPlaces {
+			break
+		}
 		key := p.recordKey(place.Key)
 		if i > 0 { // one that is as long is no answer to ours, but the same request at the same time
 			if r := p.flights.find(ctx, key); r != nil {
@@ -129,18 +130,15 @@ func (p *Proxy) recall(ctx context.Context, conv *chat.Conversation) *chat.Recor
 func (p *Proxy) recordKey(k chat.Key) string { return "record/" + p.opt.Tenant + "/" + k.String() }
 func (p *Proxy) frozenKey(k chat.Key) string { return "frozen/" + p.opt.Tenant + "/" + k.String() }
 
-// Bounds of what pruning may take of a request's time. What is beyond them passes whole, and stays so.
-const (
-	pruneTime     = 2 * time.Second
-	maxPruneChars = 2_000_000
-)
+// maxPruneChars bounds what is pruned at all. What is longer passes whole, and stays so.
+const maxPruneChars = 2_000_000
 
 // prune gives the results that go out pruned, each in the form in which it first did. Where that is lost it is made
 // anew: the same text for the same goal comes out the same.
 func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, r *chat.Record) map[int]string {
 	var pruned map[int]string
 	began := time.Now()
-	expired := func() bool { return ctx.Err() != nil || time.Since(began) > pruneTime }
+	expired := func() bool { return ctx.Err() != nil || time.Since(began) > x.p.opt.PruneTime }
 	for _, job := range conv.Jobs(x.p.opt.Pruning, r) {
 		key := x.p.frozenKey(job.Key)
 		text := ""
@@ -177,10 +175,7 @@ var errStore = errors.New("too many originals could not be kept")
 func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
 	var unkept []int
 	var down error
-	for _, cut := range plan.Cuts {
-		if x.p.renewed.recently(cut.ID, x.p.opt.OriginalsTTL) {
-			continue
-		}
+	for _, cut := range x.p.renewed.due(plan.Cuts, x.p.opt.OriginalsTTL) {
 		err := down
 		if err == nil {
 			var id string

@@ -330,11 +330,11 @@ func TestConcurrentRequestsOfOneConversationAgree(t *testing.T) {
 		o.Masking.WindowTurns, o.Masking.StepTurns = 2, 2
 	}, one(p))
 	k := newTalk()
-	for i := range 6 {
-		k.turn("t", "{}", result(i, 80))
+	for i := range 10 {
+		k.turn("t", "{}", result(i, 65))
 	}
 	var all sync.WaitGroup
-	for range 6 {
+	for range 8 {
 		all.Go(func() {
 			if got := px.post(t, k.request("m")); got.status != 200 {
 				t.Errorf("answer = %+v", got)
@@ -408,5 +408,27 @@ func TestARefusedRequestIsNotBooked(t *testing.T) {
 	px.Close() // waits until all is written down
 	if rec.Len() != 0 {
 		t.Errorf("%d records kept of a request that was refused", rec.Len())
+	}
+}
+
+// TestAConversationThatGoesOnIsReadAsIfAlone sends a conversation request by request, and each request to a proxy that
+// has not seen the others.
+func TestAConversationThatGoesOnIsReadAsIfAlone(t *testing.T) {
+	change := func(o *llmproxy.Options) { o.Masking = masking("sliding") }
+	p := newProvider(t, jsonAnswer(smallAnswer))
+	px := newProxy(t, change, one(p))
+	k := newTalk()
+	for i := range 20 {
+		k.turn("read", fmt.Sprintf(`{"n":%d}`, i), result(i, 30))
+		if i == 15 {
+			k.messages[9] = `{"role":"user","content":"the client has changed what was said"}`
+		}
+		body := k.request(fmt.Sprint("model-", i%3))
+		px.post(t, body)
+		got := p.last(t).body
+		newProxy(t, change, one(p)).post(t, body)
+		if want := p.last(t).body; !bytes.Equal(got, want) {
+			t.Fatalf("request %d went out as %s, alone as %s", i, got, want)
+		}
 	}
 }

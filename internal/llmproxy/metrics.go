@@ -13,6 +13,7 @@ type metrics struct {
 	masked   *prometheus.CounterVec
 	pruned   *prometheus.CounterVec
 	saved    *prometheus.CounterVec
+	ratio    *prometheus.HistogramVec
 	spent    *prometheus.CounterVec
 	through  *prometheus.CounterVec
 	unkept   *prometheus.CounterVec
@@ -29,9 +30,13 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Name: "secateur_chat_request_seconds", Help: "Time from a request to the end of its answer.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 4, 9),
 		}, []string{"provider"}),
-		masked:  counter("masked_results_total", "Tool results that went out masked, counted in every request.", "provider"),
-		pruned:  counter("pruned_results_total", "Tool results that went out pruned, counted in every request.", "provider"),
-		saved:   counter("tokens_saved_total", "Estimated tokens that masking and pruning took from requests.", "provider"),
+		masked: counter("masked_results_total", "Tool results that went out masked, counted in every request.", "provider"),
+		pruned: counter("pruned_results_total", "Tool results that went out pruned, counted in every request.", "provider"),
+		saved:  counter("tokens_saved_total", "Estimated tokens that masking and pruning took from requests.", "provider"),
+		ratio: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "secateur_chat_bill_ratio", Help: "Bills of conversations so far over those of passing through, as answers have told them.",
+			Buckets: prometheus.LinearBuckets(0.1, 0.1, 12),
+		}, []string{"provider"}),
 		spent:   counter("spent_dollars_total", "What the prompts of all requests with known prices have cost.", "provider"),
 		through: counter("passthrough_dollars_total", "What they would have cost had all been passed through.", "provider"),
 		unkept:  counter("unmasked_total", "Tool results that went out whole because the store refused their original.", "provider"),
@@ -40,7 +45,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.masked, m.pruned, m.saved, m.spent, m.through, m.unkept, m.troubles)
+		reg.MustRegister(m.requests, m.seconds, m.masked, m.pruned, m.saved, m.ratio, m.spent, m.through, m.unkept, m.troubles)
 	}
 	return m
 }
@@ -62,6 +67,7 @@ func (m *metrics) effect(to *provider, e effect, pruned int) {
 	m.masked.WithLabelValues(to.name).Add(float64(e.masked))
 	m.pruned.WithLabelValues(to.name).Add(float64(pruned))
 	m.saved.WithLabelValues(to.name).Add(float64(max(e.saved, 0)))
+	m.ratio.WithLabelValues(to.name).Observe(e.ratio)
 }
 
 // bill counts dollars.

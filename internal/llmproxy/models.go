@@ -8,7 +8,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,11 +62,7 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, alias := range slices.Sorted(maps.Keys(p.opt.Models)) {
 		m := p.opt.Models[alias]
-		target := m.Model
-		if target == "" {
-			target = alias
-		}
-		out.add(m.Provider+"/"+target, m.Provider, nil)
+		out.add(m.Provider+"/"+m.target(alias), m.Provider, nil)
 	}
 	for i, name := range names {
 		for _, m := range lists[i] {
@@ -77,12 +75,40 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, append(out.json, "]}"...))
 }
 
+// serveModel tells about one model, as the list does; a model that is not in the list its provider may know.
+func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below string) {
+	if alias, ok := p.opt.Models[name]; ok {
+		writeJSON(w, http.StatusOK, appendModel(nil, name, alias.Provider, nil))
+		return
+	}
+	prefix, rest, _ := strings.Cut(name, "/")
+	to := p.providers[prefix]
+	if to == nil || rest == "" {
+		p.passOn(w, r, p.fallback, below)
+		return
+	}
+	for _, m := range p.modelsOf(r.Context(), to, r.Header) {
+		if m.id == rest {
+			writeJSON(w, http.StatusOK, appendModel(nil, name, prefix, m.raw))
+			return
+		}
+	}
+	for alias, m := range p.opt.Models {
+		if m.Provider == prefix && m.target(alias) == rest {
+			writeJSON(w, http.StatusOK, appendModel(nil, name, prefix, nil))
+			return
+		}
+	}
+	path := url.URL{Path: "/models/" + rest}
+	p.passOn(w, r, to, path.EscapedPath())
+}
+
 type modelsAnswer struct {
 	json []byte
 	seen map[string]bool
 }
 
-// add adds a model once. What its provider says about it is passed on, but for the id.
+// add adds a model once.
 func (a *modelsAnswer) add(id, owner string, raw []byte) {
 	if a.seen[id] {
 		return
@@ -91,19 +117,23 @@ func (a *modelsAnswer) add(id, owner string, raw []byte) {
 		a.json = append(a.json, ',')
 	}
 	a.seen[id] = true
+	a.json = appendModel(a.json, id, owner, raw)
+}
+
+// appendModel appends a model. What its provider says about it, if anything, is passed on but for the id.
+func appendModel(dst []byte, id, owner string, raw []byte) []byte {
 	if raw != nil {
 		if from, to, ok := memberOf(raw, "id"); ok {
-			a.json = append(a.json, raw[:from]...)
-			a.json = rawjson.AppendQuoted(a.json, id)
-			a.json = append(a.json, raw[to:]...)
-			return
+			dst = append(dst, raw[:from]...)
+			dst = rawjson.AppendQuoted(dst, id)
+			return append(dst, raw[to:]...)
 		}
 	}
-	a.json = append(a.json, `{"id":`...)
-	a.json = rawjson.AppendQuoted(a.json, id)
-	a.json = append(a.json, `,"object":"model","created":0,"owned_by":`...)
-	a.json = rawjson.AppendQuoted(a.json, owner)
-	a.json = append(a.json, '}')
+	dst = append(dst, `{"id":`...)
+	dst = rawjson.AppendQuoted(dst, id)
+	dst = append(dst, `,"object":"model","created":0,"owned_by":`...)
+	dst = rawjson.AppendQuoted(dst, owner)
+	return append(dst, '}')
 }
 
 // memberOf finds the value of a member of an object.

@@ -89,3 +89,45 @@ func TestModelsWithoutProvidersAreNone(t *testing.T) {
 		t.Errorf("list = %s", got.body)
 	}
 }
+
+func TestOneModelIsAskedOfWhomItIs(t *testing.T) {
+	list := jsonAnswer(`{"object":"list","data":[{"object":"model","id":"m1","context_length":1234567890123456789}]}`)
+	answer := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/models" {
+				list(w, r)
+				return
+			}
+			jsonAnswer(`{"from":"`+name+`","uri":"`+r.RequestURI+`"}`)(w, r)
+		}
+	}
+	a, b := newProvider(t, answer("a")), newProvider(t, answer("b"))
+	change := func(o *llmproxy.Options) {
+		o.Models = map[string]llmproxy.Model{"quick": {Provider: "b", Model: "m9"}, "deep/er": {Provider: "b"}}
+		o.DefaultProvider = "a"
+	}
+	px := newProxy(t, change, map[string]*fakeProvider{"a": a, "b": b})
+	for _, tt := range []struct{ rule, method, path, want string }{
+		{"an alias is ours", "GET", "quick", `{"id":"quick","object":"model","created":0,"owned_by":"b"}`},
+		{"an alias with a slash", "GET", "deep/er", `{"id":"deep/er","object":"model","created":0,"owned_by":"b"}`},
+		{"an alias that is escaped", "GET", "deep%2Fer", `{"id":"deep/er","object":"model","created":0,"owned_by":"b"}`},
+		{"what an alias stands for", "GET", "b/m9", `{"id":"b/m9","object":"model","created":0,"owned_by":"b"}`},
+		{"what a provider lists", "GET", "b/m1", `{"object":"model","id":"b/m1","context_length":1234567890123456789}`},
+		{"what it does not list it may know", "GET", "b/org/m2", `{"from":"b","uri":"/v1/models/org/m2"}`},
+		{"any other is the default provider's", "GET", "m1", `{"from":"a","uri":"/v1/models/m1"}`},
+		{"of no provider that we know", "GET", "c/m1", `{"from":"a","uri":"/v1/models/c/m1"}`},
+		{"without a name", "GET", "", `{"from":"a","uri":"/v1/models/"}`},
+		{"a name that leads elsewhere", "GET", "b/%2e%2e/m1", `"code":"unknown_url"}}`},
+		{"what is no question", "DELETE", "quick", `{"from":"a","uri":"/v1/models/quick"}`},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			got := px.do(t, tt.method, "/v1/models/"+tt.path, "")
+			if got.status == http.StatusNotFound {
+				_, got.body, _ = strings.Cut(got.body, `"param":null,`)
+			}
+			if got.body != tt.want {
+				t.Errorf("%s %s = %d %s, want %s", tt.method, tt.path, got.status, got.body, tt.want)
+			}
+		})
+	}
+}

@@ -8,15 +8,24 @@ import (
 )
 
 // ServeOther passes any other request under /v1 to the default provider: method, path, query, headers and body as
-// they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection.
+// they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection. Only a
+// question for one model goes to whom the model is of.
 func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request) {
+	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
+	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
+		p.serveModel(w, r, name, below)
+		return
+	}
+	p.passOn(w, r, p.fallback, below)
+}
+
+// passOn passes a request to a provider, nil where there is none, at a path below its base.
+func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string) {
 	began := time.Now()
-	to := p.fallback
 	if to == nil {
 		p.refuse(w, nil, noProvider())
 		return
 	}
-	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if climbs(r.URL.Path) || below != "" && below[0] != '/' {
 		p.refuse(w, to, &failure{
 			status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
@@ -24,8 +33,8 @@ func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
 	req := &http.Request{
 		Method: r.Method, URL: to.url(below, r.URL.RawQuery), Header: p.headersFor(to, r.Header), ContentLength: r.ContentLength,
 	}
@@ -54,7 +63,7 @@ func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request) {
 		p.metrics.request(to, p.join(ctx, w, res))
 		return
 	}
-	a := answer{from: to, res: res}
+	a := answer{from: to, res: res, patience: p.opt.Patience, giveUp: cancel}
 	ended := a.pass(ctx, w)
 	p.metrics.request(to, ended)
 	p.metrics.took(to, began)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
@@ -37,8 +36,9 @@ type Options struct {
 	Log          *slog.Logger     // nil discards
 	Metrics      prometheus.Registerer
 
-	HeaderTimeout time.Duration     // how long a provider may take to begin its answer; 0: DefaultHeaderTimeout
-	Transport     http.RoundTripper // nil: one of our own, with HeaderTimeout
+	PruneTime time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
+	Patience  time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
+	Transport http.RoundTripper // nil: one of our own
 }
 
 // Records keep what was sent before. To lose a value costs one miss of a provider's cache.
@@ -47,8 +47,8 @@ type Records interface {
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// DefaultHeaderTimeout lets a model think as long as the usual clients wait.
-const DefaultHeaderTimeout = 10 * time.Minute
+// DefaultPatience lets a model think as long as the usual clients wait.
+const DefaultPatience = 10 * time.Minute
 
 // Proxy is the door for chat completions.
 type Proxy struct {
@@ -58,6 +58,7 @@ type Proxy struct {
 	transport http.RoundTripper
 	metrics   metrics
 	renewed   renewals
+	begun     beginnings
 	flights   flights
 }
 
@@ -72,6 +73,12 @@ func New(opt Options) (*Proxy, error) {
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now
+	}
+	if opt.PruneTime <= 0 {
+		opt.PruneTime = 2 * time.Second
+	}
+	if opt.Patience <= 0 {
+		opt.Patience = DefaultPatience
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -94,7 +101,7 @@ func New(opt Options) (*Proxy, error) {
 		return nil, fmt.Errorf("default_provider: %q is not one of the providers", opt.DefaultProvider)
 	}
 	if p.transport == nil {
-		p.transport = newTransport(opt.HeaderTimeout)
+		p.transport = newTransport(opt.Patience)
 	}
 	return p, nil
 }
@@ -105,29 +112,6 @@ func (p *Proxy) Close() error {
 		t.CloseIdleConnections()
 	}
 	return nil
-}
-
-// newTransport speaks HTTP/1.1: each answer has a connection of its own, so that none suffers from another's, and a
-// request is known not to have been written when it is sent again. It neither asks for compression nor undoes it.
-func newTransport(headerTimeout time.Duration) *http.Transport {
-	if headerTimeout <= 0 {
-		headerTimeout = DefaultHeaderTimeout
-	}
-	var only http.Protocols
-	only.SetHTTP1(true)
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ResponseHeaderTimeout: headerTimeout,
-		MaxIdleConns:          256,
-		MaxIdleConnsPerHost:   64,
-		IdleConnTimeout:       30 * time.Second,
-		DisableCompression:    true,
-		ReadBufferSize:        32 << 10,
-		WriteBufferSize:       32 << 10,
-		Protocols:             &only,
-	}
 }
 
 // Serve answers POST /v1/chat/completions for a principal who may call. Any other method is passed on.
@@ -148,7 +132,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal string) 
 		p.refuse(w, nil, rateLimited(wait))
 		return
 	}
-	conv := p.read(r.Context(), body.bytes)
+	conv := p.read(r.Context(), body)
 	to, bad := p.targetOf(conv)
 	if bad != nil {
 		p.refuse(w, nil, bad)
@@ -159,17 +143,22 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal string) 
 }
 
 // read parses a request; nil where it is not strict JSON, or defeats us.
-func (p *Proxy) read(ctx context.Context, body []byte) (conv *chat.Conversation) {
+func (p *Proxy) read(ctx context.Context, body *buffer) (conv *chat.Conversation) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.trouble(ctx, "reading a request panicked", fmt.Errorf("%v", v))
 			conv = nil
 		}
 	}()
-	conv, err := chat.Read(body)
+	var from *beginning
+	conv, err := chat.ReadOn(body.bytes, func(list []byte) (known []chat.Message) {
+		known, from = p.begun.find(list)
+		return known
+	})
 	if err != nil {
 		return nil // a provider may know better
 	}
+	p.begun.note(body, conv, from)
 	return conv
 }
 

@@ -3,6 +3,8 @@ package llmproxy
 import (
 	"sync"
 	"time"
+
+	"secateur/internal/chat"
 )
 
 // renewals remember which originals were put a short while ago, so that a long conversation does not put all of its
@@ -17,11 +19,17 @@ const (
 	renewShare  = 4 // an original is put again after this part of its life
 )
 
-func (r *renewals) recently(id string, ttl time.Duration) bool {
+// due gives the cuts whose originals are to be put.
+func (r *renewals) due(cuts []chat.Cut, ttl time.Duration) (due []chat.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, ok := r.ids[id]
-	return ok && time.Since(at) < ttl/renewShare
+	now := time.Now()
+	for _, cut := range cuts {
+		if at, ok := r.ids[cut.ID]; !ok || now.Sub(at) >= ttl/renewShare {
+			due = append(due, cut)
+		}
+	}
+	return due
 }
 
 func (r *renewals) note(id string) {

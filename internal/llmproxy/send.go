@@ -24,8 +24,8 @@ const chatPath = "/chat/completions"
 
 // run sends the request, whose body it releases, and passes the answer on.
 func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
 	if x.flight != nil {
 		defer func() { x.p.flights.land(x.flight, x.booked) }()
 	}
@@ -47,7 +47,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	}
 	defer res.Body.Close()
 	x.effect.announce(res.Header)
-	a := answer{from: x.to.provider, res: res, usage: x.meter(res)}
+	a := answer{from: x.to.provider, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
 	if x.flight != nil {
 		a.ending = &x.flight.ending
 	}

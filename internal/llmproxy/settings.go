@@ -33,6 +33,14 @@ func (p Provider) Validate() error {
 	return errors.Join(append(errs, validatePrices(p.Prices))...)
 }
 
+// target is what the provider calls the model that clients ask for by name.
+func (m Model) target(name string) string {
+	if m.Model == "" {
+		return name
+	}
+	return m.Model
+}
+
 // Validate reports every mistake as "key: text".
 func (m Model) Validate() error {
 	var errs []error

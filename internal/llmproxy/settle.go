@@ -29,11 +29,9 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	if x.effect.masked+x.pruned > 0 {
 		log = x.p.opt.Log.InfoContext
 	}
-	defer func() {
-		log(ctx, "chat request passed", "provider", to.name, "status", status, "outcome", string(ended),
-			"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio,
-			"took_ms", time.Since(x.began).Milliseconds())
-	}()
+	log(ctx, "chat request passed", "provider", to.name, "status", status, "outcome", string(ended),
+		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio,
+		"took_ms", time.Since(x.began).Milliseconds())
 	if m != nil {
 		defer m.close()
 	}
@@ -58,7 +56,6 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 		}
 	}()
 	r := x.plan.Record(usage)
-	x.effect.ratio = r.Account.Ratio()
 	perToken := x.to.prices.Input / 1e6
 	x.p.metrics.bill(x.to.provider, (r.Account.Spent-x.before.Spent)*perToken, (r.Account.Through-x.before.Through)*perToken)
 	x.booked = &r

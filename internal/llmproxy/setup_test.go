@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -94,6 +95,7 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	opt := llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{}, Originals: px.store, Records: px.records,
 		MaxBodyBytes: 64 << 20, Metrics: px.registry, Log: slog.New(slog.DiscardHandler),
+		PruneTime: time.Minute, // a busy machine must not make a difference
 	}
 	for name, p := range providers {
 		opt.Providers[name] = llmproxy.Provider{BaseURL: p.URL + "/v1"}

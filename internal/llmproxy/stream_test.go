@@ -281,7 +281,7 @@ func TestASlowProviderIsATimeout(t *testing.T) {
 	release := make(chan struct{})
 	p := newProvider(t, func(http.ResponseWriter, *http.Request) { <-release })
 	defer close(release)
-	px := newProxy(t, func(o *llmproxy.Options) { o.HeaderTimeout = 50 * time.Millisecond }, one(p))
+	px := newProxy(t, func(o *llmproxy.Options) { o.Patience = 50 * time.Millisecond }, one(p))
 	if got := px.post(t, `{"model":"m"}`); got.status != 504 || !strings.Contains(got.body, `"code":"upstream_timeout"`) {
 		t.Errorf("answer = %+v", got)
 	}

@@ -18,6 +18,7 @@ type meter struct {
 	stream bool
 	plain  bool
 	events bill.Meter
+	inLine bool    // the events so far end in the middle of a line
 	copied *buffer // what cannot be read before it is whole; nil: nothing, or too much of it
 }
 
@@ -41,12 +42,48 @@ func newMeter(res *http.Response) *meter {
 func (m *meter) read(p []byte) {
 	switch {
 	case m.stream && m.plain:
-		_, _ = m.events.Write(p)
+		m.readEvents(p)
 	case m.copied == nil:
 	case len(m.copied.bytes)+len(p) > maxCopied:
 		m.close()
 	default:
 		m.copied.bytes = append(m.copied.bytes, p...)
+	}
+}
+
+// readEvents reads a piece of a stream. Few lines of it tell anything: the others are passed over.
+func (m *meter) readEvents(p []byte) {
+	if m.inLine && len(p) > 0 {
+		end := bytes.IndexByte(p, '\n') + 1
+		if end == 0 {
+			end = len(p)
+		}
+		_, _ = m.events.Write(p[:end])
+		m.inLine = p[end-1] != '\n'
+		p = p[end:]
+	}
+	if !mentionsUsage(p) {
+		p = p[bytes.LastIndexByte(p, '\n')+1:]
+	}
+	if len(p) > 0 {
+		_, _ = m.events.Write(p)
+		m.inLine = p[len(p)-1] != '\n'
+	}
+}
+
+// mentionsUsage tells whether "usage" stands in quotes somewhere. It looks for the letter of it that is the rarest in
+// JSON.
+func mentionsUsage(p []byte) bool {
+	const before, after = `"usa`, `e"`
+	for {
+		i := bytes.IndexByte(p, 'g')
+		if i < 0 {
+			return false
+		}
+		if bytes.HasSuffix(p[:i], []byte(before)) && bytes.HasPrefix(p[i+1:], []byte(after)) {
+			return true
+		}
+		p = p[i+1:]
 	}
 }
 

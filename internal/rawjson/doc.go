@@ -3,10 +3,12 @@
 // noted, and all of it in one pass that returns offsets and sub-slices.
 //
 // A [Scanner] stands somewhere in a document. The caller steps into the objects
-// it wants to read member by member ([Scanner.Enter], [Scanner.Next]) and has
-// every other value checked and skipped whole ([Scanner.Skip],
-// [Scanner.SkipNoting]); the latter notes the strings longer than a number of
-// characters as it goes. Whatever the caller does, every byte is checked once.
+// it wants to read member by member ([Scanner.Enter], [Scanner.Next]), and into the
+// arrays it wants to read value by value ([Scanner.EnterList], [Scanner.NextItem]),
+// and has every other value checked and skipped whole ([Scanner.Skip],
+// [Scanner.SkipString], [Scanner.SkipNoting]); the last notes the strings longer than
+// a number of characters as it goes. Whatever the caller does, every byte is checked
+// once, but for those that it knows ([Scanner.Jump]).
 //
 // What counts as well-formed is RFC 8259 to the letter: numbers, literals and
 // escapes as the grammar has them, no control characters in strings, valid UTF-8
@@ -18,8 +20,8 @@
 //
 // The package has its own parser, for requests too, because one pass is to serve
 // the check, the envelope and the long strings, at the speed of reading memory:
-// eight bytes at a time inside strings, one bit for an open container instead of a
-// call. Tests hold it against encoding/json and go-json-experiment/jsontext; the
+// eight bytes at a time inside strings, or 64 where the processor has the instructions
+// for it (skim.go), one bit for an open container instead of a call. Tests hold it against encoding/json and go-json-experiment/jsontext; the
 // latter would refuse lone surrogates or, told not to, take all of them for the
 // same name, and is slower by half or more.
 //

@@ -6,7 +6,8 @@ import "fmt"
 type Fault uint8
 
 // What can be wrong. TooDeep and DuplicateName are refusals of documents that may
-// well be JSON; all others mean that the document is not.
+// well be JSON, and so is what is NotObject, NotArray or NotString though the caller
+// asked for one; all others mean that the document is not.
 const (
 	_ Fault = iota
 	Truncated
@@ -23,6 +24,8 @@ const (
 	NotObject
 	TooDeep
 	DuplicateName
+	NotArray
+	NotString
 )
 
 var faultTexts = [...]string{
@@ -40,6 +43,8 @@ var faultTexts = [...]string{
 	NotObject:     "object expected",
 	TooDeep:       "nested too deeply",
 	DuplicateName: "member name comes twice in one object",
+	NotArray:      "array expected",
+	NotString:     "string expected",
 }
 
 func (f Fault) String() string {
@@ -52,7 +57,11 @@ func (f Fault) String() string {
 // IllFormed tells whether the document is not JSON, as opposed to JSON that was
 // refused.
 func (f Fault) IllFormed() bool {
-	return f != 0 && f != TooDeep && f != DuplicateName && f != NotObject
+	switch f {
+	case 0, TooDeep, DuplicateName, NotObject, NotArray, NotString:
+		return false
+	}
+	return true
 }
 
 // A SyntaxError is the only kind of error this package returns. It holds nothing

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"hash/maphash"
+	"sync"
 )
 
 // names remembers the member names of all open objects, to find one that comes
@@ -11,6 +12,8 @@ import (
 type names struct {
 	all  []name  // of all open objects, outermost first
 	objs []scope // one for each open object
+
+	memory *memory // where they are as long as they are few; nil: nothing is open
 }
 
 type name struct {
@@ -29,26 +32,42 @@ const fewNames = 12
 // hashSeed makes the tables' order unpredictable to whoever writes documents.
 var hashSeed = maphash.MakeSeed()
 
+// memory is what the names of a document of usual size need. It is used again for
+// another one when the outermost object has ended.
+type memory struct {
+	all  [2 * fewNames]name
+	objs [8]scope
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
 func (n *names) open() {
-	if n.objs == nil {
-		n.objs, n.all = make([]scope, 0, 8), make([]name, 0, 2*fewNames)
+	if n.memory == nil {
+		n.memory = memories.Get().(*memory)
+		n.objs, n.all = n.memory.objs[:0], n.memory.all[:0]
 	}
 	n.objs = append(n.objs, scope{first: len(n.all)})
 }
 
 func (n *names) close() {
 	last := len(n.objs) - 1
+	if last == 0 {
+		*n.memory = memory{} // let the document go
+		memories.Put(n.memory)
+		*n = names{}
+		return
+	}
 	n.all = n.all[:n.objs[last].first]
 	n.objs[last].table = nil // let it go
 	n.objs = n.objs[:last]
 }
 
-// add takes the raw name b[start:end], quotes included, into the innermost object.
-// It returns false if the object has that name already.
-func (n *names) add(b []byte, start, end int) bool {
-	nm := name{text: b[start+1 : end-1]}
-	if bytes.IndexByte(nm.text, '\\') >= 0 {
-		nm.text = []byte(Unquote(b[start:end]))
+// add takes a raw name, quotes included, into the innermost object; escaped says
+// that it may have escapes. It returns false if the object has that name already.
+func (n *names) add(raw []byte, escaped bool) bool {
+	nm := name{text: raw[1 : len(raw)-1]}
+	if escaped && bytes.IndexByte(nm.text, '\\') >= 0 {
+		nm.text = []byte(Unquote(raw))
 	}
 	sc := &n.objs[len(n.objs)-1]
 	if have := n.all[sc.first:]; sc.table == nil && len(have) < fewNames {

@@ -21,6 +21,7 @@ type Scanner struct {
 	fresh    bool // the object just entered has shown no member yet
 	names    names
 	long     []String
+	seen     nameSet
 }
 
 // NewScanner returns a Scanner at the start of doc that refuses more than maxDepth
@@ -108,6 +109,10 @@ func (s *Scanner) SkipNoting(moreThan int) ([]byte, error) {
 
 // Long returns the strings noted so far, in the order of the document.
 func (s *Scanner) Long() []String { return s.long }
+
+// MayHave tells whether one of the objects seen so far has a member of that name. It
+// may say so where none has, but never the other way round.
+func (s *Scanner) MayHave(name string) bool { return s.seen.may(name) }
 
 // End checks that nothing but white space follows.
 func (s *Scanner) End() error {

@@ -11,25 +11,30 @@ const (
 	ones       = 0x0101010101010101
 	highs      = 0x80 * ones
 	spaces     = ' ' * ones
-	quotes     = '"' * ones
 	slashes    = '\\' * ones
 )
 
 // special returns a word whose lowest set bit lies in the first byte of x that is
 // a quote, a backslash, a control character or not ASCII; 0 if none is. Bits above
 // that byte may be wrong: a subtraction borrows from the bytes above the first hit,
-// never from those below it.
+// never from those below it. The first difference changes places of quote and space, so
+// that what is below the quote then are the control characters.
 func special(x uint64) uint64 {
-	return ((x - spaces) | ((x ^ quotes) - ones) | ((x ^ slashes) - ones) | x) & highs
+	return (((x ^ ('"'^' ')*ones) - (' '+1)*ones) | ((x ^ slashes) - ones) | x) & highs
 }
 
 // scanString checks the string whose text starts at p, just past the opening
 // quote. It returns the offset just past the closing quote, and by how many the
 // raw bytes outnumber the characters they stand for; or the fault and where it is.
 func scanString(b []byte, p int) (end, extra int, f Fault) {
+	final := len(b) - wordLength // where the last word starts
+	last := final                // where the last one does that is looked at before skimming
+	if canSkim && final-p > worthSkimming {
+		last = p + tryWords
+	}
 	for {
 	words:
-		for len(b)-p >= wordLength {
+		for p <= last {
 			x := binary.LittleEndian.Uint64(b[p:])
 			m := special(x)
 			// A short character that stands alone is dealt with inside the word, so that
@@ -56,18 +61,29 @@ func scanString(b []byte, p int) (end, extra int, f Fault) {
 			}
 			p += wordLength
 		}
+		var over int
+		if p > last && last < final {
+			p, over = skimOn(b, p)
+			extra += over
+			if len(b)-p < blockLength {
+				last = final
+				continue
+			}
+		}
 		for p < len(b) && plain[b[p]] { // few: the document ends, or special was wrong
 			p++
 		}
 		if p >= len(b) {
 			return len(b), 0, Truncated
 		}
-		var over int
 		switch c := b[p]; {
 		case c == '"':
 			return p + 1, extra, 0
 		case c == '\\':
 			p, over, f = scanEscapes(b, p)
+			if last < final { // another may follow soon
+				last = min(p+tryWords, final)
+			}
 		case c < ' ':
 			f = ControlChar
 		default:

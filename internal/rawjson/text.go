@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -14,53 +15,47 @@ func Unquote(raw []byte) string {
 	if i < 0 {
 		return string(text)
 	}
-	return string(appendDecoded(make([]byte, 0, len(text)), text, i))
-}
-
-// appendDecoded decodes text, whose first backslash is at i.
-func appendDecoded(dst, text []byte, i int) []byte {
+	var b strings.Builder
+	b.Grow(len(text))
 	for i >= 0 {
-		dst = append(dst, text[:i]...)
+		b.Write(text[:i])
 		text = text[i:]
 		for len(text) > 0 && text[0] == '\\' {
-			var n int
-			dst, n = appendEscape(dst, text)
-			text = text[n:]
+			text = text[writeEscaped(&b, text):]
 		}
 		i = bytes.IndexByte(text, '\\')
 	}
-	return append(dst, text...)
+	b.Write(text)
+	if b.Cap()-b.Len() > b.Len()/4 {
+		return strings.Clone(b.String()) // it may be kept for long
+	}
+	return b.String()
 }
 
-// appendEscape decodes the escape, or the pair of them, that text starts with, and
+// writeEscaped decodes the escape, or the pair of them, that text starts with, and
 // returns its length.
-func appendEscape(dst, text []byte) ([]byte, int) {
-	switch c := text[1]; c {
-	case 'b':
-		return append(dst, '\b'), 2
-	case 'f':
-		return append(dst, '\f'), 2
-	case 'n':
-		return append(dst, '\n'), 2
-	case 'r':
-		return append(dst, '\r'), 2
-	case 't':
-		return append(dst, '\t'), 2
-	case 'u':
-	default:
-		return append(dst, c), 2
+func writeEscaped(b *strings.Builder, text []byte) int {
+	if c := text[1]; c != 'u' {
+		b.WriteByte(unescaped[c])
+		return 2
 	}
 	unit, _ := hex4(text, 2)
 	switch {
 	case unit>>11 != highSurrogate>>11:
-		return utf8.AppendRune(dst, unit), 6
+		b.WriteRune(unit)
+		return 6
 	case unit < lowSurrogate && isLowEscape(text, 6):
 		low, _ := hex4(text, 8)
-		return utf8.AppendRune(dst, 0x10000+(unit-highSurrogate)<<10+(low-lowSurrogate)), 12
+		b.WriteRune(0x10000 + (unit-highSurrogate)<<10 + (low - lowSurrogate))
+		return 12
 	}
 	// Alone: three bytes as for any other code point of that size.
-	return append(dst, 0xe0|byte(unit>>12), 0x80|byte(unit>>6&0x3f), 0x80|byte(unit&0x3f)), 6
+	b.Write([]byte{0xe0 | byte(unit>>12), 0x80 | byte(unit>>6&0x3f), 0x80 | byte(unit&0x3f)})
+	return 6
 }
+
+// unescaped is what a byte behind a backslash stands for.
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // AppendQuoted appends s, WTF-8, as a JSON string. A lone surrogate is written as
 // its escape; any other byte that is not UTF-8 becomes U+FFFD.
@@ -75,6 +70,12 @@ func AppendEscaped(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	start := 0 // of what is yet to be written as it is
 	for i := 0; i < len(s); {
+		for len(s)-i >= wordLength && special(binary.LittleEndian.Uint64([]byte(s[i:i+wordLength]))) == 0 {
+			i += wordLength
+		}
+		if i == len(s) {
+			break
+		}
 		c := s[i]
 		if plain[c] {
 			i++

@@ -163,11 +163,13 @@ func (s *Scanner) scanName(p int, unique bool) (nameEnd, next int, f Fault) {
 	if b[p] != '"' {
 		return 0, p, NoName
 	}
-	if nameEnd, _, f = scanString(b, p+1); f != 0 {
+	nameEnd, extra, f := scanString(b, p+1)
+	if f != 0 {
 		return 0, nameEnd, f
 	}
 	p = nameEnd
-	if unique && !s.names.add(b, start, nameEnd) {
+	s.seen.add(b[start+1], b[nameEnd-2], nameEnd-start-2, extra > 0)
+	if unique && !s.names.add(b[start:nameEnd], extra > 0) {
 		return 0, start, DuplicateName
 	}
 	p = skipSpace(b, p)

@@ -1,0 +1,113 @@
+package llmproxy
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"sync"
+
+	"secateur/internal/chat"
+)
+
+// beginnings remember the last conversations as they were read. An agent sends all that was said with every request,
+// and a little more: what a request begins with like one before it is compared, not read, which takes a small part
+// of the time.
+type beginnings struct {
+	mu    sync.Mutex   // guards the fields below
+	all   []*beginning // the latest last
+	bytes int          // that all of them hold
+}
+
+// beginning is a list of messages that was read.
+type beginning struct {
+	body     *buffer // held for the list
+	list     []byte  // from its bracket to the end of its last message
+	messages []chat.Message
+	middle   [probeLength]byte // of the list: most conversations that begin alike are different there
+}
+
+const (
+	probeLength   = 64
+	minBeginning  = 16 << 10 // shorter lists are soon read
+	maxBeginnings = 64
+	maxRemembered = 16 << 20 // bytes of all of them
+	maxAlike      = 4        // that are compared with a request
+)
+
+// find gives the messages with which a list begins, and the whole beginning where the list has all of it.
+func (b *beginnings) find(list []byte) (messages []chat.Message, whole *beginning) {
+	for _, one := range b.alike(list) {
+		if whole == nil { // nothing is likely to have more
+			same := commonLength(one.list, list)
+			n := sort.Search(len(one.messages), func(i int) bool { return one.messages[i].End() > same })
+			if n > len(messages) {
+				messages = one.messages[:n]
+			}
+			if same == len(one.list) {
+				whole = one
+			}
+		}
+		one.body.release()
+	}
+	return messages, whole
+}
+
+// alike gives the beginnings that may be a list's, the latest first. Their bodies are the caller's to release.
+func (b *beginnings) alike(list []byte) (alike []*beginning) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, one := range slices.Backward(b.all) {
+		middle := one.middleAt()
+		if len(list) < middle+probeLength || [probeLength]byte(list[middle:]) != one.middle {
+			continue
+		}
+		one.body.hold()
+		if alike = append(alike, one); len(alike) == maxAlike {
+			break
+		}
+	}
+	return alike
+}
+
+// note remembers a conversation, in the place of one that it goes on from.
+func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning) {
+	if len(conv.Messages) == 0 || cap(body.bytes) > maxPooled {
+		return
+	}
+	one := &beginning{body: body, messages: conv.Messages}
+	one.list = conv.List()[:conv.Messages[len(conv.Messages)-1].End()]
+	if len(one.list) < minBeginning {
+		return
+	}
+	one.middle = [probeLength]byte(one.list[one.middleAt():])
+	body.hold()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.Index(b.all, from); i >= 0 {
+		b.drop(i)
+	}
+	b.all, b.bytes = append(b.all, one), b.bytes+cap(body.bytes)
+	for len(b.all) > maxBeginnings || b.bytes > maxRemembered {
+		b.drop(0)
+	}
+}
+
+// drop forgets a beginning; the lock is held.
+func (b *beginnings) drop(i int) {
+	body := b.all[i].body
+	b.bytes -= cap(body.bytes)
+	body.release()
+	b.all = slices.Delete(b.all, i, i+1)
+}
+
+func (one *beginning) middleAt() int { return (len(one.list) - probeLength) / 2 }
+
+// commonLength is how many bytes two texts begin with in common.
+func commonLength(a, b []byte) (same int) {
+	for step := 4 << 10; step > 0; step /= 16 {
+		for end := same + step; end <= min(len(a), len(b)) && bytes.Equal(a[same:end], b[same:end]); end += step {
+			same = end
+		}
+	}
+	return same
+}
