@@ -49,6 +49,9 @@ const Challenge = `Bearer realm="secateur"`
 // Anonymous is the principal of a caller of whom no token was asked.
 const Anonymous = "anonymous"
 
+// TokenHolder is the principal of a caller who brought the shared token.
+const TokenHolder = "token"
+
 // CheckSite refuses what a web page of someone else's could send.
 func (p Policy) CheckSite(r Request) Verdict {
 	host := hostOf(r.Host)
@@ -80,7 +83,7 @@ func (p Policy) CheckToken(r Request) (principal string, v Verdict) {
 		return Anonymous, Verdict{}
 	}
 	if p.Token.Matches(r.Token) || p.Token.Matches(bearer(r.Authorization)) {
-		return "token", Verdict{}
+		return TokenHolder, Verdict{}
 	}
 	return "", Verdict{Unauthorized, "this door asks for auth_token: send it as Authorization: Bearer …"}
 }

@@ -182,3 +182,16 @@ func (c *Catalog) Same(other *Catalog, l List) bool {
 
 // For returns the catalog as the client that calls itself name sees it.
 func (c *Catalog) For(name string) *View { return c.View(c.names.For(name)) }
+
+// Tool returns a tool as its server lists it: the bytes must not be changed.
+func (c *Catalog) Tool(server, original string) (raw []byte, ok bool) {
+	at, known := c.index[server]
+	if !known {
+		return nil, false
+	}
+	i, listed := c.lists[Tools].listed[target{at, original}]
+	if !listed {
+		return nil, false
+	}
+	return c.lists[Tools].entries[i].raw, true
+}

@@ -123,17 +123,24 @@ func TestSettings(t *testing.T) {
 	}
 	err := catalog.Settings{Separator: "", Clients: map[string]catalog.ClientSettings{
 		"[":  {},
-		"a*": {Separator: "a b", MaxLength: 15},
-		"b*": {Separator: "123456789", MaxLength: -1},
 		"c*": {Separator: "-", MaxLength: 16},
 	}}.Validate()
 	want := `separator: must not be empty
-clients."[": not a pattern
-clients."a*".separator: expected a few characters without space, such as :: or -
-clients."a*".max_length: 15 is less than 16
-clients."b*".separator: expected a few characters without space, such as :: or -
-clients."b*".max_length: -1 is less than 16`
+clients."[": not a pattern`
 	if err == nil || err.Error() != want {
 		t.Errorf("Validate() = %v, want %v", err, want)
+	}
+	for _, c := range []struct {
+		client catalog.ClientSettings
+		want   string
+	}{
+		{catalog.ClientSettings{}, "<nil>"},
+		{catalog.ClientSettings{Separator: "-", MaxLength: 16}, "<nil>"},
+		{catalog.ClientSettings{Separator: "a b", MaxLength: 15}, "separator: expected a few characters without space, such as :: or -\nmax_length: 15 is less than 16"},
+		{catalog.ClientSettings{Separator: "123456789", MaxLength: -1}, "separator: expected a few characters without space, such as :: or -\nmax_length: -1 is less than 16"},
+	} {
+		if got := fmt.Sprint(c.client.Validate()); got != c.want {
+			t.Errorf("%+v: Validate() = %s, want %s", c.client, got, c.want)
+		}
 	}
 }

@@ -18,7 +18,9 @@
 // proxy://t/<server>/<template>, and ui://x becomes ui://<server>/x, because
 // clients look at that scheme. [Outgoing] rewrites the URIs in what a server
 // sends, wherever the protocol has them, in one pass; [Catalog.ResolveURI] is the
-// way back and needs no memory.
+// way back and needs no memory. The same goes for tasks, which are called
+// <server>::<task>: Outgoing puts the server's id in, [View.Route] and
+// [UnwrapRelated] take it out.
 //
 // A Catalog and its Views never change once made and may be used by any number of
 // goroutines. Lists are rendered when they are first asked for and then kept, so

@@ -5,7 +5,7 @@ type Edit struct {
 	Start, End int
 	New        []byte
 
-	role blockRole // while it is not known whether the edit is to be made
+	role role // while it is not known whether the edit is to be made
 }
 
 // Apply appends a document with edits made to it, which are in its order and do

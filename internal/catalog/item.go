@@ -52,7 +52,7 @@ func readItem(l List, server string, raw []byte) (e entry, problem string) {
 	}
 	switch l {
 	case Tools:
-		e.edits = rewrite(e.raw, toolItem, Outgoing{Server: server}.encode)
+		e.edits = rewrite(e.raw, toolItem, Outgoing{Server: server}.names())
 	case Resources:
 		e.edits = []Edit{e.rename(EncodeURI(server, e.name))}
 	case Templates:

@@ -6,8 +6,9 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Outgoing is what a server sends to a client, with the URIs of its resources
-// rewritten to what clients call them. Documents must be well-formed.
+// Outgoing is what a server sends to a client, with the URIs of its resources and
+// the ids of its tasks rewritten to what clients call them. Documents must be
+// well-formed.
 type Outgoing struct {
 	Server string
 
@@ -24,11 +25,15 @@ func (o Outgoing) Result(method string, result []byte) []byte {
 
 // ResultEdits returns what Result would change, in the order of the document.
 func (o Outgoing) ResultEdits(method string, result []byte) []Edit {
-	s := resultShapes[method]
-	if method == "resources/templates/list" {
-		return rewrite(result, s, func(template string) string { return EncodeTemplate(o.Server, template) })
+	s, known := resultShapes[method]
+	if !known {
+		s = relates
 	}
-	return rewrite(result, s, o.encode)
+	names := o.names()
+	if method == "resources/templates/list" {
+		names.uri = func(template string) string { return EncodeTemplate(o.Server, template) }
+	}
+	return rewrite(result, s, names)
 }
 
 // Params rewrites the params of a request or notification that the server sent of
@@ -39,13 +44,24 @@ func (o Outgoing) Params(method string, params []byte) []byte {
 
 // ParamsEdits returns what Params would change, in the order of the document.
 func (o Outgoing) ParamsEdits(method string, params []byte) []Edit {
-	return rewrite(params, paramsShapes[method], o.encode)
+	s, known := paramsShapes[method]
+	if !known {
+		s = relates
+	}
+	return rewrite(params, s, o.names())
 }
 
 // ErrorData rewrites the data of an error, which names the resource that was not
 // found.
 func (o Outgoing) ErrorData(data []byte) []byte {
-	return edited(data, rewrite(data, errorShape, o.encode))
+	return edited(data, rewrite(data, errorShape, o.names()))
+}
+
+// names are what is written for what a server calls a resource or a task.
+type names struct{ uri, task func(string) string }
+
+func (o Outgoing) names() names {
+	return names{uri: o.encode, task: func(id string) string { return WrapTask(o.Server, id) }}
 }
 
 func (o Outgoing) encode(uri string) string {
@@ -55,13 +71,10 @@ func (o Outgoing) encode(uri string) string {
 	return EncodeURI(o.Server, uri)
 }
 
-// rewrite goes once over a document and returns an edit for every URI that a shape
-// finds in it.
-func rewrite(doc []byte, s *shape, encode func(string) string) []Edit {
-	if s == nil {
-		return nil
-	}
-	r := rewriter{walker: walker{doc: doc}, encode: encode}
+// rewrite goes once over a document and returns an edit for every URI and every task
+// that a shape finds in it and that goes by another name.
+func rewrite(doc []byte, s *shape, n names) []Edit {
+	r := rewriter{walker: walker{doc: doc}, names: n}
 	r.walk(s)
 	return r.edits
 }
@@ -72,7 +85,7 @@ const maxNesting = 256
 
 type rewriter struct {
 	walker
-	encode  func(string) string
+	names   names
 	edits   []Edit
 	nesting int
 }
@@ -86,9 +99,13 @@ func (r *rewriter) walk(s *shape) {
 	r.nesting++
 	switch c := r.peek(); {
 	case c == '"' && (s.uri || s.ui):
-		r.uri(s.ui)
+		r.name(r.names.uri, s.ui)
+	case c == '"' && s.task:
+		r.name(r.names.task, false)
 	case c == '{' && s.block:
 		r.block()
+	case c == '{' && s.call:
+		r.call(s)
 	case c == '{' && (s.members != nil || s.every != nil):
 		for r.enter(); !r.done(); {
 			if inner := s.member(r.raw()); inner != nil {
@@ -115,36 +132,41 @@ func (s *shape) member(name []byte) *shape {
 	return s.members[string(word(name))]
 }
 
-func (r *rewriter) uri(onlyUI bool) {
+// name passes a string and gives it another name.
+func (r *rewriter) name(encode func(string) string, onlyUI bool) {
 	at := r.value()
-	uri, ok := text(at.of(r.doc))
-	if !ok || onlyUI && !strings.HasPrefix(uri, uiPrefix) {
+	old, ok := text(at.of(r.doc))
+	if !ok || onlyUI && !strings.HasPrefix(old, uiPrefix) {
 		return
 	}
-	r.edits = append(r.edits, Edit{Start: at.start, End: at.end, New: rawjson.AppendQuoted(nil, r.encode(uri))})
+	if now := encode(old); now != old {
+		r.edits = append(r.edits, Edit{Start: at.start, End: at.end, New: rawjson.AppendQuoted(nil, now)})
+	}
 }
 
-// blockRole tells which type of content block has a URI in that place.
-type blockRole uint8
+// role tells what an object has to be for an edit in it to be made.
+type role uint8
 
 const (
-	linked   blockRole = iota + 1 // uri of a resource_link
-	embedded                      // uri in the resource of a resource
-	nested                        // anything in the content of a tool_result
+	linked   role = iota + 1 // uri of a resource_link
+	embedded                 // uri in the resource of a resource
+	nested                   // anything in the content of a tool_result
+	created                  // taskId of a result that is a task
+	handle                   // taskId in the task of a result that is one, or does not say what it is
 )
 
-var roleOfType = map[string]blockRole{"resource_link": linked, "resource": embedded, "tool_result": nested}
+var roleOfType = map[string]role{"resource_link": linked, "resource": embedded, "tool_result": nested}
 
 // block passes a content block. Blocks of types that we do not know keep their
 // bytes, and the type may stand at the end, so the edits are sorted out then.
 func (r *rewriter) block() {
 	first := len(r.edits)
-	var role blockRole
+	var is role
 	for r.enter(); !r.done(); {
 		switch name := word(r.raw()); string(name) {
 		case "type":
 			kind, _ := text(r.raw())
-			role = roleOfType[kind]
+			is = roleOfType[kind]
 		case "uri":
 			r.within(linked, uriShape)
 		case "resource":
@@ -155,21 +177,51 @@ func (r *rewriter) block() {
 			r.value()
 		}
 	}
+	r.keep(first, func(e role) bool { return e == is })
+}
+
+// call passes a tool's result. Only one that is a task has a task's id; what it is
+// may stand at the end.
+func (r *rewriter) call(s *shape) {
+	first := len(r.edits)
+	kind, says := "", false
+	for r.enter(); !r.done(); {
+		switch name := r.raw(); string(word(name)) {
+		case "resultType":
+			kind, says = text(r.raw())
+		case "taskId":
+			r.within(created, taskID)
+		case "task":
+			r.within(handle, withTask)
+		default:
+			if inner := s.member(name); inner != nil {
+				r.walk(inner)
+			} else {
+				r.value()
+			}
+		}
+	}
+	isTask := kind == "task"
+	r.keep(first, func(e role) bool { return isTask || e != created && (e != handle || !says) })
+}
+
+// keep drops the edits from an index on whose role the object did not have.
+func (r *rewriter) keep(first int, has func(role) bool) {
 	kept := r.edits[:first]
 	for _, e := range r.edits[first:] {
-		if e.role == role {
+		if has(e.role) {
 			kept = append(kept, e)
 		}
 	}
 	r.edits = kept
 }
 
-// within passes the next value, which has a shape if the block turns out to be of
-// the right type.
-func (r *rewriter) within(role blockRole, s *shape) {
+// within passes the next value, which has a shape if the object turns out to be of
+// the right kind.
+func (r *rewriter) within(as role, s *shape) {
 	first := len(r.edits)
 	r.walk(s)
 	for i := first; i < len(r.edits); i++ {
-		r.edits[i].role = role
+		r.edits[i].role = as
 	}
 }

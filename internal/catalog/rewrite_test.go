@@ -83,7 +83,7 @@ func TestResults(t *testing.T) {
 		{
 			"a task's result", "tasks/get",
 			`{"taskId":"1","result":{"content":[{"type":"resource_link","uri":"a:1"}]}}`,
-			`{"taskId":"1","result":{"content":[{"type":"resource_link","uri":"<a:1>"}]}}`,
+			`{"taskId":"s::1","result":{"content":[{"type":"resource_link","uri":"<a:1>"}]}}`,
 		},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -182,7 +182,8 @@ func TestContentWithinContentHasAnEnd(t *testing.T) {
 
 // methods are all that results or params are rewritten of.
 var methods = []string{
-	"tools/call", "prompts/get", "resources/read", "resources/list", "resources/templates/list", "tools/list", "tasks/get",
+	"tools/call", "prompts/get", "resources/read", "resources/list", "resources/templates/list", "tools/list",
+	"tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list", "notifications/tasks", "notifications/tasks/status", "x/y",
 	"notifications/resources/updated", "sampling/createMessage", "notifications/subscriptions/acknowledged",
 }
 
@@ -193,6 +194,8 @@ func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(`{"notifications":{"resourceSubscriptions":["a"]},"inputRequests":{"k":{"params":{"messages":[]}}}}`))
 	f.Add([]byte(`{"tools":[{"_meta":{"ui":{"resourceUri":"ui://v"}}}],"result":{"content":[]}}`))
 	f.Add([]byte(`{"content":[{"type":"resource_link","uri":"\u12`))
+	f.Add([]byte(`{"taskId":"1","resultType":"task","task":{"taskId":"2"},"tasks":[{"taskId":"\u0033"}],"notifications":{"taskIds":["4"]}}`))
+	f.Add([]byte(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}},"result":{"resultType":"task","taskId":""}}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		valid := rawjson.Check(doc, 10_000) == nil
 		before := bytes.Clone(doc)
@@ -223,8 +226,12 @@ func checkEdits(t *testing.T, doc []byte, edits []catalog.Edit) {
 		}
 		at = e.End
 		was, is := rawjson.Unquote(doc[e.Start:e.End]), rawjson.Unquote(e.New)
-		if server, uri, ok := catalog.DecodeURI(is); !ok || server != "s" || uri != was {
-			t.Errorf("DecodeURI(%q) = %q, %q, %v, want %q", is, server, uri, ok, was)
+		server, original, ok := catalog.UnwrapTask(is)
+		if server != "s" || original != was {
+			server, original, ok = catalog.DecodeURI(is)
+		}
+		if !ok || server != "s" || original != was {
+			t.Errorf("%q leads to %q, %q, %v, want %q", is, server, original, ok, was)
 		}
 	}
 }

@@ -14,8 +14,9 @@ type Route struct {
 
 	Name string // of the tool or prompt, as the server calls it
 	URI  string // of the resource or template, as the server calls it
+	Task string // its id, as the server calls it
 
-	Asked string // what the client wrote for Name or URI
+	Asked string // what the client wrote for Name, URI or Task
 }
 
 // Outgoing returns what rewrites the answer to the request.
@@ -44,17 +45,25 @@ func (e *ParamsError) Unwrap() error { return e.Err }
 func Routed(method string) bool {
 	switch method {
 	case "tools/call", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe",
-		"completion/complete":
+		"completion/complete", "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
 		return true
 	default:
 		return false
 	}
 }
 
-// Route finds the server that a request is for by the name or URI in its params,
-// and puts in the server's own. Params must be well-formed. The error is a
+// Route finds the server that a request is for by the name, URI or task in its
+// params, and puts in the server's own. Params must be well-formed. The error is a
 // *ParamsError; for a method that is not Routed too.
 func (v *View) Route(method string, params []byte) (Route, error) {
+	r, err := v.route(method, params)
+	if err == nil {
+		r.Params = UnwrapRelated(r.Server, r.Params)
+	}
+	return r, err
+}
+
+func (v *View) route(method string, params []byte) (Route, error) {
 	switch method {
 	case "tools/call":
 		return v.routeName(Tools, params, "/name", memberOf(params, "name"))
@@ -64,6 +73,8 @@ func (v *View) Route(method string, params []byte) (Route, error) {
 		return v.routeURI(params, "/uri", memberOf(params, "uri"))
 	case "completion/complete":
 		return v.routeRef(params)
+	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
+		return v.routeTask(params, "/taskId", memberOf(params, "taskId"))
 	default:
 		return Route{}, &ParamsError{Problem: fmt.Sprintf("nothing in %s says which server it is for", clipped(method))}
 	}
@@ -107,6 +118,21 @@ func (v *View) routeURI(params []byte, path string, at span) (Route, error) {
 	}, nil
 }
 
+func (v *View) routeTask(params []byte, path string, at span) (Route, error) {
+	id, err := textAt(params, path, at)
+	if err != nil {
+		return Route{}, err
+	}
+	server, task, ok := UnwrapTask(id)
+	if _, known := v.index[server]; !ok || !known {
+		return Route{}, &ParamsError{Path: path, Problem: "unknown task: " + clipped(id)}
+	}
+	return Route{
+		Server: server, Task: task, Asked: id,
+		Params: replaced(params, at, id, task),
+	}, nil
+}
+
 // routeRef is for completion: of a prompt's argument or a template's variable.
 func (v *View) routeRef(params []byte) (Route, error) {
 	ref := memberOf(params, "ref")
@@ -133,17 +159,24 @@ func (v *View) routeRef(params []byte) (Route, error) {
 
 // SubscriptionURIs returns the URIs that a subscriptions/listen asks for, as the
 // client wrote them. Each may be another server's.
-func SubscriptionURIs(params []byte) []string {
+func SubscriptionURIs(params []byte) []string { return subscriptions(params, "resourceSubscriptions") }
+
+// SubscriptionTasks returns the tasks that a subscriptions/listen asks for, as the
+// client wrote them. Each may be another server's.
+func SubscriptionTasks(params []byte) []string { return subscriptions(params, "taskIds") }
+
+// subscriptions returns the strings in a list of a subscriptions/listen.
+func subscriptions(params []byte, name string) []string {
 	filter := memberOf(params, "notifications").of(params)
-	uris := memberOf(filter, "resourceSubscriptions").of(filter)
-	if len(uris) == 0 || uris[0] != '[' {
+	list := memberOf(filter, name).of(filter)
+	if len(list) == 0 || list[0] != '[' {
 		return nil
 	}
 	var found []string
-	w := walker{doc: uris}
+	w := walker{doc: list}
 	for w.enter(); !w.done(); {
-		if uri, ok := text(w.raw()); ok {
-			found = append(found, uri)
+		if s, ok := text(w.raw()); ok {
+			found = append(found, s)
 		}
 	}
 	return found

@@ -132,6 +132,7 @@ func FuzzRoute(f *testing.F) {
 	f.Add("completion/complete", []byte(`{"ref":{"type":"ref/resource","uri":"t:{x}"}}`))
 	f.Add("resources/read", []byte(`{"uri":"\u12`))
 	f.Add("resources/read", []byte(`{"uri":"proxy://t/s/\\`))
+	f.Add("tasks/get", []byte(`{"taskId":"s::1","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"s::1"}}}`))
 	f.Fuzz(func(t *testing.T, method string, params []byte) {
 		if r, err := routes().Route(method, params); err != nil {
 			paramsError(t, err)
@@ -139,6 +140,7 @@ func FuzzRoute(f *testing.F) {
 			t.Errorf("Route(%s, %q) has no server", method, params)
 		}
 		catalog.SubscriptionURIs(params)
+		catalog.SubscriptionTasks(params)
 		_, _ = catalog.ReadAsk(params)
 	})
 }

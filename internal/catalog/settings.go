@@ -32,7 +32,7 @@ const maxSeparator = 8
 // Default returns the settings of a file that says nothing.
 func Default() Settings { return Settings{Separator: ContractSeparator} }
 
-// Validate reports every mistake as "key: text".
+// Validate reports every mistake as "key: text"; each client's settings have a Validate of their own.
 func (s Settings) Validate() error {
 	errs := []error{validateSeparator("separator", s.Separator)}
 	if s.Separator == "" {
@@ -42,11 +42,15 @@ func (s Settings) Validate() error {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 			errs = append(errs, fmt.Errorf("clients.%q: not a pattern", pattern))
 		}
-		c := s.Clients[pattern]
-		errs = append(errs, validateSeparator(fmt.Sprintf("clients.%q.separator", pattern), c.Separator))
-		if c.MaxLength != 0 && c.MaxLength < MinNameLength {
-			errs = append(errs, fmt.Errorf("clients.%q.max_length: %d is less than %d", pattern, c.MaxLength, MinNameLength))
-		}
+	}
+	return errors.Join(errs...)
+}
+
+// Validate reports every mistake as "key: text".
+func (c ClientSettings) Validate() error {
+	errs := []error{validateSeparator("separator", c.Separator)}
+	if c.MaxLength != 0 && c.MaxLength < MinNameLength {
+		errs = append(errs, fmt.Errorf("max_length: %d is less than %d", c.MaxLength, MinNameLength))
 	}
 	return errors.Join(errs...)
 }

@@ -6,8 +6,9 @@
 // [Masker.Cuts] decides which of them are to be cut and where, the caller keeps
 // their originals ([Cut.Text]), drops the cuts whose original could not be kept,
 // and [Masker.Append] writes the document with the rest of them made. Nothing is
-// decoded but the originals. [Masker.Mask] does all of it for a caller that keeps
-// nothing.
+// decoded but the originals. [Masker.TextCuts] decides for the result of a tool, of
+// which only the texts are to be cut, and finds them itself. [Masker.Mask] does all
+// of it for a caller that keeps nothing.
 //
 // Characters are Unicode code points of the decoded string; an escaped surrogate
 // pair is one, and so is an escaped surrogate that stands alone. A cut lies between

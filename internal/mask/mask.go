@@ -53,6 +53,11 @@ func (m *Masker) Cuts(doc []byte, long []rawjson.String) []Cut {
 	if m.settings.ExemptMedia {
 		long = withoutMedia(doc, long)
 	}
+	return m.cuts(doc, long)
+}
+
+// cuts makes a cut of each string that is too long and was not cut before.
+func (m *Masker) cuts(doc []byte, long []rawjson.String) []Cut {
 	cuts := make([]Cut, 0, len(long))
 	for i := range long {
 		s := &long[i]

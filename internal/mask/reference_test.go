@@ -123,7 +123,11 @@ func (n *node) text() string {
 // referenceMask returns what a Masker is to make of a document, and how many cuts.
 func referenceMask(doc string, s mask.Settings, id string) (string, int) {
 	p := reference{doc: doc}
-	root := p.value()
+	return cutReference(doc, p.value(), s, id, func(_, parent, name *node) bool { return s.ExemptMedia && exempt(parent, name) })
+}
+
+// cutReference cuts the strings of a tree that are not spared.
+func cutReference(doc string, root *node, s mask.Settings, id string, spared func(n, parent, name *node) bool) (string, int) {
 	var (
 		out  strings.Builder
 		done int
@@ -138,7 +142,7 @@ func referenceMask(doc string, s mask.Settings, id string) (string, int) {
 				walk(v, n, nil)
 			}
 		}
-		if n.kind != '"' || len(n.chars) <= s.MaxChars || s.ExemptMedia && exempt(parent, name) || alreadyMasked(n, s) {
+		if n.kind != '"' || len(n.chars) <= s.MaxChars || spared(n, parent, name) || alreadyMasked(n, s) {
 			return
 		}
 		out.WriteString(doc[done:n.start])
@@ -157,6 +161,51 @@ func referenceMask(doc string, s mask.Settings, id string) (string, int) {
 	walk(root, nil, nil)
 	out.WriteString(doc[done:])
 	return out.String(), cuts
+}
+
+// referenceTexts returns what a Masker is to make of the result of a tool, where it
+// cuts nothing but texts, and how many cuts.
+func referenceTexts(doc string, s mask.Settings, id string) (string, int) {
+	p := reference{doc: doc}
+	root := p.value()
+	texts := map[*node]bool{}
+	for _, content := range root.all("content") {
+		if content.kind != '[' {
+			continue
+		}
+		for _, block := range content.values {
+			kinds := block.all("type")
+			if len(kinds) == 0 {
+				continue
+			}
+			switch kind := kinds[len(kinds)-1]; {
+			case kind.says("text"):
+				for _, text := range block.all("text") {
+					texts[text] = true
+				}
+			case kind.says("resource"):
+				for _, resource := range block.all("resource") {
+					for _, text := range resource.all("text") {
+						texts[text] = true
+					}
+				}
+			}
+		}
+	}
+	return cutReference(doc, root, s, id, func(n, _, _ *node) bool { return !texts[n] })
+}
+
+// all returns the values of an object's members of a name.
+func (n *node) all(name string) (found []*node) {
+	if n.kind != '{' {
+		return nil
+	}
+	for i := range n.names {
+		if n.names[i].says(name) {
+			found = append(found, n.values[i])
+		}
+	}
+	return found
 }
 
 // fill makes the marker's text.

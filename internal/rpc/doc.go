@@ -5,10 +5,16 @@
 //
 // [ParseRequest] reads what a client sent and is strict all the way down: one
 // reading of the document decides, so nobody behind us can read it another way.
+// [ParseClient] is as strict and takes a client's answers too; [ParseBatch] takes
+// several messages apart.
 // [ParseServer] reads what a server sent: the envelope is held to the standard,
 // inside the result nothing is judged but that it is JSON, and in the same pass
 // the strings that masking may want to cut are noted. Both stand on
 // [secateur/internal/rawjson], one parser for all.
+//
+// [Message.AppendRewritten] writes a message with parts of it replaced.
+// [Message.WithParams] and its like make another message of one, in a document of
+// its own; [Message.WithoutProxyToken] takes out what a client meant for us alone.
 //
 // An [ID] keeps its JSON text and compares by value. An [Error] is what a client
 // gets when a call fails on our side. A [Reader] takes messages off a stream,

@@ -64,10 +64,14 @@ func (e *envelope) readParam(s *rawjson.Scanner, name string) (err error) {
 		e.Name = stringText(value)
 	case "uri":
 		e.URI = stringText(value)
+	case "taskId":
+		e.Task = stringText(value)
 	case "progressToken":
 		e.at[atProgressToken] = ending(s, value)
 	case "requestId":
 		e.at[atRequestID] = ending(s, value)
+	case "proxy":
+		e.at[atProxy] = ending(s, value)
 	default:
 		e.foldedName = e.foldedName || isNameFolded(name)
 	}

@@ -25,6 +25,8 @@ const (
 	CodePruneIDNotFound     = -32004
 	CodeInvalidRange        = -32005
 	CodeRecoveryUnavailable = -32006
+	CodeHeaderMismatch      = -32020 // of HTTP and the message
+	CodeMissingCapability   = -32021 // of the client
 	CodeUnsupportedVersion  = -32022 // of the protocol
 	CodeCancelled           = -32800
 )
@@ -46,6 +48,8 @@ const (
 	WordPruneIDNotFound     = "prune_id_not_found"
 	WordInvalidRange        = "invalid_range"
 	WordRecoveryUnavailable = "recovery_unavailable"
+	WordHeaderMismatch      = "header_mismatch"
+	WordMissingCapability   = "missing_client_capability"
 	WordUnsupportedVersion  = "unsupported_protocol_version"
 	WordCancelled           = "cancelled"
 )
@@ -105,6 +109,8 @@ var words = map[int]string{
 	CodePruneIDNotFound:     WordPruneIDNotFound,
 	CodeInvalidRange:        WordInvalidRange,
 	CodeRecoveryUnavailable: WordRecoveryUnavailable,
+	CodeHeaderMismatch:      WordHeaderMismatch,
+	CodeMissingCapability:   WordMissingCapability,
 	CodeUnsupportedVersion:  WordUnsupportedVersion,
 	CodeCancelled:           WordCancelled,
 }

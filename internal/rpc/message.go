@@ -1,6 +1,10 @@
 package rpc
 
-import "secateur/internal/rawjson"
+import (
+	"strconv"
+
+	"secateur/internal/rawjson"
+)
 
 // A Message is one JSON-RPC message. Its slices point into Raw.
 type Message struct {
@@ -12,10 +16,19 @@ type Message struct {
 
 	Name string // params.name where it is a string: the tool or the prompt
 	URI  string // params.uri where it is a string: the resource
+	Task string // params.taskId where it is a string: the task
 
 	// Long holds the string values longer than was asked for that stand inside
 	// result or error.data, by offsets into Raw.
 	Long []rawjson.String
+
+	// Noted is what was asked for: Long has the strings of more characters. 0 where
+	// strings were not looked for.
+	Noted int
+
+	// NoRefs tells that no object of the document has a member of a name under which
+	// the protocol refers to resources and tasks. False where that is not known.
+	NoRefs bool
 
 	at spans
 }
@@ -32,6 +45,8 @@ const (
 	atMetaToken     // params._meta.progressToken
 	atProgressToken // params.progressToken
 	atRequestID     // params.requestId
+	atProxy         // params.proxy
+	atNullParams    // params that are null and count as absent
 	spanCount
 )
 
@@ -121,3 +136,17 @@ func (m *Message) RequestID() ID {
 	}
 	return IDOf(m.at[atRequestID].of(m.Raw))
 }
+
+// ErrorCode returns the code of an error response; 0 for any other message, and
+// where it is too large to be one.
+func (m *Message) ErrorCode() int {
+	code, err := strconv.Atoi(string(memberOf(m.Error, "code")))
+	if err != nil {
+		return 0
+	}
+	return code
+}
+
+// ErrorData returns the data of an error response as raw JSON, nil where there is
+// none.
+func (m *Message) ErrorData() []byte { return memberOf(m.Error, "data") }

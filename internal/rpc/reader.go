@@ -19,6 +19,7 @@ type Reader struct {
 	in      *bufio.Reader
 	framing Framing
 	max     int
+	ragged  bool // see Ragged
 }
 
 // NewReader returns a Reader of messages of at most maxBytes each.
@@ -62,6 +63,10 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
+// Ragged tells whether the message that Next has just returned was a last line without its line break: one that was
+// still being written when the stream ended may be only half there.
+func (r *Reader) Ragged() bool { return r.ragged }
+
 // nextLine returns the next line, its line break included.
 func (r *Reader) nextLine() ([]byte, error) {
 	var line []byte
@@ -77,6 +82,7 @@ func (r *Reader) nextLine() ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF) && len(line) > 0:
+			r.ragged = true
 			return line, nil
 		default:
 			return line, err

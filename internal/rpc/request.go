@@ -22,6 +22,12 @@ const (
 //
 // The Message keeps b; the caller must not change it afterwards.
 func ParseRequest(b []byte, maxDepth int) (Message, *Error) {
+	return parseStrict(b, maxDepth, (*envelope).judgeRequest)
+}
+
+// parseStrict reads a message that is held to every rule, and to what judge says of
+// its envelope.
+func parseStrict(b []byte, maxDepth int, judge func(*envelope) string) (Message, *Error) {
 	var e envelope
 	e.Raw = rawjson.Trim(b)
 	if len(e.Raw) == 0 || e.Raw[0] != '{' {
@@ -32,7 +38,7 @@ func ParseRequest(b []byte, maxDepth int) (Message, *Error) {
 	if err := e.read(&s, math.MaxInt); err != nil {
 		return refusal(e.Raw, maxDepth, err)
 	}
-	if problem := e.judgeRequest(); problem != "" {
+	if problem := judge(&e); problem != "" {
 		return Message{ID: IDOf(e.id)}, NewError(CodeInvalidRequest, problem)
 	}
 	e.ID = IDOf(e.id)
@@ -77,9 +83,9 @@ func parseError(err error) *Error {
 func (e *envelope) judgeRequest() string {
 	switch {
 	case e.folded != "":
-		return fmt.Sprintf("unknown member %q: names are case-sensitive", e.folded)
+		return unknownMember(e.folded)
 	case stringText(e.version) != "2.0":
-		return `jsonrpc must be "2.0"`
+		return wrongVersion
 	case e.id != nil && IDOf(e.id).IsZero():
 		return "id must be a string or a number"
 	case e.Result != nil || e.Error != nil:
@@ -94,6 +100,12 @@ func (e *envelope) judgeRequest() string {
 		return "params has a member that is \"name\" but for upper and lower case"
 	}
 	return ""
+}
+
+const wrongVersion = `jsonrpc must be "2.0"`
+
+func unknownMember(name string) string {
+	return fmt.Sprintf("unknown member %q: names are case-sensitive", name)
 }
 
 // namesTarget tells whether params.name decides what a request reaches.

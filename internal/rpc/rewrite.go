@@ -50,37 +50,6 @@ func (m *Message) AppendRewritten(dst []byte, r Rewrite) []byte {
 	return append(dst, m.Raw[done:]...)
 }
 
-// WithID returns the message with another id, in a document of its own. A message
-// without an id is returned as it is.
-func (m *Message) WithID(id ID) Message {
-	out := *m
-	was := m.at[atID]
-	if was.empty() || id.IsZero() {
-		return out
-	}
-	shift := len(id.text) - (was.end - was.start)
-	out.ID = id
-	out.Raw = m.AppendWithID(make([]byte, 0, len(m.Raw)+shift), id)
-	moved := func(p int) int {
-		if p >= was.end {
-			return p + shift
-		}
-		return p
-	}
-	for i, s := range m.at {
-		if !s.empty() {
-			out.at[i] = span{moved(s.start), moved(s.end)}
-		}
-	}
-	out.slice()
-	out.Long = slices.Clone(m.Long)
-	for i := range out.Long {
-		s := &out.Long[i]
-		s.Start, s.End = moved(s.Start), moved(s.End)
-	}
-	return out
-}
-
 // An edit puts text in the place of what stands at a span, which may be of no
 // length.
 type edit struct {
@@ -104,7 +73,7 @@ func (m *Message) metaEdits(edits []edit, members []byte) []edit {
 	case len(members) == 0 || m.Params != nil && m.Params[0] != '{':
 		return edits
 	case params.empty():
-		return append(edits, m.lastMember(span{0, len(m.Raw)}, join(`"params":{"_meta":{`, members, `}}`)))
+		return append(edits, m.newParams(join(`{"_meta":{`, members, `}}`)))
 	case meta.empty():
 		return append(edits, m.lastMember(params, join(`"_meta":{`, members, `}`)))
 	case m.Raw[meta.start] != '{':
@@ -118,24 +87,32 @@ func (m *Message) metaEdits(edits []edit, members []byte) []edit {
 // none, last.
 func (m *Message) mergeMeta(edits []edit, meta span, add []byte) []edit {
 	have := make(map[string]span)
-	eachMember(meta.of(m.Raw), func(name, _ []byte, value span) {
-		have[nameText(name)] = span{meta.start + value.start, meta.start + value.end}
+	eachMember(meta.of(m.Raw), func(f member) {
+		have[nameText(f.name)] = span{meta.start + f.at.start, meta.start + f.at.end}
 	})
 	var fresh []byte
-	eachMember(add, func(name, value []byte, _ span) {
-		if at, ok := have[nameText(name)]; ok {
-			edits = append(edits, edit{at, value})
+	eachMember(add, func(f member) {
+		if at, ok := have[nameText(f.name)]; ok {
+			edits = append(edits, edit{at, f.value})
 			return
 		}
 		if len(fresh) > 0 {
 			fresh = append(fresh, ',')
 		}
-		fresh = append(append(append(fresh, name...), ':'), value...)
+		fresh = append(append(append(fresh, f.name...), ':'), f.value...)
 	})
 	if len(fresh) > 0 {
 		edits = append(edits, m.lastMember(meta, fresh))
 	}
 	return edits
+}
+
+// newParams returns the edit that gives params to a message that has none.
+func (m *Message) newParams(params []byte) edit {
+	if null := m.at[atNullParams]; !null.empty() {
+		return edit{null, params}
+	}
+	return m.lastMember(span{0, len(m.Raw)}, join(`"params":`, params, ""))
 }
 
 // lastMember returns the edit that puts members at the end of an object.
@@ -145,25 +122,6 @@ func (m *Message) lastMember(object span, members []byte) edit {
 		members = join(",", members, "")
 	}
 	return edit{span{brace, brace}, members}
-}
-
-// eachMember calls visit for each member of a well-formed object.
-func eachMember(object []byte, visit func(name, value []byte, at span)) {
-	s := rawjson.NewScanner(object, MaxResultDepth)
-	if s.Enter() != nil {
-		return
-	}
-	for {
-		name, err := s.Next()
-		if err != nil || name == nil {
-			return
-		}
-		value, err := s.Skip()
-		if err != nil {
-			return
-		}
-		visit(name, value, ending(&s, value))
-	}
 }
 
 func join(before string, middle []byte, after string) []byte {

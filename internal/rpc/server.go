@@ -17,7 +17,8 @@ import (
 //
 // The Message keeps b; the caller must not change it afterwards.
 func ParseServer(b []byte, longString int) (Message, error) {
-	if longString <= 0 {
+	noted := max(longString, 0)
+	if noted == 0 {
 		longString = math.MaxInt
 	}
 	var e envelope
@@ -36,9 +37,16 @@ func ParseServer(b []byte, longString int) (Message, error) {
 	}
 	e.ID = IDOf(e.id)
 	e.Method = stringText(e.method)
-	e.Long = s.Long()
+	e.Long, e.Noted = s.Long(), noted
+	e.NoRefs = true
+	for _, name := range refNames {
+		e.NoRefs = e.NoRefs && !s.MayHave(name)
+	}
 	return e.Message, nil
 }
+
+// refNames are the names under which results refer to resources and tasks.
+var refNames = []string{"uri", "uriTemplate", "taskId", "resourceUri", "ui/resourceUri", "openai/outputTemplate"}
 
 // dropNulls forgets what is there only as null: many servers write all members of a
 // response, the one that does not apply as null. The bytes stay.
@@ -51,7 +59,7 @@ func (e *envelope) dropNulls() {
 		e.at[atResult] = span{}
 	}
 	if isNull(atParams) {
-		e.at[atParams] = span{}
+		e.at[atNullParams], e.at[atParams] = e.at[atParams], span{}
 	}
 	e.slice()
 }
@@ -60,20 +68,25 @@ func (e *envelope) judgeServer() error {
 	if stringText(e.version) != "2.0" {
 		return errors.New(`jsonrpc is not "2.0"`)
 	}
-	hasID := !IDOf(e.id).IsZero()
-	if e.method != nil {
-		switch {
-		case stringText(e.method) == "":
-			return errors.New("method is not a string, or empty")
-		case e.Result != nil || e.Error != nil:
-			return errors.New("method together with a result or an error")
-		case e.id != nil && !hasID:
-			return errors.New("id of a request is neither a string nor a number")
-		case e.Params != nil && !isStructured(e.Params):
-			return errors.New("params is neither an object nor an array")
-		}
-		return nil
+	if e.method == nil {
+		return e.judgeResponse()
 	}
+	switch {
+	case stringText(e.method) == "":
+		return errors.New("method is not a string, or empty")
+	case e.Result != nil || e.Error != nil:
+		return errors.New("method together with a result or an error")
+	case e.id != nil && IDOf(e.id).IsZero():
+		return errors.New("id of a request is neither a string nor a number")
+	case e.Params != nil && !isStructured(e.Params):
+		return errors.New("params is neither an object nor an array")
+	}
+	return nil
+}
+
+// judgeResponse is for a message without a method.
+func (e *envelope) judgeResponse() error {
+	hasID := !IDOf(e.id).IsZero()
 	switch {
 	case e.Result != nil && e.Error != nil:
 		return errors.New("result together with an error")

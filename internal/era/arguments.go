@@ -1,0 +1,124 @@
+package era
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Of returns the headers for a call with these arguments, raw or nil: one for each
+// that is there, is not null and can be written in a header.
+func (t *ToolHeaders) Of(arguments []byte) []ParamHeader {
+	if t == nil {
+		return nil
+	}
+	var headers []ParamHeader
+	for i, raw := range t.values(arguments) {
+		if value, ok := headerValue(raw); ok {
+			headers = append(headers, ParamHeader{t.headers[i].name, value})
+		}
+	}
+	return headers
+}
+
+// Check compares the headers of a call with its arguments. It returns what does not
+// match, for a person, or "". Get returns the value of a header as it came, and
+// whether there is one.
+func (t *ToolHeaders) Check(arguments []byte, get func(name string) (string, bool)) string {
+	if t == nil {
+		return ""
+	}
+	for i, raw := range t.values(arguments) {
+		name, path := t.headers[i].name, t.headers[i].path
+		value, expected := headerValue(raw)
+		sent, _ := get(name) // an empty one is as good as none: some libraries drop it
+		got, ok := DecodeHeader(sent)
+		same := expected && got == value || isNumber(raw) && (got == string(raw) || sameNumber(got, value))
+		switch {
+		case !ok:
+			return name + " has characters that are not allowed, or broken base64"
+		case sent == "" && expected && value != "":
+			return fmt.Sprintf("%s is missing for the argument %q", name, path)
+		case sent == "" || same:
+		case expected:
+			return fmt.Sprintf("%s does not match the argument %q", name, path)
+		default:
+			return fmt.Sprintf("%s is there, but not the argument %q", name, path)
+		}
+	}
+	return ""
+}
+
+// values returns the raw arguments that are to be repeated, by the index of their
+// header; nil for one that is not there.
+func (t *ToolHeaders) values(arguments []byte) [][]byte {
+	found := make([][]byte, len(t.headers))
+	c := cursor{doc: arguments}
+	if c.peek() == '{' {
+		c.collect(&t.root, found)
+	}
+	return found
+}
+
+// collect passes the object that comes next, which is at a branch.
+func (c *cursor) collect(b *branch, found [][]byte) {
+	for c.enter(); !c.done(); {
+		inner := b.inner[string(word(c.value().of(c.doc)))]
+		switch {
+		case inner == nil:
+			c.value()
+		case inner.inner != nil && c.peek() == '{':
+			c.collect(inner, found)
+		default:
+			if raw := c.value().of(c.doc); inner.header != 0 {
+				found[inner.header-1] = raw
+			}
+		}
+	}
+}
+
+// maxSafe is the largest integer that every peer can tell from its neighbours.
+const maxSafe = 1<<53 - 1
+
+// headerValue returns an argument as the text of a header.
+func headerValue(raw []byte) (string, bool) {
+	if s, ok := text(raw); ok {
+		return s, true
+	}
+	switch {
+	case string(raw) == "true", string(raw) == "false":
+		return string(raw), true
+	case !isNumber(raw):
+		return "", false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f == math.Trunc(f) && math.Abs(f) > maxSafe {
+		return "", false
+	}
+	return strconv.FormatFloat(f+0, 'f', -1, 64), true // the zero makes -0 a 0
+}
+
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && (raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9')
+}
+
+// sameNumber tells whether two decimals are the same number, 42 and 42.0.
+func sameNumber(a, b string) bool {
+	x, okA := decimal(a)
+	y, okB := decimal(b)
+	return okA && okB && x == y
+}
+
+// decimal reads digits with at most one point within them, and a sign.
+func decimal(s string) (float64, bool) {
+	whole, fraction, hasPoint := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	isDigits := func(s string) bool {
+		return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	}
+	if !isDigits(whole) || hasPoint && !isDigits(fraction) {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil
+}

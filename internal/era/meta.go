@@ -1,0 +1,74 @@
+package era
+
+// The members of _meta that the protocol has names for.
+const (
+	prefix = "io.modelcontextprotocol/"
+
+	MetaVersion      = prefix + "protocolVersion"
+	MetaCapabilities = prefix + "clientCapabilities"
+	MetaClient       = prefix + "clientInfo"
+	MetaServer       = prefix + "serverInfo"
+	MetaLogLevel     = prefix + "logLevel"
+	MetaSubscription = prefix + "subscriptionId"
+)
+
+// Meta is what a modern request tells about its sender.
+type Meta struct {
+	Version    string
+	HasVersion bool // there is a version, whatever it is: the request is a modern one
+
+	Capabilities []byte // raw object, nil where there is none
+	ClientInfo   []byte // raw object, nil where there is none
+	ClientName   string // of ClientInfo
+	LogLevel     string // "" where no logs are wanted
+}
+
+// ReadMeta reads the _meta of a request's params.
+func ReadMeta(params []byte) Meta {
+	var m Meta
+	meta := find(params, "_meta")[0].of(params)
+	eachMember(meta, func(name []byte, at member) {
+		value := at.value.of(meta)
+		switch string(name) {
+		case MetaVersion:
+			m.HasVersion = true
+			m.Version, _ = text(value)
+		case MetaCapabilities:
+			m.Capabilities = objectOrNil(value)
+		case MetaClient:
+			m.ClientInfo = objectOrNil(value)
+			m.ClientName, _ = text(find(m.ClientInfo, "name")[0].of(m.ClientInfo))
+		case MetaLogLevel:
+			m.LogLevel, _ = text(value)
+		}
+	})
+	return m
+}
+
+func objectOrNil(raw []byte) []byte {
+	if !isObject(raw) {
+		return nil
+	}
+	return raw
+}
+
+// Missing returns what a modern request must have and this one lacks, for a person;
+// "" if nothing.
+func (m Meta) Missing() string {
+	switch {
+	case !m.HasVersion:
+		return "_meta lacks " + MetaVersion
+	case m.Version == "":
+		return "_meta: " + MetaVersion + " must be a string"
+	case m.Capabilities == nil:
+		return "_meta: " + MetaCapabilities + " must be an object"
+	}
+	return ""
+}
+
+// WithoutMeta returns params without what only modern peers understand of _meta,
+// and without an _meta that has nothing else; the same slice where there is none of
+// it.
+func WithoutMeta(params []byte) []byte {
+	return withoutInner(params, "_meta", MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel)
+}

@@ -1,0 +1,193 @@
+package era
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A ParamHeader is a header that repeats an argument of a tool.
+type ParamHeader struct {
+	Name  string // Mcp-Param-Foo
+	Value string // not encoded yet, see EncodeParam
+}
+
+// ToolHeaders are the headers in which a tool wants arguments repeated. It does not
+// change once read.
+type ToolHeaders struct {
+	headers []toolHeader // in the order of the schema
+	root    branch
+}
+
+type toolHeader struct {
+	name string // Mcp-Param-Foo
+	path string // of the argument, for a person
+}
+
+// A branch is an object among the arguments, or an argument to be repeated.
+type branch struct {
+	inner  map[string]*branch
+	header int // 1 + index of the header; 0 for none
+}
+
+// ReadToolHeaders reads the x-mcp-header annotations of a tool's inputSchema. It
+// returns nil where there are none. An error tells of an annotation that is not
+// allowed; a tool with one must not be offered over HTTP.
+func ReadToolHeaders(tool []byte) (*ToolHeaders, error) {
+	s := schemaReader{cursor: cursor{doc: find(tool, "inputSchema")[0].of(tool)}, seen: map[string]bool{}}
+	s.schema(&s.headers.root)
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case len(s.headers.headers) == 0:
+		return nil, nil
+	}
+	return &s.headers, nil
+}
+
+const (
+	annotation  = "x-mcp-header"
+	paramPrefix = "Mcp-Param-"
+)
+
+type schemaReader struct {
+	cursor
+	headers ToolHeaders
+	seen    map[string]bool // names in lower case
+	path    []string        // of the schema that is being read
+	err     error           // the first one
+}
+
+// schema passes the next value, which is a schema: of the branch, or of nothing that
+// can be told from the schema alone where that is nil.
+func (s *schemaReader) schema(b *branch) {
+	if s.peek() != '{' || len(s.path) == maxNesting {
+		s.value()
+		return
+	}
+	var header, kind span
+	for s.enter(); !s.done(); {
+		switch name := textOf(s.value().of(s.doc)); {
+		case name == annotation:
+			header = s.value()
+		case name == "type":
+			kind = s.value()
+		case name == "properties" && s.peek() == '{':
+			s.properties(b)
+		case schemaKeywords[name] == oneOrMore && s.peek() == '[':
+			for s.enter(); !s.done(); {
+				s.within(name, nil)
+			}
+		case schemaKeywords[name] == oneOrMore:
+			s.within(name, nil)
+		case schemaKeywords[name] == byName && s.peek() == '{':
+			for s.enter(); !s.done(); {
+				s.value()
+				s.within(name, nil)
+			}
+		default:
+			s.value()
+		}
+	}
+	if header.end != 0 && s.err == nil {
+		s.err = s.annotate(b, header.of(s.doc), kind.of(s.doc))
+	}
+}
+
+// properties passes the properties of an object.
+func (s *schemaReader) properties(b *branch) {
+	for s.enter(); !s.done(); {
+		name := textOf(s.value().of(s.doc))
+		if b == nil {
+			s.within(name, nil)
+			continue
+		}
+		inner := b.inner[name]
+		if inner == nil {
+			inner = &branch{}
+		}
+		s.within(name, inner)
+		if inner.header != 0 || inner.inner != nil {
+			if b.inner == nil {
+				b.inner = map[string]*branch{}
+			}
+			b.inner[name] = inner
+		}
+	}
+}
+
+func (s *schemaReader) within(name string, b *branch) {
+	s.path = append(s.path, name)
+	s.schema(b)
+	s.path = s.path[:len(s.path)-1]
+}
+
+// Where schemas stand within a schema, beside its properties. What is in there
+// cannot be found among the arguments by the schema alone.
+const (
+	oneOrMore = iota + 1 // one, or an array of them
+	byName               // an object of them
+)
+
+var schemaKeywords = map[string]int{
+	"items": oneOrMore, "prefixItems": oneOrMore, "additionalItems": oneOrMore, "unevaluatedItems": oneOrMore,
+	"contains": oneOrMore, "additionalProperties": oneOrMore, "unevaluatedProperties": oneOrMore, "propertyNames": oneOrMore,
+	"allOf": oneOrMore, "anyOf": oneOrMore, "oneOf": oneOrMore, "not": oneOrMore,
+	"if": oneOrMore, "then": oneOrMore, "else": oneOrMore, "contentSchema": oneOrMore,
+	"patternProperties": byName, "dependentSchemas": byName, "dependencies": byName, "$defs": byName, "definitions": byName,
+}
+
+// annotate takes in an annotation of the schema just read.
+func (s *schemaReader) annotate(b *branch, header, kind []byte) error {
+	path := clip(strings.Join(s.path, "."))
+	if b == nil || len(s.path) == 0 {
+		return fmt.Errorf("%s %q is not on a property that can be reached through properties alone", annotation, path)
+	}
+	name, err := headerName(header)
+	if err != nil {
+		return fmt.Errorf("%s of property %q: %w", annotation, path, err)
+	}
+	switch textOf(kind) {
+	case "string", "integer", "boolean", "number":
+	default:
+		return fmt.Errorf("%s of property %q: its type is not string, integer, boolean or number", annotation, path)
+	}
+	if s.seen[name] || b.header != 0 {
+		return fmt.Errorf("%s of property %q: %q is used twice", annotation, path, clip(name))
+	}
+	s.seen[name] = true
+	s.headers.headers = append(s.headers.headers, toolHeader{name, path})
+	b.header = len(s.headers.headers)
+	return nil
+}
+
+// headerName returns the whole name of the header, each word with a capital.
+func headerName(raw []byte) (string, error) {
+	name, ok := text(raw)
+	if !ok || name == "" {
+		return "", errors.New("is not a string, or empty")
+	}
+	b := []byte(paramPrefix + name)
+	start := true
+	for i, c := range b {
+		isLower, isUpper := 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z'
+		switch {
+		case start && isLower, !start && isUpper:
+			b[i] = c ^ 0x20
+		case isLower, isUpper, '0' <= c && c <= '9', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return "", fmt.Errorf("%q is no name of a header", clip(name))
+		}
+		start = c == '-'
+	}
+	return string(b), nil
+}
+
+// clip makes what a server wrote fit for a message.
+func clip(s string) string {
+	const most = 100
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
