@@ -51,15 +51,20 @@ var errTooLong = errors.New("longer than max_message_bytes")
 // readBody reads to the end into a buffer of getBuffer; the caller gives it back, also after an error. A size that
 // is not known is -1. It stops with errTooLong as soon as more than limit bytes are sure.
 func readBody(r io.Reader, size int64, limit int) ([]byte, error) {
+	return readBehind(0, r, size, limit)
+}
+
+// readBehind is readBody that leaves so many bytes free before what it reads.
+func readBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
 	if size > int64(limit) {
 		return nil, errTooLong
 	}
-	buf := getBuffer(int(max(size, 0)) + 1) // one more, so that the end is seen without growing
+	buf := getBuffer(room + int(max(size, 0)) + 1)[:room] // one more, so that the end is seen without growing
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
-		case len(buf) > limit:
+		case len(buf)-room > limit:
 			return buf, errTooLong
 		case errors.Is(err, io.EOF):
 			return buf, nil

@@ -14,12 +14,16 @@ import (
 // two calls of a session share one, whatever ids their callers gave them.
 type call struct {
 	number  int64
-	id      rpc.ID            // the caller's
-	token   rpc.ID            // the caller's progress token; zero: it gave none
-	own     bool              // a question of ours, not a caller's
-	handler Handler           // CallOptions.Related
-	answer  chan outcome      // gets one value, from whoever took the call out of its table
-	related chan *rpc.Message // notifications for handler; nil: none wanted
+	id      rpc.ID       // the caller's
+	token   rpc.ID       // the caller's progress token; zero: it gave none
+	own     bool         // a question of ours, not a caller's
+	greets  bool         // part of a handshake
+	handler Handler      // CallOptions.Related
+	answer  chan outcome // gets one value, from whoever took the call out of its table
+	related *mailbox     // notifications for handler; nil: none wanted
+	header  []Header     // CallOptions.Header
+
+	ended <-chan struct{} // closed when nobody waits for its answer any more
 
 	began  time.Time
 	sign   atomic.Int64 // when the server last gave a sign of life for it, after began
@@ -27,6 +31,16 @@ type call struct {
 	stage  atomic.Int32 // queued, then sent or dropped
 	over   atomic.Bool  // the server has answered
 	strays atomic.Int32 // answers on its own stream that were not to it
+
+	here atomic.Pointer[errand] // set while its caller is busy with the exchange
+}
+
+// give hands the call its outcome, which it gets once.
+func (c *call) give(o outcome) {
+	c.answer <- o
+	if e := c.here.Load(); e != nil {
+		e.stop() // whatever its caller still waits for, it need not
+	}
 }
 
 // The stages of a call. One that is dropped before it was sent is not sent at all.
@@ -41,13 +55,10 @@ type outcome struct {
 	err   error
 }
 
-// relatedRoom is how many notifications may wait for a call's handler; more are dropped.
-const relatedRoom = 256
-
 func newCall(id, token rpc.ID, handler Handler) *call {
 	c := &call{id: id, token: token, handler: handler, answer: make(chan outcome, 1), began: time.Now()}
 	if handler != nil {
-		c.related = make(chan *rpc.Message, relatedRoom)
+		c.related = newMailbox()
 	}
 	return c
 }
@@ -138,25 +149,25 @@ func (t *calls) only() *call {
 	return found
 }
 
+// callers are the calls that are not our own.
+func (t *calls) callers() []*call {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var found []*call
+	for _, c := range t.open {
+		if !c.own {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
 // waits reports whether the call has no outcome yet.
 func (t *calls) waits(c *call) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, ok := t.open[c.number]
 	return ok
-}
-
-// callers is how many calls are not our own.
-func (t *calls) callers() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := 0
-	for _, c := range t.open {
-		if !c.own {
-			n++
-		}
-	}
-	return n
 }
 
 // close fails all calls, now and from now on.
@@ -169,7 +180,7 @@ func (t *calls) close(err error) {
 	}
 	t.mu.Unlock()
 	for _, c := range open {
-		c.answer <- outcome{err: err}
+		c.give(outcome{err: err})
 	}
 }
 

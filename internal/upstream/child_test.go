@@ -64,7 +64,9 @@ type request struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 		RequestID json.RawMessage `json:"requestId"`
-		Meta      struct {
+
+		Capabilities json.RawMessage `json:"capabilities"`
+		Meta         struct {
 			ProgressToken json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
 	} `json:"params"`

@@ -90,8 +90,13 @@ type headerField struct{ name, value string }
 
 // post starts an exchange. Redirects are not followed.
 func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody) (*http.Response, error) {
+	return e.postTo(ctx, e.url, header, body)
+}
+
+// postTo is post with another address of the same origin.
+func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, body *sentBody) (*http.Response, error) {
 	req := e.request.WithContext(ctx)
-	req.Header, req.Close = header, e.conns.once.Load()
+	req.URL, req.Header, req.Close = to, header, e.conns.once.Load()
 	req.Body, req.GetBody, req.ContentLength = body, body.again, int64(len(body.data))
 	resp, err := e.rt.RoundTrip(req)
 	if err != nil && strings.Contains(err.Error(), closedIdle) {

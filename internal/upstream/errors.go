@@ -41,6 +41,8 @@ type CallError struct {
 	Message    string // names the server and what happened
 	Hint       string // what to do about it; may be empty
 	HTTPStatus int    // that the server answered with; 0: none
+
+	foreign bool // what it answered is no JSON-RPC at all
 }
 
 // Error is the message.

@@ -21,28 +21,36 @@ func (l *streamable) exchange(caller context.Context, m outgoing) {
 			cancel()
 		}
 	})()
-	err := l.attempt(ctx, m)
+	l.conclude(caller, m.call, l.attempt(ctx, m))
+}
+
+// conclude fails a call whose exchange did not work.
+func (l *streamable) conclude(caller context.Context, c *call, err error) {
 	if errors.Is(err, errSessionLost) {
 		err = l.s.u.callError(err) // a second time is once too often
 	}
 	if err != nil && caller.Err() == nil { // else it is the caller who ended the exchange, and gives up by itself
-		l.s.fail(m.call, l.s.u.callError(err))
+		l.s.fail(c, l.s.u.callError(err))
 	}
 }
 
 func (l *streamable) attempt(ctx context.Context, m outgoing) error {
-	own := m.call.own
-	if !own {
+	if !m.call.greets {
 		if err := l.settled(ctx); err != nil {
 			return err
 		}
 	}
 	t := l.terms()
 	err := l.try(ctx, t, m)
-	if !errors.Is(err, errSessionLost) || m.method == methodInitialize {
+	if !errors.Is(err, errSessionLost) || m.call.greets {
 		return err
 	}
-	if err := l.reopen(ctx, t); err != nil {
+	return l.again(ctx, t, m)
+}
+
+// again makes a call again whose session was lost.
+func (l *streamable) again(ctx context.Context, lost terms, m outgoing) error {
+	if err := l.reopen(ctx, lost); err != nil {
 		return err
 	}
 	return l.try(ctx, l.terms(), m)
@@ -50,12 +58,17 @@ func (l *streamable) attempt(ctx context.Context, m outgoing) error {
 
 // try posts the request and takes what comes back.
 func (l *streamable) try(ctx context.Context, t terms, m outgoing) error {
-	resp, err := l.endpoint.post(ctx, l.header(t, m), &sentBody{data: m.message})
+	resp, err := l.endpoint.post(ctx, l.header(t, m), &sentBody{data: m.message}) //nolint:bodyclose // takeResponse does
 	if err != nil {
 		return l.s.u.exchangeError(err, l.endpoint.host)
 	}
+	return l.takeResponse(ctx, t, m, resp)
+}
+
+// takeResponse takes what comes back.
+func (l *streamable) takeResponse(ctx context.Context, t terms, m outgoing, resp *http.Response) error {
 	defer func() { _ = resp.Body.Close() }()
-	if m.method == methodInitialize && resp.StatusCode < 300 {
+	if m.call.greets && m.method == methodInitialize && resp.StatusCode < 300 {
 		if id := resp.Header.Get("Mcp-Session-Id"); isHeaderValue(id) {
 			l.change(t.generation, func(t *terms) { t.session = id })
 		}
@@ -64,7 +77,7 @@ func (l *streamable) try(ctx context.Context, t terms, m outgoing) error {
 	if err != nil {
 		return err
 	}
-	if isEventStream(resp) && resp.StatusCode < 300 {
+	if isStream(resp) {
 		if err := l.follow(ctx, r, resp.StatusCode, m.call); err != nil {
 			return err
 		}
@@ -74,29 +87,42 @@ func (l *streamable) try(ctx context.Context, t terms, m outgoing) error {
 	return l.takeBody(ctx, t, r, resp, m.call)
 }
 
+// isStream reports whether a response is a stream that an answer may come on.
+func isStream(resp *http.Response) bool { return isEventStream(resp) && resp.StatusCode < 300 }
+
 func isEventStream(resp *http.Response) bool {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	said := resp.Header.Get("Content-Type")
+	if said == "application/json" {
+		return false
+	}
+	kind, _, _ := mime.ParseMediaType(said)
 	return kind == "text/event-stream"
 }
 
 // takeBody reads an answer that is no stream. A status that means failure is no matter if the content is the answer.
 func (l *streamable) takeBody(ctx context.Context, t terms, r io.Reader, resp *http.Response, c *call) error {
-	body, err := readBody(r, resp.ContentLength, l.s.u.opt.MaxMessageBytes)
-	defer func() { putBuffer(body) }()
+	room := len(c.id.String()) // for the caller's id, which goes where the number is
+	buf, err := readBehind(room, r, resp.ContentLength, l.s.u.opt.MaxMessageBytes)
+	defer func() { putBuffer(buf) }()
 	if err != nil {
 		return l.endpoint.bodyError(err, resp)
 	}
+	body := buf[room:]
 	msg, err := l.s.u.parse(body)
 	if err == nil && msg.Kind() == rpc.Response {
 		if n, ok := number(msg.ID); ok && n == c.number {
-			l.s.answered(ctx, &msg, resp.StatusCode) // copies
+			if l.s.answered(ctx, &msg, resp.StatusCode, buf) {
+				buf = nil // it is the reply's
+			}
 			return nil
 		}
 	}
 	if isLost(t, resp.StatusCode, &msg) {
 		return errSessionLost
 	}
-	return l.endpoint.statusError(resp, body)
+	failed := l.endpoint.statusError(resp, body)
+	failed.foreign = err != nil
+	return failed
 }
 
 // place is where a stream of events was left.
@@ -197,7 +223,7 @@ func (l *streamable) readStream(ctx context.Context, r io.Reader, at *place, fro
 			}
 			return l.endedEarly(from)
 		}
-		if ev.long {
+		if ev.long != nil && !ev.long.IsCall {
 			return l.s.u.tooLongError()
 		}
 		l.take(ctx, &ev, at, from)
@@ -213,8 +239,17 @@ func (l *streamable) take(ctx context.Context, ev *event, at *place, from source
 	if ev.retry > 0 {
 		at.delay = min(ev.retry, time.Minute)
 	}
-	if len(ev.data) > 0 && (ev.name == "" || ev.name == "message") {
-		l.s.receive(ctx, bytes.Clone(ev.data), from)
+	l.s.receiveEvent(ctx, ev, from)
+}
+
+// receiveEvent takes the message of an event that has one.
+func (s *session) receiveEvent(ctx context.Context, ev *event, from source) {
+	switch {
+	case ev.name != "" && ev.name != "message":
+	case ev.long != nil:
+		s.tooLong(ctx, ev.long)
+	case len(ev.data) > 0:
+		s.receive(ctx, bytes.Clone(ev.data), from)
 	}
 }
 

@@ -101,6 +101,15 @@ type fault struct {
 	parts  []string
 }
 
+// limited are settings with the timeout that the fault wants: a short one only where it is what shows.
+func (f fault) limited(s Settings) Settings {
+	s.ResponseTimeout = patience.Seconds()
+	if f.kind == Timeout {
+		s.ResponseTimeout = 0.3
+	}
+	return s
+}
+
 func endless(conn net.Conn, head, unit string) {
 	io.WriteString(conn, head)
 	chunk := []byte(strings.Repeat(unit, 1<<16/len(unit)))
@@ -111,7 +120,7 @@ func endless(conn net.Conn, head, unit string) {
 	}
 }
 
-// faults are those that every HTTP transport shares. The limit is 1 MB, the timeout 300 ms.
+// faults are those that every HTTP transport shares. The limit is 1 MB, the timeout that of limited.
 func faults(jsonType string) []fault {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: " + jsonType + "\r\n"
 	bomb := gzipped(bytes.Repeat([]byte(" "), 8<<20))

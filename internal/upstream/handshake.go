@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
@@ -60,7 +61,7 @@ func (s *session) handshake(ctx context.Context) (*Peer, error) {
 
 // initialize opens a legacy session, if need be with the version that the server asks for.
 func (s *session) initialize(ctx context.Context) (*Peer, error) {
-	result, err := s.ask(ctx, initializeRequest(s.u, latestLegacy))
+	result, err := s.ask(ctx, initializeRequest(s.u, era.LatestLegacy))
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		if version := refused.legacyVersion(); version != "" {
 			result, err = s.ask(ctx, initializeRequest(s.u, version))
@@ -108,7 +109,7 @@ func (e *handshakeError) Unwrap() []error { return []error{e.CallError, e.cause}
 // ask is a question of ours within a session. It waits as long as ctx lets it.
 func (s *session) ask(ctx context.Context, req rpc.Message) ([]byte, error) {
 	c := newCall(req.ID, rpc.ID{}, nil)
-	c.own = true
+	c.own, c.greets = true, req.Method != methodPing
 	reply, err := s.exchange(ctx, &req, c, maxSeconds*time.Second)
 	if err != nil {
 		return nil, err
@@ -148,8 +149,8 @@ func (s *session) refused(method string, reply *Reply) error {
 
 // legacyVersion is one of ours that the server would have; "" if it did not name one, or it is the one we tried.
 func (e *refusal) legacyVersion() string {
-	for _, v := range legacyVersions[1:] {
-		if slices.Contains(e.supported, v) && !slices.Contains(e.supported, latestModern) {
+	for _, v := range era.LegacyVersions()[1:] {
+		if slices.Contains(e.supported, v) && !slices.Contains(e.supported, era.LatestModern) {
 			return v
 		}
 	}
@@ -185,8 +186,18 @@ func clientInfo(u *Upstream) []byte {
 }
 
 func initializeRequest(u *Upstream, version string) rpc.Message {
-	params := fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{},"clientInfo":%s}`, version, clientInfo(u))
+	params := fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, version, u.opt.Capabilities, clientInfo(u))
 	return ownRequest(methodInitialize, params)
+}
+
+// isObject reports whether this can be sent as a JSON object; nil can, as an empty one.
+func isObject(raw []byte) bool {
+	if raw == nil {
+		return true
+	}
+	b := append([]byte(`{"jsonrpc":"2.0","method":"m","params":`), raw...)
+	_, err := rpc.ParseRequest(append(b, '}'), rpc.MaxRequestDepth/2) // it goes into something larger
+	return err == nil && rawjson.Check(raw, rpc.MaxRequestDepth) == nil && rawjson.Trim(raw)[0] == '{'
 }
 
 func discoverRequest(u *Upstream) rpc.Message {
@@ -209,11 +220,11 @@ func ownRequest(method, params string) rpc.Message {
 // modernMeta are the members of params._meta that a request of the modern era must have and this one lacks, and the
 // protocol version that it then names.
 func modernMeta(u *Upstream, has []byte) (members []byte, version string) {
-	version = latestModern
+	version = era.LatestModern
 	given := map[string]bool{}
 	eachMember(has, func(name string, value []byte) {
 		given[name] = true
-		if name == metaVersion && value[0] == '"' {
+		if name == era.MetaVersion && value[0] == '"' {
 			version = rawjson.Unquote(value)
 		}
 	})
@@ -226,9 +237,9 @@ func modernMeta(u *Upstream, has []byte) (members []byte, version string) {
 		}
 		members = append(append(rawjson.AppendQuoted(members, name), ':'), value...)
 	}
-	add(metaVersion, []byte(`"`+latestModern+`"`))
-	add(metaCapabilities, []byte(`{}`))
-	add(metaClient, clientInfo(u))
+	add(era.MetaVersion, []byte(`"`+era.LatestModern+`"`))
+	add(era.MetaCapabilities, []byte(`{}`))
+	add(era.MetaClient, clientInfo(u))
 	return members, version
 }
 

@@ -2,9 +2,8 @@ package upstream
 
 import (
 	"context"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/rpc"
 )
@@ -16,22 +15,28 @@ const (
 
 const (
 	inboxRoom    = 1024 // messages that wait for the handler; more are dropped or refused
-	inboxServing = 64   // requests of a server that are served at one time
+	inboxServing = 1024 // requests of a server that are not answered yet; more are refused
 )
 
 // inbox holds what a server sends of its own accord, until a handler takes it.
 type inbox struct {
 	handler Handler // for what no call's handler takes; nil: there is none
 	waiting chan inbound
+	serving chan struct{} // a token for each request that is not answered yet
+	asked   questions     // those requests
 }
 
 type inbound struct {
 	msg     *rpc.Message
 	handler Handler
-	call    *call // that the server cannot go on with until it has its answer; nil: not known
+	ended   <-chan struct{} // closed when the call is over whose handler it is; nil: it is no call's
+	back    chan struct{}   // closed when the server has taken its request back
+	calls   []*call         // that the server may not go on with until it has its answer
 }
 
-func newInbox(h Handler) inbox { return inbox{handler: h, waiting: make(chan inbound, inboxRoom)} }
+func newInbox(h Handler) inbox {
+	return inbox{handler: h, waiting: make(chan inbound, inboxRoom), serving: make(chan struct{}, inboxServing)}
+}
 
 // receive takes one message from the server. Its bytes are the session's from now on. On HTTP, from says where it came.
 func (s *session) receive(ctx context.Context, raw []byte, from source) {
@@ -42,7 +47,7 @@ func (s *session) receive(ctx context.Context, raw []byte, from source) {
 	}
 	switch msg.Kind() {
 	case rpc.Response:
-		if !s.answered(ctx, &msg, from.status) && from.call != nil {
+		if !s.answered(ctx, &msg, from.status, nil) && from.call != nil {
 			from.call.strays.Add(1)
 		}
 	case rpc.Request:
@@ -59,8 +64,9 @@ type source struct {
 	status int
 }
 
-// answered gives an answer to the call that waits for it. One that nobody waits for, or no more, is dropped.
-func (s *session) answered(ctx context.Context, msg *rpc.Message, status int) bool {
+// answered gives an answer to the call that waits for it. One that nobody waits for, or no more, is dropped. A buffer
+// of getBuffer that the message stands in is then the reply's; nil: it stands in none.
+func (s *session) answered(ctx context.Context, msg *rpc.Message, status int, buffer []byte) bool {
 	c := s.calls.take(msg.ID)
 	if c == nil {
 		s.u.log.DebugContext(ctx, "answer to no call dropped")
@@ -70,7 +76,11 @@ func (s *session) answered(ctx context.Context, msg *rpc.Message, status int) bo
 		s.served.Store(true)
 	}
 	c.over.Store(true)
-	c.answer <- outcome{reply: &Reply{Message: msg.WithID(c.id), HTTPStatus: status}}
+	reply := &Reply{Message: *msg, HTTPStatus: status, buffer: buffer}
+	if !reply.SetID(buffer, c.id) {
+		reply.Message = msg.WithID(c.id)
+	}
+	c.give(outcome{reply: reply})
 	return true
 }
 
@@ -79,7 +89,7 @@ func (s *session) unreadable(ctx context.Context, seen *rpc.Message, err error, 
 	s.noise.Add(1)
 	s.u.log.DebugContext(ctx, "not a message", "bytes", size, "err", err)
 	if c := s.calls.take(seen.ID); c != nil {
-		c.answer <- outcome{err: s.u.errorf(Invalid, "its answer is not valid JSON-RPC: %v", err)}
+		c.give(outcome{err: s.u.errorf(Invalid, "its answer is not valid JSON-RPC: %v", err)})
 	}
 }
 
@@ -89,7 +99,7 @@ func (s *session) tooLong(ctx context.Context, e *rpc.TooLongError) {
 	switch {
 	case !e.IsCall:
 		if c := s.calls.take(e.ID); c != nil {
-			c.answer <- outcome{err: s.u.tooLongError()}
+			c.give(outcome{err: s.u.tooLongError()})
 		}
 	case !e.ID.IsZero():
 		s.respond(ctx, rpc.NewError(rpc.CodeInvalidRequest, "the request is too long").AppendResponse(nil, e.ID), 0)
@@ -98,15 +108,21 @@ func (s *session) tooLong(ctx context.Context, e *rpc.TooLongError) {
 
 func (s *session) notified(ctx context.Context, msg *rpc.Message, origin *call) {
 	if msg.Method == methodProgress {
-		if c := s.calls.find(rpc.IDOf(msg.ProgressToken())); c != nil && !c.token.IsZero() {
-			c.renew()
-			s.relate(ctx, c, msg)
+		s.progressed(ctx, msg, origin)
+		return
+	}
+	if msg.Method == methodCancelled && s.inbox.asked.takeBack(msg.RequestID()) {
+		return
+	}
+	if c := s.subscription(msg); c != nil {
+		if msg = s.remade(ctx, msg, rpc.Rewrite{Meta: subscriptionMeta(c.id)}); msg == nil {
 			return
 		}
+		origin = c
 	}
 	if c := s.related(msg.Method, origin); c != nil {
 		c.renew()
-		c.offer(msg)
+		s.offer(ctx, c, msg)
 		return
 	}
 	if s.inbox.handler == nil {
@@ -119,77 +135,50 @@ func (s *session) notified(ctx context.Context, msg *rpc.Message, origin *call) 
 	}
 }
 
-// relate gives a call's handler its progress, under the token that its caller chose.
-func (s *session) relate(ctx context.Context, c *call, msg *rpc.Message) {
-	if c.related == nil {
-		return
-	}
-	raw := msg.AppendRewritten(nil, rpc.Rewrite{ProgressToken: c.token})
-	mapped, err := rpc.ParseServer(raw, 0)
-	if err != nil {
-		s.u.log.DebugContext(ctx, "progress dropped", "err", err)
-		return
-	}
-	c.offer(&mapped)
-}
-
-func (c *call) offer(msg *rpc.Message) {
-	select {
-	case c.related <- msg:
-	default: // its caller does not keep up
-	}
-}
-
-// related is the call with a handler that a message of the server belongs to: by the stream it came on or, without
-// streams, because there is no other. News about the server itself belong to none.
-func (s *session) related(method string, origin *call) *call {
-	if origin == nil && (method == "notifications/message" || isRequest(method)) {
-		origin = s.calls.only()
-	}
-	if origin == nil || origin.handler == nil {
-		return nil
-	}
-	return origin
-}
-
-func isRequest(method string) bool {
-	const prefix = "notifications/"
-	return len(method) < len(prefix) || method[:len(prefix)] != prefix
-}
-
 func (s *session) requested(ctx context.Context, msg *rpc.Message, origin *call) {
 	if msg.Method == methodPing {
 		s.respond(ctx, rpc.AppendResult(nil, msg.ID, []byte(`{}`)), 0)
 		return
 	}
-	in := inbound{msg: msg, handler: s.inbox.handler, call: origin}
-	if in.call == nil {
-		in.call = s.calls.only()
-	}
+	in := inbound{msg: msg, handler: s.inbox.handler}
 	if c := s.related(msg.Method, origin); c != nil {
-		in.handler = c.handler
+		in.handler, in.ended = c.handler, c.ended
 	}
 	if in.handler == nil {
 		s.refuse(ctx, msg, rpc.CodeMethodNotFound, "this client offers nothing to servers")
 		return
 	}
-	if in.call != nil {
-		in.call.asking.Add(1)
+	select {
+	case s.inbox.serving <- struct{}{}:
+	default:
+		s.refuse(ctx, msg, rpc.CodeInternal, "too many requests wait for this client")
+		return
 	}
+	if origin != nil {
+		in.calls = []*call{origin}
+	} else {
+		in.calls = s.calls.callers() // any of them may be the one that waits for the answer
+	}
+	for _, c := range in.calls {
+		c.asking.Add(1)
+	}
+	in.back = s.inbox.asked.add(msg.ID)
 	select {
 	case s.inbox.waiting <- in:
 	default:
-		in.answered()
-		s.refuse(ctx, msg, rpc.CodeInternal, "too many requests wait for this client")
+		s.unasked(&in)
+		s.refuse(ctx, msg, rpc.CodeInternal, "too many messages wait for this client")
 	}
 }
 
-// answered lets the call's time run again.
-func (in *inbound) answered() {
-	if in.call != nil {
-		in.call.renew()
-		in.call.asking.Add(-1)
+// unasked lets the time of the calls run again that may have waited for a request's answer.
+func (s *session) unasked(in *inbound) {
+	for _, c := range in.calls {
+		c.renew()
+		c.asking.Add(-1)
 	}
+	s.inbox.asked.drop(in.msg.ID, in.back)
+	<-s.inbox.serving
 }
 
 func (s *session) refuse(ctx context.Context, msg *rpc.Message, code int, text string) {
@@ -204,11 +193,11 @@ func (s *session) respond(ctx context.Context, response []byte, patience time.Du
 	}
 }
 
-// dispatch gives messages to their handlers: notifications one after the other, requests side by side.
+// dispatch gives messages to their handlers: notifications one after the other, requests side by side, so that one
+// whose answer takes long, because a person is asked for it, keeps nothing else waiting.
 func (s *session) dispatch(ctx context.Context) {
-	var serving errgroup.Group
-	serving.SetLimit(inboxServing)
-	defer func() { _ = serving.Wait() }()
+	var serving sync.WaitGroup
+	defer serving.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -218,13 +207,40 @@ func (s *session) dispatch(ctx context.Context) {
 				in.handler.Serve(ctx, in.msg)
 				continue
 			}
-			serving.Go(func() error {
-				defer in.answered()
-				if response := in.handler.Serve(ctx, in.msg); response != nil && ctx.Err() == nil {
+			serving.Go(func() {
+				defer s.unasked(&in)
+				response := in.serve(ctx)
+				select {
+				case <-in.back: // nobody wants it any more
+					return
+				default:
+				}
+				if response == nil { // a server must not wait for ever for an answer that never comes
+					response = rpc.NewError(rpc.CodeInternal, "there is no answer").AppendResponse(nil, in.msg.ID)
+				}
+				if ctx.Err() == nil {
 					s.respond(ctx, response, s.u.timeout)
 				}
-				return nil
 			})
 		}
 	}
+}
+
+// serve has a request answered, which may take as long as the call lasts that it belongs to, and as long as the server
+// wants it.
+func (in *inbound) serve(ctx context.Context) []byte {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	watching.Go(func() {
+		select {
+		case <-in.ended: // never, where it belongs to no call
+			cancel()
+		case <-in.back:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return in.handler.Serve(ctx, in.msg)
 }

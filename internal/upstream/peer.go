@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/era"
 )
 
 // Era is which of the two ways of the protocol a server speaks.
@@ -16,22 +18,6 @@ type Era string
 const (
 	Legacy Era = "legacy"
 	Modern Era = "modern"
-)
-
-// The protocol versions we speak, newest first.
-const (
-	latestModern = "2026-07-28"
-	latestLegacy = "2025-11-25"
-)
-
-var legacyVersions = []string{latestLegacy, "2025-06-18", "2025-03-26", "2024-11-05"}
-
-// The members of params._meta that make a request of the modern era, and the one that names a server.
-const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	metaClient       = "io.modelcontextprotocol/clientInfo"
-	metaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
 // Peer is what a server said about itself. It does not change.
@@ -65,7 +51,7 @@ func (p *Peer) InitializeResult() []byte {
 		Capabilities    jsontext.Value `json:"capabilities"`
 		ServerInfo      jsontext.Value `json:"serverInfo"`
 		Instructions    jsontext.Value `json:"instructions,omitzero"`
-	}{latestLegacy, orObject(p.said.Capabilities), p.serverInfo(), p.said.Instructions}
+	}{era.LatestLegacy, orObject(p.said.Capabilities), p.serverInfo(), p.said.Instructions}
 	return mustMarshal(out)
 }
 
@@ -87,7 +73,7 @@ func (p *Peer) DiscoverResult() []byte {
 		"complete",
 		[]string{p.Protocol},
 		orObject(p.said.Capabilities), p.said.Instructions, 0, "private",
-		map[string]jsontext.Value{metaServer: p.serverInfo()},
+		map[string]jsontext.Value{era.MetaServer: p.serverInfo()},
 	}
 	return mustMarshal(out)
 }
@@ -101,7 +87,7 @@ func (p *Peer) Instructions() []byte { return p.said.Instructions }
 func (p *Peer) serverInfo() jsontext.Value {
 	info := p.said.ServerInfo
 	if p.Era == Modern {
-		info = p.said.Meta[metaServer]
+		info = p.said.Meta[era.MetaServer]
 	}
 	if info == nil {
 		return jsontext.Value(`{"name":"","version":""}`)
@@ -136,7 +122,7 @@ func peerOfInitialize(raw []byte) (*Peer, error) {
 		return nil, err
 	}
 	p.Protocol = p.said.ProtocolVersion
-	if !slices.Contains(legacyVersions, p.Protocol) {
+	if !era.IsLegacy(p.Protocol) {
 		return nil, &versionError{p.Protocol}
 	}
 	return p, nil
@@ -148,9 +134,9 @@ func peerOfDiscover(raw []byte) (*Peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Protocol = latestModern
-	if !slices.Contains(p.said.SupportedVersions, latestModern) {
-		return nil, fmt.Errorf("it does not speak protocol version %s", latestModern)
+	p.Protocol = era.LatestModern
+	if !slices.Contains(p.said.SupportedVersions, era.LatestModern) {
+		return nil, fmt.Errorf("it does not speak protocol version %s", era.LatestModern)
 	}
 	return p, nil
 }

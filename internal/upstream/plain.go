@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
@@ -83,11 +84,17 @@ func (p *plain) note(state State, lastError string) {
 	}
 }
 
-func (p *plain) call(ctx context.Context, req *rpc.Message, _ CallOptions) (*Reply, error) {
+func (p *plain) call(caller context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
 	if p.health.Load().state == Stopped {
 		return nil, p.u.errorf(Unavailable, "it is stopped")
 	}
-	reply, err := p.exchange(ctx, req)
+	ctx := caller
+	if !opt.Patient {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(caller, p.u.timeout)
+		defer cancel()
+	}
+	reply, err := p.exchange(caller, ctx, req)
 	switch failed := (*CallError)(nil); {
 	case err == nil:
 		p.note(Ready, "")
@@ -100,10 +107,8 @@ func (p *plain) call(ctx context.Context, req *rpc.Message, _ CallOptions) (*Rep
 	return reply, err
 }
 
-// exchange posts a request and reads its answer, all within the response timeout.
-func (p *plain) exchange(caller context.Context, req *rpc.Message) (*Reply, error) {
-	ctx, cancel := context.WithTimeout(caller, p.u.timeout)
-	defer cancel()
+// exchange posts a request and reads its answer, all while ctx lasts, which is the caller's or ends before it.
+func (p *plain) exchange(caller, ctx context.Context, req *rpc.Message) (*Reply, error) {
 	body := &sentBody{data: req.Raw}
 	defer body.detach()
 	resp, err := p.endpoint.post(ctx, p.endpoint.header, body)
@@ -249,8 +254,8 @@ func (p *plain) peer(ctx context.Context) (*Peer, error) {
 func (p *plain) ask(ctx context.Context) (*Peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(askTimeout, p.u.timeout))
 	defer cancel()
-	req := initializeRequest(p.u, latestLegacy)
-	reply, err := p.exchange(ctx, &req)
+	req := initializeRequest(p.u, era.LatestLegacy)
+	reply, err := p.exchange(ctx, ctx, &req)
 	if err != nil {
 		return nil, err
 	}

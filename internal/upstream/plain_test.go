@@ -20,7 +20,7 @@ import (
 )
 
 func plainSettings(url string) Settings {
-	return Settings{ID: "files", URL: url, Transport: TransportRPC, ResponseTimeout: 0.3}
+	return Settings{ID: "files", URL: url, Transport: TransportRPC, ResponseTimeout: patience.Seconds()}
 }
 
 func TestPlainFaults(t *testing.T) {
@@ -35,7 +35,7 @@ func TestPlainFaults(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()
-			u := start(t, Options{Settings: plainSettings(rawServer(t, c.serve)), MaxMessageBytes: 1 << 20})
+			u := start(t, Options{Settings: c.limited(plainSettings(rawServer(t, c.serve))), MaxMessageBytes: 1 << 20})
 			_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
 			wantError(t, err, c.kind, c.status, append(c.parts, `server "files"`)...)
 		})
@@ -253,7 +253,6 @@ func TestPlainConnectionsAreUsedAgain(t *testing.T) {
 
 func TestPlainServerThatClosesEveryConnection(t *testing.T) {
 	set := plainSettings(rawServer(t, says(response(200, "application/json", okBody), false))) // and does not say so
-	set.ResponseTimeout = 5
 	u := start(t, Options{Settings: set})
 	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
 	eventually(t, "it is known", func() bool { return u.server.(*plain).endpoint.conns.once.Load() })
@@ -270,7 +269,6 @@ func TestPlainMixUp(t *testing.T) {
 	}))
 	defer s.Close()
 	set := plainSettings(s.URL)
-	set.ResponseTimeout = 20
 	u := start(t, Options{Settings: set})
 	var wg sync.WaitGroup
 	for i := range 200 {
@@ -377,7 +375,9 @@ func TestPlainBytesAreTheCallersAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ln.Close() // connections wait in its backlog, unread
-	u := start(t, Options{Settings: plainSettings("http://" + ln.Addr().String())})
+	set := plainSettings("http://" + ln.Addr().String())
+	set.ResponseTimeout = 0.3
+	u := start(t, Options{Settings: set})
 	req := toolCall(t, "1", "echo", `"`+strings.Repeat("x", 16<<20)+`"`)
 	_, err = u.Call(t.Context(), req)
 	wantError(t, err, Timeout, 0)

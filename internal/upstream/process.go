@@ -37,6 +37,7 @@ type process struct {
 	stdout *os.File // our end
 	stderr *tail
 	ended  chan struct{} // closed when the direct child has ended
+	how    string        // it ended; to be read when ended is closed
 	exited chan struct{} // closed when nothing is left of it
 	pipes  sync.WaitGroup
 }
@@ -128,7 +129,10 @@ func (p *process) own(started chan<- error, marker string, log *slog.Logger) {
 	}
 	p.family = newFamily(p.cmd.Process.Pid, marker, log)
 	started <- nil
-	p.family.reap(p.cmd, func() { close(p.ended) })
+	p.family.reap(p.cmd, func(how string) {
+		p.how = how
+		close(p.ended)
+	})
 	close(p.exited)
 }
 
@@ -150,17 +154,11 @@ func (p *process) stop() {
 
 // status says how the child ended, once it has.
 func (p *process) status() string {
-	<-p.exited
-	state := p.cmd.ProcessState
-	switch {
-	case state == nil:
-		return "ended"
-	case state.Exited():
-		return fmt.Sprintf("exited with status %d", state.ExitCode())
-	default:
-		return "ended by " + state.String()
-	}
+	<-p.ended
+	return p.how
 }
+
+func exitText(code int) string { return fmt.Sprintf("exited with status %d", code) }
 
 func within(done <-chan struct{}, limit time.Duration) bool {
 	t := time.NewTimer(limit)

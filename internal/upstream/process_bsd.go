@@ -39,9 +39,9 @@ const (
 )
 
 // reap waits for the child's end, tells it, and returns when its group is gone.
-func (f *family) reap(cmd *exec.Cmd, ended func()) {
+func (f *family) reap(cmd *exec.Cmd, ended func(how string)) {
 	_ = cmd.Wait() // how it ended is in cmd.ProcessState
-	ended()
+	ended(howEnded(cmd.ProcessState))
 	f.terminate()
 	for begin := time.Now(); time.Since(begin) < sweepLimit; time.Sleep(sweepPause) {
 		if syscall.Kill(-f.pid, 0) != nil {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,16 +60,43 @@ func (f *family) kill() {
 
 // reap waits for the child's end, tells it, and returns when the whole family is gone. Until then the child stays a
 // zombie, so that its number, which is also that of its group and session, cannot mean somebody else.
-func (f *family) reap(cmd *exec.Cmd, ended func()) {
+func (f *family) reap(cmd *exec.Cmd, ended func(how string)) {
+	var info unix.Siginfo
 	for {
-		err := unix.Waitid(unix.P_PID, f.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		err := unix.Waitid(unix.P_PID, f.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
 			break
 		}
 	}
-	ended()
+	ended(howEnded(&info))
 	f.sweep()
-	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	_ = cmd.Wait()
+}
+
+// What the kernel says about a child's end.
+const (
+	childExited = iota + 1
+	childKilled
+	childDumped
+)
+
+// howEnded says how a child ended.
+func howEnded(info *unix.Siginfo) string {
+	// After three numbers, and on 64 bits a gap, come the child's number, its user, and its status.
+	at := 12 + 8
+	if unsafe.Sizeof(uintptr(0)) == 8 {
+		at += 4
+	}
+	status := *(*int32)(unsafe.Add(unsafe.Pointer(info), at)) //nolint:gosec // the package names no fields for it
+	switch info.Code {
+	case childExited:
+		return exitText(int(status))
+	case childKilled:
+		return "ended by signal: " + syscall.Signal(status).String()
+	case childDumped:
+		return "ended by signal: " + syscall.Signal(status).String() + " (core dumped)"
+	}
+	return "ended"
 }
 
 const (

@@ -106,6 +106,27 @@ func TestStopIsGentleFirst(t *testing.T) {
 	}
 }
 
+func TestHowAChildEnded(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{"exit 0", "exited with status 0"},
+		{"exit 3", "exited with status 3"},
+		{"exit 255", "exited with status 255"},
+		{"kill -KILL $$", "ended by signal: killed"},
+		{"kill -TERM $$", "ended by signal: terminated"},
+	} {
+		child, err := startProcess(program{
+			ID: "child", Command: []string{"sh", "-c", c.script}, BaseEnv: BaseEnv(os.Environ()), Grace: time.Second, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := child.status(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.script, got, c.want)
+		}
+		child.stop()
+	}
+}
+
 func TestChildDiesWithUs(t *testing.T) {
 	line, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

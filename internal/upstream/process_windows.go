@@ -82,9 +82,9 @@ func (f *family) kill() {
 }
 
 // reap waits for the child's end, tells it, and ends what is left of the job.
-func (f *family) reap(cmd *exec.Cmd, ended func()) {
+func (f *family) reap(cmd *exec.Cmd, ended func(how string)) {
 	_ = cmd.Wait() // how it ended is in cmd.ProcessState
-	ended()
+	ended(howEnded(cmd.ProcessState))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.job != 0 {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"secateur/internal/era"
 )
 
 // sdkServer is a real server of the SDK with one tool.
@@ -61,14 +63,14 @@ func TestRealServers(t *testing.T) {
 		era      Era
 		version  string
 	}{
-		{"a child, legacy", stdio, ProtocolLegacy, Legacy, latestLegacy},
-		{"a child, auto", stdio, ProtocolAuto, Legacy, latestLegacy},
-		{"a child, modern", stdio, ProtocolModern, Modern, latestModern},
-		{"HTTP with streams, auto", handler(nil), ProtocolAuto, Legacy, latestLegacy},
-		{"HTTP with JSON, auto", handler(&mcp.StreamableHTTPOptions{JSONResponse: true}), ProtocolAuto, Legacy, latestLegacy},
-		{"HTTP without sessions, legacy", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolLegacy, Legacy, latestLegacy},
-		{"HTTP without sessions, modern", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolModern, Modern, latestModern},
-		{"HTTP without sessions, modern, JSON", handler(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}), ProtocolModern, Modern, latestModern},
+		{"a child, legacy", stdio, ProtocolLegacy, Legacy, era.LatestLegacy},
+		{"a child, auto", stdio, ProtocolAuto, Legacy, era.LatestLegacy},
+		{"a child, modern", stdio, ProtocolModern, Modern, era.LatestModern},
+		{"HTTP with streams, auto", handler(nil), ProtocolAuto, Legacy, era.LatestLegacy},
+		{"HTTP with JSON, auto", handler(&mcp.StreamableHTTPOptions{JSONResponse: true}), ProtocolAuto, Legacy, era.LatestLegacy},
+		{"HTTP without sessions, legacy", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolLegacy, Legacy, era.LatestLegacy},
+		{"HTTP without sessions, modern", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolModern, Modern, era.LatestModern},
+		{"HTTP without sessions, modern, JSON", handler(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}), ProtocolModern, Modern, era.LatestModern},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
@@ -36,7 +37,7 @@ type link interface {
 type outgoing struct {
 	message  []byte
 	method   string        // "" for a response
-	name     string        // what the request is about: a tool, a prompt, a resource
+	name     string        // what the request is about: a tool, a prompt, a resource, a task
 	version  string        // the protocol version that a modern request names
 	call     *call         // nil for notifications and responses
 	patience time.Duration // how long it may wait for room; 0: not at all
@@ -120,28 +121,53 @@ func (s *session) startError(ctx context.Context, err error) error {
 
 // do makes one call of a caller.
 func (s *session) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
-	return s.exchange(ctx, req, newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related), s.u.timeout)
+	c := newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related)
+	c.own, c.header = opt.Own, opt.Header
+	limit := s.u.timeout
+	if opt.Patient {
+		limit = 0
+	}
+	return s.exchange(ctx, req, c, limit)
 }
 
-// exchange sends a request and waits for its answer, for signs of life, and for the caller to lose interest.
+// exchange sends a request and waits for its answer, for signs of life, and for the caller to lose interest. A limit
+// of 0 is none.
 func (s *session) exchange(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
+	if l, ok := s.link.(*streamable); ok && !c.greets {
+		return s.exchangeHere(caller, l, req, c, limit)
+	}
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
+	c.ended = ctx.Done()
 	if err := s.calls.add(c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	if err := s.link.send(ctx, s.encode(req, c, limit)); err != nil {
+	patience := limit
+	if limit == 0 {
+		timer.Stop()
+		patience = s.u.timeout // for room to be sent there is one
+	}
+	if err := s.link.send(ctx, s.encode(req, c, patience)); err != nil {
 		return s.giveUp(caller, c, err)
+	}
+	return s.await(caller, c, timer, limit)
+}
+
+// await waits for the outcome of a call that is on its way.
+func (s *session) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration) (*Reply, error) {
+	var related <-chan struct{}
+	if c.related != nil {
+		related = c.related.ready
 	}
 	for {
 		select {
 		case o := <-c.answer:
-			c.serveRelated(caller)
+			c.serveRelated(caller) // what came before it
 			return c.result(o)
-		case m := <-c.related:
-			c.handler.Serve(caller, m)
+		case <-related:
+			c.serveRelated(caller)
 		case <-caller.Done():
 			return s.giveUp(caller, c, caller.Err())
 		case <-timer.C:
@@ -191,19 +217,27 @@ func target(req *rpc.Message) string {
 		return req.Name
 	case "resources/read":
 		return req.URI
+	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
+		id := ""
+		eachMember(req.Params, func(name string, value []byte) {
+			if name == "taskId" && value[0] == '"' {
+				id = rawjson.Unquote(value)
+			}
+		})
+		return id
 	}
 	return ""
 }
 
-// serveRelated gives the handler what came before the answer.
+// serveRelated gives the handler the notifications that have come.
 func (c *call) serveRelated(ctx context.Context) {
-	for {
-		select {
-		case m := <-c.related:
-			c.handler.Serve(ctx, m)
-		default:
-			return
-		}
+	if c.related == nil {
+		return
+	}
+	c.related.turn.Lock()
+	defer c.related.turn.Unlock()
+	for _, m := range c.related.take() {
+		c.handler.Serve(ctx, m)
 	}
 }
 
@@ -231,7 +265,7 @@ func (s *session) giveUp(ctx context.Context, c *call, why error) (*Reply, error
 // fail ends a call with an error, unless it has its outcome already.
 func (s *session) fail(c *call, err error) {
 	if s.calls.remove(c) {
-		c.answer <- outcome{err: err}
+		c.give(outcome{err: err})
 	}
 }
 

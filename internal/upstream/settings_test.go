@@ -126,12 +126,28 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		{"settings that are wrong", Options{Settings: Settings{ID: "a"}}, `server "a": command: missing`},
-		{"the old transport", Options{Settings: Settings{ID: "a", URL: "http://h", Transport: TransportSSE}}, `"sse" is not supported`},
-		{"isolation", Options{Settings: Settings{ID: "a", Command: []string{"x"}, Isolation: IsolationPerSession}}, `"per-session" is not supported`},
+		{"capabilities that are no object", Options{Settings: Settings{ID: "a", Command: []string{"x"}}, Capabilities: []byte(`[]`)}, "no JSON object"},
+		{"capabilities that are not whole", Options{Settings: Settings{ID: "a", Command: []string{"x"}}, Capabilities: []byte(`{},"id":{}`)}, "no JSON object"},
+		{"capabilities with a name twice", Options{Settings: Settings{ID: "a", Command: []string{"x"}}, Capabilities: []byte(`{"a":1,"a":2}`)}, "no JSON object"},
 		{"a built-in that is not there", Options{Settings: Settings{ID: "a", Builtin: "demo"}}, `no built-in server "demo"`},
 	} {
 		if _, err := New(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: err = %v, want %q", c.rule, err, c.want)
+		}
+	}
+}
+
+func TestNewTakes(t *testing.T) {
+	for _, c := range []struct {
+		rule string
+		opt  Options
+	}{
+		{"the old transport", Options{Settings: Settings{ID: "a", URL: "http://h", Transport: TransportSSE}}},
+		{"a server for each session", Options{Settings: Settings{ID: "a", Command: []string{"x"}, Isolation: IsolationPerSession}}},
+		{"capabilities", Options{Settings: Settings{ID: "a", Command: []string{"x"}}, Capabilities: []byte(` {"sampling":{}} `)}},
+	} {
+		if _, err := New(c.opt); err != nil {
+			t.Errorf("%s: %v", c.rule, err)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"secateur/internal/rpc"
 )
 
 // event is one Server-Sent Event. Its data is the reader's until the next call.
@@ -13,7 +15,7 @@ type event struct {
 	data  []byte
 	id    string // the last event id the stream has given so far
 	retry time.Duration
-	long  bool // its data was over the limit and was not kept
+	long  *rpc.TooLongError // its data was over the limit and was not kept; nil: it was not
 }
 
 // eventReader reads Server-Sent Events one by one. Lines may end with CR, LF or CRLF.
@@ -27,6 +29,7 @@ type eventReader struct {
 	line    []byte
 	cut     bool // line was over the limit
 	data    []byte
+	over    *overlong // takes the data of an event that is over the limit
 	lastID  string
 	pending error // the stream's end, told when buf is used up
 }
@@ -37,9 +40,13 @@ func newEventReader(r io.Reader, limit int) *eventReader {
 
 // next reads up to the end of an event that carries data, an id or a delay. An event that the stream's end cut short
 // is not one.
-func (e *eventReader) next() (event, error) {
-	var ev event
+func (e *eventReader) next() (ev event, err error) {
 	e.data = e.data[:0]
+	defer func() {
+		if e.over != nil {
+			ev.long, e.over = e.over.end(), nil
+		}
+	}()
 	lines, seen := 0, false
 	for {
 		if err := e.readLine(); err != nil {
@@ -58,14 +65,15 @@ func (e *eventReader) next() (event, error) {
 		switch string(field) {
 		case "data":
 			seen = true
-			if lines > 0 {
+			if lines > 0 && e.over == nil {
 				e.data = append(e.data, '\n')
 			}
 			lines++
-			if e.cut || len(e.data)+len(value) > e.limit {
-				ev.long, e.data = true, e.data[:0]
-			}
-			if !ev.long {
+			switch {
+			case e.cut: // it is passed on already
+			case e.over != nil || len(e.data)+len(value) > e.limit:
+				e.pass(value)
+			default:
 				e.data = append(e.data, value...)
 			}
 		case "event":
@@ -118,11 +126,33 @@ func (e *eventReader) readLine() error {
 }
 
 func (e *eventReader) keep(part []byte) {
-	room := e.limit + lineOverhead - len(e.line)
-	if len(part) > room {
-		part, e.cut = part[:max(room, 0)], true
+	room := max(e.limit+lineOverhead-len(e.line), 0)
+	if len(part) <= room {
+		e.line = append(e.line, part...)
+		return
 	}
-	e.line = append(e.line, part...)
+	e.line = append(e.line, part[:room]...)
+	e.stripMark()
+	value, isData := bytes.CutPrefix(e.line, []byte("data:"))
+	switch {
+	case isData && !e.cut:
+		e.pass(bytes.TrimPrefix(value, []byte{' '}))
+		e.over.write(part[room:])
+	case isData:
+		e.over.write(part[room:])
+	}
+	e.cut = true
+}
+
+// pass has a line of data looked through that is, with what came before it, over the limit.
+func (e *eventReader) pass(line []byte) {
+	if e.over == nil {
+		e.over = newOverlong(e.limit)
+		e.over.write(bytes.ReplaceAll(e.data, []byte{'\n'}, []byte{' '}))
+		e.data = e.data[:0]
+	}
+	e.over.write([]byte{' '})
+	e.over.write(line)
 }
 
 // stripMark drops a byte order mark at the stream's start.

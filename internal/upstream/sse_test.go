@@ -19,7 +19,7 @@ func readEvents(r io.Reader, limit int) (events []string, err error) {
 			return events, err
 		}
 		data := string(ev.data)
-		if ev.long {
+		if ev.long != nil {
 			data = "(too long)"
 		}
 		events = append(events, fmt.Sprintf("%s|%s|%s|%d", ev.name, data, ev.id, ev.retry.Milliseconds()))
@@ -63,6 +63,43 @@ func TestEvents(t *testing.T) {
 			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", c.want) {
 				t.Errorf("%s, %s: %q, want %q", c.rule, name, got, c.want)
 			}
+		}
+	}
+}
+
+// What is too long is not kept, but it is known which call it was for.
+func TestEventsOverTheLimitAreLookedThrough(t *testing.T) {
+	x := strings.Repeat("x", 300)
+	for _, c := range []struct {
+		rule, in, id string
+		isCall       bool
+	}{
+		{"an id at the start", `data: {"jsonrpc":"2.0","id":7,"result":"` + x + `"}`, "7", false},
+		{"an id at the end", `data: {"jsonrpc":"2.0","result":{"id":1,"text":"` + x + `"},"id":"a"}`, `"a"`, false},
+		{"without a space", `data:{"jsonrpc":"2.0","result":"` + x + `","id":7}`, "7", false},
+		{"in many lines", "data: {\"jsonrpc\":\"2.0\",\n" + strings.Repeat("data: \"x\":[1,\ndata: 2],\n", 20) + "data: \"id\"\ndata: :\ndata: 7}", "7", false},
+		{"a long line after short ones", "data: {\"jsonrpc\":\"2.0\",\ndata: \"result\":\"" + x + "\",\ndata: \"id\":7}", "7", false},
+		{"long lines one after the other", "data: {\"a\":\"" + x + "\",\ndata: \"b\":\"" + x + "\",\ndata: \"id\":7}", "7", false},
+		{"a name after the data", `data: {"jsonrpc":"2.0","id":7,"result":"` + x + "\"}\nevent: message\n: comment", "7", false},
+		{"after a byte order mark", "\ufeff" + `data: {"jsonrpc":"2.0","id":7,"result":"` + x + `"}`, "7", false},
+		{"a request", `data: {"jsonrpc":"2.0","id":7,"method":"m","params":{"x":"` + x + `"}}`, "7", true},
+		{"a notification", `data: {"jsonrpc":"2.0","method":"m","params":{"x":"` + x + `"}}`, "null", true},
+		{"nothing", "data: " + strings.Repeat(" ", 300), "null", false},
+		{"nonsense", "data: " + x, "null", false},
+	} {
+		for _, size := range []int{1, 7, 100, 10_000} {
+			e := newEventReader(&pieceReader{[]byte(c.in + "\n\ndata: next\n\n"), size}, 100)
+			ev, err := e.next()
+			if err != nil || ev.long == nil || ev.long.ID.String() != c.id || ev.long.IsCall != c.isCall || ev.long.Limit != 100 || len(ev.data) > 0 {
+				t.Errorf("%s: %q %+v, %v; want id %s", c.rule, ev.data, ev.long, err, c.id)
+			}
+			if ev, err = e.next(); err != nil || string(ev.data) != "next" || ev.long != nil {
+				t.Errorf("%s: then %+v, %v", c.rule, ev, err)
+			}
+		}
+		cut := newEventReader(strings.NewReader(c.in), 100)
+		if ev, err := cut.next(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s, cut short: %+v, %v", c.rule, ev, err)
 		}
 	}
 }

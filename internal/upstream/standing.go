@@ -77,8 +77,6 @@ func (l *streamable) standOnce(ctx context.Context, t terms, at *place) (over bo
 		if err != nil {
 			return ctx.Err() != nil
 		}
-		if !ev.long {
-			l.take(ctx, &ev, at, source{})
-		}
+		l.take(ctx, &ev, at, source{})
 	}
 }

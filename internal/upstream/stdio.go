@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
@@ -73,19 +74,14 @@ func (p *pipes) advice() string {
 
 // err says how the child ended, or that only its output did.
 func (p *pipes) err() error {
-	if within(p.child.exited, statusWait) {
+	if within(p.child.ended, statusWait) {
 		return errors.New(p.child.status())
 	}
-	select {
-	case <-p.child.ended:
-		return errors.New("its process ended")
-	default:
-		return errors.New("it closed its standard output")
-	}
+	return errors.New("it closed its standard output")
 }
 
-// statusWait is how long callers wait to be told how a child ended while its descendants are being ended.
-const statusWait = 100 * time.Millisecond
+// statusWait is how long callers wait to be told how a child ended whose output has.
+const statusWait = time.Second
 
 // read takes messages off the child's output until it ends.
 func (p *pipes) read(ctx context.Context) {
@@ -93,6 +89,9 @@ func (p *pipes) read(ctx context.Context) {
 	r := rpc.NewReader(p.child.stdout, p.framing, p.s.u.opt.MaxMessageBytes)
 	for {
 		raw, err := r.Next()
+		if err == nil && r.Ragged() && rawjson.Check(raw, rpc.MaxResultDepth) != nil {
+			continue // it died while it wrote: whoever waits for this is told so
+		}
 		if err == nil {
 			p.s.receive(ctx, raw, source{})
 			continue

@@ -2,33 +2,37 @@ package upstream
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 )
 
 // streamable is the link to a server over Streamable HTTP: each message is a POST, whose answer is JSON or a stream
 // of events; a legacy server may also have a standing stream for what it wants to say by itself.
 type streamable struct {
-	s        *session
-	endpoint *endpoint
-	work     group
-	posts    chan struct{} // a token for each message on its way that nobody waits for
-	listen   chan terms    // sessions whose standing stream is to be opened
-	cancel   context.CancelFunc
-	ended    chan struct{}
-	closing  sync.Once
+	poster
+	listen  chan terms // sessions whose standing stream is to be opened
+	cancel  context.CancelFunc
+	closing sync.Once
 
 	mu     sync.Mutex
 	now    terms         // guarded by mu
 	opened chan struct{} // guarded by mu; closed when the handshake of the HTTP session is over
-	why    error         // guarded by mu; why the link has ended
+
+	usual atomic.Pointer[usualHeader]
+}
+
+// usualHeader is that of the messages to a legacy server. It is not changed.
+type usualHeader struct {
+	terms
+	http.Header
 }
 
 // terms are what the server and we agreed on. A legacy server may have forgotten its session and get another one.
@@ -39,17 +43,11 @@ type terms struct {
 	era        Era
 }
 
-const (
-	maxPosts    = 256
-	postTimeout = 10 * time.Second
-	byeTimeout  = 2 * time.Second
-)
+const byeTimeout = 2 * time.Second
 
 func openStreamable(_ context.Context, s *session) (link, error) {
-	address, _ := url.Parse(s.u.opt.Settings.URL) // Validate has parsed it
 	return &streamable{
-		s: s, endpoint: newEndpoint(s.u, address), posts: make(chan struct{}, maxPosts), listen: make(chan terms, 1),
-		ended: make(chan struct{}), opened: make(chan struct{}), now: terms{generation: 1},
+		poster: newPoster(s), listen: make(chan terms, 1), opened: make(chan struct{}), now: terms{generation: 1},
 	}, nil
 }
 
@@ -58,27 +56,7 @@ func (l *streamable) start(ctx context.Context) {
 	l.work.run(func() { l.stand(ctx) })
 }
 
-func (l *streamable) done() <-chan struct{}       { return l.ended }
-func (l *streamable) pid() int                    { return 0 }
-func (l *streamable) lastWords() string           { return "" }
-func (l *streamable) advice() string              { return "" }
-func (l *streamable) cancelByNotice(era Era) bool { return era == Legacy }
-
-func (l *streamable) err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.why
-}
-
-// end says that the link is of no more use.
-func (l *streamable) end(why error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.why == nil {
-		l.why = why
-		close(l.ended)
-	}
-}
+func (l *streamable) cancelByNotice(e Era) bool { return e == Legacy }
 
 // terms are those of now.
 func (l *streamable) terms() terms {
@@ -97,6 +75,18 @@ func (l *streamable) settled(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// isSettled is settled without waiting.
+func (l *streamable) isSettled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.opened:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -138,69 +128,40 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 		}
 		return nil
 	case m.patience == 0:
-		return l.sendAway(ctx, m)
+		return l.away(ctx, m, l.deliver)
 	}
 	if m.method != methodInitialized {
 		if err := l.settled(ctx); err != nil {
 			return err
 		}
 	}
-	wait, cancel := context.WithTimeout(ctx, m.patience)
-	defer cancel()
-	err := l.deliver(wait, m)
-	if m.method != methodInitialized {
-		return err
-	}
-	if failed, ok := errors.AsType[*CallError](err); ok && failed.Kind == Invalid {
-		l.s.u.log.DebugContext(ctx, "server does not care to be initialized", "err", err)
-		err = nil // and what counts is how it takes the calls
-	}
-	if err == nil {
+	err := l.within(ctx, m, l.deliver)
+	if m.method == methodInitialized && err == nil {
 		l.settle()
 		l.offerStand(l.terms())
 	}
 	return err
 }
 
-// sendAway posts a message that nobody waits for.
-func (l *streamable) sendAway(ctx context.Context, m outgoing) error {
-	select {
-	case l.posts <- struct{}{}:
-	default:
-		return errors.New("too many messages are on their way")
-	}
-	ok := l.work.run(func() {
-		defer func() { <-l.posts }()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postTimeout)
-		defer cancel()
-		if err := l.deliver(ctx, m); err != nil {
-			l.s.u.log.DebugContext(ctx, "message not taken", "method", m.method, "err", err)
-		}
-	})
-	if !ok {
-		<-l.posts
-		return errStopped
-	}
-	return nil
-}
-
 // deliver posts a notification or a response and waits until the server has taken it.
 func (l *streamable) deliver(ctx context.Context, m outgoing) error {
-	resp, err := l.endpoint.post(ctx, l.header(l.terms(), m), &sentBody{data: m.message})
-	if err != nil {
-		return l.s.u.exchangeError(err, l.endpoint.host)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, _ := readBody(resp.Body, -1, 64<<10) // of interest only for what it says about a refusal
-	defer putBuffer(body)
-	if resp.StatusCode >= 300 {
-		return l.endpoint.statusError(resp, body)
-	}
-	return nil
+	return l.post(ctx, l.endpoint.url, l.header(l.terms(), m), m.message)
 }
 
-// header has what a message needs beside the headers of every request.
+// header has what a message needs beside the headers of every request. It is not to be changed.
 func (l *streamable) header(t terms, m outgoing) http.Header {
+	if t.era == Modern || m.method == methodDiscover {
+		return l.newHeader(t, m)
+	}
+	h := l.usual.Load()
+	if h == nil || h.terms != t {
+		h = &usualHeader{t, l.newHeader(t, m)}
+		l.usual.Store(h)
+	}
+	return h.Header
+}
+
+func (l *streamable) newHeader(t terms, m outgoing) http.Header {
 	fields := []headerField{
 		{"Content-Type", "application/json"},
 		{"Accept", "application/json, text/event-stream"},
@@ -210,23 +171,26 @@ func (l *streamable) header(t terms, m outgoing) http.Header {
 	if t.era == Modern || m.method == methodDiscover {
 		version := m.version
 		if version == "" {
-			version = latestModern
+			version = era.LatestModern
 		}
-		fields[2].value = headerText(version)
-		fields = append(fields, headerField{"Mcp-Method", headerText(m.method)}, headerField{"Mcp-Name", headerText(m.name)})
+		fields[2].value = era.EncodeHeader(version)
+		fields = append(fields, headerField{"Mcp-Method", era.EncodeHeader(m.method)}, headerField{"Mcp-Name", era.EncodeHeader(m.name)})
 	}
-	return l.endpoint.with(fields...)
+	h := l.endpoint.with(fields...)
+	if t.era == Modern && m.call != nil {
+		addHeader(h, m.call.header)
+	}
+	return h
 }
 
-// headerText writes a text as a header's value: as it is where that is safe, else in base64 with marks around it.
-func headerText(s string) string {
-	const before, after = "=?base64?", "?="
-	marked := strings.HasPrefix(s, before) && strings.HasSuffix(s, after)
-	odd := strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
-	if marked || odd || s != strings.TrimSpace(s) {
-		return before + base64.StdEncoding.EncodeToString([]byte(s)) + after
+// addHeader adds what a caller wants to be sent, unless it is something that is not the caller's to say.
+func addHeader(h http.Header, more []Header) {
+	for _, f := range more {
+		name := http.CanonicalHeaderKey(f.Name)
+		if _, taken := h[name]; !taken && isHeaderName(name) && !slices.Contains(ownHeaders, strings.ToLower(name)) {
+			h[name] = []string{era.EncodeHeader(f.Value)}
+		}
 	}
-	return s
 }
 
 // close says good-bye to a server that keeps a session, and ends all connections.
@@ -241,9 +205,7 @@ func (l *streamable) close() {
 				_ = resp.Body.Close()
 			}
 		}
-		l.endpoint.close()
-		l.work.close()
-		l.endpoint.rt.CloseIdleConnections()
+		l.shut()
 	})
 }
 
@@ -271,6 +233,7 @@ func (l *streamable) reopen(ctx context.Context, lost terms) error {
 		return err
 	}
 	l.s.peer.Store(peer)
+	l.s.u.opened.note(l.s)
 	return nil
 }
 

@@ -118,7 +118,7 @@ func sse(w http.ResponseWriter) func(format string, args ...any) {
 }
 
 func httpSettings(url string) Settings {
-	return Settings{ID: "remote", URL: url, ResponseTimeout: 5}
+	return Settings{ID: "remote", URL: url, ResponseTimeout: patience.Seconds()}
 }
 
 func TestStreamableFaults(t *testing.T) {
@@ -139,9 +139,7 @@ func TestStreamableFaults(t *testing.T) {
 				}
 				return true
 			}
-			s := httpSettings(rawServer(t, serve))
-			s.ResponseTimeout = 0.3
-			u := start(t, Options{Settings: s, MaxMessageBytes: 1 << 20})
+			u := start(t, Options{Settings: c.limited(httpSettings(rawServer(t, serve))), MaxMessageBytes: 1 << 20})
 			if _, err := u.Peer(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -255,6 +253,48 @@ func TestStreamableSession(t *testing.T) {
 	}
 }
 
+// While a lost session is being replaced, every call waits, also a question of the program itself.
+func TestStreamableCallsWaitForTheNewSession(t *testing.T) {
+	f := newFakeHTTP(t)
+	var lost atomic.Bool
+	var early atomic.Int32
+	shaking, released := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	f.first = func(_ http.ResponseWriter, r *http.Request, req request) bool {
+		switch {
+		case req.Method == "initialize" && lost.Load():
+			close(shaking)
+			<-released
+		case req.Method == "tools/call" && r.Header.Get("Mcp-Session-Id") == "":
+			early.Add(1)
+		}
+		return false
+	}
+	u := start(t, Options{Settings: httpSettings(f.URL)})
+	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
+	lost.Store(true)
+	f.forget()
+	var wg sync.WaitGroup
+	call := func(opt CallOptions) {
+		wg.Go(func() {
+			if _, err := u.CallWith(t.Context(), toolCall(t, "1", "echo", "1"), opt); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	call(CallOptions{})
+	<-shaking
+	call(CallOptions{Own: true})
+	call(CallOptions{})
+	eventually(t, "all are under way", func() bool { return u.Status().InFlight == 3 })
+	release()
+	wg.Wait()
+	if n := early.Load(); n > 0 {
+		t.Errorf("%d calls did not wait", n)
+	}
+}
+
 func TestStreamableSessionLostWithAnotherStatus(t *testing.T) {
 	f := newFakeHTTP(t)
 	f.first = func(w http.ResponseWriter, r *http.Request, req request) bool {
@@ -357,24 +397,29 @@ func TestStreamableEventTooLong(t *testing.T) {
 
 func TestStreamableTimeoutAndCancel(t *testing.T) {
 	f := newFakeHTTP(t)
-	ended := make(chan struct{}, 2)
+	came, ended := make(chan struct{}, 2), make(chan struct{}, 2)
 	f.call = func(w http.ResponseWriter, r *http.Request, _ request) {
 		sse(w)(": wait\n\n")
+		came <- struct{}{}
 		<-r.Context().Done()
 		ended <- struct{}{}
 	}
 	s := httpSettings(f.URL)
-	s.ResponseTimeout = 0.2
+	s.ResponseTimeout = 2
 	u := start(t, Options{Settings: s})
 	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
 	wantError(t, err, Timeout, 0)
+	<-came
 	<-ended
 	eventually(t, "the server is told", func() bool {
 		return strings.Contains(f.got(), `"method":"notifications/cancelled","params":{"requestId":2,"reason":"timeout"}`)
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := u.Call(ctx, toolCall(t, "1", "echo", "1")); !errors.Is(err, context.DeadlineExceeded) {
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-came
+		cancel()
+	}()
+	if _, err := u.CallWith(ctx, toolCall(t, "1", "echo", "1"), CallOptions{Patient: true}); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 	<-ended
@@ -494,13 +539,75 @@ func TestStreamableSendsConfiguredHeaders(t *testing.T) {
 	}
 }
 
-func TestHeaderText(t *testing.T) {
-	for in, want := range map[string]string{
-		"": "", "echo": "echo", "a::b c": "a::b c", "é": "=?base64?w6k=?=", " a": "=?base64?IGE=?=", "a\n": "=?base64?YQo=?=",
-		"=?base64?x?=": "=?base64?PT9iYXNlNjQ/eD89?=",
-	} {
-		if got := headerText(in); got != want {
-			t.Errorf("headerText(%q) = %q, want %q", in, got, want)
+// modernHTTP is a modern server that keeps the headers of each call.
+func modernHTTP(t *testing.T, headers chan<- http.Header) string {
+	t.Helper()
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req request
+		json.NewDecoder(r.Body).Decode(&req)
+		switch req.Method {
+		case "server/discover":
+			sendJSON(w, req.ID, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`)
+		case "":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		default:
+			headers <- r.Header
+			sendJSON(w, req.ID, `1`)
 		}
+	}))
+	t.Cleanup(h.Close)
+	return h.URL
+}
+
+func TestCallersHeaders(t *testing.T) {
+	given := []Header{
+		{"Mcp-Param-City", "Paris"},
+		{"mcp-param-place", "Besançon"},
+		{"Mcp-Param-Empty", ""},
+		{"Mcp-Param-Evil", "a\r\nX-Evil: 1"},
+		{"Mcp-Session-Id", "x"},
+		{"Mcp-Name", "x"},
+		{"X-Api-Key", "x"},
+		{"not a name", "x"},
+		{"", "x"},
+		{"Host", "x"},
+		{"Content-Length", "1"},
 	}
+	want := map[string]string{
+		"Mcp-Param-City": "Paris", "Mcp-Param-Place": "=?base64?QmVzYW7Dp29u?=", "Mcp-Param-Empty": "", "Mcp-Param-Evil": "=?base64?YQ0KWC1FdmlsOiAx?=",
+		"Mcp-Name": "echo", "Mcp-Method": "tools/call", "X-Api-Key": "k",
+	}
+	t.Run("a modern server gets them", func(t *testing.T) {
+		headers := make(chan http.Header, 10)
+		s := httpSettings(modernHTTP(t, headers))
+		s.Protocol, s.Headers = ProtocolModern, map[string]secret.Text{"X-Api-Key": secret.New("k")}
+		u := start(t, Options{Settings: s})
+		if _, err := u.CallWith(t.Context(), toolCall(t, "1", "echo", "1"), CallOptions{Header: given}); err != nil {
+			t.Fatal(err)
+		}
+		got := <-headers
+		for name, value := range want {
+			if v, ok := got[name]; !ok || len(v) != 1 || v[0] != value {
+				t.Errorf("%s: %q, want %q", name, v, value)
+			}
+		}
+		for name := range got {
+			if _, ok := want[name]; !ok && (strings.HasPrefix(name, "Mcp-") && name != "Mcp-Protocol-Version" || strings.Contains(name, "Evil")) {
+				t.Errorf("%s is there", name)
+			}
+		}
+	})
+	t.Run("a legacy server does not", func(t *testing.T) {
+		f := newFakeHTTP(t)
+		f.call = func(w http.ResponseWriter, r *http.Request, req request) {
+			if r.Header.Get("Mcp-Param-City") != "" || r.Header.Get("Mcp-Name") != "" {
+				t.Errorf("headers %v", r.Header)
+			}
+			sendJSON(w, req.ID, `1`)
+		}
+		u := start(t, Options{Settings: httpSettings(f.URL)})
+		if _, err := u.CallWith(t.Context(), toolCall(t, "1", "echo", "1"), CallOptions{Header: given}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

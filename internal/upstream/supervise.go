@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,9 +11,10 @@ import (
 
 // supervised is a server with sessions: one at a time, the next when the last has ended.
 type supervised struct {
-	u    *Upstream
-	open opener
-	wake chan struct{} // a call wants the next attempt now
+	u     *Upstream
+	open  opener
+	elder bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
+	wake  chan struct{} // a call wants the next attempt now
 
 	now atomic.Pointer[moment]
 	mu  sync.Mutex // held while now is replaced
@@ -23,8 +25,10 @@ func newSupervised(u *Upstream) *supervised {
 	switch s := u.opt.Settings; {
 	case s.Builtin != "":
 		v.open = openLocal
+	case s.URL != "" && s.Transport == TransportSSE:
+		v.open = openHTTPSSE
 	case s.URL != "":
-		v.open = openStreamable
+		v.open, v.elder = openStreamable, s.Protocol != ProtocolModern
 	default:
 		v.open = openPipes
 	}
@@ -35,6 +39,8 @@ func newSupervised(u *Upstream) *supervised {
 var errStopped = errors.New("it was stopped")
 
 func (v *supervised) run(ctx context.Context) {
+	var telling sync.WaitGroup
+	telling.Go(func() { v.u.opened.run(ctx) })
 	var waits backoff
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -55,6 +61,7 @@ func (v *supervised) run(ctx context.Context) {
 		v.pause(ctx, err, ran && (useful || waits.failures == 1), wait)
 	}
 	v.become(Stopped, func(m *moment) { v.stop(m) })
+	telling.Wait()
 	v.u.turns.drain()
 }
 
@@ -69,9 +76,28 @@ func (v *supervised) start(ctx context.Context) (*session, error) {
 		})
 	}
 	s, err := openSession(ctx, v.u, v.open)
+	if v.elder && lacksStreamable(err) {
+		s, err = v.startElder(ctx, err)
+	}
 	select {
 	case <-v.wake: // whoever wanted this attempt has had it
 	default:
+	}
+	return s, err
+}
+
+// lacksStreamable reports whether a failed start is that of a server which may be older than Streamable HTTP: it
+// refused the first POST, and not in the words of the protocol.
+func lacksStreamable(err error) bool {
+	failed, ok := errors.AsType[*CallError](err)
+	return ok && failed.foreign && slices.Contains([]int{400, 404, 405}, failed.HTTPStatus)
+}
+
+// startElder tries the older transport. If the server does not know that either, the reason is the one of before.
+func (v *supervised) startElder(ctx context.Context, why error) (*session, error) {
+	s, err := openSession(ctx, v.u, openHTTPSSE)
+	if _, none := errors.AsType[*noStream](err); none {
+		return nil, why
 	}
 	return s, err
 }
@@ -81,6 +107,7 @@ func (v *supervised) serve(ctx context.Context, s *session) error {
 	v.become(Ready, func(m *moment) {
 		m.session, m.err, m.PID = s, nil, s.link.pid()
 	})
+	v.u.opened.note(s)
 	peer := s.peer.Load()
 	v.u.log.InfoContext(ctx, "server ready", "name", peer.ServerName, "era", string(peer.Era), "protocol", peer.Protocol)
 	err := v.watch(ctx, s)
@@ -136,7 +163,7 @@ func (v *supervised) watch(ctx context.Context, s *session) error {
 		if ctx.Err() == nil && misses == 1 {
 			v.become(Degraded, func(m *moment) { m.LastError = "it missed a health check" })
 		}
-		if misses >= maxMisses && s.calls.callers() == 0 {
+		if misses >= maxMisses && len(s.calls.callers()) == 0 {
 			return errSilent
 		}
 	}

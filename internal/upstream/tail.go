@@ -68,9 +68,8 @@ func (t *tail) add(line []byte) {
 		t.size -= len(t.lines[drop]) + 1
 		drop++
 	}
-	if drop > 0 {
-		t.lines = append(t.lines[:0], t.lines[drop:]...)
-	}
+	clear(t.lines[:drop]) // so that nothing holds them
+	t.lines = t.lines[drop:]
 }
 
 // last is the end of what was written, at most n lines.

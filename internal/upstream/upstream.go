@@ -32,6 +32,16 @@ type Options struct {
 	// answered "method not found", notifications are dropped. A ping is always answered here.
 	Incoming Handler
 
+	// Capabilities are what a legacy server is told in initialize that its client can do, a raw JSON object; nil: {}.
+	// A modern server is told with each request, {} where a request does not say.
+	Capabilities []byte
+
+	// Opened is called after each handshake: that of a start, of a restart, and of one that a server wants that has
+	// forgotten its session. It is called from a goroutine of its own, never twice at once, and may take its time and
+	// make calls; handshakes that come meanwhile are told as one, the newest, when it has returned. Run waits for it:
+	// once Run's context is done, its calls fail. A plain server has no handshake. Nil: nobody is told.
+	Opened func(*Peer)
+
 	ClientName    string // told to the server; default secateur
 	ClientVersion string // default 0
 
@@ -50,6 +60,7 @@ type Upstream struct {
 	log     *slog.Logger
 	timeout time.Duration // of a call
 	turns   turns
+	opened  openings
 	server  server
 }
 
@@ -66,9 +77,24 @@ type server interface {
 type CallOptions struct {
 	// Related gets what the server sends for this call: its progress, under the caller's own token, and what comes
 	// on the call's own stream, or, where there are no streams, while it is the only call. Notifications come in
-	// order and before Call returns. Nil: Options.Incoming gets them, and nobody the progress.
+	// order and before Call returns. Requests come side by side, each in a goroutine of its own: serving one may take
+	// minutes, in which the call's response timeout rests. Its context ends when the call does, which may return
+	// before it. Nil: Options.Incoming gets them, and nobody the progress.
 	Related Handler
+
+	// Own says that this is a question of the program itself, no caller's: what the server sends while it waits is
+	// not put down to it, and it does not count as a call for which an ailing server is spared.
+	Own bool
+
+	// Patient says that there is no response timeout.
+	Patient bool
+
+	// Header is sent with the request to a modern server over HTTP, and to no other.
+	Header []Header
 }
+
+// Header is one field of an HTTP request. What its value may not be as it is, is encoded as the protocol says.
+type Header struct{ Name, Value string }
 
 // New builds an Upstream and starts nothing.
 func New(opt Options) (*Upstream, error) {
@@ -78,12 +104,16 @@ func New(opt Options) (*Upstream, error) {
 	if err := opt.unsupported(); err != nil && !opt.Settings.Disabled {
 		return nil, fmt.Errorf("server %q: %w", opt.Settings.ID, err)
 	}
+	if !isObject(opt.Capabilities) {
+		return nil, fmt.Errorf("server %q: the capabilities to declare are no JSON object", opt.Settings.ID)
+	}
 	opt = opt.withDefaults()
 	u := &Upstream{
 		opt:     opt,
 		log:     opt.Log.With("upstream", opt.Settings.ID),
 		timeout: seconds(opt.Settings.ResponseTimeout, opt.ResponseTimeout),
 		turns:   newTurns(opt.InFlight, opt.Waiting),
+		opened:  newOpenings(opt.Opened),
 	}
 	s := opt.Settings
 	switch {
@@ -101,12 +131,7 @@ func New(opt Options) (*Upstream, error) {
 
 // unsupported is what valid settings may ask for and this program does not do.
 func (o Options) unsupported() error {
-	switch s := o.Settings; {
-	case s.Transport == TransportSSE:
-		return errors.New(`transport: "sse" is not supported yet; use "http" if the server offers Streamable HTTP`)
-	case s.Isolation == IsolationPerSession:
-		return errors.New(`isolation: "per-session" is not supported yet`)
-	case s.Builtin != "" && o.Local == nil:
+	if s := o.Settings; s.Builtin != "" && o.Local == nil {
 		return fmt.Errorf("builtin: there is no built-in server %q", s.Builtin)
 	}
 	return nil
@@ -115,6 +140,9 @@ func (o Options) unsupported() error {
 func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Capabilities == nil {
+		o.Capabilities = []byte(`{}`)
 	}
 	if o.ClientName == "" {
 		o.ClientName = "secateur"

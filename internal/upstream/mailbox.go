@@ -1,0 +1,51 @@
+package upstream
+
+import (
+	"sync"
+
+	"secateur/internal/rpc"
+)
+
+// mailbox holds notifications for a call's handler, in order, until the caller's goroutine takes them. Who reads the
+// server's messages never waits for it.
+type mailbox struct {
+	ready chan struct{} // holds a token while there may be something in it
+	turn  sync.Mutex    // held while what was in it is served
+
+	mu    sync.Mutex
+	msgs  []*rpc.Message // guarded by mu
+	bytes int            // guarded by mu; of msgs
+}
+
+// How much may wait for a caller that does not keep up; more is dropped.
+const (
+	mailboxRoom  = 16384
+	mailboxBytes = 16 << 20
+)
+
+func newMailbox() *mailbox { return &mailbox{ready: make(chan struct{}, 1)} }
+
+// offer puts a message in; false if there is no room.
+func (b *mailbox) offer(msg *rpc.Message) bool {
+	b.mu.Lock()
+	room := len(b.msgs) < mailboxRoom && b.bytes < mailboxBytes
+	if room {
+		b.msgs = append(b.msgs, msg)
+		b.bytes += len(msg.Raw)
+	}
+	b.mu.Unlock()
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+	return room
+}
+
+// take gives all that is in it.
+func (b *mailbox) take() []*rpc.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	msgs := b.msgs
+	b.msgs, b.bytes = nil, 0
+	return msgs
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package upstream
+
+import "os"
+
+// howEnded says how a child ended.
+func howEnded(state *os.ProcessState) string {
+	switch {
+	case state == nil:
+		return "ended"
+	case state.Exited():
+		return exitText(state.ExitCode())
+	default:
+		return "ended by " + state.String()
+	}
+}

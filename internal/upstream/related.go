@@ -1,0 +1,82 @@
+package upstream
+
+import (
+	"context"
+
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+)
+
+// progressed gives a call's handler its progress, under the token that its caller chose. What has a token that no
+// caller chose, or did once and for a call that is over, is nobody's.
+func (s *session) progressed(ctx context.Context, msg *rpc.Message, origin *call) {
+	if origin != nil {
+		origin.renew() // whatever it says, the server is at work
+	}
+	c := s.calls.find(rpc.IDOf(msg.ProgressToken()))
+	if c == nil {
+		return
+	}
+	c.renew()
+	if c.related == nil || c.token.IsZero() {
+		return
+	}
+	if mine := s.remade(ctx, msg, rpc.Rewrite{ProgressToken: c.token}); mine != nil {
+		s.offer(ctx, c, mine)
+	}
+}
+
+// remade is a message with some of it replaced; nil if that cannot be.
+func (s *session) remade(ctx context.Context, msg *rpc.Message, r rpc.Rewrite) *rpc.Message {
+	mapped, err := rpc.ParseServer(msg.AppendRewritten(nil, r), 0)
+	if err != nil {
+		s.u.log.DebugContext(ctx, "notification dropped: it cannot be rewritten", "method", msg.Method, "err", err)
+		return nil
+	}
+	return &mapped
+}
+
+// subscription is the call that a modern server's notification names as the one that asked for it.
+func (s *session) subscription(msg *rpc.Message) *call {
+	if s.era() != Modern {
+		return nil
+	}
+	var c *call
+	eachMember(msg.Meta(), func(name string, value []byte) {
+		if name == era.MetaSubscription {
+			c = s.calls.find(rpc.IDOf(value))
+		}
+	})
+	return c
+}
+
+// subscriptionMeta names a subscription by its caller's id.
+func subscriptionMeta(id rpc.ID) []byte {
+	return id.Append([]byte(`"` + era.MetaSubscription + `":`))
+}
+
+func (s *session) offer(ctx context.Context, c *call, msg *rpc.Message) {
+	if !c.related.offer(msg) {
+		s.u.log.DebugContext(ctx, "notification dropped: its caller does not keep up", "method", msg.Method)
+	}
+	if e := c.here.Load(); e != nil {
+		e.serve()
+	}
+}
+
+// related is the call with a handler that a message of the server belongs to: by the stream it came on or, without
+// streams, because there is no other. News about the server itself belong to none.
+func (s *session) related(method string, origin *call) *call {
+	if origin == nil && (method == "notifications/message" || isRequest(method)) {
+		origin = s.calls.only()
+	}
+	if origin == nil || origin.handler == nil {
+		return nil
+	}
+	return origin
+}
+
+func isRequest(method string) bool {
+	const prefix = "notifications/"
+	return len(method) < len(prefix) || method[:len(prefix)] != prefix
+}
