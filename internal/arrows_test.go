@@ -17,12 +17,15 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"config", "gateway", "llmproxy", "demo", "prunemcp", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"rpchttp", "access", "mask",
+		"config", "gateway", "mcpserver", "llmproxy", "demo", "prunemcp", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"fleet", "transport", "rpchttp", "catalog", "access", "mask",
 	},
-	"config": {"upstream", "originals", "prunemcp", "llmproxy", "chat", "mask", "access", "secret"},
+	"config": {"upstream", "originals", "prunemcp", "llmproxy", "catalog", "chat", "mask", "access", "secret"},
 
 	// doors
+	"mcpserver": {
+		"fleet", "transport", "upstream", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+	},
 	"gateway":  {"upstream", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"prunemcp": {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "rpc", "rawjson"},
@@ -30,7 +33,9 @@ var arrows = map[string][]string{
 	"admin":    {},
 
 	// rim
-	"upstream":  {"rpc", "rawjson", "secret"},
+	"fleet":     {"upstream", "catalog", "era", "rpc", "rawjson"},
+	"transport": {"rpchttp", "access", "era", "rpc", "rawjson"},
+	"upstream":  {"era", "rpc", "rawjson", "secret"},
 	"originals": {},
 	"records":   {},
 	"replay":    {"chat", "bill"},
@@ -42,6 +47,7 @@ var arrows = map[string][]string{
 	// core
 	"toolserver": {"rpc", "rawjson"},
 	"rpc":        {"rawjson"},
+	"era":        {"rawjson"},
 	"mask":       {"rawjson"},
 	"rawjson":    {},
 	"chat":       {"bill", "prune", "rawjson"},
@@ -55,7 +61,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"toolserver", "rpc", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret"}
+	pure     = []string{"toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

@@ -24,9 +24,6 @@ Exit status 3 if there is a mistake.`,
 			for _, p := range l.Warnings {
 				fmt.Fprintln(w.out, p)
 			}
-			for _, p := range l.Pending {
-				fmt.Fprintln(w.out, p)
-			}
 			if len(l.mistakes) > 0 {
 				w.complain(l.mistakes)
 				return exitError{exitConfig, fmt.Errorf("%s in %s", plural(len(l.mistakes), "mistake"), l.name())}

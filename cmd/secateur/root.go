@@ -71,6 +71,7 @@ func isUsage(err error) bool {
 }
 
 func newRoot(w world) *cobra.Command {
+	var file string
 	root := &cobra.Command{
 		Use:   "secateur",
 		Short: "Cuts what fills the context window, recoverably",
@@ -78,16 +79,23 @@ func newRoot(w world) *cobra.Command {
 cuts what fills the context window. Everything cut can be had back.
 
 Start with 'secateur serve': without a configuration file it runs a built-in
-default and prints what to try.`,
+default and prints what to try. With --config alone it is 'secateur stdio', so that a
+client's settings need no more than the program and its file.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return cmd.Help()
+			}
+			return runStdio(cmd, w, file)
+		},
 	}
+	root.Flags().StringVarP(&file, "config", "c", "", "run 'secateur stdio' with this configuration `file`")
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{exitUsage, err} })
-	root.AddCommand(newServe(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newInit(w), newSchema(w), newVersion(w))
+	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newInit(w), newSchema(w), newVersion(w))
 	return root
 }

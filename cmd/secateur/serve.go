@@ -30,7 +30,7 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 				return err
 			}
 			log := telemetry.NewLogger(w.err, cfg.Level(), cfg.StructuredLogging)
-			for _, p := range append(cfg.Warnings, cfg.Pending...) {
+			for _, p := range cfg.Warnings {
 				log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 			}
 			a, err := app.New(app.Options{

@@ -13,6 +13,12 @@ type ServerState struct {
 	State    string `json:"state"` // starting, ready, degraded, restarting, down, disabled, stopped
 	Restarts int    `json:"restarts"`
 	Error    string `json:"error,omitempty"` // why it is down or degraded
+
+	Tools     int      `json:"tools"` // how many it lists, and so on
+	Resources int      `json:"resources"`
+	Templates int      `json:"resource_templates"`
+	Prompts   int      `json:"prompts"`
+	Problems  []string `json:"problems,omitempty"` // what it lists and cannot be used
 }
 
 // Health is what the answers are made of.

@@ -31,6 +31,9 @@ type Options struct {
 	// StoreGiven makes the pruner alone use the configured store, even where the file names none.
 	StoreGiven bool
 
+	// Lazy starts servers when a client needs them, with that client's capabilities, instead of at once.
+	Lazy bool
+
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
 }
@@ -100,7 +103,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.close())
 	}
-	mux, err := a.routes()
+	doors, err := a.routes()
 	if err != nil {
 		return errors.Join(err, ln.Close(), a.close())
 	}
@@ -108,8 +111,8 @@ func (a *App) Run(ctx context.Context) error {
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()
 	var back errgroup.Group
-	back.Go(func() error { return a.servers.run(serverCtx) })
-	err = a.serve(ctx, mux, ln)
+	back.Go(func() error { return a.servers.Run(serverCtx) })
+	err = a.serve(ctx, doors.mux, ln, doors.close)
 	stopServers()
 	return errors.Join(err, back.Wait(), a.close())
 }
@@ -118,8 +121,9 @@ func (a *App) Run(ctx context.Context) error {
 // server has for its answer.
 const drainTime = 5 * time.Second
 
-// serve answers HTTP until ctx is done and what is in flight then is finished.
-func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener) error {
+// serve answers HTTP until ctx is done and what is in flight then is finished. Stopping ends what would otherwise never
+// finish; nil: there is nothing of the kind.
+func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
 	web := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -140,6 +144,12 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener) error 
 		a.log.InfoContext(ctx, "stopping, finishing what is in flight")
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime)
 		defer cancel()
+		if stopping != nil {
+			work.Go(func() error {
+				stopping(drain)
+				return nil
+			})
+		}
 		if err := web.Shutdown(drain); err != nil {
 			return errors.Join(fmt.Errorf("requests were cut off: %w", err), web.Close())
 		}

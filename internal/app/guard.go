@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"secateur/internal/access"
+	"secateur/internal/rpchttp"
 )
 
 // door is a handler for a caller who may come in.
@@ -29,6 +30,17 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 			return
 		}
 		h(w, r)
+	})
+}
+
+// site lets every caller in whose request is no web page's, and leaves it to the door to ask for the token.
+func (g guard) site(h http.Handler) http.Handler {
+	return g.safely(func(w http.ResponseWriter, r *http.Request) {
+		if v := g.policy.CheckSite(requestOf(r)); v.Kind != access.Allowed {
+			rpchttp.Refuse(w, r, v)
+			return
+		}
+		h.ServeHTTP(w, r)
 	})
 }
 

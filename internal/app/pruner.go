@@ -50,7 +50,7 @@ func (p *Pruner) Run(ctx context.Context) error {
 	hangPruner(mux, g, p.server)
 	mux.Handle("GET /healthz", g.open(admin.Health{}.Alive))
 	mux.Handle("/", g.open(notFound("POST /rpc, GET /health and GET /healthz")))
-	return errors.Join(p.app.serve(ctx, mux, ln), p.app.close())
+	return errors.Join(p.app.serve(ctx, mux, ln, nil), p.app.close())
 }
 
 // RunStdio serves a pipe until it ends or ctx is done.

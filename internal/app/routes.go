@@ -13,12 +13,14 @@ import (
 	"secateur/internal/admin"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
+	"secateur/internal/mcpserver"
 	"secateur/internal/rpchttp"
 	"secateur/internal/telemetry"
+	"secateur/internal/transport"
 )
 
 // routes hangs every door behind the guard.
-func (a *App) routes() (*http.ServeMux, error) {
+func (a *App) routes() (*doors, error) {
 	host, _, err := net.SplitHostPort(a.cfg.Listen)
 	if err != nil {
 		return nil, err
@@ -32,19 +34,31 @@ func (a *App) routes() (*http.ServeMux, error) {
 	if err != nil {
 		return nil, err
 	}
+	aggregate, err := a.newAggregate()
+	if err != nil {
+		return nil, err
+	}
 	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates}
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", g.open(health.Alive))
 	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.knows(r)) }))
 	mux.Handle("GET /metrics", g.shut(plainRefusal, plain(telemetry.Handler(a.registry))))
 	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gate.Serve))
+	d := &doors{mux: mux, aggregate: aggregate, mcp: a.hangAggregate(mux, g, aggregate)}
 	hangChat(mux, g, chat)
 	if a.servers.pruner != nil {
 		hangPruner(mux, g, a.servers.pruner)
 	}
-	mux.Handle("/", g.open(notFound("POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, GET /v1/models, "+
-		"POST /rpc, GET /health, GET /healthz, GET /readyz and GET /metrics")))
-	return mux, nil
+	mux.Handle("/", g.open(notFound("POST /mcp, POST /mcp/{server}, POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, "+
+		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz and GET /metrics")))
+	return d, nil
+}
+
+// doors are the HTTP doors, open for connections that outlast their requests.
+type doors struct {
+	mux       *http.ServeMux
+	mcp       *transport.HTTP
+	aggregate *mcpserver.Server
 }
 
 func (a *App) newGateway() (*gateway.Gateway, error) {
@@ -53,8 +67,8 @@ func (a *App) newGateway() (*gateway.Gateway, error) {
 		return nil, fmt.Errorf("observation_masking.gateway: %w", err)
 	}
 	return gateway.New(gateway.Options{
-		Servers:         a.servers.byID,
-		IDs:             a.servers.ids,
+		Servers:         a.servers.Base,
+		IDs:             a.servers.sortedIDs,
 		Masker:          masker,
 		Originals:       a.store,
 		Limit:           a.limit,

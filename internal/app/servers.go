@@ -3,29 +3,35 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"secateur/internal/admin"
+	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/demo"
+	"secateur/internal/fleet"
 	"secateur/internal/prunemcp"
 	"secateur/internal/upstream"
 )
 
 // servers are the MCP servers behind the doors, those inside this program included.
 type servers struct {
-	all    []*upstream.Upstream // in the order of the file
-	index  map[string]*upstream.Upstream
-	pruner *prunemcp.Server // nil: not enabled
+	*fleet.Fleet
+	pruner *prunemcp.Server            // nil: not enabled
+	local  map[string]upstream.Handler // what stands behind the built-in ones
 }
 
 func (a *App) buildServers() (*servers, error) {
-	s := &servers{index: map[string]*upstream.Upstream{}}
-	for _, set := range a.cfg.Servers {
-		if err := s.add(a, set, nil); err != nil {
-			return nil, err
+	s := &servers{local: map[string]upstream.Handler{}}
+	settings := slices.Clone(a.cfg.Servers)
+	for _, set := range settings {
+		if set.Builtin == "demo" {
+			d, err := demo.New(a.opt.Version)
+			if err != nil {
+				return nil, err
+			}
+			s.local[set.ID] = d
 		}
 	}
 	if a.cfg.Pruner.Enabled {
@@ -34,25 +40,39 @@ func (a *App) buildServers() (*servers, error) {
 			return nil, err
 		}
 		s.pruner = p
-		if err := s.add(a, upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID}, p); err != nil {
-			return nil, err
-		}
+		s.local[config.PrunerID] = p
+		settings = append(settings, upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID})
 	}
-	return s, nil
+	var err error
+	s.Fleet, err = fleet.New(fleet.Options{
+		Servers: settings,
+		New: func(set upstream.Settings, c fleet.Connection) (*upstream.Upstream, error) {
+			return a.connect(s, set, c)
+		},
+		Names:         catalog.NewNames(a.cfg.Naming),
+		FirstListWait: a.cfg.FirstListWait,
+		Eager:         !a.opt.Lazy,
+		Log:           a.log,
+	})
+	return s, err
 }
 
-func (s *servers) add(a *App, set upstream.Settings, local upstream.Handler) error {
-	if set.Builtin == "demo" {
-		d, err := demo.New(a.opt.Version)
-		if err != nil {
-			return err
-		}
-		local = d
+// connect builds one connection to a server.
+func (a *App) connect(s *servers, set upstream.Settings, c fleet.Connection) (*upstream.Upstream, error) {
+	if c.Protocol != "" {
+		set.Protocol = c.Protocol
+	}
+	log := a.log
+	if c.Trial {
+		log = slog.New(calm{log.Handler()})
 	}
 	up, err := upstream.New(upstream.Options{
 		Settings:        set,
-		Local:           local,
-		Log:             a.log,
+		Local:           s.local[set.ID],
+		Capabilities:    c.Capabilities,
+		Incoming:        c.Incoming,
+		Opened:          c.Opened,
+		Log:             log,
 		BaseEnv:         upstream.BaseEnv(a.opt.Environ),
 		ResponseTimeout: a.cfg.ResponseTimeout,
 		MaxMessageBytes: int(a.cfg.MaxMessageBytes),
@@ -62,50 +82,42 @@ func (s *servers) add(a *App, set upstream.Settings, local upstream.Handler) err
 		HealthTimeout:   a.cfg.HealthcheckTimeout,
 	})
 	if err != nil {
-		return fmt.Errorf("server %q: %w", set.ID, err)
+		return nil, fmt.Errorf("server %q: %w", set.ID, err)
 	}
-	s.all = append(s.all, up)
-	s.index[set.ID] = up
-	return nil
-}
-
-// run keeps all servers alive until ctx is done and none of them is left.
-func (s *servers) run(ctx context.Context) error {
-	var all errgroup.Group
-	for _, up := range s.all {
-		all.Go(func() error { return up.Run(ctx) })
-	}
-	return all.Wait()
-}
-
-// byID finds a server; a disabled one is as unknown as any other.
-func (s *servers) byID(id string) *upstream.Upstream {
-	if up := s.index[id]; up != nil && !up.Settings().Disabled {
-		return up
-	}
-	return nil
-}
-
-func (s *servers) ids() (ids []string) {
-	for _, up := range s.all {
-		if !up.Settings().Disabled {
-			ids = append(ids, up.ID())
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func (s *servers) status() (all []upstream.Status) {
-	for _, up := range s.all {
-		all = append(all, up.Status())
-	}
-	return all
+	return up, nil
 }
 
 func (a *App) serverStates() (all []admin.ServerState) {
-	for _, st := range a.servers.status() {
-		all = append(all, admin.ServerState{ID: st.ID, State: string(st.State), Restarts: st.Restarts, Error: st.LastError})
+	for _, st := range a.servers.Status() {
+		state := admin.ServerState{
+			ID: st.ID, State: string(st.State), Restarts: st.Restarts, Error: st.LastError,
+			Tools: st.Tools, Resources: st.Resources, Templates: st.Templates, Prompts: st.Prompts,
+		}
+		for _, p := range st.Problems {
+			state.Problems = append(state.Problems, fmt.Sprintf("%s %q: %s", p.List, p.Item, p.Reason))
+		}
+		all = append(all, state)
 	}
 	return all
 }
+
+// sortedIDs are those of the servers that can be called, as a list for a person.
+func (s *servers) sortedIDs() []string { return slices.Sorted(slices.Values(s.IDs())) }
+
+// calm is for a connection that may well fail: whether a server speaks the modern era is found out by trying. What would
+// be a warning of any other is for those who look closely.
+type calm struct{ slog.Handler }
+
+func (h calm) Enabled(ctx context.Context, l slog.Level) bool {
+	return l < slog.LevelWarn && h.Handler.Enabled(ctx, l) || h.Handler.Enabled(ctx, slog.LevelDebug)
+}
+
+func (h calm) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		r.Level = slog.LevelDebug
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h calm) WithAttrs(attrs []slog.Attr) slog.Handler { return calm{h.Handler.WithAttrs(attrs)} }
+func (h calm) WithGroup(name string) slog.Handler       { return calm{h.Handler.WithGroup(name)} }

@@ -9,6 +9,5 @@
 //
 // The package reads neither the environment nor, below [ReadFile], the disk: both are handed in with [Options].
 //
-// What the keys mean is said once, in keys.go: [Schema] and the "did you mean" hints are made from it. Which parts of
-// a file are understood but have no effect yet is the table in pending.go.
+// What the keys mean is said once, in keys.go: [Schema] and the "did you mean" hints are made from it.
 package config

@@ -20,7 +20,6 @@ type Config struct {
 	Settings
 	Path     string    // of the file; "": the built-in default
 	Warnings []Problem // to be shown; nothing is wrong enough to stop
-	Pending  []Problem // keys of the file whose part is not built yet
 
 	given map[string]bool // the paths that stand in the file
 }
@@ -68,7 +67,6 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	if schema1 := root.get("observation_masking").get("schema1"); schema1 != nil && schema1.kind == kindTable && schema1.get("strategy") == nil {
 		cfg.ObservationMasking.Schema1.Strategy = chat.Sliding
 	}
-	pendingKeys := d.pendingKeys()
 	if whole {
 		d.validate(reflect.ValueOf(cfg.Pruner), "mcp_pruner") // before the environment hides what the file got wrong
 	}
@@ -83,7 +81,6 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	isMistake := func(f finding) bool { return f.severity == Mistake }
 	mistakes, warnings := partition(d.found, isMistake)
 	cfg.Warnings = problems(path, data, warnings)
-	cfg.Pending = problems(path, data, pendingKeys)
 	return cfg, problems(path, data, mistakes)
 }
 
@@ -114,7 +111,7 @@ func LoadFile(path string, opt Options) (*Config, []Problem) {
 // from the environment and the command line.
 func Default(opt Options) (*Config, []Problem) {
 	cfg, mistakes := Load("built-in default.toml", Init(PresetDefault), opt)
-	cfg.Path, cfg.Pending, cfg.given = "", nil, nil // nobody wrote any of its keys
+	cfg.Path, cfg.given = "", nil // nobody wrote any of its keys
 	for _, list := range [][]Problem{mistakes, cfg.Warnings} {
 		for i := range list {
 			list[i].File = strings.TrimSuffix(list[i].File, ".toml")

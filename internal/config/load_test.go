@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"secateur/internal/catalog"
 	"secateur/internal/chat"
 	"secateur/internal/config"
 
@@ -73,7 +74,7 @@ func TestGolden(t *testing.T) {
 				},
 			})
 			var got strings.Builder
-			for _, list := range [][]config.Problem{mistakes, cfg.Warnings, cfg.Pending} {
+			for _, list := range [][]config.Problem{mistakes, cfg.Warnings} {
 				for _, p := range list {
 					fmt.Fprintf(&got, "%s: %s\n", p.Severity, p)
 				}
@@ -136,7 +137,7 @@ func TestSettingsArrive(t *testing.T) {
 		{"auth_token", cfg.AuthToken.Reveal(), "tok"},
 		{"healthcheck_interval", cfg.HealthcheckInterval, 30 * time.Second},
 		{"max_message_bytes", cfg.MaxMessageBytes, int64(33554432)},
-		{"naming.clients", cfg.Naming.Clients["claude*"], config.ClientName{Separator: "-", MaxLength: 48}},
+		{"naming.clients", cfg.Naming.Clients["claude*"], catalog.ClientSettings{Separator: "-", MaxLength: 48}},
 		{"command", cfg.Servers[0].Command, []string{"npx", "-y", "@modelcontextprotocol/server-everything"}},
 		{"startup_timeout", cfg.Servers[0].StartupTimeout, 20.0},
 		{"mask", *cfg.Servers[0].Mask, true},
@@ -172,8 +173,8 @@ func TestStrategyWithoutBeingNamed(t *testing.T) {
 
 func TestDefault(t *testing.T) {
 	cfg, mistakes := config.Default(config.Options{Lookup: environment("AUTH_TOKEN=tok")})
-	if len(mistakes)+len(cfg.Warnings)+len(cfg.Pending) > 0 || cfg.Path != "" {
-		t.Errorf("Default() = path %q, mistakes %v, warnings %v, pending %v", cfg.Path, mistakes, cfg.Warnings, cfg.Pending)
+	if len(mistakes)+len(cfg.Warnings) > 0 || cfg.Path != "" {
+		t.Errorf("Default() = path %q, mistakes %v, warnings %v", cfg.Path, mistakes, cfg.Warnings)
 	}
 	if !cfg.Pruner.Enabled || len(cfg.Servers) != 1 || cfg.Servers[0].Builtin != "demo" || !cfg.ContextPruning.Enabled ||
 		cfg.ObservationMasking.Schema1.Strategy != chat.Priced || cfg.AuthToken.Reveal() != "tok" {

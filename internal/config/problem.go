@@ -11,23 +11,18 @@ import (
 // Severity tells a mistake from a warning.
 type Severity int
 
-// A Mistake keeps the program from starting, a Warning does not, and a Notice says that a key has no effect yet.
+// A Mistake keeps the program from starting, a Warning does not.
 const (
 	Mistake Severity = iota
 	Warning
-	Notice
 )
 
 // String is the word for a person.
 func (s Severity) String() string {
-	switch s {
-	case Warning:
+	if s == Warning {
 		return "warning"
-	case Notice:
-		return "notice"
-	default:
-		return "mistake"
 	}
+	return "mistake"
 }
 
 // Problem is one thing to say about the configuration. Its text never holds a secret.

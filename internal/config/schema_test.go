@@ -111,11 +111,3 @@ func TestRefusedKeysAreNoKeys(t *testing.T) {
 		}
 	}
 }
-
-func TestPendingKeysAreKeys(t *testing.T) {
-	for _, p := range pending {
-		if _, known := keys[p.path]; !known {
-			t.Errorf("pending names %s, which is no key", p.path)
-		}
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/catalog"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
@@ -39,7 +40,7 @@ type Settings struct {
 	MaxBodyBytes        int64         `toml:"max_body_bytes"`    // of one chat request
 	DefaultProvider     string        `toml:"default_provider"`  // "": the only one there is
 
-	Naming             Naming                       `toml:"naming"`
+	Naming             catalog.Settings             `toml:"naming"`
 	Servers            []upstream.Settings          `toml:"servers"`
 	ObservationMasking ObservationMasking           `toml:"observation_masking"`
 	ContextPruning     chat.Pruning                 `toml:"context_pruning"`
@@ -63,7 +64,7 @@ func defaults() Settings {
 		FirstListWait:       10 * time.Second,
 		MaxMessageBytes:     32 << 20,
 		MaxBodyBytes:        64 << 20,
-		Naming:              defaultNaming(),
+		Naming:              catalog.Default(),
 		ObservationMasking:  defaultObservationMasking(),
 		ContextPruning:      chat.DefaultPruning(),
 		Pruner:              prunemcp.Default(),

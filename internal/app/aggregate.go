@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"secateur/internal/access"
+	"secateur/internal/mask"
+	"secateur/internal/mcpserver"
+	"secateur/internal/transport"
+)
+
+// newAggregate builds the door for MCP clients.
+func (a *App) newAggregate() (*mcpserver.Server, error) {
+	opt := mcpserver.Options{
+		Fleet:        a.servers.Fleet,
+		Originals:    a.store,
+		Token:        a.cfg.AuthToken,
+		Limit:        a.limit,
+		PageSize:     a.cfg.PageSize,
+		GreetingWait: a.cfg.FirstListWait / 2,
+		Version:      a.opt.Version,
+		Metrics:      a.registry,
+		Log:          a.log,
+	}
+	if set := a.cfg.ObservationMasking.MCP; set.Enabled {
+		var err error
+		if opt.Masker, err = mask.New(set.Settings); err != nil {
+			return nil, fmt.Errorf("observation_masking.mcp: %w", err)
+		}
+	}
+	return mcpserver.New(opt)
+}
+
+// hangAggregate hangs the routes of all servers as one and of each by itself. Who calls is told by the door: the
+// token may stand in a request's body.
+func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *mcpserver.Server) *transport.HTTP {
+	web := transport.NewHTTP(transport.HTTPOptions{
+		Server: func(name string) transport.Server {
+			if name == "" {
+				return door.Aggregate()
+			}
+			return door.Only(name)
+		},
+		Known: a.servers.IDs,
+		Check: func(r *http.Request) (string, access.Verdict) {
+			return g.policy.CheckToken(requestOf(r))
+		},
+		MaxMessageBytes: a.cfg.MaxMessageBytes,
+		Metrics:         a.registry,
+		Log:             a.log,
+	})
+	mux.Handle("/mcp", g.site(web))
+	mux.Handle("/mcp/{server}", g.site(web))
+	return web
+}
+
+// RunStdio serves all servers as one to the client at the other end of a pipe, until it ends or ctx is done. An
+// environment that has the token speaks for the whole connection.
+func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token string) error {
+	door, err := a.newAggregate()
+	if err != nil {
+		return errors.Join(err, a.close())
+	}
+	principal, verdict := access.Policy{Token: a.cfg.AuthToken}.CheckToken(access.Request{Token: token})
+	if verdict.Kind != access.Allowed {
+		principal = ""
+	}
+	// The servers outlive the pipe: what is in flight needs them until it is answered.
+	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopServers()
+	var back errgroup.Group
+	back.Go(func() error { return a.servers.Run(serverCtx) })
+	err = transport.ServeStdio(ctx, in, out, transport.StdioOptions{
+		Server: door.Aggregate(), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
+		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
+	})
+	door.Close()
+	stopServers()
+	return errors.Join(err, back.Wait(), a.close())
+}
+
+// close ends the streams and sessions of MCP clients, once what they wait for is answered.
+func (d *doors) close(ctx context.Context) {
+	d.aggregate.Close()
+	_ = d.mcp.Close(ctx) // what it does not finish in time, the listener's end does
+}
