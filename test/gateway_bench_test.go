@@ -11,9 +11,12 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"secateur/internal/config"
 )
@@ -115,15 +118,36 @@ func newTransport() *http.Transport {
 // load posts the same call over and over on so many connections.
 func load(b *testing.B, url string, conns, size int) {
 	b.Helper()
+	loadWith(b, request{url: url, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"/tmp/x"}}}`}, conns, size)
+}
+
+// request is what a load consists of.
+type request struct {
+	url, body string
+	header    http.Header // beside the content type
+}
+
+func loadWith(b *testing.B, what request, conns, size int) {
+	b.Helper()
 	transport := newTransport()
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
-	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"/tmp/x"}}}`
 	b.SetBytes(int64(size))
 	workers := max(1, conns/runtime.GOMAXPROCS(0))
 	b.SetParallelism(workers)
+	var took samples
 	once := func() error {
-		res, err := client.Post(url, "application/json", strings.NewReader(body))
+		defer took.add(time.Now())
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, what.url, strings.NewReader(what.body))
+		if err != nil {
+			return err
+		}
+		req.Header = what.header.Clone()
+		if req.Header == nil {
+			req.Header = http.Header{}
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := client.Do(req)
 		if err != nil {
 			return err
 		}
@@ -135,7 +159,10 @@ func load(b *testing.B, url string, conns, size int) {
 		return err
 	}
 	before := cpuTime(b)
-	defer func() { b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op") }()
+	defer func() {
+		b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+		b.ReportMetric(float64(took.p99()), "p99-ns")
+	}()
 	if conns == 1 {
 		for b.Loop() {
 			if err := once(); err != nil {
@@ -153,6 +180,30 @@ func load(b *testing.B, url string, conns, size int) {
 			}
 		}
 	})
+}
+
+// samples are how long calls took.
+type samples struct {
+	mu  sync.Mutex
+	all []time.Duration // guarded by mu
+}
+
+func (s *samples) add(began time.Time) {
+	d := time.Since(began)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, d)
+}
+
+// p99 is what one call in a hundred takes longer than.
+func (s *samples) p99() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) == 0 {
+		return 0
+	}
+	slices.Sort(s.all)
+	return s.all[len(s.all)*99/100]
 }
 
 // cpuTime is what this process has used of the processors so far, in nanoseconds. Unlike the time on the wall it does

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -22,7 +23,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	if script := os.Getenv(peerScript); script != "" {
+		playPeer(script)
+		return
+	}
+	dir, err := os.MkdirTemp("", "secateur-test-")
+	if err != nil {
+		panic(err)
+	}
+	builds.dir = dir
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
 }
 
 // program is a running secateur.
@@ -58,12 +71,14 @@ func startConfig(tb testing.TB, cfg *config.Config) *program {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	// The program closes a connection that carries no request for ten seconds: one that was opened in vain goes earlier.
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}
 	p := &program{http: &http.Client{Transport: transport}}
 	var stopped bool
 	var result error
 	p.stop = func() error {
 		if !stopped {
+			transport.CloseIdleConnections() // one that never carried a request would hold up the end for seconds
 			cancel()
 			result, stopped = <-ended, true
 			transport.CloseIdleConnections()

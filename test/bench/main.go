@@ -59,7 +59,8 @@ func bench(ctx context.Context, run string, count int, duration string, out io.W
 type sample struct {
 	subject, scene, variant string
 	nsPerOp, mbPerS, allocs float64
-	cpuPerOp                float64 // 0: not measured
+	cpuPerOp, p99           float64 // 0: not measured
+	more                    string  // what else it reports
 }
 
 var line = regexp.MustCompile(`^Benchmark([^/\s]+)/(\S+)/([^/\s]+?)(-\d+)?\s+\d+\s+(.*)$`)
@@ -88,6 +89,11 @@ func read(r io.Reader) []sample {
 				s.allocs = value
 			case "cpu-ns/op":
 				s.cpuPerOp = value
+			case "p99-ns":
+				s.p99 = value
+			case "B/op":
+			default:
+				s.more += fmt.Sprintf(" %s %s", fields[i], fields[i+1])
 			}
 		}
 		found = append(found, s)
@@ -110,7 +116,7 @@ func print(out io.Writer, all []sample) {
 			if !ok {
 				continue
 			}
-			fmt.Fprintf(out, "| %s | %s | %.0f | %.0f |", scene, human(own.nsPerOp), own.mbPerS, own.allocs)
+			fmt.Fprintf(out, "| %s | %s%s | %.0f | %.0f |", scene, human(own.nsPerOp), own.more, own.mbPerS, own.allocs)
 			for _, l := range limits {
 				if limit, ok := median(mine, scene, l); ok {
 					fmt.Fprintf(out, " %s |", ratio(own, limit))
@@ -123,14 +129,18 @@ func print(out io.Writer, all []sample) {
 	}
 }
 
-// ratio is our time over the limit's and, where it was measured, our processor time over the limit's, which is the
-// steadier of the two on a busy machine.
+// ratio is our time over the limit's and, where they were measured, our processor time over the limit's, which is the
+// steadier of the two on a busy machine, and the time that one call in a hundred takes longer than.
 func ratio(own, limit sample) string {
 	wall := fmt.Sprintf("%.2f", own.nsPerOp/limit.nsPerOp)
 	if own.cpuPerOp == 0 || limit.cpuPerOp == 0 {
 		return wall
 	}
-	return fmt.Sprintf("%s (cpu %.2f)", wall, own.cpuPerOp/limit.cpuPerOp)
+	more := fmt.Sprintf("cpu %.2f", own.cpuPerOp/limit.cpuPerOp)
+	if own.p99 > 0 && limit.p99 > 0 {
+		more += fmt.Sprintf(", p99 %.2f", own.p99/limit.p99)
+	}
+	return fmt.Sprintf("%s (%s)", wall, more)
 }
 
 func median(all []sample, scene, variant string) (sample, bool) {

@@ -1,0 +1,166 @@
+package test
+
+import (
+	"bufio"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// suite is one run of the official conformance suite and what the reference server scores in it when nothing stands
+// in between.
+type suite struct {
+	name      string
+	version   string // the package in npm's folder
+	arguments []string
+	stateless bool   // how the reference server is run over HTTP: it speaks one era there
+	direct    checks // the reference server's
+	failing   string // scenarios that may fail begin with this: extensions that the reference server lacks
+}
+
+// checks counts them.
+type checks struct{ passed, failed int }
+
+// outcome has the checks of each scenario.
+type outcome map[string]checks
+
+func (o outcome) total() (sum checks) {
+	for _, c := range o {
+		sum.passed += c.passed
+		sum.failed += c.failed
+	}
+	return sum
+}
+
+var suites = []suite{
+	{"0.1.16 all", "conformance-0.1", []string{"--suite", "all"}, false, checks{44, 0}, "none"},
+	{"0.2.0-alpha.12 2025-11-25", "conformance-0.2", []string{"--requirements", "2025-11-25"}, false, checks{82, 0}, "none"},
+	{"0.2.0-alpha.12 2026-07-28", "conformance-0.2", []string{"--requirements", "2026-07-28", "--timeout", "10000"}, true, checks{165, 30}, "tasks-"},
+}
+
+// The yardstick: what the reference server scores without us.
+func TestConformanceDirect(t *testing.T) {
+	for _, s := range suites {
+		t.Run(s.name, func(t *testing.T) {
+			if got := s.run(t, startConformanceServer(t, s.stateless)).total(); got != s.direct {
+				t.Errorf("%+v, want %+v", got, s.direct)
+			}
+		})
+	}
+}
+
+func TestConformanceInFrontOfStdio(t *testing.T) {
+	command := toml([]string{conformanceServer(t)})
+	for _, s := range suites {
+		t.Run(s.name, func(t *testing.T) {
+			s.through(t, start(t, fmt.Sprintf("[[servers]]\nid = \"reference\"\ncommand = %s\n", command)))
+		})
+	}
+}
+
+func TestConformanceInFrontOfHTTP(t *testing.T) {
+	for _, s := range suites {
+		t.Run(s.name, func(t *testing.T) {
+			url := startConformanceServer(t, s.stateless)
+			s.through(t, start(t, fmt.Sprintf("[[servers]]\nid = \"reference\"\nurl = %q\n", url)))
+		})
+	}
+}
+
+// through runs the suite against the transparent endpoint, which may do better than the reference server but not worse.
+func (s suite) through(t *testing.T, p *program) {
+	t.Helper()
+	got := s.run(t, p.url+"/mcp/reference")
+	t.Logf("%+v", got.total())
+	if total := got.total(); total.passed >= s.direct.passed && total.failed == s.direct.failed {
+		return
+	}
+	t.Errorf("%+v, want as without us: %+v", got.total(), s.direct)
+	for name, want := range s.run(t, startConformanceServer(t, s.stateless)) {
+		if got[name] != want {
+			t.Errorf("%s: %+v, want %+v", name, got[name], want)
+		}
+	}
+}
+
+var summaryLine = regexp.MustCompile(`^[✓✗] ([a-z0-9-]+): (\d+) passed, (\d+) failed`)
+
+// run counts the checks that a server at the address passes and fails.
+func (s suite) run(t *testing.T, url string) outcome {
+	t.Helper()
+	script := npmFile(t, s.version, "dist", "index.js")
+	cmd := exec.CommandContext(t.Context(), newNode(t), append([]string{script, "server", "--url", url}, s.arguments...)...)
+	cmd.Dir = t.TempDir()
+	text, err := cmd.CombinedOutput() // the exit code repeats what is counted below
+	got := outcome{}
+	for line := range strings.Lines(string(text)) {
+		m := summaryLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		passed, _ := strconv.Atoi(m[2]) // the pattern has digits only
+		failed, _ := strconv.Atoi(m[3])
+		got[m[1]] = checks{passed, failed}
+		if failed > 0 && !strings.HasPrefix(m[1], s.failing) {
+			t.Errorf("%s: %d checks failed", m[1], failed)
+		}
+	}
+	if len(got) == 0 {
+		t.Fatalf("the suite ran nothing: %v\n%s", err, text[max(0, len(text)-10_000):])
+	}
+	return got
+}
+
+// conformanceServer builds the Go SDK's reference server for the conformance suite.
+func conformanceServer(t *testing.T) string {
+	t.Helper()
+	return built(t, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server")
+}
+
+// startConformanceServer runs it as a Streamable HTTP server and gives its address. It speaks the modern era if it is
+// stateless, else the legacy one.
+func startConformanceServer(t *testing.T, stateless bool) string {
+	t.Helper()
+	addr := freePort(t)
+	cmd := exec.Command(conformanceServer(t), "-http", addr, "-stateless="+strconv.FormatBool(stateless))
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "listening") {
+			go func() { // keeps the pipe from filling up
+				for lines.Scan() {
+				}
+			}()
+			waitForListener(t, addr) // it says so before it does
+			return "http://" + addr + "/"
+		}
+	}
+	t.Fatal("the conformance server ended before it listened")
+	return ""
+}
+
+// npmFile is a file of an installed npm package.
+func npmFile(t *testing.T, path ...string) string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join(slices.Concat([]string{"npm", "node_modules"}, path)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lackFile(t, file)
+	return file
+}
