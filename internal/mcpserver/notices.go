@@ -25,12 +25,12 @@ type notices struct {
 	count int           // guarded by mu
 }
 
-// deliver has a notification delivered after those before it.
-func (n *notices) deliver(work func()) {
+// deliver has a notification delivered after those before it; false if too many are on their way.
+func (n *notices) deliver(work func()) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.count >= maxNotices {
-		return
+		return false
 	}
 	before, done := n.last, make(chan struct{})
 	n.last = done
@@ -45,14 +45,20 @@ func (n *notices) deliver(work func()) {
 		n.count--
 		n.mu.Unlock()
 	}()
+	return true
 }
 
 // broadcast gives a notification of the client's to every server.
 func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
+	own, bad := rpc.ParseRequest(bytes.Clone(n.Raw), rpc.MaxRequestDepth) // the client's bytes are not ours to keep
+	if bad != nil {
+		return // it was parsed before
+	}
 	c, leave := s.sender(n)
-	params := era.WithoutMeta(n.Params)
-	own := n.WithParams(bytes.Clone(params)) // the client's bytes are not ours to keep
-	s.notices.deliver(func() {
+	if bare := era.WithoutMeta(own.Params); !same(bare, own.Params) {
+		own = own.WithParams(bare)
+	}
+	delivered := s.notices.deliver(func() {
 		defer leave()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeWait)
 		defer cancel()
@@ -62,6 +68,9 @@ func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
 		}
 		all.Wait()
 	})
+	if !delivered {
+		leave()
+	}
 }
 
 // notify gives a notification to one server.
