@@ -32,8 +32,13 @@ func (s *session) listen(ctx context.Context, c *client, a asked) reply {
 	}, l)
 	defer m.Leave()
 	known(ctx, m) // from now on it is known what has changed
-	honoured := s.follow(ctx, c, m, l, catalog.SubscriptionURIs(a.Params))
-	l.acknowledge(honoured)
+	ctx, done := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer done()
+	uris := s.follow(ctx, c, m, l, catalog.SubscriptionURIs(a.Params))
+	tasks := s.followTasks(ctx, c, m, l, catalog.SubscriptionTasks(a.Params), &work)
+	l.acknowledge(uris, tasks)
 	select {
 	case <-ctx.Done():
 	case <-s.quiet:
@@ -103,7 +108,7 @@ func (l *listener) mark() []byte {
 }
 
 // acknowledge tells the client what it will hear, and then what has happened meanwhile.
-func (l *listener) acknowledge(uris []string) {
+func (l *listener) acknowledge(uris, tasks []string) {
 	b := []byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{`)
 	first := true
 	add := func(name string) {
@@ -121,11 +126,11 @@ func (l *listener) acknowledge(uris []string) {
 	}
 	if len(uris) > 0 {
 		add("resourceSubscriptions")
-		for i, uri := range uris {
-			b = append(b, "[,"[min(i, 1)])
-			b = rawjson.AppendQuoted(b, uri)
-		}
-		b = append(b, ']')
+		b = appendTexts(b, uris)
+	}
+	if len(tasks) > 0 {
+		add("taskIds")
+		b = appendTexts(b, tasks)
 	}
 	b = append(append(append(b, `},"_meta":{`...), l.mark()...), "}}}"...)
 	l.mu.Lock()
@@ -163,6 +168,11 @@ func (l *listener) Notified(server string, m *rpc.Message) {
 	if m.Method != "notifications/resources/updated" {
 		return
 	}
+	l.pass(server, m)
+}
+
+// pass puts a server's notification on the stream.
+func (l *listener) pass(server string, m *rpc.Message) {
 	l.s.log.Debug("server notifies the client", "upstream", server, "method", m.Method)
 	own, err := rpc.ParseServer(l.s.forClient(server, m, l.words.outgoing(server, m)), 0)
 	if err == nil {

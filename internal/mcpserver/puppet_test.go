@@ -154,7 +154,7 @@ func (p *puppet) byItself(conn net.Conn, e envelope) bool {
 		p.mu.Lock()
 		p.listens[string(e.ID)] = true
 		p.mu.Unlock()
-		if !strings.Contains(string(e.Params), "resourceSubscriptions") { // it has nothing to tell
+		if !strings.Contains(string(e.Params), "resourceSubscriptions") && !strings.Contains(string(e.Params), "taskIds") { // it has nothing to tell
 			_, _ = fmt.Fprintf(conn, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`+"\n", e.ID)
 			return true
 		}
