@@ -18,6 +18,25 @@ type property struct {
 	Default     any                 `json:"default"`
 	Properties  map[string]property `json:"properties"`
 	Items       *property           `json:"items"`
+	OneOf       []property          `json:"oneOf"`                // forms that it may have; the first is ours
+	Values      json.RawMessage     `json:"additionalProperties"` // false, or what every member is
+}
+
+// ours is the property in the form that our own files have.
+func (p property) ours() property {
+	if len(p.OneOf) > 0 {
+		return p.OneOf[0]
+	}
+	return p
+}
+
+// value is what every member of a table with names of the user's is; nil where there are none.
+func (p property) value() *property {
+	var v property
+	if json.Unmarshal(p.Values, &v) != nil || len(v.Properties) == 0 {
+		return nil
+	}
+	return &v
 }
 
 // The table in docs/configuration.md lists every key; -update writes it.
@@ -59,15 +78,18 @@ func list(out *strings.Builder, prefix string, p property) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		sub, path := p.Properties[name], prefix+name
+		sub, path := p.Properties[name].ours(), prefix+name
 		switch {
-		case strings.HasPrefix(name, "$") || name == "mcpServers":
+		case strings.HasPrefix(name, "$") || name == "mcpServers" || name == "mcp_servers":
 		case len(sub.Properties) > 0:
 			fmt.Fprintf(out, "| **`%s`** | | %s |\n", path, sub.Description)
 			list(out, path+".", sub)
 		case sub.Items != nil && len(sub.Items.Properties) > 0:
 			fmt.Fprintf(out, "| **`%s[]`** | | %s |\n", path, sub.Description)
 			list(out, path+"[].", *sub.Items)
+		case sub.value() != nil:
+			fmt.Fprintf(out, "| **`%s.NAME`** | | %s |\n", path, sub.Description)
+			list(out, path+".NAME.", *sub.value())
 		default:
 			text := strings.ReplaceAll(sub.Description, "|", "\\|")
 			if len(sub.Enum) > 0 {
