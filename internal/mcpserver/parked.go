@@ -97,6 +97,7 @@ type parkedCall struct {
 	round   byte            // guarded by mu; how often it was sent away
 	last    int             // guarded by mu; newest question
 	pending []*posed        // guarded by mu; questions without an answer, in order
+	missed  []*rpc.Message  // guarded by mu; what the server sent while the client was away
 	answer  *upstream.Reply // guarded by mu; the end, or err is
 	err     error           // guarded by mu
 	over    bool            // guarded by mu
@@ -267,11 +268,13 @@ func (e *errand) finishParked(ctx context.Context, answer *upstream.Reply) reply
 // Serve takes what the server sends for the call.
 func (p *parkedCall) Serve(ctx context.Context, m *rpc.Message) []byte {
 	p.mu.Lock()
-	here := p.here
 	if m.Kind() != rpc.Request {
-		p.mu.Unlock()
-		if here != nil {
-			here.heard(m)
+		defer p.mu.Unlock() // so that they stay in order
+		switch {
+		case p.here != nil:
+			p.here.heard(m)
+		case len(p.missed) < maxEarly:
+			p.missed = append(p.missed, m)
 		}
 		return nil
 	}
@@ -364,6 +367,10 @@ func (p *parkedCall) resume(e *errand, round byte, responses []era.InputResponse
 		return false
 	}
 	p.late, p.here = nil, e
+	for _, m := range p.missed {
+		e.heard(m)
+	}
+	p.missed = nil
 	rest := p.pending[:0]
 	for _, q := range p.pending {
 		if value := responseTo(q.key, responses); value != nil {

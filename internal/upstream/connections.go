@@ -74,6 +74,12 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
+func (c *connections) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
 func (c *connections) close() {
 	c.mu.Lock()
 	open := c.open
