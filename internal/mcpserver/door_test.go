@@ -190,3 +190,33 @@ func TestHangingUp(t *testing.T) {
 		t.Errorf("heard %s", got)
 	}
 }
+
+// What a server sends while the client of a parked call is away waits for it.
+func TestNewsOfAParkedCall(t *testing.T) {
+	p := newPuppet(t, nature{ID: "l"})
+	c := newPipeClient(t, doorOptions{puppets: []*puppet{p}})
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"progressToken":%q}`
+	c.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"l::t",`+meta+`}}`, "first"))
+	call := p.hears(t)
+	p.say(t, `{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{"message":"who?"}}`)
+	asked := c.hears(t)
+	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, call.ID))
+	for try := range 1000 { // it is on its way through a process
+		var wants struct {
+			Result struct {
+				State string `json:"requestState"`
+			} `json:"result"`
+		}
+		if err := json.Unmarshal([]byte(asked), &wants); err != nil || wants.Result.State == "" {
+			t.Fatalf("heard %s, %v", asked, err)
+		}
+		c.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"l::t","inputResponses":{},"requestState":%q,`+meta+`}}`,
+			try+2, wants.Result.State, "again"))
+		if asked = c.hears(t); strings.Contains(asked, "notifications/progress") {
+			break
+		}
+	}
+	if want := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"again","progress":1}}`; asked != want {
+		t.Errorf("heard %s, want %s", asked, want)
+	}
+}
