@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -390,8 +391,11 @@ func wireServer(t *testing.T, serve func(net.Conn)) upstream.Options {
 			}
 			go func() {
 				defer conn.Close()
-				buf := make([]byte, 4096)
-				if _, err := conn.Read(buf); err != nil {
+				req, err := http.ReadRequest(bufio.NewReader(conn)) // to its end: else what is written may break before anything is read
+				if err != nil {
+					return
+				}
+				if _, err := io.Copy(io.Discard, req.Body); err != nil {
 					return
 				}
 				serve(conn)

@@ -74,12 +74,6 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-func (c *connections) isClosed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
-}
-
 func (c *connections) close() {
 	c.mu.Lock()
 	open := c.open

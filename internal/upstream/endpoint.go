@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -104,10 +103,6 @@ func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, 
 		if _, gone := body.again(); gone == nil {
 			return e.rt.RoundTrip(req)
 		}
-	}
-	if err != nil && ctx.Err() == nil && errors.Is(err, net.ErrClosed) && !e.conns.isClosed() {
-		// It was net/http that closed the connection, in the middle of the request: because of what it read on it.
-		err = fmt.Errorf("malformed HTTP response: %w", err)
 	}
 	return resp, err
 }
