@@ -36,6 +36,7 @@ bench: ## speed, as ratios to limits taken in the same run; BENCH=Mask for some 
 eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 	$(GO) run ./test/eval
 	$(GO) run ./test/evalbill
+	EVALDATA=$$(realpath $${EVALDATA:-../shared/evaldata}) $(GO) test -count=1 -run Agrees ./internal/replay
 
 clean:
 	rm -rf bin test/.ready test/npm/node_modules

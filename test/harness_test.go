@@ -170,12 +170,12 @@ func npmServer(t *testing.T, name string) []string {
 	return []string{node, script}
 }
 
-func lack(t *testing.T, reason string) {
-	t.Helper()
+func lack(tb testing.TB, reason string) {
+	tb.Helper()
 	if os.Getenv("CI") != "" {
-		t.Fatal(reason)
+		tb.Fatal(reason)
 	}
-	t.Skip(reason)
+	tb.Skip(reason)
 }
 
 // toml quotes a command for a configuration.

@@ -13,7 +13,7 @@ type audience struct {
 	members map[*Member]map[string]struct{} // with the resources that each has subscribed to; nil: none
 	subs    map[string]*subscription        // by the server's URI
 	session int                             // counts how often the server was there anew
-	told    level                           // what the server was told in this session; 0: nothing
+	told    level                           // what the server was told since it came up; 0: nothing
 	asked   bool                            // some member has ever chosen a level
 }
 

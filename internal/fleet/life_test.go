@@ -155,6 +155,9 @@ func children(tb testing.TB) (pids []int) {
 	tb.Helper()
 	all, err := os.ReadDir("/proc")
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			tb.Fatal("there is no /proc here to count processes")
+		}
 		tb.Skip("there is no /proc here to count processes")
 	}
 	for _, entry := range all {

@@ -16,13 +16,11 @@ type judgement struct {
 // sameUnskimmed scans a document's first string with and without skimming.
 func sameUnskimmed(t *testing.T, doc []byte) {
 	t.Helper()
-	if !canSkim {
-		t.Skip("this processor cannot skim")
-	}
+	could := canSkim // where the processor cannot, there is one way, and it is compared with itself
 	var got, want judgement
 	got.end, got.extra, got.fault = scanString(doc, 1)
 	canSkim = false
-	defer func() { canSkim = true }()
+	defer func() { canSkim = could }()
 	want.end, want.extra, want.fault = scanString(doc, 1)
 	if got != want {
 		t.Fatalf("scanString(%q) = %+v, without skimming %+v", doc, got, want)

@@ -1,9 +1,10 @@
 package replay
 
 import (
+	"bytes"
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // identifiers are the words of a message that one would remember: at least six
@@ -16,9 +17,8 @@ func (m *rendered) identifiers() map[string]bool {
 	m.words = make(map[string]bool)
 	addWords(m.words, contentText(m.msg.Content))
 	for _, c := range m.msg.ToolCalls {
-		var v any
-		if json.Unmarshal([]byte(c.Function.Arguments), &v, lenient) == nil {
-			addStrings(m.words, v)
+		if arguments := jsontext.Value(c.Function.Arguments); arguments.IsValid(lenient) {
+			addStrings(m.words, arguments)
 		} else {
 			addWords(m.words, c.Function.Arguments)
 		}
@@ -26,18 +26,16 @@ func (m *rendered) identifiers() map[string]bool {
 	return m.words
 }
 
-func addStrings(set map[string]bool, v any) {
-	switch v := v.(type) {
-	case string:
-		addWords(set, v)
-	case []any:
-		for _, x := range v {
-			addStrings(set, x)
+// addStrings adds the words of all strings of a document, names among them.
+func addStrings(set map[string]bool, doc jsontext.Value) {
+	d := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
+	for {
+		token, err := d.ReadToken()
+		if err != nil {
+			return // the end: it is valid
 		}
-	case map[string]any:
-		for k, x := range v {
-			addWords(set, k)
-			addStrings(set, x)
+		if token.Kind() == '"' {
+			addWords(set, token.String())
 		}
 	}
 }

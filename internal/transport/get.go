@@ -117,7 +117,7 @@ func findStream(s *session, last string) (*stream, position, *rpchttp.Failure) {
 }
 
 func unknownEvent() *rpchttp.Failure {
-	return rpchttp.InvalidRequest(http.StatusBadRequest, "Last-Event-ID is not the id of an event of this session")
+	return rpchttp.InvalidRequest(http.StatusBadRequest, "Last-Event-ID is not the id of an event that this client was sent")
 }
 
 // stream writes a stream to the client for as long as both last.
