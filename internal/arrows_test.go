@@ -17,32 +17,32 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"config", "gateway", "mcpserver", "llmproxy", "demo", "prunemcp", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"fleet", "transport", "rpchttp", "catalog", "access", "mask",
+		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"pool", "downstream", "rpchttp", "catalog", "access", "mask",
 	},
-	"config": {"upstream", "originals", "prunemcp", "llmproxy", "catalog", "chat", "mask", "access", "secret"},
+	"config": {"upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret"},
 
 	// doors
-	"mcpserver": {
-		"fleet", "transport", "upstream", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+	"aggregate": {
+		"pool", "downstream", "upstream", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
 	"gateway":  {"upstream", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
-	"prunemcp": {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "rpc", "rawjson"},
+	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "rpc", "rawjson"},
 	"llmproxy": {"originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
 	// rim
-	"fleet":     {"upstream", "catalog", "era", "rpc", "rawjson"},
-	"transport": {"rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":  {"era", "rpc", "rawjson", "secret"},
-	"originals": {},
-	"records":   {},
-	"replay":    {"chat", "bill"},
-	"rerank":    {"secret"},
-	"ratelimit": {},
-	"telemetry": {},
-	"rpchttp":   {"rpc", "access"},
+	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
+	"downstream": {"rpchttp", "access", "era", "rpc", "rawjson"},
+	"upstream":   {"era", "rpc", "rawjson", "secret"},
+	"originals":  {},
+	"records":    {},
+	"replay":     {"chat", "bill"},
+	"rerank":     {"secret"},
+	"ratelimit":  {},
+	"telemetry":  {},
+	"rpchttp":    {"rpc", "access"},
 
 	// core
 	"toolserver": {"rpc", "rawjson"},

@@ -13,13 +13,13 @@ import (
 
 	"secateur/internal/app"
 	"secateur/internal/config"
-	"secateur/internal/prunemcp"
+	"secateur/internal/pruner"
 	"secateur/internal/telemetry"
 )
 
 func newPrune(w world) *cobra.Command {
 	var file, structure string
-	run := prunemcp.PruneCommand{Ratio: 0.5, Timeout: 10 * time.Second, Out: w.out, Err: w.err, Colour: w.colour}
+	run := pruner.PruneCommand{Ratio: 0.5, Timeout: 10 * time.Second, Out: w.out, Err: w.err, Colour: w.colour}
 	var bare bool
 	cmd := &cobra.Command{
 		Use:   "prune [FILE…]",
@@ -71,7 +71,7 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 	return cmd
 }
 
-func checkPruneFlags(run prunemcp.PruneCommand, structure string) error {
+func checkPruneFlags(run pruner.PruneCommand, structure string) error {
 	switch {
 	case run.Ratio < 0 || run.Ratio > 1 || math.IsNaN(run.Ratio):
 		return usage("--ratio must be from 0 to 1")
@@ -88,7 +88,7 @@ func checkPruneFlags(run prunemcp.PruneCommand, structure string) error {
 }
 
 // open opens the files; none, or -, is standard input.
-func (w world) open(names []string) (inputs []prunemcp.Input, closeAll func(), err error) {
+func (w world) open(names []string) (inputs []pruner.Input, closeAll func(), err error) {
 	var files []*os.File
 	closeAll = func() {
 		for _, f := range files {
@@ -100,7 +100,7 @@ func (w world) open(names []string) (inputs []prunemcp.Input, closeAll func(), e
 	}
 	for _, name := range names {
 		if name == "-" {
-			inputs = append(inputs, prunemcp.Input{From: w.in})
+			inputs = append(inputs, pruner.Input{From: w.in})
 			continue
 		}
 		f, err := os.Open(name)
@@ -109,7 +109,7 @@ func (w world) open(names []string) (inputs []prunemcp.Input, closeAll func(), e
 			return nil, nil, err
 		}
 		files = append(files, f)
-		inputs = append(inputs, prunemcp.Input{Name: name, From: f})
+		inputs = append(inputs, pruner.Input{Name: name, From: f})
 	}
 	return inputs, closeAll, nil
 }

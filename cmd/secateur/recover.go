@@ -13,12 +13,12 @@ import (
 
 	"secateur/internal/config"
 	"secateur/internal/originals"
-	"secateur/internal/prunemcp"
+	"secateur/internal/pruner"
 )
 
 func newRecover(w world) *cobra.Command {
 	var file string
-	run := prunemcp.RecoverCommand{Out: w.out}
+	run := pruner.RecoverCommand{Out: w.out}
 	cmd := &cobra.Command{
 		Use:   "recover ID [A-B …]",
 		Short: "Print what was cut: an original, or lines A to B of it",
@@ -41,8 +41,8 @@ func newRecover(w world) *cobra.Command {
 			}
 			defer closeAll()
 			run.Sources = sources
-			err = prunemcp.RunRecover(cmd.Context(), run)
-			if errors.Is(err, prunemcp.ErrUnreachable) {
+			err = pruner.RunRecover(cmd.Context(), run)
+			if errors.Is(err, pruner.ErrUnreachable) {
 				return exitError{exitUnreachable, err}
 			}
 			return err
@@ -55,7 +55,7 @@ func newRecover(w world) *cobra.Command {
 }
 
 // sources are where an original may be: a daemon's memory, the configured store, the cache of 'secateur prune'.
-func (w world) sources(cfg *config.Config) (sources []prunemcp.Fetch, closeAll func(), err error) {
+func (w world) sources(cfg *config.Config) (sources []pruner.Fetch, closeAll func(), err error) {
 	client := &http.Client{
 		Timeout:       10 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -64,9 +64,9 @@ func (w world) sources(cfg *config.Config) (sources []prunemcp.Fetch, closeAll f
 	if !cfg.AuthToken.IsZero() {
 		header.Set("Authorization", "Bearer "+cfg.AuthToken.Reveal())
 	}
-	pruner := net.JoinHostPort(cfg.Pruner.Host, strconv.Itoa(cfg.Pruner.Port))
-	for _, addr := range []string{cfg.Listen, pruner} {
-		sources = append(sources, prunemcp.FromDaemon(client, "http://"+reachable(addr)+"/rpc", header))
+	alone := net.JoinHostPort(cfg.Pruner.Host, strconv.Itoa(cfg.Pruner.Port))
+	for _, addr := range []string{cfg.Listen, alone} {
+		sources = append(sources, pruner.FromDaemon(client, "http://"+reachable(addr)+"/rpc", header))
 	}
 	var open []originals.StoreCloser
 	closeAll = func() {
@@ -88,7 +88,7 @@ func (w world) sources(cfg *config.Config) (sources []prunemcp.Fetch, closeAll f
 			return err
 		}
 		open = append(open, store)
-		sources = append(sources, prunemcp.FromStore(store, ""))
+		sources = append(sources, pruner.FromStore(store, ""))
 		return nil
 	}
 	err = add(cfg.Store)

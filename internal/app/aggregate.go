@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/access"
+	"secateur/internal/aggregate"
+	"secateur/internal/downstream"
 	"secateur/internal/mask"
-	"secateur/internal/mcpserver"
-	"secateur/internal/transport"
 )
 
 // newAggregate builds the door for MCP clients.
-func (a *App) newAggregate() (*mcpserver.Server, error) {
-	opt := mcpserver.Options{
-		Fleet:        a.servers.Fleet,
+func (a *App) newAggregate() (*aggregate.Server, error) {
+	opt := aggregate.Options{
+		Pool:         a.servers.Pool,
 		Originals:    a.store,
 		Token:        a.cfg.AuthToken,
 		Limit:        a.limit,
@@ -34,14 +34,14 @@ func (a *App) newAggregate() (*mcpserver.Server, error) {
 			return nil, fmt.Errorf("observation_masking.mcp: %w", err)
 		}
 	}
-	return mcpserver.New(opt)
+	return aggregate.New(opt)
 }
 
 // hangAggregate hangs the routes of all servers as one and of each by itself. Who calls is told by the door: the
 // token may stand in a request's body.
-func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *mcpserver.Server) *transport.HTTP {
-	web := transport.NewHTTP(transport.HTTPOptions{
-		Server: func(name string) transport.Server {
+func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server) *downstream.HTTP {
+	web := downstream.NewHTTP(downstream.HTTPOptions{
+		Server: func(name string) downstream.Server {
 			if name == "" {
 				return door.Aggregate()
 			}
@@ -76,7 +76,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	defer stopServers()
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
-	err = transport.ServeStdio(ctx, in, out, transport.StdioOptions{
+	err = downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
 		Server: door.Aggregate(), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})

@@ -11,14 +11,14 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/originals"
-	"secateur/internal/prunemcp"
+	"secateur/internal/pruner"
 	"secateur/internal/rpchttp"
 )
 
 // Pruner is the pruner alone: its own listener or its own pipe, and nothing else of the program.
 type Pruner struct {
 	app    *App
-	server *prunemcp.Server
+	server *pruner.Server
 }
 
 // NewPruner builds the pruner alone. Where the configuration names no store, originals are kept in memory for
@@ -59,22 +59,22 @@ func (p *Pruner) RunStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 }
 
 // Prune prunes for a person or a pipe.
-func (p *Pruner) Prune(ctx context.Context, cmd prunemcp.PruneCommand) error {
+func (p *Pruner) Prune(ctx context.Context, cmd pruner.PruneCommand) error {
 	return errors.Join(p.server.RunPrune(ctx, cmd), p.app.close())
 }
 
 // hangPruner hangs the pruner's routes.
-func hangPruner(mux *http.ServeMux, g guard, p *prunemcp.Server) {
+func hangPruner(mux *http.ServeMux, g guard, p *pruner.Server) {
 	mux.Handle("/rpc", g.shut(rpchttp.Refuse, p.ServeRPC))
 	mux.Handle("/health", g.open(p.ServeHealth))
 }
 
-func (a *App) newPruner() (*prunemcp.Server, error) {
+func (a *App) newPruner() (*pruner.Server, error) {
 	scorer, err := a.newRerank()
 	if err != nil {
 		return nil, err
 	}
-	return prunemcp.New(prunemcp.Options{
+	return pruner.New(pruner.Options{
 		Settings:        a.cfg.Pruner,
 		Originals:       a.store,
 		Rerank:          scorer,

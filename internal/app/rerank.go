@@ -1,12 +1,12 @@
 package app
 
 import (
-	"secateur/internal/prunemcp"
+	"secateur/internal/pruner"
 	"secateur/internal/rerank"
 )
 
 // newRerank makes the reranker that the pruner's settings ask for; nil for none. It is closed with the program.
-func (a *App) newRerank() (prunemcp.Rerank, error) {
+func (a *App) newRerank() (pruner.Rerank, error) {
 	p, r := a.cfg.Pruner, a.cfg.Reranker
 	backend, _ := rerank.ParseBackend(p.Backend) // the configuration has been checked
 	key := r.APIKey

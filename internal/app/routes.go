@@ -11,12 +11,12 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admin"
+	"secateur/internal/aggregate"
+	"secateur/internal/downstream"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
-	"secateur/internal/mcpserver"
 	"secateur/internal/rpchttp"
 	"secateur/internal/telemetry"
-	"secateur/internal/transport"
 )
 
 // routes hangs every door behind the guard.
@@ -57,8 +57,8 @@ func (a *App) routes() (*doors, error) {
 // doors are the HTTP doors, open for connections that outlast their requests.
 type doors struct {
 	mux       *http.ServeMux
-	mcp       *transport.HTTP
-	aggregate *mcpserver.Server
+	mcp       *downstream.HTTP
+	aggregate *aggregate.Server
 }
 
 func (a *App) newGateway() (*gateway.Gateway, error) {

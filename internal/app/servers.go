@@ -10,15 +10,15 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/demo"
-	"secateur/internal/fleet"
-	"secateur/internal/prunemcp"
+	"secateur/internal/pool"
+	"secateur/internal/pruner"
 	"secateur/internal/upstream"
 )
 
 // servers are the MCP servers behind the doors, those inside this program included.
 type servers struct {
-	*fleet.Fleet
-	pruner *prunemcp.Server            // nil: not enabled
+	*pool.Pool
+	pruner *pruner.Server              // nil: not enabled
 	local  map[string]upstream.Handler // what stands behind the built-in ones
 }
 
@@ -44,9 +44,9 @@ func (a *App) buildServers() (*servers, error) {
 		settings = append(settings, upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID})
 	}
 	var err error
-	s.Fleet, err = fleet.New(fleet.Options{
+	s.Pool, err = pool.New(pool.Options{
 		Servers: settings,
-		New: func(set upstream.Settings, c fleet.Connection) (*upstream.Upstream, error) {
+		New: func(set upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
 			return a.connect(s, set, c)
 		},
 		Names:         catalog.NewNames(a.cfg.Naming),
@@ -58,7 +58,7 @@ func (a *App) buildServers() (*servers, error) {
 }
 
 // connect builds one connection to a server.
-func (a *App) connect(s *servers, set upstream.Settings, c fleet.Connection) (*upstream.Upstream, error) {
+func (a *App) connect(s *servers, set upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
 	if c.Protocol != "" {
 		set.Protocol = c.Protocol
 	}

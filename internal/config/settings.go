@@ -17,7 +17,7 @@ import (
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
-	"secateur/internal/prunemcp"
+	"secateur/internal/pruner"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
@@ -44,7 +44,7 @@ type Settings struct {
 	Servers            []upstream.Settings          `toml:"servers"`
 	ObservationMasking ObservationMasking           `toml:"observation_masking"`
 	ContextPruning     chat.Pruning                 `toml:"context_pruning"`
-	Pruner             prunemcp.Settings            `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
+	Pruner             pruner.Settings              `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
 	Store              originals.Settings           `toml:"store"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
@@ -67,7 +67,7 @@ func defaults() Settings {
 		Naming:              catalog.Default(),
 		ObservationMasking:  defaultObservationMasking(),
 		ContextPruning:      chat.DefaultPruning(),
-		Pruner:              prunemcp.Default(),
+		Pruner:              pruner.Default(),
 		Store:               originals.Default(),
 	}
 }

@@ -1,0 +1,130 @@
+package aggregate
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"secateur/internal/catalog"
+	"secateur/internal/pool"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+)
+
+// asks are the questions that a client has not answered yet.
+type asks struct {
+	mu   sync.Mutex
+	last int64          // guarded by mu
+	open map[int64]*ask // guarded by mu
+}
+
+// ask is one of a server's questions. Towards the client it has a number of its own, which is its id and its progress
+// token.
+type ask struct {
+	number int64
+	conn   *pool.Conn  // whose it is
+	server string      // its id, where the client knows tasks by it; "": tasks have the server's own names
+	id     rpc.ID      // the server's
+	token  rpc.ID      // the server's progress token; zero: it gave none
+	answer chan []byte // a whole response with the server's id
+}
+
+func (t *asks) add(about question) *ask {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open == nil {
+		t.open = map[int64]*ask{}
+	}
+	t.last++
+	q := &ask{
+		number: t.last, conn: about.conn, id: about.req.ID, token: rpc.IDOf(about.req.ProgressToken()), answer: make(chan []byte, 1),
+	}
+	if about.marked {
+		q.server = about.server
+	}
+	t.open[q.number] = q
+	return q
+}
+
+func (t *asks) drop(q *ask) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, q.number)
+}
+
+// answered gives an answer to the question that it is for. Any other is dropped.
+func (t *asks) answered(r *rpc.Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q := t.find(r.ID); q != nil {
+		delete(t.open, q.number)
+		answer := r.WithID(q.id) // a copy: the client's bytes are not ours to keep
+		if q.server != "" && answer.Result != nil {
+			if result := catalog.UnwrapRelated(q.server, answer.Result); !same(result, answer.Result) {
+				answer = answer.WithResult(result)
+			}
+		}
+		q.answer <- answer.Raw
+	}
+}
+
+// find is the question with this id. The lock is held.
+func (t *asks) find(id rpc.ID) *ask {
+	n, err := strconv.ParseInt(id.String(), 10, 64)
+	if err != nil {
+		return nil
+	}
+	return t.open[n]
+}
+
+// byToken is the question whose progress is reported under a token.
+func (t *asks) byToken(token rpc.ID) *ask {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.find(token)
+}
+
+// question is a server's request as the client is to get it.
+type question struct {
+	server string
+	conn   *pool.Conn
+	req    *rpc.Message
+	marked bool // the client is told whose it is
+	send   func(msg []byte) bool
+}
+
+// ask puts a question to the client and waits for its answer, a whole response with the server's id.
+func (s *session) ask(ctx context.Context, q question) []byte {
+	s.log.InfoContext(ctx, "server asks the client", "upstream", q.server, "method", q.req.Method)
+	ctx, cancel := context.WithTimeout(ctx, s.opt.AnswerTime)
+	defer cancel()
+	waiting := s.asks.add(q)
+	defer s.asks.drop(waiting)
+	id := rpc.NumberID(waiting.number)
+	rewrite := rpc.Rewrite{ID: id, ProgressToken: id}
+	if q.marked {
+		rewrite.Meta = serverMark(q.server)
+	}
+	if !q.send(q.req.AppendRewritten(nil, rewrite)) {
+		return rpc.NewError(rpc.CodeInternal, "the client cannot be reached").AppendResponse(nil, q.req.ID)
+	}
+	select {
+	case answer := <-waiting.answer:
+		return answer
+	case <-s.quiet:
+		return rpc.NewError(rpc.CodeInternal, "the client has gone").AppendResponse(nil, q.req.ID)
+	case <-ctx.Done():
+		q.send(cancelNotice(waiting.number))
+		return rpc.NewError(rpc.CodeInternal, "the client did not answer").AppendResponse(nil, q.req.ID)
+	}
+}
+
+// serverMark is the member of _meta that tells a client which server a message is from.
+func serverMark(server string) []byte {
+	return rawjson.AppendQuoted([]byte(`"secateur/server":`), server)
+}
+
+func cancelNotice(number int64) []byte {
+	b := []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`)
+	return append(strconv.AppendInt(b, number, 10), `,"reason":"no longer wanted"}}`...)
+}

@@ -1,0 +1,145 @@
+package aggregate
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+
+	"secateur/internal/catalog"
+	"secateur/internal/era"
+	"secateur/internal/pool"
+	"secateur/internal/upstream"
+)
+
+// client is who sends a request: of a legacy session always the same, of the modern era as each request says.
+type client struct {
+	era          upstream.Era
+	version      string // of the protocol
+	capabilities []byte // canonical
+	name         string // what it calls itself
+	member       *pool.Member
+	principal    string
+	news         *news // what a legacy client hears outside its calls; nil for modern ones
+
+	logLevel string                 // modern: how much it wants to hear; "": nothing
+	level    atomic.Pointer[string] // legacy: the same, nil where it has not said
+
+	last atomic.Pointer[catalog.View] // of the lists that it was last given
+}
+
+// view is how the client sees lists.
+func (c *client) view(lists *catalog.Catalog) *catalog.View {
+	v := c.last.Load()
+	if v == nil || v.Catalog != lists {
+		v = lists.For(c.name)
+		c.last.Store(v)
+	}
+	return v
+}
+
+// maxModern bounds the kinds of modern clients whose connections a session keeps; further ones keep theirs for the
+// request.
+const maxModern = 8
+
+// clientOf finds out who sends a request. Leave is called when it is answered.
+func (s *session) clientOf(a asked, principal string) (c *client, leave func(), failed *failure) {
+	meta := a.meta
+	if !a.isModern() {
+		c = s.legacyClient()
+		if a.Method != "ping" {
+			c.news.begin() // whoever asks is ready
+		}
+		return c, func() {}, nil
+	}
+	if failed := checkModern(a, meta); failed != nil {
+		return nil, nil, failed
+	}
+	c = &client{
+		era: upstream.Modern, version: meta.Version, name: meta.ClientName, logLevel: meta.LogLevel,
+		capabilities: ownCapabilities(meta.Capabilities), principal: principal,
+	}
+	c.member, leave = s.modernMember(c)
+	return c, leave, nil
+}
+
+// ownCapabilities are a client's in canonical form, to be kept longer than the request that they came in.
+func ownCapabilities(raw []byte) []byte { return bytes.Clone(era.NormalCapabilities(raw)) }
+
+// legacyClient is the one that said initialize. One that did not is taken as it comes, without capabilities.
+func (s *session) legacyClient() *client {
+	s.mu.Lock()
+	c := s.legacy
+	s.mu.Unlock()
+	if c != nil {
+		return c
+	}
+	return s.become(&client{era: upstream.Legacy, version: era.LatestLegacy, capabilities: []byte("{}")}, false)
+}
+
+// become joins the servers as this client. A client that initializes again takes the place of the one before.
+func (s *session) become(c *client, replace bool) *client {
+	c.news = newNews(s, c)
+	c.member = s.opt.Pool.Join(pool.Client{
+		Era: upstream.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
+	}, c.news)
+	s.mu.Lock()
+	old := s.legacy
+	if old != nil && !replace || s.closed {
+		s.mu.Unlock()
+		c.member.Leave()
+		if old != nil {
+			return old
+		}
+		return c
+	}
+	s.legacy = c
+	s.mu.Unlock()
+	if old != nil {
+		old.member.Leave()
+	}
+	return c
+}
+
+// modernMember joins the servers for a modern request: for itself alone or, on a connection, until that ends.
+func (s *session) modernMember(c *client) (m *pool.Member, leave func()) {
+	join := func() *pool.Member {
+		return s.opt.Pool.Join(pool.Client{
+			Era: upstream.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
+		}, nil)
+	}
+	if s.link == nil {
+		m = join()
+		return m, m.Leave
+	}
+	key := string(c.capabilities)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.modern[key]; known != nil {
+		return known.member, func() {}
+	}
+	m = join()
+	if s.closed || len(s.modern) >= maxModern {
+		return m, m.Leave
+	}
+	if s.modern == nil {
+		s.modern = map[string]*client{}
+	}
+	s.modern[key] = &client{member: m}
+	return m, func() {}
+}
+
+// servers are the ids of those that the client reaches.
+func (s *session) servers() []string {
+	if s.only != "" {
+		return []string{s.only}
+	}
+	return s.opt.Pool.IDs()
+}
+
+// known are the lists as far as they are there: nobody is waited for.
+func known(ctx context.Context, m *pool.Member) *catalog.Catalog {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	lists, _ := m.Catalog(ctx)
+	return lists
+}

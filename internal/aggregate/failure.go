@@ -1,0 +1,133 @@
+package aggregate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/catalog"
+	"secateur/internal/downstream"
+	"secateur/internal/era"
+	"secateur/internal/pool"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// failure is an answer that says no: an error and, over HTTP, the status and headers that go with it.
+type failure struct {
+	err    *rpc.Error
+	status int // 0: 200
+	header http.Header
+	object []byte // a server's own error, in the place of err
+	stream bool   // it came late: a client that takes streams expects one
+}
+
+func (f *failure) answer(id rpc.ID) downstream.Answer {
+	a := downstream.Answer{Status: f.status, Header: f.header, Stream: f.stream, Refused: true}
+	if f.object == nil {
+		a.Body = f.err.AppendResponse(nil, id)
+		return a
+	}
+	a.Body = append(id.Append([]byte(`{"jsonrpc":"2.0","id":`)), `,"error":`...)
+	a.Body = append(append(a.Body, f.object...), '}')
+	return a
+}
+
+func unauthorized() *failure {
+	e := rpc.NewError(rpc.CodeUnauthorized, "this door asks for auth_token: send it as Authorization: Bearer … or in params.proxy.authToken")
+	return &failure{err: e, status: http.StatusUnauthorized, header: http.Header{"Www-Authenticate": {access.Challenge}}}
+}
+
+func rateLimited(wait time.Duration) *failure {
+	e := rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
+	seconds := strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
+	e.Data.Hint = "try again in " + seconds + " s, or raise rate_limit_per_minute"
+	return &failure{err: e, status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {seconds}}}
+}
+
+func unknownMethod(method string) *failure {
+	return &failure{err: rpc.NewError(rpc.CodeMethodNotFound, "method not found: "+clipped(method))}
+}
+
+func invalidParams(path, text string) *failure {
+	return &failure{err: rpc.InvalidParams(path, text)}
+}
+
+// badRequest is a modern request that breaks the rules of its own era.
+func badRequest(e *rpc.Error) *failure { return &failure{err: e, status: http.StatusBadRequest} }
+
+// needsPages is for a modern client that cannot open the page that a legacy server wants its user to visit.
+func needsPages() *failure {
+	err := rpc.NewError(rpc.CodeMissingCapability, "the server needs the client to open a page: elicitation of mode url")
+	err.Data.Extra = []byte(`"requiredCapabilities":{"elicitation":{"url":{}}}`)
+	return badRequest(err)
+}
+
+func unsupportedVersion(requested string) *failure {
+	e := rpc.NewError(rpc.CodeUnsupportedVersion, "unsupported protocol version")
+	e.Data.Supported, e.Data.Requested = supportedVersions(), clipped(requested)
+	return badRequest(e)
+}
+
+func supportedVersions() []string { return append([]string{era.LatestModern}, era.LegacyVersions()...) }
+
+// errCancelled is why a request ended whose client asked for that.
+var errCancelled = errors.New("cancelled by the client")
+
+// callFailed explains what went wrong between us and a server.
+func callFailed(ctx context.Context, server string, err error) *failure {
+	if errors.Is(context.Cause(ctx), errCancelled) {
+		return &failure{err: rpc.NewError(rpc.CodeCancelled, "the request was cancelled by notifications/cancelled")}
+	}
+	if said, ok := errors.AsType[*pool.ServerError](err); ok {
+		e := rpc.NewError(said.Code, "")
+		e.Data.Code = "server_error"
+		return &failure{err: e, object: said.Object}
+	}
+	if errors.Is(err, pool.ErrUnknownServer) {
+		return &failure{err: rpc.NewError(rpc.CodeUnknownServer, fmt.Sprintf("unknown server %q", clipped(server))), status: http.StatusNotFound}
+	}
+	bad, ok := errors.AsType[*upstream.CallError](err)
+	if !ok {
+		bad = &upstream.CallError{Kind: upstream.Unavailable, Message: fmt.Sprintf("server %q: %v", server, err)}
+	}
+	code := rpc.CodeUpstreamUnavailable
+	switch bad.Kind {
+	case upstream.Timeout:
+		code = rpc.CodeUpstreamTimeout
+	case upstream.Invalid:
+		code = rpc.CodeUpstreamInvalid
+	}
+	e := rpc.NewError(code, bad.Message)
+	e.Data.Server, e.Data.HTTPStatus, e.Data.Hint = server, bad.HTTPStatus, bad.Hint
+	return &failure{err: e}
+}
+
+// paramsFailed explains params that the catalog cannot use.
+func paramsFailed(err error) *failure {
+	bad, ok := errors.AsType[*catalog.ParamsError](err)
+	if !ok {
+		return &failure{err: rpc.NewError(rpc.CodeInternal, err.Error())}
+	}
+	e := rpc.InvalidParams(bad.Path, "")
+	e.Message = bad.Problem
+	if len(bad.Servers) > 1 {
+		e.Data.Hint = "put the server's id before it: " + bad.Servers[0] + catalog.ContractSeparator + "…"
+	}
+	return &failure{err: e}
+}
+
+// clipped makes what a client wrote fit for a message.
+func clipped(s string) string {
+	const most = 200
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

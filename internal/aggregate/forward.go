@@ -1,0 +1,182 @@
+package aggregate
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"secateur/internal/downstream"
+	"secateur/internal/era"
+	"secateur/internal/pool"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// errand is a request on its way to a server.
+type errand struct {
+	s    *session
+	c    *client
+	a    asked
+	d    destination
+	conn *pool.Conn
+	peer upstream.Era // of the server
+
+	token rpc.ID // under which the client of a parked call hears of its progress
+}
+
+// forward has a server answer.
+func (s *session) forward(ctx context.Context, c *client, a asked, d destination) reply {
+	a.timing.server = d.server
+	conn, err := c.member.Conn(ctx, d.server)
+	if err != nil {
+		return refused(callFailed(ctx, d.server, err))
+	}
+	e := errand{s: s, c: c, a: a, d: d, conn: conn, peer: upstream.Legacy}
+	if peer, err := conn.Peer(ctx); err == nil {
+		e.peer = peer.Era
+	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
+		return refused(callFailed(ctx, d.server, err))
+	}
+	r := e.bridge(ctx)
+	if r.failed != nil && c.era == upstream.Legacy {
+		r.failed.stream = true
+	}
+	return r
+}
+
+// bridge has a server of one era answer a client of another, or of the same.
+func (e *errand) bridge(ctx context.Context) reply {
+	switch {
+	case e.peer == e.c.era:
+		return e.through(ctx)
+	case !bridged(e.a.Method):
+		return refused(unknownMethod(e.a.Method))
+	case e.c.era == upstream.Legacy:
+		return e.rounds(ctx)
+	default:
+		return e.park(ctx)
+	}
+}
+
+// bridged reports whether a method means the same in both eras.
+func bridged(method string) bool {
+	switch method {
+	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list":
+		return false
+	}
+	return true
+}
+
+// through passes a request between equals.
+func (e *errand) through(ctx context.Context) reply {
+	options, failed := e.options(ctx)
+	if failed != nil {
+		return refused(failed)
+	}
+	answer, err := e.conn.Call(ctx, e.message(e.d.params), options)
+	if err != nil {
+		return refused(callFailed(ctx, e.d.server, err))
+	}
+	return e.finish(ctx, answer)
+}
+
+// message is the request with these params.
+func (e *errand) message(params []byte) *rpc.Message {
+	if same(params, e.a.Params) {
+		return e.a.Message
+	}
+	m := e.a.WithParams(params)
+	return &m
+}
+
+// options has what the server sends for the call go to the client.
+func (e *errand) options(ctx context.Context) (upstream.CallOptions, *failure) {
+	o := upstream.CallOptions{Related: &relay{e, ctx}}
+	if e.d.raw == nil {
+		return o, nil
+	}
+	headers, failed := paramHeaders(e.a, e.d.raw)
+	if failed != nil {
+		return o, failed
+	}
+	if e.peer == upstream.Modern {
+		for _, h := range headers {
+			o.Header = append(o.Header, upstream.Header{Name: h.Name, Value: h.Value})
+		}
+	}
+	return o, nil
+}
+
+// finish turns the server's answer into the client's.
+func (e *errand) finish(ctx context.Context, r *upstream.Reply) reply {
+	out := reply{Answer: downstream.Answer{Body: r.Raw, Stream: true, Release: r.Release}}
+	if r.Error != nil {
+		out.outcome = "server_error"
+		return e.finishError(r, out)
+	}
+	result := r.Result
+	if e.d.renames && !r.NoRefs {
+		result = e.d.out.Result(e.a.Method, result)
+	}
+	switch {
+	case e.peer == e.c.era:
+	case e.c.era == upstream.Modern:
+		result = era.ResultToModern(e.a.Method, result, nil)
+	default:
+		result = era.ResultToLegacy(result)
+	}
+	if e.mayMask(r) {
+		result = e.mask(ctx, result)
+	}
+	if !same(result, r.Result) {
+		m := r.WithResult(result)
+		out.Body, out.Release = m.Raw, nil
+		r.Release()
+	}
+	return out
+}
+
+// The codes of errors that only one era knows.
+const (
+	codeResourceNotFound  = -32002
+	codeElicitationNeeded = -32042
+)
+
+// finishError passes a server's error on, in the words of the client's era.
+func (e *errand) finishError(r *upstream.Reply, out reply) reply {
+	failed := r.Error
+	if data := r.ErrorData(); data != nil && e.d.renames {
+		if now := e.d.out.ErrorData(data); !same(now, data) {
+			failed = setMember(failed, "data", now)
+		}
+	}
+	if e.c.era == upstream.Modern {
+		code := r.ErrorCode()
+		if code == codeElicitationNeeded && e.peer == upstream.Legacy {
+			return refused(needsPages())
+		}
+		if code == codeResourceNotFound && e.peer == upstream.Legacy {
+			failed = setMember(failed, "code", strconv.AppendInt(nil, rpc.CodeInvalidParams, 10))
+		}
+		if out.Status = modernStatus(code); out.Status != 0 {
+			out.Stream = false // a stream would have told the client that all is well
+		}
+	}
+	if !same(failed, r.Error) {
+		m := r.WithError(failed)
+		out.Body, out.Release = m.Raw, nil
+		r.Release()
+	}
+	return out
+}
+
+// modernStatus is the HTTP status that goes with an error's code in the modern era; 0 where there is none.
+func modernStatus(code int) int {
+	switch code {
+	case rpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case rpc.CodeInvalidParams, rpc.CodeHeaderMismatch, rpc.CodeMissingCapability, rpc.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return 0
+}

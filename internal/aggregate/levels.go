@@ -1,0 +1,40 @@
+package aggregate
+
+import (
+	"context"
+	"slices"
+
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// levels of log messages, from the least important.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// hears reports whether the client wants a server's log message.
+func (c *client) hears(m *rpc.Message) bool {
+	wanted := c.logLevel
+	if c.era == upstream.Legacy {
+		level := c.level.Load()
+		if level == nil {
+			return true
+		}
+		wanted = *level
+	}
+	at := slices.Index(levels, wanted)
+	got := slices.Index(levels, textMember(m.Params, "level"))
+	return at >= 0 && (got < 0 || got >= at)
+}
+
+// setLevel says how much the client wants to hear, to all servers.
+func (s *session) setLevel(ctx context.Context, c *client, a asked) reply {
+	level := textMember(a.Params, "level")
+	if !slices.Contains(levels, level) {
+		return refused(invalidParams("/level", "expected one of debug, info, notice, warning, error, critical, alert, emergency"))
+	}
+	c.level.Store(&level)
+	if err := c.member.SetLevel(ctx, level); err != nil {
+		return refused(callFailed(ctx, s.only, err))
+	}
+	return a.result([]byte("{}"))
+}

@@ -1,0 +1,109 @@
+package aggregate
+
+import (
+	"context"
+	"sync"
+
+	"secateur/internal/catalog"
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+)
+
+// news is what a legacy client hears outside its calls. Before it is ready it hears nothing.
+type news struct {
+	s *session
+	c *client
+
+	ready chan struct{} // closed when the client has said that it is, or asked for something
+
+	mu    sync.Mutex
+	open  bool     // guarded by mu; ready is closed
+	early [][]byte // guarded by mu; what came before
+}
+
+func newNews(s *session, c *client) *news { return &news{s: s, c: c, ready: make(chan struct{})} }
+
+// begin lets the client hear.
+func (n *news) begin() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.open {
+		return
+	}
+	n.open = true
+	close(n.ready)
+	for _, msg := range n.early {
+		n.send(msg)
+	}
+	n.early = nil
+}
+
+// tell is for notifications.
+func (n *news) tell(msg []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.open:
+		n.send(msg)
+	case len(n.early) < maxEarly:
+		n.early = append(n.early, msg)
+	}
+}
+
+// changeNotices tell of a list that has changed.
+var changeNotices = map[catalog.List]string{
+	catalog.Tools:     "notifications/tools/list_changed",
+	catalog.Resources: "notifications/resources/list_changed",
+	catalog.Templates: "notifications/resources/list_changed",
+	catalog.Prompts:   "notifications/prompts/list_changed",
+}
+
+// ListChanged tells the client to list anew.
+func (n *news) ListChanged(l catalog.List) {
+	n.tell([]byte(`{"jsonrpc":"2.0","method":"` + changeNotices[l] + `"}`))
+}
+
+// Notified passes a server's notification on.
+func (n *news) Notified(server string, m *rpc.Message) {
+	n.s.log.Debug("server notifies the client", "upstream", server, "method", m.Method)
+	n.tell(n.s.forClient(server, m, n.s.words.outgoing(server, m)))
+}
+
+// Requested has the client answer a server that asks outside any call.
+func (n *news) Requested(ctx context.Context, server string, req *rpc.Message) []byte {
+	if n.s.link == nil || !era.Declares(n.c.capabilities, req.Method, req.Params) {
+		return notOffered(req)
+	}
+	select {
+	case <-n.ready:
+	case <-n.s.quiet:
+		return notOffered(req)
+	case <-ctx.Done():
+		return notOffered(req)
+	}
+	conn, err := n.c.member.Conn(ctx, server)
+	if err != nil {
+		return notOffered(req)
+	}
+	if n.s.only == "" {
+		if params := (catalog.Outgoing{Server: server}).Params(req.Method, req.Params); !same(params, req.Params) {
+			renamed := req.WithParams(params)
+			req = &renamed
+		}
+	}
+	return n.s.ask(ctx, question{server, conn, req, n.s.only == "", n.send})
+}
+
+func (n *news) send(msg []byte) bool { return n.s.link != nil && n.s.link.Send(msg) }
+
+// forClient is a server's notification as the client is to get it.
+func (s *session) forClient(server string, m *rpc.Message, out catalog.Outgoing) []byte {
+	if s.only != "" {
+		return m.Raw
+	}
+	if params := out.Params(m.Method, m.Params); !same(params, m.Params) {
+		renamed := m.WithParams(params)
+		m = &renamed
+	}
+	return m.AppendWithMeta(nil, serverMark(server))
+}

@@ -1,0 +1,116 @@
+package aggregate
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"secateur/internal/era"
+	"secateur/internal/pool"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+const (
+	noticeWait = 2 * time.Second // for a server to take a notification
+	maxNotices = 64              // of a client that are on their way; more are dropped
+)
+
+// notices are a client's notifications on their way to the servers: in the order they came in, and nobody waits for
+// them, least of all a cancel that comes behind.
+type notices struct {
+	mu    sync.Mutex
+	last  chan struct{} // guarded by mu; closed when the newest is delivered; nil: there was none
+	count int           // guarded by mu
+}
+
+// deliver has a notification delivered after those before it; false if too many are on their way.
+func (n *notices) deliver(work func()) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.count >= maxNotices {
+		return false
+	}
+	before, done := n.last, make(chan struct{})
+	n.last = done
+	n.count++
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		work()
+		n.mu.Lock()
+		n.count--
+		n.mu.Unlock()
+	}()
+	return true
+}
+
+// broadcast gives a notification of the client's to every server.
+func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
+	own, bad := rpc.ParseRequest(bytes.Clone(n.Raw), rpc.MaxRequestDepth) // the client's bytes are not ours to keep
+	if bad != nil {
+		return // it was parsed before
+	}
+	c, leave := s.sender(n)
+	if bare := era.WithoutMeta(own.Params); !same(bare, own.Params) {
+		own = own.WithParams(bare)
+	}
+	delivered := s.notices.deliver(func() {
+		defer leave()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeWait)
+		defer cancel()
+		var all sync.WaitGroup
+		for _, id := range s.servers() {
+			all.Go(func() { s.notify(ctx, c, id, &own) })
+		}
+		all.Wait()
+	})
+	if !delivered {
+		leave()
+	}
+}
+
+// notify gives a notification to one server.
+func (s *session) notify(ctx context.Context, c *client, id string, n *rpc.Message) {
+	conn, err := c.member.Conn(ctx, id)
+	if err == nil && n.Method == "notifications/roots/list_changed" && conn.Era() == upstream.Modern {
+		return // the modern era has no such thing: a server asks for roots when it needs them
+	}
+	if err == nil {
+		err = conn.Notify(ctx, n)
+	}
+	if err != nil {
+		s.log.DebugContext(ctx, "notification not delivered", "upstream", id, "method", n.Method, "err", err)
+	}
+}
+
+// sender is the client that a notification comes from.
+func (s *session) sender(n *rpc.Message) (c *client, leave func()) {
+	if s.link != nil && !era.ReadMeta(n.Params).HasVersion {
+		return s.legacyClient(), func() {}
+	}
+	m := s.opt.Pool.Join(pool.Client{Era: upstream.Modern, Capabilities: []byte("{}"), Only: s.only}, nil)
+	return &client{era: upstream.Modern, member: m}, m.Leave
+}
+
+// progressOf gives a server the progress that the client makes with its question.
+func (s *session) progressOf(ctx context.Context, n *rpc.Message) {
+	q := s.asks.byToken(rpc.IDOf(n.ProgressToken()))
+	if q == nil || q.conn == nil || q.token.IsZero() {
+		return
+	}
+	m, bad := rpc.ParseRequest(n.AppendRewritten(nil, rpc.Rewrite{ProgressToken: q.token}), rpc.MaxRequestDepth)
+	if bad != nil {
+		return
+	}
+	s.notices.deliver(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeWait)
+		defer cancel()
+		if err := q.conn.Notify(ctx, &m); err != nil {
+			s.log.DebugContext(ctx, "progress not delivered", "err", err)
+		}
+	})
+}

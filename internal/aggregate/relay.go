@@ -1,0 +1,70 @@
+package aggregate
+
+import (
+	"context"
+
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// relay gives the client what a server sends in the middle of a call.
+type relay struct {
+	*errand
+	ctx context.Context //nolint:containedctx // the call's: with it ends what the server wants to know for it
+}
+
+// Serve passes one message on. To a request it returns the client's answer.
+func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
+	if m.Kind() != rpc.Request {
+		r.notice(m)
+		return nil
+	}
+	if r.c.era == upstream.Modern || !era.Declares(r.c.capabilities, m.Method, m.Params) {
+		return notOffered(m)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.ctx, cancel)() //nolint:contextcheck // two lives end this one: the connection's and the call's
+	m = r.d.named(m)
+	return r.s.ask(ctx, question{r.d.server, r.conn, m, r.d.renames, r.send})
+}
+
+// notOffered is what a server gets that asks for what its client does not have.
+func notOffered(m *rpc.Message) []byte {
+	return rpc.NewError(rpc.CodeMethodNotFound, "this client does not offer "+clipped(m.Method)).AppendResponse(nil, m.ID)
+}
+
+// notice passes a notification on, if the client wants to hear it.
+func (r *relay) notice(m *rpc.Message) {
+	if m.Method == "notifications/message" && !r.c.hears(m) {
+		return
+	}
+	m = r.d.named(m)
+	raw := m.Raw
+	if r.d.renames && m.Method != "notifications/progress" {
+		raw = m.AppendWithMeta(nil, serverMark(r.d.server))
+	}
+	r.send(raw)
+}
+
+// named is a server's message with its URIs as the client knows them.
+func (d *destination) named(m *rpc.Message) *rpc.Message {
+	if !d.renames {
+		return m
+	}
+	params := d.out.Params(m.Method, m.Params)
+	if same(params, m.Params) {
+		return m
+	}
+	renamed := m.WithParams(params)
+	return &renamed
+}
+
+// send takes the stream of the call or, where it has none, the client's own.
+func (r *relay) send(msg []byte) bool {
+	if r.a.x.Streams() {
+		return r.a.x.Send(msg)
+	}
+	return r.c.era == upstream.Legacy && r.s.link != nil && r.s.link.Send(msg)
+}

@@ -1,0 +1,97 @@
+package aggregate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"secateur/internal/era"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+)
+
+// maxRounds bounds how often a modern server may want something more before it answers.
+const maxRounds = 16
+
+// rounds has a modern server answer a legacy client. What the server wants to know first becomes questions to the
+// client in the middle of its call; then the server is asked again.
+func (e *errand) rounds(ctx context.Context) reply {
+	options, failed := e.options(ctx)
+	if failed != nil {
+		return refused(failed)
+	}
+	params := e.d.params
+	for range maxRounds {
+		answer, err := e.conn.Call(ctx, e.withMeta(e.message(params)), options)
+		if err != nil {
+			return refused(callFailed(ctx, e.d.server, err))
+		}
+		wanted, state, more := era.ReadInputRequired(answer.Result)
+		if answer.Error != nil || !more {
+			return e.finish(ctx, answer)
+		}
+		state = bytes.Clone(state)
+		responses, failed := e.collect(ctx, wanted)
+		answer.Release()
+		if failed != nil {
+			return refused(failed)
+		}
+		params = era.RetryParams(e.d.params, responses, state)
+	}
+	return refused(callFailed(ctx, e.d.server, fmt.Errorf("it asked for more %d times and did not answer", maxRounds)))
+}
+
+// withMeta says in a legacy client's request what a modern one says in each of its own.
+func (e *errand) withMeta(m *rpc.Message) *rpc.Message {
+	members := append([]byte(`"`+era.MetaCapabilities+`":`), e.c.capabilities...)
+	if level := e.c.level.Load(); level != nil {
+		members = rawjson.AppendQuoted(append(members, `,"`+era.MetaLogLevel+`":`...), *level)
+	}
+	out, bad := rpc.ParseRequest(m.AppendWithMeta(nil, members), rpc.MaxRequestDepth)
+	if bad != nil {
+		return m // params that are an array have no place for it, and no server that wants it
+	}
+	return &out
+}
+
+// collect puts what a server wants to know to the client, one question after the other.
+func (e *errand) collect(ctx context.Context, wanted []era.InputRequest) ([]era.InputResponse, *failure) {
+	relay := &relay{e, ctx}
+	responses := make([]era.InputResponse, 0, len(wanted))
+	for _, w := range wanted {
+		answer, err := rpc.ParseServer(relay.Serve(ctx, e.inner(w)), 0)
+		if err != nil {
+			return nil, callFailed(ctx, e.d.server, err)
+		}
+		value := bytes.Clone(answer.Result)
+		if answer.Error != nil {
+			if value = declined(w.Method); value == nil {
+				return nil, &failure{err: rpc.NewError(rpc.CodeInternal,
+					fmt.Sprintf("server %q asked for %s, and the client refused: %s", e.d.server, clipped(w.Method), clipped(textMember(answer.Error, "message"))))}
+			}
+		}
+		responses = append(responses, era.InputResponse{Key: w.Key, Value: value})
+	}
+	return responses, nil
+}
+
+// inner is a question as a request of the server's.
+func (e *errand) inner(w era.InputRequest) *rpc.Message {
+	b := rawjson.AppendQuoted([]byte(`{"jsonrpc":"2.0","id":0,"method":`), w.Method)
+	if w.Params != nil {
+		b = append(append(b, `,"params":`...), w.Params...)
+	}
+	m, err := rpc.ParseServer(append(b, '}'), 0)
+	if err != nil {
+		return &rpc.Message{ID: rpc.NumberID(0), Method: w.Method}
+	}
+	return &m
+}
+
+// declined stands for the client's refusal where the protocol has a word for it.
+func declined(method string) []byte {
+	if method == "elicitation/create" {
+		return []byte(`{"action":"cancel"}`)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package aggregate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"secateur/internal/catalog"
+	"secateur/internal/rawjson"
+	"secateur/internal/upstream"
+)
+
+// destination is where a request goes.
+type destination struct {
+	server string
+	params []byte // as the server wants them
+	tool   string // of a tools/call, as the server calls it
+	raw    []byte // the tool as the server lists it; nil where it does not
+
+	renames bool // what comes back is to be rewritten for this client
+	out     catalog.Outgoing
+}
+
+// pass answers what is neither of the session nor of the handshake: lists, and what a server has to answer.
+func (s *session) pass(ctx context.Context, c *client, a asked) reply {
+	if s.only != "" {
+		return s.forward(ctx, c, a, s.onlyDestination(ctx, c, a))
+	}
+	if l, ok := catalog.ListOf(a.Method); ok {
+		return s.list(ctx, c, a, l)
+	}
+	if !eraHas(c.era, a.Method) {
+		return refused(unknownMethod(a.Method))
+	}
+	d, failed := s.route(ctx, c, a)
+	if failed != nil {
+		return refused(failed)
+	}
+	return s.forward(ctx, c, a, d)
+}
+
+// eraHas reports whether a method that the other era knows exists in this one too.
+func eraHas(e upstream.Era, method string) bool {
+	switch method {
+	case "tasks/result", "tasks/list":
+		return e == upstream.Legacy
+	case "tasks/update":
+		return e == upstream.Modern
+	}
+	return true
+}
+
+// onlyDestination is the one server, and nothing is changed.
+func (s *session) onlyDestination(ctx context.Context, c *client, a asked) destination {
+	d := destination{server: s.only, params: a.Params}
+	if a.Method == "tools/call" {
+		d.tool = a.Name
+		d.raw, _ = known(ctx, c.member).Tool(s.only, a.Name)
+	}
+	return d
+}
+
+// route finds the server that a request is for.
+func (s *session) route(ctx context.Context, c *client, a asked) (destination, *failure) {
+	if !catalog.Routed(a.Method) {
+		return s.routeUnknown(ctx, c, a)
+	}
+	lists := s.listsFor(ctx, c, a)
+	view := c.view(lists)
+	r, err := view.Route(a.Method, a.Params)
+	if err != nil {
+		return destination{}, paramsFailed(err)
+	}
+	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing()}
+	if a.Method == "tools/call" {
+		d.tool = r.Name
+		d.raw, _ = lists.Tool(r.Server, r.Name)
+	}
+	return d, nil
+}
+
+// listsFor are the lists that a request's names are looked up in. A name in the contract's own form names its server
+// by itself, so that nobody has to wait for other servers.
+func (s *session) listsFor(ctx context.Context, c *client, a asked) *catalog.Catalog {
+	if id, _, ok := strings.Cut(a.Name, catalog.ContractSeparator); ok && slices.Contains(s.servers(), id) {
+		return known(ctx, c.member)
+	}
+	lists, _ := c.member.Catalog(ctx)
+	return lists
+}
+
+// routeUnknown is for a method that the protocol does not have, or not yet: it goes to the server that its name or
+// URI belongs to.
+func (s *session) routeUnknown(ctx context.Context, c *client, a asked) (destination, *failure) {
+	if a.Name == "" && a.URI == "" {
+		return destination{}, unknownMethod(a.Method)
+	}
+	lists := s.listsFor(ctx, c, a)
+	view := c.view(lists)
+	d := destination{renames: true}
+	var original string
+	var ok bool
+	key := "name"
+	if a.Name != "" {
+		if d.server, original, ok = view.ResolveTool(a.Name); !ok {
+			d.server, original, ok = view.ResolvePrompt(a.Name)
+		}
+	}
+	if !ok && a.URI != "" {
+		key = "uri"
+		if d.server, original, ok = view.ResolveURI(a.URI); ok {
+			d.out.Asked, d.out.Original = a.URI, original
+		}
+	}
+	if !ok {
+		return destination{}, unknownMethod(a.Method)
+	}
+	d.out.Server = d.server
+	d.params = setMember(a.Params, key, rawjson.AppendQuoted(nil, original))
+	return d, nil
+}

@@ -1,0 +1,75 @@
+package aggregate
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+)
+
+// sealer makes what we hand to clients and want back unchanged. Its key lives as long as the program: so do the calls
+// that the sealed texts speak of.
+type sealer struct{ aead cipher.AEAD }
+
+func newSealer() (sealer, error) {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return sealer{}, fmt.Errorf("seal: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return sealer{}, fmt.Errorf("seal: %w", err)
+	}
+	return sealer{aead}, nil
+}
+
+// state is what a client that is asked for input brings back.
+type state struct {
+	kind   byte
+	round  byte
+	call   callID
+	digest digest // of the request that it belongs to
+}
+
+// The kinds of state.
+const (
+	stateParked byte = iota + 1 // the call waits
+	stateAgain                  // the call is to be made again
+)
+
+type (
+	callID [16]byte
+	digest [32]byte
+)
+
+const stateSize = 2 + len(callID{}) + len(digest{})
+
+// close seals a state for a principal.
+func (s sealer) close(st state, principal string) string {
+	b := make([]byte, 0, stateSize)
+	b = append(b, st.kind, st.round)
+	b = append(append(b, st.call[:]...), st.digest[:]...)
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, b, []byte(principal))) //nolint:gosec // G407: this AEAD makes its own nonces
+}
+
+var errNotOurs = errors.New("not a state of ours")
+
+// open is the way back. What anybody else made, or was made for somebody else, is refused.
+func (s sealer) open(text, principal string) (st state, err error) {
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return state{}, errNotOurs
+	}
+	b, err := s.aead.Open(nil, nil, sealed, []byte(principal))
+	if err != nil || len(b) != stateSize {
+		return state{}, errNotOurs
+	}
+	st.kind, st.round = b[0], b[1]
+	copy(st.call[:], b[2:])
+	copy(st.digest[:], b[2+len(st.call):])
+	return st, nil
+}

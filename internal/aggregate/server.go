@@ -1,0 +1,102 @@
+package aggregate
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/downstream"
+	"secateur/internal/mask"
+	"secateur/internal/originals"
+	"secateur/internal/pool"
+	"secateur/internal/ratelimit"
+	"secateur/internal/rawjson"
+	"secateur/internal/secret"
+)
+
+// Options make a Server.
+type Options struct {
+	Pool      *pool.Pool
+	Masker    *mask.Masker    // nil: nothing is cut
+	Originals originals.Store // where originals go before they are cut
+	Token     secret.Text     // that a request may bring in params.proxy.authToken; empty: none is asked
+	Limit     *ratelimit.Local
+	PageSize  int // items of a list on a page at most; 0: all
+	Version   string
+
+	// GreetingWait is how long an answer to initialize waits for what servers that are still starting say about
+	// themselves; their lists are waited for later, and longer. Default five seconds.
+	GreetingWait time.Duration
+	// AnswerTime is how long a client may take to answer a server's question, and to come back to a parked call.
+	// Default ten minutes: a person may have to be asked.
+	AnswerTime time.Duration
+
+	Metrics prometheus.Registerer
+	Log     *slog.Logger // nil discards
+}
+
+// Server is the door. Its methods may be used by many goroutines.
+type Server struct {
+	opt     Options
+	log     *slog.Logger
+	info    []byte // serverInfo, JSON
+	parked  parkedCalls
+	seal    sealer
+	metrics metrics
+	all     *scope
+}
+
+// New makes a Server.
+func New(opt Options) (*Server, error) {
+	if opt.Pool == nil || opt.Masker != nil && opt.Originals == nil {
+		return nil, errors.New("aggregate: a pool, and for masking a store, are needed")
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.AnswerTime <= 0 {
+		opt.AnswerTime = 10 * time.Minute
+	}
+	if opt.GreetingWait <= 0 {
+		opt.GreetingWait = 5 * time.Second
+	}
+	seal, err := newSealer()
+	if err != nil {
+		return nil, err
+	}
+	info := rawjson.AppendQuoted([]byte(`{"name":"secateur","title":"secateur","version":`), opt.Version)
+	s := &Server{opt: opt, log: opt.Log, info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
+	s.all = &scope{server: s}
+	return s, nil
+}
+
+// Aggregate is all servers as one.
+func (s *Server) Aggregate() downstream.Server { return s.all }
+
+// Only is one server as it is, nothing renamed and nothing cut; nil if there is none of that id.
+func (s *Server) Only(id string) downstream.Server {
+	if !slices.Contains(s.opt.Pool.IDs(), id) {
+		return nil
+	}
+	return &scope{server: s, only: id}
+}
+
+// Close ends what waits for clients to come back.
+func (s *Server) Close() { s.parked.close() }
+
+// scope is what a client sees.
+type scope struct {
+	server *Server
+	only   string // the id of the one server; "": all
+}
+
+// Open makes the session of a client that has a connection of its own.
+func (sc *scope) Open(o downstream.Opening) downstream.Session {
+	return &session{Server: sc.server, only: sc.only, link: o.Link, quiet: make(chan struct{})}
+}
+
+// Stateless makes the session for requests that stand alone.
+func (sc *scope) Stateless() downstream.Session { return &session{Server: sc.server, only: sc.only} }

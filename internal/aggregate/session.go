@@ -1,0 +1,185 @@
+package aggregate
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"secateur/internal/downstream"
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// session is one client's connection or, without a link, all requests that stand alone.
+type session struct {
+	*Server
+	only string
+	link downstream.Link // nil: there is no connection
+
+	running running
+	asks    asks
+	words   words
+	notices notices
+	quiet   chan struct{} // closed when the client will say nothing more; nil: that is not known
+	trusted atomic.Bool   // a token came in a request's body
+
+	mu     sync.Mutex
+	closed bool               // guarded by mu
+	legacy *client            // guarded by mu; who said initialize, or spoke without
+	modern map[string]*client // guarded by mu; by capabilities: connections to servers outlive the single request
+}
+
+// Principal is who the session's opener turned out to be; "" as long as only headers can tell.
+func (s *session) Principal() string {
+	if s.trusted.Load() {
+		return tokenPrincipal
+	}
+	return ""
+}
+
+// Handle answers a request.
+func (s *session) Handle(ctx context.Context, req *rpc.Message, x downstream.Exchange) downstream.Answer {
+	t := s.metrics.begin(req.Method)
+	a, outcome := s.handle(ctx, req, x, &t)
+	t.end(outcome)
+	return a
+}
+
+func (s *session) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
+	req, principal, failed := s.admit(req, x)
+	if failed != nil {
+		return failed.answer(req.ID), failed.err.Data.Code
+	}
+	if s.link != nil { // a request that stands alone is cancelled by hanging up
+		var done func()
+		ctx, done = s.running.begin(ctx, req.ID)
+		defer done()
+	}
+	a := asked{Message: req, x: x, timing: t}
+	if req.Meta() != nil {
+		a.meta = era.ReadMeta(req.Params)
+	}
+	if req.Method == "initialize" && !a.isModern() {
+		return a.outcome(s.initialize(ctx, a))
+	}
+	c, leave, failed := s.clientOf(a, principal)
+	if failed != nil {
+		return failed.answer(req.ID), failed.err.Data.Code
+	}
+	defer leave()
+	return a.outcome(s.dispatch(ctx, c, a))
+}
+
+// asked is a request and where its answer goes.
+type asked struct {
+	*rpc.Message
+	x      downstream.Exchange
+	timing *timing
+	meta   era.Meta
+}
+
+// isModern tells the era of a request by what it says, in its params or in its headers.
+func (a asked) isModern() bool { return a.meta.HasVersion || isModernHeader(a.x) }
+
+// reply is what a request comes to: an answer or a failure.
+type reply struct {
+	downstream.Answer
+	failed  *failure
+	outcome string // "": ok
+}
+
+func (a asked) outcome(r reply) (downstream.Answer, string) {
+	switch {
+	case r.failed != nil && r.failed.err.Code == rpc.CodeCancelled && a.x.Header() == nil:
+		return downstream.Answer{}, r.failed.err.Data.Code // on a pipe, who cancels gets no answer
+	case r.failed != nil:
+		if a.isModern() && r.failed.status == 0 {
+			r.failed.status = modernStatus(r.failed.err.Code)
+		}
+		return r.failed.answer(a.ID), r.failed.err.Data.Code
+	case r.outcome == "":
+		return r.Answer, "ok"
+	}
+	return r.Answer, r.outcome
+}
+
+func refused(f *failure) reply { return reply{failed: f} }
+
+// result is an answer of our own.
+func (a asked) result(result []byte) reply {
+	return reply{Answer: downstream.Answer{Body: rpc.AppendResult(make([]byte, 0, len(result)+64), a.ID, result)}}
+}
+
+// dispatch answers a request of a client who is known.
+func (s *session) dispatch(ctx context.Context, c *client, a asked) reply {
+	isModern := c.era == upstream.Modern
+	switch a.Method {
+	case "ping":
+		if !isModern {
+			return a.result([]byte("{}"))
+		}
+	case "server/discover":
+		if isModern {
+			return s.discover(ctx, c, a)
+		}
+	case "logging/setLevel":
+		if !isModern {
+			return s.setLevel(ctx, c, a)
+		}
+	case "resources/subscribe", "resources/unsubscribe":
+		if !isModern {
+			return s.subscribe(ctx, c, a)
+		}
+	case "subscriptions/listen":
+		if isModern {
+			return s.listen(ctx, c, a)
+		}
+	case "initialize":
+	default:
+		return s.pass(ctx, c, a)
+	}
+	return refused(unknownMethod(a.Method))
+}
+
+// Notify takes a notification of the client.
+func (s *session) Notify(ctx context.Context, n *rpc.Message, x downstream.Exchange) {
+	n, ok := s.admitNotice(n, x)
+	if !ok {
+		return
+	}
+	switch n.Method {
+	case "notifications/initialized":
+		s.legacyClient().news.begin()
+	case "notifications/cancelled":
+		s.running.cancel(n.RequestID())
+	case "notifications/progress":
+		s.progressOf(ctx, n)
+	default:
+		s.broadcast(ctx, n)
+	}
+}
+
+// NoMoreComes ends what waits for a word from the client. What it asked for is still answered.
+func (s *session) NoMoreComes() { close(s.quiet) }
+
+// Respond takes the client's answer to a question of ours.
+func (s *session) Respond(_ context.Context, r *rpc.Message) { s.asks.answered(r) }
+
+// Close lets go of the servers.
+func (s *session) Close() {
+	s.running.close()
+	s.mu.Lock()
+	s.closed = true
+	leaving := []*client{s.legacy}
+	for _, c := range s.modern {
+		leaving = append(leaving, c)
+	}
+	s.legacy, s.modern = nil, nil
+	s.mu.Unlock()
+	for _, c := range leaving {
+		if c != nil {
+			c.member.Leave()
+		}
+	}
+}

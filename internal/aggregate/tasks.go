@@ -1,0 +1,85 @@
+package aggregate
+
+import (
+	"context"
+	"sync"
+
+	"secateur/internal/catalog"
+	"secateur/internal/era"
+	"secateur/internal/pool"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// taskNews are those of one server's tasks that a client listens to.
+type taskNews struct {
+	l      *listener
+	server string
+}
+
+// Serve passes on how a task is doing. Nothing else comes this way.
+func (n taskNews) Serve(_ context.Context, m *rpc.Message) []byte {
+	if m.Method == "notifications/tasks" {
+		n.l.pass(n.server, m)
+	}
+	return nil
+}
+
+// followTasks has the servers tell of tasks until ctx is done, and returns those that can be followed, in the client's
+// words. Only modern servers have such tasks.
+func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l *listener, ids []string, work *sync.WaitGroup) (honoured []string) {
+	own := map[string][]string{} // ids by server, in its own words
+	names := map[string][]string{}
+	for _, id := range ids {
+		server, task := s.only, id
+		if s.only == "" {
+			var ok bool
+			if server, task, ok = catalog.UnwrapTask(id); !ok {
+				continue
+			}
+		}
+		own[server] = append(own[server], task)
+		names[server] = append(names[server], id)
+	}
+	for server, tasks := range own {
+		conn, err := m.Conn(ctx, server)
+		if err != nil {
+			continue
+		}
+		if peer, err := conn.Peer(ctx); err != nil || peer.Era != upstream.Modern {
+			continue
+		}
+		req, bad := rpc.ParseRequest(taskListen(c, tasks), rpc.MaxRequestDepth)
+		if bad != nil {
+			continue
+		}
+		honoured = append(honoured, names[server]...)
+		work.Go(func() {
+			options := upstream.CallOptions{Own: true, Patient: true, Related: taskNews{l, server}}
+			if _, err := conn.Call(ctx, &req, options); err != nil {
+				s.log.DebugContext(ctx, "tasks not followed", "upstream", server, "err", err)
+			}
+		})
+	}
+	return honoured
+}
+
+// taskListen is the request to be told of tasks, with the client's own capabilities: it is for them that tasks exist.
+func taskListen(c *client, tasks []string) []byte {
+	b := []byte(`{"jsonrpc":"2.0","id":"tasks","method":"subscriptions/listen","params":{"notifications":{"taskIds":`)
+	b = append(appendTexts(b, tasks), `},"_meta":{"`+era.MetaCapabilities+`":`...)
+	return append(append(b, c.capabilities...), "}}}"...)
+}
+
+// appendTexts appends an array of strings.
+func appendTexts(b []byte, texts []string) []byte {
+	b = append(b, '[')
+	for i, text := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rawjson.AppendQuoted(b, text)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,43 @@
+package aggregate
+
+import (
+	"sync"
+
+	"secateur/internal/catalog"
+	"secateur/internal/rpc"
+)
+
+// words are what a client calls the resources that it follows: it gets to hear its own word, of the several that it may
+// have used.
+type words struct {
+	mu    sync.Mutex
+	asked map[resource]string // guarded by mu
+}
+
+// resource is one of a server's, by its own URI.
+type resource struct{ server, uri string }
+
+func (w *words) set(server, uri, asked string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked == nil {
+		w.asked = map[resource]string{}
+	}
+	w.asked[resource{server, uri}] = asked
+}
+
+func (w *words) drop(server, uri string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.asked, resource{server, uri})
+}
+
+// outgoing rewrites what a server sends about a resource.
+func (w *words) outgoing(server string, m *rpc.Message) catalog.Outgoing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if asked, ok := w.asked[resource{server, m.URI}]; ok {
+		return catalog.Outgoing{Server: server, Asked: asked, Original: m.URI}
+	}
+	return catalog.Outgoing{Server: server}
+}

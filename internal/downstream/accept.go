@@ -1,0 +1,59 @@
+package downstream
+
+import (
+	"net/http"
+	"strings"
+)
+
+// accepts is which kinds of answer a client takes.
+type accepts struct {
+	json, stream bool
+}
+
+// readAccept reads the Accept header. A client that names no stream takes none; one that names nothing takes JSON.
+func readAccept(h http.Header) accepts {
+	values := h["Accept"]
+	if len(values) == 0 {
+		return accepts{json: true}
+	}
+	var a accepts
+	for _, value := range values {
+		for entry := range strings.SplitSeq(value, ",") {
+			kind, params, _ := strings.Cut(entry, ";")
+			if isRefused(params) {
+				continue
+			}
+			switch kind = strings.TrimSpace(kind); {
+			case strings.EqualFold(kind, typeJSON), strings.EqualFold(kind, "application/*"), kind == "*/*", kind == "":
+				a.json = true
+			case strings.EqualFold(kind, typeStream), strings.EqualFold(kind, "text/*"):
+				a.stream = true
+			}
+		}
+	}
+	return a
+}
+
+// isRefused tells whether the parameters of an entry say that it is not wanted: a weight of 0.
+func isRefused(params string) bool {
+	for param := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(param, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			value = strings.TrimSpace(value)
+			return value != "" && strings.Trim(value, "0.") == ""
+		}
+	}
+	return false
+}
+
+const (
+	typeJSON   = "application/json"
+	typeStream = "text/event-stream"
+)
+
+// isJSON tells whether a body may be JSON by its Content-Type: it is, or nothing is said.
+func isJSON(h http.Header) bool {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "" || strings.EqualFold(kind, typeJSON)
+}

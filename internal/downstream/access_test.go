@@ -1,0 +1,88 @@
+package downstream_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const (
+	mine     = "Authorization: Bearer mine"
+	yours    = "Authorization: Bearer yours"
+	nobody   = "Authorization: Bearer none"
+	stranger = "Authorization: Bearer stranger"
+)
+
+const byBody = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","proxy":{"authToken":"body"}}}`
+
+func TestWhoMayDoWhat(t *testing.T) {
+	response := `{"jsonrpc":"2.0","id":"q","result":{}}`
+	h := build(t, &brain{})
+	withToken := h.open(t, "2025-06-18", mine)
+	resp := h.ask(t, "POST", "", byBody, nobody)
+	inBody := "Mcp-Session-Id: " + resp.Header.Get("Mcp-Session-Id")
+	for _, c := range []struct {
+		rule, method, path, body string
+		header                   []string
+		status                   int
+	}{
+		{"a stranger", "POST", "", call(1, "x"), []string{stranger, modern}, 403},
+		{"a stranger listens", "GET", "", "", []string{stranger}, 403},
+		{"nobody asks a server that is not known", "POST", "/two", call(1, "x"), []string{nobody, modern}, 401},
+		{"nobody initializes: the session decides", "POST", "", initialize("2025-06-18"), []string{nobody}, 401},
+		{"nobody sends a modern request: the session decides", "POST", "", call(1, "x"), []string{nobody, modern}, 200},
+		{"nobody opens HTTP+SSE", "GET", "", "", []string{nobody}, 401},
+
+		{"the owner asks", "POST", "", call(1, "x"), []string{mine, withToken}, 200},
+		{"the owner notifies", "POST", "", note("x"), []string{mine, withToken}, 202},
+		{"another asks", "POST", "", call(1, "x"), []string{yours, withToken}, 404},
+		{"another notifies", "POST", "", note("x"), []string{yours, withToken}, 404},
+		{"another listens", "GET", "", "", []string{yours, withToken}, 404},
+		{"another ends it", "DELETE", "", "", []string{yours, withToken}, 404},
+		{"nobody asks: the session decides", "POST", "", call(1, "x"), []string{nobody, withToken}, 200},
+		{"nobody notifies", "POST", "", note("x"), []string{nobody, withToken}, 401},
+		{"nobody responds", "POST", "", response, []string{nobody, withToken}, 401},
+		{"nobody listens", "GET", "", "", []string{nobody, withToken}, 401},
+		{"nobody ends it", "DELETE", "", "", []string{nobody, withToken}, 401},
+
+		{"a token in the body: asks", "POST", "", call(1, "x"), []string{nobody, inBody}, 200},
+		{"a token in the body: notifies", "POST", "", note("x"), []string{nobody, inBody}, 202},
+		{"a token in the body: responds", "POST", "", response, []string{nobody, inBody}, 202},
+		{"a token in the body: another asks", "POST", "", call(1, "x"), []string{yours, inBody}, 404},
+		{"a token in the body: ends it", "DELETE", "", "", []string{nobody, inBody}, 204},
+	} {
+		resp := h.ask(t, c.method, c.path, c.body, c.header...)
+		body := text(t, resp)
+		if resp.StatusCode != c.status {
+			t.Errorf("%s: %d %s, want %d", c.rule, resp.StatusCode, body, c.status)
+		}
+		switch c.status {
+		case 401:
+			if !strings.Contains(body, "-32015") {
+				t.Errorf("%s: %s", c.rule, body)
+			}
+			if resp.Header.Get("Www-Authenticate") == "" && !strings.Contains(c.rule, "session decides") {
+				t.Errorf("%s: no challenge", c.rule)
+			}
+		case 403:
+			if !strings.Contains(body, "-32016") {
+				t.Errorf("%s: %s", c.rule, body)
+			}
+		}
+	}
+	if got := h.sessions()[0].Opening.Principal; got != "mine" {
+		t.Errorf("opened by %q", got)
+	}
+	if got := h.sessions()[1].Opening.Principal; got != "" {
+		t.Errorf("opened by %q, want nobody known", got)
+	}
+}
+
+func TestATokenInTheBodyLetsAClientListen(t *testing.T) {
+	h := build(t, &brain{})
+	session := "Mcp-Session-Id: " + h.ask(t, "POST", "", byBody, nobody).Header.Get("Mcp-Session-Id")
+	resp := h.ask(t, "GET", "", "", nobody, session)
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("%d", resp.StatusCode)
+	}
+}

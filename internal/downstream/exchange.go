@@ -1,0 +1,273 @@
+package downstream
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"secateur/internal/rpc"
+)
+
+// exchange is what is around the requests of one POST: one, or those of a batch. Nothing is sent before there is
+// something to send. An answer that comes first and alone goes out whole; what comes before it, or a long silence,
+// opens a stream, which a goroutine carries until the answer is on it.
+type exchange struct {
+	*request
+	shelf *shelf     // where the stream has its messages
+	kind  streamKind // of the stream
+
+	mu       sync.Mutex
+	session  string    // the id to tell the client; guarded by mu, like all below
+	primes   bool      // a stream begins with a priming event
+	stream   *stream   // nil: none was opened
+	carried  chan bool // tells whether the stream was carried to its end
+	answered bool
+	timer    *time.Timer
+
+	own    shelf // of a request without a session
+	cancel context.CancelFunc
+}
+
+// Send puts a message ahead of the answer.
+func (x *exchange) Send(msg []byte) bool {
+	if !x.accept.stream {
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stream != nil {
+		return x.stream.put(msg)
+	}
+	if !x.makeStream() {
+		return false
+	}
+	ok := x.stream.put(msg)
+	x.carry(nil)
+	return ok
+}
+
+// Header holds the header of the HTTP request.
+func (x *exchange) Header() http.Header { return x.r.Header }
+
+// Principal names the caller.
+func (x *exchange) Principal() string { return x.principal }
+
+// Streams reports whether the client takes a stream.
+func (x *exchange) Streams() bool { return x.accept.stream }
+
+// watch begins to wait for the answer: a client that takes a stream hears of us if that lasts.
+func (x *exchange) watch() {
+	if x.accept.stream {
+		x.timer = time.AfterFunc(x.h.opt.KeepAlive, func() {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			if x.stream == nil && x.makeStream() {
+				x.carry([]byte(keepAlive))
+			}
+		})
+	}
+}
+
+// makeStream opens a stream, unless nobody would read it.
+func (x *exchange) makeStream() bool {
+	if x.answered || x.r.Context().Err() != nil {
+		return false
+	}
+	x.stream = x.shelf.open(x.kind)
+	return true
+}
+
+// carry begins to write the stream to the client.
+func (x *exchange) carry(head []byte) {
+	x.carried = make(chan bool, 1)
+	r := newReader()
+	x.stream.attach(r, position{})
+	if x.primes {
+		head = append(appendPriming(nil, place{stream: x.stream.number}), head...)
+	}
+	x.announce()
+	stream := x.stream
+	go func() {
+		x.h.metrics.streams.Inc()
+		defer x.h.metrics.streams.Dec()
+		x.w.beginStream(-1)
+		wrote, all := x.w.carry(stream, r, head, x.h.opt.KeepAlive, x.r.Context().Done())
+		stream.detach(r, x.kind == resumable && wrote)
+		x.carried <- all
+	}()
+}
+
+// announce tells the client its session.
+func (x *exchange) announce() {
+	if x.session != "" {
+		x.w.Header()["Mcp-Session-Id"] = []string{x.session}
+	}
+}
+
+// disown takes back what an initialize was promised.
+func (x *exchange) disown() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.session = ""
+}
+
+// agree notes the session's revision of the protocol.
+func (x *exchange) agree(version string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.primes = primes(version)
+}
+
+// early gives an answer that others are to follow. It reports false if there is no stream to put it on yet.
+func (x *exchange) early(a *Answer) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stream == nil {
+		return false
+	}
+	x.stream.answer(a)
+	return true
+}
+
+// finish ends the exchange with its answers: more than one are those of a batch. It reports whether the client was
+// there to get them.
+func (x *exchange) finish(isBatch bool, answers ...*Answer) bool {
+	x.mu.Lock()
+	x.answered = true
+	if x.timer != nil {
+		x.timer.Stop()
+	}
+	x.mu.Unlock()
+	defer func() {
+		for _, a := range answers {
+			a.free()
+		}
+	}()
+	if x.stream != nil {
+		for _, a := range answers {
+			x.stream.answer(a)
+		}
+		x.stream.finish()
+		all := <-x.carried
+		x.h.metrics.answered(asStream, all)
+		return all
+	}
+	here := x.r.Context().Err() == nil // one who seems to have gone may still be reading
+	if x.wantsStream(answers) {
+		here = x.sendStream(answers, here) && here
+		x.h.metrics.answered(asStream, here)
+		return here
+	}
+	here = x.sendJSON(isBatch, answers) && here
+	x.h.metrics.answered(asJSON, here)
+	return here
+}
+
+// wantsStream tells whether answers go out as a stream. One with a status of its own does not.
+func (x *exchange) wantsStream(answers []*Answer) bool {
+	if !x.accept.stream {
+		return false
+	}
+	wants := !x.accept.json
+	for _, a := range answers {
+		if a.Status != 0 && a.Status != http.StatusOK || len(a.Body) == 0 {
+			return false
+		}
+		wants = wants || a.Stream
+	}
+	return wants
+}
+
+// sendJSON writes answers that are no stream.
+func (x *exchange) sendJSON(isBatch bool, answers []*Answer) bool {
+	x.announce()
+	if isBatch {
+		return x.sendBody(http.StatusOK, joinAnswers(answers))
+	}
+	a := answers[0]
+	maps.Copy(x.w.Header(), a.Header)
+	status := a.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return x.sendBody(status, a.Body)
+}
+
+// sendBody writes an answer. Where it is empty nobody wants to know any more.
+func (x *exchange) sendBody(status int, body []byte) bool {
+	if len(body) == 0 {
+		x.w.WriteHeader(http.StatusAccepted)
+		return true
+	}
+	return x.w.sendJSON(status, body) == nil
+}
+
+// sendStream writes a stream that is whole already. If the client was here to see it begin, it may come back to it.
+func (x *exchange) sendStream(answers []*Answer, here bool) bool {
+	x.announce()
+	var at place
+	if x.kind.keeps() {
+		at.stream = x.shelf.number()
+	}
+	var head []byte
+	if x.primes {
+		head = appendPriming(make([]byte, 0, maxEventHead), at)
+	}
+	frames, length := make([]*frame, len(answers)), len(head)
+	for i, a := range answers {
+		if x.kind.keeps() {
+			at.message++
+		}
+		maps.Copy(x.w.Header(), a.Header)
+		frames[i] = newFrame(a, at, false)
+		length += frames[i].length()
+	}
+	x.w.beginStream(length)
+	err := x.w.sendAll(head, frames)
+	if x.kind.keeps() && here {
+		x.shelf.keep(at.stream, frames, err == nil)
+		return err == nil
+	}
+	for _, f := range frames {
+		f.dropped = true
+		f.free()
+	}
+	return err == nil
+}
+
+// handle asks the session. A fault in one request ends that request, not the program.
+func handle(ctx context.Context, log *slog.Logger, s Session, req *rpc.Message, x Exchange) (a Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.ErrorContext(ctx, "request panicked", "method", req.Method, "panic", p, "stack", string(debug.Stack()))
+			a = Answer{Body: rpc.NewError(rpc.CodeInternal, "internal error").AppendResponse(nil, req.ID), Refused: true}
+		}
+	}()
+	return s.Handle(ctx, req, x)
+}
+
+// takeIn gives the session a notification or a response.
+func takeIn(ctx context.Context, log *slog.Logger, s Session, msg *rpc.Message, x Exchange) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.ErrorContext(ctx, "message panicked", "method", msg.Method, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	if msg.Kind() == rpc.Response {
+		s.Respond(ctx, msg)
+		return
+	}
+	s.Notify(ctx, msg, x)
+}
+
+// notice is what is around a message that is not answered.
+type notice struct{ *request }
+
+func (notice) Send([]byte) bool      { return false }
+func (n notice) Header() http.Header { return n.r.Header }
+func (n notice) Principal() string   { return n.principal }
+func (notice) Streams() bool         { return false }

@@ -1,0 +1,22 @@
+package downstream
+
+// What tests of the wire format use.
+
+func AppendEvent(dst []byte, stream, message uint64, msg []byte) []byte {
+	return appendEvent(dst, place{stream, message}, msg)
+}
+
+func AppendPriming(dst []byte, stream, message uint64) []byte {
+	return appendPriming(dst, place{stream, message})
+}
+
+func ReadPlace(id string) (stream, message uint64, ok bool) {
+	p, ok := readPlace(id)
+	return p.stream, p.message, ok
+}
+
+// Accepts tells what an Accept header lets through.
+func Accepts(values ...string) (json, stream bool) {
+	a := readAccept(map[string][]string{"Accept": values})
+	return a.json, a.stream
+}

@@ -1,0 +1,102 @@
+package downstream
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"secateur/internal/access"
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+)
+
+// refuse answers a request that gets no further.
+func (q *request) refuse(id rpc.ID, f *rpchttp.Failure) {
+	switch f.Status {
+	case http.StatusUnauthorized:
+		q.w.Header().Set("WWW-Authenticate", access.Challenge)
+	case http.StatusServiceUnavailable:
+		q.w.Header().Set("Retry-After", "30")
+	}
+	q.h.metrics.refused.WithLabelValues(f.Err.Data.Code).Inc()
+	f.Write(q.w.ResponseWriter, id)
+}
+
+// wrongMethod answers a request whose HTTP method has no meaning here.
+func (q *request) wrongMethod(allowed, text string) {
+	q.w.Header().Set("Allow", allowed)
+	q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusMethodNotAllowed, text))
+}
+
+// unknownServer is a path that names no server.
+func (q *request) unknownServer() *rpchttp.Failure {
+	name := q.scope
+	const most = 80
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	list := "none is configured"
+	if known := q.h.opt.Known(); len(known) > 0 {
+		list = "known are " + strings.Join(known, ", ")
+	}
+	return &rpchttp.Failure{
+		Status: http.StatusNotFound,
+		Err:    rpc.NewError(rpc.CodeUnknownServer, fmt.Sprintf("unknown server %q; %s", name, list)),
+	}
+}
+
+// unsupportedVersion is a revision of the protocol that is not spoken here.
+func (q *request) unsupportedVersion() *rpchttp.Failure {
+	const most = 40
+	version := strings.ToValidUTF8(q.version[:min(len(q.version), most)], "")
+	e := rpc.NewError(rpc.CodeUnsupportedVersion, fmt.Sprintf("protocol version %q is not supported", version))
+	e.Data.Supported, e.Data.Requested = append([]string{era.LatestModern}, era.LegacyVersions()...), version
+	return rpchttp.BadRequest(e)
+}
+
+// unauthorized is a caller without a valid token.
+func (q *request) unauthorized() *rpchttp.Failure {
+	reason := q.verdict.Reason
+	if reason == "" {
+		reason = "the session belongs to a caller with a token"
+	}
+	return &rpchttp.Failure{Status: http.StatusUnauthorized, Err: rpc.NewError(rpc.CodeUnauthorized, reason)}
+}
+
+func noSession() *rpchttp.Failure {
+	return hinted(http.StatusBadRequest, "the request names no session in the header Mcp-Session-Id",
+		"send initialize first and repeat the Mcp-Session-Id of its answer")
+}
+
+func unknownSession() *rpchttp.Failure {
+	return hinted(http.StatusNotFound, "there is no such session: it has ended or expired",
+		"send initialize without Mcp-Session-Id to open another")
+}
+
+func tooManySessions(most int) *rpchttp.Failure {
+	e := rpc.NewError(rpc.CodeRateLimited, fmt.Sprintf("all %d sessions are taken", most))
+	e.Data.Hint = "end sessions that are not needed with DELETE, or try again later"
+	return &rpchttp.Failure{Status: http.StatusServiceUnavailable, Err: e}
+}
+
+func stopping() *rpchttp.Failure {
+	e := rpc.NewError(rpc.CodeInternal, "the program is about to stop")
+	e.Data.Hint = "connect again"
+	return &rpchttp.Failure{Status: http.StatusServiceUnavailable, Err: e}
+}
+
+func unacceptable() *rpchttp.Failure {
+	return rpchttp.InvalidRequest(http.StatusNotAcceptable, "the answer is application/json or text/event-stream, and the header Accept wants neither")
+}
+
+func noBatch() *rpchttp.Failure {
+	return rpchttp.InvalidRequest(http.StatusBadRequest, "batches are accepted in sessions of the protocol version 2025-03-26 only")
+}
+
+// hinted is an invalid request about which something can be done.
+func hinted(status int, text, hint string) *rpchttp.Failure {
+	f := rpchttp.InvalidRequest(status, text)
+	f.Err.Data.Hint = hint
+	return f
+}

@@ -1,0 +1,206 @@
+package downstream
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/access"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+)
+
+// HTTPOptions make an HTTP. Server, Known, Check and MaxMessageBytes are needed.
+type HTTPOptions struct {
+	// Server is the one of a name, as the path gives it, "" where it gives none; nil for a name that is not known.
+	Server func(name string) Server
+	// Known lists the names, for the answer to one that is not among them.
+	Known func() []string
+	// Check says who sent a request. Who is [access.Forbidden] is turned away. Who is [access.Unauthorized] is let
+	// through to the session with a principal of "", where the message itself may say who sent it.
+	Check func(*http.Request) (principal string, v access.Verdict)
+
+	MaxMessageBytes int64         // a larger request is refused
+	IdleTimeout     time.Duration // a session without request, stream and running call ends after this; 0: 30 min
+	MaxSessions     int           // 0: 16384
+	MaxInFlight     int           // requests of one session that run at once, the next wait; 0: 256
+	KeepAlive       time.Duration // how long a stream may be silent; 0: 15 s
+
+	Metrics prometheus.Registerer // nil: not counted
+	Log     *slog.Logger          // nil discards
+}
+
+// HTTP serves MCP clients at /mcp and /mcp/{server}.
+type HTTP struct {
+	opt      HTTPOptions
+	log      *slog.Logger
+	metrics  metrics
+	sessions registry
+	held     atomic.Int64 // bytes on the shelves of all sessions
+
+	mu       sync.Mutex
+	stopped  bool               // guarded by mu; nothing new begins
+	lone     map[*exchange]bool // guarded by mu; requests without a session, and whether they only listen
+	handlers sync.WaitGroup     // added to with mu held and not stopped, like calls
+	calls    sync.WaitGroup
+}
+
+// NewHTTP makes an HTTP.
+func NewHTTP(opt HTTPOptions) *HTTP {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	setDefault(&opt.IdleTimeout, 30*time.Minute)
+	setDefault(&opt.MaxSessions, 16384)
+	setDefault(&opt.MaxInFlight, 256)
+	setDefault(&opt.KeepAlive, 15*time.Second)
+	h := &HTTP{opt: opt, log: opt.Log, lone: map[*exchange]bool{}}
+	h.sessions = registry{
+		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*session{}, opening: map[*session]struct{}{},
+	}
+	h.metrics = newMetrics(opt.Metrics, h.sessions.count)
+	return h
+}
+
+func setDefault[T int | time.Duration](v *T, standard T) {
+	if *v <= 0 {
+		*v = standard
+	}
+}
+
+// request is one HTTP request and who sent it.
+type request struct {
+	h         *HTTP
+	w         wire
+	r         *http.Request
+	server    Server
+	scope     string // the name of server
+	principal string // "": no valid token came with it
+	verdict   access.Verdict
+	version   string // of the protocol, as the header tells; "" if it does not
+	accept    accepts
+}
+
+// ServeHTTP answers one request of a client.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{h: h, w: newWire(w), r: r, scope: r.PathValue("server"), version: r.Header.Get("Mcp-Protocol-Version"), accept: readAccept(r.Header)}
+	q.principal, q.verdict = h.opt.Check(r)
+	q.server = h.opt.Server(q.scope)
+	switch {
+	case q.verdict.Kind == access.Forbidden, q.verdict.Kind == access.Unauthorized && q.server == nil:
+		rpchttp.Refuse(w, r, q.verdict)
+		return
+	case q.verdict.Kind == access.Unauthorized:
+		q.principal = ""
+	}
+	if !h.begin(&h.handlers) {
+		q.refuse(rpc.ID{}, stopping())
+		return
+	}
+	defer h.handlers.Done()
+	switch r.Method {
+	case http.MethodPost:
+		q.post() //nolint:contextcheck // its calls have the context of their session, not of the request
+	case http.MethodGet:
+		q.get()
+	case http.MethodDelete:
+		q.delete()
+	default:
+		q.wrongMethod("POST, GET, DELETE", "send messages with POST, listen with GET, end a session with DELETE")
+	}
+}
+
+// begin notes something that Close waits for; false: it is too late for that.
+func (h *HTTP) begin(work *sync.WaitGroup) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped {
+		return false
+	}
+	work.Add(1)
+	return true
+}
+
+// beginLone notes a request without a session; false: it is too late.
+func (h *HTTP) beginLone(x *exchange, listens bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stopped {
+		return false
+	}
+	h.calls.Add(1)
+	h.lone[x] = listens
+	return true
+}
+
+func (h *HTTP) endLone(x *exchange) {
+	h.mu.Lock()
+	delete(h.lone, x)
+	h.mu.Unlock()
+	h.calls.Done()
+}
+
+// isStopped tells whether Close has been called.
+func (h *HTTP) isStopped() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stopped
+}
+
+// cancelLone cancels the requests without a session, or those of them that only listen.
+func (h *HTTP) cancelLone(all bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for x, listens := range h.lone {
+		if all || listens {
+			x.cancel()
+		}
+	}
+}
+
+// Close ends all sessions and streams. What only listens ends at once, and so does every session that has no request
+// running; those that run have until ctx is done, then they are cancelled. It returns when everything has ended, or
+// shortly after ctx is done.
+func (h *HTTP) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.stopped = true
+	h.mu.Unlock()
+	h.cancelLone(false)
+	for _, s := range h.sessions.list() {
+		s.closeIfQuiet()
+	}
+	wait(ctx, &h.calls)
+	h.cancelLone(true)
+	for _, s := range h.sessions.list() {
+		s.close()
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastGrace)
+	defer cancel()
+	if !wait(late, &h.calls) || !wait(late, &h.handlers) {
+		return context.Cause(late)
+	}
+	return nil
+}
+
+// lastGrace is how long cancelled requests may take to notice.
+const lastGrace = time.Second
+
+// wait waits for a group and reports whether it was done before ctx.
+func wait(ctx context.Context, work *sync.WaitGroup) bool {
+	done := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

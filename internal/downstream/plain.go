@@ -1,0 +1,110 @@
+package downstream
+
+import (
+	"net/http"
+	"sync"
+
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+)
+
+// plainSession is the session that a POST belongs to by its address: that of a client of HTTP+SSE.
+func (q *request) plainSession() string {
+	if q.r.URL.RawQuery == "" || q.r.Header.Get(headerSession) != "" {
+		return ""
+	}
+	return q.r.URL.Query().Get("sessionId")
+}
+
+// openPlain serves a client of HTTP+SSE: everything for it goes over this one stream, which is told first where to
+// send to. Its end is the session's.
+func (q *request) openPlain() {
+	switch {
+	case q.principal == "":
+		q.refuse(rpc.ID{}, q.unauthorized())
+		return
+	case !q.h.sessions.reserve():
+		q.refuse(rpc.ID{}, tooManySessions(q.h.opt.MaxSessions))
+		return
+	}
+	s := q.newSession(true)
+	defer s.leave()
+	defer s.close()
+	q.h.sessions.add(s)
+	if q.h.isStopped() {
+		return // Close may not have seen it
+	}
+	r := newReader()
+	s.out.attach(r, position{})
+	defer s.out.detach(r, false)
+	q.stream(s.out, r, []byte("event: endpoint\ndata: "+q.r.URL.EscapedPath()+"?sessionId="+s.id+"\n\n"))
+}
+
+// postPlain takes a message of a client of HTTP+SSE. The answer goes over the session's stream. It reports false where
+// the body is needed until then.
+func (q *request) postPlain(msg *rpc.Message, body rpchttp.Buffer) bool {
+	s, failed := q.session(q.plainSession(), true)
+	if failed != nil {
+		q.refuse(msg.ID, failed)
+		return true
+	}
+	if msg.Kind() == rpc.Request {
+		return q.callPlain(s, msg, body)
+	}
+	defer s.leave()
+	if !q.mayUse(s) {
+		q.refuse(msg.ID, q.unauthorized())
+		return true
+	}
+	s.take(s.context(q.r), msg, notice{q})
+	q.w.WriteHeader(http.StatusAccepted)
+	return true
+}
+
+// callPlain starts the answer to a request, and leaves the session when it is given.
+func (q *request) callPlain(s *session, msg *rpc.Message, body rpchttp.Buffer) bool {
+	if !s.beginCall(q.r.Context().Done()) {
+		s.leave()
+		q.refuse(msg.ID, unknownSession())
+		return true
+	}
+	req := *msg
+	go func() {
+		defer s.leave()
+		defer s.endCall()
+		defer body.Release()
+		ctx := s.context(q.r)
+		x := &plainExchange{notice: notice{q}, s: s}
+		a := handle(ctx, q.h.log, s.inner, &req, x)
+		x.finish()
+		s.out.patientAnswer(ctx, &a)
+	}()
+	q.w.WriteHeader(http.StatusAccepted)
+	return false
+}
+
+// plainExchange is what is around a request over HTTP+SSE.
+type plainExchange struct {
+	notice
+	s *session
+
+	mu   sync.Mutex
+	over bool // the answer was given; guarded by mu
+}
+
+// Send puts a message ahead of the answer.
+func (x *plainExchange) Send(msg []byte) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.over && x.s.Send(msg)
+}
+
+// Streams reports that messages can go ahead of the answer.
+func (x *plainExchange) Streams() bool { return true }
+
+// finish lets nothing through behind the answer.
+func (x *plainExchange) finish() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.over = true
+}

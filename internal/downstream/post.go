@@ -1,0 +1,239 @@
+package downstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+)
+
+const (
+	methodInitialize = "initialize"
+	methodListen     = "subscriptions/listen"
+	headerSession    = "Mcp-Session-Id"
+)
+
+// post takes what a client sends: one message, or a batch.
+func (q *request) post() {
+	if !isJSON(q.r.Header) {
+		q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusUnsupportedMediaType, "the Content-Type must be application/json"))
+		return
+	}
+	body, failed := rpchttp.Read(q.w.ResponseWriter, q.r, q.h.opt.MaxMessageBytes)
+	if failed != nil {
+		q.refuse(rpc.ID{}, failed)
+		return
+	}
+	if isArray(body.Bytes) {
+		defer body.Release()
+		q.postBatch(body.Bytes)
+		return
+	}
+	msg, bad := rpc.ParseClient(body.Bytes, rpc.MaxRequestDepth)
+	if bad != nil {
+		q.refuse(msg.ID, rpchttp.BadRequest(bad))
+	} else if !q.take(&msg, body) {
+		return
+	}
+	body.Release()
+}
+
+// take takes one message. It reports false where the body is needed for longer, and will be released.
+func (q *request) take(msg *rpc.Message, body rpchttp.Buffer) bool {
+	isRequest := msg.Kind() == rpc.Request
+	switch {
+	case q.server == nil:
+		q.refuse(msg.ID, q.unknownServer())
+	case !q.knowsVersion():
+		q.refuse(msg.ID, q.unsupportedVersion())
+	case !era.IsModern(q.version) && q.plainSession() != "":
+		return q.postPlain(msg, body)
+	case isRequest && q.accept == accepts{}:
+		q.refuse(msg.ID, unacceptable())
+	case isModern(msg): // even if it says initialize: that era has no such method
+		q.stateless(msg)
+	case isRequest && msg.Method == methodInitialize:
+		q.initialize(msg)
+	case era.IsModern(q.version):
+		q.stateless(msg)
+	default:
+		q.inSession(msg)
+	}
+	return true
+}
+
+// isArray tells whether a body's first token is that of an array.
+func isArray(body []byte) bool {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	return len(body) > 0 && body[0] == '['
+}
+
+// knowsVersion tells whether the header names a revision that is spoken here, or none.
+func (q *request) knowsVersion() bool {
+	return q.version == "" || era.IsModern(q.version) || era.IsLegacy(q.version)
+}
+
+// isModern tells whether a message says of itself that it belongs to no session.
+func isModern(msg *rpc.Message) bool {
+	meta := msg.Meta()
+	return bytes.Contains(meta, []byte(`protocolVersion`)) && era.ReadMeta(msg.Params).HasVersion
+}
+
+// stateless takes a message that belongs to no session.
+func (q *request) stateless(msg *rpc.Message) {
+	session := q.server.Stateless()
+	switch msg.Kind() {
+	case rpc.Notification:
+		takeIn(q.r.Context(), q.h.log, session, msg, notice{q})
+		q.w.WriteHeader(http.StatusAccepted)
+		return
+	case rpc.Response:
+		q.refuse(msg.ID, rpchttp.InvalidRequest(http.StatusBadRequest, "there are no requests to clients in this protocol version, so no responses either"))
+		return
+	}
+	ctx, cancel := context.WithCancel(q.r.Context())
+	defer cancel()
+	x := &exchange{request: q, cancel: cancel}
+	x.shelf = &x.own
+	if !q.h.beginLone(x, msg.Method == methodListen) {
+		q.refuse(msg.ID, stopping())
+		return
+	}
+	defer q.h.endLone(x)
+	x.watch()
+	a := handle(ctx, q.h.log, session, msg, x)
+	x.finish(false, &a)
+}
+
+// initialize opens a session.
+func (q *request) initialize(msg *rpc.Message) {
+	if !q.h.sessions.reserve() {
+		q.refuse(msg.ID, tooManySessions(q.h.opt.MaxSessions))
+		return
+	}
+	s := q.newSession(false)
+	defer s.leave()
+	if !s.beginCall(nil) {
+		q.h.sessions.cancel(s)
+		s.close()
+		q.refuse(msg.ID, stopping())
+		return
+	}
+	defer s.endCall()
+	x := &exchange{request: q, shelf: &s.shelf, kind: resumable, session: s.id}
+	x.watch()
+	a := handle(s.context(q.r), q.h.log, s.inner, msg, x)
+	version := agreed(&a)
+	if version == "" {
+		q.h.sessions.cancel(s)
+		x.disown()
+		x.finish(false, &a)
+		s.close()
+		return
+	}
+	s.agree(version)
+	x.agree(version)
+	q.h.sessions.add(s)
+	if !x.finish(false, &a) {
+		s.close() // its client never heard of it
+	}
+}
+
+// agreed is the revision that an initialize was answered with; "" if it was refused.
+func agreed(a *Answer) string {
+	if a.Refused {
+		return ""
+	}
+	msg, err := rpc.ParseServer(a.Body, 0)
+	if err != nil {
+		return ""
+	}
+	var result struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	_ = json.Unmarshal(msg.Result, &result) // without a version there is no session
+	return result.ProtocolVersion
+}
+
+// inSession takes a message of a session.
+func (q *request) inSession(msg *rpc.Message) {
+	s, failed := q.session(q.r.Header.Get(headerSession), false)
+	if failed != nil {
+		q.refuse(msg.ID, failed)
+		return
+	}
+	defer s.leave()
+	if msg.Kind() != rpc.Request {
+		if !q.mayUse(s) {
+			q.refuse(msg.ID, q.unauthorized())
+			return
+		}
+		s.take(s.context(q.r), msg, notice{q})
+		q.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	x := q.exchangeIn(s)
+	x.watch()
+	a := q.call(s, msg, x)
+	x.finish(false, &a)
+}
+
+// exchangeIn makes an exchange of a session.
+func (q *request) exchangeIn(s *session) *exchange {
+	return &exchange{request: q, shelf: &s.shelf, kind: resumable, primes: primes(s.version())}
+}
+
+// call has the session answer a request when it is its turn.
+func (q *request) call(s *session, msg *rpc.Message, x Exchange) Answer {
+	if !s.beginCall(q.r.Context().Done()) {
+		f := unknownSession()
+		if s.ctx.Err() == nil {
+			f = stopping()
+		}
+		return Answer{Status: f.Status, Body: f.Err.AppendResponse(nil, msg.ID)}
+	}
+	defer s.endCall()
+	return handle(s.context(q.r), q.h.log, s.inner, msg, x)
+}
+
+// session finds a session for the caller, who is to leave it.
+func (q *request) session(id string, plain bool) (*session, *rpchttp.Failure) {
+	if id == "" {
+		return nil, noSession()
+	}
+	s := q.h.sessions.find(id)
+	if s == nil || s.scope != q.scope || s.plain != plain || !q.isOwner(s) || !s.use() {
+		return nil, unknownSession()
+	}
+	return s, nil
+}
+
+// principalOf is who a session's messages have told to be its client; "" if none has.
+func principalOf(s *session) string {
+	if p, ok := s.inner.(interface{ Principal() string }); ok {
+		return p.Principal()
+	}
+	return ""
+}
+
+// isOwner tells whether a session may be this caller's: what it is, is known only of one with a token.
+func (q *request) isOwner(s *session) bool {
+	if q.principal == "" {
+		return true
+	}
+	owner := s.owner
+	if owner == "" {
+		owner = principalOf(s)
+	}
+	return owner == "" || owner == q.principal
+}
+
+// mayUse tells whether the caller may do with a session what is not decided by the session itself: with a token, or
+// where a message of the session brought one, with knowing its id.
+func (q *request) mayUse(s *session) bool {
+	return q.principal != "" || s.owner == "" && principalOf(s) != ""
+}

@@ -1,0 +1,124 @@
+package downstream
+
+import (
+	"crypto/rand"
+	"maps"
+	"sync"
+	"time"
+)
+
+// registry knows the open sessions by their ids.
+type registry struct {
+	max  int
+	idle time.Duration
+
+	mu      sync.Mutex
+	all     map[string]*session // guarded by mu, like all below
+	peak    int                 // the most that all has held
+	places  int                 // taken by sessions that are not in all yet
+	opening map[*session]struct{}
+	sweeper *time.Timer // runs while there are sessions
+}
+
+// newID makes an id that nobody can guess.
+func newID() string { return rand.Text() }
+
+// reserve takes a place for a session to be opened; false: there is none.
+func (g *registry) reserve() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.all)+g.places >= g.max {
+		return false
+	}
+	g.places++
+	return true
+}
+
+// expect notes the session that is to have a place. Nobody can find it yet.
+func (g *registry) expect(s *session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.opening[s] = struct{}{}
+}
+
+// cancel gives back the place of a session that was expected.
+func (g *registry) cancel(s *session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.opening, s)
+	g.places--
+}
+
+// add puts a session that was expected into its place, unless it has ended.
+func (g *registry) add(s *session) {
+	g.cancel(s)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return
+	}
+	g.all[s.id] = s
+	g.peak = max(g.peak, len(g.all))
+	if g.sweeper == nil {
+		g.sweeper = time.AfterFunc(g.interval(), g.sweep)
+	}
+}
+
+func (g *registry) find(id string) *session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.all[id]
+}
+
+// remove forgets a session.
+func (g *registry) remove(s *session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.all, s.id)
+	if len(g.all) < g.peak/4 { // a map does not shrink by itself
+		smaller := make(map[string]*session, len(g.all))
+		maps.Copy(smaller, g.all)
+		g.all, g.peak = smaller, len(smaller)
+	}
+	if len(g.all) == 0 && g.sweeper != nil {
+		g.sweeper.Stop()
+		g.sweeper = nil
+	}
+}
+
+// list is all sessions, those included that nobody can find yet.
+func (g *registry) list() []*session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := make([]*session, 0, len(g.all)+len(g.opening))
+	for s := range g.opening {
+		all = append(all, s)
+	}
+	for _, s := range g.all {
+		all = append(all, s)
+	}
+	return all
+}
+
+func (g *registry) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.all)
+}
+
+// interval is how often is looked for what is over: often enough that nothing stays much longer than it should.
+func (g *registry) interval() time.Duration { return min(g.idle/8+time.Millisecond, 10*time.Second) }
+
+// sweep ends the sessions that nobody uses, and drops what was kept long enough.
+func (g *registry) sweep() {
+	now := time.Now()
+	for _, s := range g.list() {
+		s.sweep(now)
+		s.closeIfIdle(now, g.idle)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.sweeper != nil {
+		g.sweeper.Reset(g.interval())
+	}
+}

@@ -1,0 +1,167 @@
+package pool
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"time"
+
+	"secateur/internal/catalog"
+	"secateur/internal/upstream"
+)
+
+// ListInfo is for how long and for whom lists may be kept.
+type ListInfo struct {
+	TTLMillis int64  // 0: they should be asked for again each time
+	Scope     string // public or private
+}
+
+// What Scope may be.
+const (
+	scopePublic  = "public"
+	scopePrivate = "private"
+)
+
+// merged is a catalog that is made when it is first wanted.
+type merged struct {
+	catalog func() *catalog.Catalog
+	numbers []uint64 // of the snapshots that it is made of; 0: none
+	used    uint64   // the pool's version when it last was; guarded by Pool.mu
+}
+
+// maxMerged bounds how many catalogs are kept.
+const maxMerged = 128
+
+// Catalog is what the member's servers list. It waits for those that have not been there yet, FirstListWait at most from
+// when they were first wanted; for one that is not there now, what it last listed stands in. Members who see the same
+// get the same *catalog.Catalog. A member with a Listener is from now on told when it is not true any more.
+func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
+	m.gather(ctx, func(c *Conn) <-chan struct{} { return c.listed })
+	f := m.pool
+	f.mu.Lock()
+	version := f.version
+	made := m.merged()
+	info := m.listInfo()
+	for i := range m.seats {
+		if c := m.seats[i].conn; c != nil {
+			c.refresh()
+		}
+	}
+	f.mu.Unlock()
+	all := made.catalog()
+	if m.listener != nil {
+		m.see(all, version)
+	}
+	return all, info
+}
+
+// see notes what the member has been given, made when the pool was at a version.
+func (m *Member) see(all *catalog.Catalog, version uint64) {
+	f := m.pool
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.left {
+		return
+	}
+	m.seen = all
+	f.watchers[m] = struct{}{}
+	if f.version != version {
+		signal(f.news) // it may be out of date already
+	}
+}
+
+// snapshotAt is what the i-th server lists for the member: on its connection, or else what it last listed to others; nil
+// if nothing is known. The pool is locked.
+func (m *Member) snapshotAt(i int) *snapshot {
+	if m.seats != nil {
+		if c := m.seats[i].conn; c != nil && c.snapshot != nil {
+			return c.snapshot
+		}
+	}
+	return m.servers[i].last
+}
+
+// merged is the catalog of what the member's servers list now. The pool is locked.
+func (m *Member) merged() *merged {
+	f := m.pool
+	key := make([]byte, 0, 4*len(m.servers)+len(m.client.Only))
+	for i := range m.servers {
+		key = binary.AppendUvarint(key, m.snapshotAt(i).id())
+	}
+	key = append(key, m.client.Only...)
+	made := f.merged[string(key)]
+	if made == nil {
+		f.forgetMerged()
+		numbers := make([]uint64, len(m.servers))
+		lists := make([]catalog.ServerLists, len(m.servers))
+		for i, s := range m.servers {
+			lists[i] = catalog.ServerLists{Server: s.settings.ID}
+			if snapshot := m.snapshotAt(i); snapshot != nil {
+				lists[i], numbers[i] = snapshot.lists(), snapshot.number
+			}
+		}
+		made = &merged{numbers: numbers, catalog: sync.OnceValue(func() *catalog.Catalog { return catalog.Merge(lists, f.opt.Names) })}
+		f.merged[string(key)] = made
+	}
+	made.used = f.version
+	return made
+}
+
+// forgetMerged makes room for another catalog: those of lists that are no more go, and else the one that was not used for
+// longest. The pool is locked.
+func (f *Pool) forgetMerged() {
+	current := map[uint64]bool{0: true}
+	for _, s := range f.servers {
+		current[s.last.id()], current[s.base.snapshot.id()] = true, true
+		for _, c := range s.conns {
+			current[c.snapshot.id()] = true
+		}
+	}
+	oldest := ""
+	for key, made := range f.merged {
+		if slices.ContainsFunc(made.numbers, func(n uint64) bool { return !current[n] }) {
+			delete(f.merged, key)
+		} else if oldest == "" || made.used < f.merged[oldest].used {
+			oldest = key
+		}
+	}
+	if len(f.merged) >= maxMerged {
+		delete(f.merged, oldest)
+	}
+}
+
+// listInfo joins what the servers say about how their lists may be kept. The pool is locked.
+func (m *Member) listInfo() ListInfo {
+	ttl, scope := time.Duration(-1), scopePublic
+	for i := range m.servers {
+		var c *Conn
+		if m.seats != nil {
+			c = m.seats[i].conn
+		}
+		if c == nil || eraOf(c.peer.Load()) != upstream.Modern {
+			return ListInfo{Scope: scopePrivate}
+		}
+		offers := c.offers()
+		for l := range c.shelves {
+			list := catalog.List(l)
+			if !offers.list(list) {
+				continue
+			}
+			left := c.fresh[l].ttl
+			if !c.announces(offers, list) {
+				left -= time.Since(c.fresh[l].at)
+			}
+			if ttl < 0 || left < ttl {
+				ttl = max(left, 0)
+			}
+			if c.fresh[l].scope != scopePublic {
+				scope = scopePrivate
+			}
+		}
+	}
+	if ttl < 0 {
+		return ListInfo{Scope: scopePrivate}
+	}
+	return ListInfo{TTLMillis: ttl.Milliseconds(), Scope: scope}
+}

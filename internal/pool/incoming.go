@@ -1,0 +1,90 @@
+package pool
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"secateur/internal/catalog"
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// Serve takes what the server sends of its own accord. It is called by the upstream.
+func (c *Conn) Serve(ctx context.Context, msg *rpc.Message) []byte {
+	if msg.Kind() == rpc.Request {
+		return c.requested(ctx, msg)
+	}
+	c.notified(msg)
+	return nil
+}
+
+// requested gives a request that belongs to no call to the only member who may be asked.
+func (c *Conn) requested(ctx context.Context, req *rpc.Message) []byte {
+	m := c.audience.only(func(caps []byte) bool { return era.Declares(caps, req.Method, req.Params) })
+	if m == nil || m.listener == nil {
+		c.pool.log.DebugContext(ctx, "request of a server refused", "server", c.ID(), "method", req.Method)
+		return rpc.NewError(rpc.CodeMethodNotFound, "no client can be asked that here").AppendResponse(nil, req.ID)
+	}
+	if answer := m.listener.Requested(ctx, c.ID(), req); answer != nil {
+		return answer
+	}
+	return rpc.NewError(rpc.CodeInternal, "the client gave no answer").AppendResponse(nil, req.ID)
+}
+
+func (c *Conn) notified(n *rpc.Message) {
+	switch n.Method {
+	case "notifications/tools/list_changed":
+		c.stale(catalog.Tools)
+		c.pass(catalog.Tools)
+	case "notifications/prompts/list_changed":
+		c.stale(catalog.Prompts)
+		c.pass(catalog.Prompts)
+	case "notifications/resources/list_changed":
+		c.stale(catalog.Resources, catalog.Templates)
+		c.pass(catalog.Resources)
+	case "notifications/progress": // of a call that is over
+	case "notifications/cancelled":
+		if eraOf(c.peer.Load()) == upstream.Modern {
+			c.listener.cancelled()
+		}
+	case "notifications/subscriptions/acknowledged":
+		c.listener.acknowledged(n)
+	case "notifications/resources/updated":
+		c.tell(c.audience.subscribedTo(n.URI), n)
+	case "notifications/message":
+		c.tell(c.audience.loggedTo(logLevel(n)), n)
+	default:
+		c.tell(c.audience.everyone(), n)
+	}
+}
+
+// pass tells members who see this server alone that it says a list has changed. They hear what it says, whether or not
+// it is so; all others hear what has become of the merged list.
+func (c *Conn) pass(l catalog.List) {
+	for _, m := range c.audience.those((*Member).alone) {
+		c.pool.mu.Lock()
+		m.passed[l] = time.Now()
+		c.pool.mu.Unlock()
+		m.listener.ListChanged(l)
+	}
+}
+
+func (c *Conn) tell(members []*Member, n *rpc.Message) {
+	for _, m := range members {
+		m.listener.Notified(c.ID(), n)
+	}
+}
+
+// logLevel is that of a log message; 0: none that we know.
+func logLevel(n *rpc.Message) level {
+	var said struct {
+		Level string `json:"level"`
+	}
+	if json.Unmarshal(n.Params, &said, lenient()) != nil {
+		return 0
+	}
+	return levelOf(said.Level)
+}

@@ -1,0 +1,87 @@
+package pool
+
+import (
+	"context"
+	"slices"
+
+	"secateur/internal/rawjson"
+)
+
+// level is how serious a log message is; 0: none is said.
+type level int
+
+const levelInfo level = 2
+
+// levels are those of the protocol, the least serious first; the index is one less than the level.
+var levels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func levelOf(s string) level { return level(slices.Index(levels[:], s) + 1) }
+
+// SetLevel says from which level on the member hears log messages, and returns when the servers that it has reached know.
+// Each connection gets the most verbose level of its members. The error is ErrUnknownLevel, ErrOver or ctx's own; that
+// a server cannot be told is none.
+func (m *Member) SetLevel(ctx context.Context, name string) error {
+	l := levelOf(name)
+	if l == 0 {
+		return ErrUnknownLevel
+	}
+	m.level.Store(int64(l))
+	m.gather(ctx, func(c *Conn) <-chan struct{} { return c.met })
+	var told []<-chan struct{}
+	for _, c := range m.Conns() {
+		c.audience.ask()
+		told = append(told, c.setLevel())
+	}
+	for _, done := range told {
+		if err := m.wait(ctx, done); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask notes that a member has chosen a level.
+func (a *audience) ask() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = true
+}
+
+// level is the most verbose that a member has chosen; 0: none has.
+func (a *audience) level() (most, told level, session int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for m := range a.members {
+		if l := level(m.level.Load()); l != 0 && (most == 0 || l < most) {
+			most = l
+		}
+	}
+	return most, a.told, a.session
+}
+
+// tell notes what the server was told, if it is still the same.
+func (a *audience) tell(l level, session int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.session == session {
+		a.told = l
+	}
+}
+
+// setLevel has the server told which log messages are wanted. The channel is closed when it has been.
+func (c *Conn) setLevel() <-chan struct{} { return c.leveling.ask(c.crew, c.tellLevel) }
+
+func (c *Conn) tellLevel(ctx context.Context) {
+	want, told, session := c.audience.level()
+	if want == 0 || want == told || !c.offers().logging {
+		return // in the modern era each request says for itself
+	}
+	params := rawjson.AppendQuoted([]byte(`{"level":`), levels[want-1])
+	if _, err := c.ask(ctx, "logging/setLevel", append(params, '}')); err != nil {
+		c.pool.log.DebugContext(ctx, "log level not set", "server", c.ID(), "err", err)
+		if _, refused := asServerError(err); !refused {
+			return
+		}
+	}
+	c.audience.tell(want, session)
+}

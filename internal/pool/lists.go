@@ -1,0 +1,118 @@
+package pool
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"secateur/internal/catalog"
+)
+
+// snapshot is what a server lists on a connection. It does not change; connections that list the same share one.
+type snapshot struct {
+	number   uint64 // no other has it
+	server   string
+	items    [listCount][][]byte
+	sums     [listCount][]byte // of the items
+	problems func() []catalog.Problem
+}
+
+// lists are the snapshot's as the catalog wants them.
+func (s *snapshot) lists() catalog.ServerLists {
+	return catalog.ServerLists{
+		Server: s.server, Tools: s.items[catalog.Tools], Resources: s.items[catalog.Resources],
+		Templates: s.items[catalog.Templates], Prompts: s.items[catalog.Prompts],
+	}
+}
+
+// id is the snapshot's number, 0 where there is none.
+func (s *snapshot) id() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.number
+}
+
+// same reports whether two snapshots list the same.
+func (s *snapshot) same(other *snapshot) bool {
+	for l := range s.sums {
+		if !bytes.Equal(s.sums[l], other.sums[l]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sum is a hash over items; nil for none.
+func sum(items [][]byte) []byte {
+	if len(items) == 0 {
+		return nil
+	}
+	h := sha256.New()
+	for _, item := range items {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(item))))
+		_, _ = h.Write(item)
+	}
+	return h.Sum(nil)
+}
+
+// freshness is how good a list still is.
+type freshness struct {
+	at    time.Time     // when it was fetched; zero: not yet
+	ttl   time.Duration // for how long the server says it may be kept; negative: it does not say
+	scope string
+}
+
+// page is a list as it was fetched, all its pages.
+type page struct {
+	items [][]byte
+	ttl   time.Duration
+	scope string
+}
+
+// publish takes in a list that was fetched, and has those told who see another one now.
+func (c *Conn) publish(l catalog.List, p page) {
+	hash := sum(p.items)
+	f := c.pool
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c.fresh[l] = freshness{at: time.Now(), ttl: p.ttl, scope: p.scope}
+	old := c.snapshot
+	if old != nil && bytes.Equal(old.sums[l], hash) {
+		return
+	}
+	next := &snapshot{server: c.ID()}
+	if old != nil {
+		next.items, next.sums = old.items, old.sums
+	}
+	next.items[l], next.sums[l] = p.items, hash
+	c.snapshot = f.share(c.s, next)
+	if c.role != private {
+		c.s.last = c.snapshot
+	}
+	f.changed()
+}
+
+// share is a snapshot of the server's that lists the same, or else this one under a number of its own. The pool is
+// locked.
+func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
+	if b := s.base.snapshot; b != nil && b.same(fresh) {
+		return b
+	}
+	for _, c := range s.conns {
+		if c.snapshot != nil && c.snapshot.same(fresh) {
+			return c.snapshot
+		}
+	}
+	if s.last != nil && s.last.same(fresh) {
+		return s.last
+	}
+	f.printed++
+	fresh.number = f.printed
+	fresh.problems = sync.OnceValue(func() []catalog.Problem {
+		return catalog.Merge([]catalog.ServerLists{fresh.lists()}, f.opt.Names).Problems()
+	})
+	return fresh
+}

@@ -1,0 +1,227 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"secateur/internal/catalog"
+	"secateur/internal/era"
+	"secateur/internal/rpc"
+	"secateur/internal/upstream"
+)
+
+// Client is what the pool has to know about a client.
+type Client struct {
+	Era          upstream.Era
+	Capabilities []byte // as era.NormalCapabilities gives them; nil: none
+	Session      bool   // it lasts: a server with per-session isolation gets a connection for it alone
+	Only         string // the id of the one server it sees; "": all
+}
+
+// Listener is what a member hears. Its methods are called from goroutines of the pool, at the same time too, and should
+// return soon. One that has begun may still be running when Leave returns.
+type Listener interface {
+	// ListChanged says that a list is another than Catalog gave. It is told to members that have asked for a catalog; a
+	// member that sees one server alone is told whenever that server says so.
+	// Resources stands for templates too, which have no notification of their own.
+	ListChanged(l catalog.List)
+	// Notified brings a log message, news of a resource that the member subscribed to, or what the pool does not know.
+	Notified(server string, n *rpc.Message)
+	// Requested answers a server's request that belongs to no call of anybody, with a whole response. It comes to a
+	// member that is the only one on its connection whose capabilities allow it. It may take its time.
+	Requested(ctx context.Context, server string, req *rpc.Message) []byte
+}
+
+// Member is a client of the pool, from Join to Leave. Its methods may be used by many goroutines.
+type Member struct {
+	pool     *Pool
+	client   Client
+	listener Listener
+	servers  []*server
+	level    atomic.Int64 // from which level on it hears log messages; 0: it has not said
+
+	// Guarded by Pool.mu.
+
+	left       bool
+	seats      []seat               // of servers; nil: none was asked for yet
+	legacyCaps []byte               // what of its capabilities legacy servers understand; nil: not worked out yet
+	seen       *catalog.Catalog     // what it was given, or told that it has become; nil: nothing yet
+	passed     [listCount]time.Time // when it last heard from its one server that a list changed
+}
+
+// Join takes a client in. It is cheap and starts nothing. Without a listener the member hears nothing.
+func (f *Pool) Join(c Client, l Listener) *Member {
+	if c.Capabilities == nil {
+		c.Capabilities = noCapabilities
+	}
+	m := &Member{pool: f, client: c, listener: l, servers: f.servers}
+	if c.Only != "" {
+		m.servers = nil
+		if i, ok := f.index[c.Only]; ok {
+			m.servers = f.servers[i : i+1 : i+1]
+		}
+	}
+	if c.Era == upstream.Legacy {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.present[string(m.legacy())]++
+	}
+	return m
+}
+
+// legacy are the member's capabilities as far as legacy servers understand them. The pool is locked.
+func (m *Member) legacy() []byte {
+	if m.legacyCaps == nil {
+		m.legacyCaps = noCapabilities
+		if len(m.client.Capabilities) <= maxCapabilities {
+			m.legacyCaps = era.ForLegacy(m.client.Capabilities)
+		}
+	}
+	return m.legacyCaps
+}
+
+// Leave ends the membership: subscriptions are dropped, and connections for this member alone end. More than once is
+// once.
+func (m *Member) Leave() {
+	f := m.pool
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.left {
+		return
+	}
+	m.left = true
+	delete(f.watchers, m)
+	if m.client.Era == upstream.Legacy {
+		caps := string(m.legacy())
+		if f.present[caps]--; f.present[caps] == 0 {
+			delete(f.present, caps)
+		}
+	}
+	for i := range m.seats {
+		if at := &m.seats[i]; at.conn != nil {
+			f.rise(m, at)
+		}
+	}
+}
+
+// Conn is the connection to a server for this member. It waits for one that is starting; that the server cannot be
+// reached is left for a call to say. It is to be asked for each time: the next one may be another. The error is
+// ErrUnknownServer, ErrTooMany, ErrOver, ctx's own, or the builder's.
+func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
+	i, err := m.indexOf(server)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		ch := m.take(i)
+		if ch.err != nil {
+			return nil, ch.err
+		}
+		done := ch.wait
+		if ch.conn != nil {
+			if isClosed(ch.conn.met) {
+				return ch.conn, m.leveled(ctx, i, ch.conn)
+			}
+			done = ch.conn.met
+		}
+		if err := m.wait(ctx, done); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// leveled makes sure that a server knows the level that the member chose before it had the connection.
+func (m *Member) leveled(ctx context.Context, i int, c *Conn) error {
+	if m.level.Load() == 0 {
+		return nil
+	}
+	m.pool.mu.Lock()
+	told := m.seats[i].leveled
+	m.seats[i].leveled = true
+	m.pool.mu.Unlock()
+	if told {
+		return nil
+	}
+	return m.wait(ctx, c.setLevel())
+}
+
+// wait waits for done. The error is ErrOver or ctx's own.
+func (m *Member) wait(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.pool.over:
+		return ErrOver
+	}
+}
+
+func (m *Member) indexOf(server string) (int, error) {
+	i, ok := m.pool.index[server]
+	switch {
+	case !ok || m.client.Only != "" && m.client.Only != server:
+		return 0, fmt.Errorf("%w: %q", ErrUnknownServer, server)
+	case m.client.Only != "":
+		return 0, nil
+	}
+	return i, nil
+}
+
+// at is the connection to the i-th server, nil if there is none yet.
+func (m *Member) at(i int) *Conn {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	if m.seats == nil {
+		return nil
+	}
+	return m.seats[i].conn
+}
+
+// Conns are the connections that the member has, to the servers that it has asked for something.
+func (m *Member) Conns() (all []*Conn) {
+	m.pool.mu.Lock()
+	defer m.pool.mu.Unlock()
+	for i := range m.seats {
+		if c := m.seats[i].conn; c != nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Peer is what a server said about itself.
+type Peer struct {
+	Server string
+	Peer   *upstream.Peer // nil: it is not there (yet)
+	Err    error          // why it is not
+}
+
+// errNotYet is why a server has not said anything.
+var errNotYet = errors.New("it is still starting")
+
+// Peers are what the member's servers say about themselves, in order. It waits for those that have not been there yet,
+// as long as lists do; what a server said before it went down still counts.
+func (m *Member) Peers(ctx context.Context) []Peer {
+	m.gather(ctx, func(c *Conn) <-chan struct{} { return c.met })
+	f := m.pool
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]Peer, len(m.servers))
+	for i, s := range m.servers {
+		all[i] = Peer{Server: s.settings.ID, Err: errNotYet}
+		if m.seats == nil || m.seats[i].conn == nil {
+			continue
+		}
+		c := m.seats[i].conn
+		if all[i].Peer = c.peer.Load(); all[i].Peer != nil {
+			all[i].Err = nil
+		} else if c.stumbled != nil {
+			all[i].Err = c.stumbled
+		}
+	}
+	return all
+}

@@ -1,0 +1,216 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"secateur/internal/catalog"
+	"secateur/internal/upstream"
+)
+
+// What a member may be told instead of an answer.
+var (
+	// ErrUnknownServer means that there is no server of that id for the client; a disabled one is not there.
+	ErrUnknownServer = errors.New("unknown server")
+	// ErrUnknownLevel means that a log level is none of the eight.
+	ErrUnknownLevel = errors.New("unknown log level")
+	// ErrTooMany means that there are as many sessions' own connections or subscriptions as there may be.
+	ErrTooMany = errors.New("too many")
+	// ErrOver means that the member has left, or that the pool has stopped.
+	ErrOver = errors.New("the session is over")
+)
+
+// Options are what a Pool is built from. Zero values mean the defaults named here.
+type Options struct {
+	Servers []upstream.Settings // in order; disabled ones are known and never used
+	// New builds a connection to a server and starts nothing. It may be called by many goroutines.
+	New   func(s upstream.Settings, o Connection) (*upstream.Upstream, error)
+	Names *catalog.Names // nil: the default ones
+
+	FirstListWait  time.Duration // how long lists wait for a server that has not been there yet; 0: not at all
+	Linger         time.Duration // how long a connection without users is kept; default 30 s
+	Revisit        time.Duration // how long after a client without a session, which may come again any time; default 10 min
+	MaxConnections int           // shared ones to a server, beside its base; default 16
+	MaxPrivate     int           // sessions' own ones to a server; default 256
+
+	Eager bool         // Run starts the base of every server that has a start; else a connection starts when a client needs it
+	Log   *slog.Logger // nil discards
+}
+
+// Connection is what distinguishes one connection to a server from another.
+type Connection struct {
+	Protocol     string // instead of the one in the settings where not ""
+	Capabilities []byte // to declare
+	Incoming     upstream.Handler
+	Opened       func(*upstream.Peer)
+	Trial        bool // it is to find out whether the server speaks Protocol: that it does not is no failure
+}
+
+// Pool is all connections to all servers. Its methods may be used by many goroutines.
+type Pool struct {
+	opt     Options
+	log     *slog.Logger
+	all     []*server // in order
+	servers []*server // those that are not disabled
+	index   map[string]int
+
+	crew *crew         // all connections
+	over chan struct{} // closed when Run's context is done
+	news chan struct{} // lists may have changed, or which connections serve whom
+
+	mu       sync.Mutex
+	state    state
+	version  uint64               // counts what catalogs depend on
+	printed  uint64               // the newest snapshot's number
+	present  map[string]int       // legacy members, by their capabilities
+	watchers map[*Member]struct{} // those who have seen a catalog and listen
+	merged   map[string]*merged   // catalogs, by what they are made of
+}
+
+type state int
+
+// The states of a Pool.
+const (
+	idle state = iota
+	running
+	stopped
+)
+
+// New builds a Pool and starts nothing.
+func New(opt Options) (*Pool, error) {
+	if opt.New == nil {
+		return nil, errors.New("pool: New is missing")
+	}
+	opt = opt.withDefaults()
+	f := &Pool{
+		opt: opt, log: opt.Log, index: map[string]int{},
+		crew: newCrew(), over: make(chan struct{}), news: make(chan struct{}, 1),
+		present: map[string]int{}, watchers: map[*Member]struct{}{}, merged: map[string]*merged{},
+	}
+	known := map[string]bool{}
+	for _, set := range opt.Servers {
+		if known[set.ID] {
+			return nil, fmt.Errorf("pool: two servers are called %q", set.ID)
+		}
+		known[set.ID] = true
+		if err := f.add(set); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Names == nil {
+		o.Names = catalog.NewNames(catalog.Default())
+	}
+	if o.Linger <= 0 {
+		o.Linger = 30 * time.Second
+	}
+	if o.Revisit <= 0 {
+		o.Revisit = 10 * time.Minute
+	}
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 16
+	}
+	if o.MaxPrivate <= 0 {
+		o.MaxPrivate = 256
+	}
+	return o
+}
+
+func (f *Pool) add(set upstream.Settings) error {
+	s := &server{settings: set}
+	f.all = append(f.all, s)
+	if set.Disabled {
+		return nil
+	}
+	base, err := f.build(s, need{role: base, caps: noCapabilities})
+	if err != nil {
+		return err
+	}
+	s.base = base
+	f.index[set.ID] = len(f.servers)
+	f.servers = append(f.servers, s)
+	if f.opt.Eager && !s.plain() { // a plain server has nothing to start, and gets no message that no client asked for
+		f.start(base)
+	}
+	return nil
+}
+
+// Run keeps the connections alive until ctx is done, and returns when none is left. It is run once.
+func (f *Pool) Run(ctx context.Context) error {
+	if !f.begin() {
+		return errors.New("pool: it has been run before")
+	}
+	f.crew.do(f.announce)
+	f.crew.work(ctx, f.finish)
+	return nil
+}
+
+func (f *Pool) begin() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state != idle {
+		return false
+	}
+	f.state = running
+	for _, s := range f.servers {
+		if s.base.wanted {
+			s.base.since = time.Now() // not when somebody first wished that we ran
+		}
+	}
+	return true
+}
+
+// finish takes no more members and connections. What was never started is told that it is over.
+func (f *Pool) finish() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.servers {
+		f.start(s.base)
+	}
+	f.state = stopped
+	close(f.over)
+}
+
+// changed says that catalogs may be others now. The pool is locked.
+func (f *Pool) changed() {
+	f.version++
+	signal(f.news)
+}
+
+// start has a connection run, from now on if Run does. The pool is locked, and not stopped.
+func (f *Pool) start(c *Conn) {
+	if c.wanted {
+		return
+	}
+	c.wanted, c.since = true, time.Now()
+	f.crew.do(c.run)
+}
+
+// Base is the connection that declares no capabilities; nil where there is no such server or it is disabled. It is of
+// use only in a pool that is eager.
+func (f *Pool) Base(id string) *upstream.Upstream {
+	i, ok := f.index[id]
+	if !ok {
+		return nil
+	}
+	return f.servers[i].base.up
+}
+
+// IDs are those of the servers that are not disabled, in order.
+func (f *Pool) IDs() []string {
+	ids := make([]string, len(f.servers))
+	for i, s := range f.servers {
+		ids[i] = s.settings.ID
+	}
+	return ids
+}

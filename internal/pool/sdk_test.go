@@ -1,0 +1,164 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"secateur/internal/secret"
+	"secateur/internal/upstream"
+)
+
+// sdkServer is a real server of the SDK. Its tool adds another one, and changes two resources.
+func sdkServer() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "sdk"}, &mcp.ServerOptions{
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	type in struct{}
+	mcp.AddTool(s, &mcp.Tool{Name: "grow"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ in) (*mcp.CallToolResult, any, error) {
+		mcp.AddTool(s, &mcp.Tool{Name: "more"}, func(context.Context, *mcp.CallToolRequest, in) (*mcp.CallToolResult, any, error) {
+			return nil, nil, nil
+		})
+		for _, uri := range []string{"file:///a", "file:///b", "file:///c"} {
+			if err := s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+				return nil, nil, err
+			}
+		}
+		return &mcp.CallToolResult{}, nil, nil
+	})
+	s.AddResource(&mcp.Resource{URI: "file:///a", Name: "a"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{}, nil
+	})
+	return s
+}
+
+func playSDK() int {
+	if err := sdkServer().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// sdkOverHTTP serves both eras, each in its own way.
+func sdkOverHTTP(t *testing.T) upstream.Settings {
+	t.Helper()
+	server := sdkServer()
+	find := func(*http.Request) *mcp.Server { return server }
+	old := mcp.NewStreamableHTTPHandler(find, nil)
+	stateless := mcp.NewStreamableHTTPHandler(find, &mcp.StreamableHTTPOptions{Stateless: true})
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= "2026" {
+			stateless.ServeHTTP(w, r)
+			return
+		}
+		old.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		h.CloseClientConnections()
+		h.Close()
+	})
+	return upstream.Settings{ID: "sdk", URL: h.URL}
+}
+
+func sdkChild(t *testing.T) upstream.Settings {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return upstream.Settings{
+		ID: "sdk", Command: []string{self}, ShutdownGrace: 0.5,
+		Env: map[string]secret.Text{childVariable: secret.New("sdk"), "GORACE": secret.New("atexit_sleep_ms=0")},
+	}
+}
+
+func TestRealServers(t *testing.T) {
+	for _, c := range []struct {
+		rule   string
+		make   func(t *testing.T) upstream.Settings
+		client Client
+	}{
+		{"a child and a legacy client", sdkChild, legacy(`{"roots":{}}`)},
+		{"a child and a modern client", sdkChild, modernClient(`{"roots":{}}`)},
+		{"HTTP and a legacy client", sdkOverHTTP, legacy(`{"roots":{}}`)},
+		{"HTTP and a modern client", sdkOverHTTP, modernClient(`{"roots":{}}`)},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f, err := New(Options{
+				Servers: []upstream.Settings{c.make(t)}, Eager: true, FirstListWait: 20 * time.Second,
+				New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
+					if o.Protocol != "" {
+						s.Protocol = o.Protocol
+					}
+					return upstream.New(upstream.Options{
+						Settings: s, BaseEnv: upstream.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
+					})
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := run(t, f)
+			defer stop()
+			e := &ears{}
+			m := f.Join(c.client, e)
+			defer m.Leave()
+			wantTools(t, m, "sdk::grow")
+			conn, err := m.Conn(t.Context(), "sdk")
+			if err != nil || conn.Era() != c.client.Era {
+				t.Fatalf("Conn: era %s, %v; want %s", conn.Era(), err, c.client.Era)
+			}
+			for _, uri := range []string{"file:///a", "file:///c", "file:///b"} {
+				if err := m.Subscribe(t.Context(), "sdk", uri); err != nil {
+					t.Fatalf("Subscribe(%s): %v", uri, err)
+				}
+			}
+			if err := m.Unsubscribe(t.Context(), "sdk", "file:///c"); err != nil {
+				t.Fatal(err)
+			}
+			if c.client.Era == upstream.Modern { // whose server agrees later
+				wantSoon(t, "the third resource is not listened to", func() bool {
+					now, _, _ := conn.listener.state()
+					return conn.listener.isHeard() && len(now.wish.uris) == 2
+				})
+			}
+			req, _ := request("1", "tools/call", []byte(`{"name":"grow","arguments":{}}`))
+			if reply, err := conn.Call(t.Context(), &req, upstream.CallOptions{}); err != nil || reply.Error != nil {
+				t.Fatalf("call: %v %+v", err, reply)
+			}
+			heard := map[string]int{}
+			wantSoon(t, "list changed and two resources are told", func() bool {
+				for _, s := range e.all() {
+					heard[s[:min(len(s), 14)]]++
+				}
+				return heard["changed tools"] == 1 && heard["sdk notificati"] >= 2
+			})
+			if heard["sdk notificati"] != 2 {
+				t.Errorf("heard %v", heard)
+			}
+			all, _ := m.Catalog(t.Context())
+			if got := names(t, all); !slices.Equal(got, []string{"sdk::grow", "sdk::more"}) {
+				t.Errorf("tools %q", got)
+			}
+		})
+	}
+}
+
+// wantSoon waits for what an event of another process brings about.
+func wantSoon(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			tb.Fatalf("still not: %s", what)
+		}
+	}
+}

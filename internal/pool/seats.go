@@ -1,0 +1,201 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// seat is a member's place on a connection of one server.
+type seat struct {
+	conn    *Conn // nil: none yet
+	loose   bool  // another may be better soon
+	leveled bool  // the server knows which log messages the member wants
+}
+
+// take is the connection for the member to its i-th server, as far as that can be told now; else the choice says what
+// to wait for. It is started if it is not, and the member counts among its users from now on.
+func (m *Member) take(i int) choice {
+	f, s := m.pool, m.servers[i]
+	var built *Conn
+	for {
+		ch := m.tryTake(i, built)
+		if ch.need == nil {
+			return ch
+		}
+		c, err := f.build(s, *ch.need)
+		if err != nil {
+			return choice{err: err}
+		}
+		built = c
+	}
+}
+
+// tryTake is take with a connection that may have been built for it. Where another one is needed, the choice says so.
+func (m *Member) tryTake(i int, built *Conn) choice {
+	f, s := m.pool, m.servers[i]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.left || f.state == stopped {
+		return choice{err: ErrOver}
+	}
+	if m.seats == nil {
+		m.seats = make([]seat, len(m.servers))
+	}
+	at := &m.seats[i]
+	if at.conn != nil && !at.loose && !at.conn.over {
+		return choice{conn: at.conn, since: at.conn.since}
+	}
+	ch := f.choose(s, m)
+	if ch.need != nil {
+		if built == nil || !built.meets(*ch.need, m.legacy()) {
+			return ch
+		}
+		s.install(built)
+		ch = choice{conn: built, loose: ch.loose}
+	}
+	if ch.conn != nil {
+		f.sit(m, at, ch)
+		ch.since = ch.conn.since
+	}
+	return ch
+}
+
+// sit moves a member to the chosen connection. The pool is locked.
+func (f *Pool) sit(m *Member, at *seat, ch choice) {
+	at.loose = ch.loose
+	f.start(ch.conn)
+	if at.conn == ch.conn {
+		return
+	}
+	var uris []string
+	if at.conn != nil {
+		uris = f.rise(m, at)
+	}
+	at.conn, at.leveled = ch.conn, false
+	at.conn.users++
+	at.conn.audience.add(m, uris)
+	if len(uris) > 0 {
+		at.conn.resubscribe()
+	}
+	if m.level.Load() != 0 {
+		at.conn.setLevel()
+	}
+	if _, watches := f.watchers[m]; watches {
+		f.changed()
+	}
+}
+
+// rise takes a member off its connection and returns the resources it had subscribed to. The pool is locked.
+func (f *Pool) rise(m *Member, at *seat) []string {
+	c := at.conn
+	at.conn = nil
+	uris := c.audience.remove(m)
+	c.users--
+	if !m.client.Session {
+		c.visited = time.Now()
+	}
+	if len(uris) > 0 {
+		c.resubscribe()
+	}
+	if m.level.Load() != 0 {
+		c.setLevel()
+	}
+	if c.users == 0 {
+		f.idled(c)
+	}
+	return uris
+}
+
+// idled sees to the end of a connection that has no users. The pool is locked.
+func (f *Pool) idled(c *Conn) {
+	if c.users > 0 || c.over {
+		return
+	}
+	c.idleFrom = time.Now()
+	switch {
+	case c.role == base:
+	case c.role == private || c.retired:
+		c.end()
+	case c.reaper == nil:
+		c.reaper = time.AfterFunc(f.lingers(c), func() { f.reap(c) })
+	}
+}
+
+// lingers is how long a connection without users is still kept. The pool is locked.
+func (f *Pool) lingers(c *Conn) time.Duration {
+	left := f.opt.Linger - time.Since(c.idleFrom)
+	if !c.visited.IsZero() {
+		left = max(left, f.opt.Revisit-time.Since(c.visited))
+	}
+	return left
+}
+
+// reap ends a connection that has been without users for long enough.
+func (f *Pool) reap(c *Conn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	left := f.lingers(c)
+	switch {
+	case c.over:
+	case c.users > 0:
+		c.reaper = nil
+	case left > 0:
+		c.reaper.Reset(left)
+	case c.calls.Load() > 0: // of one who left without waiting for it
+		c.reaper.Reset(f.opt.Linger)
+	default:
+		c.end()
+	}
+}
+
+// gather takes the member to all its servers and waits until ready is closed for each connection; for a server that has
+// not been there yet, no longer than lists wait.
+func (m *Member) gather(ctx context.Context, ready func(c *Conn) <-chan struct{}) {
+	var missing []int
+	for i := range m.servers {
+		if ch := m.take(i); ch.err == nil && (ch.conn == nil || !isClosed(ready(ch.conn))) {
+			missing = append(missing, i)
+		}
+	}
+	var waits sync.WaitGroup
+	for _, i := range missing {
+		waits.Go(func() { m.await(ctx, i, ready) })
+	}
+	waits.Wait()
+}
+
+// await is gather for one server.
+func (m *Member) await(ctx context.Context, i int, ready func(c *Conn) <-chan struct{}) {
+	for {
+		ch := m.take(i)
+		if ch.err != nil {
+			return
+		}
+		done := ch.wait
+		if ch.conn != nil {
+			done = ready(ch.conn)
+			if isClosed(done) {
+				return
+			}
+		}
+		left := m.pool.opt.FirstListWait - time.Since(ch.since)
+		if left <= 0 || !m.pause(ctx, left, done) {
+			return
+		}
+	}
+}
+
+// pause waits for done, and returns false if something else came first.
+func (m *Member) pause(ctx context.Context, limit time.Duration, done <-chan struct{}) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-done:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	case <-m.pool.over:
+	}
+	return false
+}

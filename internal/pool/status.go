@@ -1,0 +1,58 @@
+package pool
+
+import (
+	"secateur/internal/catalog"
+	"secateur/internal/upstream"
+)
+
+// Status is how a server is doing.
+type Status struct {
+	upstream.Status // of the base, or, where that is not started, of the connection with most users
+
+	Connections int               // that are started, the base among them
+	Problems    []catalog.Problem // what it lists and cannot be used
+
+	Tools, Resources, Templates, Prompts int // how many it lists
+}
+
+// Status is how all servers are doing now, disabled ones included, in order.
+func (f *Pool) Status() []Status {
+	all := make([]Status, len(f.all))
+	for i, s := range f.all {
+		if s.settings.Disabled {
+			all[i].Status = upstream.Status{ID: s.settings.ID, State: upstream.Disabled}
+			continue
+		}
+		all[i] = f.statusOf(s)
+	}
+	return all
+}
+
+func (f *Pool) statusOf(s *server) Status {
+	f.mu.Lock()
+	c, listed := s.base, s.last
+	st := Status{}
+	if s.base.wanted {
+		st.Connections++
+	}
+	for _, other := range s.conns {
+		if !other.wanted {
+			continue
+		}
+		st.Connections++
+		if !s.base.wanted && (!c.wanted || other.users > c.users) {
+			c = other
+		}
+	}
+	if c.snapshot != nil {
+		listed = c.snapshot
+	}
+	f.mu.Unlock()
+	st.Status = c.up.Status()
+	if listed != nil {
+		st.Problems = listed.problems()
+		st.Tools, st.Resources = len(listed.items[catalog.Tools]), len(listed.items[catalog.Resources])
+		st.Templates, st.Prompts = len(listed.items[catalog.Templates]), len(listed.items[catalog.Prompts])
+	}
+	return st
+}

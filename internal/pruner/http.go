@@ -1,0 +1,63 @@
+package pruner
+
+import (
+	"net/http"
+
+	"secateur/internal/access"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+)
+
+// ServeRPC answers a principal's POST with one JSON-RPC message. It is what curl expects, an HTTP status of 200 for
+// every JSON-RPC answer, and it is the Streamable HTTP of MCP for clients of both eras: without a session and without
+// a stream, which they are told by 405.
+func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal string) {
+	if rpchttp.PostOnly(w, r) {
+		return
+	}
+	body, failed := rpchttp.Read(w, r, s.opt.MaxMessageBytes)
+	if failed != nil {
+		failed.Write(w, rpc.ID{})
+		return
+	}
+	defer body.Release()
+	msg, bad := rpc.ParseRequest(body.Bytes, rpc.MaxRequestDepth)
+	if bad == nil {
+		bad = checkHeaders(r.Header, &msg)
+	}
+	if bad != nil {
+		rpchttp.BadRequest(bad).Write(w, msg.ID)
+		return
+	}
+	if rpchttp.Counts(msg.Method) {
+		if wait, ok := s.opt.Limit.Allow(principal); !ok {
+			rpchttp.RateLimited(wait).Write(w, msg.ID)
+			return
+		}
+	}
+	if msg.Kind() != rpc.Request {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	result, refused := s.tools.Answer(r.Context(), &msg)
+	if refused != nil {
+		rpchttp.Write(w, statusOf(r.Header, refused), refused.AppendResponse(nil, msg.ID))
+		return
+	}
+	rpchttp.Write(w, http.StatusOK, rpc.AppendResult(make([]byte, 0, len(result)+64), msg.ID, result))
+}
+
+// ServeHTTP is ServeRPC for a caller of whom nothing is known.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.ServeRPC(w, r, access.Anonymous)
+}
+
+// ServeHealth answers GET /health.
+func (s *Server) ServeHealth(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", http.MethodGet)
+		http.Error(w, "GET tells how the pruner is", http.StatusMethodNotAllowed)
+		return
+	}
+	rpchttp.Write(w, http.StatusOK, s.health())
+}

@@ -1,0 +1,191 @@
+package pruner
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+
+	"secateur/internal/originals"
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+	"secateur/internal/tokens"
+)
+
+// PruneRequest is a text to prune and how.
+type PruneRequest struct {
+	Text           string // WTF-8
+	Goal           string
+	Source         prune.Source
+	MaxPruneRatio  float64
+	MinKeepLines   int
+	Timeout        time.Duration // for the local engine; a reranker gets as much for itself
+	AnnotateLines  bool
+	IncludeMarkers bool
+}
+
+// PruneResult is what is left of a text, and the account of what went.
+type PruneResult struct {
+	ID          string // of the original
+	Text        string
+	Annotations []prune.Annotation
+	Stats       Stats
+	Warnings    []string
+}
+
+// Stats are the numbers of a prune.
+type Stats struct {
+	OriginalLines, KeptLines int
+	TokensBefore             int // estimates, as all tokens here
+	TokensAfter              int
+	Elapsed                  time.Duration
+	UsedFallback             bool // the text is whole, or was pruned without the backend that was chosen
+	Backend                  string
+	CostUSD                  float64 // what the saved tokens are worth
+	Rerank                   RerankStats
+}
+
+// PrunedLines is the number of lines cut.
+func (s Stats) PrunedLines() int { return s.OriginalLines - s.KeptLines }
+
+// PrunedRatio is the share of lines cut.
+func (s Stats) PrunedRatio() float64 {
+	if s.OriginalLines == 0 {
+		return 0
+	}
+	return float64(s.PrunedLines()) / float64(s.OriginalLines)
+}
+
+// TokensSaved may be negative: markers and line numbers cost too.
+func (s Stats) TokensSaved() int { return s.TokensBefore - s.TokensAfter }
+
+// Why a text was given back whole.
+const (
+	warnInputTooLarge       = "input_too_large"
+	warnTimeout             = "timeout"
+	warnConstraintsUnmet    = "constraints_unmet"
+	warnInternalError       = "internal_error"
+	warnRecoveryUnavailable = "recovery_unavailable"
+)
+
+// Prune cuts a text for a goal. It always returns a text to work with: the whole one where it cannot be cut within
+// the request's bounds, or where the original cannot be kept.
+func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
+	began := s.opt.Now()
+	plan, opinion, fallback := s.decide(ctx, req)
+	res := PruneResult{Text: req.Text, Annotations: []prune.Annotation{}, Warnings: opinion.warnings}
+	res.Stats = Stats{
+		OriginalLines: prune.IndexLines(req.Text).Len(),
+		Backend:       string(s.backend),
+		UsedFallback:  opinion.failed,
+		Rerank:        opinion.stats,
+	}
+	res.Stats.KeptLines = res.Stats.OriginalLines
+	var kept bool
+	if res.ID, kept = s.keep(ctx, req.Text); !kept && fallback == "" {
+		fallback = warnRecoveryUnavailable // what cannot be had back is not cut
+	}
+	if fallback == "" && !s.render(ctx, req, plan, &res) {
+		fallback = warnInternalError
+	}
+	if fallback != "" {
+		res.Stats.UsedFallback = true
+		res.Warnings = append(res.Warnings, fallback)
+		if !kept && fallback != warnRecoveryUnavailable {
+			res.Warnings = append(res.Warnings, warnRecoveryUnavailable)
+		}
+	}
+	kind := tokenKind(req.Source)
+	res.Stats.TokensBefore = tokens.Estimate(req.Text, kind)
+	res.Stats.TokensAfter = res.Stats.TokensBefore
+	if fallback == "" {
+		res.Stats.TokensAfter = tokens.Estimate(res.Text, kind)
+	}
+	res.Stats.CostUSD = float64(res.Stats.TokensSaved()) * s.opt.USDPerMillionToken / 1e6
+	res.Stats.Elapsed = s.opt.Now().Sub(began)
+	s.metrics.pruned(res.Stats, fallback)
+	return res
+}
+
+func tokenKind(source prune.Source) tokens.Kind {
+	switch source {
+	case prune.Code:
+		return tokens.Code
+	case prune.Logs:
+		return tokens.Logs
+	default:
+		return tokens.Prose
+	}
+}
+
+// decide plans the cut. Where there can be none it says why; "" with a plan that cuts nothing means that nothing is
+// worth cutting.
+func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Result, op opinion, fallback string) {
+	if rawjson.Chars(req.Text) > s.opt.MaxInputChars {
+		return plan, op, warnInputTooLarge
+	}
+	watch := stopwatch{now: s.opt.Now, limit: req.Timeout}
+	request := prune.Request{
+		Text: req.Text, Goal: req.Goal, Source: req.Source, Structure: s.structure,
+		MaxPruneRatio: req.MaxPruneRatio, MinKeepLines: req.MinKeepLines,
+		Expired: func() bool { return watch.expired() || ctx.Err() != nil },
+	}
+	sound := s.safely(ctx, "plan", func() {
+		op = s.consult(ctx, request, &watch, req.Timeout)
+		request.Prefer = op.prefer
+		watch.start()
+		plan = prune.Plan(request)
+	})
+	switch {
+	case !sound:
+		return prune.Result{}, op, warnInternalError
+	case plan.TimedOut:
+		return plan, op, warnTimeout
+	case plan.Unmet:
+		return plan, op, warnConstraintsUnmet
+	}
+	return plan, op, ""
+}
+
+// keep has the original kept. The id is a function of the text, so there is one even if the store refuses.
+func (s *Server) keep(ctx context.Context, text string) (id string, kept bool) {
+	id, err := s.opt.Originals.Put(ctx, s.opt.Tenant, text)
+	if err != nil {
+		id = originals.ID(s.opt.Tenant, text)
+		s.opt.Log.WarnContext(ctx, "original not kept, text passes whole", "id", id, "bytes", len(text), "err", err)
+		return id, false
+	}
+	return id, true
+}
+
+// render makes the cut that was planned.
+func (s *Server) render(ctx context.Context, req PruneRequest, plan prune.Result, res *PruneResult) bool {
+	return s.safely(ctx, "render", func() {
+		text, notes := prune.Render(req.Text, plan, res.ID, req.AnnotateLines, req.IncludeMarkers)
+		res.Text, res.Annotations = text, notes
+		res.Stats.OriginalLines, res.Stats.KeptLines = plan.Lines, plan.Kept
+	})
+}
+
+// safely runs a step of the engine and reports whether it came to its end. A fault in it costs the cut, not the call.
+func (s *Server) safely(ctx context.Context, step string, f func()) (sound bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opt.Log.ErrorContext(ctx, "pruning panicked, text passes whole", "step", step, "panic", p, "stack", string(debug.Stack()))
+			sound = false
+		}
+	}()
+	f()
+	return true
+}
+
+// stopwatch counts the time that the engine spends, with pauses.
+type stopwatch struct {
+	now   func() time.Time
+	limit time.Duration
+	spent time.Duration // before since
+	since time.Time
+}
+
+func (w *stopwatch) start()        { w.since = w.now() }
+func (w *stopwatch) pause()        { w.spent += w.now().Sub(w.since) }
+func (w *stopwatch) expired() bool { return w.spent+w.now().Sub(w.since) >= w.limit }

@@ -1,0 +1,194 @@
+package pruner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"secateur/internal/originals"
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+	"secateur/internal/toolserver"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// maxRecovered bounds what ranges may add up to, in bytes. The whole of an original may always be asked for.
+	maxRecovered = 32 << 20
+	// maxRecoveredChars is the most that one recover_chars gives; the answer says where to go on.
+	maxRecoveredChars = 100_000
+)
+
+func (s *Server) recoverText(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *rpc.Error) {
+	args := toolserver.Read(arguments)
+	id := args.Text("prune_id")
+	text, failed := s.original(ctx, id)
+	if failed != nil {
+		return toolserver.Result{}, failed
+	}
+	var spans []prune.Span
+	for item := range args.Items("ranges") {
+		r := toolserver.Read(item)
+		spans = append(spans, prune.Span{Start: r.Integer("start_line"), End: r.Integer("end_line")})
+	}
+	rec, err := recoverLines(text, spans, args.Bool("include_line_numbers"))
+	if err != nil {
+		return toolserver.Result{}, err.rpc(id)
+	}
+	return answer(rec.appendJSON(nil, id)), nil
+}
+
+// recovered is lines of an original.
+type recovered struct {
+	text  string
+	spans []prune.Span // as asked, held to the text
+}
+
+// rangeError is a range that the text does not have.
+type rangeError struct {
+	path    string // JSON Pointer into the arguments
+	problem string
+	total   string // how much there is, as members of the error's data
+}
+
+func (e *rangeError) Error() string { return e.problem }
+
+func (e *rangeError) rpc(id string) *rpc.Error {
+	failed := domainError(rpc.CodeInvalidRange, rpc.WordInvalidRange, id, e.problem)
+	failed.Data.Path = e.path
+	failed.Data.Extra = append(append(failed.Data.Extra, ','), e.total...)
+	return failed
+}
+
+// recoverLines takes spans of lines out of a text, in the order asked.
+func recoverLines(text string, spans []prune.Span, numbered bool) (recovered, *rangeError) {
+	lines := prune.IndexLines(text)
+	fail := func(path, format string, args ...any) (recovered, *rangeError) {
+		total := `"total_lines":` + strconv.Itoa(lines.Len())
+		return recovered{}, &rangeError{path, fmt.Sprintf(format, args...), total}
+	}
+	if len(spans) == 0 {
+		return fail("/ranges", "ask for at least one range; the text has %d lines", lines.Len())
+	}
+	size := func(start, end int) int { // of an answer, at most
+		n := len(lines.Range(start, end)) + 1
+		if numbered {
+			n += (end - start + 1) * len(strconv.Itoa(lines.Len())+"│ ")
+		}
+		return n
+	}
+	budget := max(maxRecovered, size(1, lines.Len()))
+	for i := range spans {
+		at := "/ranges/" + strconv.Itoa(i)
+		switch span := &spans[i]; {
+		case span.Start < 1 || span.End < 1:
+			return fail(at, "lines are counted from 1; the text has %d", lines.Len())
+		case span.Start > span.End:
+			return fail(at, "start_line %d is behind end_line %d", span.Start, span.End)
+		case span.Start > lines.Len():
+			return fail(at, "start_line %d is past the end; the text has %d lines", span.Start, lines.Len())
+		default:
+			span.End = min(span.End, lines.Len())
+			if budget -= size(span.Start, span.End); budget < 0 {
+				return fail(at, "the ranges add up to more than %d MiB; ask for less at a time", maxRecovered>>20)
+			}
+		}
+	}
+	return recovered{lines.Recover(spans, numbered), spans}, nil
+}
+
+func (r recovered) appendJSON(out []byte, id string) []byte {
+	out = rawjson.AppendQuoted(append(out, `{"raw_text":`...), r.text)
+	out = rawjson.AppendQuoted(append(out, `,"metadata":{"prune_id":`...), id)
+	out = append(out, `,"ranges":[`...)
+	for i, span := range r.spans {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"start_line":`...)
+		out = strconv.AppendInt(out, int64(span.Start), 10)
+		out = appendInt(out, "end_line", span.End)
+		out = append(out, '}')
+	}
+	return append(out, `],"line_numbering":"original"}}`...)
+}
+
+func (s *Server) recoverChars(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *rpc.Error) {
+	args := toolserver.Read(arguments)
+	id, start, end := args.Text("prune_id"), args.Integer("start"), args.Integer("end")
+	text, failed := s.original(ctx, id)
+	if failed != nil {
+		return toolserver.Result{}, failed
+	}
+	total := rawjson.Chars(text)
+	if start < 0 || start >= end || start >= total {
+		problem := fmt.Sprintf("characters %d to %d are none; count from 0, end behind start, within the %d there are", start, end, total)
+		totals := `"total_chars":` + strconv.Itoa(total) + `,"total_lines":` + strconv.Itoa(prune.IndexLines(text).Len())
+		return toolserver.Result{}, (&rangeError{"/start", problem, totals}).rpc(id)
+	}
+	end = min(end, total)
+	stop := min(end, start+maxRecoveredChars)
+	from := skipChars(text, start)
+	part := text[from : from+skipChars(text[from:], stop-start)]
+
+	out := rawjson.AppendQuoted([]byte(`{"raw_text":`), part)
+	out = rawjson.AppendQuoted(append(out, `,"metadata":{"prune_id":`...), id)
+	out = appendInt(out, "start", start)
+	out = appendInt(out, "end", stop)
+	out = appendInt(out, "total_chars", total)
+	out = appendBool(out, "truncated", stop < end)
+	return answer(append(out, `}}`...)), nil
+}
+
+// skipChars is the offset behind the first n characters of a text, a lone surrogate being one.
+func skipChars(text string, n int) int {
+	for i := range len(text) {
+		if utf8.RuneStart(text[i]) {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return len(text)
+}
+
+// original fetches an original, or tells the caller why there is none.
+func (s *Server) original(ctx context.Context, id string) (string, *rpc.Error) {
+	text, err := s.opt.Originals.Get(ctx, s.opt.Tenant, id)
+	switch {
+	case err == nil:
+		s.metrics.recoveries.WithLabelValues("ok").Inc()
+		return text, nil
+	case errors.Is(err, originals.ErrNotFound):
+		s.metrics.recoveries.WithLabelValues(rpc.WordPruneIDNotFound).Inc()
+		return "", domainError(rpc.CodePruneIDNotFound, rpc.WordPruneIDNotFound, id,
+			"the original has expired or was never kept here; run the tool that produced the text again")
+	default:
+		s.opt.Log.WarnContext(ctx, "original not read", "err", err)
+		s.metrics.recoveries.WithLabelValues(rpc.WordRecoveryUnavailable).Inc()
+		return "", domainError(rpc.CodeRecoveryUnavailable, rpc.WordRecoveryUnavailable, id,
+			"the store of originals does not answer; try again in a moment")
+	}
+}
+
+// domainError is one of the pruner's own errors: its message is the word, the hint says what to do.
+func domainError(code int, word, id, hint string) *rpc.Error {
+	e := rpc.NewError(code, word)
+	e.Data.Hint = hint
+	e.Data.Extra = rawjson.AppendQuoted([]byte(`"prune_id":`), clip(id))
+	return e
+}
+
+// clip keeps a caller's word from filling an answer.
+func clip(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return s[:most]
+}

@@ -1,0 +1,127 @@
+package pruner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"secateur/internal/originals"
+	"secateur/internal/prune"
+)
+
+// Fetch gets an original from somewhere. Its errors are originals.ErrNotFound where there is no such original,
+// ErrUnreachable where nobody answers, or say what else is wrong.
+type Fetch func(ctx context.Context, id string) (text string, err error)
+
+// ErrUnreachable means that no program answers at an address.
+var ErrUnreachable = errors.New("not reachable")
+
+// RecoverCommand is a recovery for a person or a pipe.
+type RecoverCommand struct {
+	ID      string
+	Ranges  []string // "3", "3-7", "3-", "-7"; none: the whole text
+	Numbers bool     // lines stand behind their numbers
+	JSON    bool     // the answer of recover_text
+	Sources []Fetch  // asked in turn until one has the original
+	Out     io.Writer
+}
+
+// FromStore fetches out of a store of this process.
+func FromStore(store originals.Store, tenant string) Fetch {
+	return func(ctx context.Context, id string) (string, error) { return store.Get(ctx, tenant, id) }
+}
+
+// RunRecover writes lines of an original.
+func RunRecover(ctx context.Context, cmd RecoverCommand) error {
+	spans, err := parseSpans(cmd.Ranges)
+	if err != nil {
+		return err
+	}
+	text, err := cmd.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	rec := recovered{}
+	if lines := prune.IndexLines(text).Len(); lines > 0 || len(cmd.Ranges) > 0 {
+		var bad *rangeError
+		if rec, bad = recoverLines(text, spans, cmd.Numbers); bad != nil {
+			return bad
+		}
+	}
+	out := rec.text
+	if cmd.JSON {
+		out = string(append(rec.appendJSON(nil, cmd.ID), '\n'))
+	}
+	if _, err := io.WriteString(cmd.Out, out); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// fetch asks the sources in turn. Of what went wrong, that someone looked and found nothing counts most.
+func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
+	var problem error
+	for _, source := range cmd.Sources {
+		text, err := source(ctx, cmd.ID)
+		if err == nil {
+			return text, nil
+		}
+		if problem == nil || errors.Is(err, originals.ErrNotFound) {
+			problem = err
+		}
+	}
+	switch {
+	case problem == nil:
+		return "", fmt.Errorf("nowhere to look for %s: %w", clip(cmd.ID), ErrUnreachable)
+	case errors.Is(problem, originals.ErrNotFound):
+		return "", fmt.Errorf("%w %s: it has expired, or was kept elsewhere", problem, clip(cmd.ID))
+	}
+	return "", problem
+}
+
+// parseSpans reads ranges of lines; none means all lines.
+func parseSpans(ranges []string) ([]prune.Span, error) {
+	if len(ranges) == 0 {
+		return []prune.Span{{Start: 1, End: math.MaxInt}}, nil
+	}
+	spans := make([]prune.Span, 0, len(ranges))
+	for _, r := range ranges {
+		span, err := parseSpan(r)
+		if err != nil {
+			return nil, fmt.Errorf("range %q: use 3, 3-7, 3- or -7, counting lines from 1", clip(r))
+		}
+		spans = append(spans, span)
+	}
+	return spans, nil
+}
+
+func parseSpan(text string) (span prune.Span, err error) {
+	first, last, isRange := strings.Cut(text, "-")
+	span = prune.Span{Start: 1, End: math.MaxInt}
+	if first != "" || !isRange {
+		if span.Start, err = lineNumber(first); err != nil {
+			return span, err
+		}
+	}
+	switch {
+	case !isRange:
+		span.End = span.Start
+	case last != "":
+		span.End, err = lineNumber(last)
+	case first == "":
+		err = strconv.ErrSyntax // a lone dash
+	}
+	return span, err
+}
+
+func lineNumber(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 62)
+	if err == nil && n == 0 {
+		err = strconv.ErrRange
+	}
+	return int(n), err
+}

@@ -1,0 +1,86 @@
+package pruner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"secateur/internal/originals"
+	"secateur/internal/prune"
+	"secateur/internal/ratelimit"
+	"secateur/internal/rerank"
+	"secateur/internal/rpc"
+	"secateur/internal/toolserver"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Name is what the pruner calls itself in a handshake.
+const Name = "mcp-pruner"
+
+// Options make a Server.
+type Options struct {
+	Settings
+
+	Originals originals.Store
+	Rerank    Rerank // asked where the settings choose a backend other than the heuristic
+	Tenant    string // whose originals these are
+	Version   string
+	Limit     *ratelimit.Local // of calls over HTTP; nil: none
+
+	Now             func() time.Time      // monotonic, as time.Now is
+	MaxMessageBytes int64                 // a larger message is refused; 0: 32 MiB
+	Log             *slog.Logger          // nil discards
+	Metrics         prometheus.Registerer // nil: none
+}
+
+// Server is the pruner. Its methods may be called concurrently.
+type Server struct {
+	opt       Options
+	structure prune.Structure
+	backend   rerank.Backend
+	tools     *toolserver.Server
+	metrics   metrics
+}
+
+const defaultMessageBytes = 32 << 20
+
+// New makes a pruner. It starts nothing.
+func New(opt Options) (*Server, error) {
+	if opt.Originals == nil || opt.Now == nil {
+		return nil, errors.New("pruner: originals and a clock are needed")
+	}
+	if err := opt.Validate(); err != nil {
+		return nil, fmt.Errorf("mcp_pruner: %w", err)
+	}
+	structure, err := prune.ParseStructure(opt.Structure)
+	if err != nil {
+		return nil, fmt.Errorf("mcp_pruner: %w", err)
+	}
+	if opt.MaxMessageBytes <= 0 {
+		opt.MaxMessageBytes = defaultMessageBytes
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	backend, _ := rerank.ParseBackend(opt.Backend)
+	s := &Server{opt: opt, structure: structure, backend: backend, metrics: newMetrics(opt.Metrics)}
+	s.tools, err = toolserver.New(toolserver.Options{
+		Name:         Name,
+		Title:        "secateur pruner",
+		Version:      opt.Version,
+		Instructions: instructions,
+		Tools:        s.toolTable(),
+		Methods:      map[string]toolserver.Method{"health": s.healthMethod},
+		Log:          opt.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pruner: %w", err)
+	}
+	return s, nil
+}
+
+// Serve answers one message; nil for a notification.
+func (s *Server) Serve(ctx context.Context, msg *rpc.Message) []byte { return s.tools.Serve(ctx, msg) }
