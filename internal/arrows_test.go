@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"pool", "downstream", "rpchttp", "catalog", "access", "mask",
 	},
-	"config": {"upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret"},
+	"config": {"upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
 
 	// doors
 	"aggregate": {
@@ -57,11 +57,12 @@ var arrows = map[string][]string{
 	"tokens":     {},
 	"access":     {"secret"},
 	"secret":     {},
+	"suggest":    {},
 }
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret"}
+	pure     = []string{"toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret", "suggest"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"secateur/internal/suggest"
 )
 
 // decoder fills Settings from a tree and notes where every value came from.
@@ -18,6 +20,7 @@ type decoder struct {
 	shapes map[reflect.Type]*shape
 	places map[string]place
 	bad    map[string]bool // paths that have been complained about
+	meant  map[string]bool // paths that an unknown key was probably meant to be
 	found  []finding
 
 	expanded map[string]string // values of variables that were used, with their names
@@ -156,9 +159,9 @@ func (d *decoder) unknownKey(m member, at spot, known []string) {
 		return
 	}
 	hint := ""
-	if s := suggest(m.name, known); s != "" {
+	if s := suggest.Nearest(m.name, known); s != "" {
 		hint = fmt.Sprintf("; did you mean %q?", s)
-		d.bad[join(at.path, s)] = true // what is said of the key that is missing would say it twice
+		d.meant[join(at.path, s)] = true
 	} else if home := homeOf(m.name, at.pattern); home != "" {
 		hint = "; " + home
 	}

@@ -55,7 +55,8 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 
 	d := &decoder{
 		lookup: opt.Lookup, json: json,
-		shapes: map[reflect.Type]*shape{}, places: map[string]place{}, bad: map[string]bool{}, found: found, expanded: map[string]string{},
+		shapes: map[reflect.Type]*shape{}, places: map[string]place{}, bad: map[string]bool{}, meant: map[string]bool{},
+		found: found, expanded: map[string]string{},
 	}
 	root = d.adoptClientServers(root, filepath.Dir(path), opt.ReadFile)
 	d.decode(root, reflect.ValueOf(&cfg.Settings).Elem(), spot{place: place{off: noOffset}})

@@ -213,3 +213,13 @@ func httpURL(key, value string) error {
 	}
 	return nil
 }
+
+// among writes alternatives as a person would: a, b or c.
+func among(values []string) string {
+	values = slices.Clone(values)
+	if len(values) < 2 {
+		return strings.Join(values, "")
+	}
+	last := len(values) - 1
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}

@@ -87,10 +87,11 @@ func cutKey(message string) (key, text string) {
 	return "", message
 }
 
-// isConsequence reports whether a complaint only follows from another that has been made.
+// isConsequence reports whether a complaint only follows from another that has been made: about a part of its path,
+// or about a misspelt key, without which this one would not be missing.
 func (d *decoder) isConsequence(key string) bool {
 	for part := key; part != ""; part = part[:max(0, strings.LastIndexAny(part, ".["))] {
-		if d.bad[part] {
+		if _, given := d.places[part]; d.bad[part] || d.meant[part] && !given {
 			return true
 		}
 	}

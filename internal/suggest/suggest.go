@@ -1,18 +1,15 @@
-package config
+package suggest
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// suggest is the known key that an unknown one was probably meant to be, or "".
-func suggest(unknown string, known []string) string {
+// Nearest is the known name that an unknown one was probably meant to be, or "".
+func Nearest(unknown string, known []string) string {
 	if len(unknown) > 64 {
 		return ""
 	}
-	best, bestDistance, plain := "", 1+len(unknown)/5, plainKey(unknown)
+	best, bestDistance, plain := "", 1+len(unknown)/5, folded(unknown)
 	for _, k := range known {
-		if plainKey(k) == plain {
+		if folded(k) == plain {
 			return k
 		}
 		if len(k)-len(unknown) > bestDistance || len(unknown)-len(k) > bestDistance {
@@ -25,8 +22,8 @@ func suggest(unknown string, known []string) string {
 	return best
 }
 
-// plainKey is what logLevel, log-level and LOG_LEVEL have in common.
-func plainKey(s string) string { return strings.ToLower(separators.Replace(s)) }
+// folded is what logLevel, log-level and LOG_LEVEL have in common.
+func folded(s string) string { return strings.ToLower(separators.Replace(s)) }
 
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
@@ -52,14 +49,4 @@ func distance(a, b string) int {
 		before, row = row, next
 	}
 	return row[len(b)]
-}
-
-// among writes alternatives as a person would: a, b or c.
-func among(values []string) string {
-	values = slices.Clone(values)
-	if len(values) < 2 {
-		return strings.Join(values, "")
-	}
-	last := len(values) - 1
-	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
