@@ -9,14 +9,20 @@ import (
 func newCheck(w world) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [FILE]",
 		Short: "Validate the configuration: every mistake with file, line and key",
-		Long: `check reads the configuration that 'serve' would use and reports every mistake in it.
+		Long: `check reads FILE, or the configuration that 'serve' would use, and reports every mistake in it.
 It judges the file, not the machine: commands are not looked for and addresses not called.
 
 Exit status 3 if there is a mistake.`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && file != "" {
+				return usage("two configurations are named, %s and %s; name one", args[0], file)
+			}
+			if len(args) > 0 {
+				file = args[0]
+			}
 			l, err := w.load(file, "", true)
 			if err != nil {
 				return err

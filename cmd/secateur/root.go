@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"secateur/internal/suggest"
 )
 
 // The exit codes.
@@ -83,7 +86,8 @@ default and prints what to try. With --config alone it is 'secateur stdio', so t
 client's settings need no more than the program and its file.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          isCommand,
+		Version:       versionLine(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				return cmd.Help()
@@ -95,7 +99,40 @@ client's settings need no more than the program and its file.`,
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitError{exitUsage, err} })
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newInit(w), newSchema(w), newVersion(w))
 	return root
+}
+
+// isCommand refuses what is no command of ours, and names the one that was probably meant.
+func isCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return usage("unknown command %q%s", args[0], didYouMean(args[0], names, ""))
+}
+
+// flagError is a mistake in the flags of a command; one that it does not have is answered with the nearest.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return exitError{exitUsage, err}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return usage("%w%s", err, didYouMean(unknown.GetSpecifiedName(), names, "--"))
+}
+
+func didYouMean(unknown string, known []string, prefix string) string {
+	if s := suggest.Nearest(unknown, known); s != "" {
+		return fmt.Sprintf("; did you mean %q?", prefix+s)
+	}
+	return ""
 }

@@ -17,9 +17,13 @@ func newVersion(w world) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {
-			fmt.Fprintf(w.out, "secateur %s%s (%s, %s/%s)\n", version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintln(w.out, versionLine())
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("secateur %s%s (%s, %s/%s)", version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func commit() string {

@@ -67,7 +67,7 @@ func (a *App) connect(s *servers, set upstream.Settings, c pool.Connection) (*up
 		log = slog.New(calm{log.Handler()})
 	}
 	up, err := upstream.New(upstream.Options{
-		Settings:        set,
+		Settings:        inHome(set, a.opt.Home),
 		Local:           s.local[set.ID],
 		Capabilities:    c.Capabilities,
 		Incoming:        c.Incoming,
