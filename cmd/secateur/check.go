@@ -23,7 +23,7 @@ Exit status 3 if there is a mistake.`,
 			if len(args) > 0 {
 				file = args[0]
 			}
-			l, err := w.load(file, "", true)
+			l, err := w.load(file, "", orWorkingDir)
 			if err != nil {
 				return err
 			}
@@ -43,5 +43,5 @@ Exit status 3 if there is a mistake.`,
 }
 
 func configFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `file`, TOML or JSON (default: $SECATEUR_CONFIG, ./secateur.toml, the user's configuration directory)")
+	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `file`, TOML or JSON (default: $SECATEUR_CONFIG; for serve and check ./secateur.toml; the user's configuration directory)")
 }

@@ -8,17 +8,28 @@ import (
 	"secateur/internal/config"
 )
 
+const workingDir = "."
+
 // loaded is a configuration together with where it came from.
 type loaded struct {
 	*config.Config
 	mistakes []config.Problem
 }
 
-// load finds and reads the configuration. Only commands that a person starts may look into the working directory.
-func (w world) load(flag, listen string, inWorkingDir bool) (loaded, error) {
+// whose says whose files count where neither a flag nor the environment names one.
+type whose int
+
+const (
+	usersOwn     whose = iota // those of the user's configuration directory
+	orWorkingDir              // before them ./secateur.toml: for serve, and for check, which judges what serve would read
+)
+
+// load finds and reads the configuration. The working directory may be a stranger's repository: what is written there may
+// not send this user's secrets and files anywhere just because some command was run in it.
+func (w world) load(flag, listen string, files whose) (loaded, error) {
 	find := config.FindOptions{Flag: flag, Lookup: w.lookup, UserDir: w.userDir, Stat: os.Stat}
-	if inWorkingDir {
-		find.Dir = "."
+	if files == orWorkingDir {
+		find.Dir = workingDir
 	}
 	path, found, err := config.Find(find)
 	if err != nil {
@@ -35,8 +46,8 @@ func (w world) load(flag, listen string, inWorkingDir bool) (loaded, error) {
 }
 
 // usable is load for a command that is to run on the configuration: it says what is wrong and stops there.
-func (w world) usable(flag, listen string, inWorkingDir bool) (*config.Config, error) {
-	l, err := w.load(flag, listen, inWorkingDir)
+func (w world) usable(flag, listen string, files whose) (*config.Config, error) {
+	l, err := w.load(flag, listen, files)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 				return err
 			}
 			defer closeAll()
-			cfg, err := w.usable(file, "", true)
+			cfg, err := w.usable(file, "", usersOwn)
 			if err != nil {
 				return err
 			}

@@ -22,7 +22,7 @@ over HTTP (POST /rpc, GET /health) on MCP_PRUNER_HOST:MCP_PRUNER_PORT, 127.0.0.1
 nothing else is said, or with --stdio as an MCP server on standard input and output.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := w.usable(file, "", !stdio) // an editor starts it wherever it likes
+			cfg, err := w.usable(file, "", usersOwn)
 			if err != nil {
 				return err
 			}

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"secateur/internal/access"
 	"secateur/internal/config"
 	"secateur/internal/originals"
 	"secateur/internal/pruner"
@@ -30,12 +34,12 @@ func newRecover(w world) *cobra.Command {
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := w.usable(file, "", true)
+			cfg, err := w.usable(file, "", usersOwn)
 			if err != nil {
 				return err
 			}
 			run.ID, run.Ranges = args[0], args[1:]
-			sources, closeAll, err := w.sources(cfg)
+			sources, closeAll, err := w.sources(cfg, w.daemons(cmd.Context(), cfg))
 			if err != nil {
 				return err
 			}
@@ -55,25 +59,24 @@ func newRecover(w world) *cobra.Command {
 }
 
 // sources are where an original may be: a daemon's memory, the configured store, the cache of 'secateur prune'.
-func (w world) sources(cfg *config.Config) (sources []pruner.Fetch, closeAll func(), err error) {
+func (w world) sources(cfg *config.Config, daemons []daemonAddress) (sources []pruner.Fetch, closeAll func(), err error) {
 	client := &http.Client{
 		Timeout:       10 * time.Second,
+		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy: what goes out here is for this machine
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	header := http.Header{}
-	if !cfg.AuthToken.IsZero() {
-		header.Set("Authorization", "Bearer "+cfg.AuthToken.Reveal())
-	}
-	alone := net.JoinHostPort(cfg.Pruner.Host, strconv.Itoa(cfg.Pruner.Port))
-	for _, addr := range []string{cfg.Listen, alone} {
-		sources = append(sources, pruner.FromDaemon(client, "http://"+reachable(addr)+"/rpc", header))
+	for _, addr := range daemons {
+		header := http.Header{}
+		if addr.trusted && !cfg.AuthToken.IsZero() {
+			header.Set("Authorization", "Bearer "+cfg.AuthToken.Reveal())
+		}
+		sources = append(sources, pruner.FromDaemon(client, "http://"+addr.hostPort+"/rpc", header))
 	}
 	var open []originals.StoreCloser
 	closeAll = func() {
 		for _, s := range open {
 			_ = s.Close()
 		}
-		client.CloseIdleConnections()
 	}
 	add := func(set originals.Settings) error {
 		dir, onDisk := strings.CutPrefix(set.URL, "file:")
@@ -103,14 +106,59 @@ func (w world) sources(cfg *config.Config) (sources []pruner.Fetch, closeAll fun
 	return sources, closeAll, nil
 }
 
-// reachable turns an address to listen on into one to call.
-func reachable(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
+// daemonAddress is where a daemon may listen on this machine.
+type daemonAddress struct {
+	hostPort string
+	trusted  bool // the configuration puts a listener there that asks for its token
+}
+
+// daemons lists where a daemon of this configuration may listen. The token is for the listener that it is set for: whoever
+// else happens to have a well-known port of ours is asked without one. An address that this machine does not have is no
+// listener of ours, and is not asked at all.
+func (w world) daemons(ctx context.Context, cfg *config.Config) (all []daemonAddress) {
+	_, hostGiven := w.lookup("MCP_PRUNER_HOST")
+	_, portGiven := w.lookup("MCP_PRUNER_PORT")
+	alone := net.JoinHostPort(cfg.Pruner.Host, strconv.Itoa(cfg.Pruner.Port))
+	for _, d := range []daemonAddress{{cfg.Listen, true}, {alone, hostGiven || portGiven || cfg.Given("mcp_pruner")}} {
+		host, port, err := net.SplitHostPort(d.hostPort)
+		if err != nil {
+			continue
+		}
+		if host = onThisMachine(ctx, host); host != "" {
+			all = append(all, daemonAddress{net.JoinHostPort(host, port), d.trusted})
+		}
+	}
+	return all
+}
+
+// onThisMachine turns a host to listen on into one to call: loopback for every address, "" for what is no address of
+// this machine.
+func onThisMachine(ctx context.Context, host string) string {
+	if access.IsLoopback(host) {
+		return host
+	}
+	if host == "" {
+		return "127.0.0.1"
+	}
+	meant, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil || len(meant) == 0 {
+		return ""
+	}
+	for i := range meant {
+		meant[i] = meant[i].Unmap()
+	}
+	if meant[0].IsUnspecified() {
+		return "127.0.0.1"
+	}
+	own, err := net.InterfaceAddrs()
 	if err != nil {
-		return addr
+		return ""
 	}
-	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
-		host = "127.0.0.1"
+	for _, a := range own {
+		prefix, err := netip.ParsePrefix(a.String())
+		if err == nil && slices.Contains(meant, prefix.Addr()) {
+			return prefix.Addr().String()
+		}
 	}
-	return net.JoinHostPort(host, port)
+	return ""
 }

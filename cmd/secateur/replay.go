@@ -22,7 +22,7 @@ A file has one JSON object a line, plain or gzipped: whole sessions, or the bodi
 chat completion requests in the order they were sent.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			cfg, err := w.usable(file, "", true)
+			cfg, err := w.usable(file, "", usersOwn)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ the pruner and a small demo server with large answers, on 127.0.0.1:8000.
 SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := w.usable(file, listen, true)
+			cfg, err := w.usable(file, listen, orWorkingDir)
 			if err != nil {
 				return err
 			}
@@ -52,8 +53,11 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 func greeting(cfg *config.Config, addr string) string {
 	var b strings.Builder
 	from := "configuration " + cfg.Path
-	if cfg.Path == "" {
+	switch {
+	case cfg.Path == "":
 		from = "built-in default; 'secateur init' writes a configuration to change"
+	case cfg.Path == filepath.Base(cfg.Path):
+		from = "configuration ./" + cfg.Path + " of the working directory"
 	}
 	fmt.Fprintf(&b, "secateur %s listens on http://%s (%s)\n", version, addr, from)
 	for _, s := range cfg.Servers {

@@ -28,7 +28,7 @@ configuration the built-in default runs.`,
 }
 
 func runStdio(cmd *cobra.Command, w world, file string) error {
-	cfg, err := w.usable(file, "", false)
+	cfg, err := w.usable(file, "", usersOwn)
 	if err != nil {
 		return err
 	}
