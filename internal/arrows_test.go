@@ -17,7 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"pool", "downstream", "rpchttp", "catalog", "access", "mask",
 	},
 	"config": {"upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
@@ -35,7 +35,8 @@ var arrows = map[string][]string{
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
 	"downstream": {"rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"era", "rpc", "rawjson", "secret"},
+	"upstream":   {"child", "era", "rpc", "rawjson", "secret"},
+	"child":      {"secret"},
 	"originals":  {},
 	"records":    {},
 	"replay":     {"chat", "bill"},

@@ -8,6 +8,7 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/catalog"
+	"secateur/internal/child"
 	"secateur/internal/config"
 	"secateur/internal/demo"
 	"secateur/internal/pool"
@@ -73,7 +74,7 @@ func (a *App) connect(s *servers, set upstream.Settings, c pool.Connection) (*up
 		Incoming:        c.Incoming,
 		Opened:          c.Opened,
 		Log:             log,
-		BaseEnv:         upstream.BaseEnv(a.opt.Environ),
+		BaseEnv:         child.BaseEnv(a.opt.Environ),
 		ResponseTimeout: a.cfg.ResponseTimeout,
 		MaxMessageBytes: int(a.cfg.MaxMessageBytes),
 		LongString:      a.cfg.ObservationMasking.Gateway.MaxChars,

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/child"
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
@@ -204,7 +205,7 @@ func TestChildren(t *testing.T) {
 				s.Protocol = o.Protocol
 			}
 			return upstream.New(upstream.Options{
-				Settings: s, BaseEnv: upstream.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
+				Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
 			})
 		},
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"secateur/internal/child"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
@@ -100,7 +101,7 @@ func TestRealServers(t *testing.T) {
 						s.Protocol = o.Protocol
 					}
 					return upstream.New(upstream.Options{
-						Settings: s, BaseEnv: upstream.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
+						Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
 					})
 				},
 			})

@@ -12,8 +12,8 @@
 // session.go and calls.go give each call an id and a progress token of its own and map them back, so that callers never
 // mix; incoming.go takes what the server sends of its own accord, and related.go finds the call that it is for.
 //
-// A session stands on a link, which only moves messages. stdio.go is the one to a child's pipes; process*.go and
-// proctree_linux.go below it start a child and make sure that nothing of it survives. streamable.go is the one over
+// A session stands on a link, which only moves messages. stdio.go is the one to the pipes of a process that package child
+// runs. streamable.go is the one over
 // Streamable HTTP, with exchange.go for calls and standing.go for the server's own stream; httpsse.go is the one over
 // HTTP+SSE, which is also tried with a server that does not know the newer one. They share poster.go and the events of sse.go;
 // endpoint.go holds what they share with plain servers. local.go is the one to a handler. Another transport is another

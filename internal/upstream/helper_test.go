@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"secateur/internal/child"
 	"secateur/internal/rpc"
 )
 
@@ -29,7 +30,7 @@ func start(tb testing.TB, opt Options) *Upstream {
 func startStoppable(tb testing.TB, opt Options) (*Upstream, func()) {
 	tb.Helper()
 	if opt.BaseEnv == nil {
-		opt.BaseEnv = BaseEnv(os.Environ())
+		opt.BaseEnv = child.BaseEnv(os.Environ())
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.NewTextHandler(testWriter{tb}, &slog.HandlerOptions{Level: slog.LevelInfo}))

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"secateur/internal/child"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
@@ -16,7 +17,7 @@ import (
 type pipes struct {
 	s       *session
 	framing rpc.Framing
-	child   *process
+	proc    *child.Process
 	room    *semaphore.Weighted // in queue, by bytes; every message weighs at least minWeight
 	queue   chan outgoing       // has room for all messages that room lets in
 	work    group
@@ -34,20 +35,20 @@ const (
 // openPipes starts the child.
 func openPipes(ctx context.Context, s *session) (link, error) {
 	set := s.u.opt.Settings
-	child, err := startProcess(program{ //nolint:contextcheck // what is logged at a child's end belongs to no request
+	proc, err := child.Start(child.Program{ //nolint:contextcheck // what is logged at a child's end belongs to no request
 		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd,
 		Grace: seconds(set.ShutdownGrace, DefaultShutdownGrace), Log: s.u.log,
 	})
 	if err != nil {
 		return nil, s.u.errorf(Unavailable, "%v", err)
 	}
-	s.u.log.DebugContext(ctx, "server started", "pid", child.cmd.Process.Pid)
+	s.u.log.DebugContext(ctx, "server started", "pid", proc.PID())
 	framing := rpc.Lines
 	if set.Framing == FramingContentLength {
 		framing = rpc.ContentLength
 	}
 	return &pipes{
-		s: s, framing: framing, child: child,
+		s: s, framing: framing, proc: proc,
 		room: semaphore.NewWeighted(queueBytes), queue: make(chan outgoing, queueMessages),
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}, nil
@@ -57,14 +58,14 @@ func (p *pipes) start(ctx context.Context) {
 	p.work.run(p.write)
 	p.work.run(func() { p.read(ctx) })
 	p.work.run(func() {
-		<-p.child.ended // what it wrote before is still read, but nobody else may hold us
-		_ = p.child.stdout.SetReadDeadline(time.Now().Add(lastWords))
+		<-p.proc.Ended()
+		_ = p.proc.Stdout.SetReadDeadline(time.Now().Add(child.DrainTime))
 	})
 }
 
 func (p *pipes) done() <-chan struct{}   { return p.ended }
-func (p *pipes) pid() int                { return p.child.cmd.Process.Pid }
-func (p *pipes) lastWords() string       { return p.child.stderr.last(20) }
+func (p *pipes) pid() int                { return p.proc.PID() }
+func (p *pipes) lastWords() string       { return p.proc.Stderr(20) }
 func (p *pipes) cancelByNotice(Era) bool { return true }
 func (p *pipes) agreed(*Peer)            {}
 
@@ -74,8 +75,8 @@ func (p *pipes) advice() string {
 
 // err says how the child ended, or that only its output did.
 func (p *pipes) err() error {
-	if within(p.child.ended, statusWait) {
-		return errors.New(p.child.status())
+	if how, ok := p.proc.Status(statusWait); ok {
+		return errors.New(how)
 	}
 	return errors.New("it closed its standard output")
 }
@@ -86,7 +87,7 @@ const statusWait = time.Second
 // read takes messages off the child's output until it ends.
 func (p *pipes) read(ctx context.Context) {
 	defer close(p.ended)
-	r := rpc.NewReader(p.child.stdout, p.framing, p.s.u.opt.MaxMessageBytes)
+	r := rpc.NewReader(p.proc.Stdout, p.framing, p.s.u.opt.MaxMessageBytes)
 	for {
 		raw, err := r.Next()
 		if err == nil && r.Ragged() && rawjson.Check(raw, rpc.MaxResultDepth) != nil {
@@ -157,7 +158,7 @@ func (p *pipes) write() {
 		}
 		if m.call == nil || m.call.stage.CompareAndSwap(queued, sent) {
 			frame = p.framing.AppendFrame(frame[:0], m.message)
-			if n, err := p.child.stdin.Write(frame); err != nil && n == 0 && m.call != nil {
+			if n, err := p.proc.Stdin.Write(frame); err != nil && n == 0 && m.call != nil {
 				m.call.stage.Store(queued) // the child has seen nothing of it
 			}
 		}
@@ -172,7 +173,7 @@ func (p *pipes) write() {
 func (p *pipes) close() {
 	p.close1.Do(func() {
 		close(p.closing)
-		p.child.stop()
+		p.proc.Stop()
 		p.work.close()
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"secateur/internal/child"
 	"secateur/internal/rpc"
 )
 
@@ -193,7 +194,7 @@ func TestLastAnswerOfAChildThatExits(t *testing.T) {
 // What a child wrote before its end is read, however late we come to it.
 func TestWordsOfADeadChild(t *testing.T) {
 	set := Settings{ID: "dead", Command: []string{"sh", "-c", `echo '{"jsonrpc":"2.0","id":1,"result":"last"}'`}}
-	u, err := New(Options{Settings: set, BaseEnv: BaseEnv(os.Environ())})
+	u, err := New(Options{Settings: set, BaseEnv: child.BaseEnv(os.Environ())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestWordsOfADeadChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.link = l
-	<-l.(*pipes).child.exited
+	<-l.(*pipes).proc.Exited()
 	c := newCall(rpc.StringID("mine"), rpc.ID{}, nil)
 	if err := s.calls.add(c); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package upstream
+package child
 
 import (
 	"bytes"
@@ -9,50 +9,50 @@ import (
 	"syscall"
 )
 
-// member is one process of a family, told from a later one of the same number by its start time.
-type member struct {
+// descendant is one process of a tree, told from a later one of the same number by its start time.
+type descendant struct {
 	pid   int
 	start uint64
 }
 
 // signal sends a signal if the process is still the one that was meant.
-func (m member) signal(sig syscall.Signal) {
-	p, err := os.FindProcess(m.pid) // holds a pidfd: from here on the number cannot change its meaning
+func (d descendant) signal(sig syscall.Signal) {
+	p, err := os.FindProcess(d.pid) // holds a pidfd: from here on the number cannot change its meaning
 	if err != nil {
 		return
 	}
 	defer func() { _ = p.Release() }()
-	if st, ok := readStat(m.pid); ok && st.start == m.start {
+	if st, ok := readStat(d.pid); ok && st.start == d.start {
 		_ = p.Signal(sig)
 	}
 }
 
-// members are the living processes, other than the child itself, that descend from it: by their parents, group or
+// descendants are the living processes, other than the child itself, that descend from it: by their parents, group or
 // session, by having been noted, or by the marker in their environment.
-func (f *family) members() []member {
+func (t *tree) descendants() []descendant {
 	all := readStats()
-	f.mu.Lock()
+	t.mu.Lock()
 	ours := make(map[int]bool, 8)
-	ours[f.pid] = true
-	for pid, start := range f.noted {
+	ours[t.pid] = true
+	for pid, start := range t.noted {
 		if st, ok := all[pid]; ok && st.start == start {
 			ours[pid] = true
 		}
 	}
-	f.mu.Unlock()
+	t.mu.Unlock()
 	buf := make([]byte, 0, 16<<10)
 	for pid, st := range all {
-		if ours[pid] || st.start < f.start {
+		if ours[pid] || st.start < t.start {
 			continue
 		}
-		if st.group == f.pid || st.session == f.pid || f.marked(pid, &buf) {
+		if st.group == t.pid || st.session == t.pid || t.marked(pid, &buf) {
 			ours[pid] = true
 		}
 	}
-	var found []member
+	var found []descendant
 	for pid, st := range all {
-		if pid != f.pid && st.start >= f.start && st.alive() && descends(pid, all, ours) {
-			found = append(found, member{pid, st.start})
+		if pid != t.pid && st.start >= t.start && st.alive() && descends(pid, all, ours) {
+			found = append(found, descendant{pid, st.start})
 		}
 	}
 	return found
@@ -77,7 +77,7 @@ func descends(pid int, all map[int]stat, ours map[int]bool) bool {
 const maxEnviron = 4 << 20
 
 // marked looks for the marker in a process's environment. A process that may not be read is not ours.
-func (f *family) marked(pid int, buf *[]byte) bool {
+func (t *tree) marked(pid int, buf *[]byte) bool {
 	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false
@@ -95,7 +95,7 @@ func (f *family) marked(pid int, buf *[]byte) bool {
 		}
 	}
 	*buf = b
-	return bytes.Contains(b, f.marker)
+	return bytes.Contains(b, t.marker)
 }
 
 // stat is what /proc tells about a process.

@@ -1,4 +1,4 @@
-package upstream
+package child
 
 import (
 	"context"
@@ -18,24 +18,24 @@ func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
-// family is a child and all that descends from it: they share a job, which ends them when its last handle closes,
+// tree is a child and all that descends from it: they share a job, which ends them when its last handle closes,
 // also when that happens because we died.
-type family struct {
+type tree struct {
 	pid int
 
 	mu  sync.Mutex
 	job windows.Handle // guarded by mu; 0: there is none, only the child can be ended
 }
 
-func newFamily(pid int, _ string, log *slog.Logger) *family {
-	f := &family{pid: pid}
-	if err := f.openJob(); err != nil {
+func newTree(pid int, _ string, log *slog.Logger) *tree {
+	t := &tree{pid: pid}
+	if err := t.openJob(); err != nil {
 		log.WarnContext(context.Background(), "a server's processes have no job and may outlive it", "err", err)
 	}
-	return f
+	return t
 }
 
-func (f *family) openJob() error {
+func (t *tree) openJob() error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return err
@@ -45,13 +45,13 @@ func (f *family) openJob() error {
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))) //nolint:gosec // the call takes a structure by address
 	if err == nil {
-		err = assign(job, f.pid)
+		err = assign(job, t.pid)
 	}
 	if err != nil {
 		_ = windows.CloseHandle(job)
 		return err
 	}
-	f.job = job
+	t.job = job
 	return nil
 }
 
@@ -64,33 +64,33 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, child)
 }
 
-func (f *family) note() {}
+func (t *tree) note() {}
 
 // terminate ends all: Windows has no way to ask that every program understands, and closing its input was one.
-func (f *family) terminate() { f.kill() }
+func (t *tree) terminate() { t.kill() }
 
-func (f *family) kill() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.job != 0 {
-		_ = windows.TerminateJobObject(f.job, 1)
+func (t *tree) kill() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.job != 0 {
+		_ = windows.TerminateJobObject(t.job, 1)
 		return
 	}
-	if p, err := os.FindProcess(f.pid); err == nil {
+	if p, err := os.FindProcess(t.pid); err == nil {
 		_ = p.Kill()
 	}
 }
 
 // reap waits for the child's end, tells it, and ends what is left of the job.
-func (f *family) reap(cmd *exec.Cmd, ended func(how string)) {
+func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
 	_ = cmd.Wait() // how it ended is in cmd.ProcessState
 	ended(howEnded(cmd.ProcessState))
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.job != 0 {
-		_ = windows.TerminateJobObject(f.job, 1)
-		_ = windows.CloseHandle(f.job)
-		f.job = 0
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.job != 0 {
+		_ = windows.TerminateJobObject(t.job, 1)
+		_ = windows.CloseHandle(t.job)
+		t.job = 0
 	}
 }
 

@@ -1,4 +1,4 @@
-package upstream
+package child
 
 import (
 	"crypto/rand"
@@ -17,33 +17,35 @@ import (
 	"secateur/internal/secret"
 )
 
-// program says which child to start and how.
-type program struct {
-	ID      string
-	Command []string
-	BaseEnv []string
-	Env     map[string]secret.Text
-	Dir     string
-	Grace   time.Duration // between the steps of ending it
+// Program says which child to start and how.
+type Program struct {
+	ID      string                 // names the child in the marker that its descendants inherit
+	Command []string               // program and arguments
+	BaseEnv []string               // what its environment starts with, see BaseEnv
+	Env     map[string]secret.Text // added to BaseEnv
+	Dir     string                 // working directory; empty: ours
+	Grace   time.Duration          // between the steps of ending it
 	Log     *slog.Logger
 }
 
-// process is a running child. When exited is closed, the child and all that descended from it are gone.
-type process struct {
+// Process is a running child. Its methods may be used by many goroutines.
+type Process struct {
+	Stdin  *os.File // our end of its standard input; Stop closes it
+	Stdout *os.File // our end of its standard output; Stop closes it
+
 	cmd    *exec.Cmd
-	family *family
+	tree   *tree
 	grace  time.Duration
-	stdin  *os.File // our end; closing it asks the child to end
-	stdout *os.File // our end
-	stderr *tail
+	stderr *os.File // our end
+	tail   *stderrTail
 	ended  chan struct{} // closed when the direct child has ended
 	how    string        // it ended; to be read when ended is closed
-	exited chan struct{} // closed when nothing is left of it
+	exited chan struct{} // closed when nothing is left of the tree
 	pipes  sync.WaitGroup
 }
 
-// startProcess starts a child in a process group of its own. Whoever started it must call stop.
-func startProcess(p program) (*process, error) {
+// Start starts a child in a process group of its own. Whoever started it must call Stop.
+func Start(p Program) (*Process, error) {
 	marker := p.ID + "." + strings.ToLower(rand.Text())
 	env := childEnv(p.BaseEnv, p.Env, marker)
 	if p.Dir != "" {
@@ -55,15 +57,14 @@ func startProcess(p program) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	child := &process{
+	child := &Process{
 		cmd:    &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir},
 		grace:  p.Grace,
-		stderr: &tail{log: p.Log},
+		tail:   &stderrTail{log: p.Log},
 		ended:  make(chan struct{}),
 		exited: make(chan struct{}),
 	}
-	stderr, err := child.openPipes()
-	if err != nil {
+	if err := child.openPipes(); err != nil {
 		return nil, err
 	}
 	started := make(chan error)
@@ -73,26 +74,23 @@ func startProcess(p program) (*process, error) {
 		_ = theirs.(*os.File).Close()
 	}
 	if err != nil {
-		_, _, _ = child.stdin.Close(), child.stdout.Close(), stderr.Close()
+		_, _, _ = child.Stdin.Close(), child.Stdout.Close(), child.stderr.Close()
 		return nil, startError(p, err)
 	}
-	child.pipes.Go(func() { child.stderr.drain(stderr) })
+	child.pipes.Go(func() { child.tail.drain(child.stderr) })
 	child.pipes.Go(func() {
 		<-child.exited // a writer that could not be killed must not hold us
-		_ = stderr.SetReadDeadline(time.Now().Add(lastWords))
+		_ = child.stderr.SetReadDeadline(time.Now().Add(DrainTime))
 	})
-	go func() {
-		child.pipes.Wait()
-		_ = stderr.Close()
-	}()
 	return child, nil
 }
 
-// lastWords is how long we read on after a child has ended.
-const lastWords = time.Second
+// DrainTime is how long a pipe is read on after its child has ended: what it wrote before is still there, but whoever
+// inherited the other end must not hold us.
+const DrainTime = time.Second
 
-// openPipes makes the three pipes and returns our end of standard error.
-func (p *process) openPipes() (stderr *os.File, err error) {
+// openPipes makes the three pipes.
+func (p *Process) openPipes() (err error) {
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
 		if err != nil {
@@ -110,16 +108,16 @@ func (p *process) openPipes() (stderr *os.File, err error) {
 		for _, f := range files {
 			_ = f.Close()
 		}
-		return nil, fmt.Errorf("no pipe for it: %w", err)
+		return fmt.Errorf("no pipe for it: %w", err)
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inR, outW, errW
-	p.stdin, p.stdout = inW, outR
-	return errR, nil
+	p.Stdin, p.Stdout, p.stderr = inW, outR, errR
+	return nil
 }
 
 // own starts the child and stays with it to its end, on one thread: on Linux a child is told to die when the thread
 // that started it does, and threads without a goroutine of their own come and go.
-func (p *process) own(started chan<- error, marker string, log *slog.Logger) {
+func (p *Process) own(started chan<- error, marker string, log *slog.Logger) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	prepare(p.cmd)
@@ -127,35 +125,50 @@ func (p *process) own(started chan<- error, marker string, log *slog.Logger) {
 		started <- err
 		return
 	}
-	p.family = newFamily(p.cmd.Process.Pid, marker, log)
+	p.tree = newTree(p.cmd.Process.Pid, marker, log)
 	started <- nil
-	p.family.reap(p.cmd, func(how string) {
+	p.tree.reap(p.cmd, func(how string) {
 		p.how = how
 		close(p.ended)
 	})
 	close(p.exited)
 }
 
-// stop ends the child: by closing its standard input, then by asking, then by force. It returns when nothing is left.
-func (p *process) stop() {
-	p.family.note()
-	_ = p.stdin.Close()
+// PID is the number of the child's process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Stderr is the end of what the child wrote to its standard error, at most so many lines.
+func (p *Process) Stderr(lines int) string { return p.tail.last(lines) }
+
+// Ended is closed when the direct child has ended; its descendants may still live.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Exited is closed when the child and all that descended from it are gone.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Status says how the child ended; ok is false if it has not within this time.
+func (p *Process) Status(wait time.Duration) (how string, ok bool) {
+	if !within(p.ended, wait) {
+		return "", false
+	}
+	return p.how, true
+}
+
+// Stop ends the child: by closing its standard input, then by asking, then by force. It returns when the child and all
+// that descended from it are gone.
+func (p *Process) Stop() {
+	p.tree.note()
+	_ = p.Stdin.Close()
 	if !within(p.exited, p.grace) {
-		p.family.note()
-		p.family.terminate()
+		p.tree.note()
+		p.tree.terminate()
 		if !within(p.exited, p.grace) {
-			p.family.kill()
+			p.tree.kill()
 			<-p.exited
 		}
 	}
 	p.pipes.Wait()
-	_ = p.stdout.Close()
-}
-
-// status says how the child ended, once it has.
-func (p *process) status() string {
-	<-p.ended
-	return p.how
+	_, _ = p.stderr.Close(), p.Stdout.Close()
 }
 
 func exitText(code int) string { return fmt.Sprintf("exited with status %d", code) }
@@ -172,7 +185,7 @@ func within(done <-chan struct{}, limit time.Duration) bool {
 }
 
 // startError says what a person can do about a program that does not start.
-func startError(p program, err error) error {
+func startError(p Program, err error) error {
 	name := p.Command[0]
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

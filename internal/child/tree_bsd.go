@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package upstream
+package child
 
 import (
 	"log/slog"
@@ -13,23 +13,23 @@ import (
 // prepare gives the child a session and a process group of its own.
 func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// family is a child and its process group. What left the group is not found here.
-type family struct {
+// tree is a child and its process group. What left the group is not found here.
+type tree struct {
 	pid  int
 	hard atomic.Bool // no more asking
 }
 
-func newFamily(pid int, _ string, _ *slog.Logger) *family { return &family{pid: pid} }
+func newTree(pid int, _ string, _ *slog.Logger) *tree { return &tree{pid: pid} }
 
-func (f *family) note() {}
+func (t *tree) note() {}
 
 // terminate asks the group to end.
-func (f *family) terminate() { _ = syscall.Kill(-f.pid, syscall.SIGTERM) }
+func (t *tree) terminate() { _ = syscall.Kill(-t.pid, syscall.SIGTERM) }
 
 // kill ends the group by force.
-func (f *family) kill() {
-	f.hard.Store(true)
-	_ = syscall.Kill(-f.pid, syscall.SIGKILL)
+func (t *tree) kill() {
+	t.hard.Store(true)
+	_ = syscall.Kill(-t.pid, syscall.SIGKILL)
 }
 
 const (
@@ -39,16 +39,16 @@ const (
 )
 
 // reap waits for the child's end, tells it, and returns when its group is gone.
-func (f *family) reap(cmd *exec.Cmd, ended func(how string)) {
+func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
 	_ = cmd.Wait() // how it ended is in cmd.ProcessState
 	ended(howEnded(cmd.ProcessState))
-	f.terminate()
+	t.terminate()
 	for begin := time.Now(); time.Since(begin) < sweepLimit; time.Sleep(sweepPause) {
-		if syscall.Kill(-f.pid, 0) != nil {
+		if syscall.Kill(-t.pid, 0) != nil {
 			return
 		}
-		if f.hard.Load() || time.Since(begin) > sweepAsk {
-			_ = syscall.Kill(-f.pid, syscall.SIGKILL)
+		if t.hard.Load() || time.Since(begin) > sweepAsk {
+			_ = syscall.Kill(-t.pid, syscall.SIGKILL)
 		}
 	}
 }

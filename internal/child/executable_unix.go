@@ -1,6 +1,6 @@
 //go:build unix
 
-package upstream
+package child
 
 import "os"
 

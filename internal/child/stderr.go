@@ -1,4 +1,4 @@
-package upstream
+package child
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ const (
 	lineBytes = 4 << 10 // a longer line is kept in parts
 )
 
-// tail keeps the end of what a child writes to its standard error.
-type tail struct {
+// stderrTail keeps the end of what a child writes to its standard error.
+type stderrTail struct {
 	log *slog.Logger // each line at Debug
 
 	mu    sync.Mutex
@@ -25,7 +25,7 @@ type tail struct {
 }
 
 // drain reads until the pipe ends, so that a child never blocks on a full one.
-func (t *tail) drain(r io.Reader) {
+func (t *stderrTail) drain(r io.Reader) {
 	buf := make([]byte, 32<<10)
 	var part []byte
 	for {
@@ -50,7 +50,7 @@ func (t *tail) drain(r io.Reader) {
 	}
 }
 
-func (t *tail) add(line []byte) {
+func (t *stderrTail) add(line []byte) {
 	line = bytes.TrimRight(line, "\r")
 	if len(line) == 0 {
 		return
@@ -73,7 +73,7 @@ func (t *tail) add(line []byte) {
 }
 
 // last is the end of what was written, at most n lines.
-func (t *tail) last(n int) string {
+func (t *stderrTail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.lines[max(0, len(t.lines)-n):], "\n")

@@ -1,4 +1,4 @@
-package upstream
+package child
 
 import (
 	"context"
@@ -18,8 +18,8 @@ func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// family is a child and all that descends from it.
-type family struct {
+// tree is a child and all that descends from it.
+type tree struct {
 	pid    int
 	start  uint64 // of the child; what is older does not descend from it
 	marker []byte
@@ -30,46 +30,46 @@ type family struct {
 	noted map[int]uint64 // guarded by mu; descendants seen while the tree was whole: pid and start time
 }
 
-func newFamily(pid int, marker string, log *slog.Logger) *family {
-	f := &family{pid: pid, marker: []byte(marker), log: log, noted: map[int]uint64{}}
+func newTree(pid int, marker string, log *slog.Logger) *tree {
+	t := &tree{pid: pid, marker: []byte(marker), log: log, noted: map[int]uint64{}}
 	if st, ok := readStat(pid); ok {
-		f.start = st.start
+		t.start = st.start
 	}
-	return f
+	return t
 }
 
 // note remembers who descends from the child now. Once a parent has gone, its children can no longer be told by
 // theirs, and one that also cleared its environment could not be found at all.
-func (f *family) note() {
-	found := f.members()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, m := range found {
-		f.noted[m.pid] = m.start
+func (t *tree) note() {
+	found := t.descendants()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, d := range found {
+		t.noted[d.pid] = d.start
 	}
 }
 
 // terminate asks the child's group to end.
-func (f *family) terminate() { _ = syscall.Kill(-f.pid, syscall.SIGTERM) }
+func (t *tree) terminate() { _ = syscall.Kill(-t.pid, syscall.SIGTERM) }
 
-// kill ends the group by force. The rest of the family follows when the child has ended.
-func (f *family) kill() {
-	f.hard.Store(true)
-	_ = syscall.Kill(-f.pid, syscall.SIGKILL)
+// kill ends the group by force. The rest of the tree follows when the child has ended.
+func (t *tree) kill() {
+	t.hard.Store(true)
+	_ = syscall.Kill(-t.pid, syscall.SIGKILL)
 }
 
-// reap waits for the child's end, tells it, and returns when the whole family is gone. Until then the child stays a
+// reap waits for the child's end, tells it, and returns when the whole tree is gone. Until then the child stays a
 // zombie, so that its number, which is also that of its group and session, cannot mean somebody else.
-func (f *family) reap(cmd *exec.Cmd, ended func(how string)) {
+func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
 	var info unix.Siginfo
 	for {
-		err := unix.Waitid(unix.P_PID, f.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		err := unix.Waitid(unix.P_PID, t.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
 			break
 		}
 	}
 	ended(howEnded(&info))
-	f.sweep()
+	t.sweep()
 	_ = cmd.Wait()
 }
 
@@ -105,29 +105,29 @@ const (
 	sweepPause = 10 * time.Millisecond
 )
 
-// sweep ends what is left of the family: first by asking, then by force. It is done after two looks that found
+// sweep ends what is left of the tree: first by asking, then by force. It is done after two looks that found
 // nobody: one look is not a snapshot, and someone may be born behind its back.
-func (f *family) sweep() {
+func (t *tree) sweep() {
 	begin := time.Now()
 	asked := map[int]uint64{}
 	for clean := 0; clean < 2; {
-		found := f.members()
+		found := t.descendants()
 		if len(found) == 0 {
 			clean++
 			continue
 		}
 		clean = 0
-		force := f.hard.Load() || time.Since(begin) > sweepAsk
-		for _, m := range found {
+		force := t.hard.Load() || time.Since(begin) > sweepAsk
+		for _, d := range found {
 			if force {
-				m.signal(syscall.SIGKILL)
-			} else if asked[m.pid] != m.start {
-				asked[m.pid] = m.start
-				m.signal(syscall.SIGTERM)
+				d.signal(syscall.SIGKILL)
+			} else if asked[d.pid] != d.start {
+				asked[d.pid] = d.start
+				d.signal(syscall.SIGTERM)
 			}
 		}
 		if time.Since(begin) > sweepLimit {
-			f.log.WarnContext(context.Background(), "processes of a server could not be ended", "count", len(found), "pid", found[0].pid)
+			t.log.WarnContext(context.Background(), "processes of a server could not be ended", "count", len(found), "pid", found[0].pid)
 			return
 		}
 		time.Sleep(sweepPause)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package upstream
+package child
 
 import "os"
 

@@ -3,11 +3,9 @@ package upstream
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -24,9 +21,6 @@ import (
 
 // childVariable makes the test binary play a server instead of running tests; its value is the fault it has.
 const childVariable = "UPSTREAM_TEST_CHILD"
-
-// lineVariable is an address that the child connects to: when it is gone, so is the connection.
-const lineVariable = "UPSTREAM_TEST_LINE"
 
 func TestMain(m *testing.M) {
 	if fault := os.Getenv(childVariable); fault != "" {
@@ -48,8 +42,8 @@ func childSettings(tb testing.TB, fault string) Settings {
 	}
 }
 
-// child is a small MCP server over standard input and output.
-type child struct {
+// testServer is a small MCP server over standard input and output.
+type testServer struct {
 	fault string
 	mu    sync.Mutex // held while writing
 	out   *bufio.Writer
@@ -75,16 +69,8 @@ type request struct {
 }
 
 func playChild(fault string) int {
-	if addr := os.Getenv(lineVariable); addr != "" {
-		if _, err := net.Dial("tcp", addr); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 9
-		}
-	}
-	c := &child{fault: fault, out: bufio.NewWriter(os.Stdout)}
+	c := &testServer{fault: fault, out: bufio.NewWriter(os.Stdout)}
 	switch fault {
-	case "host":
-		return playHost()
 	case "sdk":
 		return playSDK()
 	case "exit":
@@ -113,11 +99,6 @@ func playChild(fault string) int {
 			return 9
 		}
 		bufio.NewReader(out).ReadString('\n')
-	case "bare":
-		cmd := exec.Command("setsid", "env", "-i", "/bin/sleep", "304")
-		if err := cmd.Start(); err != nil {
-			return 9
-		}
 	}
 	c.serve(os.Stdin)
 	if fault == "stubborn" {
@@ -126,7 +107,7 @@ func playChild(fault string) int {
 	return 0
 }
 
-func (c *child) serve(in io.Reader) {
+func (c *testServer) serve(in io.Reader) {
 	r := bufio.NewReader(in)
 	if c.fault == "content-length" {
 		c.serveCounted(r)
@@ -144,7 +125,7 @@ func (c *child) serve(in io.Reader) {
 	}
 }
 
-func (c *child) serveCounted(r *bufio.Reader) {
+func (c *testServer) serveCounted(r *bufio.Reader) {
 	for {
 		var n int
 		if _, err := fmt.Fscanf(r, "Content-Length: %d\r\n\r\n", &n); err != nil {
@@ -158,7 +139,7 @@ func (c *child) serveCounted(r *bufio.Reader) {
 	}
 }
 
-func (c *child) handle(line []byte) {
+func (c *testServer) handle(line []byte) {
 	var req request
 	if err := json.Unmarshal(line, &req); err != nil {
 		fmt.Fprintln(os.Stderr, "bad message:", err)
@@ -189,7 +170,7 @@ func (c *child) handle(line []byte) {
 	}
 }
 
-func (c *child) call(req request) {
+func (c *testServer) call(req request) {
 	c.calls++
 	switch req.Params.Name {
 	case "keep": // answered by a later one
@@ -245,7 +226,7 @@ func (c *child) call(req request) {
 }
 
 // huge answers with a line of n bytes whose id is its last member.
-func (c *child) huge(n int, id json.RawMessage) {
+func (c *testServer) huge(n int, id json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out.WriteString(`{"jsonrpc":"2.0","result":{"id":1,"text":"`)
@@ -258,11 +239,11 @@ func (c *child) huge(n int, id json.RawMessage) {
 	c.out.Flush()
 }
 
-func (c *child) answer(id json.RawMessage, result string) {
+func (c *testServer) answer(id json.RawMessage, result string) {
 	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result))
 }
 
-func (c *child) write(msg string) {
+func (c *testServer) write(msg string) {
 	if c.fault == "content-length" {
 		c.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(msg), msg))
 		return
@@ -270,30 +251,9 @@ func (c *child) write(msg string) {
 	c.raw(msg + "\n")
 }
 
-func (c *child) raw(s string) {
+func (c *testServer) raw(s string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out.WriteString(s)
 	c.out.Flush()
-}
-
-// playHost runs an Upstream in a process that is going to be killed.
-func playHost() int {
-	self, _ := os.Executable()
-	u, err := New(Options{Settings: Settings{
-		ID: "hosted", Command: []string{self},
-		Env: map[string]secret.Text{childVariable: secret.New("stubborn"), lineVariable: secret.New(os.Getenv(lineVariable))},
-	}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 9
-	}
-	go u.Run(context.Background())
-	if _, err := u.Peer(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 9
-	}
-	fmt.Println("ready")
-	time.Sleep(time.Hour)
-	return 0
 }

@@ -1,0 +1,30 @@
+//go:build linux
+
+// Package childtest looks for what is left of child processes.
+package childtest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Living are the command lines of processes whose environment holds this text, or whose command line does.
+func Living(tb testing.TB, text string) []string {
+	tb.Helper()
+	dirs, err := filepath.Glob("/proc/[1-9]*")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var found []string
+	for _, dir := range dirs {
+		environ, _ := os.ReadFile(dir + "/environ") // gone, or not ours
+		command, _ := os.ReadFile(dir + "/cmdline")
+		if bytes.Contains(environ, []byte(text)) || bytes.Contains(command, []byte(text)) {
+			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
