@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"catalog":    {"rawjson"},
 	"prune":      {"tokens"},
 	"tokens":     {},
-	"access":     {"secret"},
+	"access":     {"rawjson", "secret"},
 	"secret":     {},
 	"suggest":    {},
 }

@@ -1,0 +1,231 @@
+package access
+
+import (
+	"fmt"
+	mathbits "math/bits"
+	"slices"
+	"strings"
+)
+
+// Rules decide who may have what. They are compiled once and not changed; the nil *Rules allows everything. What a decision
+// costs does not depend on how many rules there are: per attribute the matching rules are looked up as a bit set, the sets are
+// intersected 64 rules at a time, and the first bit left decides.
+type Rules struct {
+	rules      []Rule
+	names      []string
+	redactions []*Redaction // by rule; nil for the others
+	closed     bool         // where none matches: deny
+	reads      bool         // some rule is about resources
+
+	tenant, role, subject, door, server *index
+	kinds                               [KindRoute + 1]*index
+	deciding, allowing, kinded          bits
+}
+
+// NewRules compiles rules that are valid. Closed says what happens where none matches. Without rules and open it is nil.
+func NewRules(rules []Rule, closed bool) (*Rules, error) {
+	if len(rules) == 0 && !closed {
+		return nil, nil //nolint:nilnil // nil allows everything, and costs nothing
+	}
+	if len(rules) > maxRules {
+		return nil, fmt.Errorf("%d rules, %d at most", len(rules), maxRules)
+	}
+	n := len(rules)
+	words := (n + 63) / 64
+	s := &Rules{
+		rules: slices.Clone(rules), names: make([]string, n), redactions: make([]*Redaction, n), closed: closed,
+		tenant: newIndex(n), role: newIndex(n), subject: newIndex(n), door: newIndex(n), server: newIndex(n),
+		deciding: make(bits, words), allowing: make(bits, words), kinded: make(bits, words),
+	}
+	for k := range s.kinds {
+		s.kinds[k] = newIndex(n)
+	}
+	for i, r := range s.rules {
+		s.names[i] = RuleName(r, i)
+		if err := s.add(i, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.names[i], err)
+		}
+	}
+	return s, nil
+}
+
+// RuleName is the rule's own name, or acl- and its number from 1.
+func RuleName(r Rule, i int) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return fmt.Sprintf("acl-%d", i+1)
+}
+
+func (s *Rules) add(i int, r Rule) error {
+	s.tenant.ask(i, r.Tenant)
+	s.role.ask(i, r.Role)
+	s.subject.ask(i, r.Subject)
+	s.door.ask(i, r.Door)
+	s.server.ask(i, r.Server)
+	if r.hasKinds() {
+		s.kinded.set(i)
+	}
+	for k := range s.kinds {
+		switch asked := r.of(TargetKind(k)); {
+		case !r.hasKinds():
+			s.kinds[k].any.set(i)
+		case TargetKind(k) == KindResource:
+			for _, p := range asked {
+				start, ok := NormalURI(strings.TrimSuffix(p, "*"))
+				if !ok {
+					return fmt.Errorf("resource %q cannot be the beginning of any", p)
+				}
+				s.kinds[k].addStart(i, start, "*")
+				s.reads = true
+			}
+		case len(asked) > 0:
+			s.kinds[k].ask(i, asked)
+		}
+	}
+	switch r.Action {
+	case ActionAllow:
+		s.allowing.set(i)
+		s.deciding.set(i)
+	case ActionDeny:
+		s.deciding.set(i)
+	default:
+		redaction, err := newRedaction(s.names[i], r)
+		if err != nil {
+			return err
+		}
+		s.redactions[i] = redaction
+	}
+	return nil
+}
+
+// Decision is what the rules say about one call.
+type Decision struct {
+	Allowed bool
+	Rule    string       // the rule that decided; "": the default
+	Redact  []*Redaction // what is to be replaced in what passes; in the order of the rules
+}
+
+// unreadable names the refusal of a URI that a server might read in another way than we do.
+const unreadable = "(uri)"
+
+// Decide says whether the caller may have the target.
+func (s *Rules) Decide(p *Principal, t Target) Decision {
+	if s == nil {
+		return Decision{Allowed: true}
+	}
+	name := t.Name
+	if t.Kind == KindResource && s.reads {
+		var ok bool
+		if name, ok = NormalURI(name); !ok {
+			return Decision{Rule: unreadable}
+		}
+	}
+	var hit found
+	s.caller(&hit, p, t.Door, t.Server)
+	var also found
+	also.add(s.kinds[t.Kind].any)
+	if t.Kind != KindNone {
+		s.kinds[t.Kind].match(&also, name)
+		if t.Also != "" {
+			s.kinds[t.Kind].match(&also, t.Also)
+		}
+	}
+	for w := range s.deciding {
+		hit[w] &= also[w]
+		if first := hit[w] & s.deciding[w]; first != 0 {
+			at := w*64 + mathbits.TrailingZeros64(first)
+			return Decision{Allowed: s.allowing.has(at), Rule: s.names[at], Redact: s.redacts(&hit, at)}
+		}
+	}
+	return Decision{Allowed: !s.closed, Redact: s.redacts(&hit, len(s.rules))}
+}
+
+// nobody stands for a caller who is not known.
+var nobody = &Principal{}
+
+// caller finds the rules about a caller at a door of a server.
+func (s *Rules) caller(hit *found, p *Principal, door Door, server string) {
+	if p == nil {
+		p = nobody
+	}
+	hit.add(s.tenant.any)
+	s.tenant.match(hit, p.Tenant)
+	and := func(x *index, values ...string) {
+		var other found
+		other.add(x.any)
+		for _, v := range values {
+			x.match(&other, v)
+		}
+		for w := range x.any {
+			hit[w] &= other[w]
+		}
+	}
+	and(s.role, p.Roles...)
+	and(s.subject, p.Subject)
+	and(s.door, string(door))
+	if server != "" {
+		and(s.server, server)
+	} else {
+		and(s.server)
+	}
+}
+
+func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
+
+// redacts are the redactions before the rule that decided.
+func (s *Rules) redacts(hit *found, before int) (list []*Redaction) {
+	for w := range s.deciding {
+		for word := hit[w] &^ s.deciding[w]; word != 0; word &= word - 1 {
+			i := w*64 + mathbits.TrailingZeros64(word)
+			if i >= before {
+				return list
+			}
+			list = append(list, s.redactions[i])
+		}
+	}
+	return list
+}
+
+// Sees reports whether there may be anything of a server that the caller may have: one that is not seen answers as one
+// that is not there.
+func (s *Rules) Sees(p *Principal, door Door, server string) bool {
+	if s == nil {
+		return true
+	}
+	var hit found
+	s.caller(&hit, p, door, server)
+	for w := range s.deciding {
+		for word := hit[w] & s.deciding[w]; word != 0; word &= word - 1 {
+			i := w*64 + mathbits.TrailingZeros64(word)
+			switch {
+			case s.allowing.has(i):
+				return true
+			case !s.kinded.has(i):
+				return false // denies whatever was not allowed before
+			}
+		}
+	}
+	return !s.closed
+}
+
+// Names reports whether a rule names this route for this caller and allows it: what passes unread has to be named.
+func (s *Rules) Names(p *Principal, t Target) bool {
+	if s == nil {
+		return true
+	}
+	d := s.Decide(p, t)
+	if !d.Allowed || d.Rule == "" {
+		return false
+	}
+	i := slices.Index(s.names, d.Rule)
+	return i >= 0 && len(s.rules[i].of(t.Kind)) > 0
+}
+
+// RuleNames are the names of all rules, for labels of metrics.
+func (s *Rules) RuleNames() []string {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.names)
+}

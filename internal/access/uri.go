@@ -1,0 +1,138 @@
+package access
+
+import "strings"
+
+// NormalURI is the one spelling of a URI that rules are matched against: scheme and host in lower case, percent-encoded
+// letters and digits as themselves, other percent-encodings in capitals, "." segments and empty ones taken out. It is not ok
+// where a server might read another path than we do: a segment "..", a dot, slash, backslash, percent sign or control character behind a
+// percent-encoding, a backslash, a control character, or a percent sign that encodes nothing.
+func NormalURI(uri string) (normal string, ok bool) {
+	decoded, ok := decodePercent(uri)
+	if !ok {
+		return "", false
+	}
+	scheme, rest, found := strings.Cut(decoded, ":")
+	if !found || !isScheme(scheme) {
+		scheme, rest = "", decoded
+	} else {
+		scheme = strings.ToLower(scheme) + ":"
+	}
+	if after, has := strings.CutPrefix(rest, "//"); has {
+		end := strings.IndexAny(after, "/?#")
+		if end < 0 {
+			end = len(after)
+		}
+		scheme += "//" + strings.ToLower(after[:end])
+		rest = after[end:]
+	}
+	path, query := rest, ""
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		path, query = rest[:i], rest[i:]
+	}
+	path, ok = cleanPath(scheme, path)
+	return path + query, ok
+}
+
+// cleanPath takes "." and empty segments out of the path behind what stands before it; it is not ok if one is "..". The two slashes of a
+// URL within a path stay.
+func cleanPath(before, path string) (string, bool) {
+	if !strings.Contains(path, "//") && !strings.Contains(path, "/.") && !strings.HasPrefix(path, ".") {
+		return before + path, true
+	}
+	var b strings.Builder
+	b.WriteString(before)
+	for i := 0; i < len(path); {
+		end := i
+		for end < len(path) && path[end] != '/' {
+			end++
+		}
+		segment, more := path[i:end], end < len(path)
+		if segment == ".." {
+			return "", false
+		}
+		b.WriteString(strings.TrimPrefix(segment, onlyDot(segment)))
+		if more {
+			have := b.String()
+			if !strings.HasSuffix(have, "/") || strings.HasSuffix(have, ":/") || len(have) == len(before) {
+				b.WriteByte('/')
+			}
+		}
+		i = end + 1
+	}
+	return b.String(), true
+}
+
+func onlyDot(segment string) string {
+	if segment == "." {
+		return segment
+	}
+	return ""
+}
+
+// decodePercent writes unreserved characters as themselves and refuses what hides a separator.
+func decodePercent(uri string) (string, bool) {
+	plain := true
+	for i := range len(uri) {
+		switch c := uri[i]; {
+		case c < ' ' || c == 0x7f || c == '\\':
+			return "", false
+		case c == '%':
+			plain = false
+		}
+	}
+	if plain {
+		return uri, true
+	}
+	b := make([]byte, 0, len(uri))
+	for i := 0; i < len(uri); i++ {
+		if uri[i] != '%' {
+			b = append(b, uri[i])
+			continue
+		}
+		if i+2 >= len(uri) {
+			return "", false
+		}
+		high, low := hexDigit(uri[i+1]), hexDigit(uri[i+2])
+		if high < 0 || low < 0 {
+			return "", false
+		}
+		switch c := byte(high)<<4 | byte(low); {
+		case c == '.' || c == '/' || c == '\\' || c == '%' || c < ' ' || c == 0x7f:
+			return "", false
+		case isUnreserved(c):
+			b = append(b, c)
+		default:
+			b = append(b, '%', "0123456789ABCDEF"[high], "0123456789ABCDEF"[low])
+		}
+		i += 2
+	}
+	return string(b), true
+}
+
+func hexDigit(c byte) int8 {
+	switch {
+	case '0' <= c && c <= '9':
+		return int8(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int8(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int8(c-'A') + 10
+	}
+	return -1
+}
+
+func isUnreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '~'
+}
+
+func isScheme(s string) bool {
+	if s == "" || '0' <= s[0] && s[0] <= '9' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c == '_' || c == '~' || !isUnreserved(c) && c != '+' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
