@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"secateur/internal/catalog"
 	"secateur/internal/suggest"
 )
 
@@ -92,7 +93,7 @@ client's settings need no more than the program and its file.`,
 			if file == "" {
 				return cmd.Help()
 			}
-			return runStdio(cmd, w, file)
+			return runStdio(cmd, w, file, catalog.ClientSettings{})
 		},
 	}
 	root.Flags().StringVarP(&file, "config", "c", "", "run 'secateur stdio' with this configuration `file`")

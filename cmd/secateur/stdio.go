@@ -1,14 +1,18 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"secateur/internal/app"
+	"secateur/internal/catalog"
 	"secateur/internal/telemetry"
 )
 
 func newStdio(w world) *cobra.Command {
 	var file string
+	var names catalog.ClientSettings
 	cmd := &cobra.Command{
 		Use:   "stdio",
 		Short: "Be one MCP server on standard input and output, in front of all",
@@ -21,13 +25,18 @@ configuration is --config, SECATEUR_CONFIG or that of the user; the working dire
 not looked at, because a client may start this program in any repository. Without a
 configuration the built-in default runs.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStdio(cmd, w, file) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStdio(cmd, w, file, names) },
 	}
 	configFlag(cmd, &file)
+	cmd.Flags().StringVar(&names.Separator, "separator", "", "what stands between a server's id and a tool's name, such as __ (default: as the client is known to need it, else ::)")
+	cmd.Flags().IntVar(&names.MaxLength, "max-length", 0, "characters of a name at most; a longer one is cut and gets a hash")
 	return cmd
 }
 
-func runStdio(cmd *cobra.Command, w world, file string) error {
+func runStdio(cmd *cobra.Command, w world, file string, names catalog.ClientSettings) error {
+	if err := names.Validate(); err != nil {
+		return usage("%s", flagged.Replace(err.Error()))
+	}
 	cfg, err := w.usable(file, "", usersOwn)
 	if err != nil {
 		return err
@@ -36,10 +45,13 @@ func runStdio(cmd *cobra.Command, w world, file string) error {
 	for _, p := range cfg.Warnings {
 		log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 	}
-	a, err := app.New(app.Options{Config: cfg, Version: version, Log: log, Environ: w.environ, Home: w.home, Lazy: true})
+	a, err := app.New(app.Options{Config: cfg, Version: version, Log: log, Environ: w.environ, Home: w.home, Lazy: true, Names: names})
 	if err != nil {
 		return err
 	}
 	token, _ := w.lookup("AUTH_TOKEN")
 	return a.RunStdio(cmd.Context(), w.in, w.out, token)
 }
+
+// flagged names the flags where a mistake names the keys.
+var flagged = strings.NewReplacer("separator:", "--separator:", "max_length:", "--max-length:", "\n", "; ")

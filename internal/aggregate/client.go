@@ -14,9 +14,10 @@ import (
 // client is who sends a request: of a legacy session always the same, of the modern era as each request says.
 type client struct {
 	era          upstream.Era
-	version      string // of the protocol
-	capabilities []byte // canonical
-	name         string // what it calls itself
+	version      string                 // of the protocol
+	capabilities []byte                 // canonical
+	name         string                 // what it calls itself
+	asked        catalog.ClientSettings // the names it asks for itself
 	member       *pool.Member
 	principal    string
 	news         *news // what a legacy client hears outside its calls; nil for modern ones
@@ -31,11 +32,14 @@ type client struct {
 func (c *client) view(lists *catalog.Catalog) *catalog.View {
 	v := c.last.Load()
 	if v == nil || v.Catalog != lists {
-		v = lists.For(c.name)
+		v = c.named(lists)
 		c.last.Store(v)
 	}
 	return v
 }
+
+// named is lists with the names that the client wants.
+func (c *client) named(lists *catalog.Catalog) *catalog.View { return lists.ForAsking(c.name, c.asked) }
 
 // maxModern bounds the kinds of modern clients whose connections a session keeps; further ones keep theirs for the
 // request.
@@ -56,7 +60,7 @@ func (s *session) clientOf(a asked, principal string) (c *client, leave func(), 
 	}
 	c = &client{
 		era: upstream.Modern, version: meta.Version, name: meta.ClientName, logLevel: meta.LogLevel,
-		capabilities: ownCapabilities(meta.Capabilities), principal: principal,
+		capabilities: ownCapabilities(meta.Capabilities), principal: principal, asked: s.asked,
 	}
 	c.member, leave = s.modernMember(c)
 	return c, leave, nil
@@ -79,6 +83,7 @@ func (s *session) legacyClient() *client {
 // become joins the servers as this client. A client that initializes again takes the place of the one before.
 func (s *session) become(c *client, replace bool) *client {
 	c.news = newNews(s, c)
+	c.asked = s.asked
 	c.member = s.opt.Pool.Join(pool.Client{
 		Era: upstream.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
 	}, c.news)

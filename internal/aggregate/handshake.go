@@ -73,7 +73,7 @@ func (s *session) recoverTool(ctx context.Context, c *client, server string) str
 	ctx, cancel := context.WithTimeout(ctx, s.opt.GreetingWait)
 	defer cancel()
 	lists, _ := c.member.Catalog(ctx)
-	name, _ := lists.For(c.name).ToolName(server, "recover_text")
+	name, _ := c.named(lists).ToolName(server, "recover_text")
 	return name
 }
 

@@ -16,7 +16,11 @@ func (s *session) list(ctx context.Context, c *client, a asked, l catalog.List) 
 		return refused(paramsFailed(err))
 	}
 	lists, info := c.member.Catalog(ctx)
-	page, err := lists.For(c.name).Page(l, ask, s.opt.PageSize)
+	named := c.named(lists)
+	if l == catalog.Tools && s.only == "" {
+		s.noteContractNames(ctx, c, named)
+	}
+	page, err := named.Page(l, ask, s.opt.PageSize)
 	if err != nil {
 		return refused(paramsFailed(err))
 	}

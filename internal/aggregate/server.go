@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
@@ -47,6 +48,8 @@ type Server struct {
 	seal    sealer
 	metrics metrics
 	all     *scope
+
+	contractNames contractNames
 }
 
 // New makes a Server.
@@ -76,6 +79,14 @@ func New(opt Options) (*Server, error) {
 // Aggregate is all servers as one.
 func (s *Server) Aggregate() downstream.Server { return s.all }
 
+// AggregateAsking is all servers as one, for a client that asks for names of its own.
+func (s *Server) AggregateAsking(names catalog.ClientSettings) downstream.Server {
+	if names == (catalog.ClientSettings{}) {
+		return s.all
+	}
+	return &scope{server: s, asked: names}
+}
+
 // Only is one server as it is, nothing renamed and nothing cut; nil if there is none of that id.
 func (s *Server) Only(id string) downstream.Server {
 	if !slices.Contains(s.opt.Pool.IDs(), id) {
@@ -91,12 +102,15 @@ func (s *Server) Close() { s.parked.close() }
 type scope struct {
 	server *Server
 	only   string // the id of the one server; "": all
+	asked  catalog.ClientSettings
 }
 
 // Open makes the session of a client that has a connection of its own.
 func (sc *scope) Open(o downstream.Opening) downstream.Session {
-	return &session{Server: sc.server, only: sc.only, link: o.Link, quiet: make(chan struct{})}
+	return &session{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, quiet: make(chan struct{})}
 }
 
 // Stateless makes the session for requests that stand alone.
-func (sc *scope) Stateless() downstream.Session { return &session{Server: sc.server, only: sc.only} }
+func (sc *scope) Stateless() downstream.Session {
+	return &session{Server: sc.server, only: sc.only, asked: sc.asked}
+}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
@@ -14,8 +15,9 @@ import (
 // session is one client's connection or, without a link, all requests that stand alone.
 type session struct {
 	*Server
-	only string
-	link downstream.Link // nil: there is no connection
+	only  string
+	asked catalog.ClientSettings // names that the client asks for
+	link  downstream.Link        // nil: there is no connection
 
 	running running
 	asks    asks

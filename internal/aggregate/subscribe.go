@@ -8,7 +8,7 @@ import (
 func (s *session) subscribe(ctx context.Context, c *client, a asked) reply {
 	server, uri := s.only, a.URI
 	if s.only == "" {
-		r, err := s.listsFor(ctx, c, a).For(c.name).Route(a.Method, a.Params)
+		r, err := c.named(s.listsFor(ctx, c, a)).Route(a.Method, a.Params)
 		if err != nil {
 			return refused(paramsFailed(err))
 		}

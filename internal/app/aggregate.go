@@ -11,6 +11,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/aggregate"
+	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
 )
@@ -41,11 +42,12 @@ func (a *App) newAggregate() (*aggregate.Server, error) {
 // token may stand in a request's body.
 func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server) *downstream.HTTP {
 	web := downstream.NewHTTP(downstream.HTTPOptions{
-		Server: func(name string) downstream.Server {
-			if name == "" {
-				return door.Aggregate()
+		Server: func(name, query string) (downstream.Server, error) {
+			if name != "" {
+				return door.Only(name), nil
 			}
-			return door.Only(name)
+			names, err := catalog.ReadQuery(query)
+			return door.AggregateAsking(names), err
 		},
 		Known: a.servers.IDs,
 		Check: func(r *http.Request) (string, access.Verdict) {
@@ -55,8 +57,9 @@ func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server)
 		Metrics:         a.registry,
 		Log:             a.log,
 	})
-	mux.Handle("/mcp", g.site(web))
-	mux.Handle("/mcp/{server}", g.site(web))
+	for _, path := range []string{"/mcp", "/mcp/{$}", "/mcp/{server}", "/mcp/{server}/{$}"} {
+		mux.Handle(path, g.site(web))
+	}
 	return web
 }
 
@@ -77,7 +80,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	err = downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
-		Server: door.Aggregate(), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
+		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})
 	door.Close()

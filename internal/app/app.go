@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/originals"
 	"secateur/internal/ratelimit"
@@ -33,6 +34,9 @@ type Options struct {
 
 	// Lazy starts servers when a client needs them, with that client's capabilities, instead of at once.
 	Lazy bool
+
+	// Names are what the client of a pipe asks its tools and prompts to be called.
+	Names catalog.ClientSettings
 
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)

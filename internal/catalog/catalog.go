@@ -183,6 +183,11 @@ func (c *Catalog) Same(other *Catalog, l List) bool {
 // For returns the catalog as the client that calls itself name sees it.
 func (c *Catalog) For(name string) *View { return c.View(c.names.For(name)) }
 
+// ForAsking is For a client that asks for names of its own, which go before all that is known of it.
+func (c *Catalog) ForAsking(name string, asked ClientSettings) *View {
+	return c.View(c.names.For(name).asked(asked))
+}
+
 // Tool returns a tool as its server lists it: the bytes must not be changed.
 func (c *Catalog) Tool(server, original string) (raw []byte, ok bool) {
 	at, known := c.index[server]

@@ -42,6 +42,7 @@ const (
 // the name under which they know us before ours. This leaves room for such a
 // prefix with a name like "secateur" in it. docs/clients.md has the sum for each.
 const (
+	apiLength    = 64 // for clients that put nothing before a name
 	roomyLength  = 48
 	vscodeLength = 46 // VS Code's prefix has up to 18 characters, and what does not fit is cut off
 )
@@ -53,6 +54,8 @@ func profiles() []profile {
 	vscode.MaxLength = vscodeLength
 	codex.Separator, codex.Punctuation = "__", codexPunctuation
 	gemini.Punctuation = geminiPunctuation
+	bare := api
+	bare.MaxLength = apiLength
 	return []profile{
 		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api},
 		{"Claude Code", []string{"claude-code*", "claude code*"}, api},
@@ -64,6 +67,13 @@ func profiles() []profile {
 		{"Codex", []string{"codex*"}, codex},
 		{"Gemini CLI", []string{"gemini-cli*"}, gemini},
 		{"Windsurf", []string{"windsurf*"}, api},
+		{"Zed", []string{"zed*"}, api},
+		{"OpenCode", []string{"opencode*"}, api},
+		{"Goose", []string{"goose*"}, api},
+		{"LangChain", []string{"@langchain/mcp-adapters*"}, api},
+		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare},
+		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare},
+		{"Python frameworks", []string{"mcp"}, bare}, // what the Python SDK says where nobody says otherwise
 	}
 }
 
@@ -100,6 +110,17 @@ func (n *Names) For(name string) Naming {
 	}
 	said, _ := find(n.file, name)
 	return naming.with(said)
+}
+
+// asked returns n as a client asks for it. Whoever asks for a separator that the models' APIs take wants names that they
+// take.
+func (n Naming) asked(c ClientSettings) Naming {
+	n = n.with(Naming{Separator: c.Separator, MaxLength: c.MaxLength})
+	safe := Naming{Punctuation: apiPunctuation}
+	if c.Separator != "" && n.Punctuation == "" && safe.accepts(c.Separator) {
+		n.Punctuation = apiPunctuation
+	}
+	return n
 }
 
 // every returns all that For may return, the general one first.

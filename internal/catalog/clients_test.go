@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -27,23 +28,33 @@ func TestClients(t *testing.T) {
 		{"continue-cli-client"},
 		{"windsurf-client"},
 		{"Windsurf"},
+		{"Zed"},
+		{"opencode"},
+		{"goose-cli"},
+		{"goose-desktop"},
+		{"@langchain/mcp-adapters"},
 	} {
 		if got := catalog.NewNames(catalog.Default()).For(c.client); got != api {
 			t.Errorf("For(%q) = %+v, want %+v", c.client, got, api)
 		}
 	}
 	for client, want := range map[string]catalog.Naming{
-		"Visual Studio Code":            {Separator: "-", MaxLength: 46, Punctuation: "_-"},
-		"Visual Studio Code - Insiders": {Separator: "-", MaxLength: 46, Punctuation: "_-"},
-		"Visual-Studio-Code":            {Separator: "-", MaxLength: 46, Punctuation: "_-"},
-		"codex-mcp-client":              {Separator: "__", MaxLength: 48, Punctuation: "_"},
-		"Codex":                         {Separator: "__", MaxLength: 48, Punctuation: "_"},
-		"gemini-cli-mcp-client":         {Separator: "-", MaxLength: 48, Punctuation: "_-."},
-		"gemini-cli-mcp-client-files":   {Separator: "-", MaxLength: 48, Punctuation: "_-."},
-		"":                              contract,
-		"inspector-client":              contract,
-		"my-own-client":                 contract,
-		"not-a-claude-code":             contract,
+		"Visual Studio Code":                         {Separator: "-", MaxLength: 46, Punctuation: "_-"},
+		"Visual Studio Code - Insiders":              {Separator: "-", MaxLength: 46, Punctuation: "_-"},
+		"Visual-Studio-Code":                         {Separator: "-", MaxLength: 46, Punctuation: "_-"},
+		"codex-mcp-client":                           {Separator: "__", MaxLength: 48, Punctuation: "_"},
+		"Codex":                                      {Separator: "__", MaxLength: 48, Punctuation: "_"},
+		"gemini-cli-mcp-client":                      {Separator: "-", MaxLength: 48, Punctuation: "_-."},
+		"gemini-cli-mcp-client-files":                {Separator: "-", MaxLength: 48, Punctuation: "_-."},
+		"ai-sdk-mcp-client":                          {Separator: "-", MaxLength: 64, Punctuation: "_-"},
+		"streamable-http: http://127.0.0.1:8000/mcp": {Separator: "-", MaxLength: 64, Punctuation: "_-"},
+		"stdio: secateur":                            {Separator: "-", MaxLength: 64, Punctuation: "_-"},
+		"mcp":                                        {Separator: "-", MaxLength: 64, Punctuation: "_-"},
+		"mcp-inspector":                              contract,
+		"":                                           contract,
+		"inspector-client":                           contract,
+		"my-own-client":                              contract,
+		"not-a-claude-code":                          contract,
 	} {
 		if got := catalog.NewNames(catalog.Default()).For(client); got != want {
 			t.Errorf("For(%q) = %+v, want %+v", client, got, want)
@@ -84,6 +95,68 @@ func TestAClientKeepsTheGeneralSeparatorWhereItCan(t *testing.T) {
 	}
 	if got := catalog.NewNames(catalog.Settings{Separator: "."}).For("claude-code").Separator; got != "-" {
 		t.Errorf("Separator = %q for a client that refuses dots, want -", got)
+	}
+}
+
+func TestAClientMayAskForNamesItself(t *testing.T) {
+	cat := catalog.Merge([]catalog.ServerLists{{Server: "a", Tools: tools("x", "dotted.name", strings.Repeat("long", 20))}}, nil)
+	for _, c := range []struct {
+		rule, client string
+		asked        catalog.ClientSettings
+		want         catalog.Naming
+	}{
+		{"what is not asked for is as without", "my-own-client", catalog.ClientSettings{}, contract},
+		{"a separator that APIs take makes names that they take", "my-own-client", catalog.ClientSettings{Separator: "__", MaxLength: 64}, catalog.Naming{Separator: "__", MaxLength: 64, Punctuation: "_-"}},
+		{"one that they do not take leaves the rest alone", "my-own-client", catalog.ClientSettings{Separator: "."}, catalog.Naming{Separator: "."}},
+		{"a length alone", "my-own-client", catalog.ClientSettings{MaxLength: 20}, catalog.Naming{Separator: "::", MaxLength: 20}},
+		{"it goes before the profile, which counts for the rest", "codex", catalog.ClientSettings{Separator: "___"}, catalog.Naming{Separator: "___", MaxLength: 48, Punctuation: "_"}},
+	} {
+		v := cat.ForAsking(c.client, c.asked)
+		if got := v.Naming(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.rule, got, c.want)
+		}
+		for _, tool := range []string{"x", "dotted.name", strings.Repeat("long", 20)} {
+			name, _ := v.ToolName("a", tool)
+			if server, original, ok := v.ResolveTool(name); server != "a" || original != tool || !ok {
+				t.Errorf("%s: ResolveTool(%q) = %q, %q, %v", c.rule, name, server, original, ok)
+			}
+		}
+	}
+}
+
+func TestReadQuery(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		want  catalog.ClientSettings
+		err   string
+	}{
+		{"", catalog.ClientSettings{}, ""},
+		{"sessionId=x", catalog.ClientSettings{}, ""},
+		{"separator=__&max_length=64", catalog.ClientSettings{Separator: "__", MaxLength: 64}, ""},
+		{"separator=%2E", catalog.ClientSettings{Separator: "."}, ""},
+		{"separator=a%20b", catalog.ClientSettings{Separator: "a b"}, "separator: expected a few characters without space, such as :: or -"},
+		{"max_length=15", catalog.ClientSettings{MaxLength: 15}, "max_length: 15 is less than 16"},
+		{"max_length=many", catalog.ClientSettings{}, "max_length: expected a whole number"},
+		{"max_length=%", catalog.ClientSettings{}, "not a query"},
+	} {
+		got, err := catalog.ReadQuery(c.query)
+		if got != c.want || fmt.Sprint(err) != cmp.Or(c.err, "<nil>") {
+			t.Errorf("ReadQuery(%q) = %+v, %v, want %+v, %v", c.query, got, err, c.want, c.err)
+		}
+	}
+}
+
+// Clients may ask for anything; what is kept for them is bounded, and what they get is right beyond that.
+func TestViewsBeyondTheBound(t *testing.T) {
+	cat := catalog.Merge([]catalog.ServerLists{{Server: "a", Tools: tools("x")}}, nil)
+	for i := range 100 {
+		asked := catalog.ClientSettings{Separator: fmt.Sprint(i)}
+		if name, _ := cat.ForAsking("", asked).ToolName("a", "x"); name != fmt.Sprintf("a%dx", i) {
+			t.Errorf("%q", name)
+		}
+	}
+	if got := cat.Views(); got > 32 {
+		t.Errorf("%d views are kept", got)
 	}
 }
 

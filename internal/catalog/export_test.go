@@ -18,3 +18,6 @@ func Profiles() []ProfileOf {
 
 // All returns every Naming that may be used.
 func (n *Names) All() []Naming { return n.all }
+
+// Views counts those that are kept.
+func (c *Catalog) Views() int { return len(c.views) }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -53,6 +55,25 @@ func (c ClientSettings) Validate() error {
 		errs = append(errs, fmt.Errorf("max_length: %d is less than %d", c.MaxLength, MinNameLength))
 	}
 	return errors.Join(errs...)
+}
+
+// ReadQuery reads what a client asks for in the query of its address, such as separator=__&max_length=64. Anything else
+// there is not ours.
+func ReadQuery(query string) (ClientSettings, error) {
+	if query == "" {
+		return ClientSettings{}, nil
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return ClientSettings{}, errors.New("not a query")
+	}
+	c := ClientSettings{Separator: values.Get("separator")}
+	if length := values.Get("max_length"); length != "" {
+		if c.MaxLength, err = strconv.Atoi(length); err != nil {
+			return ClientSettings{}, errors.New("max_length: expected a whole number")
+		}
+	}
+	return c, c.Validate()
 }
 
 func validateSeparator(key, s string) error {

@@ -25,6 +25,9 @@ type rendered struct {
 	ends  []int // of the items
 }
 
+// maxViews bounds how many views of a catalog are kept: clients may ask for names of any kind.
+const maxViews = 32
+
 // View returns the catalog with names of that kind.
 func (c *Catalog) View(n Naming) *View {
 	c.mu.Lock()
@@ -34,7 +37,9 @@ func (c *Catalog) View(n Naming) *View {
 		v = &View{Catalog: c, naming: n}
 		v.tools = sync.OnceValue(func() *nameList { return c.nameList(n, Tools) })
 		v.prompts = sync.OnceValue(func() *nameList { return c.nameList(n, Prompts) })
-		c.views[n] = v
+		if len(c.views) < maxViews {
+			c.views[n] = v
+		}
 	}
 	return v
 }

@@ -8,15 +8,18 @@ import (
 // accepts is which kinds of answer a client takes.
 type accepts struct {
 	json, stream bool
+	all          bool // whatever there is, and no page for a person: a stream where there is nothing else
 }
 
-// readAccept reads the Accept header. A client that names no stream takes none; one that names nothing takes JSON.
+// readAccept reads the Accept header. A client that names no stream takes none where JSON would do; one that names
+// nothing takes JSON.
 func readAccept(h http.Header) accepts {
 	values := h["Accept"]
 	if len(values) == 0 {
 		return accepts{json: true}
 	}
 	var a accepts
+	page := false
 	for _, value := range values {
 		for entry := range strings.SplitSeq(value, ",") {
 			kind, params, _ := strings.Cut(entry, ";")
@@ -24,13 +27,18 @@ func readAccept(h http.Header) accepts {
 				continue
 			}
 			switch kind = strings.TrimSpace(kind); {
-			case strings.EqualFold(kind, typeJSON), strings.EqualFold(kind, "application/*"), kind == "*/*", kind == "":
+			case kind == "*/*":
+				a.json, a.all = true, true
+			case strings.EqualFold(kind, typeJSON), strings.EqualFold(kind, "application/*"), kind == "":
 				a.json = true
 			case strings.EqualFold(kind, typeStream), strings.EqualFold(kind, "text/*"):
 				a.stream = true
+			case strings.EqualFold(kind, "text/html"):
+				page = true
 			}
 		}
 	}
+	a.all = a.all && !page // a browser's address bar would show a stream that never ends
 	return a
 }
 

@@ -36,7 +36,7 @@ func BenchmarkPost(b *testing.B) {
 		whole := rpc.AppendResult(nil, rpc.NumberID(1), []byte(size.result))
 		opt := options(nil)
 		opt.MaxMessageBytes = 1 << 25
-		opt.Server = func(string) downstream.Server { return fixed{whole} }
+		opt.Server = func(string, string) (downstream.Server, error) { return fixed{whole}, nil }
 		h := downstream.NewHTTP(opt)
 		session := record(h, initialize("2025-11-25"), "").Header().Get("Mcp-Session-Id")
 		bare := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,11 @@ import (
 	"secateur/internal/rpchttp"
 )
 
-// refuse answers a request that gets no further.
+// refuse answers a request that gets no further. Who has not shown who they are hears of nothing but that.
 func (q *request) refuse(id rpc.ID, f *rpchttp.Failure) {
+	if q.stranger && f.Status < http.StatusInternalServerError {
+		f = q.unauthorized()
+	}
 	switch f.Status {
 	case http.StatusUnauthorized:
 		q.w.Header().Set("WWW-Authenticate", access.Challenge)

@@ -47,7 +47,7 @@ func (q *request) get() {
 	if q.checkPath() {
 		return
 	}
-	if !q.accept.stream {
+	if !q.accept.stream && !q.accept.all {
 		q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusNotAcceptable, "what GET answers is a stream: the header Accept must name text/event-stream"))
 		return
 	}

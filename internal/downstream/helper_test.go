@@ -150,11 +150,14 @@ type house struct {
 // token the caller is anonymous.
 func options(b *brain) downstream.HTTPOptions {
 	return downstream.HTTPOptions{
-		Server: func(name string) downstream.Server {
-			if name == "" || name == "one" {
-				return b
+		Server: func(name, query string) (downstream.Server, error) {
+			switch {
+			case query == "broken":
+				return nil, errors.New("broken: not a query")
+			case name == "" || name == "one":
+				return b, nil
 			}
-			return nil
+			return nil, nil //nolint:nilnil // there is none of this name
 		},
 		Known:           func() []string { return []string{"one"} },
 		Check:           checkToken,

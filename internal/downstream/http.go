@@ -17,8 +17,9 @@ import (
 
 // HTTPOptions make an HTTP. Server, Known, Check and MaxMessageBytes are needed.
 type HTTPOptions struct {
-	// Server is the one of a name, as the path gives it, "" where it gives none; nil for a name that is not known.
-	Server func(name string) Server
+	// Server is the one of a name, as the path gives it, "" where it gives none; nil for a name that is not known. The
+	// query is what the address says besides, and an error is about that.
+	Server func(name, query string) (Server, error)
 	// Known lists the names, for the answer to one that is not among them.
 	Known func() []string
 	// Check says who sent a request. Who is [access.Forbidden] is turned away. Who is [access.Unauthorized] is let
@@ -82,6 +83,7 @@ type request struct {
 	scope     string // the name of server
 	principal string // "": no valid token came with it
 	verdict   access.Verdict
+	stranger  bool   // nothing says who sent it: no token, none in the message, and no session that would decide
 	version   string // of the protocol, as the header tells; "" if it does not
 	accept    accepts
 }
@@ -90,13 +92,18 @@ type request struct {
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{h: h, w: newWire(w), r: r, scope: r.PathValue("server"), version: r.Header.Get("Mcp-Protocol-Version"), accept: readAccept(r.Header)}
 	q.principal, q.verdict = h.opt.Check(r)
-	q.server = h.opt.Server(q.scope)
+	var badQuery error
+	q.server, badQuery = h.opt.Server(q.scope, r.URL.RawQuery)
 	switch {
 	case q.verdict.Kind == access.Forbidden, q.verdict.Kind == access.Unauthorized && q.server == nil:
 		rpchttp.Refuse(w, r, q.verdict)
 		return
 	case q.verdict.Kind == access.Unauthorized:
-		q.principal = ""
+		q.principal, q.stranger = "", true
+	}
+	if badQuery != nil {
+		q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusBadRequest, "the address: "+badQuery.Error()))
+		return
 	}
 	if !h.begin(&h.handlers) {
 		q.refuse(rpc.ID{}, stopping())

@@ -79,6 +79,16 @@ func TestHTTPAndSSE(t *testing.T) {
 	}
 }
 
+func TestWhoeverTakesAnythingGetsAStream(t *testing.T) {
+	h := build(t, &brain{})
+	for _, accept := range []string{"*/*", "application/json, */*;q=0.5"} {
+		h.openPlain(t.Context(), t, "", "Accept: "+accept)
+		if resp := h.ask(t, "GET", "", "", h.open(t, "2025-06-18"), "Accept: "+accept); resp.StatusCode != http.StatusOK {
+			t.Errorf("Accept %s within a session: %d", accept, resp.StatusCode)
+		}
+	}
+}
+
 func TestASessionOfAnotherTransportIsNotOneOfHTTPAndSSE(t *testing.T) {
 	h := build(t, &brain{})
 	session := h.open(t, "2025-06-18")

@@ -45,6 +45,9 @@ func (q *request) post() {
 // take takes one message. It reports false where the body is needed for longer, and will be released.
 func (q *request) take(msg *rpc.Message, body rpchttp.Buffer) bool {
 	isRequest := msg.Kind() == rpc.Request
+	if _, given := msg.ProxyToken(); given {
+		q.stranger = false
+	}
 	switch {
 	case q.server == nil:
 		q.refuse(msg.ID, q.unknownServer())
@@ -209,6 +212,7 @@ func (q *request) session(id string, plain bool) (*session, *rpchttp.Failure) {
 	if s == nil || s.scope != q.scope || s.plain != plain || !q.isOwner(s) || !s.use() {
 		return nil, unknownSession()
 	}
+	q.stranger = false // what it may do is decided for each message
 	return s, nil
 }
 

@@ -96,6 +96,7 @@ func TestOtherMethods(t *testing.T) {
 		{"a modern GET", "GET", "", []string{modern}, 405, "POST"},
 		{"a modern DELETE", "DELETE", "", []string{modern, session}, 405, "POST"},
 		{"a GET that takes no stream", "GET", "", []string{session, "Accept: application/json"}, 406, ""},
+		{"a GET of a browser's address bar", "GET", "", []string{session, "Accept: text/html,application/xhtml+xml,*/*;q=0.8"}, 406, ""},
 		{"a GET that says nothing", "GET", "", []string{session, "Accept: "}, 406, ""},
 		{"a GET with a session that never was", "GET", "", []string{session + "x"}, 404, ""},
 		{"a GET at a server that is not known", "GET", "/two", nil, 404, ""},
@@ -130,7 +131,7 @@ func TestARefusedInitializeOpensNothing(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			s := &refusing{closed: make(chan struct{}), answer: answer}
 			h := build(t, &brain{}, func(o *downstream.HTTPOptions) {
-				o.Server = func(string) downstream.Server { return s }
+				o.Server = func(string, string) (downstream.Server, error) { return s, nil }
 			})
 			resp := h.ask(t, "POST", "", initialize("2025-06-18"))
 			if id := resp.Header.Get("Mcp-Session-Id"); id != "" {

@@ -46,7 +46,9 @@ func (tools) Close()                                                    {}
 
 func TestClientsOfTheSDK(t *testing.T) {
 	server := newTools(t)
-	h := build(t, nil, func(o *downstream.HTTPOptions) { o.Server = func(string) downstream.Server { return server } })
+	h := build(t, nil, func(o *downstream.HTTPOptions) {
+		o.Server = func(string, string) (downstream.Server, error) { return server, nil }
+	})
 	var pipes sync.WaitGroup
 	defer pipes.Wait()
 	overPipes := func() mcp.Transport {

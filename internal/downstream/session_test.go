@@ -160,7 +160,7 @@ func TestManySessionsComeAndGo(t *testing.T) {
 	const many = 10_000
 	server := &idler{}
 	opt := options(nil)
-	opt.Server = func(string) downstream.Server { return server }
+	opt.Server = func(string, string) (downstream.Server, error) { return server, nil }
 	h := downstream.NewHTTP(opt)
 	memory := func() int64 {
 		runtime.GC()
