@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"records":    {},
 	"replay":     {"chat", "bill"},
 	"rerank":     {"secret"},
-	"ratelimit":  {},
+	"ratelimit":  {"access"},
 	"telemetry":  {},
 	"rpchttp":    {"rpc", "access"},
 

@@ -122,23 +122,30 @@ func (s *Rules) Decide(p *Principal, t Target) Decision {
 		}
 	}
 	var hit found
-	s.caller(&hit, p, t.Door, t.Server)
-	var also found
-	also.add(s.kinds[t.Kind].any)
-	if t.Kind != KindNone {
-		s.kinds[t.Kind].match(&also, name)
-		if t.Also != "" {
-			s.kinds[t.Kind].match(&also, t.Also)
-		}
-	}
+	s.matching(&hit, p, t, name)
 	for w := range s.deciding {
-		hit[w] &= also[w]
 		if first := hit[w] & s.deciding[w]; first != 0 {
 			at := w*64 + mathbits.TrailingZeros64(first)
 			return Decision{Allowed: s.allowing.has(at), Rule: s.names[at], Redact: s.redacts(&hit, at)}
 		}
 	}
 	return Decision{Allowed: !s.closed, Redact: s.redacts(&hit, len(s.rules))}
+}
+
+// matching finds the rules about a call of a thing that rules know by this name.
+func (s *Rules) matching(hit *found, p *Principal, t Target, name string) {
+	s.caller(hit, p, t.Door, t.Server)
+	var other found
+	other.add(s.kinds[t.Kind].any)
+	if t.Kind != KindNone {
+		s.kinds[t.Kind].match(&other, name)
+		if t.Also != "" {
+			s.kinds[t.Kind].match(&other, t.Also)
+		}
+	}
+	for w := range s.deciding {
+		hit[w] &= other[w]
+	}
 }
 
 // nobody stands for a caller who is not known.
@@ -207,6 +214,21 @@ func (s *Rules) Sees(p *Principal, door Door, server string) bool {
 		}
 	}
 	return !s.closed
+}
+
+// AppendMatching appends the position of every rule about a call, in order.
+func (s *Rules) AppendMatching(dst []int, p *Principal, t Target) []int {
+	if s == nil {
+		return dst
+	}
+	var hit found
+	s.matching(&hit, p, t, t.Name)
+	for w := range s.deciding {
+		for word := hit[w]; word != 0; word &= word - 1 {
+			dst = append(dst, w*64+mathbits.TrailingZeros64(word))
+		}
+	}
+	return dst
 }
 
 // Names reports whether a rule names this route for this caller and allows it: what passes unread has to be named.

@@ -1,0 +1,112 @@
+package ratelimit
+
+import (
+	"slices"
+	"time"
+)
+
+// limit is one limit with its buckets, which are guarded by Limits.
+type limit struct {
+	Settings
+
+	step   time.Duration // what one call costs; 0: no rate
+	window time.Duration // how far a bucket may run ahead
+	burst  int
+	by     struct{ tenant, principal, server, tool, model bool }
+
+	buckets map[key]*bucket
+	rest    *bucket   // shared by those for whom there was no room
+	swept   time.Time // when buckets with nothing to answer for were last forgotten
+}
+
+// maxBuckets bounds how many a limit has. Beyond it, and beyond what can be forgotten, the rest shares one.
+const maxBuckets = 10_000
+
+// sweepPause is how often at most a full limit looks for buckets to forget.
+const sweepPause = time.Second
+
+// key tells the buckets of a limit apart.
+type key struct{ tenant, issuer, subject, server, tool, model string }
+
+func newLimit(s Settings) *limit {
+	l := &limit{Settings: s, buckets: map[key]*bucket{}, rest: &bucket{}}
+	if s.Rate.Number > 0 {
+		l.step = s.Rate.Per / time.Duration(s.Rate.Number)
+		l.burst = s.Burst
+		if l.burst == 0 {
+			l.burst = s.Rate.Number
+		}
+		l.window = l.step * time.Duration(l.burst)
+	}
+	if l.QueueWait == 0 {
+		l.QueueWait = defaultQueueWait
+	}
+	l.by.tenant, l.by.principal = slices.Contains(s.By, ByTenant), slices.Contains(s.By, ByPrincipal)
+	l.by.server, l.by.tool, l.by.model = slices.Contains(s.By, ByServer), slices.Contains(s.By, ByTool), slices.Contains(s.By, ByModel)
+	return l
+}
+
+// key is whose bucket a call falls into.
+func (l *limit) key(c Call) (k key) {
+	if p := c.Principal; p != nil {
+		if l.by.tenant || l.by.principal {
+			k.tenant = p.Tenant
+		}
+		if l.by.principal {
+			k.issuer, k.subject = p.Issuer, p.Subject
+		}
+	}
+	if l.by.server || l.by.tool {
+		k.server = c.Target.Server
+	}
+	if l.by.tool {
+		k.tool = c.tool()
+	}
+	if l.by.model {
+		k.model = c.model()
+	}
+	return k
+}
+
+// bucket finds the call's bucket or makes it.
+func (l *limit) bucket(c Call, now time.Time) *bucket {
+	k := l.key(c)
+	if b := l.buckets[k]; b != nil {
+		return b
+	}
+	if len(l.buckets) >= maxBuckets && now.Sub(l.swept) >= sweepPause {
+		l.swept = now
+		for k, b := range l.buckets {
+			if b.isIdle(now) {
+				delete(l.buckets, k)
+			}
+		}
+	}
+	if len(l.buckets) >= maxBuckets {
+		return l.rest
+	}
+	b := &bucket{}
+	l.buckets[k] = b
+	return b
+}
+
+// over is how long a bucket has to wait before it may be used again.
+func (l *limit) over(b *bucket, now time.Time) (time.Duration, Reason) {
+	if l.step > 0 {
+		if wait := b.arrival(now).Add(l.step).Sub(now) - l.window; wait > 0 {
+			return wait, ReasonRate
+		}
+	}
+	if b.day == dayOf(now) && (l.TokensPerDay > 0 && b.tokens >= l.TokensPerDay || l.USDPerDay > 0 && b.usd >= l.USDPerDay) {
+		return now.UTC().Truncate(day).Add(day).Sub(now), ReasonBudget
+	}
+	return 0, ""
+}
+
+func (l *limit) state(b *bucket, now time.Time) State {
+	if l.step == 0 {
+		return State{}
+	}
+	ahead := b.arrival(now).Sub(now)
+	return State{Limit: l.burst, Remaining: int((l.window - ahead) / l.step), Reset: ahead}
+}

@@ -1,0 +1,220 @@
+package ratelimit
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"secateur/internal/access"
+)
+
+// Limits are the limits of all doors. Every one that matches a call counts; a call that one of them refuses is counted by none of
+// the rates. The nil *Limits allows everything. It is safe for concurrent use.
+type Limits struct {
+	rules  *access.Rules // which limits are about a call
+	limits []*limit
+
+	mu sync.Mutex // guards the buckets of all limits
+}
+
+// Options make Limits.
+type Options struct {
+	PerMinute int // of each principal; rate_limit_per_minute; 0: none
+	Settings  []Settings
+}
+
+// ShorthandName is the name of the limit that rate_limit_per_minute sets.
+const ShorthandName = "rate_limit_per_minute"
+
+// New makes Limits of valid settings. Without any it is nil, which allows everything.
+func New(opt Options) (*Limits, error) {
+	settings := make([]Settings, 0, len(opt.Settings)+1)
+	if opt.PerMinute > 0 {
+		settings = append(settings, Settings{Name: ShorthandName, By: []string{ByPrincipal}, Rate: Rate{opt.PerMinute, time.Minute}})
+	}
+	for i, s := range opt.Settings {
+		s.Name = SettingsName(s, i)
+		settings = append(settings, s)
+	}
+	if len(settings) == 0 {
+		return nil, nil //nolint:nilnil // nil allows everything
+	}
+	l := &Limits{}
+	rules := make([]access.Rule, len(settings))
+	for i, s := range settings {
+		rules[i] = s.rule()
+		l.limits = append(l.limits, newLimit(s))
+	}
+	var err error
+	if l.rules, err = access.NewRules(rules, false); err != nil {
+		return nil, fmt.Errorf("limits: %w", err)
+	}
+	return l, nil
+}
+
+// Call is what is limited.
+type Call struct {
+	Principal *access.Principal
+	Target    access.Target
+}
+
+// Refusal says which limit a call is over, and when to try again.
+type Refusal struct {
+	Limit      string
+	Reason     Reason
+	RetryAfter time.Duration
+	State      State
+}
+
+// Reason is the kind of limit.
+type Reason string
+
+// The reasons.
+const (
+	ReasonRate        Reason = "rate"
+	ReasonConcurrency Reason = "concurrency"
+	ReasonBudget      Reason = "budget"
+)
+
+// State is what headers tell of the bucket with least left. The zero value means that no rate was asked.
+type State struct {
+	Limit     int           // calls at once after a pause
+	Remaining int           // calls that would be allowed now
+	Reset     time.Duration // until it is full again
+}
+
+// IsZero reports whether there is nothing to tell.
+func (s State) IsZero() bool { return s.Limit == 0 }
+
+// Grant is a call that may go ahead. Its holder calls Release when the call is over.
+type Grant struct {
+	State State
+
+	limits *Limits
+	held   []*bucket
+}
+
+// Take counts a call and waits for its turn where calls at a time are limited. A nil Refusal means that it may go ahead.
+func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
+	if l == nil {
+		return Grant{}, nil
+	}
+	var room [usualLimits]int
+	about := l.rules.AppendMatching(room[:0], c.Principal, c.Target)
+	grant := Grant{limits: l}
+	l.mu.Lock()
+	refusal := l.countLocked(about, c, time.Now(), &grant.State)
+	l.mu.Unlock()
+	if refusal != nil {
+		return Grant{}, refusal
+	}
+	// Slots are taken in the order of the limits, so that no two calls can wait for each other.
+	for _, i := range about {
+		if l.limits[i].Concurrent == 0 {
+			continue
+		}
+		b, refusal := l.enter(ctx, l.limits[i], c)
+		if refusal != nil {
+			grant.Release()
+			return Grant{}, refusal
+		}
+		grant.held = append(grant.held, b)
+	}
+	return grant, nil
+}
+
+// usualLimits is how many limits may be about a call before their list is allocated.
+const usualLimits = 8
+
+// Check is Take that counts nothing and waits for nothing.
+func (l *Limits) Check(c Call) *Refusal {
+	if l == nil {
+		return nil
+	}
+	about := l.rules.AppendMatching(nil, c.Principal, c.Target)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.judgeLocked(about, c, time.Now())
+}
+
+// countLocked charges every rate, if all of them allow it.
+func (l *Limits) countLocked(about []int, c Call, now time.Time, least *State) *Refusal {
+	if refusal := l.judgeLocked(about, c, now); refusal != nil {
+		return refusal
+	}
+	for _, i := range about {
+		if lim := l.limits[i]; lim.step > 0 {
+			b := lim.bucket(c, now)
+			b.tat = b.arrival(now).Add(lim.step)
+			least.keepLeast(lim.state(b, now))
+		}
+	}
+	return nil
+}
+
+func (l *Limits) judgeLocked(about []int, c Call, now time.Time) *Refusal {
+	for _, i := range about {
+		lim := l.limits[i]
+		if lim.step == 0 && lim.TokensPerDay == 0 && lim.USDPerDay == 0 {
+			continue
+		}
+		b := lim.bucket(c, now)
+		if wait, reason := lim.over(b, now); wait > 0 {
+			return &Refusal{Limit: lim.Name, Reason: reason, RetryAfter: wait, State: lim.state(b, now)}
+		}
+	}
+	return nil
+}
+
+func (s *State) keepLeast(other State) {
+	if !other.IsZero() && (s.IsZero() || other.Remaining < s.Remaining) {
+		*s = other
+	}
+}
+
+// Spend adds to the day's sums of a model call.
+func (l *Limits) Spend(c Call, tokens int64, usd float64) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for _, i := range l.rules.AppendMatching(nil, c.Principal, c.Target) {
+		if lim := l.limits[i]; lim.TokensPerDay > 0 || lim.USDPerDay > 0 {
+			lim.bucket(c, now).spend(now, tokens, usd)
+		}
+	}
+}
+
+// Release ends the call.
+func (g Grant) Release() {
+	if len(g.held) == 0 {
+		return
+	}
+	g.limits.mu.Lock()
+	defer g.limits.mu.Unlock()
+	for _, b := range g.held {
+		b.leave()
+	}
+}
+
+func (c Call) tool() string {
+	if c.Target.Kind == access.KindTool {
+		return c.Target.Name
+	}
+	return ""
+}
+
+// model is what a model resolves to, so that an alias has no bucket of its own.
+func (c Call) model() string {
+	switch {
+	case c.Target.Kind != access.KindModel:
+		return ""
+	case c.Target.Also != "":
+		return c.Target.Also
+	default:
+		return c.Target.Name
+	}
+}
