@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -33,6 +34,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"start":     start,
+			"printed":   printed,
 			"terminate": terminate,
 			"http":      request,
 			"status":    status,
@@ -42,14 +44,14 @@ func TestScripts(t *testing.T) {
 
 // daemon is what start started.
 type daemon struct {
-	cmd    *exec.Cmd
-	output *bufio.Reader
+	cmd   *exec.Cmd
+	lines chan string // of its standard output, until that ends
 }
 
 type daemonKey struct{}
 
 // start ARGS… runs secateur in the background and waits until it says where it listens; $URL is that address, and
-// what it printed until then is the file greeting, what it logs goes to the file log.
+// that line is the file greeting, what it logs goes to the file log.
 func start(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("unsupported: ! start")
@@ -66,22 +68,49 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	d := &daemon{cmd, bufio.NewReader(out)}
+	d := &daemon{cmd, make(chan string, 1000)}
+	go func() {
+		defer close(d.lines)
+		for all := bufio.NewScanner(out); all.Scan(); {
+			d.lines <- all.Text()
+		}
+	}()
 	ts.Defer(func() { _ = cmd.Process.Kill() })
-	line, err := d.output.ReadString('\n')
-	if err != nil {
-		ts.Fatalf("it ended before it listened: %v", err)
-	}
-	_, rest, ok := strings.Cut(line, "http://")
-	if !ok {
-		ts.Fatalf("the first line names no address: %s", line)
-	}
+	*started(ts) = d
+	ts.Check(os.WriteFile(ts.MkAbs("greeting"), nil, 0o600))
+	_, rest, _ := strings.Cut(d.until(ts, "http://"), "http://")
 	addr, _, _ := strings.Cut(rest, " ")
 	ts.Setenv("URL", "http://"+addr)
-	more, err := d.output.Peek(d.output.Buffered()) // it was written in one piece
+}
+
+// until is the next line that holds a text; the file greeting gets all lines up to it.
+func (d *daemon) until(ts *testscript.TestScript, text string) string {
+	file, err := os.OpenFile(ts.MkAbs("greeting"), os.O_APPEND|os.O_WRONLY, 0)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs("greeting"), append([]byte(line), more...), 0o600))
-	*started(ts) = d
+	defer file.Close()
+	late := time.After(time.Minute)
+	for {
+		select {
+		case line, ok := <-d.lines:
+			if !ok {
+				ts.Fatalf("it ended before it printed %q", text)
+			}
+			fmt.Fprintln(file, line)
+			if strings.Contains(line, text) {
+				return line
+			}
+		case <-late:
+			ts.Fatalf("it does not print %q", text)
+		}
+	}
+}
+
+// printed TEXT waits until what was started prints a line with it; the file greeting has what it printed until then.
+func printed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: printed text")
+	}
+	(*started(ts)).until(ts, args[0])
 }
 
 // started is where a script keeps its daemon.
@@ -97,8 +126,7 @@ func terminate(ts *testscript.TestScript, neg bool, _ []string) {
 		ts.Fatalf("nothing was started")
 	}
 	ts.Check(d.cmd.Process.Signal(syscall.SIGTERM))
-	if _, err := io.Copy(io.Discard, d.output); err != nil {
-		ts.Fatalf("its output: %v", err)
+	for range d.lines { // Wait is for when the pipe has been read
 	}
 	if err := d.cmd.Wait(); err != nil {
 		ts.Fatalf("after SIGTERM: %v", err)

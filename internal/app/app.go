@@ -40,6 +40,10 @@ type Options struct {
 
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
+	// Starting is called then, and now and again, as long as servers are still starting; Started once, when each has
+	// come up or shown that it cannot. Nil: nobody wants to know.
+	Starting func(ids []string, since time.Duration)
+	Started  func([]ServerStart)
 }
 
 // App is the whole program, built and not yet running.
@@ -164,6 +168,12 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	})
 	if a.opt.Listening != nil {
 		a.opt.Listening(ln.Addr())
+	}
+	if a.opt.Started != nil {
+		work.Go(func() error {
+			a.watchStart(ctx)
+			return nil
+		})
 	}
 	return work.Wait()
 }

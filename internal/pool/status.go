@@ -10,6 +10,7 @@ type Status struct {
 	upstream.Status // of the base, or, where that is not started, of the connection with most users
 
 	Connections int               // that are started, the base among them
+	Listed      bool              // what it lists is known
 	Problems    []catalog.Problem // what it lists and cannot be used
 
 	Tools, Resources, Templates, Prompts int // how many it lists
@@ -50,7 +51,7 @@ func (f *Pool) statusOf(s *server) Status {
 	f.mu.Unlock()
 	st.Status = c.up.Status()
 	if listed != nil {
-		st.Problems = listed.problems()
+		st.Listed, st.Problems = true, listed.problems()
 		st.Tools, st.Resources = len(listed.items[catalog.Tools]), len(listed.items[catalog.Resources])
 		st.Templates, st.Prompts = len(listed.items[catalog.Templates]), len(listed.items[catalog.Prompts])
 	}

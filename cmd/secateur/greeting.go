@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"secateur/internal/app"
+	"secateur/internal/config"
+	"secateur/internal/demo"
+	"secateur/internal/originals"
+)
+
+// greeting is what serve says about itself: first where it listens, then, once every server has come up or shown that it
+// cannot, the rest.
+type greeting struct {
+	cfg  *config.Config
+	addr string
+}
+
+// first is the line that is said at once: version, address, and where the configuration is from.
+func (g greeting) first() string {
+	from := "configuration " + g.cfg.Path
+	switch {
+	case g.cfg.Path == "":
+		from = "built-in default; 'secateur init' writes a configuration to change"
+	case g.cfg.Path == filepath.Base(g.cfg.Path):
+		from = "configuration ./" + g.cfg.Path + " of the working directory"
+	}
+	return fmt.Sprintf("secateur %s listens on http://%s (%s)\n", version, g.addr, from)
+}
+
+// starting is said while servers are still starting.
+func starting(ids []string, since time.Duration) string {
+	const most = 5
+	who := strings.Join(ids, ", ")
+	if len(ids) > most {
+		who = fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
+	}
+	if since < time.Second {
+		return fmt.Sprintf("starting %s…\n", who)
+	}
+	return fmt.Sprintf("starting %s… %s so far\n", who, since)
+}
+
+// rest is the doors, a line for each server, and the next thing to type.
+func (g greeting) rest(servers []app.ServerStart) string {
+	var b strings.Builder
+	for _, d := range g.doors() {
+		fmt.Fprintf(&b, "  %-34s %s\n", d.what, d.where)
+	}
+	width := 0
+	for _, s := range servers {
+		width = max(width, len(s.ID))
+	}
+	for _, s := range servers {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, s.ID, outcome(s))
+	}
+	b.WriteString(g.next(servers))
+	return b.String()
+}
+
+type doorLine struct{ what, where string }
+
+func (g greeting) doors() []doorLine {
+	base := "http://" + g.addr
+	doors := []doorLine{
+		{"MCP, all servers as one", base + "/mcp"},
+		{"MCP, one server as it is", base + "/mcp/{server}"},
+		{"JSON-RPC, long answers cut", base + "/api/mcp-gateway/{server}/rpc"},
+	}
+	if len(g.cfg.Providers) > 0 {
+		doors = append(doors, doorLine{"chat completions, old results cut", base + "/v1"})
+	}
+	return doors
+}
+
+// outcome is how a server came up, on one line.
+func outcome(s app.ServerStart) string {
+	if s.State == "ready" || s.State == "degraded" {
+		return s.State + ", " + plural(s.Tools, "tool")
+	}
+	if s.Error == "" {
+		return s.State
+	}
+	const most = 200
+	why := []rune(strings.Join(strings.Fields(strings.TrimPrefix(s.Error, fmt.Sprintf("server %q: ", s.ID))), " "))
+	if len(why) > most {
+		why = append(why[:most], '…')
+	}
+	return s.State + ": " + string(why)
+}
+
+// next is what to type next.
+func (g greeting) next(servers []app.ServerStart) string {
+	auth := ""
+	if !g.cfg.AuthToken.IsZero() {
+		auth = ` -H "Authorization: Bearer $AUTH_TOKEN"`
+	}
+	for _, s := range g.cfg.Servers {
+		if s.Builtin == "demo" && !s.Disabled {
+			return g.tryDemo(s.ID, auth)
+		}
+	}
+	for _, s := range servers {
+		if s.Tools > 0 && s.ID != config.PrunerID {
+			return fmt.Sprintf("Connect a client to http://%s/mcp, or look at what %s offers:\n\n"+
+				"  curl -s%s http://%s/api/mcp-gateway/%s/rpc -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n\n", g.addr, s.ID, auth, g.addr, s.ID)
+		}
+	}
+	return fmt.Sprintf("Connect a client to http://%s/mcp, or look at how the servers are doing:\n\n  curl -s%s http://%s/readyz\n\n", g.addr, auth, g.addr)
+}
+
+// tryDemo shows a cut and its recovery.
+func (g greeting) tryDemo(server, auth string) string {
+	return fmt.Sprintf(`
+A build log of 2 500 lines, cut on its way (the id of what was cut is in the header X-Secateur-Originals):
+
+  curl -si%[1]s http://%[2]s/api/mcp-gateway/%[3]s/rpc -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}'
+
+The lines around the failure in it, had back:
+
+  curl -s%[1]s http://%[2]s/rpc -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"%[4]s","ranges":[{"start_line":1632,"end_line":1638}],"include_line_numbers":true}}}'
+
+`, auth, g.addr, server, originals.ID("", demo.Log()))
+}
