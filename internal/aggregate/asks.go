@@ -125,6 +125,8 @@ func serverMark(server string) []byte {
 }
 
 func cancelNotice(number int64) []byte {
-	b := []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`)
-	return append(strconv.AppendInt(b, number, 10), `,"reason":"no longer wanted"}}`...)
+	params := rawjson.Object{'{'}
+	params.Int("requestId", number)
+	params.Text("reason", "no longer wanted")
+	return rpc.NewNotification("notifications/cancelled", append(params, '}')).Raw
 }

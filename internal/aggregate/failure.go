@@ -34,8 +34,7 @@ func (f *failure) answer(id rpc.ID) downstream.Answer {
 		a.Body = f.err.AppendResponse(nil, id)
 		return a
 	}
-	a.Body = append(id.Append([]byte(`{"jsonrpc":"2.0","id":`)), `,"error":`...)
-	a.Body = append(append(a.Body, f.object...), '}')
+	a.Body = rpc.AppendErrorObject(nil, id, f.object)
 	return a
 }
 

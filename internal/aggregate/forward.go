@@ -8,6 +8,7 @@ import (
 	"secateur/internal/downstream"
 	"secateur/internal/era"
 	"secateur/internal/pool"
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
@@ -147,7 +148,7 @@ func (e *errand) finishError(r *upstream.Reply, out reply) reply {
 	failed := r.Error
 	if data := r.ErrorData(); data != nil && e.d.renames {
 		if now := e.d.out.ErrorData(data); !same(now, data) {
-			failed = setMember(failed, "data", now)
+			failed = rawjson.Set(failed, "data", now)
 		}
 	}
 	if e.c.era == upstream.Modern {
@@ -156,7 +157,7 @@ func (e *errand) finishError(r *upstream.Reply, out reply) reply {
 			return refused(needsPages())
 		}
 		if code == codeResourceNotFound && e.peer == upstream.Legacy {
-			failed = setMember(failed, "code", strconv.AppendInt(nil, rpc.CodeInvalidParams, 10))
+			failed = rawjson.Set(failed, "code", strconv.AppendInt(nil, rpc.CodeInvalidParams, 10))
 		}
 		if out.Status = modernStatus(code); out.Status != 0 {
 			out.Stream = false // a stream would have told the client that all is well

@@ -13,36 +13,36 @@ import (
 
 // initialize makes the session's client.
 func (s *session) initialize(ctx context.Context, a asked) reply {
-	version := textMember(a.Params, "protocolVersion")
+	version := rawjson.GetText(a.Params, "protocolVersion")
 	if !era.IsLegacy(version) {
 		version = era.LatestLegacy
 	}
 	c := &client{
 		era: upstream.Legacy, version: version,
-		capabilities: ownCapabilities(member(a.Params, "capabilities")),
-		name:         textMember(member(a.Params, "clientInfo"), "name"),
+		capabilities: ownCapabilities(rawjson.Get(a.Params, "capabilities")),
+		name:         rawjson.GetText(rawjson.Get(a.Params, "clientInfo"), "name"),
 	}
 	c = s.become(c, true)
 	if s.only != "" {
 		return s.initializeOnly(ctx, c, a)
 	}
-	b := append([]byte(`{"protocolVersion":"`), version...)
-	b = append(append(b, `","capabilities":`...), aggregateCapabilities...)
-	b = append(append(b, `,"serverInfo":`...), s.info...)
-	b = s.appendInstructions(ctx, c, b)
-	return a.result(append(b, '}'))
+	o := rawjson.Object{'{'}
+	o.Text("protocolVersion", version)
+	o.Raw("capabilities", []byte(aggregateCapabilities))
+	o.Raw("serverInfo", s.info)
+	s.addInstructions(ctx, c, s.peers(ctx, c), &o)
+	return a.result(append(o, '}'))
 }
 
 // aggregateCapabilities are declared at once: a server that comes later must find its client prepared.
 const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// appendInstructions adds the member that joins what the servers say about their use, if any of them does.
-func (s *session) appendInstructions(ctx context.Context, c *client, b []byte) []byte {
-	if text := s.instructions(ctx, c, s.peers(ctx, c)); text != "" {
-		b = rawjson.AppendQuoted(append(b, `,"instructions":`...), text)
+// addInstructions adds the member that joins what the servers say about their use, if any of them does.
+func (s *session) addInstructions(ctx context.Context, c *client, peers []pool.Peer, o *rawjson.Object) {
+	if text := s.instructions(ctx, c, peers); text != "" {
+		o.Text("instructions", text)
 	}
-	return b
 }
 
 func (s *session) peers(ctx context.Context, c *client) []pool.Peer {
@@ -84,7 +84,7 @@ func (s *session) initializeOnly(ctx context.Context, c *client, a asked) reply 
 		return refused(failed)
 	}
 	version := rawjson.AppendQuoted(nil, c.version)
-	return a.result(setMember(peer.InitializeResult(), "protocolVersion", version))
+	return a.result(rawjson.Set(peer.InitializeResult(), "protocolVersion", version))
 }
 
 // peerOf is what the one server says about itself.
@@ -106,14 +106,15 @@ func (s *session) discover(ctx context.Context, c *client, a asked) reply {
 		return s.discoverOnly(ctx, c, a)
 	}
 	peers := s.peers(ctx, c)
-	b := append([]byte(`{"resultType":"complete","supportedVersions":`), versionList()...)
-	b = append(b, `,"capabilities":`...)
-	b = appendCapabilities(b, peers)
-	if text := s.instructions(ctx, c, peers); text != "" {
-		b = rawjson.AppendQuoted(append(b, `,"instructions":`...), text)
-	}
-	b = append(append(b, `,"ttlMs":0,"cacheScope":"private","_meta":{"`+era.MetaServer+`":`...), s.info...)
-	return a.result(append(b, "}}"...))
+	o := rawjson.Object{'{'}
+	o.Text("resultType", era.Complete)
+	o.Texts("supportedVersions", supportedVersions())
+	o.Raw("capabilities", capabilitiesWith(extensionsOf(peers)))
+	s.addInstructions(ctx, c, peers, &o)
+	o.Int("ttlMs", 0)
+	o.Text("cacheScope", "private")
+	o.Raw("_meta", s.serverMeta())
+	return a.result(append(o, '}'))
 }
 
 // discoverOnly is the one server's own result. A server that speaks only legacy is spoken to through us.
@@ -124,47 +125,48 @@ func (s *session) discoverOnly(ctx context.Context, c *client, a asked) reply {
 	}
 	result := peer.DiscoverResult()
 	if peer.Era == upstream.Legacy {
-		result = setMember(result, "supportedVersions", versionList())
+		result = rawjson.Set(result, "supportedVersions", rawjson.AppendTexts(nil, supportedVersions()))
 	}
 	return a.result(result)
 }
 
-func versionList() []byte {
-	b := []byte{'['}
-	for i, v := range supportedVersions() {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendQuoted(b, v)
-	}
-	return append(b, ']')
+// serverMeta is the _meta that says who answers.
+func (s *Server) serverMeta() []byte {
+	o := rawjson.Object{'{'}
+	o.Raw(era.MetaServer, s.info)
+	return append(o, '}')
 }
 
-// appendCapabilities adds to what we always have the extensions that some server has in the modern era: those and no
-// others are passed through.
-func appendCapabilities(b []byte, peers []pool.Peer) []byte {
-	b = append(b, aggregateCapabilities[:len(aggregateCapabilities)-1]...)
+// capabilitiesWith adds extensions, members of an object, to what we always have.
+func capabilitiesWith(extensions []byte) []byte {
+	o := rawjson.Object(aggregateCapabilities[:len(aggregateCapabilities)-1])
+	if len(extensions) > 0 {
+		o.Begin("extensions")
+		o = append(o, extensions...)
+		o.End()
+	}
+	return append(o, '}')
+}
+
+// extensionsOf are the extensions that some server has in the modern era: those and no others are passed through.
+func extensionsOf(peers []pool.Peer) []byte {
+	var all rawjson.Object
 	var names []string
-	var extensions []byte
 	for _, p := range peers {
 		if p.Peer == nil {
 			continue
 		}
-		eachMember(member(p.Peer.Capabilities(), "extensions"), func(name string, value []byte) {
+		extensions := rawjson.Get(p.Peer.Capabilities(), "extensions")
+		for key, at := range rawjson.Members(extensions) {
+			name := string(key)
 			if p.Peer.Era == upstream.Legacy && name != extensionUI || slices.Contains(names, name) {
-				return
-			}
-			if len(names) > 0 {
-				extensions = append(extensions, ',')
+				continue
 			}
 			names = append(names, name)
-			extensions = append(append(rawjson.AppendQuoted(extensions, name), ':'), value...)
-		})
+			all.Raw(name, at.Of(extensions))
+		}
 	}
-	if len(names) > 0 {
-		b = append(append(append(b, `,"extensions":{`...), extensions...), '}')
-	}
-	return append(b, '}')
+	return all
 }
 
 // extensionUI is for tools that bring a page to show: it is the same in both eras.

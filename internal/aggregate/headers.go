@@ -7,6 +7,7 @@ import (
 
 	"secateur/internal/downstream"
 	"secateur/internal/era"
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
@@ -88,7 +89,7 @@ func paramHeaders(a asked, tool []byte) ([]era.ParamHeader, *failure) {
 	if err != nil || wanted == nil {
 		return nil, nil // a tool whose annotations are wrong has none
 	}
-	arguments := member(a.Params, "arguments")
+	arguments := rawjson.Get(a.Params, "arguments")
 	if h := a.x.Header(); h != nil && isModernHeader(a.x) {
 		get := func(name string) (string, bool) {
 			values := h.Values(name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
@@ -22,13 +23,13 @@ func (c *client) hears(m *rpc.Message) bool {
 		wanted = *level
 	}
 	at := slices.Index(levels, wanted)
-	got := slices.Index(levels, textMember(m.Params, "level"))
+	got := slices.Index(levels, rawjson.GetText(m.Params, "level"))
 	return at >= 0 && (got < 0 || got >= at)
 }
 
 // setLevel says how much the client wants to hear, to all servers.
 func (s *session) setLevel(ctx context.Context, c *client, a asked) reply {
-	level := textMember(a.Params, "level")
+	level := rawjson.GetText(a.Params, "level")
 	if !slices.Contains(levels, level) {
 		return refused(invalidParams("/level", "expected one of debug, info, notice, warning, error, critical, alert, emergency"))
 	}

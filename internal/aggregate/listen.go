@@ -3,6 +3,7 @@ package aggregate
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 
 	"secateur/internal/catalog"
@@ -15,9 +16,9 @@ import (
 
 // listen keeps a modern client informed, on the stream of this one request, until it goes away.
 func (s *session) listen(ctx context.Context, c *client, a asked) reply {
-	filter := member(a.Params, "notifications")
+	filter := rawjson.Get(a.Params, "notifications")
 	switch {
-	case !isObject(filter):
+	case !rawjson.IsObject(filter):
 		return refused(invalidParams("/notifications", "expected an object"))
 	case !a.x.Streams():
 		e := rpc.NewError(rpc.CodeInvalidRequest, "subscriptions/listen is answered with a stream: accept text/event-stream")
@@ -25,7 +26,7 @@ func (s *session) listen(ctx context.Context, c *client, a asked) reply {
 	}
 	l := &listener{s: s, a: a, wanted: map[catalog.List]bool{}}
 	for list, name := range listFilters {
-		l.wanted[list] = string(member(filter, name)) == "true" && s.changes(ctx, c, list)
+		l.wanted[list] = string(rawjson.Get(filter, name)) == "true" && s.changes(ctx, c, list)
 	}
 	m := s.opt.Pool.Join(pool.Client{
 		Era: upstream.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
@@ -43,8 +44,10 @@ func (s *session) listen(ctx context.Context, c *client, a asked) reply {
 	case <-ctx.Done():
 	case <-s.quiet:
 	}
-	mark := l.mark()
-	return a.result([]byte(`{"resultType":"complete","_meta":{` + string(mark) + `}}`))
+	result := rawjson.Object{'{'}
+	result.Text("resultType", era.Complete)
+	result.Raw("_meta", l.meta())
+	return a.result(append(result, '}'))
 }
 
 // listFilters are the names under which a client asks to hear of a list's changes.
@@ -58,7 +61,7 @@ func (s *session) changes(ctx context.Context, c *client, l catalog.List) bool {
 		return true
 	}
 	peer, failed := s.peerOf(ctx, c)
-	return failed == nil && string(member(member(peer.Capabilities(), l.Member()), "listChanged")) == "true"
+	return failed == nil && string(rawjson.Get(rawjson.Get(peer.Capabilities(), l.Member()), "listChanged")) == "true"
 }
 
 // follow subscribes to resources and returns those that can be followed, in the client's words.
@@ -104,38 +107,34 @@ const maxEarly = 256
 
 // mark is the member of _meta that says which subscription a message is for.
 func (l *listener) mark() []byte {
-	return l.a.ID.Append([]byte(`"` + era.MetaSubscription + `":`))
+	var o rawjson.Object
+	o.Raw(era.MetaSubscription, []byte(l.a.ID.String()))
+	return o
 }
+
+// meta is an _meta with nothing but the mark.
+func (l *listener) meta() []byte { return slices.Concat([]byte{'{'}, l.mark(), []byte{'}'}) }
 
 // acknowledge tells the client what it will hear, and then what has happened meanwhile.
 func (l *listener) acknowledge(uris, tasks []string) {
-	b := []byte(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{`)
-	first := true
-	add := func(name string) {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(rawjson.AppendQuoted(b, name), ':')
-	}
+	params := rawjson.Object{'{'}
+	params.Begin("notifications")
 	for _, list := range []catalog.List{catalog.Tools, catalog.Prompts, catalog.Resources} {
 		if l.wanted[list] {
-			add(listFilters[list])
-			b = append(b, "true"...)
+			params.Bool(listFilters[list], true)
 		}
 	}
 	if len(uris) > 0 {
-		add("resourceSubscriptions")
-		b = appendTexts(b, uris)
+		params.Texts("resourceSubscriptions", uris)
 	}
 	if len(tasks) > 0 {
-		add("taskIds")
-		b = appendTexts(b, tasks)
+		params.Texts("taskIds", tasks)
 	}
-	b = append(append(append(b, `},"_meta":{`...), l.mark()...), "}}}"...)
+	params.End()
+	params.Raw("_meta", l.meta())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.a.x.Send(b)
+	l.a.x.Send(rpc.NewNotification("notifications/subscriptions/acknowledged", append(params, '}')).Raw)
 	for _, msg := range l.early {
 		l.a.x.Send(msg)
 	}
@@ -159,7 +158,9 @@ func (l *listener) ListChanged(list catalog.List) {
 		list = catalog.Resources
 	}
 	if l.wanted[list] {
-		l.send([]byte(`{"jsonrpc":"2.0","method":"` + changeNotices[list] + `","params":{"_meta":{` + string(l.mark()) + `}}}`))
+		params := rawjson.Object{'{'}
+		params.Raw("_meta", l.meta())
+		l.send(rpc.NewNotification(changeNotices[list], append(params, '}')).Raw)
 	}
 }
 

@@ -2,10 +2,11 @@ package aggregate
 
 import (
 	"context"
-	"strconv"
 
 	"secateur/internal/catalog"
 	"secateur/internal/era"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
 
@@ -24,15 +25,16 @@ func (s *session) list(ctx context.Context, c *client, a asked, l catalog.List) 
 	if err != nil {
 		return refused(paramsFailed(err))
 	}
-	more := ""
+	var more rawjson.Object
 	if c.era == upstream.Modern {
-		more = `"resultType":"complete","ttlMs":` + strconv.FormatInt(max(info.TTLMillis, 0), 10) +
-			`,"cacheScope":"` + scopeWord(info.Scope) + `","_meta":{"` + era.MetaServer + `":` + string(s.info) + `}`
+		more.Text("resultType", era.Complete)
+		more.Int("ttlMs", max(info.TTLMillis, 0))
+		more.Text("cacheScope", scopeWord(info.Scope))
+		more.Raw("_meta", s.serverMeta())
 	}
-	b := append(make([]byte, 0, len(page.Items)+len(more)+256), `{"jsonrpc":"2.0","id":`...)
-	b = append(a.ID.Append(b), `,"result":`...)
 	r := reply{}
-	r.Body = append(page.AppendResult(b, more), '}')
+	r.Body = rpc.AppendResultFunc(make([]byte, 0, len(page.Items)+len(more)+256), a.ID,
+		func(b []byte) []byte { return page.AppendResult(b, string(more)) })
 	return r
 }
 

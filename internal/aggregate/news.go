@@ -60,7 +60,7 @@ var changeNotices = map[catalog.List]string{
 
 // ListChanged tells the client to list anew.
 func (n *news) ListChanged(l catalog.List) {
-	n.tell([]byte(`{"jsonrpc":"2.0","method":"` + changeNotices[l] + `"}`))
+	n.tell(rpc.NewNotification(changeNotices[l], nil).Raw)
 }
 
 // Notified passes a server's notification on.

@@ -13,6 +13,7 @@ import (
 
 	"secateur/internal/era"
 	"secateur/internal/pool"
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
@@ -153,7 +154,7 @@ func badState() *failure {
 // refusalIn is a person who would not go where the server wanted them to.
 func refusalIn(responses []era.InputResponse) *failure {
 	for _, r := range responses {
-		if action := textMember(r.Value, "action"); action != "accept" {
+		if action := rawjson.GetText(r.Value, "action"); action != "accept" {
 			return &failure{err: rpc.NewError(rpc.CodeInvalidRequest, "the user did not accept what the server needs first")}
 		}
 	}
@@ -168,7 +169,7 @@ func (e *errand) mayBeAsked() bool {
 		return false
 	}
 	for _, name := range []string{"elicitation", "sampling", "roots"} {
-		if member(e.c.capabilities, name) != nil {
+		if rawjson.Get(e.c.capabilities, name) != nil {
 			return true
 		}
 	}
@@ -252,10 +253,12 @@ func (e *errand) finishParked(ctx context.Context, answer *upstream.Reply) reply
 		return e.finish(ctx, own)
 	}
 	var questions []era.InputRequest
-	for i, params := range elements(member(answer.ErrorData(), "elicitations")) {
-		if isObject(params) {
+	i := 0
+	for params := range rawjson.Items(rawjson.Get(answer.ErrorData(), "elicitations")) {
+		i++
+		if rawjson.IsObject(params) {
 			questions = append(questions, era.InputRequest{
-				Key: "url" + strconv.Itoa(i+1), Method: "elicitation/create", Params: setMember(params, "mode", []byte(`"url"`)),
+				Key: "url" + strconv.Itoa(i), Method: "elicitation/create", Params: rawjson.Set(params, "mode", []byte(`"url"`)),
 			})
 		}
 	}

@@ -43,9 +43,10 @@ func (e *errand) rounds(ctx context.Context) reply {
 
 // withMeta says in a legacy client's request what a modern one says in each of its own.
 func (e *errand) withMeta(m *rpc.Message) *rpc.Message {
-	members := append([]byte(`"`+era.MetaCapabilities+`":`), e.c.capabilities...)
+	var members rawjson.Object
+	members.Raw(era.MetaCapabilities, e.c.capabilities)
 	if level := e.c.level.Load(); level != nil {
-		members = rawjson.AppendQuoted(append(members, `,"`+era.MetaLogLevel+`":`...), *level)
+		members.Text(era.MetaLogLevel, *level)
 	}
 	out, bad := rpc.ParseRequest(m.AppendWithMeta(nil, members), rpc.MaxRequestDepth)
 	if bad != nil {
@@ -67,7 +68,7 @@ func (e *errand) collect(ctx context.Context, wanted []era.InputRequest) ([]era.
 		if answer.Error != nil {
 			if value = declined(w.Method); value == nil {
 				return nil, &failure{err: rpc.NewError(rpc.CodeInternal,
-					fmt.Sprintf("server %q asked for %s, and the client refused: %s", e.d.server, clipped(w.Method), clipped(textMember(answer.Error, "message"))))}
+					fmt.Sprintf("server %q asked for %s, and the client refused: %s", e.d.server, clipped(w.Method), clipped(rawjson.GetText(answer.Error, "message"))))}
 			}
 		}
 		responses = append(responses, era.InputResponse{Key: w.Key, Value: value})
@@ -77,14 +78,7 @@ func (e *errand) collect(ctx context.Context, wanted []era.InputRequest) ([]era.
 
 // inner is a question as a request of the server's.
 func (e *errand) inner(w era.InputRequest) *rpc.Message {
-	b := rawjson.AppendQuoted([]byte(`{"jsonrpc":"2.0","id":0,"method":`), w.Method)
-	if w.Params != nil {
-		b = append(append(b, `,"params":`...), w.Params...)
-	}
-	m, err := rpc.ParseServer(append(b, '}'), 0)
-	if err != nil {
-		return &rpc.Message{ID: rpc.NumberID(0), Method: w.Method}
-	}
+	m := rpc.NewRequest(rpc.NumberID(0), w.Method, w.Params)
 	return &m
 }
 

@@ -116,6 +116,6 @@ func (s *session) routeUnknown(ctx context.Context, c *client, a asked) (destina
 		return destination{}, unknownMethod(a.Method)
 	}
 	d.out.Server = d.server
-	d.params = setMember(a.Params, key, rawjson.AppendQuoted(nil, original))
+	d.params = rawjson.Set(a.Params, key, rawjson.AppendQuoted(nil, original))
 	return d, nil
 }

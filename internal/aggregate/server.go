@@ -70,7 +70,10 @@ func New(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := rawjson.AppendQuoted([]byte(`{"name":"secateur","title":"secateur","version":`), opt.Version)
+	info := rawjson.Object{'{'}
+	info.Text("name", "secateur")
+	info.Text("title", "secateur")
+	info.Text("version", opt.Version)
 	s := &Server{opt: opt, log: opt.Log, info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
 	s.all = &scope{server: s}
 	return s, nil

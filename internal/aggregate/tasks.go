@@ -50,10 +50,7 @@ func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l 
 		if peer, err := conn.Peer(ctx); err != nil || peer.Era != upstream.Modern {
 			continue
 		}
-		req, bad := rpc.ParseRequest(taskListen(c, tasks), rpc.MaxRequestDepth)
-		if bad != nil {
-			continue
-		}
+		req := taskListen(c, tasks)
 		honoured = append(honoured, names[server]...)
 		work.Go(func() {
 			options := upstream.CallOptions{Own: true, Patient: true, Related: taskNews{l, server}}
@@ -66,20 +63,13 @@ func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l 
 }
 
 // taskListen is the request to be told of tasks, with the client's own capabilities: it is for them that tasks exist.
-func taskListen(c *client, tasks []string) []byte {
-	b := []byte(`{"jsonrpc":"2.0","id":"tasks","method":"subscriptions/listen","params":{"notifications":{"taskIds":`)
-	b = append(appendTexts(b, tasks), `},"_meta":{"`+era.MetaCapabilities+`":`...)
-	return append(append(b, c.capabilities...), "}}}"...)
-}
-
-// appendTexts appends an array of strings.
-func appendTexts(b []byte, texts []string) []byte {
-	b = append(b, '[')
-	for i, text := range texts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendQuoted(b, text)
-	}
-	return append(b, ']')
+func taskListen(c *client, tasks []string) rpc.Message {
+	params := rawjson.Object{'{'}
+	params.Begin("notifications")
+	params.Texts("taskIds", tasks)
+	params.End()
+	params.Begin("_meta")
+	params.Raw(era.MetaCapabilities, c.capabilities)
+	params.End()
+	return rpc.NewRequest(rpc.StringID("tasks"), "subscriptions/listen", append(params, '}'))
 }

@@ -23,14 +23,14 @@ type Ask struct {
 // well-formed. The error is a *ParamsError.
 func ReadAsk(params []byte) (Ask, error) {
 	var ask Ask
-	if at := memberOf(params, "cursor"); at.end > 0 && !isNull(at.of(params)) {
-		ask.Cursor, ask.HasCursor = text(at.of(params))
+	if raw := rawjson.Get(params, "cursor"); !rawjson.IsNothing(raw) {
+		ask.Cursor, ask.HasCursor = rawjson.Text(raw)
 		if !ask.HasCursor {
 			return Ask{}, &ParamsError{Path: "/cursor", Problem: "expected a string"}
 		}
 	}
-	if at := memberOf(params, "limit"); at.end > 0 && !isNull(at.of(params)) {
-		limit, ok := count(at.of(params))
+	if raw := rawjson.Get(params, "limit"); !rawjson.IsNothing(raw) {
+		limit, ok := count(raw)
 		if !ok {
 			return Ask{}, &ParamsError{Path: "/limit", Problem: "expected an integer, 0 or more"}
 		}
@@ -38,8 +38,6 @@ func ReadAsk(params []byte) (Ask, error) {
 	}
 	return ask, nil
 }
-
-func isNull(raw []byte) bool { return len(raw) > 0 && raw[0] == 'n' }
 
 // count reads a number of items, in whatever way JSON may write it; one that is
 // out of all proportion is as many as there can be.
@@ -63,9 +61,10 @@ func count(raw []byte) (int, bool) {
 
 // cursor returns the cursor of the items from an offset on.
 func cursor(offset int, generation string) string {
-	b := strconv.AppendInt([]byte(`{"offset":`), int64(offset), 10)
-	b = rawjson.AppendQuoted(append(b, `,"generation":`...), generation)
-	return base64.StdEncoding.EncodeToString(append(b, '}'))
+	o := rawjson.Object{'{'}
+	o.Int("offset", int64(offset))
+	o.Text("generation", generation)
+	return base64.StdEncoding.EncodeToString(append(o, '}'))
 }
 
 // readCursor returns the offset that a cursor stands for. One without a generation
@@ -79,7 +78,7 @@ func readCursor(s, generation string, length int) (int, error) {
 			case "offset":
 				offset, isOffset = count(value)
 			case "generation":
-				if g, ok := text(value); !ok || g != generation {
+				if g, ok := rawjson.Text(value); !ok || g != generation {
 					return 0, &ParamsError{
 						Path: "/cursor", Err: ErrStaleCursor,
 						Problem: "the list has changed since this cursor was given out: start again without one",

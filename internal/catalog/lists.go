@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"strconv"
+
+	"secateur/internal/rawjson"
 )
 
 // List is one of the four lists that servers have.
@@ -65,30 +67,30 @@ type ServerPage struct {
 func ReadPage(l List, result []byte) (ServerPage, error) {
 	page := ServerPage{TTLMillis: -1}
 	found := false
-	w := walker{doc: result}
-	if w.peek() != '{' {
+	c := rawjson.NewCursor(result)
+	if c.Peek() != '{' {
 		return page, fmt.Errorf("%s: the result is not an object", l.Method())
 	}
-	for w.enter(); !w.done(); {
-		switch name := word(w.raw()); string(name) {
+	for c.Enter(); !c.Done(); {
+		switch string(c.Name()) {
 		case l.Member():
-			if w.peek() != '[' {
+			if c.Peek() != '[' {
 				return page, fmt.Errorf("%s: %s is not an array", l.Method(), l.Member())
 			}
 			found = true
-			for w.enter(); !w.done(); {
-				page.Items = append(page.Items, w.raw())
+			for c.Enter(); !c.Done(); {
+				page.Items = append(page.Items, c.Raw())
 			}
 		case "nextCursor":
-			page.Next, page.More = text(w.raw())
+			page.Next, page.More = rawjson.Text(c.Raw())
 		case "ttlMs":
-			if n, err := strconv.ParseInt(string(w.raw()), 10, 64); err == nil && n >= 0 {
+			if n, err := strconv.ParseInt(string(c.Raw()), 10, 64); err == nil && n >= 0 {
 				page.TTLMillis = n
 			}
 		case "cacheScope":
-			page.Scope, _ = text(w.raw())
+			page.Scope, _ = rawjson.Text(c.Raw())
 		default:
-			w.value()
+			c.Value()
 		}
 	}
 	if !found {

@@ -21,9 +21,8 @@ func members(doc []byte) iter.Seq2[string, []byte] {
 		if _, err := check.Skip(); err != nil || check.End() != nil {
 			return
 		}
-		w := walker{doc: doc}
-		for w.enter(); !w.done(); {
-			if name := w.raw(); !yield(string(word(name)), w.raw()) {
+		for name, at := range rawjson.Members(doc) {
+			if !yield(string(name), at.Of(doc)) {
 				return
 			}
 		}

@@ -37,13 +37,14 @@ func (v *View) Page(l List, ask Ask, size int) (Page, error) {
 // AppendResult appends the result of the list's method. More are further members
 // as JSON, without braces: `"ttlMs":0`; "" for none.
 func (p Page) AppendResult(dst []byte, more string) []byte {
-	dst = append(append(append(dst, `{"`...), p.List.Member()...), `":[`...)
-	dst = append(append(dst, p.Items...), ']')
+	o := rawjson.Object(append(dst, '{'))
+	o.Name(p.List.Member())
+	o = append(append(append(o, '['), p.Items...), ']')
 	if p.Next != "" {
-		dst = rawjson.AppendQuoted(append(dst, `,"nextCursor":`...), p.Next)
+		o.Text("nextCursor", p.Next)
 	}
 	if more != "" {
-		dst = append(append(dst, ','), more...)
+		o = append(append(o, ','), more...)
 	}
-	return append(dst, '}')
+	return append(o, '}')
 }

@@ -20,11 +20,11 @@ type Outgoing struct {
 // Result rewrites the result of a method. It returns the same slice where there is
 // nothing to rewrite.
 func (o Outgoing) Result(method string, result []byte) []byte {
-	return edited(result, o.ResultEdits(method, result))
+	return rawjson.Edited(result, o.ResultEdits(method, result))
 }
 
 // ResultEdits returns what Result would change, in the order of the document.
-func (o Outgoing) ResultEdits(method string, result []byte) []Edit {
+func (o Outgoing) ResultEdits(method string, result []byte) []rawjson.Edit {
 	s, known := resultShapes[method]
 	if !known {
 		s = relates
@@ -39,11 +39,11 @@ func (o Outgoing) ResultEdits(method string, result []byte) []Edit {
 // Params rewrites the params of a request or notification that the server sent of
 // its own accord. It returns the same slice where there is nothing to rewrite.
 func (o Outgoing) Params(method string, params []byte) []byte {
-	return edited(params, o.ParamsEdits(method, params))
+	return rawjson.Edited(params, o.ParamsEdits(method, params))
 }
 
 // ParamsEdits returns what Params would change, in the order of the document.
-func (o Outgoing) ParamsEdits(method string, params []byte) []Edit {
+func (o Outgoing) ParamsEdits(method string, params []byte) []rawjson.Edit {
 	s, known := paramsShapes[method]
 	if !known {
 		s = relates
@@ -54,7 +54,7 @@ func (o Outgoing) ParamsEdits(method string, params []byte) []Edit {
 // ErrorData rewrites the data of an error, which names the resource that was not
 // found.
 func (o Outgoing) ErrorData(data []byte) []byte {
-	return edited(data, rewrite(data, errorShape, o.names()))
+	return rawjson.Edited(data, rewrite(data, errorShape, o.names()))
 }
 
 // names are what is written for what a server calls a resource or a task.
@@ -73,8 +73,8 @@ func (o Outgoing) encode(uri string) string {
 
 // rewrite goes once over a document and returns an edit for every URI and every task
 // that a shape finds in it and that goes by another name.
-func rewrite(doc []byte, s *shape, n names) []Edit {
-	r := rewriter{walker: walker{doc: doc}, names: n}
+func rewrite(doc []byte, s *shape, n names) []rawjson.Edit {
+	r := rewriter{Cursor: rawjson.NewCursor(doc), names: n}
 	r.walk(s)
 	return r.edits
 }
@@ -84,20 +84,21 @@ func rewrite(doc []byte, s *shape, n names) []Edit {
 const maxNesting = 256
 
 type rewriter struct {
-	walker
+	rawjson.Cursor
 	names   names
-	edits   []Edit
+	edits   []rawjson.Edit
+	roles   []role // of the edits, as far as they hang on what an object turns out to be
 	nesting int
 }
 
 // walk passes the next value, which has a shape.
 func (r *rewriter) walk(s *shape) {
 	if r.nesting == maxNesting {
-		r.value()
+		r.Value()
 		return
 	}
 	r.nesting++
-	switch c := r.peek(); {
+	switch c := r.Peek(); {
 	case c == '"' && (s.uri || s.ui):
 		r.name(r.names.uri, s.ui)
 	case c == '"' && s.task:
@@ -107,40 +108,40 @@ func (r *rewriter) walk(s *shape) {
 	case c == '{' && s.call:
 		r.call(s)
 	case c == '{' && (s.members != nil || s.every != nil):
-		for r.enter(); !r.done(); {
-			if inner := s.member(r.raw()); inner != nil {
+		for r.Enter(); !r.Done(); {
+			if inner := s.member(r.Name()); inner != nil {
 				r.walk(inner)
 			} else {
-				r.value()
+				r.Value()
 			}
 		}
 	case c == '[' && s.each != nil:
-		for r.enter(); !r.done(); {
+		for r.Enter(); !r.Done(); {
 			r.walk(s.each)
 		}
 	default:
-		r.value()
+		r.Value()
 	}
 	r.nesting--
 }
 
-// member returns the shape of a member by its raw name, nil for one without.
+// member returns the shape of a member by its name, nil for one without.
 func (s *shape) member(name []byte) *shape {
 	if s.every != nil {
 		return s.every
 	}
-	return s.members[string(word(name))]
+	return s.members[string(name)]
 }
 
 // name passes a string and gives it another name.
 func (r *rewriter) name(encode func(string) string, onlyUI bool) {
-	at := r.value()
-	old, ok := text(at.of(r.doc))
+	at := r.Value()
+	old, ok := rawjson.Text(at.Of(r.Doc()))
 	if !ok || onlyUI && !strings.HasPrefix(old, uiPrefix) {
 		return
 	}
 	if now := encode(old); now != old {
-		r.edits = append(r.edits, Edit{Start: at.start, End: at.end, New: rawjson.AppendQuoted(nil, now)})
+		r.edits = append(r.edits, rawjson.Edit{Span: at, New: rawjson.AppendQuoted(nil, now)})
 	}
 }
 
@@ -162,11 +163,10 @@ var roleOfType = map[string]role{"resource_link": linked, "resource": embedded, 
 func (r *rewriter) block() {
 	first := len(r.edits)
 	var is role
-	for r.enter(); !r.done(); {
-		switch name := word(r.raw()); string(name) {
+	for r.Enter(); !r.Done(); {
+		switch string(r.Name()) {
 		case "type":
-			kind, _ := text(r.raw())
-			is = roleOfType[kind]
+			is = roleOfType[string(rawjson.Word(r.Raw()))]
 		case "uri":
 			r.within(linked, uriShape)
 		case "resource":
@@ -174,7 +174,7 @@ func (r *rewriter) block() {
 		case "content":
 			r.within(nested, blocks)
 		default:
-			r.value()
+			r.Value()
 		}
 	}
 	r.keep(first, func(e role) bool { return e == is })
@@ -185,10 +185,10 @@ func (r *rewriter) block() {
 func (r *rewriter) call(s *shape) {
 	first := len(r.edits)
 	kind, says := "", false
-	for r.enter(); !r.done(); {
-		switch name := r.raw(); string(word(name)) {
+	for r.Enter(); !r.Done(); {
+		switch name := r.Name(); string(name) {
 		case "resultType":
-			kind, says = text(r.raw())
+			kind, says = rawjson.Text(r.Raw())
 		case "taskId":
 			r.within(created, taskID)
 		case "task":
@@ -197,7 +197,7 @@ func (r *rewriter) call(s *shape) {
 			if inner := s.member(name); inner != nil {
 				r.walk(inner)
 			} else {
-				r.value()
+				r.Value()
 			}
 		}
 	}
@@ -207,13 +207,22 @@ func (r *rewriter) call(s *shape) {
 
 // keep drops the edits from an index on whose role the object did not have.
 func (r *rewriter) keep(first int, has func(role) bool) {
-	kept := r.edits[:first]
-	for _, e := range r.edits[first:] {
-		if has(e.role) {
-			kept = append(kept, e)
+	kept := first
+	for i := first; i < len(r.edits); i++ {
+		if as := r.roleOf(i); has(as) {
+			r.edits[kept] = r.edits[i]
+			kept++
 		}
 	}
-	r.edits = kept
+	r.edits, r.roles = r.edits[:kept], r.roles[:min(first, len(r.roles))]
+}
+
+// roleOf returns the role of an edit, 0 for one without.
+func (r *rewriter) roleOf(i int) role {
+	if i < len(r.roles) {
+		return r.roles[i]
+	}
+	return 0
 }
 
 // within passes the next value, which has a shape if the object turns out to be of
@@ -222,6 +231,9 @@ func (r *rewriter) within(as role, s *shape) {
 	first := len(r.edits)
 	r.walk(s)
 	for i := first; i < len(r.edits); i++ {
-		r.edits[i].role = as
+		for len(r.roles) <= i {
+			r.roles = append(r.roles, 0)
+		}
+		r.roles[i] = as
 	}
 }

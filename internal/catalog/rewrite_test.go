@@ -201,8 +201,8 @@ func FuzzRewrite(f *testing.F) {
 		before := bytes.Clone(doc)
 		o := catalog.Outgoing{Server: "s"}
 		for _, m := range methods {
-			for _, edits := range [][]catalog.Edit{o.ResultEdits(m, doc), o.ParamsEdits(m, doc)} {
-				got := catalog.Apply(nil, doc, edits)
+			for _, edits := range [][]rawjson.Edit{o.ResultEdits(m, doc), o.ParamsEdits(m, doc)} {
+				got := rawjson.Apply(nil, doc, edits)
 				if valid && rawjson.Check(got, 10_000) != nil {
 					t.Errorf("%s: %q became %q, which is not JSON", m, doc, got)
 				}
@@ -217,7 +217,7 @@ func FuzzRewrite(f *testing.F) {
 
 // checkEdits checks that edits are in order, and that each replaces a string by one
 // that leads back to it.
-func checkEdits(t *testing.T, doc []byte, edits []catalog.Edit) {
+func checkEdits(t *testing.T, doc []byte, edits []rawjson.Edit) {
 	t.Helper()
 	at := 0
 	for _, e := range edits {

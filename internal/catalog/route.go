@@ -66,21 +66,21 @@ func (v *View) Route(method string, params []byte) (Route, error) {
 func (v *View) route(method string, params []byte) (Route, error) {
 	switch method {
 	case "tools/call":
-		return v.routeName(Tools, params, "/name", memberOf(params, "name"))
+		return v.routeName(Tools, params, "/name", rawjson.Find(params, "name"))
 	case "prompts/get":
-		return v.routeName(Prompts, params, "/name", memberOf(params, "name"))
+		return v.routeName(Prompts, params, "/name", rawjson.Find(params, "name"))
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		return v.routeURI(params, "/uri", memberOf(params, "uri"))
+		return v.routeURI(params, "/uri", rawjson.Find(params, "uri"))
 	case "completion/complete":
 		return v.routeRef(params)
 	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
-		return v.routeTask(params, "/taskId", memberOf(params, "taskId"))
+		return v.routeTask(params, "/taskId", rawjson.Find(params, "taskId"))
 	default:
 		return Route{}, &ParamsError{Problem: fmt.Sprintf("nothing in %s says which server it is for", clipped(method))}
 	}
 }
 
-func (v *View) routeName(l List, params []byte, path string, at span) (Route, error) {
+func (v *View) routeName(l List, params []byte, path string, at rawjson.Span) (Route, error) {
 	name, err := textAt(params, path, at)
 	if err != nil {
 		return Route{}, err
@@ -99,7 +99,7 @@ func (v *View) routeName(l List, params []byte, path string, at span) (Route, er
 	}, nil
 }
 
-func (v *View) routeURI(params []byte, path string, at span) (Route, error) {
+func (v *View) routeURI(params []byte, path string, at rawjson.Span) (Route, error) {
 	uri, err := textAt(params, path, at)
 	if err != nil {
 		return Route{}, err
@@ -118,7 +118,7 @@ func (v *View) routeURI(params []byte, path string, at span) (Route, error) {
 	}, nil
 }
 
-func (v *View) routeTask(params []byte, path string, at span) (Route, error) {
+func (v *View) routeTask(params []byte, path string, at rawjson.Span) (Route, error) {
 	id, err := textAt(params, path, at)
 	if err != nil {
 		return Route{}, err
@@ -135,19 +135,13 @@ func (v *View) routeTask(params []byte, path string, at span) (Route, error) {
 
 // routeRef is for completion: of a prompt's argument or a template's variable.
 func (v *View) routeRef(params []byte) (Route, error) {
-	ref := memberOf(params, "ref")
-	inner := ref.of(params)
-	if !isObject(inner) {
+	ref := rawjson.Find(params, "ref")
+	inner := ref.Of(params)
+	if !rawjson.IsObject(inner) {
 		return Route{}, &ParamsError{Path: "/ref", Problem: "expected an object"}
 	}
-	within := func(name string) span {
-		at := memberOf(inner, name)
-		if at.end == 0 {
-			return at
-		}
-		return span{ref.start + at.start, ref.start + at.end}
-	}
-	switch kind, _ := text(memberOf(inner, "type").of(inner)); kind {
+	within := func(name string) rawjson.Span { return rawjson.Find(inner, name).Within(ref) }
+	switch rawjson.GetText(inner, "type") {
 	case "ref/prompt":
 		return v.routeName(Prompts, params, "/ref/name", within("name"))
 	case "ref/resource":
@@ -167,43 +161,21 @@ func SubscriptionTasks(params []byte) []string { return subscriptions(params, "t
 
 // subscriptions returns the strings in a list of a subscriptions/listen.
 func subscriptions(params []byte, name string) []string {
-	filter := memberOf(params, "notifications").of(params)
-	list := memberOf(filter, name).of(filter)
-	if len(list) == 0 || list[0] != '[' {
-		return nil
-	}
 	var found []string
-	w := walker{doc: list}
-	for w.enter(); !w.done(); {
-		if s, ok := text(w.raw()); ok {
+	for raw := range rawjson.Items(rawjson.Get(rawjson.Get(params, "notifications"), name)) {
+		if s, ok := rawjson.Text(raw); ok {
 			found = append(found, s)
 		}
 	}
 	return found
 }
 
-// memberOf returns where the value of a member stands in an object; the zero span
-// where there is none.
-func memberOf(doc []byte, name string) span {
-	w := walker{doc: doc}
-	if w.peek() != '{' {
-		return span{}
-	}
-	for w.enter(); !w.done(); {
-		key := word(w.raw())
-		if at := w.value(); string(key) == name {
-			return at
-		}
-	}
-	return span{}
-}
-
 // textAt returns the string at a place in the params, where there must be one.
-func textAt(params []byte, path string, at span) (string, error) {
-	if at.end == 0 {
+func textAt(params []byte, path string, at rawjson.Span) (string, error) {
+	if at.IsZero() {
 		return "", &ParamsError{Path: path, Problem: path[strings.LastIndexByte(path, '/')+1:] + " is missing"}
 	}
-	s, ok := text(at.of(params))
+	s, ok := rawjson.Text(at.Of(params))
 	if !ok {
 		return "", &ParamsError{Path: path, Problem: "expected a string"}
 	}
@@ -211,11 +183,11 @@ func textAt(params []byte, path string, at span) (string, error) {
 }
 
 // replaced puts another string in the place of one, where they differ.
-func replaced(doc []byte, at span, old, now string) []byte {
+func replaced(doc []byte, at rawjson.Span, old, now string) []byte {
 	if old == now {
 		return doc
 	}
-	return edited(doc, []Edit{{Start: at.start, End: at.end, New: rawjson.AppendQuoted(nil, now)}})
+	return rawjson.Replace(doc, at, rawjson.AppendQuoted(nil, now))
 }
 
 // clipped makes what a client wrote fit for a message.

@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"strings"
+
+	"secateur/internal/rawjson"
 )
 
 // WrapTask returns what a client calls a server's task.
@@ -22,7 +24,7 @@ func UnwrapRelated(server string, doc []byte) []byte {
 	if !bytes.Contains(doc, []byte("/related-task")) && bytes.IndexByte(doc, '\\') < 0 {
 		return doc // most: it is not even named
 	}
-	return edited(doc, rewrite(doc, relates, names{task: func(id string) string {
+	return rawjson.Edited(doc, rewrite(doc, relates, names{task: func(id string) string {
 		if of, task, ok := UnwrapTask(id); ok && of == server {
 			return task
 		}

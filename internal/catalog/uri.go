@@ -20,9 +20,10 @@ func EncodeURI(server, uri string) string {
 	if rest, ok := strings.CutPrefix(uri, uiPrefix); ok {
 		return uiPrefix + server + "/" + rest
 	}
-	b := rawjson.AppendQuoted([]byte(`{"server":`), server)
-	b = rawjson.AppendQuoted(append(b, `,"uri":`...), uri)
-	return resourcePrefix + base64.StdEncoding.EncodeToString(append(b, '}'))
+	o := rawjson.Object{'{'}
+	o.Text("server", server)
+	o.Text("uri", uri)
+	return resourcePrefix + base64.StdEncoding.EncodeToString(append(o, '}'))
 }
 
 // EncodeTemplate returns what a client calls a server's resource template. The
@@ -70,9 +71,9 @@ func decodePayload(payload string) (server, uri string, ok bool) {
 	for name, value := range members(b) {
 		switch name {
 		case "server":
-			server, hasServer = text(value)
+			server, hasServer = rawjson.Text(value)
 		case "uri":
-			uri, hasURI = text(value)
+			uri, hasURI = rawjson.Text(value)
 		}
 	}
 	return server, uri, hasServer && hasURI

@@ -1,6 +1,10 @@
 package catalog
 
-import "sync"
+import (
+	"sync"
+
+	"secateur/internal/rawjson"
+)
 
 // A View is a catalog as one kind of client sees it. It does not change; all
 // methods may be called at the same time.
@@ -118,7 +122,7 @@ func renderAll(entries []entry, names []string) *rendered {
 		if names != nil {
 			r.bytes = e.appendRenamed(r.bytes, names[i])
 		} else {
-			r.bytes = Apply(r.bytes, e.raw, e.edits)
+			r.bytes = rawjson.Apply(r.bytes, e.raw, e.edits)
 		}
 		r.ends[i] = len(r.bytes)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"secateur/internal/rawjson"
 )
 
 // Of returns the headers for a call with these arguments, raw or nil: one for each
@@ -54,24 +56,24 @@ func (t *ToolHeaders) Check(arguments []byte, get func(name string) (string, boo
 // header; nil for one that is not there.
 func (t *ToolHeaders) values(arguments []byte) [][]byte {
 	found := make([][]byte, len(t.headers))
-	c := cursor{doc: arguments}
-	if c.peek() == '{' {
-		c.collect(&t.root, found)
+	c := rawjson.NewCursor(arguments)
+	if c.Peek() == '{' {
+		collect(&c, &t.root, found)
 	}
 	return found
 }
 
 // collect passes the object that comes next, which is at a branch.
-func (c *cursor) collect(b *branch, found [][]byte) {
-	for c.enter(); !c.done(); {
-		inner := b.inner[string(word(c.value().of(c.doc)))]
+func collect(c *rawjson.Cursor, b *branch, found [][]byte) {
+	for c.Enter(); !c.Done(); {
+		inner := b.inner[string(c.Name())]
 		switch {
 		case inner == nil:
-			c.value()
-		case inner.inner != nil && c.peek() == '{':
-			c.collect(inner, found)
+			c.Value()
+		case inner.inner != nil && c.Peek() == '{':
+			collect(c, inner, found)
 		default:
-			if raw := c.value().of(c.doc); inner.header != 0 {
+			if raw := c.Raw(); inner.header != 0 {
 				found[inner.header-1] = raw
 			}
 		}
@@ -83,7 +85,7 @@ const maxSafe = 1<<53 - 1
 
 // headerValue returns an argument as the text of a header.
 func headerValue(raw []byte) (string, bool) {
-	if s, ok := text(raw); ok {
+	if s, ok := rawjson.Text(raw); ok {
 		return s, true
 	}
 	switch {

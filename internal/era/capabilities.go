@@ -1,5 +1,7 @@
 package era
 
+import "secateur/internal/rawjson"
+
 // tasksExtension is what only modern peers speak; legacy ones have tasks of another
 // kind.
 const tasksExtension = prefix + "tasks"
@@ -14,7 +16,7 @@ const maxCapabilities = 64 << 10
 func NormalCapabilities(raw []byte) []byte { return capabilities(raw).append(nil) }
 
 func capabilities(raw []byte) node {
-	if isObject(raw) && len(raw) <= maxCapabilities {
+	if rawjson.IsObject(raw) && len(raw) <= maxCapabilities {
 		return parse(raw)
 	}
 	return node{kind: '{'}
@@ -56,15 +58,14 @@ func Declares(caps []byte, method string, params []byte) bool {
 		return !capabilities(caps).get("roots").isNo()
 	case "sampling/createMessage":
 		sampling := capabilities(caps).get("sampling")
-		tools := find(params, "tools", "toolChoice")
-		wantsTools := !isNothing(tools[0].of(params)) || !isNothing(tools[1].of(params))
+		wantsTools := !rawjson.IsNothing(rawjson.Get(params, "tools")) || !rawjson.IsNothing(rawjson.Get(params, "toolChoice"))
 		return !sampling.isNo() && (!wantsTools || !sampling.get("tools").isNo())
 	case "elicitation/create":
 		e := withForm(capabilities(caps)).get(elicitation)
-		raw := find(params, "mode")[0].of(params)
-		mode, isText := text(raw)
+		raw := rawjson.Get(params, "mode")
+		mode, isText := rawjson.Text(raw)
 		switch {
-		case isNothing(raw):
+		case rawjson.IsNothing(raw):
 			return !e.get("form").isNo()
 		case isText && (mode == "form" || mode == "url"):
 			return !e.get(mode).isNo()
@@ -78,8 +79,8 @@ func Declares(caps []byte, method string, params []byte) bool {
 
 // ForLegacy returns capabilities without what only modern peers understand.
 func ForLegacy(caps []byte) []byte {
-	if !isObject(caps) {
+	if !rawjson.IsObject(caps) {
 		return []byte(`{}`)
 	}
-	return withoutInner(caps, "extensions", tasksExtension)
+	return rawjson.RemoveWithin(caps, "extensions", tasksExtension)
 }

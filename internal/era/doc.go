@@ -13,7 +13,7 @@
 // (header.go, toolheaders.go for the schema, arguments.go for a call).
 //
 // Everything works on raw JSON that was checked when it came in, in one pass, and
-// what is not changed keeps its bytes (cursor.go finds it, edit.go replaces it).
-// Names are compared by what they say, not by how they are escaped; of a name that
-// comes twice, which only servers may send, the last one counts.
+// what is not changed keeps its bytes. Names are compared by what they say, not by how
+// they are escaped; of a name that comes twice, which only servers may send, the last
+// one counts.
 package era

@@ -14,27 +14,26 @@ type InputRequest struct {
 // state is the raw value that is to come back with the answers, nil where there is
 // none. Ok tells whether it is such a result.
 func ReadInputRequired(result []byte) (reqs []InputRequest, state []byte, ok bool) {
-	found := find(result, "resultType", "inputRequests", "requestState")
-	if textOf(found[0].of(result)) != InputRequired {
+	found := rawjson.FindAll(result, "resultType", "inputRequests", "requestState")
+	if string(rawjson.Word(found[0].Of(result))) != InputRequired {
 		return nil, nil, false
 	}
-	requests := found[1].of(result)
+	requests := found[1].Of(result)
 	index := map[string]int{}
-	eachMember(requests, func(name []byte, m member) {
-		key, value := string(name), m.value.of(requests)
-		at := find(value, "method", "params")
-		req := InputRequest{Key: key, Method: textOf(at[0].of(value))}
-		if params := at[1].of(value); !isNothing(params) {
+	for name, at := range rawjson.Members(requests) {
+		key, value := string(name), at.Of(requests)
+		req := InputRequest{Key: key, Method: rawjson.GetText(value, "method")}
+		if params := rawjson.Get(value, "params"); !rawjson.IsNothing(params) {
 			req.Params = params
 		}
 		if i, twice := index[key]; twice {
 			reqs[i] = req
-			return
+			continue
 		}
 		index[key] = len(reqs)
 		reqs = append(reqs, req)
-	})
-	if raw := found[2].of(result); !isNothing(raw) {
+	}
+	if raw := found[2].Of(result); !rawjson.IsNothing(raw) {
 		state = raw
 	}
 	return reqs, state, true
@@ -43,27 +42,26 @@ func ReadInputRequired(result []byte) (reqs []InputRequest, state []byte, ok boo
 // AppendInputRequired appends a result that asks back. No state is written where it
 // is "".
 func AppendInputRequired(dst []byte, reqs []InputRequest, state string) []byte {
-	dst = append(dst, `{"resultType":"input_required"`...)
+	o := rawjson.Object(append(dst, '{'))
+	o.Text("resultType", InputRequired)
 	if len(reqs) > 0 {
-		dst = append(dst, `,"inputRequests":{`...)
-		for i, r := range reqs {
-			if i > 0 {
-				dst = append(dst, ',')
+		o.Begin("inputRequests")
+		for _, r := range reqs {
+			o.Begin(r.Key)
+			o.Text("method", r.Method)
+			params := r.Params
+			if params == nil {
+				params = []byte("{}") // some clients cannot do without
 			}
-			dst = append(rawjson.AppendQuoted(dst, r.Key), `:{"method":`...)
-			dst = rawjson.AppendQuoted(dst, r.Method)
-			dst = append(dst, `,"params":`...)
-			if r.Params == nil {
-				dst = append(dst, "{}"...) // some clients cannot do without
-			}
-			dst = append(append(dst, r.Params...), '}')
+			o.Raw("params", params)
+			o.End()
 		}
-		dst = append(dst, '}')
+		o.End()
 	}
 	if state != "" {
-		dst = rawjson.AppendQuoted(append(dst, `,"requestState":`...), state)
+		o.Text(requestState, state)
 	}
-	return append(dst, '}')
+	return append(o, '}')
 }
 
 // An InputResponse is the answer to an InputRequest.
@@ -86,43 +84,43 @@ func RetryParams(params []byte, responses []InputResponse, state []byte) []byte 
 		params = []byte(`{}`)
 	}
 	params = WithoutRetry(params)
-	var fresh []byte
+	var fresh rawjson.Object
 	if len(responses) > 0 {
-		all := []byte{'{'}
+		fresh.Begin(inputResponses)
 		for _, r := range responses {
-			all = appendMember(all, r.Key, r.Value)
+			fresh.Raw(r.Key, r.Value)
 		}
-		fresh = appendMember(fresh, inputResponses, append(all, '}'))
+		fresh.End()
 	}
 	if state != nil {
-		fresh = appendMember(fresh, requestState, state)
+		fresh.Raw(requestState, state)
 	}
-	if len(fresh) == 0 || !isObject(params) {
+	if len(fresh) == 0 || !rawjson.IsObject(params) {
 		return params
 	}
-	return edited(params, []edit{appending(params, end(params), fresh)})
+	return rawjson.Edited(params, []rawjson.Edit{rawjson.Insert(params, rawjson.Whole(params), fresh)})
 }
 
 // ReadRetry reads the params of a request that may come again. Ok tells whether it
 // does: whether there are answers or a state. The state is "" where there is none
 // or it is no string.
 func ReadRetry(params []byte) (responses []InputResponse, state string, ok bool) {
-	found := find(params, inputResponses, requestState)
-	raw := found[0].of(params)
+	found := rawjson.FindAll(params, inputResponses, requestState)
+	raw, rawState := found[0].Of(params), found[1].Of(params)
 	index := map[string]int{}
-	eachMember(raw, func(name []byte, m member) {
-		key, value := string(name), m.value.of(raw)
+	for name, at := range rawjson.Members(raw) {
+		key, value := string(name), at.Of(raw)
 		if i, twice := index[key]; twice {
 			responses[i].Value = value
-			return
+			continue
 		}
 		index[key] = len(responses)
 		responses = append(responses, InputResponse{key, value})
-	})
-	state, _ = text(found[1].of(params))
-	return responses, state, !isNothing(raw) || !isNothing(found[1].of(params))
+	}
+	state, _ = rawjson.Text(rawState)
+	return responses, state, !rawjson.IsNothing(raw) || !rawjson.IsNothing(rawState)
 }
 
 // WithoutRetry returns params as they were before the request came again; the same
 // slice if it does not.
-func WithoutRetry(params []byte) []byte { return without(params, inputResponses, requestState) }
+func WithoutRetry(params []byte) []byte { return rawjson.Remove(params, inputResponses, requestState) }

@@ -1,5 +1,7 @@
 package era
 
+import "secateur/internal/rawjson"
+
 // The members of _meta that the protocol has names for.
 const (
 	prefix = "io.modelcontextprotocol/"
@@ -26,27 +28,27 @@ type Meta struct {
 // ReadMeta reads the _meta of a request's params.
 func ReadMeta(params []byte) Meta {
 	var m Meta
-	meta := find(params, "_meta")[0].of(params)
-	eachMember(meta, func(name []byte, at member) {
-		value := at.value.of(meta)
+	meta := rawjson.Get(params, "_meta")
+	for name, at := range rawjson.Members(meta) {
+		value := at.Of(meta)
 		switch string(name) {
 		case MetaVersion:
 			m.HasVersion = true
-			m.Version, _ = text(value)
+			m.Version, _ = rawjson.Text(value)
 		case MetaCapabilities:
 			m.Capabilities = objectOrNil(value)
 		case MetaClient:
 			m.ClientInfo = objectOrNil(value)
-			m.ClientName, _ = text(find(m.ClientInfo, "name")[0].of(m.ClientInfo))
+			m.ClientName = rawjson.GetText(m.ClientInfo, "name")
 		case MetaLogLevel:
-			m.LogLevel, _ = text(value)
+			m.LogLevel, _ = rawjson.Text(value)
 		}
-	})
+	}
 	return m
 }
 
 func objectOrNil(raw []byte) []byte {
-	if !isObject(raw) {
+	if !rawjson.IsObject(raw) {
 		return nil
 	}
 	return raw
@@ -70,5 +72,5 @@ func (m Meta) Missing() string {
 // and without an _meta that has nothing else; the same slice where there is none of
 // it.
 func WithoutMeta(params []byte) []byte {
-	return withoutInner(params, "_meta", MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel)
+	return rawjson.RemoveWithin(params, "_meta", MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel)
 }

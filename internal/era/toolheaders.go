@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"secateur/internal/rawjson"
 )
 
 // A ParamHeader is a header that repeats an argument of a tool.
@@ -34,7 +36,7 @@ type branch struct {
 // returns nil where there are none. An error tells of an annotation that is not
 // allowed; a tool with one must not be offered over HTTP.
 func ReadToolHeaders(tool []byte) (*ToolHeaders, error) {
-	s := schemaReader{cursor: cursor{doc: find(tool, "inputSchema")[0].of(tool)}, seen: map[string]bool{}}
+	s := schemaReader{Cursor: rawjson.NewCursor(rawjson.Get(tool, "inputSchema")), seen: map[string]bool{}}
 	s.schema(&s.headers.root)
 	switch {
 	case s.err != nil:
@@ -51,7 +53,7 @@ const (
 )
 
 type schemaReader struct {
-	cursor
+	rawjson.Cursor
 	headers ToolHeaders
 	seen    map[string]bool // names in lower case
 	path    []string        // of the schema that is being read
@@ -61,43 +63,43 @@ type schemaReader struct {
 // schema passes the next value, which is a schema: of the branch, or of nothing that
 // can be told from the schema alone where that is nil.
 func (s *schemaReader) schema(b *branch) {
-	if s.peek() != '{' || len(s.path) == maxNesting {
-		s.value()
+	if s.Peek() != '{' || len(s.path) == maxNesting {
+		s.Value()
 		return
 	}
-	var header, kind span
-	for s.enter(); !s.done(); {
-		switch name := textOf(s.value().of(s.doc)); {
+	var header, kind rawjson.Span
+	for s.Enter(); !s.Done(); {
+		switch name := string(s.Name()); {
 		case name == annotation:
-			header = s.value()
+			header = s.Value()
 		case name == "type":
-			kind = s.value()
-		case name == "properties" && s.peek() == '{':
+			kind = s.Value()
+		case name == "properties" && s.Peek() == '{':
 			s.properties(b)
-		case schemaKeywords[name] == oneOrMore && s.peek() == '[':
-			for s.enter(); !s.done(); {
+		case schemaKeywords[name] == oneOrMore && s.Peek() == '[':
+			for s.Enter(); !s.Done(); {
 				s.within(name, nil)
 			}
 		case schemaKeywords[name] == oneOrMore:
 			s.within(name, nil)
-		case schemaKeywords[name] == byName && s.peek() == '{':
-			for s.enter(); !s.done(); {
-				s.value()
+		case schemaKeywords[name] == byName && s.Peek() == '{':
+			for s.Enter(); !s.Done(); {
+				s.Value()
 				s.within(name, nil)
 			}
 		default:
-			s.value()
+			s.Value()
 		}
 	}
-	if header.end != 0 && s.err == nil {
-		s.err = s.annotate(b, header.of(s.doc), kind.of(s.doc))
+	if !header.IsZero() && s.err == nil {
+		s.err = s.annotate(b, header.Of(s.Doc()), kind.Of(s.Doc()))
 	}
 }
 
 // properties passes the properties of an object.
 func (s *schemaReader) properties(b *branch) {
-	for s.enter(); !s.done(); {
-		name := textOf(s.value().of(s.doc))
+	for s.Enter(); !s.Done(); {
+		name := string(s.Name())
 		if b == nil {
 			s.within(name, nil)
 			continue
@@ -147,7 +149,7 @@ func (s *schemaReader) annotate(b *branch, header, kind []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s of property %q: %w", annotation, path, err)
 	}
-	switch textOf(kind) {
+	switch string(rawjson.Word(kind)) {
 	case "string", "integer", "boolean", "number":
 	default:
 		return fmt.Errorf("%s of property %q: its type is not string, integer, boolean or number", annotation, path)
@@ -163,7 +165,7 @@ func (s *schemaReader) annotate(b *branch, header, kind []byte) error {
 
 // headerName returns the whole name of the header, each word with a capital.
 func headerName(raw []byte) (string, error) {
-	name, ok := text(raw)
+	name, ok := rawjson.Text(raw)
 	if !ok || name == "" {
 		return "", errors.New("is not a string, or empty")
 	}

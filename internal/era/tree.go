@@ -8,6 +8,9 @@ import (
 	"secateur/internal/rawjson"
 )
 
+// maxNesting bounds how deeply we follow a document, and with it our stack.
+const maxNesting = 256
+
 // A node is a small JSON value, taken apart to be compared. The zero node is null.
 type node struct {
 	kind   byte    // '{', '[', or 0 for any other value
@@ -23,35 +26,35 @@ type field struct {
 
 // parse reads a value. What is nested too deeply is null.
 func parse(doc []byte) node {
-	c := cursor{doc: doc}
-	return c.node(0)
+	c := rawjson.NewCursor(doc)
+	return readNode(&c, 0)
 }
 
-func (c *cursor) node(depth int) node {
-	switch first := c.peek(); {
+func readNode(c *rawjson.Cursor, depth int) node {
+	switch first := c.Peek(); {
 	case depth == maxNesting:
-		c.value()
+		c.Value()
 		return node{}
 	case first == '{':
 		n := node{kind: '{'}
-		for c.enter(); !c.done(); {
-			name := textOf(c.value().of(c.doc))
-			n.fields = append(n.fields, field{name, c.node(depth + 1)})
+		for c.Enter(); !c.Done(); {
+			name := string(c.Name())
+			n.fields = append(n.fields, field{name, readNode(c, depth+1)})
 		}
 		n.fields = canonical(n.fields)
 		return n
 	case first == '[':
 		n := node{kind: '['}
-		for c.enter(); !c.done(); {
-			n.elems = append(n.elems, c.node(depth+1))
+		for c.Enter(); !c.Done(); {
+			n.elems = append(n.elems, readNode(c, depth+1))
 		}
 		return n
 	}
-	raw := c.value().of(c.doc)
-	if s, ok := text(raw); ok {
+	raw := c.Raw()
+	if s, ok := rawjson.Text(raw); ok {
 		return node{scalar: string(rawjson.AppendQuoted(nil, s))}
 	}
-	if isNothing(raw) {
+	if rawjson.IsNothing(raw) {
 		return node{}
 	}
 	return node{scalar: string(raw)}

@@ -207,23 +207,10 @@ func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
 
 // appendRenamed appends a body, which has been checked, with another value for its model.
 func appendRenamed(dst, body []byte, model string) []byte {
-	s := rawjson.NewScanner(body, chat.MaxDepth)
-	if s.Enter() != nil {
-		return append(dst, body...)
-	}
-	for {
-		name, err := s.Next()
-		if err != nil || name == nil {
-			return append(dst, body...)
-		}
-		raw, err := s.Skip()
-		if err != nil {
-			return append(dst, body...)
-		}
-		if rawjson.Unquote(name) == "model" && raw[0] == '"' {
-			dst = append(dst, body[:s.Pos()-len(raw)]...)
-			dst = rawjson.AppendQuoted(dst, model)
-			return append(dst, body[s.Pos():]...)
+	for name, at := range rawjson.Members(body) {
+		if string(name) == "model" && rawjson.IsString(at.Of(body)) {
+			return rawjson.Apply(dst, body, []rawjson.Edit{{Span: at, New: rawjson.AppendQuoted(nil, model)}})
 		}
 	}
+	return append(dst, body...)
 }

@@ -123,38 +123,16 @@ func (a *modelsAnswer) add(id, owner string, raw []byte) {
 // appendModel appends a model. What its provider says about it, if anything, is passed on but for the id.
 func appendModel(dst []byte, id, owner string, raw []byte) []byte {
 	if raw != nil {
-		if from, to, ok := memberOf(raw, "id"); ok {
-			dst = append(dst, raw[:from]...)
-			dst = rawjson.AppendQuoted(dst, id)
-			return append(dst, raw[to:]...)
+		if at := rawjson.Find(raw, "id"); !at.IsZero() {
+			return rawjson.Apply(dst, raw, []rawjson.Edit{{Span: at, New: rawjson.AppendQuoted(nil, id)}})
 		}
 	}
-	dst = append(dst, `{"id":`...)
-	dst = rawjson.AppendQuoted(dst, id)
-	dst = append(dst, `,"object":"model","created":0,"owned_by":`...)
-	dst = rawjson.AppendQuoted(dst, owner)
-	return append(dst, '}')
-}
-
-// memberOf finds the value of a member of an object.
-func memberOf(object []byte, member string) (from, to int, ok bool) {
-	s := rawjson.NewScanner(object, 100)
-	if s.Enter() != nil {
-		return 0, 0, false
-	}
-	for {
-		name, err := s.Next()
-		if err != nil || name == nil {
-			return 0, 0, false
-		}
-		raw, err := s.Skip()
-		if err != nil {
-			return 0, 0, false
-		}
-		if rawjson.Unquote(name) == member {
-			return s.Pos() - len(raw), s.Pos(), true
-		}
-	}
+	o := rawjson.Object(append(dst, '{'))
+	o.Text("id", id)
+	o.Text("object", "model")
+	o.Int("created", 0)
+	o.Text("owned_by", owner)
+	return append(o, '}')
 }
 
 // modelsOf asks a provider for its models, or remembers what it said to the same caller.

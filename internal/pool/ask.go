@@ -32,10 +32,7 @@ func (c *Conn) ask(ctx context.Context, method string, params []byte) ([]byte, e
 
 // askAs is ask with an id and options.
 func (c *Conn) askAs(ctx context.Context, id, method string, params []byte, opt upstream.CallOptions) ([]byte, error) {
-	req, wrong := request(id, method, params)
-	if wrong != nil {
-		return nil, wrong
-	}
+	req := rpc.NewRequest(rpc.StringID(id), method, params)
 	reply, err := c.up.CallWith(ctx, &req, opt)
 	if err != nil {
 		return nil, err
@@ -49,14 +46,4 @@ func (c *Conn) askAs(ctx context.Context, id, method string, params []byte, opt 
 	}
 	_ = json.Unmarshal(reply.Error, &said, lenient()) // its shape has been checked
 	return nil, &ServerError{Server: c.ID(), Code: said.Code, Object: bytes.Clone(reply.Error)}
-}
-
-// request makes a message of our own.
-func request(id, method string, params []byte) (rpc.Message, *rpc.Error) {
-	b := rpc.StringID(id).Append([]byte(`{"jsonrpc":"2.0","id":`))
-	b = append(append(append(b, `,"method":"`...), method...), '"')
-	if params != nil {
-		b = append(append(b, `,"params":`...), params...)
-	}
-	return rpc.ParseRequest(append(b, '}'), rpc.MaxRequestDepth)
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
 
@@ -270,7 +271,7 @@ func TestConnectionIsKeptForACallThatGoesOn(t *testing.T) {
 		}
 		var call sync.WaitGroup
 		call.Go(func() {
-			req, _ := request("1", "slow", nil)
+			req := rpc.NewRequest(rpc.StringID("1"), "slow", nil)
 			if _, err := c.Call(t.Context(), &req, upstream.CallOptions{}); err != nil {
 				t.Errorf("Call: %v", err)
 			}

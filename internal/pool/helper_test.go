@@ -362,10 +362,7 @@ func placeOf(tb testing.TB, m *Member, server string) int {
 	if err != nil {
 		tb.Fatalf("Conn(%s): %v", server, err)
 	}
-	req, wrong := request("me", "tools/call", []byte(`{"name":"x"}`))
-	if wrong != nil {
-		tb.Fatal(wrong)
-	}
+	req := rpc.NewRequest(rpc.StringID("me"), "tools/call", []byte(`{"name":"x"}`))
 	reply, err := c.Call(tb.Context(), &req, upstream.CallOptions{})
 	if err != nil {
 		tb.Fatalf("call of %s: %v", server, err)

@@ -56,7 +56,7 @@ func TestMembersBeforeAndAfterRun(t *testing.T) {
 			}
 			late.Leave()
 			began := time.Now()
-			req, _ := request("1", "tools/list", nil)
+			req := rpc.NewRequest(rpc.StringID("1"), "tools/list", nil)
 			_, err := f.Base("a").Call(t.Context(), &req)
 			if failed, ok := errors.AsType[*upstream.CallError](err); !ok || failed.Kind != upstream.Unavailable || time.Since(began) > 0 {
 				t.Errorf("call of the base after Run: %v after %s", err, time.Since(began))
@@ -340,7 +340,7 @@ func live(ctx context.Context, f *Pool, caps string, n int) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
-			req, _ := request("1", "tools/call", []byte(`{"name":"x"}`))
+			req := rpc.NewRequest(rpc.StringID("1"), "tools/call", []byte(`{"name":"x"}`))
 			_, _ = c.Call(ctx, &req, upstream.CallOptions{})
 			_ = m.Subscribe(ctx, id, "u")
 			if i%2 == 0 {

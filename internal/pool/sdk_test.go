@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"secateur/internal/child"
+	"secateur/internal/rpc"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
@@ -132,7 +133,7 @@ func TestRealServers(t *testing.T) {
 					return conn.listener.isHeard() && len(now.wish.uris) == 2
 				})
 			}
-			req, _ := request("1", "tools/call", []byte(`{"name":"grow","arguments":{}}`))
+			req := rpc.NewRequest(rpc.StringID("1"), "tools/call", []byte(`{"name":"grow","arguments":{}}`))
 			if reply, err := conn.Call(t.Context(), &req, upstream.CallOptions{}); err != nil || reply.Error != nil {
 				t.Fatalf("call: %v %+v", err, reply)
 			}

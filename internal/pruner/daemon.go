@@ -21,9 +21,10 @@ const maxAnswer = 256 << 20
 // with every request.
 func FromDaemon(client *http.Client, url string, header http.Header) Fetch {
 	return func(ctx context.Context, id string) (string, error) {
-		body := rawjson.AppendQuoted([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":`), id)
-		body = append(body, `,"ranges":[{"start_line":1,"end_line":9007199254740991}],"include_line_numbers":false}}}`...)
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+		params := rawjson.AppendQuoted([]byte(`{"name":"recover_text","arguments":{"prune_id":`), id)
+		params = append(params, `,"ranges":[{"start_line":1,"end_line":9007199254740991}],"include_line_numbers":false}}`...)
+		call := rpc.NewRequest(rpc.NumberID(1), "tools/call", params)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(call.Raw))
 		if err != nil {
 			return "", fmt.Errorf("daemon: %w", err)
 		}

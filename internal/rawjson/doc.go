@@ -1,6 +1,6 @@
-// Package rawjson walks a JSON document over its bytes. Nothing is decoded into
-// values: a document is checked, its members are found, its long strings are
-// noted, and all of it in one pass that returns offsets and sub-slices.
+// Package rawjson reads, edits and writes JSON documents over their bytes. Nothing is
+// decoded into values: a document is checked, its members are found, its long strings
+// are noted, and all of it in one pass that returns offsets and sub-slices.
 //
 // A [Scanner] stands somewhere in a document. The caller steps into the objects
 // it wants to read member by member ([Scanner.Enter], [Scanner.Next]), and into the
@@ -9,6 +9,13 @@
 // [Scanner.SkipString], [Scanner.SkipNoting]); the last notes the strings longer than
 // a number of characters as it goes. Whatever the caller does, every byte is checked
 // once, but for those that it knows ([Scanner.Jump]).
+//
+// A document that a Scanner has seen need not be checked again: a [Cursor] goes over it
+// for what stands where, [Members], [Items], [Find] and [Get] are the short ways to an
+// object's members and an array's values. An [Edit] replaces a stretch of a document
+// ([Apply], [Edited]); [Set], [Remove], [RemoveWithin] and [Insert] are for members. An
+// [Object] is one being written. These serve the whole program: nobody else reads,
+// cuts up or glues JSON by hand.
 //
 // What counts as well-formed is RFC 8259 to the letter: numbers, literals and
 // escapes as the grammar has them, no control characters in strings, valid UTF-8

@@ -43,20 +43,11 @@ func ParseBatch(b []byte, maxDepth, most int) ([][]byte, *Error) {
 		return nil, NewError(CodeInvalidRequest, "a batch must be a JSON array")
 	}
 	var all [][]byte
-	for rest := rawjson.Trim(raw[1:]); rest[0] != ']'; rest = rawjson.Trim(rest) {
-		if rest[0] == ',' {
-			rest = rest[1:]
-		}
-		s := rawjson.NewScanner(rest, maxDepth)
-		element, err := s.Skip()
-		if err != nil {
-			return nil, parseError(err)
-		}
+	for element := range rawjson.Items(raw) {
 		if len(all) == most {
 			return nil, NewError(CodeInvalidRequest, fmt.Sprintf("a batch may have no more than %d messages", most))
 		}
 		all = append(all, element)
-		rest = rest[s.Pos():]
 	}
 	if len(all) == 0 {
 		return nil, NewError(CodeInvalidRequest, "a batch must not be empty")

@@ -12,7 +12,8 @@
 // the strings that masking may want to cut are noted. Both stand on
 // [secateur/internal/rawjson], one parser for all.
 //
-// [Message.AppendRewritten] writes a message with parts of it replaced.
+// [NewRequest], [NewNotification], [AppendResult] and [Error.AppendResponse] make the
+// messages of our own. [Message.AppendRewritten] writes a message with parts of it replaced.
 // [Message.WithParams] and its like make another message of one, in a document of
 // its own; [Message.WithoutProxyToken] takes out what a client meant for us alone.
 //

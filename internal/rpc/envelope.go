@@ -94,14 +94,14 @@ func (e *envelope) readErrorMember(s *rawjson.Scanner, name string, moreThan int
 
 // object reads the next value and returns where it stands. Of an object it calls
 // visit for each member; any other value it skips.
-func object(s *rawjson.Scanner, visit func(name string) error) (span, error) {
+func object(s *rawjson.Scanner, visit func(name string) error) (rawjson.Span, error) {
 	if s.Peek() != '{' {
 		value, err := s.Skip()
 		return ending(s, value), err
 	}
 	start := s.Pos()
 	err := members(s, visit)
-	return span{start, s.Pos()}, err
+	return rawjson.Span{Start: start, End: s.Pos()}, err
 }
 
 // members steps through the object that is the next value. For each member visit
@@ -122,6 +122,6 @@ func members(s *rawjson.Scanner, visit func(name string) error) error {
 }
 
 // ending returns where the value stands that was just skipped.
-func ending(s *rawjson.Scanner, value []byte) span {
-	return span{s.Pos() - len(value), s.Pos()}
+func ending(s *rawjson.Scanner, value []byte) rawjson.Span {
+	return rawjson.Span{Start: s.Pos() - len(value), End: s.Pos()}
 }

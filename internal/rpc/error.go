@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"secateur/internal/rawjson"
@@ -120,25 +119,20 @@ func (e *Error) Error() string { return e.Message }
 // AppendResponse appends the whole response with this error to the request id, null
 // for the zero ID.
 func (e *Error) AppendResponse(dst []byte, id ID) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = id.Append(dst)
-	dst = append(dst, `,"error":`...)
-	dst = e.Append(dst)
-	return append(dst, '}')
+	return append(e.Append(appendResponse(dst, id, `,"error":`)), '}')
 }
 
 // Append appends the error object.
 func (e *Error) Append(dst []byte) []byte {
-	dst = append(dst, `{"code":`...)
-	dst = strconv.AppendInt(dst, int64(e.Code), 10)
-	dst = append(dst, `,"message":`...)
-	dst = rawjson.AppendQuoted(dst, e.Message)
-	if members := e.Data.appendMembers(nil); len(members) > 0 {
-		dst = append(dst, `,"data":{`...)
-		dst = append(dst, members...)
-		dst = append(dst, '}')
+	o := rawjson.Object(append(dst, '{'))
+	o.Int("code", int64(e.Code))
+	o.Text("message", e.Message)
+	if members := e.Data.members(); len(members) > 0 {
+		o.Begin("data")
+		o = append(o, members...)
+		o.End()
 	}
-	return append(dst, '}')
+	return append(o, '}')
 }
 
 // MarshalJSON makes an Error the error object it is, wherever it is encoded.
@@ -146,59 +140,32 @@ func (e *Error) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
 
 var _ json.Marshaler = (*Error)(nil)
 
-func (d *Data) appendMembers(dst []byte) []byte {
-	dst = appendText(dst, "code", d.Code)
-	if d.HTTPStatus != 0 {
-		dst = appendName(dst, "http_status")
-		dst = strconv.AppendInt(dst, int64(d.HTTPStatus), 10)
+func (d *Data) members() []byte {
+	var o rawjson.Object
+	text := func(name, text string) {
+		if text != "" {
+			o.Text(name, text)
+		}
 	}
-	dst = appendText(dst, "hint", d.Hint)
-	dst = appendText(dst, "server", d.Server)
-	dst = appendText(dst, "path", d.Path)
+	text("code", d.Code)
+	if d.HTTPStatus != 0 {
+		o.Int("http_status", int64(d.HTTPStatus))
+	}
+	text("hint", d.Hint)
+	text("server", d.Server)
+	text("path", d.Path)
 	if len(d.Errors) > 0 {
-		dst = append(appendName(dst, "errors"), d.Errors...)
+		o.Raw("errors", d.Errors)
 	}
 	if d.Supported != nil {
-		dst = append(appendName(dst, "supported"), '[')
-		for i, version := range d.Supported {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = rawjson.AppendQuoted(dst, version)
-		}
-		dst = append(dst, ']')
+		o.Texts("supported", d.Supported)
 	}
-	dst = appendText(dst, "requested", d.Requested)
+	text("requested", d.Requested)
 	if len(d.Extra) > 0 {
-		if len(dst) > 0 {
-			dst = append(dst, ',')
+		if len(o) > 0 {
+			o = append(o, ',')
 		}
-		dst = append(dst, d.Extra...)
+		o = append(o, d.Extra...)
 	}
-	return dst
-}
-
-func appendText(dst []byte, name, text string) []byte {
-	if text == "" {
-		return dst
-	}
-	return rawjson.AppendQuoted(appendName(dst, name), text)
-}
-
-func appendName(dst []byte, name string) []byte {
-	if len(dst) > 0 {
-		dst = append(dst, ',')
-	}
-	dst = rawjson.AppendQuoted(dst, name)
-	return append(dst, ':')
-}
-
-// AppendResult appends the whole response with this result, raw JSON, to the
-// request id.
-func AppendResult(dst []byte, id ID, result []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = id.Append(dst)
-	dst = append(dst, `,"result":`...)
-	dst = append(dst, result...)
-	return append(dst, '}')
+	return o
 }

@@ -34,7 +34,7 @@ type Message struct {
 }
 
 // spans are where the values that may be replaced or cut out stand in Raw.
-type spans [spanCount]span
+type spans [spanCount]rawjson.Span
 
 const (
 	atID = iota
@@ -50,21 +50,9 @@ const (
 	spanCount
 )
 
-// A span of a document is empty where there is no such value.
-type span struct{ start, end int }
-
-func (s span) empty() bool { return s.end == 0 }
-
-func (s span) of(raw []byte) []byte {
-	if s.empty() {
-		return nil
-	}
-	return raw[s.start:s.end:s.end]
-}
-
 // slice points Params, Result and Error into Raw.
 func (m *Message) slice() {
-	m.Params, m.Result, m.Error = m.at[atParams].of(m.Raw), m.at[atResult].of(m.Raw), m.at[atError].of(m.Raw)
+	m.Params, m.Result, m.Error = m.at[atParams].Of(m.Raw), m.at[atResult].Of(m.Raw), m.at[atError].Of(m.Raw)
 }
 
 // Kind says what a message is for.
@@ -108,20 +96,20 @@ const (
 )
 
 // Meta returns params._meta as raw JSON, nil where there is none.
-func (m *Message) Meta() []byte { return m.at[atMeta].of(m.Raw) }
+func (m *Message) Meta() []byte { return m.at[atMeta].Of(m.Raw) }
 
 // ProgressToken returns the raw token under which progress is reported: in a
 // request that of params._meta, in a progress notification that of params. It is
 // nil where there is none or it is neither a string nor a number.
 func (m *Message) ProgressToken() []byte {
-	raw := m.tokenSpan().of(m.Raw)
+	raw := m.tokenSpan().Of(m.Raw)
 	if IDOf(raw).IsZero() {
 		return nil
 	}
 	return raw
 }
 
-func (m *Message) tokenSpan() span {
+func (m *Message) tokenSpan() rawjson.Span {
 	if m.Method == methodProgress {
 		return m.at[atProgressToken]
 	}
@@ -134,13 +122,13 @@ func (m *Message) RequestID() ID {
 	if m.Method != methodCancelled {
 		return ID{}
 	}
-	return IDOf(m.at[atRequestID].of(m.Raw))
+	return IDOf(m.at[atRequestID].Of(m.Raw))
 }
 
 // ErrorCode returns the code of an error response; 0 for any other message, and
 // where it is too large to be one.
 func (m *Message) ErrorCode() int {
-	code, err := strconv.Atoi(string(memberOf(m.Error, "code")))
+	code, err := strconv.Atoi(string(rawjson.Get(m.Error, "code")))
 	if err != nil {
 		return 0
 	}
@@ -149,4 +137,4 @@ func (m *Message) ErrorCode() int {
 
 // ErrorData returns the data of an error response as raw JSON, nil where there is
 // none.
-func (m *Message) ErrorData() []byte { return memberOf(m.Error, "data") }
+func (m *Message) ErrorData() []byte { return rawjson.Get(m.Error, "data") }

@@ -1,6 +1,6 @@
 package rpc
 
-import "slices"
+import "secateur/internal/rawjson"
 
 // Where a client may put the token for us, beside the params that are the server's.
 const proxyToken = "authToken"
@@ -8,18 +8,11 @@ const proxyToken = "authToken"
 // ProxyToken returns params.proxy.authToken, where it is a string.
 func (m *Message) ProxyToken() (string, bool) {
 	raw := m.rawProxyToken()
-	if len(raw) == 0 || raw[0] != '"' {
-		return "", false
-	}
-	return stringText(raw), true
+	return rawjson.Text(raw)
 }
 
 func (m *Message) rawProxyToken() []byte {
-	proxy := m.at[atProxy].of(m.Raw)
-	if len(proxy) == 0 || proxy[0] != '{' {
-		return nil
-	}
-	return memberOf(proxy, proxyToken)
+	return rawjson.Get(m.at[atProxy].Of(m.Raw), proxyToken)
 }
 
 // WithoutProxyToken returns the message without params.proxy.authToken, whatever it
@@ -29,12 +22,5 @@ func (m *Message) WithoutProxyToken() Message {
 	if m.rawProxyToken() == nil {
 		return *m
 	}
-	params, proxy := m.at[atParams], m.at[atProxy]
-	cut, others := withoutMember(proxy.of(m.Raw), proxyToken)
-	if others {
-		cut = span{proxy.start - params.start + cut.start, proxy.start - params.start + cut.end}
-	} else {
-		cut, _ = withoutMember(m.Params, "proxy")
-	}
-	return m.WithParams(slices.Concat(m.Params[:cut.start], m.Params[cut.end:]))
+	return m.WithParams(rawjson.RemoveWithin(m.Params, "proxy", proxyToken))
 }

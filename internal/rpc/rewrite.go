@@ -32,7 +32,7 @@ func (m *Message) AppendWithMeta(dst, members []byte) []byte {
 // AppendRewritten appends the message with the replacements made and everything
 // else as it is, byte for byte.
 func (m *Message) AppendRewritten(dst []byte, r Rewrite) []byte {
-	edits := m.metaEdits(make([]edit, 0, 8), r.Meta)
+	edits := m.metaEdits(make([]rawjson.Edit, 0, 8), r.Meta)
 	edits = appendIDEdit(edits, m.at[atID], r.ID)
 	if m.ProgressToken() != nil {
 		edits = appendIDEdit(edits, m.tokenSpan(), r.ProgressToken)
@@ -40,44 +40,31 @@ func (m *Message) AppendRewritten(dst []byte, r Rewrite) []byte {
 	if !m.RequestID().IsZero() {
 		edits = appendIDEdit(edits, m.at[atRequestID], r.RequestID)
 	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return a.at.start - b.at.start })
-	done := 0
-	for _, e := range edits {
-		dst = append(dst, m.Raw[done:e.at.start]...)
-		dst = append(dst, e.text...)
-		done = e.at.end
-	}
-	return append(dst, m.Raw[done:]...)
-}
-
-// An edit puts text in the place of what stands at a span, which may be of no
-// length.
-type edit struct {
-	at   span
-	text []byte
+	rawjson.SortEdits(edits)
+	return rawjson.Apply(dst, m.Raw, edits)
 }
 
 // appendIDEdit adds the edit that puts an ID in a place, unless there is no ID, no
 // such place, or an edit for it already.
-func appendIDEdit(edits []edit, at span, id ID) []edit {
-	if id.IsZero() || at.empty() || slices.ContainsFunc(edits, func(e edit) bool { return e.at == at }) {
+func appendIDEdit(edits []rawjson.Edit, at rawjson.Span, id ID) []rawjson.Edit {
+	if id.IsZero() || at.IsZero() || slices.ContainsFunc(edits, func(e rawjson.Edit) bool { return e.Span == at }) {
 		return edits
 	}
-	return append(edits, edit{at, []byte(id.text)})
+	return append(edits, rawjson.Edit{Span: at, New: []byte(id.text)})
 }
 
 // metaEdits adds the edits that put members into params._meta.
-func (m *Message) metaEdits(edits []edit, members []byte) []edit {
+func (m *Message) metaEdits(edits []rawjson.Edit, members []byte) []rawjson.Edit {
 	params, meta := m.at[atParams], m.at[atMeta]
 	switch {
 	case len(members) == 0 || m.Params != nil && m.Params[0] != '{':
 		return edits
-	case params.empty():
+	case params.IsZero():
 		return append(edits, m.newParams(join(`{"_meta":{`, members, `}}`)))
-	case meta.empty():
-		return append(edits, m.lastMember(params, join(`"_meta":{`, members, `}`)))
-	case m.Raw[meta.start] != '{':
-		return append(edits, edit{meta, join(`{`, members, `}`)})
+	case meta.IsZero():
+		return append(edits, rawjson.Insert(m.Raw, params, join(`"_meta":{`, members, `}`)))
+	case m.Raw[meta.Start] != '{':
+		return append(edits, rawjson.Edit{Span: meta, New: join(`{`, members, `}`)})
 	}
 	return m.mergeMeta(edits, meta, join(`{`, members, `}`))
 }
@@ -85,43 +72,31 @@ func (m *Message) metaEdits(edits []edit, members []byte) []edit {
 // mergeMeta adds the edits that put the members of an object into the object that
 // params._meta is, each in the place of the member of its name or, if there is
 // none, last.
-func (m *Message) mergeMeta(edits []edit, meta span, add []byte) []edit {
-	have := make(map[string]span)
-	eachMember(meta.of(m.Raw), func(f member) {
-		have[nameText(f.name)] = span{meta.start + f.at.start, meta.start + f.at.end}
-	})
-	var fresh []byte
-	eachMember(add, func(f member) {
-		if at, ok := have[nameText(f.name)]; ok {
-			edits = append(edits, edit{at, f.value})
-			return
+func (m *Message) mergeMeta(edits []rawjson.Edit, meta rawjson.Span, add []byte) []rawjson.Edit {
+	have := make(map[string]rawjson.Span)
+	for name, at := range rawjson.Members(meta.Of(m.Raw)) {
+		have[string(name)] = at.Within(meta)
+	}
+	var fresh rawjson.Object
+	for name, value := range rawjson.Members(add) {
+		if at, ok := have[string(name)]; ok {
+			edits = append(edits, rawjson.Edit{Span: at, New: value.Of(add)})
+		} else {
+			fresh.Raw(string(name), value.Of(add))
 		}
-		if len(fresh) > 0 {
-			fresh = append(fresh, ',')
-		}
-		fresh = append(append(append(fresh, f.name...), ':'), f.value...)
-	})
+	}
 	if len(fresh) > 0 {
-		edits = append(edits, m.lastMember(meta, fresh))
+		edits = append(edits, rawjson.Insert(m.Raw, meta, fresh))
 	}
 	return edits
 }
 
 // newParams returns the edit that gives params to a message that has none.
-func (m *Message) newParams(params []byte) edit {
-	if null := m.at[atNullParams]; !null.empty() {
-		return edit{null, params}
+func (m *Message) newParams(params []byte) rawjson.Edit {
+	if null := m.at[atNullParams]; !null.IsZero() {
+		return rawjson.Edit{Span: null, New: params}
 	}
-	return m.lastMember(span{0, len(m.Raw)}, join(`"params":`, params, ""))
-}
-
-// lastMember returns the edit that puts members at the end of an object.
-func (m *Message) lastMember(object span, members []byte) edit {
-	brace := object.end - 1
-	if len(rawjson.Trim(m.Raw[object.start+1:brace])) > 0 {
-		members = join(",", members, "")
-	}
-	return edit{span{brace, brace}, members}
+	return rawjson.Insert(m.Raw, rawjson.Span{End: len(m.Raw)}, join(`"params":`, params, ""))
 }
 
 func join(before string, middle []byte, after string) []byte {

@@ -51,15 +51,15 @@ var refNames = []string{"uri", "uriTemplate", "taskId", "resourceUri", "ui/resou
 // dropNulls forgets what is there only as null: many servers write all members of a
 // response, the one that does not apply as null. The bytes stay.
 func (e *envelope) dropNulls() {
-	isNull := func(at int) bool { return string(e.at[at].of(e.Raw)) == "null" }
+	isNull := func(at int) bool { return string(e.at[at].Of(e.Raw)) == "null" }
 	switch {
 	case e.Result != nil && isNull(atError):
-		e.at[atError] = span{}
+		e.at[atError] = rawjson.Span{}
 	case e.Error != nil && isNull(atResult):
-		e.at[atResult] = span{}
+		e.at[atResult] = rawjson.Span{}
 	}
 	if isNull(atParams) {
-		e.at[atNullParams], e.at[atParams] = e.at[atParams], span{}
+		e.at[atNullParams], e.at[atParams] = e.at[atParams], rawjson.Span{}
 	}
 	e.slice()
 }

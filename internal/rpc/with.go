@@ -1,15 +1,11 @@
 package rpc
 
-import (
-	"slices"
-
-	"secateur/internal/rawjson"
-)
+import "secateur/internal/rawjson"
 
 // WithID returns the message with another id, in a document of its own. A message
 // without an id is returned as it is.
 func (m *Message) WithID(id ID) Message {
-	if m.at[atID].empty() || id.IsZero() {
+	if m.at[atID].IsZero() || id.IsZero() {
 		return *m
 	}
 	out, at := m.replaced(m.at[atID], []byte(id.text))
@@ -23,16 +19,16 @@ func (m *Message) WithID(id ID) Message {
 // there is no room for that or the message has no id.
 func (m *Message) SetID(in []byte, id ID) bool {
 	was := m.at[atID]
-	shift := len(id.text) - (was.end - was.start)
+	shift := len(id.text) - (was.End - was.Start)
 	start := cap(in) - cap(m.Raw) // of Raw in that slice
-	if was.empty() || id.IsZero() || start < max(shift, 0) || start+len(m.Raw) > len(in) {
+	if was.IsZero() || id.IsZero() || start < max(shift, 0) || start+len(m.Raw) > len(in) {
 		return false
 	}
-	copy(in[start-shift:], m.Raw[:was.start])
-	copy(in[start-shift+was.start:], id.text)
+	copy(in[start-shift:], m.Raw[:was.Start])
+	copy(in[start-shift+was.Start:], id.text)
 	m.Raw = in[start-shift : start+len(m.Raw)]
 	m.move(was, shift)
-	m.at[atID], m.ID = span{was.start, was.end + shift}, id
+	m.at[atID], m.ID = rawjson.Span{Start: was.Start, End: was.End + shift}, id
 	m.slice()
 	return true
 }
@@ -49,13 +45,13 @@ func (m *Message) WithParams(params []byte) Message {
 		return m.withoutParams()
 	}
 	var out Message
-	var at span
-	if was := m.at[atParams]; !was.empty() {
+	var at rawjson.Span
+	if was := m.at[atParams]; !was.IsZero() {
 		out, at = m.replaced(was, params)
 	} else {
 		e := m.newParams(params)
-		out, at = m.replaced(e.at, e.text)
-		at.start = at.end - len(params)
+		out, at = m.replaced(e.Span, e.New)
+		at.Start = at.End - len(params)
 	}
 	out.at[atParams] = at
 	out.NoRefs = false
@@ -64,11 +60,11 @@ func (m *Message) WithParams(params []byte) Message {
 }
 
 func (m *Message) withoutParams() Message {
-	cut, _ := withoutMember(m.Raw, "params")
-	if cut.empty() {
+	cuts, _ := rawjson.Removal(m.Raw, "params")
+	if len(cuts) == 0 {
 		return *m
 	}
-	out, _ := m.replaced(cut, nil)
+	out, _ := m.replaced(cuts[0].Span, nil) // there is no name twice
 	out.readParams()
 	return out
 }
@@ -82,7 +78,7 @@ func (m *Message) WithResult(result []byte) Message { return m.withValue(atResul
 func (m *Message) WithError(object []byte) Message { return m.withValue(atError, object) }
 
 func (m *Message) withValue(which int, value []byte) Message {
-	if m.at[which].empty() {
+	if m.at[which].IsZero() {
 		return *m
 	}
 	out, at := m.replaced(m.at[which], rawjson.Trim(value))
@@ -94,26 +90,26 @@ func (m *Message) withValue(which int, value []byte) Message {
 
 // replaced returns the message in a document that has text at a span, and where that
 // stands now. What stood within the span is forgotten.
-func (m *Message) replaced(was span, text []byte) (Message, span) {
+func (m *Message) replaced(was rawjson.Span, text []byte) (Message, rawjson.Span) {
 	out := *m
-	shift := len(text) - (was.end - was.start)
-	out.Raw = slices.Concat(m.Raw[:was.start], text, m.Raw[was.end:])
+	shift := len(text) - (was.End - was.Start)
+	out.Raw = rawjson.Replace(m.Raw, was, text)
 	out.move(was, shift)
 	out.slice()
-	return out, span{was.start, was.end + shift}
+	return out, rawjson.Span{Start: was.Start, End: was.End + shift}
 }
 
 // move corrects where everything stands after the text at a span has changed its
 // length.
-func (m *Message) move(was span, shift int) {
+func (m *Message) move(was rawjson.Span, shift int) {
 	for i, s := range m.at {
-		m.at[i] = s.moved(was, shift)
+		m.at[i] = moved(s, was, shift)
 	}
 	long := m.Long
 	m.Long = nil
 	for _, s := range long {
-		if at := (span{s.Start, s.End}).moved(was, shift); !at.empty() {
-			s.Start, s.End = at.start, at.end
+		if at := moved(rawjson.Span{Start: s.Start, End: s.End}, was, shift); !at.IsZero() {
+			s.Start, s.End = at.Start, at.End
 			m.Long = append(m.Long, s)
 		}
 	}
@@ -121,16 +117,16 @@ func (m *Message) move(was span, shift int) {
 
 // moved returns where something stands after the text at another span has changed
 // its length; nothing if it stood within.
-func (s span) moved(was span, shift int) span {
+func moved(s, was rawjson.Span, shift int) rawjson.Span {
 	switch {
-	case s.empty() || s.end <= was.start:
+	case s.IsZero() || s.End <= was.Start:
 		return s
-	case s.start >= was.end:
-		return span{s.start + shift, s.end + shift}
-	case s.start < was.start:
-		return span{s.start, s.end + shift}
+	case s.Start >= was.End:
+		return rawjson.Span{Start: s.Start + shift, End: s.End + shift}
+	case s.Start < was.Start:
+		return rawjson.Span{Start: s.Start, End: s.End + shift}
 	}
-	return span{}
+	return rawjson.Span{}
 }
 
 // readParams finds what is of interest in the params, which are new.
@@ -141,9 +137,8 @@ func (m *Message) readParams() {
 	_, _ = object(&s, func(name string) error { return e.readParam(&s, name) })
 	m.Name, m.URI, m.Task = e.Name, e.URI, e.Task
 	for i := range e.at {
-		if !e.at[i].empty() {
-			at := m.at[atParams].start
-			m.at[i] = span{at + e.at[i].start, at + e.at[i].end}
+		if !e.at[i].IsZero() {
+			m.at[i] = e.at[i].Within(m.at[atParams])
 		}
 	}
 }

@@ -16,35 +16,38 @@ func (s *Server) initialize(_ context.Context, _ *rpc.Message, p params) ([]byte
 	if !slices.Contains(legacy, version) {
 		version = legacy[len(legacy)-1]
 	}
-	out := rawjson.AppendQuoted([]byte(`{"protocolVersion":`), version)
-	out = append(append(out, capabilities...), `,"serverInfo":`...)
-	out = append(out, s.info...)
-	return append(s.appendInstructions(out), '}'), nil
+	out := rawjson.Object{'{'}
+	out.Text("protocolVersion", version)
+	out.Raw("capabilities", []byte(capabilities))
+	out.Raw("serverInfo", s.info)
+	s.addInstructions(&out)
+	return append(out, '}'), nil
 }
 
 func (s *Server) discover(context.Context, *rpc.Message, params) ([]byte, *rpc.Error) {
-	out := appendVersions([]byte(`{"supportedVersions":`))
-	out = s.appendInstructions(append(out, capabilities...))
-	return s.appendModern(out, cacheable), nil
+	out := rawjson.Object{'{'}
+	out.Texts("supportedVersions", Versions())
+	out.Raw("capabilities", []byte(capabilities))
+	s.addInstructions(&out)
+	return s.modern(out, cacheable), nil
 }
 
-const capabilities = `,"capabilities":{"tools":{"listChanged":false}}`
+const capabilities = `{"tools":{"listChanged":false}}`
 
-func (s *Server) appendResult(out []byte, r Result, modern bool) []byte {
-	out = slices.Grow(out, len(r.Text)+len(r.Text)/8+len(r.Structured)+256)
+func (s *Server) result(r Result, modern bool) []byte {
+	out := make(rawjson.Object, 0, len(r.Text)+len(r.Text)/8+len(r.Structured)+256)
 	out = append(out, `{"content":[{"type":"text","text":`...)
-	out = rawjson.AppendQuoted(out, r.Text)
-	out = append(out, `}]`...)
+	out = append(rawjson.AppendQuoted(out, r.Text), `}]`...)
 	if r.Structured != nil {
-		out = append(append(out, `,"structuredContent":`...), r.Structured...)
+		out.Raw("structuredContent", r.Structured)
 	}
 	if r.IsError {
-		out = append(out, `,"isError":true`...)
+		out.Bool("isError", true)
 	}
 	if !modern {
 		return append(out, '}')
 	}
-	return s.appendModern(out, unique)
+	return s.modern(out, unique)
 }
 
 // caching says whether a modern result may be kept by the client.
@@ -55,42 +58,45 @@ const (
 	unique    caching = false
 )
 
-// appendModern closes a result of the modern era.
-func (s *Server) appendModern(out []byte, c caching) []byte {
-	out = append(out, `,"resultType":"complete"`...)
+// modern closes a result of the modern era.
+func (s *Server) modern(out rawjson.Object, c caching) []byte {
+	out.Text("resultType", "complete")
 	if c == cacheable {
-		out = append(out, `,"ttlMs":3600000,"cacheScope":"public"`...)
+		out.Int("ttlMs", 3_600_000)
+		out.Text("cacheScope", "public")
 	}
-	out = append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...)
-	return append(append(out, s.info...), `}}`...)
+	out.Begin("_meta")
+	out.Raw("io.modelcontextprotocol/serverInfo", s.info)
+	out.End()
+	return append(out, '}')
 }
 
-func (s *Server) appendInstructions(out []byte) []byte {
-	if s.opt.Instructions == "" {
-		return out
+func (s *Server) addInstructions(out *rawjson.Object) {
+	if s.opt.Instructions != "" {
+		out.Text("instructions", s.opt.Instructions)
 	}
-	return rawjson.AppendQuoted(append(out, `,"instructions":`...), s.opt.Instructions)
 }
 
 func infoOf(opt Options) []byte {
-	out := rawjson.AppendQuoted([]byte(`{"name":`), opt.Name)
+	out := rawjson.Object{'{'}
+	out.Text("name", opt.Name)
 	if opt.Title != "" {
-		out = rawjson.AppendQuoted(append(out, `,"title":`...), opt.Title)
+		out.Text("title", opt.Title)
 	}
-	return append(rawjson.AppendQuoted(append(out, `,"version":`...), opt.Version), '}')
+	out.Text("version", opt.Version)
+	return append(out, '}')
 }
 
-func appendTool(out []byte, t Tool) []byte {
-	out = rawjson.AppendQuoted(append(out, `{"name":`...), t.Name)
-	out = rawjson.AppendQuoted(append(out, `,"description":`...), t.Description)
-	out = append(append(out, `,"inputSchema":`...), t.Schema...)
+func appendTool(dst []byte, t Tool) []byte {
+	out := rawjson.Object(append(dst, '{'))
+	out.Text("name", t.Name)
+	out.Text("description", t.Description)
+	out.Raw("inputSchema", []byte(t.Schema))
 	if t.ReadOnly {
-		out = append(out, `,"annotations":{"readOnlyHint":true,"openWorldHint":`...)
-		if t.OpenWorld {
-			out = append(out, `true}`...)
-		} else {
-			out = append(out, `false}`...)
-		}
+		out.Begin("annotations")
+		out.Bool("readOnlyHint", true)
+		out.Bool("openWorldHint", t.OpenWorld)
+		out.End()
 	}
 	return append(out, '}')
 }

@@ -2,12 +2,10 @@ package toolserver
 
 import (
 	"iter"
-	"maps"
 	"math"
 	"strconv"
 
 	"secateur/internal/rawjson"
-	"secateur/internal/rpc"
 )
 
 // Arguments are the members of a JSON object by name, each raw. The methods read a member that fits its schema;
@@ -17,23 +15,19 @@ type Arguments map[string][]byte
 // Read takes an object apart. Anything but an object has no members.
 func Read(object []byte) Arguments {
 	a := Arguments{}
-	maps.Insert(a, members(object))
+	for name, at := range rawjson.Members(object) {
+		a[string(name)] = at.Of(object)
+	}
 	return a
 }
 
 // Has reports whether there is such a member and it is not null.
-func (a Arguments) Has(name string) bool {
-	raw := a[name]
-	return len(raw) > 0 && raw[0] != 'n'
-}
+func (a Arguments) Has(name string) bool { return !rawjson.IsNothing(a[name]) }
 
 // Text is a string member, in WTF-8.
 func (a Arguments) Text(name string) string {
-	raw := a[name]
-	if !isString(raw) {
-		return ""
-	}
-	return rawjson.Unquote(raw)
+	text, _ := rawjson.Text(a[name])
+	return text
 }
 
 // Number is a number member.
@@ -64,50 +58,4 @@ func (a Arguments) Bool(name string) bool { return string(a[name]) == "true" }
 func (a Arguments) Object(name string) Arguments { return Read(a[name]) }
 
 // Items is an array member.
-func (a Arguments) Items(name string) iter.Seq[[]byte] { return items(a[name]) }
-
-func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
-
-// members walks an object. It stops early at what is not well-formed, which the door has refused long before.
-func members(object []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		if !isObject(object) {
-			return
-		}
-		s := rawjson.NewScanner(object, rpc.MaxRequestDepth)
-		if s.Enter() != nil {
-			return
-		}
-		for {
-			name, err := s.Next()
-			if err != nil || name == nil {
-				return
-			}
-			value, err := s.Skip()
-			if err != nil || !yield(rawjson.Unquote(name), value) {
-				return
-			}
-		}
-	}
-}
-
-// items walks an array. It stops early as members does.
-func items(array []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if len(array) == 0 || array[0] != '[' {
-			return
-		}
-		for rest := rawjson.Trim(array[1:]); len(rest) > 0 && rest[0] != ']'; {
-			s := rawjson.NewScanner(rest, rpc.MaxRequestDepth)
-			item, err := s.Skip()
-			if err != nil || !yield(item) {
-				return
-			}
-			if s.Peek() != ',' {
-				return
-			}
-			rest = rest[s.Pos()+1:]
-		}
-	}
-}
+func (a Arguments) Items(name string) iter.Seq[[]byte] { return rawjson.Items(a[name]) }

@@ -83,7 +83,8 @@ func (c *checker) number(s *Schema, raw []byte, path string) {
 
 func (c *checker) object(s *Schema, raw []byte, path string) {
 	missing := slices.Clone(s.Required)
-	for name, value := range members(raw) {
+	for key, at := range rawjson.Members(raw) {
+		name, value := string(key), at.Of(raw)
 		if i := slices.Index(missing, name); i >= 0 {
 			missing = slices.Delete(missing, i, i+1)
 		}
@@ -103,7 +104,7 @@ func (c *checker) array(s *Schema, raw []byte, path string) {
 		return
 	}
 	i := 0
-	for item := range items(raw) {
+	for item := range rawjson.Items(raw) {
 		if i == maxItems {
 			c.add(path, "maxItems", "has more than %d items", maxItems)
 			return

@@ -49,21 +49,21 @@ func parse(req *rpc.Message) (params, *rpc.Error) {
 	if req.Params == nil {
 		return params{}, nil
 	}
-	if !isObject(req.Params) {
+	if !rawjson.IsObject(req.Params) {
 		return params{}, rpc.InvalidParams("", "params must be an object")
 	}
 	p := params{Arguments: Read(req.Params)}
 	if !p.Has("_meta") {
 		return p, nil
 	}
-	if !isObject(p.Arguments["_meta"]) {
+	if !rawjson.IsObject(p.Arguments["_meta"]) {
 		return p, rpc.InvalidParams("/_meta", "must be an object")
 	}
 	meta := p.Object("_meta")
 	if !meta.Has(metaVersion) {
 		return p, nil
 	}
-	if !isString(meta[metaVersion]) {
+	if !rawjson.IsString(meta[metaVersion]) {
 		return p, rpc.InvalidParams("/_meta/"+pointer(metaVersion), "must be a string")
 	}
 	version := meta.Text(metaVersion)
@@ -73,7 +73,7 @@ func parse(req *rpc.Message) (params, *rpc.Error) {
 	if version != Modern {
 		return p, UnsupportedVersion(version)
 	}
-	if !isObject(meta[metaCapabilities]) {
+	if !rawjson.IsObject(meta[metaCapabilities]) {
 		return p, rpc.InvalidParams("/_meta/"+pointer(metaCapabilities), "must be an object")
 	}
 	p.modern = true
@@ -82,20 +82,8 @@ func parse(req *rpc.Message) (params, *rpc.Error) {
 
 // text reads a string of the params; one that is there and is no string is an error.
 func (p params) text(name string) (string, *rpc.Error) {
-	if raw := p.Arguments[name]; p.Has(name) && !isString(raw) {
+	if raw := p.Arguments[name]; p.Has(name) && !rawjson.IsString(raw) {
 		return "", rpc.InvalidParams("/"+pointer(name), "must be a string")
 	}
 	return p.Text(name), nil
-}
-
-// appendVersions writes all revisions as a JSON array.
-func appendVersions(out []byte) []byte {
-	out = append(out, '[')
-	for i, v := range Versions() {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendQuoted(out, v)
-	}
-	return append(out, ']')
 }

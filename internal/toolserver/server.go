@@ -171,7 +171,7 @@ func (s *Server) list(member string, page []byte) method {
 		if !p.modern {
 			return append(slices.Clone(whole), '}'), nil
 		}
-		return s.appendModern(slices.Clone(whole), cacheable), nil
+		return s.modern(slices.Clone(whole), cacheable), nil
 	}
 }
 
@@ -201,7 +201,7 @@ func (s *Server) call(ctx context.Context, _ *rpc.Message, p params) ([]byte, *r
 	if err != nil {
 		return nil, err
 	}
-	return s.appendResult(nil, result, p.modern), nil
+	return s.result(result, p.modern), nil
 }
 
 func unknownMethod(name string) *rpc.Error {
@@ -225,9 +225,11 @@ func invalidArguments(tool string, found []Violation) *rpc.Error {
 func appendViolations(out []byte, found []Violation) []byte {
 	for i, v := range found {
 		out = append(out, "[,"[min(i, 1)])
-		out = rawjson.AppendQuoted(append(out, `{"path":`...), v.Path)
-		out = rawjson.AppendQuoted(append(out, `,"message":`...), v.Message)
-		out = append(out, '}')
+		o := rawjson.Object(append(out, '{'))
+		o.Text("path", v.Path)
+		o.Text("message", v.Message)
+		o.End()
+		out = o
 	}
 	return append(out, ']')
 }

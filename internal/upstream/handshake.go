@@ -74,9 +74,8 @@ func (s *session) initialize(ctx context.Context) (*Peer, error) {
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	initialized := []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	s.link.agreed(peer)
-	err = s.link.send(ctx, outgoing{message: initialized, method: methodInitialized, patience: s.u.startupTimeout()})
+	err = s.link.send(ctx, outgoing{message: rpc.NewNotification(methodInitialized, nil).Raw, method: methodInitialized, patience: s.u.startupTimeout()})
 	return peer, err
 }
 
@@ -180,9 +179,10 @@ func suggestsModern(err error) bool {
 var ownID = rpc.StringID("own")
 
 func clientInfo(u *Upstream) []byte {
-	b := append([]byte(`{"name":`), rawjson.AppendQuoted(nil, u.opt.ClientName)...)
-	b = append(b, `,"version":`...)
-	return append(rawjson.AppendQuoted(b, u.opt.ClientVersion), '}')
+	o := rawjson.Object{'{'}
+	o.Text("name", u.opt.ClientName)
+	o.Text("version", u.opt.ClientVersion)
+	return append(o, '}')
 }
 
 func initializeRequest(u *Upstream, version string) rpc.Message {
@@ -195,9 +195,11 @@ func isObject(raw []byte) bool {
 	if raw == nil {
 		return true
 	}
-	b := append([]byte(`{"jsonrpc":"2.0","method":"m","params":`), raw...)
-	_, err := rpc.ParseRequest(append(b, '}'), rpc.MaxRequestDepth/2) // it goes into something larger
-	return err == nil && rawjson.Check(raw, rpc.MaxRequestDepth) == nil && rawjson.Trim(raw)[0] == '{'
+	s := rawjson.NewScanner(rawjson.Trim(raw), rpc.MaxRequestDepth/2) // it goes into something larger
+	s.Unique = true
+	isObject := s.Peek() == '{'
+	_, err := s.Skip()
+	return isObject && err == nil && s.End() == nil
 }
 
 func discoverRequest(u *Upstream) rpc.Message {
@@ -206,15 +208,7 @@ func discoverRequest(u *Upstream) rpc.Message {
 }
 
 func ownRequest(method, params string) rpc.Message {
-	b := []byte(`{"jsonrpc":"2.0","id":` + ownID.String() + `,"method":"` + method + `"`)
-	if params != "" {
-		b = append(append(b, `,"params":`...), params...)
-	}
-	req, err := rpc.ParseRequest(append(b, '}'), rpc.MaxRequestDepth)
-	if err != nil {
-		panic(err) // our own bytes
-	}
-	return req
+	return rpc.NewRequest(ownID, method, []byte(params))
 }
 
 // modernMeta are the members of params._meta that a request of the modern era must have and this one lacks, and the
@@ -222,42 +216,20 @@ func ownRequest(method, params string) rpc.Message {
 func modernMeta(u *Upstream, has []byte) (members []byte, version string) {
 	version = era.LatestModern
 	given := map[string]bool{}
-	eachMember(has, func(name string, value []byte) {
-		given[name] = true
-		if name == era.MetaVersion && value[0] == '"' {
-			version = rawjson.Unquote(value)
+	for name, at := range rawjson.Members(has) {
+		given[string(name)] = true
+		if said, ok := rawjson.Text(at.Of(has)); ok && string(name) == era.MetaVersion {
+			version = said
 		}
-	})
+	}
+	var lacking rawjson.Object
 	add := func(name string, value []byte) {
-		if given[name] {
-			return
+		if !given[name] {
+			lacking.Raw(name, value)
 		}
-		if len(members) > 0 {
-			members = append(members, ',')
-		}
-		members = append(append(rawjson.AppendQuoted(members, name), ':'), value...)
 	}
 	add(era.MetaVersion, []byte(`"`+era.LatestModern+`"`))
 	add(era.MetaCapabilities, []byte(`{}`))
 	add(era.MetaClient, clientInfo(u))
-	return members, version
-}
-
-// eachMember visits the members of an object; what is none has none.
-func eachMember(object []byte, visit func(name string, value []byte)) {
-	s := rawjson.NewScanner(object, rpc.MaxRequestDepth)
-	if s.Enter() != nil {
-		return
-	}
-	for {
-		name, err := s.Next()
-		if err != nil || name == nil {
-			return
-		}
-		value, err := s.Skip()
-		if err != nil {
-			return
-		}
-		visit(rawjson.Unquote(name), value)
-	}
+	return lacking, version
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"secateur/internal/era"
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
@@ -41,13 +42,11 @@ func (s *session) subscription(msg *rpc.Message) *call {
 	if s.era() != Modern {
 		return nil
 	}
-	var c *call
-	eachMember(msg.Meta(), func(name string, value []byte) {
-		if name == era.MetaSubscription {
-			c = s.calls.find(rpc.IDOf(value))
-		}
-	})
-	return c
+	id := rawjson.Get(msg.Meta(), era.MetaSubscription)
+	if id == nil {
+		return nil
+	}
+	return s.calls.find(rpc.IDOf(id))
 }
 
 // subscriptionMeta names a subscription by its caller's id.

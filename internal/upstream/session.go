@@ -218,13 +218,7 @@ func target(req *rpc.Message) string {
 	case "resources/read":
 		return req.URI
 	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
-		id := ""
-		eachMember(req.Params, func(name string, value []byte) {
-			if name == "taskId" && value[0] == '"' {
-				id = rawjson.Unquote(value)
-			}
-		})
-		return id
+		return req.Task
 	}
 	return ""
 }
@@ -287,7 +281,8 @@ func (s *session) notify(ctx context.Context, n *rpc.Message) error {
 const methodCancelled = "notifications/cancelled"
 
 func cancelledNotice(number int64, reason string) []byte {
-	b := []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`)
-	b = rpc.NumberID(number).Append(b)
-	return append(append(append(b, `,"reason":"`...), reason...), `"}}`...)
+	params := rawjson.Object{'{'}
+	params.Int("requestId", number)
+	params.Text("reason", reason)
+	return rpc.NewNotification(methodCancelled, append(params, '}')).Raw
 }

@@ -1,0 +1,141 @@
+package rawjson
+
+import "bytes"
+
+// A Span is a stretch of a document. The zero Span is none.
+type Span struct{ Start, End int }
+
+// IsZero tells whether there is no such stretch.
+func (s Span) IsZero() bool { return s.End == 0 }
+
+// Of returns the bytes of the document at the span, nil for the zero Span.
+func (s Span) Of(doc []byte) []byte {
+	if s.End == 0 {
+		return nil
+	}
+	return doc[s.Start:s.End:s.End]
+}
+
+// Within returns the place in a document of what stands at s in the value at outer.
+// The zero Span stays zero.
+func (s Span) Within(outer Span) Span {
+	if s.End == 0 {
+		return s
+	}
+	return Span{outer.Start + s.Start, outer.Start + s.End}
+}
+
+// A Cursor goes over a document that a Scanner has checked, to find what stands
+// where: names and values in turn, white space, commas and colons passed over. In a
+// document that is not well-formed it finds nonsense, but it always gets to the end.
+//
+//	for c.Enter(); !c.Done(); {
+//		switch string(c.Name()) {
+//		case "id":
+//			id = c.Raw()
+//		default:
+//			c.Value()
+//		}
+//	}
+type Cursor struct {
+	doc []byte
+	pos int
+}
+
+// NewCursor returns a Cursor at the beginning of a document.
+func NewCursor(doc []byte) Cursor { return Cursor{doc: doc} }
+
+// Doc returns the document.
+func (c *Cursor) Doc() []byte { return c.doc }
+
+// Peek returns the first byte of the next value, name or end of a container; 0 at
+// the end of the document.
+func (c *Cursor) Peek() byte {
+	for ; c.pos < len(c.doc); c.pos++ {
+		switch b := c.doc[c.pos]; b {
+		case ' ', '\t', '\n', '\r', ',', ':': // the check has seen that they stand where they belong
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// Enter steps into the container that comes next.
+func (c *Cursor) Enter() {
+	c.Peek()
+	c.pos = min(c.pos+1, len(c.doc))
+}
+
+// Done tells whether the container stepped into has ended, and then steps out.
+func (c *Cursor) Done() bool {
+	if b := c.Peek(); b != '}' && b != ']' && b != 0 {
+		return false
+	}
+	c.pos = min(c.pos+1, len(c.doc))
+	return true
+}
+
+// Value passes the next value or name and returns where it stands.
+func (c *Cursor) Value() Span {
+	first, start := c.Peek(), c.pos
+	switch first {
+	case '"':
+		c.pos = stringEnd(c.doc, c.pos)
+	case '{', '[':
+		c.container()
+	default:
+		for c.pos < len(c.doc) && !delimiter[c.doc[c.pos]] {
+			c.pos++
+		}
+	}
+	return Span{start, c.pos}
+}
+
+// Raw passes the next value or name and returns its bytes.
+func (c *Cursor) Raw() []byte { return c.Value().Of(c.doc) }
+
+// Name passes the next name and returns what it says; see Word.
+func (c *Cursor) Name() []byte { return Word(c.Raw()) }
+
+func (c *Cursor) container() {
+	for depth := 0; c.pos < len(c.doc); {
+		switch c.doc[c.pos] {
+		case '"':
+			c.pos = stringEnd(c.doc, c.pos)
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		c.pos++
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+var delimiter = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': true, ':': true, ']': true, '}': true}
+
+// stringEnd is StringEnd for a string that has been checked: it looks for the next
+// quote with an even number of backslashes before it. A string that does not end
+// goes to the end of the document.
+func stringEnd(doc []byte, start int) int {
+	text := start + 1
+	for p := text; p < len(doc); p++ {
+		i := bytes.IndexByte(doc[p:], '"')
+		if i < 0 {
+			break
+		}
+		p += i
+		slashes := 0
+		for p-slashes > text && doc[p-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return p + 1
+		}
+	}
+	return len(doc)
+}

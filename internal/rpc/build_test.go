@@ -1,0 +1,29 @@
+package rpc_test
+
+import (
+	"testing"
+
+	"secateur/internal/rpc"
+)
+
+// TestBuiltMessages: what is built is what would be read from its bytes.
+func TestBuiltMessages(t *testing.T) {
+	for _, c := range []struct {
+		made rpc.Message
+		want string
+	}{
+		{rpc.NewRequest(rpc.NumberID(7), "tools/call", []byte(` {"name":"a","_meta":{"progressToken":"t"}} `)), `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"t"}}}`},
+		{rpc.NewRequest(rpc.StringID("x"), `a"b`, nil), `{"jsonrpc":"2.0","id":"x","method":"a\"b"}`},
+		{rpc.NewNotification("notifications/cancelled", []byte(`{"requestId":1}`)), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`},
+		{rpc.NewNotification("n", []byte(`[1]`)), `{"jsonrpc":"2.0","method":"n","params":[1]}`},
+	} {
+		read, err := rpc.ParseRequest([]byte(c.want), rpc.MaxRequestDepth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(c.made.Raw) != c.want || !rpc.SameSpans(&c.made, &read) || c.made.ID != read.ID || c.made.Method != read.Method ||
+			string(c.made.Params) != string(read.Params) || c.made.Name != read.Name {
+			t.Errorf("built %s, %+v, want %+v", c.made.Raw, c.made, read)
+		}
+	}
+}
