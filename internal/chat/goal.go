@@ -8,34 +8,76 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// maxSaid is how much of what the assistant said last counts: the end, where it says what
-// it is going to look at.
-const maxSaid = 1000
+// How much of each part of a goal counts.
+const (
+	maxSaid   = 1000 // the end of what the assistant said last, where it says what it is going to look at
+	maxTask   = 600  // the head of what the user asked for; what follows is boilerplate as often as not
+	maxFailed = 400  // of the lines with which the result before this one failed
+)
 
-// goal is what the result of a message was asked for: what the call says, and what the
-// assistant said last. Where it said nothing, the user's last words stand in. All of it
-// stands before the result, so later messages cannot change it.
-func (c *Conversation) goal(result int) (goal, call string) {
+// What the parts of a goal weigh beside what the call says and what was just said.
+const (
+	taskWeight   = 1
+	failedWeight = .5
+)
+
+// goal is what the result of a message was asked for: what the call says and what the assistant said last; and besides, the task,
+// which is the head of the first and of the latest user message, and how the results just before failed. All of it stands before the
+// result, so later messages cannot change it.
+func (c *Conversation) goal(result int) (goal string, parts []prune.Part, call string) {
 	id := c.Messages[result].CallID
-	var args, said, asked string
+	var said string
+	first, latest := -1, -1
 	for i := result - 1; i >= 0; i-- {
 		m := &c.Messages[i]
-		switch {
-		case m.Role == User && asked == "":
-			asked = c.lastText(m)
-		case m.Role == Assistant:
-			if args == "" {
-				args = c.arguments(m, id)
+		switch m.Role {
+		case User:
+			first = i
+			if latest < 0 {
+				latest = i
 			}
-			if said = c.lastText(m); said != "" {
-				i = 0 // enough
+		case Assistant:
+			if call == "" {
+				call = c.arguments(m, id)
+			}
+			if said == "" {
+				said = c.lastText(m)
 			}
 		}
 	}
-	if said == "" {
-		said = asked
+	if first >= 0 {
+		parts = append(parts, prune.Part{Text: c.firstText(&c.Messages[first]), Weight: taskWeight})
 	}
-	return args + "\n" + said, args
+	if latest > first {
+		parts = append(parts, prune.Part{Text: c.firstText(&c.Messages[latest]), Weight: taskWeight})
+	}
+	if failed := c.failedBefore(result); failed != "" {
+		parts = append(parts, prune.Part{Text: failed, Weight: failedWeight})
+	}
+	return call + "\n" + said, parts, call
+}
+
+// failedBefore are the lines with which a result that the assistant had seen when it made the call failed, of the turn before.
+func (c *Conversation) failedBefore(result int) string {
+	turns := 0
+	for i := result - 1; i >= 0 && turns < 2; i-- {
+		if c.Messages[i].Role == Assistant {
+			turns++
+		}
+		if turns != 1 || !c.isResult(i) || c.Messages[i].Chars > 100_000 {
+			continue
+		}
+		var b strings.Builder
+		for line := range strings.Lines(c.Text(i)) {
+			if startsLikeError(strings.TrimRight(line, "\r\n")) && b.Len() < maxFailed {
+				b.WriteString(line[:min(len(line), maxFailed)])
+			}
+		}
+		if b.Len() > 0 {
+			return strings.ToValidUTF8(b.String(), "")
+		}
+	}
+	return ""
 }
 
 // arguments is what a message's call of that id says, without the JSON around it.
@@ -67,6 +109,18 @@ func (c *Conversation) lastText(m *Message) string {
 	text := rawjson.Unquote(c.bytes(m.text))
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[len(text)-maxSaid:], "")
+	}
+	return text
+}
+
+// firstText is the head of a message's text, behind a tag that a client puts around it.
+func (c *Conversation) firstText(m *Message) string {
+	if m.text.end == 0 {
+		return ""
+	}
+	text := strings.TrimSpace(rawjson.Unquote(c.bytes(m.text)))
+	if len(text) > maxTask {
+		text = strings.ToValidUTF8(text[:maxTask], "")
 	}
 	return text
 }

@@ -79,9 +79,9 @@ func isRecovery(tool string) bool {
 // won, or expired, which is polled and may be nil, says that it takes too long.
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
 	text, chars := c.Text(job.Message), c.Messages[job.Message].Chars
-	goal, call := c.goal(job.Message)
+	goal, parts, call := c.goal(job.Message)
 	out := pruneLines(s, prune.Request{
-		Text: text, Goal: goal, Source: sourceOf(call, text), Structure: prune.Enclosing,
+		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
 		MinKeepLines: s.MinKeepLines, Expired: expired,
 	}, chars, id)
 	if expired != nil && expired() {

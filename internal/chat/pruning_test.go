@@ -177,3 +177,35 @@ func TestPrunedBytesThatAreLostGoOutWhole(t *testing.T) {
 		t.Errorf("cuts %+v", plan.Cuts)
 	}
 }
+
+func TestGoalHasTheTaskAndWhatFailed(t *testing.T) {
+	call := `raw:{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"2","function":{"name":"read","arguments":"{\"path\":\"a.py\"}"}}]}`
+	task := "Rename the parser. " + strings.Repeat("x ", 1000) + "BOILERPLATE"
+	for name, c := range map[string]struct {
+		words []string
+		goal  string
+		parts string
+	}{
+		"the call, what was said, the task":         {[]string{"u:first of all", call, "t:2=x"}, "a.py\n\nLet me look.", "[{first of all 1}]"},
+		"the first and the latest request":          {[]string{"u:one", "a:1", "t:1=ok", "u:two", call, "t:2=x"}, "a.py\n\nLet me look.", "[{one 1} {two 1}]"},
+		"errors of the result before":               {[]string{"u:one", "a:1", "t:1=fine\nValueError: no such key\n", call, "t:2=x"}, "a.py\n\nLet me look.", "[{one 1} {ValueError: no such key\n 0.5}]"},
+		"the head of a task, not its end":           {[]string{"u:" + task, call, "t:2=x"}, "a.py\n\nLet me look.", "[{" + task[:maxTask] + " 1}]"},
+		"nothing was said: what was said before it": {[]string{"u:one", `raw:{"role":"assistant","content":"I think so"}`, `raw:{"role":"assistant","content":null,"tool_calls":[{"id":"2","function":{"name":"read","arguments":"{\"path\":\"b.py\"}"}}]}`, "t:2=x"}, "b.py\n\nI think so", "[{one 1}]"},
+		"what comes later changes nothing":          {[]string{"u:one", call, "t:2=x", "u:three", "a:3", "t:3=ValueError: z"}, "a.py\n\nLet me look.", "[{one 1}]"},
+	} {
+		conv, err := Read(talk(c.words...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := 0
+		for i := range conv.Messages {
+			if conv.Messages[i].CallID == "2" {
+				at = i
+			}
+		}
+		goal, parts, _ := conv.goal(at)
+		if goal != c.goal || fmt.Sprint(parts) != c.parts {
+			t.Errorf("%s: goal %q, parts %v, want %q, %s", name, goal, parts, c.goal, c.parts)
+		}
+	}
+}

@@ -16,6 +16,11 @@ func (t *text) choose(s *shape, score []float32, structure Structure, most int) 
 			c.addLine(line)
 		}
 	}
+	for line, tool := range t.deco.frame {
+		if tool {
+			c.addLine(line)
+		}
+	}
 	c.addForced(structure)
 	least := n - most
 	target := max(least, 1)

@@ -78,5 +78,17 @@ func FeatureNames() []string {
 		fFirstSeen:  "FirstSeen",
 		fNumbers:    "Numbers",
 		fLastErr:    "LastErr",
+		fWhole:      "Whole",
+		fWhole8:     "Whole8",
+		fClosing:    "Closing",
+		fDecorator:  "Decorator",
+		fOpens:      "Opens",
+		fAssign:     "Assign",
+		fCalls:      "Calls",
+		fControl:    "Control",
+		fQuoted:     "Quoted",
+		fNewNames:   "NewNames",
+		fHeadNear:   "HeadNear",
+		fInComment:  "InComment",
 	}
 }

@@ -17,13 +17,44 @@ type goalTerm struct {
 	hash   uint64
 	text   string // lower-case letters of the part, stemmed where it is one
 	weight float32
-	whole  bool // a word of several parts, such as an identifier
-	fail   bool // a word everyone uses to ask about a failure
+	times  float32 // how often the goal says it
+	whole  bool    // a word of several parts, such as an identifier
+	fail   bool    // a word everyone uses to ask about a failure
 }
 
 // newGoal finds the terms of a goal: its words without those that say nothing about the text. A goal of nothing but such words
 // is taken at its word. What says nothing depends on the source: "fix" opens half of all change requests, and is a topic in a manual.
-func newGoal(text string, source Source) *goal {
+// A term weighs what the parts that name it weigh together, and more the more often they do.
+func newGoal(req Request) *goal {
+	g := &goal{index: map[uint64]int{}}
+	all := &goal{index: map[uint64]int{}}
+	g.read(all, req.Goal, 1, req.Source)
+	for _, part := range req.Parts {
+		if part.Weight > 0 {
+			g.read(all, part.Text, float32(part.Weight), req.Source)
+		}
+	}
+	if len(g.terms) == 0 {
+		g.terms, g.index = all.terms, all.index
+	}
+	for i := range g.terms {
+		t := &g.terms[i]
+		if !t.fail {
+			g.own++
+		}
+		t.weight = min(heaviest, t.weight) * (1 + repeated*fastLog(t.times))
+	}
+	return g
+}
+
+const (
+	heaviest = 2  // what a term weighs at most, however many parts name it
+	repeated = .4 // how much more a term weighs that a goal says again
+	loudest  = 8  // times that count
+)
+
+// read adds the terms of a part; all takes those that say nothing too.
+func (g *goal) read(all *goal, text string, weight float32, source Source) {
 	const maxBytes = 1 << 16
 	if len(text) > maxBytes {
 		text = text[:maxBytes]
@@ -32,12 +63,11 @@ func newGoal(text string, source Source) *goal {
 	if source == Docs {
 		empty = pointerWords
 	}
-	g := &goal{index: map[uint64]int{}}
-	all := &goal{index: map[uint64]int{}}
+	part := map[uint64]bool{}
 	s := splitter{}
-	s.emit = func(hash uint64, start, end int) {
+	s.emit = func(hash uint64, start, end int, whole bool) {
 		word := strings.ToLower(text[start:end])
-		t := goalTerm{hash: hash, text: word, weight: 1, whole: hash == hashWhole(word) && isCompound(text[start:end])}
+		t := goalTerm{hash: hash, text: word, weight: weight, times: 1, whole: whole}
 		if !t.whole {
 			b := []byte(word)
 			t.text = string(b[:stem(b)])
@@ -46,37 +76,31 @@ func newGoal(text string, source Source) *goal {
 		if t.fail {
 			g.asksWhy = true
 		}
-		all.add(t)
+		first := !part[hash]
+		part[hash] = true
+		all.add(t, first)
 		if len(t.text) > 1 && !emptyWords[t.text] && !empty[t.text] {
-			g.add(t)
+			g.add(t, first)
 		}
 	}
 	s.split(text, 0, len(text))
-	if len(g.terms) == 0 {
-		g.terms, g.index = all.terms, all.index
-	}
-	for _, t := range g.terms {
-		if !t.fail {
-			g.own++
-		}
-	}
-	return g
 }
 
-func (g *goal) add(t goalTerm) {
-	if _, ok := g.index[t.hash]; ok || len(g.terms) >= maxGoalTerms {
+// add notes a term; first says that its part has not named it before.
+func (g *goal) add(t goalTerm, first bool) {
+	if i, ok := g.index[t.hash]; ok {
+		old := &g.terms[i]
+		old.times = min(loudest, old.times+1)
+		if first {
+			old.weight += t.weight
+		}
+		return
+	}
+	if len(g.terms) >= maxGoalTerms {
 		return
 	}
 	g.index[t.hash] = len(g.terms)
 	g.terms = append(g.terms, t)
-}
-
-// isCompound says whether the word has several parts.
-func isCompound(word string) bool {
-	n := 0
-	s := splitter{emit: func(uint64, int, int) { n++ }}
-	s.split(word, 0, len(word))
-	return n > 1
 }
 
 func wordSet(words string) map[string]bool {

@@ -36,7 +36,7 @@ func (t *text) groups(s *shape, m *matches, soft []float32) (list []group, of []
 		g.sum += soft[r]
 		g.top = max(g.top, soft[r])
 		for _, n := range m.of(r) {
-			g.seen |= 1 << (m.term[n] & 63)
+			g.seen |= m.bit[n]
 			if m.whole[n] {
 				g.whole++
 			}
@@ -62,7 +62,7 @@ func (t *text) newGroup(s *shape, m *matches, r int, list []group, of []uint32) 
 		if !m.whole[n] {
 			hits++
 		}
-		g.headSeen |= 1 << (m.term[n] & 63)
+		g.headSeen |= m.bit[n]
 	}
 	for _, id := range t.termsOf(r) {
 		if t.vocab.terms[id].size > 2 {
@@ -96,7 +96,7 @@ func (t *text) header(s *shape, r int) int32 {
 func (m *matches) coverOf(r int) float32 {
 	var seen uint64
 	for _, n := range m.of(r) {
-		seen |= 1 << (m.term[n] & 63)
+		seen |= m.bit[n]
 	}
 	return m.coverMask(seen)
 }
@@ -107,9 +107,7 @@ func (m *matches) coverMask(seen uint64) float32 {
 	for seen != 0 {
 		i := bits.TrailingZeros64(seen)
 		seen &= seen - 1
-		if i < len(m.termWeight) {
-			sum += m.termWeight[i]
-		}
+		sum += m.bitWeight[i]
 	}
 	return sum
 }

@@ -28,10 +28,10 @@ func (t *text) readLogs() {
 				k |= isTrace | isError
 			}
 		}
-		if strings.Contains(line, "\x1b[31") || strings.Contains(line, "\x1b[1;31") || strings.Contains(line, "\x1b[0;31") || strings.Contains(line, "\x1b[91") || strings.Contains(line, "\x1b[31;1") {
+		if whole := t.lines.Line(int(t.line[r]) + 1); isRedText(whole) {
 			k |= isRed
 		}
-		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "> ") || strings.Contains(line, "$ ") && strings.HasPrefix(line, "\x1b") {
+		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "##[group]") {
 			k |= isCommand
 		}
 		t.kind[r] |= k
@@ -59,6 +59,21 @@ var logWords = map[string]kind{
 	"exit exited returned terminated stopped": isExit,
 	"info debug trace verbose notice":         isLevelLow,
 	"warn warning severe alert emerg":         isLevelHigh,
+}
+
+// isRedText says whether a terminal shows part of the line in red.
+func isRedText(line string) bool {
+	for {
+		i := strings.Index(line, "\x1b[")
+		if i < 0 {
+			return false
+		}
+		line = line[i+2:]
+		switch {
+		case strings.HasPrefix(line, "31"), strings.HasPrefix(line, "91"), strings.HasPrefix(line, "1;31"), strings.HasPrefix(line, "0;31"):
+			return true
+		}
+	}
 }
 
 // hasSign looks for the signs that runners put before a failure.

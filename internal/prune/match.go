@@ -1,7 +1,9 @@
 package prune
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +20,8 @@ type matches struct {
 	found []uint32 // numbers, in the order of the text
 
 	termWeight []float32 // of each term of the goal: its rarity, 0 for one that the text has not; they sum to 1
+	bit        []uint64  // of each number: the bit of its term in a set of the heaviest 64; 0 for lighter ones
+	bitWeight  [64]float32
 }
 
 // match finds the goal's terms in the text: the same term, and, for less, one that begins alike or means the same.
@@ -28,7 +32,7 @@ func (t *text) match() *matches {
 	m.number[unknown] = 0
 	for i, g := range t.goal.terms {
 		if id := v.find(g.hash); id != unknown {
-			m.add(v, id, 1, 1, g, i)
+			m.add(v, id, g.weight, g.weight, g, i)
 		}
 	}
 	t.matchAkin(m)
@@ -53,7 +57,26 @@ func (t *text) match() *matches {
 	for i := range m.termWeight {
 		m.termWeight[i] /= max(sum, 1e-6)
 	}
+	m.assignBits()
 	return m
+}
+
+// assignBits gives the heaviest terms their bits.
+func (m *matches) assignBits() {
+	order := make([]int, len(m.termWeight))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.termWeight[b], m.termWeight[a]) })
+	of := make([]uint64, len(order))
+	for place, term := range order[:min(64, len(order))] {
+		of[term] = 1 << place
+		m.bitWeight[place] = m.termWeight[term]
+	}
+	m.bit = make([]uint64, len(m.term))
+	for n := 1; n < len(m.term); n++ {
+		m.bit[n] = of[m.term[n]]
+	}
 }
 
 func (m *matches) add(v *vocab, id uint32, exact, soft float32, g goalTerm, term int) {
@@ -84,7 +107,7 @@ func (t *text) matchAkin(m *matches) {
 		for _, w := range akin[g.text] {
 			b := []byte(w)
 			if id := t.vocab.find(hashBytes(b[:stem(b)])); id != unknown && m.number[id] == 0 {
-				m.add(t.vocab, id, 0, akinWeight, goalTerm{}, i)
+				m.add(t.vocab, id, 0, akinWeight*g.weight, goalTerm{}, i)
 			}
 		}
 	}
@@ -111,7 +134,7 @@ func (t *text) matchAkin(m *matches) {
 		n = stem(buf[:n])
 		best, of := float32(0), 0
 		for _, i := range terms {
-			if x := likeness(buf[:n], t.goal.terms[i].text); x > best {
+			if x := t.goal.terms[i].weight * likeness(buf[:n], t.goal.terms[i].text); x > best {
 				best, of = x, i
 			}
 		}

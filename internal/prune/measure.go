@@ -38,13 +38,15 @@ type gauge struct {
 
 	rank, lineRank, winRank, blockRank, groupRank *ranking
 
-	w50, feedback *spread
-	cover20       *coverage
-	log           *logView // nil for other sources
-	goalTerms     float32
+	w50, feedback, whole8, comments *spread
+	whole                           []float32
+	fresh                           []uint8 // per row: identifiers not used before
+	cover20                         *coverage
+	log                             *logView // nil for other sources
+	goalTerms                       float32
 
-	at, section  int     // block and heading of the row at hand
-	x50, fb, c20 float32 // what the walks say of it
+	at, section, header       int     // block, heading and header of the row at hand
+	x50, fb, c20, w8, comment float32 // what the walks say of it
 }
 
 func newGauge(t *text, s *shape) (*gauge, bool) {
@@ -88,6 +90,14 @@ func newGauge(t *text, s *shape) (*gauge, bool) {
 	if t.source == Logs {
 		g.log = t.logView()
 	}
+	g.whole = m.wholes(t.rows())
+	g.whole8 = newScaledSpread(g.whole, 8)
+	comments := make([]float32, t.rows())
+	for r, k := range t.kind {
+		comments[r] = flag(k&isComment != 0)
+	}
+	g.comments = newSpread(comments, 10)
+	g.fresh = t.freshNames()
 	g.rarity = t.rarities()
 	return g, !t.late()
 }
@@ -115,6 +125,10 @@ func (g *gauge) mix() {
 // advance walks to row r.
 func (g *gauge) advance(r int) {
 	g.x50, g.fb, g.c20 = g.w50.next(), g.feedback.next(), g.cover20.next()
+	g.w8, g.comment = g.whole8.next(), g.comments.next()
+	if g.t.kind[r]&isStructure != 0 {
+		g.header = r
+	}
 	for g.at+1 < len(g.s.blocks) && int(g.s.blocks[g.at+1]) <= r {
 		g.at++
 	}
@@ -137,6 +151,10 @@ func (g *gauge) fill(r int, v *vector) {
 	v[fBlockRank] = min(100, g.blockRank.of(g.blockScore[b]))
 	v[fLineRank], v[fWinRank] = min(500, g.lineRank.of(g.soft[r])), min(500, g.winRank.of(g.near[r]))
 	v[fFeedback] = g.fb
+	v[fWhole], v[fWhole8] = g.whole[r], g.w8
+	v[fNewNames] = float32(g.fresh[r])
+	v[fHeadNear] = float32(min(200, r-g.header))
+	v[fInComment] = g.comment
 	v[fRare] = g.rare(r)
 	v[fGoalTerms], v[fGoalOwn], v[fAsksWhy] = g.goalTerms, float32(t.goal.own), flag(t.goal.asksWhy)
 	g.fillGroup(r, v)
@@ -201,10 +219,62 @@ func (g *gauge) fillKind(r int, v *vector) {
 	k := g.t.kind[r]
 	v[fComment], v[fStructure], v[fImport] = flag(k&isComment != 0), flag(k&isStructure != 0), flag(k&isImport != 0)
 	v[fDirective], v[fHeading], v[fFenced] = flag(k&isDirective != 0), flag(k&isHeading != 0), flag(k&isFenced != 0)
+	v[fClosing], v[fDecorator] = flag(k&isClosing != 0), flag(k&isDecorator != 0)
 	line := g.t.row(r)
+	fillShape(line, v)
 	v[fLength] = float32(min(300, len(line)))
 	v[fList] = flag(line[0] == '-' || line[0] == '*' || line[0] == '+' || classes[line[0]] == digitClass)
 	v[fProse] = flag(classes[line[0]] == upperClass)
+}
+
+// fillShape measures how a row is written.
+func fillShape(line string, v *vector) {
+	last := line[len(line)-1]
+	v[fOpens] = flag(last == '{' || last == ':' || last == '(' || last == '[')
+	assign, called, quoted := false, false, false
+	for i := 1; i < len(line) && i < 120; i++ {
+		switch line[i] {
+		case '=':
+			assign = assign || line[i-1] != '=' && line[i-1] != '!' && (i+1 == len(line) || line[i+1] != '=')
+		case '(':
+			called = called || classes[line[i-1]] != sepClass
+		case '"', '\'', '`':
+			quoted = true
+		}
+	}
+	v[fAssign], v[fCalls], v[fQuoted] = flag(assign), flag(called), flag(quoted)
+	v[fControl] = 0
+	if c := line[0]; classes[c] == lowerClass {
+		v[fControl] = flag(keywords[firstWord(line)]&calls != 0)
+	}
+}
+
+// wholes is how much of the goal's identifiers each row names.
+func (m *matches) wholes(rows int) []float32 {
+	out := make([]float32, rows)
+	for r := range out {
+		for _, n := range m.of(r) {
+			if m.whole[n] {
+				out[r] += m.termWeight[m.term[n]]
+			}
+		}
+	}
+	return scaled(out)
+}
+
+// freshNames counts, for every row, the words of several parts that no row before it has.
+func (t *text) freshNames() []uint8 {
+	out := make([]uint8, t.rows())
+	for id := 1; id < t.vocab.len(); id++ {
+		x := &t.vocab.terms[id]
+		if x.size < 6 || !x.compound {
+			continue
+		}
+		if r := x.born; out[r] < 8 {
+			out[r]++
+		}
+	}
+	return out
 }
 
 // pairs counts neighbouring words of the goal that are neighbours in a row too.

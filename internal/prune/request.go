@@ -70,10 +70,17 @@ func (s Structure) String() string {
 	return "all"
 }
 
+// Part is something besides the goal that tells what is wanted, such as the task that the goal is a step of.
+type Part struct {
+	Text   string
+	Weight float64 // beside the goal's 1
+}
+
 // Request is a text to prune and the bounds to keep.
 type Request struct {
 	Text          string
 	Goal          string
+	Parts         []Part // what else tells what is wanted
 	Source        Source
 	MaxPruneRatio float64 // most lines cut, as a share of all lines; NaN and below 0 mean 0
 	MinKeepLines  int     // least lines kept, where there are that many

@@ -6,6 +6,7 @@ type text struct {
 	src    string
 	source Source
 	lines  Lines
+	deco   decoration
 	goal   *goal
 	vocab  *vocab
 
@@ -49,7 +50,8 @@ const pollBytes = 1 << 16
 // readText finds rows and terms. It reports false when time ran out.
 func readText(req Request, lines Lines) (*text, bool) {
 	t := &text{
-		src: req.Text, source: req.Source, lines: lines, goal: newGoal(req.Goal, req.Source), vocab: newVocab(len(req.Text)), expired: req.Expired,
+		src: req.Text, source: req.Source, lines: lines, deco: findDecoration(lines, req.Source),
+		goal: newGoal(req), vocab: newVocab(len(req.Text)), expired: req.Expired,
 	}
 	rows := 0
 	t.eachRow(func(int, int, int, int) bool {
@@ -61,13 +63,16 @@ func readText(req Request, lines Lines) (*text, bool) {
 	t.indent = make([]uint16, 0, rows)
 	t.kind = make([]kind, rows)
 	t.terms = make([]uint32, 0, len(req.Text)/6)
-	s := splitter{emit: func(hash uint64, start, end int) {
-		t.terms = append(t.terms, t.vocab.add(hash, len(t.line), start, end))
+	s := splitter{emit: func(hash uint64, start, end int, compound bool) {
+		t.terms = append(t.terms, t.vocab.add(hash, len(t.line), start, end, compound))
 	}}
 	done := 0
 	ok := t.eachRow(func(line, columns, body, end int) bool {
 		t.first = append(t.first, uint32(len(t.terms))) //nolint:gosec // fewer than bytes
-		for body < end {                                // a line may be the whole text
+		if t.deco.skip != nil && !t.deco.silent() {
+			body = t.lines.start(line + 1)
+		}
+		for body < end { // a line may be the whole text
 			stop := min(end, body+pollBytes)
 			for stop < end && classes[req.Text[stop]] != sepClass && stop < body+2*pollBytes {
 				stop++
@@ -97,9 +102,12 @@ func (t *text) late() bool { return t.expired != nil && t.expired() }
 
 func (t *text) rows() int { return len(t.line) }
 
-// bounds are the offsets of line i, from 0, without its line ending.
+// bounds are the offsets of line i, from 0, without what decorates it and its line ending.
 func (t *text) bounds(i int) (start, end int) {
 	start, end = t.lines.start(i+1), t.lines.start(i+2)
+	if t.deco.skip != nil {
+		start += int(t.deco.skip[i])
+	}
 	if end > start && t.src[end-1] == '\n' {
 		end--
 	}
@@ -127,6 +135,9 @@ func (t *text) termsOf(r int) []uint32 { return t.terms[t.first[r]:t.first[r+1]]
 func (t *text) eachRow(use func(line, columns, body, end int) bool) bool {
 	last, same := "", 0
 	for i := range t.lines.Len() {
+		if t.deco.frame != nil && t.deco.frame[i] {
+			continue
+		}
 		start, end := t.bounds(i)
 		body, columns := skipSpace(t.src, start, end)
 		if body == end {
@@ -144,8 +155,8 @@ func (t *text) eachRow(use func(line, columns, body, end int) bool) bool {
 	return true
 }
 
-// skipSpace returns where the white space at start ends, and how many columns it spans; a tab is four. A byte order mark and
-// form feeds are white space.
+// skipSpace returns where the white space at start ends, and how many columns it spans; a tab is four. A byte order mark, form
+// feeds and a terminal's escape sequences are white space.
 func skipSpace(s string, start, end int) (at, columns int) {
 	for at = start; at < end; at++ {
 		switch s[at] {
@@ -154,6 +165,8 @@ func skipSpace(s string, start, end int) (at, columns int) {
 		case '\t':
 			columns += 4
 		case '\r', '\f', '\v':
+		case 0x1b:
+			at = skipEscape(s, at, end) - 1
 		case 0xef:
 			if at != 0 || end-at < 3 || s[at:at+3] != "\ufeff" {
 				return at, min(columns, 1<<15)

@@ -14,7 +14,10 @@ type term struct {
 	rows uint32 // how many rows hold it
 	last uint32 // the latest of them, plus one
 	at   uint32 // where it first stands in the text
+	born uint32 // the first row that holds it
 	size uint8  // its length there, 255 for longer
+
+	compound bool // a word of several parts
 }
 
 // unknown is the number of every term that found no room.
@@ -27,7 +30,7 @@ func newVocab(textLen int) *vocab {
 func (v *vocab) len() int { return len(v.terms) }
 
 // add counts a term that stands at text[start:end] in a row and returns its number.
-func (v *vocab) add(hash uint64, row, start, end int) uint32 {
+func (v *vocab) add(hash uint64, row, start, end int, compound bool) uint32 {
 	mask := uint64(len(v.slots)) - 1
 	r := uint32(row + 1) //nolint:gosec // rows are fewer than bytes
 	i := hash >> 20 & mask
@@ -46,7 +49,7 @@ func (v *vocab) add(hash uint64, row, start, end int) uint32 {
 	}
 	id := uint32(len(v.terms)) //nolint:gosec // limit keeps it far below
 	v.terms = append(v.terms, term{
-		hash: hash, rows: 1, last: r, at: uint32(start), size: uint8(min(255, end-start)), //nolint:gosec // offsets are below MaxText
+		hash: hash, rows: 1, last: r, born: r - 1, at: uint32(start), size: uint8(min(255, end-start)), compound: compound, //nolint:gosec // offsets are below MaxText
 	})
 	v.slots[i] = id + 1
 	if 2*len(v.terms) > len(v.slots) {

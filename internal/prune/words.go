@@ -39,14 +39,18 @@ const maxPart = 40
 // splitter cuts text into terms. It is reused from line to line.
 type splitter struct {
 	buf  [maxPart]byte
-	emit func(term uint64, start, end int) // offsets in the text; end - start may be longer than maxPart
+	emit func(term uint64, start, end int, compound bool) // offsets in the text; end - start may be longer than maxPart
 }
 
 // split emits the terms of text[start:end].
 func (s *splitter) split(text string, start, end int) {
 	for i := start; i < end; {
 		if classes[text[i]] == sepClass || text[i] == '_' {
-			i++
+			if text[i] == 0x1b {
+				i = skipEscape(text, i, end)
+			} else {
+				i++
+			}
 			continue
 		}
 		i = s.word(text, i, end)
@@ -59,7 +63,7 @@ func (s *splitter) word(text string, i, end int) int {
 	partStart := i
 	flush := func(at int) {
 		if n > 0 {
-			s.emit(hashBytes(s.buf[:stem(s.buf[:n])]), partStart, at)
+			s.emit(hashBytes(s.buf[:stem(s.buf[:n])]), partStart, at, false)
 			parts++
 			n = 0
 		}
@@ -139,7 +143,7 @@ func (s *splitter) word(text string, i, end int) int {
 done:
 	flush(i)
 	if parts > 1 {
-		s.emit(hashWhole(text[start:i]), start, i)
+		s.emit(hashWhole(text[start:i]), start, i, true)
 	}
 	return i
 }
@@ -153,13 +157,13 @@ func (s *splitter) ideographs(text string, i, end int) int {
 			break
 		}
 		if prev >= 0 {
-			s.emit(hashWhole(text[prev:i+size]), prev, i+size)
+			s.emit(hashWhole(text[prev:i+size]), prev, i+size, false)
 		}
 		prev = i
 		i += size
 	}
 	if prev == first {
-		s.emit(hashWhole(text[first:i]), first, i)
+		s.emit(hashWhole(text[first:i]), first, i, false)
 	}
 	return i
 }

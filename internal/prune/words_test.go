@@ -8,7 +8,7 @@ import (
 
 func termsIn(s string) (out []string) {
 	sp := splitter{}
-	sp.emit = func(_ uint64, start, end int) { out = append(out, s[start:end]) }
+	sp.emit = func(_ uint64, start, end int, _ bool) { out = append(out, s[start:end]) }
 	sp.split(s, 0, len(s))
 	return out
 }
@@ -37,7 +37,7 @@ func TestWordsAreSplitWhereIdentifiersJoin(t *testing.T) {
 
 func TestFormsOfAWordAreOneTerm(t *testing.T) {
 	hash := func(s string) (h uint64) {
-		sp := splitter{emit: func(x uint64, _, _ int) { h = x }}
+		sp := splitter{emit: func(x uint64, _, _ int, _ bool) { h = x }}
 		sp.split(s, 0, len(s))
 		return h
 	}
@@ -62,17 +62,17 @@ func TestGoalLeavesEmptyWordsOut(t *testing.T) {
 		"":                               nil,
 	} {
 		var got []string
-		for _, term := range newGoal(in, Code).terms {
+		for _, term := range newGoal(Request{Goal: in, Source: Code}).terms {
 			got = append(got, term.text)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("terms of goal %q = %q, want %q", in, got, want)
 		}
 	}
-	if g := newGoal(strings.Repeat("word1 word2x ", 1<<20), Docs); len(g.terms) > maxGoalTerms {
+	if g := newGoal(Request{Goal: strings.Repeat("word1 word2x ", 1<<20), Source: Docs}); len(g.terms) > maxGoalTerms {
 		t.Errorf("a huge goal has %d terms", len(g.terms))
 	}
-	if g := newGoal("Why did the build fail?", Logs); !g.asksWhy || g.own != 0 {
+	if g := newGoal(Request{Goal: "Why did the build fail?", Source: Logs}); !g.asksWhy || g.own != 0 {
 		t.Errorf("asksWhy = %v, own = %d", g.asksWhy, g.own)
 	}
 }

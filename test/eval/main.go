@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"secateur/internal/prune"
+	"secateur/internal/pruner"
 	"secateur/test/eval/cases"
 	"secateur/test/eval/fit"
 )
@@ -57,12 +58,16 @@ func run(args []string, out io.Writer) error {
 		e.predictions = f
 	}
 	for _, c := range all {
-		if err := e.judge(c); err != nil {
+		if err := e.judge(c.WithTask()); err != nil {
 			return err
 		}
 	}
 	if *folds > 0 {
-		if err := e.judgeUnseen(all, *folds); err != nil {
+		used, err := cases.Sessions(filepath.Join(filepath.Dir(cases.Folder()), "sessions"), kindOf)
+		if err != nil {
+			return err
+		}
+		if err := e.judgeUnseen(all, used, *folds); err != nil {
 			return err
 		}
 	}
@@ -75,6 +80,8 @@ func run(args []string, out io.Writer) error {
 	}
 	return os.WriteFile(*doc, e.document(), 0o644) //nolint:gosec // documentation
 }
+
+func kindOf(_, text string) string { return pruner.GuessSource("", text).String() }
 
 // key names one row of the results.
 type key struct {
@@ -123,19 +130,18 @@ func (e *evaluation) judge(c *cases.Case) error {
 }
 
 // judgeUnseen prunes every case with a model that has not seen its project.
-func (e *evaluation) judgeUnseen(all []*cases.Case, folds int) error {
+func (e *evaluation) judgeUnseen(all, used []*cases.Case, folds int) error {
 	for _, name := range []string{"code", "docs", "logs"} {
-		own := slices.DeleteFunc(slices.Clone(all), func(c *cases.Case) bool { return c.Set != name })
-		if len(own) == 0 {
-			continue
-		}
 		set := fit.Chosen(name)
-		data, err := fit.Measure(own, set.Bins, nil)
+		data, err := fit.Measure(fit.Course(name, all, used), set.Bins, nil)
 		if err != nil {
 			return err
 		}
 		scores := data.HeldOut(set, folds)
 		for _, s := range data.Samples {
+			if !s.Judge {
+				continue
+			}
 			sheet := newSheet(s.Case)
 			for _, ratio := range ratios {
 				for _, st := range []prune.Structure{prune.Enclosing, prune.All} {

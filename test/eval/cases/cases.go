@@ -20,8 +20,11 @@ type Case struct {
 	Subset     string  `json:"subset"`
 	Lang       string  `json:"lang"`
 	Repo       string  `json:"repo"`
+	Path       string  `json:"path"`
 	SourceType string  `json:"source_type"`
 	Goal       string  `json:"goal_hint"`
+	Task       string  `json:"goal_task"` // views: what the agent was to do
+	Numbered   bool    `json:"numbered"`  // views: the lines begin with numbers that are not part of the text
 	Text       string  `json:"text"`
 	Gold       []int   `json:"gold"`
 	Groups     [][]int `json:"gold_groups"`

@@ -12,7 +12,9 @@ type table struct {
 	bins  [][]uint8 // per feature, per row
 	gold  []bool
 	group []int32 // case
-	cases int
+
+	weight []float64 // of each case
+	cases  int
 }
 
 // tree is oblivious: every level asks one question of all rows, so a row's answers are the number of its leaf.
@@ -105,8 +107,8 @@ func gradients(data *table, rows []int, score, golds, grad, hess []float64) {
 		if data.gold[r] {
 			y = 1 / golds[g]
 		}
-		grad[r] = y - p
-		hess[r] = p*(1-p) + 1e-7
+		grad[r] = data.weight[g] * (y - p)
+		hess[r] = data.weight[g] * (p*(1-p) + 1e-7)
 	}
 }
 

@@ -34,6 +34,7 @@ func Chosen(set string) Settings {
 // Sample is a case, measured.
 type Sample struct {
 	Case  *cases.Case
+	Judge bool // it is judged on; the others are only fitted to
 	trial *prune.Trial
 	first int // row of the table
 	rows  int
@@ -48,17 +49,18 @@ type Data struct {
 	names   []string
 }
 
-// Measure measures every case. Features named in drop are left out.
-func Measure(all []*cases.Case, bins int, drop []string) (*Data, error) {
-	d := &Data{names: prune.FeatureNames(), table: &table{cases: len(all)}}
+// Measure measures every case of a course. Features named in drop are left out.
+func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
+	d := &Data{names: prune.FeatureNames(), table: &table{cases: len(course)}}
 	var values [][]float32
-	for i, c := range all {
+	for i, l := range course {
+		c := l.Case
 		source, err := prune.ParseSource(c.SourceType)
 		if err != nil {
 			return nil, err
 		}
 		trial := prune.NewTrial(prune.Request{Text: c.Text, Goal: c.Goal, Source: source})
-		s := &Sample{Case: c, trial: trial, first: len(values)}
+		s := &Sample{Case: c, Judge: l.Judge, trial: trial, first: len(values)}
 		vectors := trial.Vectors()
 		s.rows = len(vectors)
 		values = append(values, vectors...)
@@ -66,6 +68,7 @@ func Measure(all []*cases.Case, bins int, drop []string) (*Data, error) {
 		for _, g := range c.Gold {
 			gold[g] = true
 		}
+		d.table.weight = append(d.table.weight, l.Weight)
 		for _, line := range trial.Lines() {
 			d.table.gold = append(d.table.gold, gold[line])
 			d.table.group = append(d.table.group, int32(i))

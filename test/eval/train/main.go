@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"secateur/internal/prune"
+	"secateur/internal/pruner"
 	"secateur/test/eval/cases"
 	"secateur/test/eval/fit"
 )
@@ -34,11 +35,17 @@ func run(args []string, out io.Writer) error {
 	trees := flags.Int("trees", 0, "trees, if not the chosen number")
 	rate := flags.Float64("rate", 0, "learning rate, if not the chosen one")
 	lambda := flags.Float64("lambda", 0, "restraint, if not the chosen one")
+	depth := flags.Int("depth", 0, "questions per tree, if not the chosen number")
+	rows := flags.Float64("rows", 0, "share of rows drawn, if not the chosen one")
 	seed := flags.Uint64("seed", 1, "seed of the draws")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	all, err := cases.Load(cases.Folder())
+	if err != nil {
+		return err
+	}
+	used, err := cases.Sessions(filepath.Join(filepath.Dir(cases.Folder()), "sessions"), kindOf)
 	if err != nil {
 		return err
 	}
@@ -48,14 +55,19 @@ func run(args []string, out io.Writer) error {
 		if *trees > 0 {
 			set.Trees = *trees
 		}
+		if *depth > 0 {
+			set.Depth = *depth
+		}
+		if *rows > 0 {
+			set.Rows = *rows
+		}
 		if *rate > 0 {
 			set.Rate = *rate
 		}
 		if *lambda > 0 {
 			set.Lambda = *lambda
 		}
-		own := slices.DeleteFunc(slices.Clone(all), func(c *cases.Case) bool { return c.Set != name })
-		data, err := fit.Measure(own, set.Bins, strings.Split(*drop, ","))
+		data, err := fit.Measure(fit.Course(name, all, used), set.Bins, strings.Split(*drop, ","))
 		if err != nil {
 			return err
 		}
@@ -72,12 +84,15 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
+func kindOf(_, text string) string { return pruner.GuessSource("", text).String() }
+
 // report prints what of the gold survives at each ratio and the share of lines cut, for all cases and for each subset.
 func report(out io.Writer, name string, samples []*fit.Sample, scores []float32) {
-	subsets := []string{""}
+	samples = slices.DeleteFunc(slices.Clone(samples), func(s *fit.Sample) bool { return !s.Judge })
+	var subsets []string
 	for _, s := range samples {
-		if !slices.Contains(subsets, s.Case.Subset) {
-			subsets = append(subsets, s.Case.Subset)
+		if !slices.Contains(subsets, s.Case.Set) {
+			subsets = append(subsets, s.Case.Set)
 		}
 	}
 	for _, subset := range subsets {
@@ -85,7 +100,7 @@ func report(out io.Writer, name string, samples []*fit.Sample, scores []float32)
 		for _, ratio := range []float64{.3, .5, .7, .9} {
 			sum, pruned, n := 0.0, 0.0, 0.0
 			for _, s := range samples {
-				if subset != "" && s.Case.Subset != subset {
+				if s.Case.Set != subset {
 					continue
 				}
 				res := s.Plan(scores, ratio, prune.Enclosing)

@@ -1,0 +1,204 @@
+package cases
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// message is a message of a recorded run.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	Calls   []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+	CallID string `json:"tool_call_id"`
+}
+
+func (m *message) words() string {
+	var b strings.Builder
+	b.WriteString(m.Content)
+	for _, c := range m.Calls {
+		b.WriteByte('\n')
+		b.WriteString(stringsOf(c.Function.Arguments))
+	}
+	return b.String()
+}
+
+// Sessions makes cases of the recorded agent runs: a big tool result, the goal that the conversation gives, and as gold the lines
+// that hold an identifier which the agent uses later and has from nowhere else. kind tells what a result is.
+func Sessions(dir string, kind func(call, text string) string) ([]*Case, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*Case
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		z, err := gzip.NewReader(bufio.NewReader(f))
+		if err != nil {
+			return nil, err
+		}
+		d := json.NewDecoder(z)
+		for {
+			var s struct {
+				ID       string    `json:"id"`
+				Source   string    `json:"source"`
+				Messages []message `json:"messages"`
+			}
+			if err := d.Decode(&s); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			out = append(out, usedLater(s.ID, projectOf(s.ID, s.Source), s.Messages, kind)...)
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// projectOf is the project that a run worked on: that of the task where its name tells, else that of the transcript.
+func projectOf(id, source string) string {
+	_, task, _ := strings.Cut(id, "/")
+	if owner, rest, ok := strings.Cut(task, "__"); ok {
+		name, _, _ := strings.Cut(rest, "-")
+		return owner + "/" + name
+	}
+	project, _, _ := strings.Cut(source, ":")
+	return project
+}
+
+const (
+	minSession = 2500 // characters of a result worth a case
+	maxSaid    = 1000
+	maxTask    = 600
+)
+
+func usedLater(id, project string, messages []message, kind func(call, text string) string) (out []*Case) {
+	known := map[string]bool{} // identifiers seen so far
+	task, said := "", ""
+	calls := map[string]string{}
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case "user":
+			if task == "" {
+				task = m.Content[:min(len(m.Content), maxTask)]
+			}
+		case "assistant":
+			if m.Content != "" {
+				said = m.Content[max(0, len(m.Content)-maxSaid):]
+			}
+			for _, c := range m.Calls {
+				calls[c.ID] = stringsOf(c.Function.Arguments)
+			}
+		case "tool":
+			if len(m.Content) < minSession || len(m.Content) > 400_000 {
+				break
+			}
+			later := map[string]bool{}
+			for j := i + 1; j < len(messages); j++ {
+				if messages[j].Role == "assistant" {
+					eachIdentifier(messages[j].words(), func(w string) { later[w] = true })
+				}
+			}
+			call := calls[m.CallID]
+			c := &Case{
+				ID: fmt.Sprintf("%s-%d", id, i), Set: "used", Repo: project, SourceType: kind(call, m.Content),
+				Goal: call + "\n" + said, Task: task, Text: m.Content,
+			}
+			fresh := map[string]bool{}
+			for n, line := range strings.Split(m.Content, "\n") {
+				hit := false
+				eachIdentifier(line, func(w string) {
+					if later[w] && !known[w] && !fresh[w] {
+						hit, fresh[w] = true, true
+					}
+				})
+				if hit {
+					c.Gold = append(c.Gold, n+1)
+				}
+			}
+			if len(c.Gold) > 0 {
+				c.Groups = [][]int{c.Gold}
+				out = append(out, c)
+			}
+		}
+		eachIdentifier(m.words(), func(w string) { known[w] = true })
+	}
+	return out
+}
+
+// stringsOf are the strings of a call's arguments, without the JSON around them.
+func stringsOf(arguments string) string {
+	var v any
+	if json.Unmarshal([]byte(arguments), &v) != nil {
+		return arguments
+	}
+	var b strings.Builder
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v)
+			b.WriteByte('\n')
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			for _, k := range sortedKeys(v) {
+				walk(v[k])
+			}
+		}
+	}
+	walk(v)
+	return b.String()
+}
+
+// eachIdentifier finds the words that one would remember: six letters, digits or underscores at least, with a digit, an underscore
+// or an inner capital.
+func eachIdentifier(text string, use func(string)) {
+	start := -1
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && (text[i] == '_' || text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z') {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 && i-start >= 6 && isShaped(text[start:i]) {
+			use(text[start:i])
+		}
+		start = -1
+	}
+}
+
+func isShaped(w string) bool {
+	for i := range len(w) {
+		c := w[i]
+		if c == '_' || c >= '0' && c <= '9' || i > 0 && c < 'a' && w[i-1] >= 'a' {
+			return true
+		}
+		if i > 1 && c >= 'a' && w[i-1] < 'a' && w[i-2] < 'a' {
+			return true
+		}
+	}
+	return false
+}
