@@ -21,10 +21,22 @@ type ServerState struct {
 	Problems  []string `json:"problems,omitempty"` // what it lists and cannot be used
 }
 
+// StoreState is what /readyz tells of the store of originals.
+type StoreState struct {
+	State     string `json:"state"` // ok; full: nothing more is cut until something expires
+	Kind      string `json:"kind"`  // memory, file
+	Originals int    `json:"originals"`
+	Bytes     int64  `json:"bytes"`
+	MaxBytes  int64  `json:"max_bytes"`
+	Refused   int64  `json:"refused"` // originals that were not kept since the start, so that their texts passed whole
+	Dropped   int64  `json:"dropped"` // originals that went to make room
+}
+
 // Health is what the answers are made of.
 type Health struct {
 	Draining func() bool          // the program is about to stop
 	Servers  func() []ServerState // every configured server
+	Store    func() StoreState    // nil: nothing is said of it
 }
 
 // Alive answers GET /healthz: whoever can answer is alive.
@@ -35,12 +47,14 @@ func (h Health) Alive(w http.ResponseWriter, _ *http.Request) {
 }
 
 // Ready answers GET /readyz: 200 once every server has started or shown that it cannot, 503 before that and while
-// the program drains. One dead server does not take the others' doors away. The list is for callers who may see it.
-func (h Health) Ready(w http.ResponseWriter, withServers bool) {
+// the program drains. One dead server does not take the others' doors away. What is
+// said beside that is for callers who may see it.
+func (h Health) Ready(w http.ResponseWriter, withDetails bool) {
 	servers := h.Servers()
 	answer := struct {
 		Status  string        `json:"status"`
 		Servers []ServerState `json:"servers,omitzero"`
+		Store   *StoreState   `json:"store,omitzero"`
 	}{Status: "ready"}
 	status := http.StatusOK
 	for _, s := range servers {
@@ -51,8 +65,11 @@ func (h Health) Ready(w http.ResponseWriter, withServers bool) {
 	if h.Draining() {
 		answer.Status, status = "stopping", http.StatusServiceUnavailable
 	}
-	if withServers {
+	if withDetails {
 		answer.Servers = servers
+		if h.Store != nil {
+			answer.Store = new(h.Store())
+		}
 	}
 	writeJSON(w, status, answer)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"secateur/internal/admin"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/originals"
@@ -94,6 +95,17 @@ func (a *App) openStore() (originals.StoreCloser, error) {
 
 func (a *App) storeOptions() originals.Options {
 	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log}
+}
+
+func (a *App) storeState() admin.StoreState {
+	s := a.store.Stats()
+	state := admin.StoreState{
+		State: "ok", Kind: s.Kind, Originals: s.Count, Bytes: s.Bytes, MaxBytes: s.MaxBytes, Refused: s.Refused, Dropped: s.Dropped,
+	}
+	if s.Full {
+		state.State = "full"
+	}
+	return state
 }
 
 // close lets go of what New opened.

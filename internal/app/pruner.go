@@ -27,7 +27,9 @@ func NewPruner(opt Options) (*Pruner, error) {
 	a := newApp(opt)
 	var err error
 	if !opt.StoreGiven && !opt.Config.Given("store") {
-		a.store = &originals.Memory{MaxBytes: a.cfg.Store.MaxBytes, TTL: a.cfg.Pruner.PruneIDTTL}
+		a.store = originals.WithReports(&originals.Memory{
+			MaxBytes: a.cfg.Store.MaxBytes, TTL: a.cfg.Pruner.PruneIDTTL, DropOldest: a.cfg.Store.WhenFull == originals.WhenFullOldest,
+		}, a.log)
 	} else if a.store, err = a.openStore(); err != nil {
 		return nil, err
 	}

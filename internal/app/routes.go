@@ -38,7 +38,7 @@ func (a *App) routes() (*doors, error) {
 	if err != nil {
 		return nil, err
 	}
-	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates}
+	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates, Store: a.storeState}
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", g.open(health.Alive))
 	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.knows(r)) }))

@@ -109,7 +109,8 @@ var keys = map[string]keyInfo{
 
 	"store":                {doc: "Where originals are kept, so that every cut can be undone."},
 	"store.url":            {doc: "memory: or file:DIR."},
-	"store.max_bytes":      {doc: "Room for all originals. A full store means that nothing more is cut.", least: new(1.0)},
+	"store.max_bytes":      {doc: "Room for all originals.", least: new(1.0)},
+	"store.when_full":      {doc: "What happens when that is used up: refuse means that nothing more is cut, oldest that the originals go that were not used for longest.", enum: []string{"refuse", "oldest"}},
 	"store.ttl_s":          {doc: "Seconds an original is kept after its last use.", above: new(0.0)},
 	"store.put_timeout_ms": {doc: "A slower store means that nothing is cut. 0: wait.", least: new(0.0)},
 

@@ -62,7 +62,7 @@ func (g *Gateway) keep(ctx context.Context, server string, doc []byte, cuts []ma
 		id, err := g.opt.Originals.Put(ctx, tenant, c.Text(doc))
 		if err != nil { // content fails open: what cannot be kept is not cut
 			g.metrics.refused(server)
-			g.opt.Log.WarnContext(ctx, "original not kept, observation passes whole", "upstream", server, "chars", c.Chars, "err", err)
+			g.opt.Log.DebugContext(ctx, "original not kept, observation passes whole", "upstream", server, "chars", c.Chars, "err", err)
 			continue
 		}
 		c.ID = id
@@ -87,7 +87,7 @@ func (g *Gateway) announce(ctx context.Context, h http.Header, ids []string) {
 	if len(distinct) > maxListed {
 		index, err := g.opt.Originals.Put(ctx, tenant, strings.Join(distinct, "\n")+"\n")
 		if err != nil {
-			g.opt.Log.WarnContext(ctx, "list of originals not kept", "ids", len(distinct), "err", err)
+			g.opt.Log.DebugContext(ctx, "list of originals not kept", "ids", len(distinct), "err", err)
 		} else {
 			h.Set(headerIndex, index)
 		}

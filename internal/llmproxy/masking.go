@@ -192,7 +192,7 @@ func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
 		}
 		unkept = append(unkept, cut.Message)
 		if len(unkept) == 1 {
-			x.p.opt.Log.WarnContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
+			x.p.opt.Log.DebugContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
 		}
 	}
 	x.p.metrics.unkept.WithLabelValues(x.to.provider.name).Add(float64(len(unkept)))

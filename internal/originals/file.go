@@ -30,6 +30,8 @@ type FileOptions struct {
 	MaxBytes int64         // room on disk, for all processes that share the directory; 0: as Default
 	TTL      time.Duration // how long an original lives after it was last put or got; 0: as Default
 	Log      *slog.Logger  // nil discards
+
+	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
 }
 
 // File is a Store of one file per original, in a directory that may be shared by several processes and outlives
@@ -40,6 +42,7 @@ type File struct {
 	dir      string
 	maxBytes int64
 	ttl      time.Duration
+	oldest   bool // FileOptions.DropOldest
 	log      *slog.Logger
 	codec    codec
 	buffers  sync.Pool // *[]byte, for what is being written
@@ -49,8 +52,10 @@ type File struct {
 	mu      sync.Mutex
 	closed  bool
 	usage   usage
-	sound   map[string]struct{} // ids whose file this process wrote or has checked
+	sound   map[string]time.Time // ids whose file this process wrote or has checked, and when it last used it
+	lacking int64                // the size of the last one for which there was no room; 0: there was
 	refused int64
+	dropped int64
 	corrupt int64
 }
 
@@ -77,7 +82,7 @@ func OpenFile(o FileOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, log: o.Log, codec: c, sound: map[string]struct{}{}}
+	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, log: o.Log, codec: c, sound: map[string]time.Time{}}
 	ctx := context.Background()
 	if err := f.prepare(ctx); err != nil {
 		_ = f.Close()
@@ -113,7 +118,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 		return id, err
 	}
 	// Compressing is the dear part: ask first whether there is room for any file at all.
-	if f.full() && (!f.rescanNow(ctx) || f.full()) {
+	if !f.hasRoom(blockSize) && !f.makeRoom(ctx, blockSize) {
 		return "", ErrFull
 	}
 	buf, _ := f.buffers.Get().(*[]byte)
@@ -171,7 +176,7 @@ func (f *File) Stats() Stats {
 	defer f.mu.Unlock()
 	return Stats{
 		Kind: "file", Count: f.usage.count, Bytes: f.usage.bytes, MaxBytes: f.maxBytes,
-		Refused: f.refused, Corrupt: f.corrupt,
+		Full: f.lacking > 0 && f.usage.bytes+f.lacking > f.maxBytes, Refused: f.refused, Dropped: f.dropped, Corrupt: f.corrupt,
 	}
 }
 
@@ -215,5 +220,5 @@ func (f *File) setSound(id string) {
 	if len(f.sound) >= maxSound {
 		clear(f.sound) // they will be checked again
 	}
-	f.sound[id] = struct{}{}
+	f.sound[id] = time.Now()
 }

@@ -65,8 +65,8 @@ func (f *File) renewKept(ctx context.Context, tenant, id string) (bool, error) {
 		if err != nil {
 			return false, nil // whatever is wrong with the file, it will be written anew
 		}
-		f.setSound(id)
 	}
+	f.setSound(id)
 	return f.extend(id) == nil, nil
 }
 
@@ -81,7 +81,9 @@ func (f *File) renewRead(ctx context.Context, id string) {
 	defer unlock()
 	if err := f.extend(id); err != nil {
 		f.log.DebugContext(ctx, "original read but not renewed", "id", id, "err", err)
+		return
 	}
+	f.setSound(id) // it has just been decoded
 }
 
 // extend moves the moment of expiry, never to an earlier one: another process may give more time than this one.

@@ -64,23 +64,41 @@ func expired(info fs.FileInfo, now time.Time) bool { return !now.Before(info.Mod
 // onDisk is the room a file of this size takes.
 func onDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
 
-// reserve counts one more file of this size, after dropping the expired if need be, or says why it cannot be.
+// reserve counts one more file of this size, after making room if need be, or says why it cannot be.
 func (f *File) reserve(ctx context.Context, size int64) error {
 	switch {
 	case size > f.maxBytes:
 		return ErrTooLarge
-	case f.tryReserve(size), f.rescanNow(ctx) && f.tryReserve(size):
+	case f.tryReserve(size), f.makeRoom(ctx, size) && f.tryReserve(size):
 		return nil
 	default:
 		return ErrFull
 	}
 }
 
-// full reports whether not even the smallest file fits in.
-func (f *File) full() bool {
+// hasRoom reports whether a file of this size fits in.
+func (f *File) hasRoom(size int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.usage.bytes+blockSize > f.maxBytes
+	return f.usage.bytes+size <= f.maxBytes
+}
+
+// makeRoom drops what has expired and, where that is wanted, what was not used for longest. It reports whether a file
+// of this size fits in now.
+func (f *File) makeRoom(ctx context.Context, size int64) bool {
+	if f.rescanNow(ctx) && f.hasRoom(size) {
+		return true
+	}
+	if f.oldest {
+		f.dropOldest(ctx, size)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.usage.bytes+size <= f.maxBytes {
+		return true
+	}
+	f.lacking = size
+	return false
 }
 
 func (f *File) tryReserve(size int64) bool {
@@ -90,6 +108,7 @@ func (f *File) tryReserve(size int64) bool {
 		return false
 	}
 	f.usage.add(size, 1)
+	f.lacking = 0
 	return true
 }
 

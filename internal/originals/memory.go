@@ -17,12 +17,16 @@ type Memory struct {
 	MaxBytes int64         // room for texts and what keeping them costs; 0: as Default
 	TTL      time.Duration // how long an original lives after it was last put or got; 0: as Default
 
+	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
+
 	// One lock: it is held for a map access and a few pointers, never while hashing.
 	mu      sync.Mutex
 	byID    map[string]*kept
-	ring    kept // ring.next is the one that expires first: one TTL for all, so order of use is order of expiry
+	ring    kept // ring.next is the one that expires first: one TTL for all, so order of use (LRU) is order of expiry
 	bytes   int64
+	lacking int64 // what the last one cost for which there was no room; 0: there was
 	refused int64
+	dropped int64
 	closed  bool
 }
 
@@ -54,10 +58,16 @@ func (m *Memory) Put(_ context.Context, tenant, text string) (string, error) {
 		m.renew(k, now)
 		return id, nil
 	}
+	for m.DropOldest && m.bytes+cost > m.maxBytes() {
+		m.drop(m.ring.next)
+		m.dropped++
+	}
 	if m.bytes+cost > m.maxBytes() {
 		m.refused++
+		m.lacking = cost
 		return "", ErrFull
 	}
+	m.lacking = 0
 	if m.byID == nil {
 		m.byID = map[string]*kept{}
 		m.ring.prev, m.ring.next = &m.ring, &m.ring
@@ -90,7 +100,10 @@ func (m *Memory) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.dropExpired(time.Now())
-	return Stats{Kind: "memory", Count: len(m.byID), Bytes: m.bytes, MaxBytes: m.maxBytes(), Refused: m.refused}
+	return Stats{
+		Kind: "memory", Count: len(m.byID), Bytes: m.bytes, MaxBytes: m.maxBytes(),
+		Full: m.lacking > 0 && m.bytes+m.lacking > m.maxBytes(), Refused: m.refused, Dropped: m.dropped,
+	}
 }
 
 // Close forgets everything.
@@ -109,11 +122,15 @@ func (m *Memory) dropExpired(now time.Time) {
 		if now.Before(k.expires) {
 			return
 		}
-		m.unlink(k)
-		delete(m.byID, k.id)
-		m.bytes -= costOf(k.tenant, k.text)
+		m.drop(k)
 	}
 	m.byID = nil // a map keeps the room it once needed; an empty one gives it back
+}
+
+func (m *Memory) drop(k *kept) {
+	m.unlink(k)
+	delete(m.byID, k.id)
+	m.bytes -= costOf(k.tenant, k.text)
 }
 
 func (m *Memory) renew(k *kept, now time.Time) {

@@ -25,20 +25,20 @@ func Open(o Options) (StoreCloser, error) {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
 	if where.dir == "" {
-		return &Memory{MaxBytes: o.MaxBytes, TTL: o.TTL()}, nil
+		return WithReports(&Memory{MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest}, o.Log), nil
 	}
 	dir, err := where.resolve(o.Base, o.Home)
 	if err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
-	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), Log: o.Log})
+	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
 	if o.PutTimeoutMS == 0 {
-		return f, nil
+		return WithReports(f, o.Log), nil
 	}
-	return WithPutTimeout(f, o.PutTimeout()), nil
+	return WithReports(WithPutTimeout(f, o.PutTimeout()), o.Log), nil
 }
 
 // Dir is the directory of a store on disk; not ok for any other store.

@@ -12,9 +12,16 @@ import (
 type Settings struct {
 	URL          string  `toml:"url" json:"url"`                       // memory: or file:DIR
 	MaxBytes     int64   `toml:"max_bytes" json:"max_bytes"`           // room for all of them
+	WhenFull     string  `toml:"when_full" json:"when_full"`           // refuse | oldest; "": refuse
 	TTLSeconds   float64 `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
 	PutTimeoutMS int     `toml:"put_timeout_ms" json:"put_timeout_ms"` // a slower Put is given up; 0: never
 }
+
+// What a store does with an original for which there is no room.
+const (
+	WhenFullRefuse = "refuse" // it is not kept, so nothing is cut
+	WhenFullOldest = "oldest" // those that were not used for longest go (LRU)
+)
 
 const (
 	minTTL = time.Millisecond
@@ -23,7 +30,7 @@ const (
 
 // Default keeps up to 256 MiB in memory, each original for a day after its last use.
 func Default() Settings {
-	return Settings{URL: "memory:", MaxBytes: 256 << 20, TTLSeconds: 86400, PutTimeoutMS: 250}
+	return Settings{URL: "memory:", MaxBytes: 256 << 20, WhenFull: WhenFullRefuse, TTLSeconds: 86400, PutTimeoutMS: 250}
 }
 
 // Validate reports every mistake.
@@ -34,6 +41,9 @@ func (s Settings) Validate() error {
 	}
 	if s.MaxBytes <= 0 {
 		errs = append(errs, fmt.Errorf("max_bytes: %d is not positive", s.MaxBytes))
+	}
+	if s.WhenFull != "" && s.WhenFull != WhenFullRefuse && s.WhenFull != WhenFullOldest {
+		errs = append(errs, fmt.Errorf("when_full: %q is none of %s, %s", s.WhenFull, WhenFullRefuse, WhenFullOldest))
 	}
 	if inRange := s.TTLSeconds >= minTTL.Seconds() && s.TTLSeconds <= maxTTL.Seconds(); !inRange { // NaN too
 		errs = append(errs, fmt.Errorf("ttl_s: %v is not between %v and %.0f seconds",

@@ -25,9 +25,9 @@ func TestDefaultIsValid(t *testing.T) {
 
 func TestSettingsAreReadByTheirNames(t *testing.T) {
 	var got originals.Settings
-	err := toml.NewDecoder(strings.NewReader("url = 'file:x'\nmax_bytes = 1\nttl_s = 0.5\nput_timeout_ms = 2\n")).
+	err := toml.NewDecoder(strings.NewReader("url = 'file:x'\nmax_bytes = 1\nwhen_full = 'oldest'\nttl_s = 0.5\nput_timeout_ms = 2\n")).
 		DisallowUnknownFields().Decode(&got)
-	want := originals.Settings{URL: "file:x", MaxBytes: 1, TTLSeconds: 0.5, PutTimeoutMS: 2}
+	want := originals.Settings{URL: "file:x", MaxBytes: 1, WhenFull: "oldest", TTLSeconds: 0.5, PutTimeoutMS: 2}
 	if err != nil || got != want {
 		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}
@@ -53,6 +53,8 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 		{"a bare path", func(s *originals.Settings) { s.URL = "/var/x" }, []string{"url: not a store"}},
 		{"another kind", func(s *originals.Settings) { s.URL = "s3:x" }, []string{"url: unknown kind"}},
 		{"no room", func(s *originals.Settings) { s.MaxBytes = 0 }, []string{"max_bytes: 0"}},
+		{"nothing said of a full one", func(s *originals.Settings) { s.WhenFull = "" }, nil},
+		{"another way out when full", func(s *originals.Settings) { s.WhenFull = "newest" }, []string{`when_full: "newest" is none of refuse, oldest`}},
 		{"no time", func(s *originals.Settings) { s.TTLSeconds = 0 }, []string{"ttl_s: 0"}},
 		{"no number", func(s *originals.Settings) { s.TTLSeconds = math.NaN() }, []string{"ttl_s: NaN"}},
 		{"for ever", func(s *originals.Settings) { s.TTLSeconds = math.Inf(1) }, []string{"ttl_s: +Inf"}},

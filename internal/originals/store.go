@@ -11,7 +11,7 @@ var (
 	// ErrNotFound means that this tenant has no such original: it was never kept, its time is over, or it is
 	// another tenant's. Which of these is not told.
 	ErrNotFound = errors.New("no such original")
-	// ErrFull means that there is no room, not even after dropping what has expired.
+	// ErrFull means that there is no room, not even after dropping what may be dropped.
 	ErrFull = errors.New("store of originals is full")
 	// ErrTooLarge means that the text alone is larger than everything the store may hold.
 	ErrTooLarge = errors.New("text is larger than the store of originals")
@@ -47,6 +47,8 @@ type Stats struct {
 	Count    int    `json:"count"`     // originals kept
 	Bytes    int64  `json:"bytes"`     // room they take, with what keeping them costs
 	MaxBytes int64  `json:"max_bytes"` // room there is
+	Full     bool   `json:"full"`      // the last Put that found no room would find none now
 	Refused  int64  `json:"refused"`   // Puts that were not kept, for whatever reason
+	Dropped  int64  `json:"dropped"`   // living originals that this process dropped to make room
 	Corrupt  int64  `json:"corrupt"`   // originals found damaged and set aside
 }

@@ -151,7 +151,7 @@ func (s *Server) keep(ctx context.Context, text string) (id string, kept bool) {
 	id, err := s.opt.Originals.Put(ctx, s.opt.Tenant, text)
 	if err != nil {
 		id = originals.ID(s.opt.Tenant, text)
-		s.opt.Log.WarnContext(ctx, "original not kept, text passes whole", "id", id, "bytes", len(text), "err", err)
+		s.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "id", id, "bytes", len(text), "err", err)
 		return id, false
 	}
 	return id, true

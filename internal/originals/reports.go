@@ -1,0 +1,87 @@
+package originals
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// reportEvery is how often the operator hears of originals that cannot be kept.
+const reportEvery = time.Minute
+
+// WithReports logs what a store could not keep, or dropped to keep something else: the first time at once, then once a
+// minute at most, with counts of what came together meanwhile. Whoever calls Put need not log it. Log nil discards.
+func WithReports(store StoreCloser, log *slog.Logger) StoreCloser {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &reported{StoreCloser: store, log: log}
+}
+
+type reported struct {
+	StoreCloser
+	log *slog.Logger
+
+	mu        sync.Mutex
+	refusals  refusals  // guarded by mu; since they were last told
+	told      time.Time // guarded by mu; when that was
+	dropped   int64     // guarded by mu; as of when they were last told
+	toldDrops time.Time // guarded by mu
+}
+
+// refusals counts the Puts that were not kept, by reason.
+type refusals struct{ full, tooLarge, unavailable int }
+
+func (r *reported) Put(ctx context.Context, tenant, text string) (string, error) {
+	id, err := r.StoreCloser.Put(ctx, tenant, text)
+	if err != nil {
+		r.refused(ctx, err)
+	} else {
+		r.kept(ctx)
+	}
+	return id, err
+}
+
+// refused counts a refusal and tells, where it is time to.
+func (r *reported) refused(ctx context.Context, err error) {
+	r.mu.Lock()
+	switch {
+	case errors.Is(err, ErrFull):
+		r.refusals.full++
+	case errors.Is(err, ErrTooLarge):
+		r.refusals.tooLarge++
+	default:
+		r.refusals.unavailable++
+	}
+	if time.Since(r.told) < reportEvery {
+		r.mu.Unlock()
+		return
+	}
+	counts := r.refusals
+	r.refusals, r.told = refusals{}, time.Now()
+	r.mu.Unlock()
+	s := r.Stats()
+	hint := "raise store.max_bytes, or set store.when_full = \"oldest\" to drop what was not used for longest"
+	if counts.full == 0 && counts.tooLarge == 0 {
+		hint = "look at store.url and store.put_timeout_ms"
+	}
+	r.log.WarnContext(ctx, "originals not kept, their texts pass whole", "full", counts.full, "too_large", counts.tooLarge,
+		"unavailable", counts.unavailable, "bytes", s.Bytes, "max_bytes", s.MaxBytes, "err", err, "hint", hint)
+}
+
+// kept tells of what was dropped for it, where something was and it is time to.
+func (r *reported) kept(ctx context.Context) {
+	s := r.Stats()
+	r.mu.Lock()
+	count := s.Dropped - r.dropped
+	if count <= 0 || time.Since(r.toldDrops) < reportEvery {
+		r.mu.Unlock()
+		return
+	}
+	r.dropped, r.toldDrops = s.Dropped, time.Now()
+	r.mu.Unlock()
+	r.log.InfoContext(ctx, "originals dropped to make room, the least recently used first", "count", count,
+		"bytes", s.Bytes, "max_bytes", s.MaxBytes)
+}
