@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	},
 	"gateway":  {"upstream", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
-	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "rpc", "rawjson"},
+	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "era", "rpc", "rawjson"},
 	"llmproxy": {"originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
@@ -46,14 +46,14 @@ var arrows = map[string][]string{
 	"rpchttp":    {"rpc", "access"},
 
 	// core
-	"toolserver": {"rpc", "rawjson"},
+	"toolserver": {"era", "rpc", "rawjson"},
 	"rpc":        {"rawjson"},
-	"era":        {"rawjson"},
+	"era":        {"rpc", "rawjson"},
 	"mask":       {"rawjson"},
 	"rawjson":    {},
 	"chat":       {"bill", "prune", "rawjson"},
 	"bill":       {},
-	"catalog":    {"rawjson"},
+	"catalog":    {"era", "rawjson"},
 	"prune":      {"tokens"},
 	"tokens":     {},
 	"access":     {"rawjson", "secret"},

@@ -8,12 +8,11 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/pool"
-	"secateur/internal/upstream"
 )
 
 // client is who sends a request: of a legacy session always the same, of the modern era as each request says.
 type client struct {
-	era          upstream.Era
+	era          era.Era
 	version      string                 // of the protocol
 	capabilities []byte                 // canonical
 	name         string                 // what it calls itself
@@ -59,7 +58,7 @@ func (s *session) clientOf(a asked, principal string) (c *client, leave func(), 
 		return nil, nil, failed
 	}
 	c = &client{
-		era: upstream.Modern, version: meta.Version, name: meta.ClientName, logLevel: meta.LogLevel,
+		era: era.Modern, version: meta.Version, name: meta.ClientName, logLevel: meta.LogLevel,
 		capabilities: ownCapabilities(meta.Capabilities), principal: principal, asked: s.asked,
 	}
 	c.member, leave = s.modernMember(c)
@@ -77,7 +76,7 @@ func (s *session) legacyClient() *client {
 	if c != nil {
 		return c
 	}
-	return s.become(&client{era: upstream.Legacy, version: era.LatestLegacy, capabilities: []byte("{}")}, false)
+	return s.become(&client{era: era.Legacy, version: era.LatestLegacy, capabilities: []byte("{}")}, false)
 }
 
 // become joins the servers as this client. A client that initializes again takes the place of the one before.
@@ -85,7 +84,7 @@ func (s *session) become(c *client, replace bool) *client {
 	c.news = newNews(s, c)
 	c.asked = s.asked
 	c.member = s.opt.Pool.Join(pool.Client{
-		Era: upstream.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
+		Era: era.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
 	}, c.news)
 	s.mu.Lock()
 	old := s.legacy
@@ -109,7 +108,7 @@ func (s *session) become(c *client, replace bool) *client {
 func (s *session) modernMember(c *client) (m *pool.Member, leave func()) {
 	join := func() *pool.Member {
 		return s.opt.Pool.Join(pool.Client{
-			Era: upstream.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
+			Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
 		}, nil)
 	}
 	if s.link == nil {

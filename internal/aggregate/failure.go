@@ -63,18 +63,8 @@ func badRequest(e *rpc.Error) *failure { return &failure{err: e, status: http.St
 
 // needsPages is for a modern client that cannot open the page that a legacy server wants its user to visit.
 func needsPages() *failure {
-	err := rpc.NewError(rpc.CodeMissingCapability, "the server needs the client to open a page: elicitation of mode url")
-	err.Data.Extra = []byte(`"requiredCapabilities":{"elicitation":{"url":{}}}`)
-	return badRequest(err)
+	return badRequest(era.MissingCapability("the server needs the client to open a page: elicitation of mode url", []byte(`{"elicitation":{"url":{}}}`)))
 }
-
-func unsupportedVersion(requested string) *failure {
-	e := rpc.NewError(rpc.CodeUnsupportedVersion, "unsupported protocol version")
-	e.Data.Supported, e.Data.Requested = supportedVersions(), clipped(requested)
-	return badRequest(e)
-}
-
-func supportedVersions() []string { return append([]string{era.LatestModern}, era.LegacyVersions()...) }
 
 // errCancelled is why a request ended whose client asked for that.
 var errCancelled = errors.New("cancelled by the client")

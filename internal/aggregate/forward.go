@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 
 	"secateur/internal/downstream"
@@ -20,7 +19,7 @@ type errand struct {
 	a    asked
 	d    destination
 	conn *pool.Conn
-	peer upstream.Era // of the server
+	peer era.Era // of the server
 
 	token rpc.ID // under which the client of a parked call hears of its progress
 }
@@ -32,14 +31,14 @@ func (s *session) forward(ctx context.Context, c *client, a asked, d destination
 	if err != nil {
 		return refused(callFailed(ctx, d.server, err))
 	}
-	e := errand{s: s, c: c, a: a, d: d, conn: conn, peer: upstream.Legacy}
+	e := errand{s: s, c: c, a: a, d: d, conn: conn, peer: era.Legacy}
 	if peer, err := conn.Peer(ctx); err == nil {
 		e.peer = peer.Era
 	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
 		return refused(callFailed(ctx, d.server, err))
 	}
 	r := e.bridge(ctx)
-	if r.failed != nil && c.era == upstream.Legacy {
+	if r.failed != nil && c.era == era.Legacy {
 		r.failed.stream = true
 	}
 	return r
@@ -52,7 +51,7 @@ func (e *errand) bridge(ctx context.Context) reply {
 		return e.through(ctx)
 	case !bridged(e.a.Method):
 		return refused(unknownMethod(e.a.Method))
-	case e.c.era == upstream.Legacy:
+	case e.c.era == era.Legacy:
 		return e.rounds(ctx)
 	default:
 		return e.park(ctx)
@@ -100,7 +99,7 @@ func (e *errand) options(ctx context.Context) (upstream.CallOptions, *failure) {
 	if failed != nil {
 		return o, failed
 	}
-	if e.peer == upstream.Modern {
+	if e.peer == era.Modern {
 		for _, h := range headers {
 			o.Header = append(o.Header, upstream.Header{Name: h.Name, Value: h.Value})
 		}
@@ -121,7 +120,7 @@ func (e *errand) finish(ctx context.Context, r *upstream.Reply) reply {
 	}
 	switch {
 	case e.peer == e.c.era:
-	case e.c.era == upstream.Modern:
+	case e.c.era == era.Modern:
 		result = era.ResultToModern(e.a.Method, result, nil)
 	default:
 		result = era.ResultToLegacy(result)
@@ -137,12 +136,6 @@ func (e *errand) finish(ctx context.Context, r *upstream.Reply) reply {
 	return out
 }
 
-// The codes of errors that only one era knows.
-const (
-	codeResourceNotFound  = -32002
-	codeElicitationNeeded = -32042
-)
-
 // finishError passes a server's error on, in the words of the client's era.
 func (e *errand) finishError(r *upstream.Reply, out reply) reply {
 	failed := r.Error
@@ -151,15 +144,15 @@ func (e *errand) finishError(r *upstream.Reply, out reply) reply {
 			failed = rawjson.Set(failed, "data", now)
 		}
 	}
-	if e.c.era == upstream.Modern {
+	if e.c.era == era.Modern {
 		code := r.ErrorCode()
-		if code == codeElicitationNeeded && e.peer == upstream.Legacy {
+		if code == era.CodeElicitationRequired && e.peer == era.Legacy {
 			return refused(needsPages())
 		}
-		if code == codeResourceNotFound && e.peer == upstream.Legacy {
+		if code == era.CodeResourceNotFound && e.peer == era.Legacy {
 			failed = rawjson.Set(failed, "code", strconv.AppendInt(nil, rpc.CodeInvalidParams, 10))
 		}
-		if out.Status = modernStatus(code); out.Status != 0 {
+		if out.Status = era.HTTPStatus(code); out.Status != 0 {
 			out.Stream = false // a stream would have told the client that all is well
 		}
 	}
@@ -169,15 +162,4 @@ func (e *errand) finishError(r *upstream.Reply, out reply) reply {
 		r.Release()
 	}
 	return out
-}
-
-// modernStatus is the HTTP status that goes with an error's code in the modern era; 0 where there is none.
-func modernStatus(code int) int {
-	switch code {
-	case rpc.CodeMethodNotFound:
-		return http.StatusNotFound
-	case rpc.CodeInvalidParams, rpc.CodeHeaderMismatch, rpc.CodeMissingCapability, rpc.CodeUnsupportedVersion:
-		return http.StatusBadRequest
-	}
-	return 0
 }

@@ -13,12 +13,9 @@ import (
 
 // initialize makes the session's client.
 func (s *session) initialize(ctx context.Context, a asked) reply {
-	version := rawjson.GetText(a.Params, "protocolVersion")
-	if !era.IsLegacy(version) {
-		version = era.LatestLegacy
-	}
+	version := era.Agreed(rawjson.GetText(a.Params, "protocolVersion"))
 	c := &client{
-		era: upstream.Legacy, version: version,
+		era: era.Legacy, version: version,
 		capabilities: ownCapabilities(rawjson.Get(a.Params, "capabilities")),
 		name:         rawjson.GetText(rawjson.Get(a.Params, "clientInfo"), "name"),
 	}
@@ -108,7 +105,7 @@ func (s *session) discover(ctx context.Context, c *client, a asked) reply {
 	peers := s.peers(ctx, c)
 	o := rawjson.Object{'{'}
 	o.Text("resultType", era.Complete)
-	o.Texts("supportedVersions", supportedVersions())
+	o.Texts("supportedVersions", era.Versions())
 	o.Raw("capabilities", capabilitiesWith(extensionsOf(peers)))
 	s.addInstructions(ctx, c, peers, &o)
 	o.Int("ttlMs", 0)
@@ -124,8 +121,8 @@ func (s *session) discoverOnly(ctx context.Context, c *client, a asked) reply {
 		return refused(failed)
 	}
 	result := peer.DiscoverResult()
-	if peer.Era == upstream.Legacy {
-		result = rawjson.Set(result, "supportedVersions", rawjson.AppendTexts(nil, supportedVersions()))
+	if peer.Era == era.Legacy {
+		result = rawjson.Set(result, "supportedVersions", rawjson.AppendTexts(nil, era.Versions()))
 	}
 	return a.result(result)
 }
@@ -159,7 +156,7 @@ func extensionsOf(peers []pool.Peer) []byte {
 		extensions := rawjson.Get(p.Peer.Capabilities(), "extensions")
 		for key, at := range rawjson.Members(extensions) {
 			name := string(key)
-			if p.Peer.Era == upstream.Legacy && name != extensionUI || slices.Contains(names, name) {
+			if p.Peer.Era == era.Legacy && name != era.ExtensionUI || slices.Contains(names, name) {
 				continue
 			}
 			names = append(names, name)
@@ -168,6 +165,3 @@ func extensionsOf(peers []pool.Peer) []byte {
 	}
 	return all
 }
-
-// extensionUI is for tools that bring a page to show: it is the same in both eras.
-const extensionUI = "io.modelcontextprotocol/ui"

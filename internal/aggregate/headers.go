@@ -2,8 +2,6 @@ package aggregate
 
 import (
 	"bytes"
-	"fmt"
-	"net/http"
 
 	"secateur/internal/downstream"
 	"secateur/internal/era"
@@ -11,73 +9,26 @@ import (
 	"secateur/internal/rpc"
 )
 
-const headerVersion = "Mcp-Protocol-Version"
-
 // isModernHeader reports whether a request over HTTP says in its headers that it is modern.
 func isModernHeader(x downstream.Exchange) bool {
 	h := x.Header()
-	return h != nil && era.IsModern(h.Get(headerVersion))
+	return h != nil && era.IsModern(h.Get(era.HeaderVersion))
 }
 
 // checkModern holds a modern request to the rules of its era.
 func checkModern(a asked, meta era.Meta) *failure {
 	if h := a.x.Header(); h != nil {
-		if failed := checkHeaders(h, a.Message, meta); failed != nil {
-			return failed
+		if wrong := era.CheckHeaders(h, a.Message, meta); wrong != nil {
+			return badRequest(wrong)
 		}
 	}
 	if missing := meta.Missing(); missing != "" {
 		return badRequest(rpc.InvalidParams("/_meta", missing))
 	}
 	if !era.IsModern(meta.Version) {
-		return unsupportedVersion(meta.Version)
+		return badRequest(era.UnsupportedVersion(meta.Version))
 	}
 	return nil
-}
-
-// checkHeaders compares the headers with what they repeat.
-func checkHeaders(h http.Header, req *rpc.Message, meta era.Meta) *failure {
-	if meta.HasVersion {
-		if failed := checkHeader(h, headerVersion, meta.Version); failed != nil {
-			return failed
-		}
-	}
-	if failed := checkHeader(h, "Mcp-Method", req.Method); failed != nil {
-		return failed
-	}
-	if target, named := targetOf(req); named {
-		return checkHeader(h, "Mcp-Name", target)
-	}
-	return nil
-}
-
-// targetOf is what the header Mcp-Name repeats, where a method has it.
-func targetOf(req *rpc.Message) (string, bool) {
-	switch req.Method {
-	case "tools/call", "prompts/get":
-		return req.Name, true
-	case "resources/read":
-		return req.URI, true
-	case "tasks/get", "tasks/update", "tasks/cancel":
-		return req.Task, true
-	}
-	return "", false
-}
-
-func checkHeader(h http.Header, name, want string) *failure {
-	values := h.Values(name)
-	if len(values) == 0 {
-		return mismatch(fmt.Sprintf("header %s is missing", name))
-	}
-	got, ok := era.DecodeHeader(values[0])
-	if len(values) > 1 || !ok || got != want {
-		return mismatch(fmt.Sprintf("header %s is not what the message says", name))
-	}
-	return nil
-}
-
-func mismatch(text string) *failure {
-	return badRequest(rpc.NewError(rpc.CodeHeaderMismatch, "header mismatch: "+text))
 }
 
 // paramHeaders checks the headers that repeat a tool's arguments and returns those that its server is to get.
@@ -99,7 +50,7 @@ func paramHeaders(a asked, tool []byte) ([]era.ParamHeader, *failure) {
 			return values[0], true
 		}
 		if problem := wanted.Check(arguments, get); problem != "" {
-			return nil, mismatch(problem)
+			return nil, badRequest(era.HeaderMismatch(problem))
 		}
 	}
 	return wanted.Of(arguments), nil

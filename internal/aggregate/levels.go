@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // levels of log messages, from the least important.
@@ -15,7 +15,7 @@ var levels = []string{"debug", "info", "notice", "warning", "error", "critical",
 // hears reports whether the client wants a server's log message.
 func (c *client) hears(m *rpc.Message) bool {
 	wanted := c.logLevel
-	if c.era == upstream.Legacy {
+	if c.era == era.Legacy {
 		level := c.level.Load()
 		if level == nil {
 			return true

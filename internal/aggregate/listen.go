@@ -11,7 +11,6 @@ import (
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // listen keeps a modern client informed, on the stream of this one request, until it goes away.
@@ -29,7 +28,7 @@ func (s *session) listen(ctx context.Context, c *client, a asked) reply {
 		l.wanted[list] = string(rawjson.Get(filter, name)) == "true" && s.changes(ctx, c, list)
 	}
 	m := s.opt.Pool.Join(pool.Client{
-		Era: upstream.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
+		Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
 	}, l)
 	defer m.Leave()
 	known(ctx, m) // from now on it is known what has changed

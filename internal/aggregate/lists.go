@@ -7,7 +7,6 @@ import (
 	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // list answers with a page of all servers' lists.
@@ -26,7 +25,7 @@ func (s *session) list(ctx context.Context, c *client, a asked, l catalog.List) 
 		return refused(paramsFailed(err))
 	}
 	var more rawjson.Object
-	if c.era == upstream.Modern {
+	if c.era == era.Modern {
 		more.Text("resultType", era.Complete)
 		more.Int("ttlMs", max(info.TTLMillis, 0))
 		more.Text("cacheScope", scopeWord(info.Scope))

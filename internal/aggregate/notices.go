@@ -9,7 +9,6 @@ import (
 	"secateur/internal/era"
 	"secateur/internal/pool"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 const (
@@ -76,7 +75,7 @@ func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
 // notify gives a notification to one server.
 func (s *session) notify(ctx context.Context, c *client, id string, n *rpc.Message) {
 	conn, err := c.member.Conn(ctx, id)
-	if err == nil && n.Method == "notifications/roots/list_changed" && conn.Era() == upstream.Modern {
+	if err == nil && n.Method == "notifications/roots/list_changed" && conn.Era() == era.Modern {
 		return // the modern era has no such thing: a server asks for roots when it needs them
 	}
 	if err == nil {
@@ -92,8 +91,8 @@ func (s *session) sender(n *rpc.Message) (c *client, leave func()) {
 	if s.link != nil && !era.ReadMeta(n.Params).HasVersion {
 		return s.legacyClient(), func() {}
 	}
-	m := s.opt.Pool.Join(pool.Client{Era: upstream.Modern, Capabilities: []byte("{}"), Only: s.only}, nil)
-	return &client{era: upstream.Modern, member: m}, m.Leave
+	m := s.opt.Pool.Join(pool.Client{Era: era.Modern, Capabilities: []byte("{}"), Only: s.only}, nil)
+	return &client{era: era.Modern, member: m}, m.Leave
 }
 
 // progressOf gives a server the progress that the client makes with its question.

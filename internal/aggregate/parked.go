@@ -199,7 +199,7 @@ func (e *errand) begin(ctx context.Context) reply {
 		own = request
 	}
 	// The call must not lose its connection while its client is away.
-	stay := e.s.opt.Pool.Join(pool.Client{Era: upstream.Modern, Capabilities: e.c.capabilities, Only: e.s.only}, nil)
+	stay := e.s.opt.Pool.Join(pool.Client{Era: era.Modern, Capabilities: e.c.capabilities, Only: e.s.only}, nil)
 	go func() {
 		defer e.s.metrics.waiting.Dec()
 		defer stay.Leave()
@@ -248,7 +248,7 @@ func (e *errand) wants(questions []era.InputRequest, st state) reply {
 
 // finishParked is finish for a server that may also answer that a page has to be visited first.
 func (e *errand) finishParked(ctx context.Context, answer *upstream.Reply) reply {
-	if answer.Error == nil || answer.ErrorCode() != codeElicitationNeeded {
+	if answer.Error == nil || answer.ErrorCode() != era.CodeElicitationRequired {
 		own := &upstream.Reply{Message: answer.WithID(e.a.ID), HTTPStatus: answer.HTTPStatus} // others may look at it too
 		return e.finish(ctx, own)
 	}

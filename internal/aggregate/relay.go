@@ -5,7 +5,6 @@ import (
 
 	"secateur/internal/era"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // relay gives the client what a server sends in the middle of a call.
@@ -20,7 +19,7 @@ func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
 		r.notice(m)
 		return nil
 	}
-	if r.c.era == upstream.Modern || !era.Declares(r.c.capabilities, m.Method, m.Params) {
+	if r.c.era == era.Modern || !era.Declares(r.c.capabilities, m.Method, m.Params) {
 		return notOffered(m)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -66,5 +65,5 @@ func (r *relay) send(msg []byte) bool {
 	if r.a.x.Streams() {
 		return r.a.x.Send(msg)
 	}
-	return r.c.era == upstream.Legacy && r.s.link != nil && r.s.link.Send(msg)
+	return r.c.era == era.Legacy && r.s.link != nil && r.s.link.Send(msg)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"secateur/internal/catalog"
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
-	"secateur/internal/upstream"
 )
 
 // destination is where a request goes.
@@ -40,12 +40,12 @@ func (s *session) pass(ctx context.Context, c *client, a asked) reply {
 }
 
 // eraHas reports whether a method that the other era knows exists in this one too.
-func eraHas(e upstream.Era, method string) bool {
+func eraHas(e era.Era, method string) bool {
 	switch method {
 	case "tasks/result", "tasks/list":
-		return e == upstream.Legacy
+		return e == era.Legacy
 	case "tasks/update":
-		return e == upstream.Modern
+		return e == era.Modern
 	}
 	return true
 }

@@ -9,7 +9,6 @@ import (
 	"secateur/internal/downstream"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // session is one client's connection or, without a link, all requests that stand alone.
@@ -97,7 +96,7 @@ func (a asked) outcome(r reply) (downstream.Answer, string) {
 		return downstream.Answer{}, r.failed.err.Data.Code // on a pipe, who cancels gets no answer
 	case r.failed != nil:
 		if a.isModern() && r.failed.status == 0 {
-			r.failed.status = modernStatus(r.failed.err.Code)
+			r.failed.status = era.HTTPStatus(r.failed.err.Code)
 		}
 		return r.failed.answer(a.ID), r.failed.err.Data.Code
 	case r.outcome == "":
@@ -115,7 +114,7 @@ func (a asked) result(result []byte) reply {
 
 // dispatch answers a request of a client who is known.
 func (s *session) dispatch(ctx context.Context, c *client, a asked) reply {
-	isModern := c.era == upstream.Modern
+	isModern := c.era == era.Modern
 	switch a.Method {
 	case "ping":
 		if !isModern {

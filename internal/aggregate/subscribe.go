@@ -1,8 +1,6 @@
 package aggregate
 
-import (
-	"context"
-)
+import "context"
 
 // subscribe begins or ends that a legacy client hears of a resource's changes.
 func (s *session) subscribe(ctx context.Context, c *client, a asked) reply {

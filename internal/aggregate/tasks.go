@@ -47,7 +47,7 @@ func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l 
 		if err != nil {
 			continue
 		}
-		if peer, err := conn.Peer(ctx); err != nil || peer.Era != upstream.Modern {
+		if peer, err := conn.Peer(ctx); err != nil || peer.Era != era.Modern {
 			continue
 		}
 		req := taskListen(c, tasks)

@@ -1,6 +1,10 @@
 package catalog
 
-import "maps"
+import (
+	"maps"
+
+	"secateur/internal/era"
+)
 
 // A shape says where in a value the URIs of resources and the ids of tasks stand.
 // What a shape does not name is passed over.
@@ -46,7 +50,7 @@ var (
 	withTask = object("taskId", taskID)
 
 	// related is what a legacy server says of all that belongs to a task.
-	related = object("io.modelcontextprotocol/related-task", withTask)
+	related = object(era.MetaRelatedTask, withTask)
 	relates = object("_meta", related)
 
 	// inputRequests stand in a result that asks the client for something first.

@@ -51,11 +51,7 @@ func (q *request) unknownServer() *rpchttp.Failure {
 
 // unsupportedVersion is a revision of the protocol that is not spoken here.
 func (q *request) unsupportedVersion() *rpchttp.Failure {
-	const most = 40
-	version := strings.ToValidUTF8(q.version[:min(len(q.version), most)], "")
-	e := rpc.NewError(rpc.CodeUnsupportedVersion, fmt.Sprintf("protocol version %q is not supported", version))
-	e.Data.Supported, e.Data.Requested = append([]string{era.LatestModern}, era.LegacyVersions()...), version
-	return rpchttp.BadRequest(e)
+	return rpchttp.BadRequest(era.UnsupportedVersion(q.version))
 }
 
 // unauthorized is a caller without a valid token.

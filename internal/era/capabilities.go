@@ -2,9 +2,14 @@ package era
 
 import "secateur/internal/rawjson"
 
-// tasksExtension is what only modern peers speak; legacy ones have tasks of another
-// kind.
-const tasksExtension = prefix + "tasks"
+// Extensions, as capabilities name them (SEP-1724).
+const (
+	ExtensionUI = prefix + "ui" // MCP Apps, SEP-1865: the same in both eras
+
+	// tasksExtension is what only modern peers speak; legacy ones have tasks of
+	// another kind.
+	tasksExtension = prefix + "tasks"
+)
 
 // maxCapabilities is more than any client needs, in bytes. They are taken apart and
 // kept, so a client must not be able to make much of little.

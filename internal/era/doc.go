@@ -9,8 +9,10 @@
 // AppendInputRequired, the request that comes again with the answers by ReadRetry
 // and RetryParams (input.go). What a client can do is compared and joined by
 // Covers, Union and Declares (capabilities.go, on the small trees of tree.go).
-// EncodeHeader and ToolHeaders are for what modern HTTP repeats in headers
-// (header.go, toolheaders.go for the schema, arguments.go for a call).
+// Which revisions belong to which Era is in version.go, the error codes that MCP adds
+// to JSON-RPC are in codes.go. CheckHeaders, EncodeHeader and ToolHeaders are for what
+// modern HTTP repeats in headers (headercheck.go, header.go, toolheaders.go for the
+// schema, arguments.go for a call).
 //
 // Everything works on raw JSON that was checked when it came in, in one pass, and
 // what is not changed keeps its bytes. Names are compared by what they say, not by how

@@ -2,7 +2,7 @@ package era
 
 import "secateur/internal/rawjson"
 
-// The members of _meta that the protocol has names for.
+// The members of _meta that the protocol has names for (basic, "General fields").
 const (
 	prefix = "io.modelcontextprotocol/"
 
@@ -12,6 +12,7 @@ const (
 	MetaServer       = prefix + "serverInfo"
 	MetaLogLevel     = prefix + "logLevel"
 	MetaSubscription = prefix + "subscriptionId"
+	MetaRelatedTask  = prefix + "related-task" // legacy
 )
 
 // Meta is what a modern request tells about its sender.

@@ -184,12 +184,3 @@ func headerName(raw []byte) (string, error) {
 	}
 	return string(b), nil
 }
-
-// clip makes what a server wrote fit for a message.
-func clip(s string) string {
-	const most = 100
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}

@@ -7,7 +7,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// The codes of our own errors.
+// The codes of JSON-RPC and of our own errors. Those that MCP adds are in era.
 const (
 	CodeParse               = -32700
 	CodeInvalidRequest      = -32600
@@ -24,9 +24,6 @@ const (
 	CodePruneIDNotFound     = -32004
 	CodeInvalidRange        = -32005
 	CodeRecoveryUnavailable = -32006
-	CodeHeaderMismatch      = -32020 // of HTTP and the message
-	CodeMissingCapability   = -32021 // of the client
-	CodeUnsupportedVersion  = -32022 // of the protocol
 	CodeCancelled           = -32800
 )
 
@@ -47,9 +44,6 @@ const (
 	WordPruneIDNotFound     = "prune_id_not_found"
 	WordInvalidRange        = "invalid_range"
 	WordRecoveryUnavailable = "recovery_unavailable"
-	WordHeaderMismatch      = "header_mismatch"
-	WordMissingCapability   = "missing_client_capability"
-	WordUnsupportedVersion  = "unsupported_protocol_version"
 	WordCancelled           = "cancelled"
 )
 
@@ -108,9 +102,6 @@ var words = map[int]string{
 	CodePruneIDNotFound:     WordPruneIDNotFound,
 	CodeInvalidRange:        WordInvalidRange,
 	CodeRecoveryUnavailable: WordRecoveryUnavailable,
-	CodeHeaderMismatch:      WordHeaderMismatch,
-	CodeMissingCapability:   WordMissingCapability,
-	CodeUnsupportedVersion:  WordUnsupportedVersion,
 	CodeCancelled:           WordCancelled,
 }
 

@@ -2,8 +2,8 @@ package toolserver
 
 import (
 	"context"
-	"slices"
 
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
@@ -13,11 +13,8 @@ func (s *Server) initialize(_ context.Context, _ *rpc.Message, p params) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(legacy, version) {
-		version = legacy[len(legacy)-1]
-	}
 	out := rawjson.Object{'{'}
-	out.Text("protocolVersion", version)
+	out.Text("protocolVersion", era.Agreed(version))
 	out.Raw("capabilities", []byte(capabilities))
 	out.Raw("serverInfo", s.info)
 	s.addInstructions(&out)
@@ -26,7 +23,7 @@ func (s *Server) initialize(_ context.Context, _ *rpc.Message, p params) ([]byte
 
 func (s *Server) discover(context.Context, *rpc.Message, params) ([]byte, *rpc.Error) {
 	out := rawjson.Object{'{'}
-	out.Texts("supportedVersions", Versions())
+	out.Texts("supportedVersions", era.Versions())
 	out.Raw("capabilities", []byte(capabilities))
 	s.addInstructions(&out)
 	return s.modern(out, cacheable), nil
@@ -60,13 +57,13 @@ const (
 
 // modern closes a result of the modern era.
 func (s *Server) modern(out rawjson.Object, c caching) []byte {
-	out.Text("resultType", "complete")
+	out.Text("resultType", era.Complete)
 	if c == cacheable {
 		out.Int("ttlMs", 3_600_000)
 		out.Text("cacheScope", "public")
 	}
 	out.Begin("_meta")
-	out.Raw("io.modelcontextprotocol/serverInfo", s.info)
+	out.Raw(era.MetaServer, s.info)
 	out.End()
 	return append(out, '}')
 }

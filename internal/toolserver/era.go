@@ -1,41 +1,10 @@
 package toolserver
 
 import (
-	"fmt"
-	"slices"
-
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
-
-// Modern is the revision without sessions.
-const Modern = "2026-07-28"
-
-// legacy are the revisions with a handshake, oldest first.
-var legacy = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
-
-// The members of a modern request's _meta.
-const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-)
-
-// Versions are the protocol revisions spoken here, newest first.
-func Versions() []string {
-	all := append(slices.Clone(legacy), Modern)
-	slices.Reverse(all)
-	return all
-}
-
-// UnsupportedVersion is the answer to a request in a revision that is none of [Versions].
-func UnsupportedVersion(requested string) *rpc.Error {
-	e := rpc.NewError(rpc.CodeUnsupportedVersion, fmt.Sprintf("protocol version %q is not supported", short(requested)))
-	e.Data.Supported, e.Data.Requested = Versions(), short(requested)
-	return e
-}
-
-// VersionOf is the protocol revision that a request names for itself in its _meta; "" if it names none.
-func VersionOf(req *rpc.Message) string { return Read(req.Meta()).Text(metaVersion) }
 
 // params are the params of a request whose era is settled.
 type params struct {
@@ -60,21 +29,21 @@ func parse(req *rpc.Message) (params, *rpc.Error) {
 		return p, rpc.InvalidParams("/_meta", "must be an object")
 	}
 	meta := p.Object("_meta")
-	if !meta.Has(metaVersion) {
+	if !meta.Has(era.MetaVersion) {
 		return p, nil
 	}
-	if !rawjson.IsString(meta[metaVersion]) {
-		return p, rpc.InvalidParams("/_meta/"+pointer(metaVersion), "must be a string")
+	if !rawjson.IsString(meta[era.MetaVersion]) {
+		return p, rpc.InvalidParams("/_meta/"+pointer(era.MetaVersion), "must be a string")
 	}
-	version := meta.Text(metaVersion)
-	if slices.Contains(legacy, version) {
+	version := meta.Text(era.MetaVersion)
+	if era.IsLegacy(version) {
 		return p, nil
 	}
-	if version != Modern {
-		return p, UnsupportedVersion(version)
+	if !era.IsModern(version) {
+		return p, era.UnsupportedVersion(version)
 	}
-	if !rawjson.IsObject(meta[metaCapabilities]) {
-		return p, rpc.InvalidParams("/_meta/"+pointer(metaCapabilities), "must be an object")
+	if !rawjson.IsObject(meta[era.MetaCapabilities]) {
+		return p, rpc.InvalidParams("/_meta/"+pointer(era.MetaCapabilities), "must be an object")
 	}
 	p.modern = true
 	return p, nil

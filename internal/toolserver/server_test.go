@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/toolserver"
 
@@ -113,7 +114,7 @@ func TestServeRefuses(t *testing.T) {
 	}{
 		{"an unknown method", "tools/kill", `{}`, rpc.CodeMethodNotFound, "", "method not found: tools/kill"},
 		{"ping in the modern era", "ping", `{` + modernMeta + `}`, rpc.CodeMethodNotFound, "", "ping"},
-		{"a revision nobody speaks", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01"}}`, rpc.CodeUnsupportedVersion, "", `"2031-01-01"`},
+		{"a revision nobody speaks", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01"}}`, era.CodeUnsupportedVersion, "", `"2031-01-01"`},
 		{"a revision that is no text", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}`, rpc.CodeInvalidParams, "/_meta/io.modelcontextprotocol~1protocolVersion", "string"},
 		{"a modern request that hides its client", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, rpc.CodeInvalidParams, "/_meta/io.modelcontextprotocol~1clientCapabilities", "object"},
 		{"_meta that is no object", "tools/list", `{"_meta":[]}`, rpc.CodeInvalidParams, "/_meta", "object"},

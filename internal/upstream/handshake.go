@@ -21,13 +21,6 @@ const (
 	methodDiscover    = "server/discover"
 )
 
-// Codes of errors with which a server says that it wants the other era, or another version.
-const (
-	codeHeaderMismatch     = -32020
-	codeMissingCapability  = -32021
-	codeUnsupportedVersion = -32022
-)
-
 // errStartTimeout is why a start's context ended.
 var errStartTimeout = errors.New("startup timeout")
 
@@ -167,7 +160,7 @@ func suggestsModern(err error) bool {
 	case errors.As(err, &refused):
 		return slices.Contains([]int{
 			rpc.CodeMethodNotFound, rpc.CodeInvalidParams, rpc.CodeInvalidRequest,
-			codeHeaderMismatch, codeMissingCapability, codeUnsupportedVersion,
+			era.CodeHeaderMismatch, era.CodeMissingCapability, era.CodeUnsupportedVersion,
 		}, refused.code)
 	case errors.As(err, &failed):
 		return failed.HTTPStatus == 400 || failed.HTTPStatus == 404 || failed.HTTPStatus == 405

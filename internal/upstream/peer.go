@@ -12,12 +12,12 @@ import (
 )
 
 // Era is which of the two ways of the protocol a server speaks.
-type Era string
+type Era = era.Era
 
 // Legacy servers have an initialize and a session; for modern ones every request stands alone.
 const (
-	Legacy Era = "legacy"
-	Modern Era = "modern"
+	Legacy = era.Legacy
+	Modern = era.Modern
 )
 
 // Peer is what a server said about itself. It does not change.
