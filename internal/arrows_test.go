@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"replay":     {"chat", "bill"},
 	"rerank":     {"secret"},
 	"ratelimit":  {"access"},
+	"auth":       {"access", "secret"},
 	"telemetry":  {},
 	"rpchttp":    {"rpc", "access"},
 

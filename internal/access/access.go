@@ -31,6 +31,9 @@ type Request struct {
 type Verdict struct {
 	Kind   Kind
 	Reason string // for a person: what was wrong and what to do
+
+	Cause     Cause  // Unauthorized: in one word
+	Challenge string // Unauthorized: for the header WWW-Authenticate; "": the plain one
 }
 
 // Kind tells the refusals apart.
@@ -56,14 +59,14 @@ const TokenHolder = "token"
 func (p Policy) CheckSite(r Request) Verdict {
 	host := hostOf(r.Host)
 	if !p.knowsHost(host) {
-		return Verdict{Forbidden, "host " + quote(r.Host) + " is not a name of this listener; " +
+		return Verdict{Kind: Forbidden, Reason: "host " + quote(r.Host) + " is not a name of this listener; " +
 			"call it by its address, or add the name to allowed_hosts"}
 	}
 	if r.Origin != "" {
 		if p.knowsOrigin(r.Origin, r.Host) {
 			return Verdict{}
 		}
-		return Verdict{Forbidden, "origin " + quote(r.Origin) + " may not call this listener; " +
+		return Verdict{Kind: Forbidden, Reason: "origin " + quote(r.Origin) + " may not call this listener; " +
 			"add it to allowed_origins if that page is yours"}
 	}
 	// Browsers leave Origin out of simple navigations; nothing that changes state may ride on one.
@@ -71,7 +74,7 @@ func (p Policy) CheckSite(r Request) Verdict {
 		switch r.FetchSite {
 		case "", "same-origin", "none":
 		default:
-			return Verdict{Forbidden, "a page of another site may not call this listener"}
+			return Verdict{Kind: Forbidden, Reason: "a page of another site may not call this listener"}
 		}
 	}
 	return Verdict{}
@@ -85,7 +88,7 @@ func (p Policy) CheckToken(r Request) (principal string, v Verdict) {
 	if p.Token.Matches(r.Token) || p.Token.Matches(bearer(r.Authorization)) {
 		return TokenHolder, Verdict{}
 	}
-	return "", Verdict{Unauthorized, "this door asks for auth_token: send it as Authorization: Bearer …"}
+	return "", Verdict{Kind: Unauthorized, Reason: "this door asks for auth_token: send it as Authorization: Bearer …"}
 }
 
 // IsLoopback reports whether only this machine can reach a listener on host. An empty host means every address.

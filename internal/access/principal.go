@@ -31,6 +31,16 @@ const (
 	RoleMetrics = "metrics" // metrics alone
 )
 
+// Unasked is the principal where no credential is asked.
+func Unasked() *Principal {
+	return &Principal{Issuer: IssuerNone, Subject: Anonymous, Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
+}
+
+// SharedTokenHolder is the principal of auth_token.
+func SharedTokenHolder() *Principal {
+	return &Principal{Issuer: IssuerToken, Subject: TokenHolder, Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
+}
+
 // Is reports whether both are the same caller. Roles may differ: they are what a credential grants, not who it names.
 func (p *Principal) Is(other *Principal) bool {
 	if p == nil || other == nil {

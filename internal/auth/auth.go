@@ -1,0 +1,214 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/secret"
+)
+
+// Options make an Authenticator.
+type Options struct {
+	Settings  Settings
+	Token     secret.Text  // auth_token; empty: none
+	StateDir  string       // where the token file lies unless the settings say; "": nowhere
+	PublicURL string       // how clients reach us, where the settings do not say
+	Client    *http.Client // for the issuer's keys; nil: the usual one
+
+	// Certificates check whether one has been revoked since its connection was made; nil: there are none.
+	Certificates *Certificates
+	Log          *slog.Logger // nil discards
+}
+
+// Authenticator finds out who is calling. It is safe for concurrent use.
+type Authenticator struct {
+	opt       Options
+	file      TokenFile
+	publicURL string
+
+	tokens atomic.Pointer[tokens]
+	filed  atomic.Bool // there is a token file, and so something is asked
+	seen   mark        // of the token file; only Run changes it
+	jwt    *jwtVerifier
+	keys   map[string]*hmacKey
+	nonces nonces
+
+	anonymous *access.Principal
+	held      held
+}
+
+// New makes an Authenticator and reads the token file.
+func New(opt Options) (*Authenticator, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	a := &Authenticator{
+		opt: opt, file: TokenFileOf(opt.Settings, opt.StateDir), anonymous: access.Unasked(), keys: map[string]*hmacKey{},
+		publicURL: strings.TrimSuffix(opt.PublicURL, "/"),
+	}
+	if opt.Settings.PublicURL != "" {
+		a.publicURL = strings.TrimSuffix(opt.Settings.PublicURL, "/")
+	}
+	a.seen = a.file.mark()
+	filed, err := a.file.Read()
+	if err != nil {
+		return nil, err // access fails closed: what cannot be read may have been a revocation
+	}
+	a.take(filed)
+	for _, h := range opt.Settings.HMAC {
+		a.keys[h.KeyID] = &hmacKey{secret: h.Secret, principal: principal(access.IssuerHMAC, h.KeyID, h.Tenant, h.Roles)}
+	}
+	if j := opt.Settings.JWT; j != nil {
+		a.jwt = newJWTVerifier(*j, a.publicURL, opt.Client)
+	}
+	return a, nil
+}
+
+// take makes the file's tokens the ones that count.
+func (a *Authenticator) take(filed []Token) {
+	all := a.gather(filed)
+	a.tokens.Store(&all)
+	a.filed.Store(len(filed) > 0)
+}
+
+// Asks reports whether a credential is configured, so that callers have to show one.
+func (a *Authenticator) Asks() bool {
+	return !a.opt.Token.IsZero() || a.opt.Settings.Asks() || a.filed.Load()
+}
+
+// followEvery is how often the token file is looked at.
+const followEvery = time.Second
+
+// Run follows the token file until ctx is done, and ends what holders of revoked tokens have open.
+func (a *Authenticator) Run(ctx context.Context) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			a.follow(ctx)
+			a.nonces.age(time.Now())
+		}
+	}
+}
+
+func (a *Authenticator) follow(ctx context.Context) {
+	now := a.file.mark()
+	if now != a.seen {
+		filed, err := a.file.Read()
+		if err != nil {
+			a.opt.Log.ErrorContext(ctx, "token file cannot be read, so its tokens stand as they were", "err", err)
+			return // and tried again, since seen is as it was
+		}
+		a.seen = now
+		a.take(filed)
+		a.opt.Log.InfoContext(ctx, "token file read", "tokens", len(filed))
+	}
+	a.held.end(a.stillGood)
+}
+
+// stillGood reports whether a static token that someone was let in with is good now.
+func (a *Authenticator) stillGood(p *access.Principal) bool {
+	now := time.Now()
+	for _, h := range *a.tokens.Load() {
+		if h.principal.Is(p) && (h.expires.IsZero() || now.Before(h.expires)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Authenticate says who sent a request. A refusal's cause is missing where nothing was shown that counts; the request's message may then
+// still tell. What was shown to us is taken out of the headers, so that it does not go on.
+func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access.Verdict) {
+	if !a.Asks() {
+		return a.anonymous, access.Verdict{}
+	}
+	shown := access.Credentials{
+		Signature: r.Header.Get("X-Secateur-Signature"), Token: r.Header.Get("X-Secateur-Token"), Authorization: r.Header.Get("Authorization"),
+		Certificate: r.TLS != nil && len(r.TLS.VerifiedChains) > 0,
+	}
+	way, text := shown.First()
+	p, cause := a.check(r, way, text)
+	if p == nil {
+		return nil, a.refuse(r.URL.Path, cause)
+	}
+	if way == access.WayBearer {
+		r.Header.Del("Authorization")
+	}
+	r.Header.Del("X-Secateur-Token")
+	r.Header.Del("X-Secateur-Signature")
+	return p, access.Verdict{}
+}
+
+func (a *Authenticator) check(r *http.Request, way access.Way, text string) (*access.Principal, access.Cause) {
+	switch way {
+	case access.WaySignature:
+		return a.checkSignature(r, text)
+	case access.WayToken, access.WayBearer, access.WayMessage:
+		return a.checkToken(r.Context(), text)
+	case access.WayCertificate:
+		return a.checkCertificate(r.TLS)
+	default:
+		return nil, access.CauseMissing
+	}
+}
+
+// AuthenticateMessage says who sent a message that shows a token or a JWT, at a path.
+func (a *Authenticator) AuthenticateMessage(ctx context.Context, text, path string) (*access.Principal, access.Verdict) {
+	if !a.Asks() {
+		return a.anonymous, access.Verdict{}
+	}
+	if text == "" {
+		return nil, a.refuse(path, access.CauseMissing)
+	}
+	p, cause := a.checkToken(ctx, text)
+	if p == nil {
+		return nil, a.refuse(path, cause)
+	}
+	return p, access.Verdict{}
+}
+
+func (a *Authenticator) checkToken(ctx context.Context, text string) (*access.Principal, access.Cause) {
+	h, cause := a.tokens.Load().find(text, time.Now())
+	if h != nil {
+		return h.principal, ""
+	}
+	if cause == access.CauseInvalid && a.jwt != nil && strings.Count(text, ".") == 2 {
+		p, cause, err := a.jwt.verify(ctx, text)
+		if err != nil {
+			a.opt.Log.DebugContext(ctx, "jwt refused", "cause", string(cause), "err", err)
+		}
+		return p, cause
+	}
+	return nil, cause
+}
+
+// refuse is the verdict for a request to a path.
+func (a *Authenticator) refuse(path string, cause access.Cause) access.Verdict {
+	challenge := access.Challenge
+	if cause != access.CauseMissing {
+		challenge += `, error="invalid_token"`
+	}
+	if a.jwt != nil {
+		challenge += `, resource_metadata="` + a.publicURL + MetadataPath + metadataSuffix(path) + `"`
+	}
+	return access.Verdict{Kind: access.Unauthorized, Cause: cause, Reason: reasons[cause], Challenge: challenge}
+}
+
+var reasons = map[access.Cause]string{
+	access.CauseMissing:  "this door asks who is calling: send a token as Authorization: Bearer …",
+	access.CauseInvalid:  "what was shown to say who is calling is not valid",
+	access.CauseExpired:  "what was shown to say who is calling is no longer valid, or not yet",
+	access.CauseReplayed: "this signature has been used before",
+}
+
+var errNoKeys = errors.New("the issuer's keys cannot be had")

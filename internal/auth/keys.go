@@ -1,0 +1,137 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+)
+
+// issuerKeys are the public keys of an issuer (OpenID Connect Discovery, RFC 7517), fetched when a token names one that is not known.
+type issuerKeys struct {
+	issuer     string
+	client     *http.Client
+	algorithms []string
+
+	mu      sync.Mutex // guards the fields below; held while keys are fetched, so that all who wait share one fetch
+	keys    []jose.JSONWebKey
+	jwksURL string
+	fetched time.Time
+	err     error // of the last fetch
+}
+
+const (
+	fetchPause   = 10 * time.Second // between two fetches
+	fetchTime    = 5 * time.Second
+	maxKeysBytes = 1 << 20
+)
+
+// VerifySignature checks a token's signature and returns its claims. The key is chosen by kid and has to be one for the token's
+// algorithm; key material in the token itself is not looked at, and a crit header is refused.
+func (k *issuerKeys) VerifySignature(ctx context.Context, text string) ([]byte, error) {
+	algorithms := make([]jose.SignatureAlgorithm, len(k.algorithms))
+	for i, a := range k.algorithms {
+		algorithms[i] = jose.SignatureAlgorithm(a)
+	}
+	token, err := jose.ParseSigned(text, algorithms)
+	if err != nil || len(token.Signatures) != 1 {
+		return nil, errors.New("it is no JWT with an accepted algorithm")
+	}
+	header := token.Signatures[0].Protected
+	if _, critical := header.ExtraHeaders["crit"]; critical {
+		return nil, errors.New("it has a crit header")
+	}
+	for _, again := range []bool{false, true} {
+		keys, err := k.known(ctx, again)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if !fits(key, header) {
+				continue
+			}
+			if payload, err := token.Verify(key.Key); err == nil {
+				return payload, nil
+			}
+			if header.KeyID != "" {
+				return nil, errors.New("the signature is wrong")
+			}
+		}
+	}
+	return nil, errors.New("no key of the issuer fits")
+}
+
+// fits reports whether a key may have made a signature.
+func fits(key jose.JSONWebKey, header jose.Header) bool {
+	return key.IsPublic() && (header.KeyID == "" || key.KeyID == header.KeyID) &&
+		(key.Use == "" || key.Use == "sig") && (key.Algorithm == "" || key.Algorithm == header.Algorithm)
+}
+
+// known gives the keys, fetched first if there are none, or again if asked and the last fetch is long enough ago. While the issuer is away
+// the keys there are serve on.
+func (k *issuerKeys) known(ctx context.Context, again bool) ([]jose.JSONWebKey, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if (again || len(k.keys) == 0) && time.Since(k.fetched) >= fetchPause {
+		k.fetched = time.Now()
+		// A client that goes away must not spoil the fetch for the others.
+		fetch, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+		k.err = k.fetch(fetch)
+		cancel()
+	}
+	if len(k.keys) == 0 {
+		return nil, fmt.Errorf("%w: %w", errNoKeys, k.err)
+	}
+	return k.keys, nil
+}
+
+func (k *issuerKeys) fetch(ctx context.Context) error {
+	if k.client != nil {
+		ctx = oidc.ClientContext(ctx, k.client)
+	}
+	if k.jwksURL == "" {
+		provider, err := oidc.NewProvider(ctx, k.issuer)
+		if err != nil {
+			return err
+		}
+		var found struct {
+			JWKS string `json:"jwks_uri"`
+		}
+		if err := provider.Claims(&found); err != nil {
+			return err
+		}
+		k.jwksURL = found.JWKS
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.jwksURL, http.NoBody)
+	if err != nil {
+		return err
+	}
+	client := k.client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the keys' address answers %s", res.Status)
+	}
+	var set jose.JSONWebKeySet
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxKeysBytes)).Decode(&set); err != nil {
+		return fmt.Errorf("keys: %w", err)
+	}
+	if len(set.Keys) == 0 {
+		return errors.New("the issuer has no keys")
+	}
+	k.keys = set.Keys
+	return nil
+}

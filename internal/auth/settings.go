@@ -1,0 +1,221 @@
+package auth
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/secret"
+)
+
+// Settings are the section [auth].
+type Settings struct {
+	PublicURL       string        `toml:"public_url"`       // how clients reach us; "": scheme and listen
+	TokenFile       string        `toml:"token_file"`       // "": tokens.json in the state directory
+	Default         string        `toml:"default"`          // where no rule matches: allow | deny
+	Explain         []string      `toml:"explain"`          // roles whose refusals name the rule
+	Audit           string        `toml:"audit"`            // off | log | file:PATH
+	PrivateNetworks []string      `toml:"private_networks"` // CIDRs that addresses named by a peer may reach
+	Tokens          []Token       `toml:"tokens"`
+	JWT             *JWT          `toml:"jwt"` // nil: none are accepted
+	HMAC            []HMAC        `toml:"hmac"`
+	Certificates    []Certificate `toml:"certificates"`
+}
+
+// Default asks for nothing and denies nothing.
+func Default() Settings {
+	return Settings{Default: access.ActionAllow, Explain: []string{access.RoleAdmin}, Audit: AuditLog}
+}
+
+// Where the audit goes, beside file:PATH.
+const (
+	AuditOff = "off"
+	AuditLog = "log"
+)
+
+// Token is a static token by its hash.
+type Token struct {
+	Name    string    `toml:"name" json:"name"`
+	Hash    string    `toml:"hash" json:"hash"` // sha256: and 64 hexadecimal digits
+	Tenant  string    `toml:"tenant" json:"tenant"`
+	Roles   []string  `toml:"roles" json:"roles"`
+	Expires time.Time `toml:"expires" json:"expires,omitzero"` // zero: never
+}
+
+// JWT says which tokens of an identity provider are accepted.
+type JWT struct {
+	Issuer      string        `toml:"issuer"`
+	Audience    []string      `toml:"audience"`   // none: public_url and public_url/mcp
+	Algorithms  []string      `toml:"algorithms"` // none: RS256 and ES256
+	TenantClaim string        `toml:"tenant_claim"`
+	RolesClaim  string        `toml:"roles_claim"` // "": roles
+	Leeway      time.Duration `toml:"leeway_s"`    // 0: a minute
+}
+
+// HMAC is a key for signed requests.
+type HMAC struct {
+	KeyID  string      `toml:"key_id"`
+	Secret secret.Text `toml:"secret"`
+	Tenant string      `toml:"tenant"`
+	Roles  []string    `toml:"roles"`
+}
+
+// Certificate gives the bearer of a client certificate a principal.
+type Certificate struct {
+	SAN    access.Globs `toml:"san"`
+	Tenant string       `toml:"tenant"`
+	Roles  []string     `toml:"roles"`
+}
+
+// TLS is the section [tls].
+type TLS struct {
+	Cert       string `toml:"cert"`
+	Key        string `toml:"key"`
+	ClientCA   string `toml:"client_ca"`
+	ClientCRL  string `toml:"client_crl"`
+	ClientAuth string `toml:"client_auth"` // optional | required
+}
+
+// The words of client_auth.
+const (
+	ClientOptional = "optional"
+	ClientRequired = "required"
+)
+
+// Asks reports whether any credential is configured, beside auth_token and the token file.
+func (s Settings) Asks() bool {
+	return len(s.Tokens) > 0 || s.JWT != nil || len(s.HMAC) > 0 || len(s.Certificates) > 0
+}
+
+// Validate reports every mistake.
+func (s Settings) Validate() error {
+	var errs []error
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if s.Default != access.ActionAllow && s.Default != access.ActionDeny {
+		complain("default: %q is neither allow nor deny", s.Default)
+	}
+	if path, ok := strings.CutPrefix(s.Audit, "file:"); s.Audit != AuditOff && s.Audit != AuditLog && (!ok || path == "") {
+		complain("audit: expected off, log or file:PATH")
+	}
+	if s.PublicURL != "" {
+		if u, err := url.Parse(s.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+			complain("public_url: expected a URL such as https://tools.example")
+		}
+	}
+	for i, n := range s.PrivateNetworks {
+		if _, err := netip.ParsePrefix(n); err != nil {
+			complain("private_networks[%d]: expected a network such as 10.0.0.0/8", i)
+		}
+	}
+	seen := map[string]string{}
+	unique := func(key, name, what string) {
+		if name == "" {
+			complain("%s: missing", key)
+		} else if other, twice := seen[what+name]; twice {
+			complain("%s: %q is the name of %s too", key, name, other)
+		} else {
+			seen[what+name] = strings.TrimSuffix(key, key[strings.LastIndexByte(key, '.'):])
+		}
+	}
+	for i, t := range s.Tokens {
+		unique(fmt.Sprintf("tokens[%d].name", i), t.Name, "token ")
+	}
+	for i, h := range s.HMAC {
+		unique(fmt.Sprintf("hmac[%d].key_id", i), h.KeyID, "hmac ")
+	}
+	return errors.Join(errs...)
+}
+
+// Validate reports every mistake of a token but its name's.
+func (t Token) Validate() error {
+	if _, err := t.sum(); err != nil {
+		return fmt.Errorf("hash: %w", err)
+	}
+	return nil
+}
+
+// sum is the hash itself.
+func (t Token) sum() (sum [32]byte, err error) {
+	digits, ok := strings.CutPrefix(t.Hash, "sha256:")
+	raw, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(raw) != len(sum) {
+		return sum, errors.New("expected sha256: and 64 hexadecimal digits; 'secateur token new' makes one")
+	}
+	return [32]byte(raw), nil
+}
+
+// defaultAlgorithms are accepted where the file names none; all names those that can be asked for. None of them is symmetric: a public
+// key must never be taken for a shared one.
+var (
+	defaultAlgorithms = []string{"RS256", "ES256"}
+	allAlgorithms     = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+)
+
+// Validate reports every mistake.
+func (j JWT) Validate() error {
+	var errs []error
+	u, err := url.Parse(j.Issuer)
+	switch {
+	case j.Issuer == "":
+		errs = append(errs, errors.New("issuer: missing"))
+	case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !access.IsLoopback(u.Hostname())):
+		errs = append(errs, errors.New("issuer: expected an https URL, or http on loopback"))
+	}
+	for i, a := range j.Algorithms {
+		if !slices.Contains(allAlgorithms, a) {
+			errs = append(errs, fmt.Errorf("algorithms[%d]: %q is none of %s", i, a, strings.Join(allAlgorithms, ", ")))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// leastSecret is how many characters an HMAC secret needs.
+const leastSecret = 32
+
+// Validate reports every mistake but the key id's.
+func (h HMAC) Validate() error {
+	if len(h.Secret.Reveal()) < leastSecret {
+		return fmt.Errorf("secret: shorter than %d characters", leastSecret)
+	}
+	return nil
+}
+
+// Validate reports every mistake.
+func (c Certificate) Validate() error {
+	if len(c.SAN) == 0 || slices.Contains(c.SAN, "") {
+		return errors.New("san: missing; no row may match every certificate by accident, say \"*\" for that")
+	}
+	return nil
+}
+
+// Validate reports every mistake.
+func (t TLS) Validate() error {
+	var errs []error
+	if (t.Cert == "") != (t.Key == "") {
+		errs = append(errs, errors.New("cert and key belong together"))
+	}
+	if t.Cert == "" && (t.ClientCA != "" || t.ClientCRL != "" || t.ClientAuth != "") {
+		errs = append(errs, errors.New("client certificates need cert and key of our own"))
+	}
+	if t.ClientAuth != "" && t.ClientAuth != ClientOptional && t.ClientAuth != ClientRequired {
+		errs = append(errs, fmt.Errorf("client_auth: %q is neither optional nor required", t.ClientAuth))
+	}
+	if t.ClientCA == "" && (t.ClientCRL != "" || t.ClientAuth == ClientRequired) {
+		errs = append(errs, errors.New("client_ca: missing"))
+	}
+	return errors.Join(errs...)
+}
+
+// principal is the one that a row of the file names.
+func principal(issuer, subject, tenant string, roles []string) *access.Principal {
+	if tenant == "" {
+		tenant = access.DefaultTenant
+	}
+	return &access.Principal{Issuer: issuer, Subject: subject, Tenant: tenant, Roles: roles}
+}

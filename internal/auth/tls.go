@@ -1,0 +1,176 @@
+package auth
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"secateur/internal/access"
+)
+
+// Certificates are the files of [tls], read again when they change.
+type Certificates struct {
+	set  TLS
+	warn func(error)
+
+	mu     sync.Mutex // guards the fields below
+	config *tls.Config
+	marks  [4]mark
+	looked time.Time
+}
+
+// lookEvery is how often at most the files are looked at.
+const lookEvery = time.Second
+
+// LoadCertificates reads the files. Warn is told when a later reading fails; what was read before then stays.
+func LoadCertificates(set TLS, warn func(error)) (*Certificates, error) {
+	c := &Certificates{set: set, warn: warn, looked: time.Now()}
+	c.marks = c.stat()
+	var err error
+	c.config, err = c.read()
+	return c, err
+}
+
+// Config is what a listener needs.
+func (c *Certificates) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"},
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return c.current(), nil
+		},
+	}
+}
+
+func (c *Certificates) current() *tls.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.looked) < lookEvery {
+		return c.config
+	}
+	c.looked = time.Now()
+	if marks := c.stat(); marks != c.marks {
+		config, err := c.read()
+		if err != nil {
+			c.warn(err)
+			return c.config // half a change: the other file comes next
+		}
+		c.config, c.marks = config, marks
+	}
+	return c.config
+}
+
+func (c *Certificates) stat() (marks [4]mark) {
+	for i, name := range []string{c.set.Cert, c.set.Key, c.set.ClientCA, c.set.ClientCRL} {
+		if name != "" {
+			marks[i] = TokenFile{name}.mark()
+		}
+	}
+	return marks
+}
+
+func (c *Certificates) read() (*tls.Config, error) {
+	own, err := tls.LoadX509KeyPair(c.set.Cert, c.set.Key)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{own}}
+	if c.set.ClientCA == "" {
+		return config, nil
+	}
+	ca, err := os.ReadFile(c.set.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("tls.client_ca: %w", err)
+	}
+	config.ClientCAs = x509.NewCertPool()
+	if !config.ClientCAs.AppendCertsFromPEM(ca) {
+		return nil, errors.New("tls.client_ca: no certificate in it")
+	}
+	config.ClientAuth = tls.VerifyClientCertIfGiven
+	if c.set.ClientAuth == ClientRequired {
+		config.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	if c.set.ClientCRL == "" {
+		return config, nil
+	}
+	revoked, err := readCRL(c.set.ClientCRL, ca)
+	if err != nil {
+		return nil, fmt.Errorf("tls.client_crl: %w", err)
+	}
+	// Not VerifyPeerCertificate, which a resumed connection passes by.
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		for _, cert := range state.PeerCertificates {
+			if revoked[string(cert.RawIssuer)+cert.SerialNumber.String()] {
+				return errors.New("the certificate has been revoked")
+			}
+		}
+		return nil
+	}
+	return config, nil
+}
+
+// readCRL gives what a list signed by one of the CAs revokes.
+func readCRL(name string, ca []byte) (map[string]bool, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	revoked := map[string]bool{}
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		list, err := x509.ParseRevocationList(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		if !signedByOne(list, ca) {
+			return nil, errors.New("not signed by a certificate of client_ca")
+		}
+		for _, entry := range list.RevokedCertificateEntries {
+			revoked[string(list.RawIssuer)+entry.SerialNumber.String()] = true
+		}
+	}
+	return revoked, nil
+}
+
+func signedByOne(list *x509.RevocationList, ca []byte) bool {
+	for block, rest := pem.Decode(ca); block != nil; block, rest = pem.Decode(rest) {
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil && list.CheckSignatureFrom(cert) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Revoked reports whether the client certificate of a connection has been revoked since it was made.
+func (c *Certificates) Revoked(state *tls.ConnectionState) bool {
+	if c == nil || state == nil {
+		return false
+	}
+	verify := c.current().VerifyConnection
+	return verify != nil && verify(*state) != nil
+}
+
+// checkCertificate gives the principal of a verified certificate: the first row that one of its names matches.
+func (a *Authenticator) checkCertificate(state *tls.ConnectionState) (*access.Principal, access.Cause) {
+	if a.opt.Certificates.Revoked(state) {
+		return nil, access.CauseInvalid
+	}
+	cert := state.PeerCertificates[0]
+	var names []string
+	for _, u := range cert.URIs {
+		names = append(names, u.String())
+	}
+	names = append(append(names, cert.DNSNames...), cert.EmailAddresses...)
+	for _, row := range a.opt.Settings.Certificates {
+		for _, name := range names {
+			if row.SAN.Match(name) {
+				return principal(access.IssuerMTLS, name, row.Tenant, row.Roles), ""
+			}
+		}
+	}
+	return nil, access.CauseInvalid
+}
