@@ -31,17 +31,10 @@ type call struct {
 	stage  atomic.Int32 // queued, then sent or dropped
 	over   atomic.Bool  // the server has answered
 	strays atomic.Int32 // answers on its own stream that were not to it
-
-	here atomic.Pointer[errand] // set while its caller is busy with the exchange
 }
 
 // give hands the call its outcome, which it gets once.
-func (c *call) give(o outcome) {
-	c.answer <- o
-	if e := c.here.Load(); e != nil {
-		e.stop() // whatever its caller still waits for, it need not
-	}
-}
+func (c *call) give(o outcome) { c.answer <- o }
 
 // The stages of a call. One that is dropped before it was sent is not sent at all.
 const (

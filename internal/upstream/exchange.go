@@ -14,13 +14,8 @@ import (
 
 // exchange makes one call. If the server has forgotten its session, it gets another one and the call is made again.
 func (l *streamable) exchange(caller context.Context, m outgoing) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
+	ctx, cancel := m.call.postContext(caller)
 	defer cancel()
-	defer context.AfterFunc(caller, func() {
-		if !m.call.over.Load() { // else what is left of the stream is read, so that its connection can be used again
-			cancel()
-		}
-	})()
 	l.conclude(caller, m.call, l.attempt(ctx, m))
 }
 
@@ -40,37 +35,37 @@ func (l *streamable) attempt(ctx context.Context, m outgoing) error {
 			return err
 		}
 	}
-	t := l.terms()
-	err := l.try(ctx, t, m)
+	now := l.sessionID()
+	err := l.try(ctx, now, m)
 	if !errors.Is(err, errSessionLost) || m.call.greets {
 		return err
 	}
-	return l.again(ctx, t, m)
+	return l.again(ctx, now, m)
 }
 
 // again makes a call again whose session was lost.
-func (l *streamable) again(ctx context.Context, lost terms, m outgoing) error {
+func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) error {
 	if err := l.reopen(ctx, lost); err != nil {
 		return err
 	}
-	return l.try(ctx, l.terms(), m)
+	return l.try(ctx, l.sessionID(), m)
 }
 
 // try posts the request and takes what comes back.
-func (l *streamable) try(ctx context.Context, t terms, m outgoing) error {
-	resp, err := l.endpoint.post(ctx, l.header(t, m), &sentBody{data: m.message}) //nolint:bodyclose // takeResponse does
+func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) error {
+	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message}) //nolint:bodyclose // takeResponse does
 	if err != nil {
 		return l.s.u.exchangeError(err, l.endpoint.host)
 	}
-	return l.takeResponse(ctx, t, m, resp)
+	return l.takeResponse(ctx, now, m, resp)
 }
 
 // takeResponse takes what comes back.
-func (l *streamable) takeResponse(ctx context.Context, t terms, m outgoing, resp *http.Response) error {
+func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing, resp *http.Response) error {
 	defer func() { _ = resp.Body.Close() }()
 	if m.call.greets && m.method == methodInitialize && resp.StatusCode < 300 {
 		if id := resp.Header.Get("Mcp-Session-Id"); isHeaderValue(id) {
-			l.change(t.generation, func(t *terms) { t.session = id })
+			l.named(now.generation, id)
 		}
 	}
 	r, err := l.endpoint.reader(resp)
@@ -84,7 +79,7 @@ func (l *streamable) takeResponse(ctx context.Context, t terms, m outgoing, resp
 		drain(resp.Body)
 		return nil
 	}
-	return l.takeBody(ctx, t, r, resp, m.call)
+	return l.takeBody(ctx, now, r, resp, m.call)
 }
 
 // isStream reports whether a response is a stream that an answer may come on.
@@ -100,7 +95,7 @@ func isEventStream(resp *http.Response) bool {
 }
 
 // takeBody reads an answer that is no stream. A status that means failure is no matter if the content is the answer.
-func (l *streamable) takeBody(ctx context.Context, t terms, r io.Reader, resp *http.Response, c *call) error {
+func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, resp *http.Response, c *call) error {
 	room := len(c.id.String()) // for the caller's id, which goes where the number is
 	buf, err := readBehind(room, r, resp.ContentLength, l.s.u.opt.MaxMessageBytes)
 	defer func() { putBuffer(buf) }()
@@ -117,7 +112,7 @@ func (l *streamable) takeBody(ctx context.Context, t terms, r io.Reader, resp *h
 			return nil
 		}
 	}
-	if isLost(t, resp.StatusCode, &msg) {
+	if isLost(now, resp.StatusCode, &msg) {
 		return errSessionLost
 	}
 	failed := l.endpoint.statusError(resp, body)
@@ -177,7 +172,7 @@ func pauseFor(ctx context.Context, d time.Duration) bool {
 
 // resume asks for the rest of a stream. It is final if the server does not give it.
 func (l *streamable) resume(ctx context.Context, at *place, from source) (final bool, err error) {
-	resp, err := l.openStream(ctx, l.terms(), at.id)
+	resp, err := l.openStream(ctx, l.sessionID(), at.id)
 	if err != nil {
 		return false, l.s.u.exchangeError(err, l.endpoint.host)
 	}
@@ -193,11 +188,11 @@ func (l *streamable) resume(ctx context.Context, at *place, from source) (final 
 }
 
 // openStream asks for a stream of the server's messages, with an id for those that follow that event.
-func (l *streamable) openStream(ctx context.Context, t terms, after string) (*http.Response, error) {
+func (l *streamable) openStream(ctx context.Context, now sessionID, after string) (*http.Response, error) {
 	return l.endpoint.do(ctx, http.MethodGet, l.endpoint.with(
 		headerField{"Accept", "text/event-stream"},
-		headerField{"Mcp-Protocol-Version", t.version},
-		headerField{"Mcp-Session-Id", t.session},
+		headerField{"Mcp-Protocol-Version", l.s.protocol()},
+		headerField{"Mcp-Session-Id", now.value},
 		headerField{"Last-Event-Id", after},
 	))
 }

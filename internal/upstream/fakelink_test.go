@@ -18,18 +18,14 @@ type fakeLink struct {
 	ended chan struct{}
 	once  sync.Once
 	why   error
-	life  context.Context
 }
 
-func (l *fakeLink) start(ctx context.Context) { l.life = ctx }
-func (l *fakeLink) agreed(*Peer)              {}
-func (l *fakeLink) done() <-chan struct{}     { return l.ended }
-func (l *fakeLink) err() error                { return l.why }
-func (l *fakeLink) cancelByNotice(Era) bool   { return true }
-func (l *fakeLink) pid() int                  { return 0 }
-func (l *fakeLink) lastWords() string         { return "" }
-func (l *fakeLink) advice() string            { return "" }
-func (l *fakeLink) close()                    { l.die("closed") }
+func (l *fakeLink) run(context.Context) error {
+	<-l.ended
+	return l.why
+}
+
+func (l *fakeLink) close() { l.die("closed") }
 
 // die ends the link, as a crash would.
 func (l *fakeLink) die(why string) {
@@ -53,7 +49,7 @@ func (l *fakeLink) send(_ context.Context, m outgoing) error {
 
 // say is a message from the server.
 func (l *fakeLink) say(format string, args ...any) {
-	l.s.receive(l.life, fmt.Appendf(nil, format, args...), source{})
+	l.s.receive(context.Background(), fmt.Appendf(nil, format, args...), source{})
 }
 
 func (l *fakeLink) answer(id json.RawMessage, result string) {

@@ -20,19 +20,6 @@ func (g *group) run(f func()) bool {
 	return true
 }
 
-// enter counts the caller's own goroutine until leave; false if the group is closed.
-func (g *group) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return false
-	}
-	g.work.Add(1)
-	return true
-}
-
-func (g *group) leave() { g.work.Done() }
-
 // close takes no more and waits for those that run.
 func (g *group) close() {
 	g.mu.Lock()

@@ -36,24 +36,24 @@ func (u *Upstream) firstMethod() string {
 	return methodInitialize
 }
 
-// handshake finds out what the server is.
-func (s *session) handshake(ctx context.Context) (*Peer, error) {
+// handshake finds out what the server is. After it, the session has its peer.
+func (s *session) handshake(ctx context.Context) error {
 	protocol := s.u.opt.Settings.Protocol
 	if protocol == ProtocolModern {
 		return s.discover(ctx)
 	}
-	peer, err := s.initialize(ctx)
+	err := s.initialize(ctx)
 	if err == nil || protocol == ProtocolLegacy || !suggestsModern(err) {
-		return peer, err
+		return err
 	}
-	if peer, modernErr := s.discover(ctx); modernErr == nil {
-		return peer, nil
+	if s.discover(ctx) == nil {
+		return nil
 	}
-	return nil, err
+	return err
 }
 
 // initialize opens a legacy session, if need be with the version that the server asks for.
-func (s *session) initialize(ctx context.Context) (*Peer, error) {
+func (s *session) initialize(ctx context.Context) error {
 	result, err := s.ask(ctx, initializeRequest(s.u, era.LatestLegacy))
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		if version := refused.legacyVersion(); version != "" {
@@ -61,29 +61,29 @@ func (s *session) initialize(ctx context.Context) (*Peer, error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	peer, err := peerOfInitialize(result)
 	if err != nil {
-		return nil, s.explain(err)
+		return s.explain(err)
 	}
-	s.link.agreed(peer)
-	err = s.link.send(ctx, outgoing{message: rpc.NewNotification(methodInitialized, nil).Raw, method: methodInitialized, patience: s.u.startupTimeout()})
-	return peer, err
+	s.peer.Store(peer)
+	initialized := rpc.NewNotification(methodInitialized, nil).Raw
+	return s.link.send(ctx, outgoing{message: initialized, method: methodInitialized, patience: s.u.startupTimeout()})
 }
 
 // discover asks a modern server.
-func (s *session) discover(ctx context.Context) (*Peer, error) {
+func (s *session) discover(ctx context.Context) error {
 	result, err := s.ask(ctx, discoverRequest(s.u))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	peer, err := peerOfDiscover(result)
 	if err != nil {
-		return nil, s.explain(err)
+		return s.explain(err)
 	}
-	s.link.agreed(peer)
-	return peer, nil
+	s.peer.Store(peer)
+	return nil
 }
 
 // explain makes what is wrong with a handshake a CallError that keeps its cause.

@@ -9,8 +9,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // httpSSE is the link to a server over HTTP+SSE, the transport of 2024-11-05: one stream of events brings everything
@@ -22,7 +20,6 @@ type httpSSE struct {
 	stream  io.Closer
 	events  *eventReader
 	hangUp  context.CancelFunc // ends the stream
-	version atomic.Pointer[string]
 	closing sync.Once
 }
 
@@ -121,7 +118,8 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
-func (l *httpSSE) start(ctx context.Context) {
+// run reads the stream until it ends, or until a refused message shows that the session has.
+func (l *httpSSE) run(ctx context.Context) error {
 	l.work.run(func() {
 		for {
 			ev, err := l.events.next()
@@ -133,10 +131,8 @@ func (l *httpSSE) start(ctx context.Context) {
 			l.s.receiveEvent(ctx, &ev, source{})
 		}
 	})
+	return l.reason()
 }
-
-func (l *httpSSE) agreed(p *Peer)          { l.version.Store(&p.Protocol) }
-func (l *httpSSE) cancelByNotice(Era) bool { return true }
 
 // send posts a message. Of a call, the answer comes on the stream.
 func (l *httpSSE) send(ctx context.Context, m outgoing) error {
@@ -166,15 +162,8 @@ func (l *httpSSE) tell(ctx context.Context, m outgoing) error {
 
 // request posts a call's request. A server may take its time to say that it has taken it, even longer than to answer.
 func (l *httpSSE) request(caller context.Context, m outgoing) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
+	ctx, cancel := m.call.postContext(caller)
 	defer cancel()
-	defer context.AfterFunc(caller, func() {
-		if m.call.over.Load() {
-			time.AfterFunc(drainTime, cancel)
-			return
-		}
-		cancel()
-	})()
 	err := l.deliver(ctx, m)
 	if err == nil || caller.Err() != nil { // the caller gives up by itself
 		return
@@ -188,14 +177,10 @@ func (l *httpSSE) request(caller context.Context, m outgoing) {
 
 // deliver posts a message and waits until the server has taken it.
 func (l *httpSSE) deliver(ctx context.Context, m outgoing) error {
-	version := ""
-	if v := l.version.Load(); v != nil {
-		version = *v
-	}
 	header := l.endpoint.with(
 		headerField{"Content-Type", "application/json"},
 		headerField{"Accept", "application/json, text/event-stream"},
-		headerField{"Mcp-Protocol-Version", version},
+		headerField{"Mcp-Protocol-Version", l.s.protocol()},
 	)
 	err := l.post(ctx, l.to, header, m.message)
 	if failed, ok := errors.AsType[*CallError](err); ok && failed.HTTPStatus == http.StatusNotFound {

@@ -2,35 +2,28 @@ package upstream
 
 import (
 	"context"
-	"errors"
-	"sync"
 
 	"secateur/internal/rpc"
 )
 
-// inProcess is the link to a server inside this program.
+// inProcess is the link to a server inside this program. Such a server sends nothing of its own accord.
 type inProcess struct {
-	s       *session
-	work    group
-	ended   chan struct{}
-	closing sync.Once
+	s    *session
+	work group
 }
 
-func openLocal(_ context.Context, s *session) (link, error) {
-	return &inProcess{s: s, ended: make(chan struct{})}, nil
-}
+func openLocal(_ context.Context, s *session) (link, error) { return &inProcess{s: s}, nil }
 
-func (l *inProcess) start(context.Context)   {}
-func (l *inProcess) agreed(*Peer)            {}
-func (l *inProcess) done() <-chan struct{}   { return l.ended }
-func (l *inProcess) err() error              { return errors.New("it was stopped") }
-func (l *inProcess) cancelByNotice(Era) bool { return false }
-func (l *inProcess) pid() int                { return 0 }
-func (l *inProcess) lastWords() string       { return "" }
-func (l *inProcess) advice() string          { return "" }
+func (l *inProcess) run(ctx context.Context) error {
+	<-ctx.Done()
+	return errStopped
+}
 
 // send serves the message in a goroutine of its own, whose context ends with the call.
 func (l *inProcess) send(ctx context.Context, m outgoing) error {
+	if m.method == methodCancelled {
+		return nil
+	}
 	msg, refused := rpc.ParseRequest(m.message, rpc.MaxRequestDepth)
 	if refused != nil {
 		return refused
@@ -41,7 +34,7 @@ func (l *inProcess) send(ctx context.Context, m outgoing) error {
 		ctx = context.WithoutCancel(ctx) // a notification is not taken back
 	}
 	if !l.work.run(func() { l.serveOne(ctx, &msg, m.call) }) {
-		return l.err()
+		return errStopped
 	}
 	return nil
 }
@@ -69,7 +62,4 @@ func (l *inProcess) serve(ctx context.Context, msg *rpc.Message) (response []byt
 	return l.s.u.opt.Local.Serve(ctx, msg)
 }
 
-func (l *inProcess) close() {
-	l.closing.Do(func() { close(l.ended) })
-	l.work.close()
-}
+func (l *inProcess) close() { l.work.close() }

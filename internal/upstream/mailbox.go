@@ -10,7 +10,6 @@ import (
 // server's messages never waits for it.
 type mailbox struct {
 	ready chan struct{} // holds a token while there may be something in it
-	turn  sync.Mutex    // held while what was in it is served
 
 	mu    sync.Mutex
 	msgs  []*rpc.Message // guarded by mu

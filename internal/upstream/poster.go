@@ -33,12 +33,9 @@ func newPoster(s *session) poster {
 	}
 }
 
-func (p *poster) done() <-chan struct{} { return p.ended }
-func (p *poster) pid() int              { return 0 }
-func (p *poster) lastWords() string     { return "" }
-func (p *poster) advice() string        { return "" }
-
-func (p *poster) err() error {
+// reason says why the link has ended, once it has.
+func (p *poster) reason() error {
+	<-p.ended
 	p.ending.Lock()
 	defer p.ending.Unlock()
 	return p.why
@@ -87,6 +84,23 @@ func (p *poster) within(ctx context.Context, m outgoing, deliver func(context.Co
 		return nil
 	}
 	return err
+}
+
+// postContext is the context of a call's POST. It ends with the call or, where the server has answered, a little later:
+// what is left of the response is read, so that its connection can be used again.
+func (c *call) postContext(caller context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
+	unhook := context.AfterFunc(caller, func() {
+		if c.over.Load() {
+			time.AfterFunc(drainTime, cancel)
+			return
+		}
+		cancel()
+	})
+	return ctx, func() {
+		unhook()
+		cancel()
+	}
 }
 
 // post sends a message whose answer, if there is one, comes another way, and waits until the server has taken it.

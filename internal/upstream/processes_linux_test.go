@@ -71,7 +71,7 @@ func TestStopIsGentleFirst(t *testing.T) {
 	mustCall(t, u, toolCall(t, "1", "echo", "1"), "1")
 	proc := u.server.(*supervised).now.Load().session.link.(*pipes).proc
 	stop()
-	if got, _ := proc.Status(0); got != "exited with status 0" {
+	if got, _ := proc.Status(patience); got != "exited with status 0" {
 		t.Errorf("the child %s, want an end of its own at the end of its input", got)
 	}
 }

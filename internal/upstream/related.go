@@ -58,9 +58,6 @@ func (s *session) offer(ctx context.Context, c *call, msg *rpc.Message) {
 	if !c.related.offer(msg) {
 		s.u.log.DebugContext(ctx, "notification dropped: its caller does not keep up", "method", msg.Method)
 	}
-	if e := c.here.Load(); e != nil {
-		e.serve()
-	}
 }
 
 // related is the call with a handler that a message of the server belongs to: by the stream it came on or, without

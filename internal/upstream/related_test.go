@@ -275,7 +275,7 @@ func TestProgressThatNobodyAskedFor(t *testing.T) {
 			return nil
 		})
 		progress := func(l *fakeLink, token string, from source) {
-			l.s.receive(l.life, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, token), from)
+			l.s.receive(context.Background(), fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, token), from)
 		}
 		u := fakeUpstream(t, Options{Incoming: hear}, silent(func(l *fakeLink, req request) {
 			c := l.s.calls.find(rpc.IDOf(req.ID))

@@ -7,29 +7,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/child"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
-// link moves messages between us and one server. What the server sends it gives to its session's receive.
+// link moves messages between us and one server.
 type link interface {
-	// start begins to listen; ctx ends with the session.
-	start(ctx context.Context)
-	// send hands a message over, or fails. For a call it returns before the answer; ctx then ends with the call.
+	// run gives what the server sends to the session's receive, until the link is of no more use; it says why that is.
+	// ctx ends with the session, after close.
+	run(ctx context.Context) error
+	// send hands a message over, or fails. For a call it returns before the answer; ctx then ends with the call. Where
+	// ending that context is how a call is cancelled, a notifications/cancelled goes nowhere.
 	send(ctx context.Context, m outgoing) error
-	// agreed is called when it is known what the server is, before anything else is sent.
-	agreed(p *Peer)
-	// done is closed when the link cannot be used any more; why is then in err.
-	done() <-chan struct{}
-	err() error
-	// cancelByNotice reports whether a call is cancelled with a notification; else ending its context is enough.
-	cancelByNotice(era Era) bool
-	// pid is that of a child process, or 0; lastWords is the end of what it wrote to its standard error.
-	pid() int
-	lastWords() string
-	// advice is how a person may find out more about a start that failed, to follow what is known.
-	advice() string
-	// close ends the link and returns when nothing is left of it.
+	// close ends the link and returns when nothing is left of it but run, which then returns.
 	close()
 }
 
@@ -47,14 +38,17 @@ type outgoing struct {
 type session struct {
 	u      *Upstream
 	link   link
+	proc   *child.Process // what the link leads to; nil: no process of ours
 	calls  calls
-	peer   atomic.Pointer[Peer] // nil before the handshake is over
+	peer   atomic.Pointer[Peer] // nil before it is known what the server is
 	inbox  inbox
 	work   sync.WaitGroup // goroutines of the session
 	noise  atomic.Int64   // what came and was no message
 	served atomic.Bool    // a caller got an answer
 
 	stop context.CancelFunc // ends those goroutines
+	over chan struct{}      // closed when the link is of no more use
+	why  error              // that is; to be read when over is closed
 }
 
 // opener makes a link whose messages go to the session.
@@ -63,7 +57,7 @@ type opener func(ctx context.Context, s *session) (link, error)
 // openSession connects and shakes hands.
 func openSession(ctx context.Context, u *Upstream, open opener) (*session, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s := &session{u: u, stop: stop, inbox: newInbox(u.opt.Incoming)}
+	s := newSession(u, stop)
 	s.work.Go(func() { s.dispatch(life) })
 	l, err := open(ctx, s)
 	if err != nil {
@@ -72,23 +66,41 @@ func openSession(ctx context.Context, u *Upstream, open opener) (*session, error
 		return nil, err
 	}
 	s.link = l
-	l.start(life)
 	s.work.Go(func() {
-		select {
-		case <-l.done(): // who waits for an answer is told at once
-			s.calls.close(s.u.callError(l.err()))
-		case <-life.Done():
-		}
+		s.why = l.run(life)
+		close(s.over)
+		s.calls.close(s.u.callError(s.why)) // who waits for an answer is told at once
 	})
-	peer, err := s.handshake(ctx)
-	if err != nil {
+	if err := s.handshake(ctx); err != nil {
 		err = s.startError(ctx, err)
 		s.close(err)
-		return nil, &startFailure{err, l.lastWords()}
+		return nil, &startFailure{err, s.stderr()}
 	}
-	s.peer.Store(peer)
 	return s, nil
 }
+
+func newSession(u *Upstream, stop context.CancelFunc) *session {
+	return &session{u: u, stop: stop, inbox: newInbox(u.opt.Incoming), over: make(chan struct{})}
+}
+
+// pid is that of the server's process; 0: it is none of ours.
+func (s *session) pid() int {
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.PID()
+}
+
+// stderr is the end of what the server's process wrote to its standard error.
+func (s *session) stderr() string {
+	if s.proc == nil {
+		return ""
+	}
+	return s.proc.Stderr(stderrLines)
+}
+
+// stderrLines is how much of its standard error is shown of a server that does not start.
+const stderrLines = 20
 
 // startFailure is why a session could not be opened, and what the server said on its standard error.
 type startFailure struct {
@@ -108,13 +120,17 @@ func (s *session) close(why error) {
 
 // startError explains a handshake that did not succeed.
 func (s *session) startError(ctx context.Context, err error) error {
+	advice := ""
+	if s.proc != nil {
+		advice = `; run secateur with log_level = "DEBUG" to see its standard error`
+	}
 	select {
-	case <-s.link.done():
-		return s.u.errorf(Unavailable, "%v before it answered %s%s", s.link.err(), s.u.firstMethod(), s.link.advice())
+	case <-s.over:
+		return s.u.errorf(Unavailable, "%v before it answered %s%s", s.why, s.u.firstMethod(), advice)
 	default:
 	}
 	if errors.Is(context.Cause(ctx), errStartTimeout) {
-		return s.u.errorf(Unavailable, "it did not answer %s within %s%s", s.u.firstMethod(), s.u.startupTimeout(), s.link.advice())
+		return s.u.errorf(Unavailable, "it did not answer %s within %s%s", s.u.firstMethod(), s.u.startupTimeout(), advice)
 	}
 	return err
 }
@@ -133,9 +149,6 @@ func (s *session) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*R
 // exchange sends a request and waits for its answer, for signs of life, and for the caller to lose interest. A limit
 // of 0 is none.
 func (s *session) exchange(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
-	if l, ok := s.link.(*streamable); ok && !c.greets {
-		return s.exchangeHere(caller, l, req, c, limit)
-	}
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	c.ended = ctx.Done()
@@ -228,8 +241,6 @@ func (c *call) serveRelated(ctx context.Context) {
 	if c.related == nil {
 		return
 	}
-	c.related.turn.Lock()
-	defer c.related.turn.Unlock()
 	for _, m := range c.related.take() {
 		c.handler.Serve(ctx, m)
 	}
@@ -243,15 +254,13 @@ func (s *session) giveUp(ctx context.Context, c *call, why error) (*Reply, error
 	if c.stage.CompareAndSwap(queued, dropped) {
 		return nil, why // the server has not seen it and never will
 	}
-	if s.link.cancelByNotice(s.era()) {
-		reason := "timeout"
-		if ctx.Err() != nil {
-			reason = "cancelled by the client"
-		}
-		m := outgoing{message: cancelledNotice(c.number, reason), method: methodCancelled}
-		if err := s.link.send(context.WithoutCancel(ctx), m); err != nil {
-			s.u.log.DebugContext(ctx, "cancel not sent", "err", err)
-		}
+	reason := "timeout"
+	if ctx.Err() != nil {
+		reason = "cancelled by the client"
+	}
+	m := outgoing{message: cancelledNotice(c.number, reason), method: methodCancelled}
+	if err := s.link.send(context.WithoutCancel(ctx), m); err != nil {
+		s.u.log.DebugContext(ctx, "cancel not sent", "err", err)
 	}
 	return nil, why
 }
@@ -261,6 +270,14 @@ func (s *session) fail(c *call, err error) {
 	if s.calls.remove(c) {
 		c.give(outcome{err: err})
 	}
+}
+
+// protocol is the version in use; "" as long as it is not known.
+func (s *session) protocol() string {
+	if p := s.peer.Load(); p != nil {
+		return p.Protocol
+	}
+	return ""
 }
 
 func (s *session) era() Era {

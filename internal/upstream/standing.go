@@ -15,35 +15,35 @@ func (l *streamable) stand(ctx context.Context) {
 				current()
 			}
 			return
-		case t := <-l.listen:
+		case now := <-l.listen:
 			if current != nil {
 				current()
 			}
 			var streamCtx context.Context
 			streamCtx, current = context.WithCancel(ctx)
-			l.work.run(func() { l.standFor(streamCtx, t) })
+			l.work.run(func() { l.standFor(streamCtx, now) })
 		}
 	}
 }
 
-// offerStand has the standing stream follow these terms.
-func (l *streamable) offerStand(t terms) {
+// offerStand has the standing stream follow the session of this id.
+func (l *streamable) offerStand(now sessionID) {
 	select {
 	case <-l.listen: // older ones are of no interest
 	default:
 	}
 	select {
-	case l.listen <- t:
+	case l.listen <- now:
 	default:
 	}
 }
 
 // standFor listens to one session. That a server has no such stream, or that it breaks, is no failure.
-func (l *streamable) standFor(ctx context.Context, t terms) {
+func (l *streamable) standFor(ctx context.Context, now sessionID) {
 	var waits backoff
 	var at place
 	for {
-		if l.standOnce(ctx, t, &at) {
+		if l.standOnce(ctx, now, &at) {
 			return
 		}
 		if at.moved {
@@ -57,8 +57,8 @@ func (l *streamable) standFor(ctx context.Context, t terms) {
 }
 
 // standOnce opens the stream and reads it to its end. It is over if the server will not have one.
-func (l *streamable) standOnce(ctx context.Context, t terms, at *place) (over bool) {
-	resp, err := l.openStream(ctx, t, at.id)
+func (l *streamable) standOnce(ctx context.Context, now sessionID, at *place) (over bool) {
+	resp, err := l.openStream(ctx, now, at.id)
 	if err != nil {
 		return ctx.Err() != nil
 	}

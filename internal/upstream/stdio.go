@@ -47,6 +47,7 @@ func openPipes(ctx context.Context, s *session) (link, error) {
 	if set.Framing == FramingContentLength {
 		framing = rpc.ContentLength
 	}
+	s.proc = proc
 	return &pipes{
 		s: s, framing: framing, proc: proc,
 		room: semaphore.NewWeighted(queueBytes), queue: make(chan outgoing, queueMessages),
@@ -54,23 +55,15 @@ func openPipes(ctx context.Context, s *session) (link, error) {
 	}, nil
 }
 
-func (p *pipes) start(ctx context.Context) {
+func (p *pipes) run(ctx context.Context) error {
 	p.work.run(p.write)
-	p.work.run(func() { p.read(ctx) })
 	p.work.run(func() {
 		<-p.proc.Ended()
 		_ = p.proc.Stdout.SetReadDeadline(time.Now().Add(child.DrainTime))
 	})
-}
-
-func (p *pipes) done() <-chan struct{}   { return p.ended }
-func (p *pipes) pid() int                { return p.proc.PID() }
-func (p *pipes) lastWords() string       { return p.proc.Stderr(20) }
-func (p *pipes) cancelByNotice(Era) bool { return true }
-func (p *pipes) agreed(*Peer)            {}
-
-func (p *pipes) advice() string {
-	return `; run secateur with log_level = "DEBUG" to see its standard error`
+	p.read(ctx)
+	close(p.ended)
+	return p.err()
 }
 
 // err says how the child ended, or that only its output did.
@@ -86,7 +79,6 @@ const statusWait = time.Second
 
 // read takes messages off the child's output until it ends.
 func (p *pipes) read(ctx context.Context) {
-	defer close(p.ended)
 	r := rpc.NewReader(p.proc.Stdout, p.framing, p.s.u.opt.MaxMessageBytes)
 	for {
 		raw, err := r.Next()

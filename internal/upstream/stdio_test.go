@@ -198,7 +198,7 @@ func TestWordsOfADeadChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{u: u, inbox: newInbox(nil)}
+	s := newSession(u, nil)
 	l, err := openPipes(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -209,10 +209,9 @@ func TestWordsOfADeadChild(t *testing.T) {
 	if err := s.calls.add(c); err != nil {
 		t.Fatal(err)
 	}
-	l.start(t.Context())
-	<-l.done()
+	why := l.run(t.Context())
 	l.close()
-	s.calls.close(l.err())
+	s.calls.close(why)
 	if o := <-c.answer; o.err != nil || string(o.reply.Result) != `"last"` {
 		t.Errorf("outcome %+v", o)
 	}

@@ -18,54 +18,52 @@ import (
 // of events; a legacy server may also have a standing stream for what it wants to say by itself.
 type streamable struct {
 	poster
-	listen  chan terms // sessions whose standing stream is to be opened
-	cancel  context.CancelFunc
+	listen  chan sessionID // those whose standing stream is to be opened
 	closing sync.Once
 
 	mu     sync.Mutex
-	now    terms         // guarded by mu
-	opened chan struct{} // guarded by mu; closed when the handshake of the HTTP session is over
+	now    sessionID     // guarded by mu
+	opened chan struct{} // guarded by mu; closed unless a session that was lost is being replaced
 
 	usual atomic.Pointer[usualHeader]
 }
 
 // usualHeader is that of the messages to a legacy server. It is not changed.
 type usualHeader struct {
-	terms
+	session, version string
 	http.Header
 }
 
-// terms are what the server and we agreed on. A legacy server may have forgotten its session and get another one.
-type terms struct {
+// sessionID is what a legacy server knows us by. It may forget it, and is then given another one.
+type sessionID struct {
 	generation int
-	session    string // Mcp-Session-Id
-	version    string // "" before the handshake
-	era        Era
+	value      string // Mcp-Session-Id; "": the server gave none
 }
 
 const byeTimeout = 2 * time.Second
 
 func openStreamable(_ context.Context, s *session) (link, error) {
-	return &streamable{
-		poster: newPoster(s), listen: make(chan terms, 1), opened: make(chan struct{}), now: terms{generation: 1},
-	}, nil
+	l := &streamable{poster: newPoster(s), listen: make(chan sessionID, 1), opened: make(chan struct{})}
+	close(l.opened)
+	return l, nil
 }
 
-func (l *streamable) start(ctx context.Context) {
-	ctx, l.cancel = context.WithCancel(ctx)
+// run keeps the standing stream of the newest session open until the link ends.
+func (l *streamable) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	l.work.run(func() { l.stand(ctx) })
+	return l.reason()
 }
 
-func (l *streamable) cancelByNotice(e Era) bool { return e == Legacy }
-
-// terms are those of now.
-func (l *streamable) terms() terms {
+// sessionID is that of now.
+func (l *streamable) sessionID() sessionID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.now
 }
 
-// settled waits until no handshake is under way.
+// settled waits until no lost session is being replaced.
 func (l *streamable) settled(ctx context.Context) error {
 	l.mu.Lock()
 	opened := l.opened
@@ -78,42 +76,12 @@ func (l *streamable) settled(ctx context.Context) error {
 	}
 }
 
-// isSettled is settled without waiting.
-func (l *streamable) isSettled() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case <-l.opened:
-		return true
-	default:
-		return false
-	}
-}
-
-// change replaces the terms of one generation.
-func (l *streamable) change(generation int, change func(t *terms)) {
+// named notes the id that the server gave the session of this generation.
+func (l *streamable) named(generation int, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now.generation == generation {
-		change(&l.now)
-	}
-}
-
-func (l *streamable) agreed(p *Peer) {
-	l.change(l.terms().generation, func(t *terms) { t.version, t.era = p.Protocol, p.Era })
-	if p.Era == Modern {
-		l.settle()
-	}
-}
-
-// settle lets callers in after a handshake.
-func (l *streamable) settle() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case <-l.opened:
-	default:
-		close(l.opened)
+		l.now.value = id
 	}
 }
 
@@ -127,6 +95,8 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 			return errStopped
 		}
 		return nil
+	case m.method == methodCancelled && l.s.era() == Modern:
+		return nil // the call's response stream has been closed, which says it
 	case m.patience == 0:
 		return l.away(ctx, m, l.deliver)
 	}
@@ -137,39 +107,46 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 	}
 	err := l.within(ctx, m, l.deliver)
 	if m.method == methodInitialized && err == nil {
-		l.settle()
-		l.offerStand(l.terms())
+		l.offerStand(l.sessionID())
 	}
 	return err
 }
 
 // deliver posts a notification or a response and waits until the server has taken it.
 func (l *streamable) deliver(ctx context.Context, m outgoing) error {
-	return l.post(ctx, l.endpoint.url, l.header(l.terms(), m), m.message)
+	return l.post(ctx, l.endpoint.url, l.header(l.sessionID(), m), m.message)
 }
 
 // header has what a message needs beside the headers of every request. It is not to be changed.
-func (l *streamable) header(t terms, m outgoing) http.Header {
-	if t.era == Modern || m.method == methodDiscover {
-		return l.newHeader(t, m)
+func (l *streamable) header(now sessionID, m outgoing) http.Header {
+	if l.isModern(m) {
+		return l.newHeader(now, "", m)
+	}
+	version := l.s.protocol()
+	if m.method == methodInitialize {
+		version = "" // it is what is asked for
 	}
 	h := l.usual.Load()
-	if h == nil || h.terms != t {
-		h = &usualHeader{t, l.newHeader(t, m)}
+	if h == nil || h.session != now.value || h.version != version {
+		h = &usualHeader{now.value, version, l.newHeader(now, version, m)}
 		l.usual.Store(h)
 	}
 	return h.Header
 }
 
-func (l *streamable) newHeader(t terms, m outgoing) http.Header {
+func (l *streamable) isModern(m outgoing) bool {
+	return l.s.era() == Modern || m.method == methodDiscover
+}
+
+func (l *streamable) newHeader(now sessionID, version string, m outgoing) http.Header {
 	fields := []headerField{
 		{"Content-Type", "application/json"},
 		{"Accept", "application/json, text/event-stream"},
-		{"Mcp-Protocol-Version", t.version},
-		{"Mcp-Session-Id", t.session},
+		{"Mcp-Protocol-Version", version},
+		{"Mcp-Session-Id", now.value},
 	}
-	if t.era == Modern || m.method == methodDiscover {
-		version := m.version
+	if l.isModern(m) {
+		version = m.version
 		if version == "" {
 			version = era.LatestModern
 		}
@@ -177,7 +154,7 @@ func (l *streamable) newHeader(t terms, m outgoing) http.Header {
 		fields = append(fields, headerField{"Mcp-Method", era.EncodeHeader(m.method)}, headerField{"Mcp-Name", era.EncodeHeader(m.name)})
 	}
 	h := l.endpoint.with(fields...)
-	if t.era == Modern && m.call != nil {
+	if l.s.era() == Modern && m.call != nil {
 		addHeader(h, m.call.header)
 	}
 	return h
@@ -197,11 +174,10 @@ func addHeader(h http.Header, more []Header) {
 func (l *streamable) close() {
 	l.closing.Do(func() {
 		l.end(errStopped)
-		l.cancel()
-		if t := l.terms(); t.session != "" {
+		if now := l.sessionID(); now.value != "" {
 			ctx, cancel := context.WithTimeout(context.Background(), byeTimeout)
 			defer cancel()
-			if resp, err := l.endpoint.do(ctx, http.MethodDelete, l.header(t, outgoing{})); err == nil {
+			if resp, err := l.endpoint.do(ctx, http.MethodDelete, l.header(now, outgoing{})); err == nil {
 				_ = resp.Body.Close()
 			}
 		}
@@ -213,35 +189,34 @@ func (l *streamable) close() {
 var errSessionLost = errors.New("it no longer knows its session")
 
 // reopen shakes hands again after a session was lost, once for all who noticed.
-func (l *streamable) reopen(ctx context.Context, lost terms) error {
+func (l *streamable) reopen(ctx context.Context, lost sessionID) error {
 	l.mu.Lock()
 	if l.now.generation != lost.generation {
 		l.mu.Unlock()
 		return l.settled(ctx)
 	}
-	l.now = terms{generation: lost.generation + 1}
-	l.opened = make(chan struct{})
+	l.now = sessionID{generation: lost.generation + 1}
+	opened := make(chan struct{})
+	l.opened = opened
 	l.mu.Unlock()
+	defer close(opened)
 	l.s.u.log.InfoContext(ctx, "server forgot its session; opening another")
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), l.s.u.startupTimeout(), errStartTimeout)
 	defer cancel()
-	peer, err := l.s.initialize(ctx)
-	if err != nil {
+	if err := l.s.initialize(ctx); err != nil {
 		err = l.s.startError(ctx, err)
 		l.end(err)
-		l.settle()
 		return err
 	}
-	l.s.peer.Store(peer)
 	l.s.u.opened.note(l.s)
 	return nil
 }
 
 // isLost reports whether an answer means that the session is gone: by its status or, with servers that use another
 // one, by an error that answers no call and speaks of the session.
-func isLost(t terms, status int, msg *rpc.Message) bool {
+func isLost(now sessionID, status int, msg *rpc.Message) bool {
 	switch {
-	case t.session == "":
+	case now.value == "":
 		return false
 	case status == http.StatusNotFound:
 		return true

@@ -105,7 +105,7 @@ func (v *supervised) startElder(ctx context.Context, why error) (*session, error
 // serve watches a session to its end and says why it ended.
 func (v *supervised) serve(ctx context.Context, s *session) error {
 	v.become(Ready, func(m *moment) {
-		m.session, m.err, m.PID = s, nil, s.link.pid()
+		m.session, m.err, m.PID = s, nil, s.pid()
 	})
 	v.u.opened.note(s)
 	peer := s.peer.Load()
@@ -120,13 +120,6 @@ func (v *supervised) serve(ctx context.Context, s *session) error {
 		})
 	}
 	s.close(err)
-	select {
-	case <-s.link.done():
-		if !errors.Is(err, errSilent) && ctx.Err() == nil {
-			err = s.link.err() // by now it is known exactly
-		}
-	default:
-	}
 	return err
 }
 
@@ -148,8 +141,8 @@ func (v *supervised) watch(ctx context.Context, s *session) error {
 		select {
 		case <-ctx.Done():
 			return errStopped
-		case <-s.link.done():
-			return s.link.err()
+		case <-s.over:
+			return s.why
 		case <-tick:
 		}
 		if s.beats(ctx) {

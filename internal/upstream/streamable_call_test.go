@@ -12,9 +12,9 @@ import (
 	"secateur/internal/rpc"
 )
 
-// A caller that makes its exchange itself is as easy to reach as one that only waits: by what comes on another stream,
-// by its own change of mind, by the clock and by the end of the connection.
-func TestStreamableCallerThatIsBusy(t *testing.T) {
+// A call whose request has no answer yet is reached by what comes on another stream, by its caller's change of mind, by
+// the clock and by the end of the connection.
+func TestStreamableCallIsReached(t *testing.T) {
 	type scene struct {
 		f      *fakeHTTP
 		stand  chan string   // what the standing stream says
