@@ -74,6 +74,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	if verdict.Kind != access.Allowed {
 		principal = ""
 	}
+	defer a.tuneCollector()()
 	// The servers outlive the pipe: what is in flight needs them until it is answered.
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()

@@ -144,6 +144,7 @@ const drainTime = 5 * time.Second
 // serve answers HTTP until ctx is done and what is in flight then is finished. Stopping ends what would otherwise never
 // finish; nil: there is nothing of the kind.
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
+	defer a.tuneCollector()()
 	if len(a.cfg.AllowedOrigins) > 0 {
 		h = cors{a.cfg.AllowedOrigins, h}
 	}

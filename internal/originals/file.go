@@ -175,7 +175,7 @@ func (f *File) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return Stats{
-		Kind: "file", Count: f.usage.count, Bytes: f.usage.bytes, MaxBytes: f.maxBytes,
+		Kind: KindFile, Count: f.usage.count, Bytes: f.usage.bytes, MaxBytes: f.maxBytes,
 		Full: f.lacking > 0 && f.usage.bytes+f.lacking > f.maxBytes, Refused: f.refused, Dropped: f.dropped, Corrupt: f.corrupt,
 	}
 }

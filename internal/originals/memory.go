@@ -101,7 +101,7 @@ func (m *Memory) Stats() Stats {
 	defer m.mu.Unlock()
 	m.dropExpired(time.Now())
 	return Stats{
-		Kind: "memory", Count: len(m.byID), Bytes: m.bytes, MaxBytes: m.maxBytes(),
+		Kind: KindMemory, Count: len(m.byID), Bytes: m.bytes, MaxBytes: m.maxBytes(),
 		Full: m.lacking > 0 && m.bytes+m.lacking > m.maxBytes(), Refused: m.refused, Dropped: m.dropped,
 	}
 }

@@ -40,10 +40,16 @@ type StoreCloser interface {
 	io.Closer
 }
 
+// The kinds of store.
+const (
+	KindMemory = "memory"
+	KindFile   = "file"
+)
+
 // Stats tells what a store holds and what it could not do. A store that is shared with other processes counts
 // theirs as of its last look.
 type Stats struct {
-	Kind     string `json:"kind"`      // "memory" or "file"
+	Kind     string `json:"kind"`      // KindMemory or KindFile
 	Count    int    `json:"count"`     // originals kept
 	Bytes    int64  `json:"bytes"`     // room they take, with what keeping them costs
 	MaxBytes int64  `json:"max_bytes"` // room there is

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"secateur/internal/originals"
+)
+
+// collector tunes Go's garbage collector (GOGC) to a store of originals in memory. By itself the heap grows to twice
+// what lives in it before it is collected, so that a full store would take its size a second time for nothing: its texts
+// neither die nor hold pointers. Here it grows by the size of what lives beside the store.
+type collector struct {
+	stored  func() int64 // bytes in the store
+	percent int          // as last set; touched by one cleanup at a time
+	stopped atomic.Bool
+}
+
+// defaultGC is the runtime's own GOGC.
+const defaultGC = 100
+
+// leastGarbage is how much may die between two collections however little lives beside the store.
+const leastGarbage = 24 << 20
+
+// tuneCollector begins to tune it, until the returned function is called. A store elsewhere, and an operator who has
+// set the collector himself, leave it alone.
+func (a *App) tuneCollector() (stop func()) {
+	isSet := func(entry string) bool {
+		return strings.HasPrefix(entry, "GOGC=") || strings.HasPrefix(entry, "GOMEMLIMIT=")
+	}
+	if slices.ContainsFunc(a.opt.Environ, isSet) || a.store.Stats().Kind != originals.KindMemory {
+		return func() {}
+	}
+	c := &collector{stored: func() int64 { return a.store.Stats().Bytes }, percent: defaultGC}
+	c.awaitCollection()
+	return func() {
+		c.stopped.Store(true)
+		debug.SetGCPercent(defaultGC)
+	}
+}
+
+// awaitCollection has the next collection followed by a tuning: it finds an object that nobody holds.
+func (c *collector) awaitCollection() {
+	type sentinel struct{ _ *byte } // with a pointer, so that it shares its memory with nothing
+	runtime.AddCleanup(new(sentinel), func(c *collector) {
+		if !c.stopped.Load() {
+			c.tune()
+			c.awaitCollection()
+		}
+	}, c)
+}
+
+// tune sets the percentage where it has changed by much: setting it stops the world for a moment.
+func (c *collector) tune() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	percent := gcPercent(int64(live[0].Value.Uint64()), c.stored()) //nolint:gosec // a heap is smaller than that
+	if abs := max(percent-c.percent, c.percent-percent); abs*8 > c.percent {
+		debug.SetGCPercent(percent)
+		c.percent = percent
+	}
+}
+
+// gcPercent is how much garbage there may be over what lives, in percent of that: as much as lives beside the store.
+func gcPercent(live, stored int64) int {
+	garbage := max(live-stored, leastGarbage)
+	return int(min(defaultGC, max(1, defaultGC*garbage/max(live, 1))))
+}
