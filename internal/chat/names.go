@@ -22,13 +22,11 @@ type name struct {
 }
 
 // renderPruned gives the lines of a text but for the blocks, with a marker where each
-// was, and the number of characters that went into markers. The first marker tells the id
-// and the reason; they are the same for all. A block no longer than its marker stays.
-func renderPruned(text string, blocks []prune.Block, id string, room int) (out string, markers int) {
+// was, and the number of characters that went into markers. The first marker tells the id,
+// which is the same for all. A block that has no more tokens than its marker stays.
+func renderPruned(text string, source prune.Source, blocks []prune.Block, id string, room int) (out string, markers int) {
 	lines := prune.IndexLines(text)
-	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b prune.Block) bool {
-		return len(lines.Range(b.Start, b.End)) <= minMarker
-	})
+	blocks = worthMarking(lines, source, blocks, id)
 	names := namesOf(lines, blocks, room)
 	var b strings.Builder
 	next := 1
@@ -36,29 +34,48 @@ func renderPruned(text string, blocks []prune.Block, id string, room int) (out s
 		b.WriteString(lines.Range(next, block.Start-1))
 		next = block.End + 1
 		before := b.Len()
-		b.WriteString(markerStart)
+		tells := ""
 		if i == 0 {
-			b.WriteString("prune_id=" + id + " ")
+			tells = id
 		}
-		fmt.Fprintf(&b, "lignes %d-%d (%d)", block.Start, block.End, block.Count())
-		if i == 0 {
-			b.WriteString(" raison=" + block.Reason)
-		}
-		if len(names[i]) > 0 {
-			b.WriteString(namesLabel + strings.Join(names[i], ", "))
-		}
-		b.WriteString("⟧\n")
+		b.WriteString(marker(block, tells, names[i]) + "\n")
 		markers += b.Len() - before
 	}
 	b.WriteString(lines.Range(next, lines.Len()))
 	return b.String(), markers
 }
 
+// worthMarking are the blocks that have more tokens than their markers without names.
+func worthMarking(lines prune.Lines, source prune.Source, blocks []prune.Block, id string) (out []prune.Block) {
+	tells := id
+	for _, b := range blocks {
+		body := lines.Range(b.Start, b.End)
+		if source.Tokens(body) > source.Tokens(marker(b, tells, nil)+"\n") {
+			out = append(out, b)
+			tells = ""
+		}
+	}
+	return out
+}
+
+// marker is the line that stands for a block.
+func marker(b prune.Block, id string, names []string) string {
+	out := markerStart
+	if id != "" {
+		out += "prune_id=" + id + " "
+	}
+	out += fmt.Sprintf("lignes %d-%d", b.Start, b.End)
+	if len(names) > 0 {
+		out += namesLabel + strings.Join(names, ", ")
+	}
+	return out + "⟧"
+}
+
+// shortMarker is a marker as all but the first are, without names.
+func shortMarker(b prune.Block) string { return marker(b, "", nil) }
+
 // markerStart is what every marker begins with.
 const markerStart = "⟦PRUNÉ: "
-
-// minMarker is about how many bytes the shortest marker has.
-const minMarker = 40
 
 // namesOf chooses for each block the names that went with it and are nowhere else, most
 // telling ones first, as many as fit into so many characters.
@@ -98,15 +115,20 @@ func namesOf(lines prune.Lines, blocks []prune.Block, room int) [][]string {
 		return cmp.Compare(b.count, a.count)
 	})
 	chosen := make([][]string, len(blocks))
+	left := make([]int, len(blocks)) // names take no more than a third of what they stand for
+	for i, b := range blocks {
+		left[i] = len(lines.Range(b.Start, b.End))/3 - len(namesLabel)
+	}
 	for _, n := range all {
 		cost := len(n.text) + len(", ")
 		if len(chosen[n.block]) == 0 {
 			cost += len(namesLabel)
 		}
-		if cost > room {
+		if cost > room || cost > left[n.block] {
 			continue
 		}
 		room -= cost
+		left[n.block] -= cost
 		chosen[n.block] = append(chosen[n.block], n.text)
 	}
 	return chosen

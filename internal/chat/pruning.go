@@ -82,7 +82,7 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 	goal, parts, call := c.goal(job.Message)
 	out := pruneLines(s, prune.Request{
 		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
-		MinKeepLines: s.MinKeepLines, Expired: expired,
+		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Marker: shortMarker,
 	}, chars, id)
 	if expired != nil && expired() {
 		return "", false
@@ -116,7 +116,7 @@ func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
 		if len(r.Blocks) == 0 {
 			break
 		}
-		out, markers := renderPruned(req.Text, r.Blocks, id, int(nameShare*target))
+		out, markers := renderPruned(req.Text, req.Source, r.Blocks, id, int(nameShare*target))
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || req.MaxPruneRatio >= s.MaxPruneRatio {

@@ -5,12 +5,14 @@ type chooser struct {
 	*text
 	*shape
 	*keep
+	locked *keep // lines that stay whatever else does: forced ones, and what encloses a kept line
+	toll   int   // bytes below which a cut is not worth its marker
 }
 
 // choose keeps the best rows, each with what encloses it, so that at most most lines go. It says whether anything could go.
-func (t *text) choose(s *shape, score []float32, structure Structure, most int) (kept *keep, free bool) {
+func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *keep, free bool) {
 	n := t.lines.Len()
-	c := &chooser{text: t, shape: s, keep: newKeep(n)}
+	c := &chooser{text: t, shape: s, keep: newKeep(n), locked: newKeep(n), toll: t.toll(req.Marker)}
 	for _, p := range t.protected {
 		for line := p.first; line <= p.last; line++ {
 			c.addLine(line)
@@ -21,49 +23,56 @@ func (t *text) choose(s *shape, score []float32, structure Structure, most int) 
 			c.addLine(line)
 		}
 	}
-	c.addForced(structure)
+	c.addForced(req.Structure)
 	least := n - most
 	target := max(least, 1)
-	if structure == All {
+	if req.Structure == All {
 		target = min(n, max(target, c.count+(least+1)/2))
 	}
+	forced := c.count
+	order := bestFirst(score)
+	if !req.Fill && len(req.Prefer) != n {
+		c.addClear(order)
+	}
+	matched := c.count > forced && forced < n
+	copy(c.locked.set, c.set)
 	extra := n / orientation
-	for _, r := range bestFirst(score) {
+	for _, r := range order {
 		if c.count >= target {
 			break
 		}
 		if c.count >= least && c.count+c.cost(int(r)) >= n {
 			break // something has to go where something may
 		}
-		free := min(extra, c.addRow(int(r)))
-		extra -= free
-		target = min(n, target+free)
+		around := min(extra, c.addRow(int(r)))
+		extra -= around
+		target = min(n, target+around)
 		c.bridge(int(r), target)
 	}
 	c.addBlank(max(least, 1))
-	free = c.count < n
-	c.addSlivers()
+	free = c.count < n || matched
+	c.tidy(score, least, target)
 	return c.keep, free
 }
 
 const (
-	orientation = 14  // one line in so many may stay for orientation alone, on top of the budget: headers and blank lines
-	sliverRows  = 2   // rows that are not worth a cut between kept ones, …
-	sliverBytes = 120 // unless they are this long
-	sliverBlank = 2   // blank lines that are not worth a cut
+	orientation = 14 // one line in so many may stay for orientation alone, on top of the budget: headers and blank lines
+	bridgeRows  = 4  // rows between kept ones that are kept where a marker would cost as much, …
+	bridgeBytes = 80 // and where nothing stands for what goes, if they are no longer than this
+	sliverBlank = 2  // blank lines that are not worth a cut
 )
 
 // bridge keeps the few rows between row r and the nearest kept one: a cut there would cost more than it saves.
 func (c *chooser) bridge(r, target int) {
 	for _, step := range [2]int{-1, 1} {
-		for d := 2; d <= sliverRows+1; d++ {
+		for d := 2; d <= bridgeRows+1; d++ {
 			other := r + step*d
 			if other < 0 || other >= c.rows() || !c.has(int(c.line[other])) {
 				continue
 			}
 			lo, hi := min(r, other)+1, max(r, other)-1
 			size := c.lines.start(int(c.line[hi])+2) - c.lines.start(int(c.line[lo])+1)
-			if size > sliverBytes || c.count+hi-lo+1 > target {
+			if size > max(bridgeBytes, c.toll) || c.count+hi-lo+1 > target {
 				break
 			}
 			for between := lo; between <= hi; between++ {
@@ -71,23 +80,6 @@ func (c *chooser) bridge(r, target int) {
 			}
 			break
 		}
-	}
-}
-
-// addSlivers keeps blank lines that would be a cut of their own.
-func (c *chooser) addSlivers() {
-	n := c.lines.Len()
-	for from := 0; ; {
-		first, last, ok := c.nextGap(from, n)
-		if !ok {
-			return
-		}
-		if last-first < sliverBlank && c.isBlank(first) && c.isBlank(last) {
-			for line := first; line <= last; line++ {
-				c.addLine(line)
-			}
-		}
-		from = last + 1
 	}
 }
 
@@ -143,6 +135,7 @@ func (c *chooser) addRow(r int) (around int) {
 	c.addLine(int(c.line[r]))
 	for p := c.parent[r]; p >= 0; p = c.parent[p] {
 		if c.encloses(int(p)) {
+			c.locked.add(int(c.line[p]))
 			if c.has(int(c.line[p])) {
 				break
 			}

@@ -79,7 +79,7 @@ func (g *goal) read(all *goal, text string, weight float32, source Source) {
 		first := !part[hash]
 		part[hash] = true
 		all.add(t, first)
-		if len(t.text) > 1 && !emptyWords[t.text] && !empty[t.text] {
+		if (len(t.text) > 1 || classes[word[0]] == digitClass) && !emptyWords[t.text] && !empty[t.text] {
 			g.add(t, first)
 		}
 	}

@@ -22,6 +22,13 @@ func (k *keep) add(line int) {
 	}
 }
 
+func (k *keep) remove(line int) {
+	if bit := uint64(1) << (line % 64); k.set[line/64]&bit != 0 {
+		k.set[line/64] &^= bit
+		k.count--
+	}
+}
+
 // nextGap finds the first run of lines that go at or after line from; ok is false when there is none.
 func (k *keep) nextGap(from, lines int) (first, last int, ok bool) {
 	first = k.find(from, lines, false)

@@ -88,6 +88,44 @@ func (m *matches) add(v *vocab, id uint32, exact, soft float32, g goalTerm, term
 	m.rows = append(m.rows, v.terms[id].rows)
 }
 
+// clearRows are the rows that hold every word of the goal that the text has, where that is most of them. A goal that only asks what
+// failed names nothing.
+func (t *text) clearRows(m *matches) []bool {
+	need, own := 0, 0
+	wanted := make([]bool, len(t.goal.terms))
+	for i, g := range t.goal.terms {
+		if g.fail || g.whole {
+			continue
+		}
+		own++
+		if t.vocab.find(g.hash) != unknown {
+			wanted[i] = true
+			need++
+		}
+	}
+	if need == 0 || 5*need < 3*own || need > 64 {
+		return nil
+	}
+	out := make([]bool, t.rows())
+	seen := make([]int, len(wanted))
+	found := false
+	for r := range out {
+		got := 0
+		for _, n := range m.of(r) {
+			if term := m.term[n]; m.exact[n] > 0 && wanted[term] && seen[term] != r+1 {
+				seen[term] = r + 1
+				got++
+			}
+		}
+		out[r] = got == need
+		found = found || out[r]
+	}
+	if !found {
+		return nil
+	}
+	return out
+}
+
 func (m *matches) of(r int) []uint32 { return m.found[m.first[r]:m.first[r+1]] }
 
 const (

@@ -90,6 +90,7 @@ func newGauge(t *text, s *shape) (*gauge, bool) {
 	if t.source == Logs {
 		g.log = t.logView()
 	}
+	t.clear = t.clearRows(m)
 	g.whole = m.wholes(t.rows())
 	g.whole8 = newScaledSpread(g.whole, 8)
 	comments := make([]float32, t.rows())

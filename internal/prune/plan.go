@@ -18,10 +18,12 @@ func Plan(req Request) Result {
 		res.TimedOut = true
 		return res
 	}
-	keep, free := t.choose(shape, score, req.Structure, most)
-	res.Kept = keep.count
+	keep, free := t.choose(shape, score, req, most)
 	res.Unmet = !free
-	res.Blocks = t.cuts(shape, keep)
+	res.Blocks = t.worthwhile(t.cuts(shape, keep), req.Marker)
+	for _, b := range res.Blocks {
+		res.Kept -= b.Count()
+	}
 	if t.late() {
 		return Result{Lines: lines.Len(), Kept: lines.Len(), TimedOut: true}
 	}

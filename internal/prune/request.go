@@ -85,6 +85,11 @@ type Request struct {
 	MaxPruneRatio float64 // most lines cut, as a share of all lines; NaN and below 0 mean 0
 	MinKeepLines  int     // least lines kept, where there are that many
 	Structure     Structure
+	Fill          bool // as much goes as the ratio allows, even of what matches the goal: the size is the point
+
+	// Marker is the line that will stand for a block, without its line ending. Only what has more tokens than its marker goes. nil:
+	// nothing will stand there.
+	Marker func(Block) string
 
 	// Expired is polled while working; once it says true the plan is to cut nothing. nil never expires.
 	Expired func() bool

@@ -18,6 +18,7 @@ type text struct {
 	expired func() bool
 
 	protected []unit // runs of lines between the directives that protect them
+	clear     []bool // of each row: it holds everything that the goal names; nil: none does
 }
 
 // kind is what a row is, as a set of bits.

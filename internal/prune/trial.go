@@ -4,8 +4,9 @@ import "slices"
 
 // Trial is a text measured once, for training and evaluating models.
 type Trial struct {
-	t *text
-	s *shape
+	t      *text
+	s      *shape
+	marker func(Block) string
 }
 
 // NewTrial measures the text of a request.
@@ -14,7 +15,7 @@ func NewTrial(req Request) *Trial {
 	if !ok {
 		return nil
 	}
-	return &Trial{t, t.shape()}
+	return &Trial{t, t.shape(), req.Marker}
 }
 
 // Lines are the line numbers, from 1, of the rows: the lines that are neither blank nor repeated.
@@ -37,6 +38,11 @@ func (x *Trial) Vectors() [][]float32 {
 func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result {
 	lines := x.t.lines.Len()
 	_, most := allowance(lines, ratio, 0)
-	k, _ := x.t.choose(x.s, x.t.settle(x.s, slices.Clone(score)), structure, most)
-	return Result{Lines: lines, Kept: k.count, Blocks: x.t.cuts(x.s, k)}
+	req := Request{Structure: structure, Marker: x.marker}
+	k, _ := x.t.choose(x.s, x.t.settle(x.s, slices.Clone(score)), req, most)
+	res := Result{Lines: lines, Kept: lines, Blocks: x.t.worthwhile(x.t.cuts(x.s, k), x.marker)}
+	for _, b := range res.Blocks {
+		res.Kept -= b.Count()
+	}
+	return res
 }

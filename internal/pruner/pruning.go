@@ -8,7 +8,6 @@ import (
 	"secateur/internal/originals"
 	"secateur/internal/prune"
 	"secateur/internal/rawjson"
-	"secateur/internal/tokens"
 )
 
 // PruneRequest is a text to prune and how.
@@ -94,27 +93,15 @@ func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 			res.Warnings = append(res.Warnings, warnRecoveryUnavailable)
 		}
 	}
-	kind := tokenKind(req.Source)
-	res.Stats.TokensBefore = tokens.Estimate(req.Text, kind)
+	res.Stats.TokensBefore = req.Source.Tokens(req.Text)
 	res.Stats.TokensAfter = res.Stats.TokensBefore
 	if fallback == "" {
-		res.Stats.TokensAfter = tokens.Estimate(res.Text, kind)
+		res.Stats.TokensAfter = req.Source.Tokens(res.Text)
 	}
 	res.Stats.CostUSD = float64(res.Stats.TokensSaved()) * s.opt.USDPerMillionToken / 1e6
 	res.Stats.Elapsed = s.opt.Now().Sub(began)
 	s.metrics.pruned(res.Stats, fallback)
 	return res
-}
-
-func tokenKind(source prune.Source) tokens.Kind {
-	switch source {
-	case prune.Code:
-		return tokens.Code
-	case prune.Logs:
-		return tokens.Logs
-	default:
-		return tokens.Prose
-	}
 }
 
 // decide plans the cut. Where there can be none it says why; "" with a plan that cuts nothing means that nothing is
@@ -128,6 +115,10 @@ func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Resul
 		Text: req.Text, Goal: req.Goal, Source: req.Source, Structure: s.structure,
 		MaxPruneRatio: req.MaxPruneRatio, MinKeepLines: req.MinKeepLines,
 		Expired: func() bool { return watch.expired() || ctx.Err() != nil },
+	}
+	if req.IncludeMarkers {
+		id := originals.ID(s.opt.Tenant, req.Text)
+		request.Marker = func(b prune.Block) string { return prune.Marker(id, b) }
 	}
 	sound := s.safely(ctx, "plan", func() {
 		op = s.consult(ctx, request, &watch, req.Timeout)

@@ -36,7 +36,7 @@ func Default() Settings {
 		Host:               "127.0.0.1",
 		Port:               8006,
 		Backend:            string(rerank.Heuristic),
-		Structure:          prune.All.String(),
+		Structure:          prune.Enclosing.String(),
 		PruneIDTTL:         600 * time.Second,
 		MaxInputChars:      2_000_000,
 		CacheTTL:           30 * time.Second,

@@ -4,6 +4,7 @@ package fit
 import (
 	"cmp"
 	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 
 	"secateur/internal/prune"
@@ -49,9 +50,13 @@ type Data struct {
 	names   []string
 }
 
+// spared is how many rows without gold a derived case has for each that is fitted to.
+const spared = 3
+
 // Measure measures every case of a course. Features named in drop are left out.
 func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
 	d := &Data{names: prune.FeatureNames(), table: &table{cases: len(course)}}
+	rng := rand.New(rand.NewPCG(5, 11)) //nolint:gosec // the same rows every time
 	var values [][]float32
 	for i, l := range course {
 		c := l.Case
@@ -61,18 +66,21 @@ func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
 		}
 		trial := prune.NewTrial(prune.Request{Text: c.Text, Goal: c.Goal, Source: source})
 		s := &Sample{Case: c, Judge: l.Judge, trial: trial, first: len(values)}
-		vectors := trial.Vectors()
-		s.rows = len(vectors)
-		values = append(values, vectors...)
 		gold := map[int]bool{}
 		for _, g := range c.Gold {
 			gold[g] = true
 		}
 		d.table.weight = append(d.table.weight, l.Weight)
-		for _, line := range trial.Lines() {
+		vectors := trial.Vectors()
+		for j, line := range trial.Lines() {
+			if !l.Judge && !gold[line] && rng.IntN(spared) != 0 {
+				continue // of derived cases some rows are enough
+			}
+			values = append(values, vectors[j])
 			d.table.gold = append(d.table.gold, gold[line])
 			d.table.group = append(d.table.group, int32(i))
 		}
+		s.rows = len(values) - s.first
 		d.Samples = append(d.Samples, s)
 	}
 	d.borders = findBorders(values, len(d.names), bins)

@@ -1,0 +1,91 @@
+package prune
+
+import (
+	"cmp"
+	"slices"
+)
+
+// addClear keeps the rows that hold everything the goal names: the ratio is the most that may go, not what has to.
+func (c *chooser) addClear(order []uint32) {
+	if c.clear == nil {
+		return
+	}
+	for _, r := range order {
+		if c.clear[r] {
+			c.addLine(int(c.line[r]))
+		}
+	}
+}
+
+// tidy keeps what is not worth a cut, and gives up the weakest of what stands alone for it, as long as more than target lines stay.
+func (c *chooser) tidy(score []float32, least, target int) {
+	c.addSlivers()
+	if c.count <= target || c.toll == 0 {
+		return
+	}
+	islands := c.islands(score)
+	for _, x := range islands {
+		size := x.last - x.first + 1
+		if c.count-size < max(least, 1) || c.count <= target {
+			continue
+		}
+		for line := x.first; line <= x.last; line++ {
+			c.remove(line)
+		}
+	}
+	c.addSlivers()
+}
+
+// island is a short run of kept lines between two cuts.
+type island struct {
+	unit
+	best float32 // score of its best row
+}
+
+// islands are the runs that may be given up, the weakest first.
+func (c *chooser) islands(score []float32) (out []island) {
+	n := c.lines.Len()
+	row := 0
+	for from := 0; from < n; {
+		first := c.find(from, n, true)
+		if first >= n {
+			break
+		}
+		last := c.find(first, n, false) - 1
+		from = last + 1
+		for row < c.rows() && int(c.line[row]) < first {
+			row++
+		}
+		x := island{unit: unit{first, last}}
+		free := first > 0 && last < n-1 && c.lines.start(last+2)-c.lines.start(first+1) <= 2*c.toll
+		for line := first; free && line <= last; line++ {
+			free = !c.locked.has(line) && c.unitAt(line) < 0
+		}
+		for ; row < c.rows() && int(c.line[row]) <= last; row++ {
+			x.best = max(x.best, score[row])
+		}
+		if free {
+			out = append(out, x)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b island) int { return cmp.Compare(a.best, b.best) })
+	return out
+}
+
+// addSlivers keeps what would be a cut of its own and is not worth one: blank lines, and what is smaller than its marker.
+func (c *chooser) addSlivers() {
+	n := c.lines.Len()
+	for from := 0; ; {
+		first, last, ok := c.nextGap(from, n)
+		if !ok {
+			return
+		}
+		blank := last-first < sliverBlank && c.isBlank(first) && c.isBlank(last)
+		if blank || c.lines.start(last+2)-c.lines.start(first+1) <= c.toll {
+			for line := first; line <= last; line++ {
+				c.addLine(line)
+			}
+		}
+		from = last + 1
+	}
+}

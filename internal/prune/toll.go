@@ -1,0 +1,62 @@
+package prune
+
+import "secateur/internal/tokens"
+
+// shortReason is the reason of a block that is not much larger than its marker.
+const shortReason = "hors focus"
+
+// tokenKind is the kind of content that a source's tokens are estimated by.
+func (s Source) tokenKind() tokens.Kind {
+	switch s {
+	case Code:
+		return tokens.Code
+	case Logs:
+		return tokens.Logs
+	default:
+		return tokens.Prose
+	}
+}
+
+// Tokens estimates how many tokens a text of this kind has.
+func (s Source) Tokens(text string) int { return tokens.Estimate(text, s.tokenKind()) }
+
+// worthwhile are the blocks that have more tokens than what stands for them. A marker that takes half of its block gives up its
+// reason.
+func (t *text) worthwhile(blocks []Block, marker func(Block) string) []Block {
+	if marker == nil {
+		return blocks
+	}
+	const (
+		surely = 64 // bytes that no token has
+		margin = 2  // tokens by which the estimate of a whole may differ from that of its parts
+	)
+	out := blocks[:0]
+	for _, b := range blocks {
+		body := t.lines.Range(b.Start, b.End)
+		line := marker(b) + "\n"
+		cost := t.source.Tokens(line)
+		if len(body) <= surely*cost {
+			worth := t.source.Tokens(body)
+			if worth < 2*cost {
+				b.Reason = shortReason
+				line = marker(b) + "\n"
+				cost = t.source.Tokens(line)
+			}
+			if worth <= cost+margin || len(body) < len(line) {
+				continue
+			}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// toll is about what a marker costs, in bytes of the text.
+func (t *text) toll(marker func(Block) string) int {
+	if marker == nil {
+		return 0
+	}
+	n := t.lines.Len()
+	const bytesPerToken = 3
+	return bytesPerToken * t.source.Tokens(marker(Block{Start: n / 2, End: n/2 + 9, Reason: shortReason})+"\n")
+}
