@@ -18,7 +18,7 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"pool", "downstream", "rpchttp", "catalog", "access", "mask",
+		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "mask",
 	},
 	"config": {"upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
 
@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"gateway":  {"upstream", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "era", "rpc", "rawjson"},
-	"llmproxy": {"originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
+	"llmproxy": {"datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
 	// rim
@@ -45,6 +45,7 @@ var arrows = map[string][]string{
 	"auth":       {"access", "secret"},
 	"telemetry":  {},
 	"rpchttp":    {"rpc", "access"},
+	"datarate":   {},
 
 	// core
 	"toolserver": {"era", "rpc", "rawjson"},

@@ -48,7 +48,8 @@ func (a *App) openRecords() (llmproxy.Records, error) {
 func hangChat(mux *http.ServeMux, g guard, p *llmproxy.Proxy) {
 	for _, prefix := range []string{"", "/v1"} {
 		mux.Handle(prefix+"/chat/completions", g.shut(llmproxy.Refuse, p.Serve))
-		mux.Handle("GET "+prefix+"/models", g.shut(llmproxy.Refuse, plain(http.HandlerFunc(p.ServeModels))))
+		mux.Handle(prefix+"/chat/completions/{$}", g.shut(llmproxy.Refuse, p.Serve))
+		mux.Handle("GET "+prefix+"/models", g.shut(llmproxy.Refuse, p.ServeModels))
 	}
-	mux.Handle("/v1/", g.shut(llmproxy.Refuse, plain(http.HandlerFunc(p.ServeOther))))
+	mux.Handle("/v1/", g.shut(llmproxy.Refuse, p.ServeOther))
 }

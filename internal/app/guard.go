@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"secateur/internal/access"
+	"secateur/internal/datarate"
 	"secateur/internal/rpchttp"
 )
 
@@ -16,7 +17,7 @@ type door func(w http.ResponseWriter, r *http.Request, principal string)
 type refusal func(w http.ResponseWriter, r *http.Request, v access.Verdict)
 
 // guard stands before every route: it turns away what a stranger's web page could send, asks for the token, and
-// catches what should never happen.
+// catches what should never happen. No client behind it may send or read too slowly.
 type guard struct {
 	policy access.Policy
 	log    *slog.Logger
@@ -68,7 +69,7 @@ func (g guard) knows(r *http.Request) bool {
 }
 
 func (g guard) safely(h http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return datarate.Limits{}.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { //nolint:contextcheck // it has the request's
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler { //nolint:errorlint,err113 // net/http compares it the same way
@@ -79,7 +80,7 @@ func (g guard) safely(h http.HandlerFunc) http.Handler {
 			}
 		}()
 		h(w, r)
-	})
+	}))
 }
 
 func requestOf(r *http.Request) access.Request {

@@ -17,6 +17,7 @@ type answer struct {
 	res    *http.Response
 	usage  *meter  // reads along; nil: nobody wants to know
 	events *events // reads along in a stream that can be read; nil: in any other answer
+	torn   bool    // the client has a part of an event whose end has not come
 	told   bool    // the client was told that the answer broke off
 
 	patience time.Duration // how long the provider may send nothing
@@ -69,25 +70,29 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	defer copyBuffers.Put(buf)
 	silence := time.AfterFunc(a.patience, func() { a.giveUp(errSilent) })
 	defer silence.Stop()
+	held := 0 // bytes of an event whose end has not come
 	for {
-		n, err := a.res.Body.Read(buf[:])
+		n, err := a.res.Body.Read(buf[held:])
 		silence.Stop() // a client that is slow to take it is not the provider's fault
 		if n > 0 {
-			a.lookAhead(buf[:n])
-			if _, err := w.Write(buf[:n]); err != nil {
-				return clientGone
-			}
-			if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			fresh, all := buf[held:held+n], buf[:held+n]
+			a.lookAhead(fresh)
+			out := a.ready(all)
+			if !a.write(w, control, out) {
 				return clientGone
 			}
 			if a.usage != nil {
-				a.usage.read(buf[:n])
+				a.usage.read(fresh)
 			}
+			held = copy(buf[:], all[len(out):])
 		}
 		switch {
 		case err == nil:
 			silence.Reset(a.patience)
 		case errors.Is(err, io.EOF) && !a.endsTooEarly():
+			if !a.write(w, control, buf[:held]) {
+				return clientGone
+			}
 			a.passTrailer(h)
 			if a.res.StatusCode >= http.StatusBadRequest {
 				return providerError
@@ -105,6 +110,36 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	}
 }
 
+// ready is what of these bytes may go out: in a stream all events that are whole. Of one that the provider never ends
+// nothing goes out, so that the error event behind it is read as one; the bytes of an event too large for the buffer go
+// out as they come.
+func (a *answer) ready(p []byte) []byte {
+	if a.events == nil || a.events.finished() {
+		return p
+	}
+	end := wholeEvents(p)
+	if end == 0 && len(p) == copyBuffer {
+		a.torn = true
+		return p
+	}
+	if end > 0 {
+		a.torn = false
+	}
+	return p[:end]
+}
+
+// write sends bytes at once and tells whether the client takes them.
+func (a *answer) write(w http.ResponseWriter, control *http.ResponseController, p []byte) bool {
+	if len(p) == 0 {
+		return true
+	}
+	if _, err := w.Write(p); err != nil {
+		return false
+	}
+	err := control.Flush()
+	return err == nil || errors.Is(err, http.ErrNotSupported)
+}
+
 // lookAhead sees what is about to go out.
 func (a *answer) lookAhead(p []byte) {
 	a.passed += int64(len(p))
@@ -118,6 +153,7 @@ func (a *answer) lookAhead(p []byte) {
 
 // passTrailer sends what a provider says behind its answer.
 func (a *answer) passTrailer(h http.Header) {
+	withoutOurs(a.res.Trailer)
 	for name, values := range a.res.Trailer {
 		h[http.TrailerPrefix+name] = values
 	}
@@ -147,7 +183,7 @@ func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController, w
 		return
 	}
 	var end []byte
-	if !a.events.between() {
+	if a.torn {
 		end = append(end, "\n\n"...)
 	}
 	end = append(end, "data: "...)

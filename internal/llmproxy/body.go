@@ -111,18 +111,16 @@ func (r *bufferReader) Close() error {
 }
 
 const (
-	readPause  = 60 * time.Second // how long a client may send nothing in the middle of its request
-	guessBytes = 64 << 10         // room for a request that does not declare its length
-	trustBytes = 1 << 20          // a declared length beyond this is believed once so much has come
-	drainBytes = 256 << 20        // of a request that is too large, so that its sender gets to read why
+	guessBytes = 64 << 10  // room for a request that does not declare its length
+	trustBytes = 1 << 20   // a declared length beyond this is believed once so much has come
+	drainBytes = 256 << 20 // of a request that is too large, so that its sender gets to read why
 	drainTime  = 10 * time.Second
 )
 
 // readBody reads a whole request, limit bytes at most.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) (*buffer, *failure) {
-	control := http.NewResponseController(w)
+func readBody(r *http.Request, limit int64) (*buffer, *failure) {
 	if r.ContentLength > limit {
-		drain(control, r.Body)
+		drain(r.Body)
 		return nil, bodyTooLarge(limit)
 	}
 	size := r.ContentLength + 1 // one more than declared, so that the end is seen without growing
@@ -130,25 +128,19 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) (*buffer, *fa
 		size = guessBytes
 	}
 	body := grab(int(min(size, trustBytes)))
-	var renewed time.Time
 	for {
-		if now := time.Now(); now.Sub(renewed) > readPause/60 {
-			renewed = now
-			_ = control.SetReadDeadline(now.Add(readPause)) // a writer without deadlines is a test's
-		}
 		n, err := r.Body.Read(body.bytes[len(body.bytes):cap(body.bytes)])
 		body.bytes = body.bytes[:len(body.bytes)+n]
 		switch {
 		case int64(len(body.bytes)) > limit:
 			body.release()
-			drain(control, r.Body)
+			drain(r.Body)
 			return nil, bodyTooLarge(limit)
 		case errors.Is(err, io.EOF):
-			_ = control.SetReadDeadline(time.Time{})
 			return body, nil
 		case err != nil:
 			body.release()
-			return nil, bodyBroken()
+			return nil, bodyBroken(err)
 		case len(body.bytes) == cap(body.bytes):
 			body = body.grow(r.ContentLength)
 		}
@@ -167,8 +159,14 @@ func (b *buffer) grow(declared int64) *buffer {
 	return grown
 }
 
-func drain(control *http.ResponseController, body io.Reader) {
-	_ = control.SetReadDeadline(time.Now().Add(drainTime))
-	_, _ = io.CopyN(io.Discard, body, drainBytes)
-	_ = control.SetReadDeadline(time.Time{})
+// drain reads on for a while, to nobody's use but the sender's.
+func drain(body io.Reader) {
+	until := time.Now().Add(drainTime)
+	for left := int64(drainBytes); left > 0 && time.Now().Before(until); {
+		n, err := io.CopyN(io.Discard, body, min(left, trustBytes))
+		if err != nil {
+			return
+		}
+		left -= n
+	}
 }

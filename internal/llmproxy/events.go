@@ -3,21 +3,38 @@ package llmproxy
 import "bytes"
 
 // events follows a stream of server-sent events as its bytes pass, wherever they are cut, just far enough to know
-// whether it stands between two events and whether its end has come.
+// whether its end has come.
 type events struct {
 	start  [len("data: [DONE]")]byte // how the current line begins
 	length int                       // of the current line so far
-	inside bool                      // lines have come since the last blank one
 	done   bool                      // data: [DONE] has come
 }
 
+// wholeEvents is how many of these bytes, which begin between two events or in the middle of one, are followed by a place
+// where an event can begin: a blank line ends an event, and a comment is none.
+func wholeEvents(p []byte) int {
+	end := 0
+	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
+		if i := bytes.LastIndex(p, []byte(blank)); i >= 0 {
+			end = max(end, i+len(blank))
+		}
+	}
+	for end < len(p) {
+		line := bytes.IndexByte(p[end:], '\n') + 1
+		if line == 0 || p[end] != ':' {
+			break
+		}
+		end += line
+	}
+	return end
+}
+
 func (e *events) read(p []byte) {
-	// Of many lines only the first, which may have begun before, and the last two tell something, unless the end is
-	// among them.
+	// Of many lines only the first, which may have begun before, and the last tell something, unless the end is among them.
 	first, last := bytes.IndexByte(p, '\n'), bytes.LastIndexByte(p, '\n')
 	if first < last && !bytes.Contains(p[first:], []byte("[DONE]")) {
 		e.readLines(p[:first+1])
-		p = p[bytes.LastIndexByte(p[:last], '\n')+1:]
+		p = p[last+1:]
 	}
 	e.readLines(p)
 }
@@ -33,8 +50,7 @@ func (e *events) readLines(p []byte) {
 			return
 		}
 		e.done = e.done || e.saysDone()
-		blank := e.length == 0 || e.length == 1 && e.start[0] == '\r'
-		e.inside, e.length = !blank, 0
+		e.length = 0
 		p = rest
 	}
 }
@@ -44,9 +60,6 @@ func (e *events) saysDone() bool {
 	data, ok := bytes.CutPrefix(e.start[:min(e.length, len(e.start))], []byte("data:"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(data, " "), []byte("[DONE]"))
 }
-
-// between tells whether a new event can begin here.
-func (e *events) between() bool { return e.length == 0 && !e.inside }
 
 // finished tells whether the stream has said its last, be it in a line that has no end yet.
 func (e *events) finished() bool { return e.done || e.saysDone() }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"secateur/internal/datarate"
 	"secateur/internal/rawjson"
 )
 
@@ -56,7 +57,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, to *provider, f *failure) {
 	if f.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.wait.Seconds())))))
 	}
-	if f.outcome == tooLarge { // there may be more of it that nobody is going to read
+	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout { // there may be more of it that nobody is going to read
 		w.Header().Set("Connection", "close")
 	}
 	writeJSON(w, f.status, f.appendJSON(nil))
@@ -77,10 +78,25 @@ func bodyTooLarge(limit int64) *failure {
 	}
 }
 
-func bodyBroken() *failure {
+// bodyBroken says why a request could not be read.
+func bodyBroken(err error) *failure {
+	if errors.Is(err, datarate.ErrTooSlow) {
+		return &failure{
+			status: http.StatusRequestTimeout, kind: invalidRequest, code: "request_timeout", outcome: badRequest,
+			message: "The request came too slowly.",
+		}
+	}
 	return &failure{
 		status: http.StatusBadRequest, kind: invalidRequest, code: "invalid_body", outcome: badRequest,
 		message: "The request ended before it was whole.",
+	}
+}
+
+// notJSON answers a body that names no model we could trust, where nobody would take it as it is.
+func notJSON() *failure {
+	return &failure{
+		status: http.StatusBadRequest, kind: invalidRequest, code: "invalid_json", outcome: badRequest,
+		message: "The request is not strict JSON, and there is no default provider to take it as it is.",
 	}
 }
 
@@ -128,6 +144,8 @@ func unanswered(to *provider, err error) *failure {
 		why = "its name is not known"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		why = "the connection was refused"
+	case errors.Is(err, errWrongUpgrade):
+		f.code, why = "upstream_invalid_response", "it changed to a protocol that was not asked for"
 	case isTLS(err):
 		why = "its certificate or its TLS is not accepted"
 	}

@@ -14,8 +14,19 @@ const (
 	headerSaved  = "X-Secateur-Tokens-Saved" // estimated, in this request
 	headerRatio  = "X-Secateur-Bill-Ratio"   // of the conversation so far: spent over what passing through would have cost
 	headerIDs    = "X-Secateur-Originals"    // what was taken out, where the text left behind does not tell its id
-	headerToken  = "X-Secateur-Token"        //nolint:gosec // the name of a header
 )
+
+// ours is how the names of headers begin that only we may set. A provider who could would tell clients what we did, and a
+// client's are for us alone.
+const ours = "X-Secateur-"
+
+func withoutOurs(h http.Header) {
+	for name := range h {
+		if strings.HasPrefix(http.CanonicalHeaderKey(name), ours) {
+			delete(h, name)
+		}
+	}
+}
 
 // effect is what these headers tell.
 type effect struct {
@@ -67,7 +78,7 @@ func copyHeaders(dst, src http.Header) {
 func (p *Proxy) headersFor(to *provider, client http.Header) http.Header {
 	h := make(http.Header, len(client)+1)
 	copyHeaders(h, client)
-	delete(h, headerToken)
+	withoutOurs(h)
 	delete(h, "Content-Length") // the transport's to say
 	delete(h, "Expect")         // we have met it: the body is here
 	withoutToken(h, p.opt.OwnToken)

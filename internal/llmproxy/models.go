@@ -46,7 +46,10 @@ type listed struct {
 // ServeModels lists what may be asked for: the aliases and what they stand for, and all that the providers list, as
 // provider/model. What the default provider lists can be asked for by its own name too. A provider that does not
 // answer soon is left out.
-func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal string) {
+	if !p.admit(w, principal) {
+		return
+	}
 	names := slices.Sorted(maps.Keys(p.providers))
 	lists := make([][]listed, len(names))
 	var all sync.WaitGroup

@@ -2,15 +2,29 @@ package llmproxy
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
+
+	"secateur/internal/datarate"
 )
 
 // ServeOther passes any other request under /v1 to the default provider: method, path, query, headers and body as
 // they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection. Only a
-// question for one model goes to whom the model is of.
-func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request) {
+// question for one model goes to whom the model is of. A path that only looks unlike that of chat completions is theirs.
+func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal string) {
+	if strings.TrimRight(r.URL.Path, "/") == "/v1"+chatPath {
+		p.Serve(w, r, principal)
+		return
+	}
+	if p.admit(w, principal) {
+		p.pass(w, r)
+	}
+}
+
+// pass passes a request under /v1 on.
+func (p *Proxy) pass(w http.ResponseWriter, r *http.Request) {
 	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
 		p.serveModel(w, r, name, below)
@@ -44,15 +58,18 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 		// The answer may begin while the body is still on its way.
 		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 always is
 	}
-	upgrade := upgradeOf(r.Header)
-	if upgrade != "" {
-		req.Header["Connection"], req.Header["Upgrade"] = []string{"Upgrade"}, []string{upgrade}
+	if wantsWebSocket(r) {
+		req.Header["Connection"], req.Header["Upgrade"] = []string{"Upgrade"}, []string{webSocket}
 	}
 	res, err := p.send(ctx, to, req)
 	if err != nil {
 		if r.Context().Err() != nil {
 			p.metrics.request(to, clientGone)
 			panic(http.ErrAbortHandler) // nobody is there to be told
+		}
+		if errors.Is(err, datarate.ErrTooSlow) {
+			p.refuse(w, to, bodyBroken(err))
+			return
 		}
 		p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", to.name, "err", err)
 		p.refuse(w, to, unanswered(to, err))

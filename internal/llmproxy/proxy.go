@@ -116,22 +116,35 @@ func (p *Proxy) Close() error {
 
 // Serve answers POST /v1/chat/completions for a principal who may call. Any other method is passed on.
 func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal string) {
-	if r.Method != http.MethodPost {
-		p.ServeOther(w, r)
+	if !p.admit(w, principal) {
 		return
 	}
+	if r.Method == http.MethodPost {
+		p.serveChat(w, r)
+		return
+	}
+	p.pass(w, r)
+}
+
+// admit asks the limit, before anything of the request is read; where it is one too many the caller is told so. Every way
+// to a provider begins with it.
+func (p *Proxy) admit(w http.ResponseWriter, principal string) bool {
+	wait, ok := p.opt.Limit.Allow(principal)
+	if !ok {
+		p.refuse(w, nil, rateLimited(wait))
+	}
+	return ok
+}
+
+func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	untouched.announce(w.Header())
-	body, bad := readBody(w, r, p.opt.MaxBodyBytes)
+	body, bad := readBody(r, p.opt.MaxBodyBytes)
 	if bad != nil {
 		p.refuse(w, nil, bad)
 		return
 	}
 	defer body.release()
-	if wait, ok := p.opt.Limit.Allow(principal); !ok {
-		p.refuse(w, nil, rateLimited(wait))
-		return
-	}
 	conv := p.read(r.Context(), body)
 	to, bad := p.targetOf(conv)
 	if bad != nil {
@@ -169,7 +182,10 @@ func (p *Proxy) targetOf(conv *chat.Conversation) (target, *failure) {
 		model = conv.Model
 	}
 	to, ok := p.route(model)
-	if !ok {
+	switch {
+	case !ok && conv == nil:
+		return target{}, notJSON()
+	case !ok:
 		return target{}, p.modelNotFound(model)
 	}
 	return to, nil

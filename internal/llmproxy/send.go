@@ -2,6 +2,7 @@ package llmproxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -61,9 +62,21 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	}
 }
 
+// errWrongUpgrade is why an answer is none that goes over to a protocol nobody has asked for.
+var errWrongUpgrade = errors.New("the provider changes to a protocol that was not asked for")
+
 // send makes one request of a provider. Redirects are the client's to follow.
 func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
 	req.Host = to.base.Host
 	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
-	return p.transport.RoundTrip(req.WithContext(ctx))
+	res, err := p.transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusSwitchingProtocols && (!isWebSocket(req.Header) || !isWebSocket(res.Header)) {
+		_ = res.Body.Close()
+		return nil, errWrongUpgrade
+	}
+	withoutOurs(res.Header)
+	return res, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/chat"
+	"secateur/internal/datarate"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
 	"secateur/internal/records"
@@ -112,13 +113,15 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	serve := func(w http.ResponseWriter, r *http.Request) { px.proxy.Serve(w, r, "somebody") }
 	mux.HandleFunc("/v1/chat/completions", serve)
 	mux.HandleFunc("/chat/completions", serve)
-	mux.HandleFunc("GET /v1/models", px.proxy.ServeModels)
-	mux.HandleFunc("GET /models", px.proxy.ServeModels)
-	mux.HandleFunc("/v1/", px.proxy.ServeOther)
+	models := func(w http.ResponseWriter, r *http.Request) { px.proxy.ServeModels(w, r, "somebody") }
+	mux.HandleFunc("GET /v1/models", models)
+	mux.HandleFunc("GET /models", models)
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) { px.proxy.ServeOther(w, r, "somebody") })
+	guarded := datarate.Limits{}.Guard(mux)
 	px.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		px.running.Add(1)
 		defer px.running.Done()
-		mux.ServeHTTP(w, r)
+		guarded.ServeHTTP(w, r)
 	}))
 	px.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	px.Start()

@@ -79,7 +79,7 @@ func TestAProviderThatGoesSilentIsGivenUp(t *testing.T) {
 				}
 				for path, serve := range map[string]http.HandlerFunc{
 					"/v1/chat/completions": func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, "somebody") },
-					"/v1/other":            p.ServeOther,
+					"/v1/other":            func(w http.ResponseWriter, r *http.Request) { p.ServeOther(w, r, "somebody") },
 				} {
 					w := httptest.NewRecorder()
 					began := time.Now()

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// maxHeaderBytes bounds the header block of a provider's answer.
+const maxHeaderBytes = 256 << 10
+
 // newTransport speaks HTTP/1.1: each answer has a connection of its own, so that none suffers from another's, and a
 // request is known not to have been written when it is sent again. It neither asks for compression nor undoes it.
 func newTransport(patience time.Duration) *http.Transport {
@@ -29,9 +32,11 @@ func newTransport(patience time.Duration) *http.Transport {
 		MaxIdleConnsPerHost:   64,
 		IdleConnTimeout:       30 * time.Second,
 		DisableCompression:    true,
-		ReadBufferSize:        32 << 10,
-		WriteBufferSize:       32 << 10,
-		Protocols:             &only,
+
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         32 << 10,
+		WriteBufferSize:        32 << 10,
+		Protocols:              &only,
 	}
 }
 

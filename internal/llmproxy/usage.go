@@ -62,28 +62,12 @@ func (m *meter) readEvents(p []byte) {
 		m.inLine = p[end-1] != '\n'
 		p = p[end:]
 	}
-	if !mentionsUsage(p) {
+	if !bytes.Contains(p, []byte(`"usage"`)) {
 		p = p[bytes.LastIndexByte(p, '\n')+1:]
 	}
 	if len(p) > 0 {
 		_, _ = m.events.Write(p)
 		m.inLine = p[len(p)-1] != '\n'
-	}
-}
-
-// mentionsUsage tells whether "usage" stands in quotes somewhere. It looks for the letter of it that is the rarest in
-// JSON.
-func mentionsUsage(p []byte) bool {
-	const before, after = `"usa`, `e"`
-	for {
-		i := bytes.IndexByte(p, 'g')
-		if i < 0 {
-			return false
-		}
-		if bytes.HasSuffix(p[:i], []byte(before)) && bytes.HasPrefix(p[i+1:], []byte(after)) {
-			return true
-		}
-		p = p[i+1:]
 	}
 }
 
