@@ -24,11 +24,11 @@ var arrows = map[string][]string{
 
 	// doors
 	"aggregate": {
-		"pool", "downstream", "upstream", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+		"pool", "downstream", "upstream", "cutting", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
-	"gateway":  {"upstream", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
+	"gateway":  {"upstream", "cutting", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
-	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "era", "rpc", "rawjson"},
+	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"downstream": {"rpchttp", "access", "era", "rpc", "rawjson"},
 	"upstream":   {"child", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
+	"cutting":    {"upstream", "originals", "mask"},
 	"originals":  {},
 	"records":    {},
 	"replay":     {"chat", "bill"},
@@ -53,7 +54,7 @@ var arrows = map[string][]string{
 	"era":        {"rpc", "rawjson"},
 	"mask":       {"rawjson"},
 	"rawjson":    {},
-	"chat":       {"bill", "prune", "rawjson"},
+	"chat":       {"bill", "prune", "mask", "rawjson"},
 	"bill":       {},
 	"catalog":    {"era", "rawjson"},
 	"prune":      {"tokens"},

@@ -82,20 +82,10 @@ func callFailed(ctx context.Context, server string, err error) *failure {
 	if errors.Is(err, pool.ErrUnknownServer) {
 		return &failure{err: rpc.NewError(rpc.CodeUnknownServer, fmt.Sprintf("unknown server %q", clipped(server))), status: http.StatusNotFound}
 	}
-	bad, ok := errors.AsType[*upstream.CallError](err)
-	if !ok {
-		bad = &upstream.CallError{Kind: upstream.Unavailable, Message: fmt.Sprintf("server %q: %v", server, err)}
+	if _, known := errors.AsType[*upstream.CallError](err); !known {
+		err = fmt.Errorf("server %q: %w", server, err)
 	}
-	code := rpc.CodeUpstreamUnavailable
-	switch bad.Kind {
-	case upstream.Timeout:
-		code = rpc.CodeUpstreamTimeout
-	case upstream.Invalid:
-		code = rpc.CodeUpstreamInvalid
-	}
-	e := rpc.NewError(code, bad.Message)
-	e.Data.Server, e.Data.HTTPStatus, e.Data.Hint = server, bad.HTTPStatus, bad.Hint
-	return &failure{err: e}
+	return &failure{err: upstream.RPCError(server, err)}
 }
 
 // paramsFailed explains params that the catalog cannot use.

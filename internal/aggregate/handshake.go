@@ -6,6 +6,7 @@ import (
 
 	"secateur/internal/catalog"
 	"secateur/internal/era"
+	"secateur/internal/mask"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
 	"secateur/internal/upstream"
@@ -58,7 +59,7 @@ func (s *session) instructions(ctx context.Context, c *client, peers []pool.Peer
 		if text := p.Peer.Instructions(); len(text) > 0 && text[0] == '"' {
 			said = append(said, catalog.ServerInstructions{Server: p.Server, Text: rawjson.Unquote(text)})
 		}
-		if s.opt.Masker != nil && p.Peer.ServerName == prunerName && recoverTool == "" {
+		if s.opt.Masker != nil && p.Peer.ServerName == mask.PrunerName && recoverTool == "" {
 			recoverTool = s.recoverTool(ctx, c, p.Server)
 		}
 	}
@@ -70,7 +71,7 @@ func (s *session) recoverTool(ctx context.Context, c *client, server string) str
 	ctx, cancel := context.WithTimeout(ctx, s.opt.GreetingWait)
 	defer cancel()
 	lists, _ := c.member.Catalog(ctx)
-	name, _ := c.named(lists).ToolName(server, "recover_text")
+	name, _ := c.named(lists).ToolName(server, mask.RecoverTool)
 	return name
 }
 

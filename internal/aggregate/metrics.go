@@ -10,9 +10,6 @@ import (
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
-	cuts     *prometheus.CounterVec
-	bytes    *prometheus.CounterVec
-	unkept   *prometheus.CounterVec
 	waiting  prometheus.Gauge
 }
 
@@ -25,21 +22,12 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Name: "secateur_mcp_request_seconds", Help: "Time from a whole request to its answer.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 		}, []string{"server", "method"}),
-		cuts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "secateur_mcp_masked_total", Help: "Texts cut in tool results.",
-		}, []string{"server"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "secateur_mcp_cut_bytes_total", Help: "Bytes cut out of tool results, markers counted against.",
-		}, []string{"server"}),
-		unkept: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "secateur_mcp_unmasked_total", Help: "Texts that passed whole because the store refused their original.",
-		}, []string{"server"}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "secateur_mcp_parked_calls", Help: "Calls that wait for their client to come back with an answer.",
 		}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.cuts, m.bytes, m.unkept, m.waiting)
+		reg.MustRegister(m.requests, m.seconds, m.waiting)
 	}
 	return m
 }
@@ -75,10 +63,3 @@ func methodLabel(method string) string {
 	}
 	return "other"
 }
-
-func (m *metrics) masked(server string, cuts, saved int) {
-	m.cuts.WithLabelValues(server).Add(float64(cuts))
-	m.bytes.WithLabelValues(server).Add(float64(max(saved, 0)))
-}
-
-func (m *metrics) unmasked(server string) { m.unkept.WithLabelValues(server).Inc() }

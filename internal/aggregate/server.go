@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/catalog"
+	"secateur/internal/cutting"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
@@ -47,6 +48,7 @@ type Server struct {
 	parked  parkedCalls
 	seal    sealer
 	metrics metrics
+	cutter  *cutting.Cutter // nil: nothing is cut
 	all     *scope
 
 	contractNames contractNames
@@ -75,6 +77,14 @@ func New(opt Options) (*Server, error) {
 	info.Text("title", "secateur")
 	info.Text("version", opt.Version)
 	s := &Server{opt: opt, log: opt.Log, info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
+	if opt.Masker != nil {
+		s.cutter, err = cutting.New(cutting.Options{
+			Masker: opt.Masker, Originals: opt.Originals, Door: "mcp", Metrics: opt.Metrics, Log: opt.Log,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	s.all = &scope{server: s}
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"secateur/internal/mask"
 	"secateur/internal/prune"
 	"secateur/internal/rawjson"
 )
@@ -66,12 +67,7 @@ func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
 // isRecovery tells the tools that bring an original back, by how their names end:
 // clients and aggregates put theirs before it.
 func isRecovery(tool string) bool {
-	for _, name := range []string{"recover_text", "recover_range", "recover_chars", "search_text", "prune_text"} {
-		if strings.HasSuffix(tool, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(mask.RecoveryTools(), func(name string) bool { return strings.HasSuffix(tool, name) })
 }
 
 // Prune prunes the result of a job for the goal of the call that produced it; id is that

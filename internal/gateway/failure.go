@@ -26,20 +26,7 @@ func failureOf(ctx context.Context, server string, err error) *rpchttp.Failure {
 			Err:    rpc.NewError(rpc.CodeCancelled, "the call was cancelled by notifications/cancelled"),
 		}
 	}
-	bad, ok := errors.AsType[*upstream.CallError](err)
-	if !ok {
-		bad = &upstream.CallError{Kind: upstream.Unavailable, Message: err.Error()}
-	}
-	code := rpc.CodeUpstreamUnavailable
-	switch bad.Kind {
-	case upstream.Timeout:
-		code = rpc.CodeUpstreamTimeout
-	case upstream.Invalid:
-		code = rpc.CodeUpstreamInvalid
-	}
-	e := rpc.NewError(code, bad.Message)
-	e.Data.Server, e.Data.HTTPStatus, e.Data.Hint = server, bad.HTTPStatus, bad.Hint
-	return &rpchttp.Failure{Status: http.StatusOK, Err: e}
+	return &rpchttp.Failure{Status: http.StatusOK, Err: upstream.RPCError(server, err)}
 }
 
 func unknownServer(name string, known []string) *rpchttp.Failure {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/cutting"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/ratelimit"
@@ -32,6 +33,7 @@ type Options struct {
 // Gateway serves POST /api/mcp-gateway/{server}/rpc.
 type Gateway struct {
 	opt     Options
+	cutter  *cutting.Cutter
 	metrics metrics
 	running running
 }
@@ -44,7 +46,13 @@ func New(opt Options) (*Gateway, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Gateway{opt: opt, metrics: newMetrics(opt.Metrics)}
+	cutter, err := cutting.New(cutting.Options{
+		Masker: opt.Masker, Originals: opt.Originals, Door: "gateway", Metrics: opt.Metrics, Log: opt.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{opt: opt, cutter: cutter, metrics: newMetrics(opt.Metrics)}
 	g.running.calls = map[callKey]map[*call]struct{}{}
 	return g, nil
 }

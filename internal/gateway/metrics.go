@@ -12,9 +12,6 @@ import (
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
-	cuts     *prometheus.CounterVec
-	bytes    *prometheus.CounterVec
-	unkept   *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) metrics {
@@ -26,18 +23,9 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Name: "secateur_gateway_request_seconds", Help: "Time from a whole request to its answer.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 		}, []string{"server"}),
-		cuts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "secateur_gateway_masked_total", Help: "Observations cut.",
-		}, []string{"server"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "secateur_gateway_cut_bytes_total", Help: "Bytes cut out of answers, markers counted against.",
-		}, []string{"server"}),
-		unkept: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "secateur_gateway_unmasked_total", Help: "Observations that passed whole because the store refused their original.",
-		}, []string{"server"}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.cuts, m.bytes, m.unkept)
+		reg.MustRegister(m.requests, m.seconds)
 	}
 	return m
 }
@@ -53,13 +41,6 @@ func (m *metrics) failed(server, code string) {
 	}
 	m.requests.WithLabelValues(server, code).Inc()
 }
-
-func (m *metrics) masked(server string, cuts, saved int) {
-	m.cuts.WithLabelValues(server).Add(float64(cuts))
-	m.bytes.WithLabelValues(server).Add(float64(max(saved, 0)))
-}
-
-func (m *metrics) refused(server string) { m.unkept.WithLabelValues(server).Inc() }
 
 // outcomeOf tells an answer from a server's own error.
 func outcomeOf(r *upstream.Reply) string {

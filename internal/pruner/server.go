@@ -7,18 +7,19 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/prune"
 	"secateur/internal/ratelimit"
 	"secateur/internal/rerank"
 	"secateur/internal/rpc"
 	"secateur/internal/toolserver"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Name is what the pruner calls itself in a handshake.
-const Name = "mcp-pruner"
+const Name = mask.PrunerName
 
 // Options make a Server.
 type Options struct {

@@ -1,0 +1,103 @@
+package cutting
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/mask"
+	"secateur/internal/originals"
+	"secateur/internal/upstream"
+)
+
+// Tenant owns the originals of the doors that use this package. All callers share one token, so they share one tenant.
+const Tenant = ""
+
+// Options make a Cutter.
+type Options struct {
+	Masker    *mask.Masker
+	Originals originals.Store // where originals go before they are cut
+	Door      string          // whose cuts they are, in the names of the metrics: gateway, mcp
+	Metrics   prometheus.Registerer
+	Log       *slog.Logger
+}
+
+// A Cutter keeps originals and makes cuts. Its methods may be used by many goroutines.
+type Cutter struct {
+	opt     Options
+	metrics metrics
+}
+
+// New makes a Cutter.
+func New(opt Options) (*Cutter, error) {
+	if opt.Masker == nil || opt.Originals == nil || opt.Door == "" {
+		return nil, errors.New("cutting: a masker, a store and the name of a door are needed")
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Cutter{opt: opt, metrics: newMetrics(opt.Metrics, opt.Door)}, nil
+}
+
+// A Server is who an answer is from: an [upstream.Upstream] or a connection of a pool's.
+type Server interface {
+	ID() string
+	Settings() upstream.Settings
+	Peer(ctx context.Context) (*upstream.Peer, error)
+}
+
+// Exempts reports whether the settings of a server want the results of a tool whole. Tool is "" for what is no tool's.
+func (c *Cutter) Exempts(s Server, tool string) bool { return !s.Settings().Masked(tool) }
+
+// Keep keeps the originals of what find wants to cut out of a document, which is what a server's tool answered. Tool
+// is "" for what is no tool's. Nothing is looked for, and nothing kept, where the result is spared.
+func (c *Cutter) Keep(ctx context.Context, s Server, tool string, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
+	k := Kept{c: c, server: s.ID(), doc: doc}
+	if c.Exempts(s, tool) {
+		return k
+	}
+	cuts := find(c.opt.Masker)
+	if len(cuts) == 0 || isRecovery(ctx, s, tool) {
+		return k
+	}
+	for _, cut := range cuts {
+		id, err := c.opt.Originals.Put(ctx, Tenant, cut.Text(doc))
+		if err != nil { // content fails open: what cannot be kept is not cut
+			c.metrics.unkept.WithLabelValues(k.server).Inc()
+			c.opt.Log.WarnContext(ctx, "original not kept, text passes whole", "upstream", k.server, "chars", cut.Chars, "err", err)
+			continue
+		}
+		cut.ID = id
+		k.cuts, k.IDs = append(k.cuts, cut), append(k.IDs, id)
+	}
+	return k
+}
+
+// isRecovery asks a server for its name, where the tool could be a pruner's; one that does not tell is no pruner.
+func isRecovery(ctx context.Context, s Server, tool string) bool {
+	if !mask.IsRecovery(tool) {
+		return false
+	}
+	peer, err := s.Peer(ctx)
+	return err == nil && peer.ServerName == mask.PrunerName
+}
+
+// Kept are the cuts that may be made in a document, because their originals are safe.
+type Kept struct {
+	IDs []string // of the originals, in the document's order; equal texts share one. Empty: there is nothing to cut
+
+	c      *Cutter
+	server string
+	doc    []byte
+	cuts   []mask.Cut
+}
+
+// Append appends the document with the cuts made.
+func (k Kept) Append(dst []byte) []byte {
+	before := len(dst)
+	dst = k.c.opt.Masker.Append(dst, k.doc, k.cuts)
+	k.c.metrics.cut(k.server, len(k.cuts), len(k.doc)-(len(dst)-before))
+	return dst
+}
