@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// maxRecovered bounds what ranges may add up to, in bytes. The whole of an original may always be asked for.
-	maxRecovered = 32 << 20
+	// maxEncoded bounds what ranges may add up to, in bytes of the answer: an original of control characters is thirteen
+	// times its size there.
+	maxEncoded = 32 << 20
 	// maxRecoveredChars is the most that one recover_chars gives; the answer says where to go on.
 	maxRecoveredChars = 100_000
 )
@@ -35,7 +36,7 @@ func (s *Server) recoverText(ctx context.Context, arguments jsontext.Value) (too
 		r := toolserver.Read(item)
 		spans = append(spans, prune.Span{Start: r.Integer("start_line"), End: r.Integer("end_line")})
 	}
-	rec, err := recoverLines(text, spans, args.Bool("include_line_numbers"))
+	rec, err := recoverLines(text, spans, args.Bool("include_line_numbers"), maxEncoded)
 	if err != nil {
 		return toolserver.Result{}, err.rpc(id)
 	}
@@ -64,8 +65,8 @@ func (e *rangeError) rpc(id string) *rpc.Error {
 	return failed
 }
 
-// recoverLines takes spans of lines out of a text, in the order asked.
-func recoverLines(text string, spans []prune.Span, numbered bool) (recovered, *rangeError) {
+// recoverLines takes spans of lines out of a text, in the order asked, if an answer of so many bytes can hold them.
+func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
 	fail := func(path, format string, args ...any) (recovered, *rangeError) {
 		total := `"total_lines":` + strconv.Itoa(lines.Len())
@@ -74,14 +75,7 @@ func recoverLines(text string, spans []prune.Span, numbered bool) (recovered, *r
 	if len(spans) == 0 {
 		return fail("/ranges", "ask for at least one range; the text has %d lines", lines.Len())
 	}
-	size := func(start, end int) int { // of an answer, at most
-		n := len(lines.Range(start, end)) + 1
-		if numbered {
-			n += (end - start + 1) * len(strconv.Itoa(lines.Len())+"│ ")
-		}
-		return n
-	}
-	budget := max(maxRecovered, size(1, lines.Len()))
+	budget := most
 	for i := range spans {
 		at := "/ranges/" + strconv.Itoa(i)
 		switch span := &spans[i]; {
@@ -93,8 +87,10 @@ func recoverLines(text string, spans []prune.Span, numbered bool) (recovered, *r
 			return fail(at, "start_line %d is past the end; the text has %d lines", span.Start, lines.Len())
 		default:
 			span.End = min(span.End, lines.Len())
-			if budget -= size(span.Start, span.End); budget < 0 {
-				return fail(at, "the ranges add up to more than %d MiB; ask for less at a time", maxRecovered>>20)
+			if budget -= encodedLines(lines, *span, numbered, budget); budget < 0 {
+				_, tooMuch := fail(at, "the ranges make an answer of more than %d MiB; ask for fewer lines at a time, and with recover_chars for a part of a long line", most>>20)
+				tooMuch.total += `,"` + memberTooMuch + `":` + strconv.Itoa(most)
+				return recovered{}, tooMuch
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package pruner_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -282,5 +283,43 @@ func TestEveryViolationIsNamed(t *testing.T) {
 	want := "/text /options/max_prune_ratio /options/x /options/min_keep_lines /options/timeout_ms /options/annotate_lines /options/include_markers /goal_hint /source_type"
 	if got := strings.Join(paths, " "); got != want {
 		t.Errorf("data.errors names\n%s, want\n%s", got, want)
+	}
+}
+
+// Control characters are thirteen times their size in an answer: as a value, and as text once more.
+func TestAnAnswerIsBoundedAsItIsEncoded(t *testing.T) {
+	store := &originals.Memory{}
+	s := newServer(t, func(o *pruner.Options) { o.Originals = store })
+	line := strings.Repeat("\x01", 999_999) + "\n"
+	text := strings.Repeat(line, 4)
+	id, err := store.Put(t.Context(), "", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := failed(t, call(t, s, "recover_text", recoverArguments(id, "1-4", false)))
+	if f.Code != -32005 || !strings.Contains(f.Data.Hint, "32 MiB") {
+		t.Errorf("52 MB of an answer: %+v, want to be told to ask for less", f)
+	}
+	f = failed(t, call(t, s, "recover_text", recoverArguments(id, strings.Repeat("1-1 ", 300), true)))
+	if f.Code != -32005 || f.Data.Path != "/ranges/2" {
+		t.Errorf("one line again and again: %+v, want it refused at the third", f)
+	}
+	if a := call(t, s, "recover_text", recoverArguments(id, "1-2", false)); a.Error != nil || len(a.Raw) < 26_000_000 || len(a.Raw) > 32<<20 {
+		t.Errorf("half of it is %d bytes, %s", len(a.Raw), a.Error)
+	}
+	got, err := pruner.FromDaemon(http.DefaultClient, serveHTTP(t, s)+"/rpc", nil)(t.Context(), id)
+	if err != nil || got != text {
+		t.Errorf("a daemon's original in parts: %d bytes, %v, want %d", len(got), err, len(text))
+	}
+}
+
+// A text of many small cuts makes an answer of markers: it is bounded too.
+func TestAPrunedTextIsBoundedAsItIsEncoded(t *testing.T) {
+	s := newServer(t, nil)
+	text := strings.Repeat("needle\n\n\n\n", 200_000)
+	a := call(t, s, "prune_text", asked{text: text, goal: "needle", ratio: 0.74, timeout: 600_000, annotate: true, markers: true}.json())
+	t.Logf("%d bytes of %d", len(a.Raw), len(text))
+	if a.Error != nil || len(a.Raw) > 64<<20 {
+		t.Errorf("%d bytes, %s", len(a.Raw), a.Error)
 	}
 }

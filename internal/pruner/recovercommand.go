@@ -48,7 +48,7 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	rec := recovered{}
 	if lines := prune.IndexLines(text).Len(); lines > 0 || len(cmd.Ranges) > 0 {
 		var bad *rangeError
-		if rec, bad = recoverLines(text, spans, cmd.Numbers); bad != nil {
+		if rec, bad = recoverLines(text, spans, cmd.Numbers, math.MaxInt); bad != nil {
 			return bad
 		}
 	}

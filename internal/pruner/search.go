@@ -20,9 +20,9 @@ const (
 	maxShown       = 100_000         // bytes of text in an answer
 	wholeLine      = 500             // bytes up to which a line is shown whole
 	aroundMatch    = 200             // bytes shown on either side of a match in a longer one
-	pieceSize      = 64 << 10        // bytes of a line searched in one go, so that time can be kept
+	pieceSize      = 64 << 10        // bytes of a line searched in one go, if the pattern is cheap
 	pieceOverlap   = 1 << 10         // bytes that two such pieces share
-	maxEffort      = 200_000_000     // pattern times text up to which a line is searched in one go
+	maxEffort      = 4_000_000       // pattern times text searched between two looks at the clock, about a tenth of a second
 )
 
 func (s *Server) searchText(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *rpc.Error) {
@@ -71,10 +71,11 @@ type finder struct {
 	most    int // matches
 	expired func() bool
 
-	found []match
-	shown int  // bytes
-	more  bool // not everything that matches was found
-	late  bool // because time ran out
+	found  []match
+	effort int  // since the clock was looked at
+	shown  int  // bytes
+	more   bool // not everything that matches was found
+	late   bool // because time ran out
 }
 
 // match is a piece of a line to show: the line, or what is around a match in a long one. Offsets are bytes.
@@ -88,12 +89,20 @@ func (f *finder) run() {
 	offset := 0
 	for n := 1; n <= f.lines.Len() && !f.more; n++ {
 		line := f.lines.Line(n)
-		if n%64 == 0 && f.expired() {
-			f.late, f.more = true, true
-			return
-		}
 		f.line(n, offset, withoutEnding(line))
 		offset += len(line)
+	}
+}
+
+// spend notes that so many bytes were searched, and ends the search when its time is over.
+func (f *finder) spend(bytes int) {
+	const perCall = 1024 // bytes that the search of any line costs as much as
+	if f.effort += (bytes + perCall) * f.pattern.cost; f.effort < maxEffort {
+		return
+	}
+	f.effort = 0
+	if f.expired() {
+		f.late, f.more = true, true
 	}
 }
 
@@ -104,24 +113,24 @@ func (f *finder) line(n, offset int, line string) {
 		if f.pattern.MatchString(line) {
 			f.add(match{n, offset, offset + len(line), false})
 		}
+		f.spend(len(line))
 		return
 	}
 	l := longLine{finder: f, n: n, offset: offset, text: line}
 	if len(line) <= maxEffort/f.pattern.cost {
 		first := f.pattern.FindStringIndex(line)
+		f.spend(len(line))
 		if first == nil {
 			return
 		}
 		l.show(first[0], first[1])
 	}
-	for from := l.done; !f.more; from += pieceSize - pieceOverlap {
-		to := min(from+pieceSize, len(line))
+	size := min(pieceSize, max(maxEffort/f.pattern.cost, 2*pieceOverlap))
+	for from := l.done; !f.more; from += size - pieceOverlap {
+		to := min(from+size, len(line))
 		l.search(charStart(line, from), charStart(line, to))
 		if to == len(line) {
 			return
-		}
-		if f.expired() {
-			f.late, f.more = true, true
 		}
 	}
 }
@@ -134,19 +143,30 @@ type longLine struct {
 	done      int // what is before has been shown or is part of a match that was
 }
 
-// search looks through a piece of the line. A pattern that asserts something about its surroundings can be wrong
-// where the piece ends and the line does not: such a match is left to the neighbour, which sees beyond.
+// search looks through a piece of the line, for one match at a time: a pattern can look far beyond each, so that finding
+// all of them at once would take as long as the square of the piece. One that asserts something about its surroundings can
+// be wrong where the piece ends and the line does not: such a match is left to the neighbour, which sees beyond.
 func (l *longLine) search(from, to int) {
-	for _, m := range l.pattern.FindAllStringIndex(l.text[from:to], -1) {
-		start, end := from+m[0], from+m[1]
-		doubtful := (start == from && from > 0) || (end == to && to < len(l.text))
-		if start < l.done || (doubtful && l.pattern.asserts) {
-			continue
-		}
-		if l.show(start, end); l.more {
+	for from = max(from, l.done); from < to && !l.more; from = max(from, l.done) {
+		start, end, ok := l.find(from, to)
+		l.spend(to - from)
+		if !ok || end == to && to < len(l.text) && l.pattern.asserts {
 			return
 		}
+		l.show(start, end)
 	}
+}
+
+// find gives the first match that starts at an offset or behind it. The pattern gets to see the character before, too,
+// with which a match may start that is none of ours.
+func (l *longLine) find(from, to int) (start, end int, ok bool) {
+	before := charStart(l.text, max(0, from-1))
+	for _, m := range l.pattern.FindAllStringIndex(l.text[before:to], 2) {
+		if start = before + m[0]; start >= from {
+			return start, before + m[1], true
+		}
+	}
+	return 0, 0, false
 }
 
 // show adds the surroundings of a match to what was found.
