@@ -28,14 +28,14 @@ var arrows = map[string][]string{
 	},
 	"gateway":  {"upstream", "cutting", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
 	"demo":     {"toolserver", "rpc"},
-	"pruner":   {"originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
+	"pruner":   {"downstream", "originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
 	"downstream": {"rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"child", "era", "rpc", "rawjson", "secret"},
+	"upstream":   {"child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"cutting":    {"upstream", "originals", "mask"},
 	"originals":  {},
@@ -45,10 +45,11 @@ var arrows = map[string][]string{
 	"ratelimit":  {"access"},
 	"auth":       {"access", "secret"},
 	"telemetry":  {},
-	"rpchttp":    {"rpc", "access"},
+	"rpchttp":    {"buffer", "rpc", "access"},
 	"datarate":   {},
 
 	// core
+	"buffer":     {},
 	"toolserver": {"era", "rpc", "rawjson"},
 	"rpc":        {"rawjson"},
 	"era":        {"rpc", "rawjson"},
@@ -66,7 +67,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret", "suggest"}
+	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret", "suggest"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

@@ -18,12 +18,12 @@ type session struct {
 	asked catalog.ClientSettings // names that the client asks for
 	link  downstream.Link        // nil: there is no connection
 
-	running running
-	asks    asks
-	words   words
-	notices notices
-	quiet   chan struct{} // closed when the client will say nothing more; nil: that is not known
-	trusted atomic.Bool   // a token came in a request's body
+	inFlight rpc.InFlight
+	asks     asks
+	words    words
+	notices  notices
+	quiet    chan struct{} // closed when the client will say nothing more; nil: that is not known
+	trusted  atomic.Bool   // a token came in a request's body
 
 	mu     sync.Mutex
 	closed bool               // guarded by mu
@@ -54,7 +54,7 @@ func (s *session) handle(ctx context.Context, req *rpc.Message, x downstream.Exc
 	}
 	if s.link != nil { // a request that stands alone is cancelled by hanging up
 		var done func()
-		ctx, done = s.running.begin(ctx, req.ID)
+		ctx, done = s.inFlight.Begin(ctx, req.ID)
 		defer done()
 	}
 	a := asked{Message: req, x: x, timing: t}
@@ -153,7 +153,7 @@ func (s *session) Notify(ctx context.Context, n *rpc.Message, x downstream.Excha
 	case "notifications/initialized":
 		s.legacyClient().news.begin()
 	case "notifications/cancelled":
-		s.running.cancel(n.RequestID())
+		s.inFlight.Cancel(n.RequestID(), errCancelled)
 	case "notifications/progress":
 		s.progressOf(ctx, n)
 	default:
@@ -169,7 +169,7 @@ func (s *session) Respond(_ context.Context, r *rpc.Message) { s.asks.answered(r
 
 // Close lets go of the servers.
 func (s *session) Close() {
-	s.running.close()
+	s.inFlight.Close()
 	s.mu.Lock()
 	s.closed = true
 	leaving := []*client{s.legacy}

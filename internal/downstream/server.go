@@ -9,10 +9,15 @@ import (
 
 // Server is what clients are connected to. Its methods may be called from many goroutines at once.
 type Server interface {
-	// Open makes a session for a client that is about to initialize. Every session opened is closed once.
-	Open(o Opening) Session
+	Opener
 	// Stateless is the session of a message that belongs to none: one of the modern era over HTTP. It is never closed.
 	Stateless() Session
+}
+
+// Opener makes sessions.
+type Opener interface {
+	// Open makes a session for a client that is about to initialize. Every session opened is closed once.
+	Open(o Opening) Session
 }
 
 // Opening is what is known of a client before its first message.

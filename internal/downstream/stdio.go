@@ -16,7 +16,7 @@ import (
 
 // StdioOptions say how a pair of pipes is served. Server and MaxMessageBytes are needed.
 type StdioOptions struct {
-	Server          Server
+	Server          Opener
 	Principal       string
 	MaxMessageBytes int64         // a larger message is refused, and the pipe goes on
 	MaxInFlight     int           // requests that run at once, the next wait to be read; 0: 256

@@ -117,7 +117,9 @@ const (
 	drainTime  = 10 * time.Second
 )
 
-// readBody reads a whole request, limit bytes at most.
+// readBody reads a whole request, limit bytes at most. It does not use buffer.Read: a declared length is not believed at
+// once, a request that is too large is read to its end so that its sender gets to read why, and the bytes are counted
+// (refcount), since a transport may still send them when the answer has come.
 func readBody(r *http.Request, limit int64) (*buffer, *failure) {
 	if r.ContentLength > limit {
 		drain(r.Body)

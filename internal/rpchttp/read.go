@@ -2,10 +2,11 @@ package rpchttp
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
+
+	"secateur/internal/buffer"
 )
 
 // bodyTime is how long a client may take to send its request.
@@ -21,28 +22,18 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a writer without deadlines is a test's
-	body := Grab(int(max(r.ContentLength, 0)) + 1)        // one more, so that the end is seen without growing
-	for {
-		n, err := r.Body.Read(body.Bytes[len(body.Bytes):cap(body.Bytes)])
-		body.Bytes = body.Bytes[:len(body.Bytes)+n]
-		if int64(len(body.Bytes)) > limit {
-			body.Release()
-			return Buffer{}, TooLarge(limit)
-		}
-		if errors.Is(err, io.EOF) {
-			_ = control.SetReadDeadline(time.Time{})
-			return body, nil
-		}
-		if err != nil {
-			body.Release()
-			return Buffer{}, InvalidRequest(http.StatusBadRequest, "the request ended before it was whole")
-		}
-		if len(body.Bytes) == cap(body.Bytes) {
-			grown := Grab(2*cap(body.Bytes) + 512)
-			grown.Bytes = append(grown.Bytes, body.Bytes...)
-			body.Release()
-			body = grown
-		}
+	bytes, err := buffer.Read(r.Body, r.ContentLength, int(limit))
+	body := Buffer{bytes, true}
+	switch {
+	case err == nil:
+		_ = control.SetReadDeadline(time.Time{})
+		return body, nil
+	case errors.Is(err, buffer.ErrTooLong):
+		body.Release()
+		return Buffer{}, TooLarge(limit)
+	default:
+		body.Release()
+		return Buffer{}, InvalidRequest(http.StatusBadRequest, "the request ended before it was whole")
 	}
 }
 

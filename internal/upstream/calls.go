@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"sync"
@@ -23,7 +24,7 @@ type call struct {
 	related *mailbox     // notifications for handler; nil: none wanted
 	header  []Header     // CallOptions.Header
 
-	ended <-chan struct{} // closed when nobody waits for its answer any more
+	life context.Context // ends when nobody waits for its answer any more
 
 	began  time.Time
 	sign   atomic.Int64 // when the server last gave a sign of life for it, after began

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/buffer"
 	"secateur/internal/rpc"
 )
 
@@ -163,7 +164,7 @@ func (e *endpoint) bodyError(err error, resp *http.Response) *CallError {
 	switch {
 	case errors.As(err, &failed):
 		return failed
-	case errors.Is(err, errTooLong):
+	case errors.Is(err, buffer.ErrTooLong):
 		failed = e.u.tooLongError()
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), strings.HasPrefix(err.Error(), "flate: "):
 		failed = e.u.errorf(Invalid, "its answer says that it is compressed with gzip, but is not")

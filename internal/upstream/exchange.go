@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"secateur/internal/buffer"
 	"secateur/internal/rpc"
 )
 
@@ -97,8 +98,8 @@ func isEventStream(resp *http.Response) bool {
 // takeBody reads an answer that is no stream. A status that means failure is no matter if the content is the answer.
 func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, resp *http.Response, c *call) error {
 	room := len(c.id.String()) // for the caller's id, which goes where the number is
-	buf, err := readBehind(room, r, resp.ContentLength, l.s.u.opt.MaxMessageBytes)
-	defer func() { putBuffer(buf) }()
+	buf, err := buffer.ReadBehind(room, r, resp.ContentLength, l.s.u.opt.MaxMessageBytes)
+	defer func() { buffer.Put(buf) }()
 	if err != nil {
 		return l.endpoint.bodyError(err, resp)
 	}

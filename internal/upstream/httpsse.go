@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"secateur/internal/buffer"
 )
 
 // httpSSE is the link to a server over HTTP+SSE, the transport of 2024-11-05: one stream of events brings everything
@@ -57,8 +59,8 @@ func (l *httpSSE) open(ctx context.Context) error {
 	}
 	if resp.StatusCode != http.StatusOK || !isEventStream(resp) {
 		defer func() { _ = resp.Body.Close() }()
-		body, _ := readBody(resp.Body, -1, 64<<10)
-		defer putBuffer(body)
+		body, _ := buffer.Read(resp.Body, -1, 64<<10)
+		defer buffer.Put(body)
 		failed := l.endpoint.statusError(resp, body)
 		if failed.Hint == "" {
 			failed.Hint = `if the server offers Streamable HTTP, leave out transport = "sse"`

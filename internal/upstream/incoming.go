@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,16 +24,22 @@ type inbox struct {
 	handler Handler // for what no call's handler takes; nil: there is none
 	waiting chan inbound
 	serving chan struct{} // a token for each request that is not answered yet
-	asked   questions     // those requests
+	asked   rpc.InFlight  // those requests
 }
 
 type inbound struct {
 	msg     *rpc.Message
 	handler Handler
-	ended   <-chan struct{} // closed when the call is over whose handler it is; nil: it is no call's
-	back    chan struct{}   // closed when the server has taken its request back
+	wanted  context.Context // of a request; ends when the server cancels it, and with the call whose handler it is
+	done    func()          // lets go of wanted
 	calls   []*call         // that the server may not go on with until it has its answer
 }
+
+// errWithdrawn is why a request of the server is no longer wanted that it has cancelled.
+var errWithdrawn = errors.New("cancelled by the server")
+
+// withdrawn reports whether the server has cancelled its request.
+func (in *inbound) withdrawn() bool { return errors.Is(context.Cause(in.wanted), errWithdrawn) }
 
 func newInbox(h Handler) inbox {
 	return inbox{handler: h, waiting: make(chan inbound, inboxRoom), serving: make(chan struct{}, inboxServing)}
@@ -65,7 +72,7 @@ type source struct {
 }
 
 // answered gives an answer to the call that waits for it. One that nobody waits for, or no more, is dropped. A buffer
-// of getBuffer that the message stands in is then the reply's; nil: it stands in none.
+// of buffer.Get that the message stands in is then the reply's; nil: it stands in none.
 func (s *session) answered(ctx context.Context, msg *rpc.Message, status int, buffer []byte) bool {
 	c := s.calls.take(msg.ID)
 	if c == nil {
@@ -111,7 +118,7 @@ func (s *session) notified(ctx context.Context, msg *rpc.Message, origin *call) 
 		s.progressed(ctx, msg, origin)
 		return
 	}
-	if msg.Method == methodCancelled && s.inbox.asked.takeBack(msg.RequestID()) {
+	if msg.Method == methodCancelled && s.inbox.asked.Cancel(msg.RequestID(), errWithdrawn) {
 		return
 	}
 	if c := s.subscription(msg); c != nil {
@@ -140,9 +147,9 @@ func (s *session) requested(ctx context.Context, msg *rpc.Message, origin *call)
 		s.respond(ctx, rpc.AppendResult(nil, msg.ID, []byte(`{}`)), 0)
 		return
 	}
-	in := inbound{msg: msg, handler: s.inbox.handler}
+	in, life := inbound{msg: msg, handler: s.inbox.handler}, context.WithoutCancel(ctx) //nolint:contextcheck // it lasts as long as the call it is for, not as its stream
 	if c := s.related(msg.Method, origin); c != nil {
-		in.handler, in.ended = c.handler, c.ended
+		in.handler, life = c.handler, c.life
 	}
 	if in.handler == nil {
 		s.refuse(ctx, msg, rpc.CodeMethodNotFound, "this client offers nothing to servers")
@@ -162,7 +169,7 @@ func (s *session) requested(ctx context.Context, msg *rpc.Message, origin *call)
 	for _, c := range in.calls {
 		c.asking.Add(1)
 	}
-	in.back = s.inbox.asked.add(msg.ID)
+	in.wanted, in.done = s.inbox.asked.Begin(life, msg.ID)
 	select {
 	case s.inbox.waiting <- in:
 	default:
@@ -177,7 +184,7 @@ func (s *session) unasked(in *inbound) {
 		c.renew()
 		c.asking.Add(-1)
 	}
-	s.inbox.asked.drop(in.msg.ID, in.back)
+	in.done()
 	<-s.inbox.serving
 }
 
@@ -210,10 +217,8 @@ func (s *session) dispatch(ctx context.Context) {
 			serving.Go(func() {
 				defer s.unasked(&in)
 				response := in.serve(ctx)
-				select {
-				case <-in.back: // nobody wants it any more
+				if in.withdrawn() {
 					return
-				default:
 				}
 				if response == nil { // a server must not wait for ever for an answer that never comes
 					response = rpc.NewError(rpc.CodeInternal, "there is no answer").AppendResponse(nil, in.msg.ID)
@@ -230,17 +235,7 @@ func (s *session) dispatch(ctx context.Context) {
 // wants it.
 func (in *inbound) serve(ctx context.Context) []byte {
 	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	defer watching.Wait()
 	defer cancel()
-	watching.Go(func() {
-		select {
-		case <-in.ended: // never, where it belongs to no call
-			cancel()
-		case <-in.back:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
+	defer context.AfterFunc(in.wanted, cancel)() //nolint:contextcheck // two lives end this one: the connection's and the request's
 	return in.handler.Serve(ctx, in.msg)
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/buffer"
 	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
@@ -121,14 +122,14 @@ func (p *plain) exchange(caller, ctx context.Context, req *rpc.Message) (*Reply,
 	if err != nil {
 		return nil, err
 	}
-	buf, err := readBody(r, resp.ContentLength, p.u.opt.MaxMessageBytes)
+	buf, err := buffer.Read(r, resp.ContentLength, p.u.opt.MaxMessageBytes)
 	if err != nil {
-		putBuffer(buf)
+		buffer.Put(buf)
 		return nil, p.failure(caller, ctx, p.endpoint.bodyError(err, resp))
 	}
 	reply, err := p.answer(req.ID, resp, buf, closeDelimited)
 	if err != nil {
-		putBuffer(buf)
+		buffer.Put(buf)
 		return nil, err
 	}
 	return reply, nil

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"secateur/internal/buffer"
 )
 
 // poster is what the links over HTTP have in common: messages go out as POSTs, and the link ends once, with a reason.
@@ -110,8 +112,8 @@ func (p *poster) post(ctx context.Context, to *url.URL, header http.Header, mess
 		return p.s.u.exchangeError(err, p.endpoint.host)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, _ := readBody(resp.Body, -1, 64<<10) // of interest only for what it says about a refusal
-	defer putBuffer(body)
+	body, _ := buffer.Read(resp.Body, -1, 64<<10) // of interest only for what it says about a refusal
+	defer buffer.Put(body)
 	if resp.StatusCode >= 300 {
 		return p.endpoint.statusError(resp, body)
 	}

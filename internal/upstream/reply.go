@@ -1,6 +1,9 @@
 package upstream
 
-import "secateur/internal/rpc"
+import (
+	"secateur/internal/buffer"
+	"secateur/internal/rpc"
+)
 
 // Reply is a server's answer. Its id is the caller's.
 type Reply struct {
@@ -13,7 +16,7 @@ type Reply struct {
 // Release gives the reply's memory back. Nothing of the reply may be used after it. Not calling it is no leak.
 func (r *Reply) Release() {
 	if r.buffer != nil {
-		putBuffer(r.buffer)
+		buffer.Put(r.buffer)
 		r.buffer, r.Message = nil, rpc.Message{}
 	}
 }

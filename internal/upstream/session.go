@@ -151,7 +151,7 @@ func (s *session) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*R
 func (s *session) exchange(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
-	c.ended = ctx.Done()
+	c.life = ctx
 	if err := s.calls.add(c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}

@@ -1,4 +1,4 @@
-package upstream
+package buffer
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ func class(n int) (index int, ok bool) {
 	return max(bits.Len(uint(max(n, 1)-1))-smallestShift, 0), true
 }
 
-// getBuffer gives an empty buffer that holds at least n bytes.
-func getBuffer(n int) []byte {
+// Get gives an empty buffer that holds at least n bytes.
+func Get(n int) []byte {
 	i, ok := class(n)
 	if !ok {
 		return make([]byte, 0, n)
@@ -35,8 +35,8 @@ func getBuffer(n int) []byte {
 	return make([]byte, 0, 1<<(i+smallestShift))
 }
 
-// putBuffer takes a buffer back that nobody uses any more.
-func putBuffer(b []byte) {
+// Put takes a buffer back that nobody uses any more.
+func Put(b []byte) {
 	if cap(b) < 1<<smallestShift || cap(b) > 1<<largestShift {
 		return
 	}
@@ -45,35 +45,35 @@ func putBuffer(b []byte) {
 	buffers[i].Put(&b)
 }
 
-// errTooLong is a body longer than the cap.
-var errTooLong = errors.New("longer than max_message_bytes")
+// ErrTooLong is a body longer than its limit.
+var ErrTooLong = errors.New("longer than the limit")
 
-// readBody reads to the end into a buffer of getBuffer; the caller gives it back, also after an error. A size that
-// is not known is -1. It stops with errTooLong as soon as more than limit bytes are sure.
-func readBody(r io.Reader, size int64, limit int) ([]byte, error) {
-	return readBehind(0, r, size, limit)
+// Read reads to the end into a buffer of Get; the caller gives it back, also after an error. A size that
+// is not known is -1. It stops with ErrTooLong as soon as more than limit bytes are sure.
+func Read(r io.Reader, size int64, limit int) ([]byte, error) {
+	return ReadBehind(0, r, size, limit)
 }
 
-// readBehind is readBody that leaves so many bytes free before what it reads.
-func readBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
+// ReadBehind is Read that leaves so many bytes free before what it reads.
+func ReadBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
 	if size > int64(limit) {
-		return nil, errTooLong
+		return nil, ErrTooLong
 	}
-	buf := getBuffer(room + int(max(size, 0)) + 1)[:room] // one more, so that the end is seen without growing
+	buf := Get(room + int(max(size, 0)) + 1)[:room] // one more, so that the end is seen without growing
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
 		case len(buf)-room > limit:
-			return buf, errTooLong
+			return buf, ErrTooLong
 		case errors.Is(err, io.EOF):
 			return buf, nil
 		case err != nil:
 			return buf, err
 		}
 		if len(buf) == cap(buf) {
-			larger := append(getBuffer(2*len(buf)), buf...)
-			putBuffer(buf)
+			larger := append(Get(2*len(buf)), buf...)
+			Put(buf)
 			buf = larger
 		}
 	}
