@@ -130,3 +130,13 @@ func modernServer(t *testing.T) string {
 	t.Helper()
 	return fmt.Sprintf("[[servers]]\nid = \"modern\"\nprotocol = \"modern\"\ncommand = %s\n", toml([]string{conformanceServer(t)}))
 }
+
+// absolute is where a file of this folder is.
+func absolute(t *testing.T, file string) string {
+	t.Helper()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -26,9 +26,15 @@ type daemon struct {
 // startDaemon runs `secateur serve`. The process is killed at the test's end if the test has not ended it.
 func startDaemon(t *testing.T, config string, environ ...string) *daemon {
 	t.Helper()
+	return startDaemonWith(t, func(cmd *exec.Cmd) { cmd.Env = append(os.Environ(), environ...) }, config)
+}
+
+// startDaemonWith is startDaemon with something changed about the process.
+func startDaemonWith(t *testing.T, change func(*exec.Cmd), config string) *daemon {
+	t.Helper()
 	cmd := exec.Command(secateur(t), "serve", "--listen", "127.0.0.1:0", "--config", configFile(t, config))
-	cmd.Env = append(os.Environ(), environ...)
 	cmd.Stderr = t.Output()
+	change(cmd)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, and the npm
-# packages of test/npm/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
+# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, Chromium, and the
+# npm packages of test/npm/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
 set -eu
 cd "$(dirname "$0")"
 
@@ -24,6 +24,7 @@ need curl curl ca-certificates
 need python3 python3
 need node nodejs
 need npm npm
+need chromium chromium
 
 # The lock file decides; a tree that already matches it is left alone.
 if ! [ npm/node_modules/.package-lock.json -nt npm/package-lock.json ]; then
