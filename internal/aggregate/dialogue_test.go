@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,10 +28,15 @@ import (
 )
 
 // Every file of testdata is a dialogue between a client on a pipe, us, and servers that are child processes. The file
-// "servers" says what the servers are, a JSON object a line; "talk" is what is said, a message a line:
+// "servers" says what the servers are, a JSON object a line; "door" names the one server whose own door it is, all of
+// them without such a file; "talk" is what is said, a message a line:
 //
 //	client: what the client sends        client hears: what it then gets
 //	NAME: what the server sends          NAME hears: what it gets
+//
+// A client may also post over HTTP, with headers, and is told the status:
+//
+//	client with Mcp-Method=tools/list: what it posts       client gets: 200
 //
 // What is heard is compared as JSON, member by member. "$x" stands for any value, the same one wherever it comes again;
 // the member "...": true lets an object have more members than are named.
@@ -46,6 +55,8 @@ func TestDialogues(t *testing.T) {
 			s.vars = map[string]any{}
 			for _, f := range archive.Files {
 				switch f.Name {
+				case "door":
+					s.only = strings.TrimSpace(string(f.Data))
 				case "servers":
 					s.cast(t, string(f.Data))
 				case "talk":
@@ -60,6 +71,7 @@ func TestDialogues(t *testing.T) {
 type stage struct {
 	puppets map[string]*puppet
 	client  *pipeClient
+	only    string // the server whose door it is; "": all of them
 	vars    map[string]any
 }
 
@@ -76,7 +88,7 @@ func (s *stage) cast(t *testing.T, lines string) {
 		s.puppets[n.ID] = p
 		all = append(all, p)
 	}
-	s.client = newPipeClient(t, doorOptions{puppets: all})
+	s.client = newPipeClient(t, doorOptions{puppets: all, only: s.only})
 }
 
 func (s *stage) play(t *testing.T, talk string) {
@@ -89,12 +101,17 @@ func (s *stage) play(t *testing.T, talk string) {
 			continue
 		}
 		who, text, _ := strings.Cut(line, ": ")
+		if headers, ok := strings.CutPrefix(who, "client with "); ok {
+			s.client.post(t, headers, s.filled(t, text))
+			continue
+		}
 		who, hears := strings.CutSuffix(who, " hears")
+		who, gets := strings.CutSuffix(who, " gets")
 		p := s.puppets[who]
 		if p == nil && who != "client" {
 			t.Fatalf("line %d: there is no %s", number, who)
 		}
-		if !hears {
+		if !hears && !gets {
 			text = s.filled(t, text)
 			if p == nil {
 				s.client.send(t, text)
@@ -104,6 +121,9 @@ func (s *stage) play(t *testing.T, talk string) {
 			continue
 		}
 		heard := s.client.heard
+		if gets {
+			heard = s.client.got
+		}
 		if p != nil {
 			heard = p.heard
 		}
@@ -202,6 +222,7 @@ func (s *stage) compare(at string, want, got any) string {
 // doorOptions are what a test wants of the door.
 type doorOptions struct {
 	puppets    []*puppet
+	only       string // the server whose door it is; "": all of them
 	token      string // that the door asks for
 	principal  string // whom the pipe belongs to; "": anonymous
 	masker     *mask.Masker
@@ -256,6 +277,9 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 type pipeClient struct {
 	in    io.WriteCloser
 	heard chan string
+	web   http.Handler
+	got   chan string // statuses of what was posted
+	posts sync.WaitGroup
 }
 
 func newPipeClient(t *testing.T, o doorOptions) *pipeClient {
@@ -267,12 +291,16 @@ func newPipeClient(t *testing.T, o doorOptions) *pipeClient {
 	}
 	in, toDoor := io.Pipe()
 	fromDoor, out := io.Pipe()
-	c := &pipeClient{in: toDoor, heard: make(chan string, 1000)}
+	c := &pipeClient{in: toDoor, heard: make(chan string, 1000), got: make(chan string, 100), web: webOf(door, principal)}
+	server := door.Aggregate()
+	if o.only != "" {
+		server = door.Only(o.only)
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err := downstream.ServeStdio(context.Background(), in, out, downstream.StdioOptions{
-			Server: door.Aggregate(), Principal: principal, MaxMessageBytes: 1 << 24, Grace: o.grace,
+			Server: server, Principal: principal, MaxMessageBytes: 1 << 24, Grace: o.grace,
 		}); err != nil {
 			t.Errorf("the pipe: %v", err)
 		}
@@ -291,11 +319,56 @@ func newPipeClient(t *testing.T, o doorOptions) *pipeClient {
 		}
 	}()
 	t.Cleanup(func() {
+		c.posts.Wait()
 		_ = toDoor.Close()
 		<-ended
 		<-read
 	})
 	return c
+}
+
+// webOf serves a door's two routes over HTTP.
+func webOf(door *aggregate.Server, principal string) http.Handler {
+	web := downstream.NewHTTP(downstream.HTTPOptions{
+		Server: func(name, _ string) (downstream.Server, error) {
+			if name != "" {
+				return door.Only(name), nil
+			}
+			return door.Aggregate(), nil
+		},
+		Known:           func() []string { return nil },
+		Check:           func(*http.Request) (string, access.Verdict) { return principal, access.Verdict{} },
+		MaxMessageBytes: 1 << 24,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", web)
+	mux.Handle("/mcp/{server}", web)
+	return mux
+}
+
+// post posts a message to /mcp, or to the header Path, with headers: Name=value, by spaces. The answer is heard, its
+// status is got.
+func (c *pipeClient) post(t *testing.T, headers, body string) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Content-Type", "application/json")
+	for header := range strings.FieldsSeq(headers) {
+		name, value, _ := strings.Cut(header, "=")
+		if name == "Path" {
+			r.URL.Path = value
+			continue
+		}
+		r.Header.Add(name, value)
+	}
+	c.posts.Go(func() {
+		w := httptest.NewRecorder()
+		c.web.ServeHTTP(w, r)
+		c.got <- strconv.Itoa(w.Code)
+		if w.Body.Len() > 0 {
+			c.heard <- strings.TrimSpace(w.Body.String())
+		}
+	})
 }
 
 func (c *pipeClient) send(t *testing.T, line string) {

@@ -88,7 +88,7 @@ type parkedCall struct {
 	id     callID
 	digest digest
 	cancel context.CancelCauseFunc
-	ctx    context.Context //nolint:containedctx // it is the call's own life, which no request spans
+	ctx    context.Context // it is the call's own life, which no request spans
 	log    *slog.Logger
 
 	changed chan struct{} // has a token when there is something new to see

@@ -10,7 +10,7 @@ import (
 // relay gives the client what a server sends in the middle of a call.
 type relay struct {
 	*errand
-	ctx context.Context //nolint:containedctx // the call's: with it ends what the server wants to know for it
+	ctx context.Context // the call's: with it ends what the server wants to know for it
 }
 
 // Serve passes one message on. To a request it returns the client's answer.

@@ -72,7 +72,7 @@ func (g guard) safely(h http.HandlerFunc) http.Handler {
 	return datarate.Limits{}.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { //nolint:contextcheck // it has the request's
 			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler { //nolint:errorlint,err113 // net/http compares it the same way
+				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way
 					panic(p)
 				}
 				g.log.ErrorContext(r.Context(), "handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))

@@ -296,7 +296,7 @@ func (n *node) integer(json bool) (*int64, error) {
 			return &i, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // not a whole number, which is for the caller to say
+	return nil, nil // not a whole number, which is for the caller to say
 }
 
 func (n *node) float() (float64, error) {

@@ -157,7 +157,7 @@ func options(b *brain) downstream.HTTPOptions {
 			case name == "" || name == "one":
 				return b, nil
 			}
-			return nil, nil //nolint:nilnil // there is none of this name
+			return nil, nil // there is none of this name
 		},
 		Known:           func() []string { return []string{"one"} },
 		Check:           checkToken,

@@ -38,7 +38,7 @@ func New(opt Options) (*Limits, error) {
 		settings = append(settings, s)
 	}
 	if len(settings) == 0 {
-		return nil, nil //nolint:nilnil // nil allows everything
+		return nil, nil // nil allows everything
 	}
 	l := &Limits{}
 	rules := make([]access.Rule, len(settings))

@@ -16,11 +16,13 @@ type judgement struct {
 // sameUnskimmed scans a document's first string with and without skimming.
 func sameUnskimmed(t *testing.T, doc []byte) {
 	t.Helper()
-	could := canSkim // where the processor cannot, there is one way, and it is compared with itself
+	if !canSkim {
+		t.Skip("the processor has no AVX2: there is nothing to compare")
+	}
 	var got, want judgement
 	got.end, got.extra, got.fault = scanString(doc, 1)
 	canSkim = false
-	defer func() { canSkim = could }()
+	defer func() { canSkim = true }()
 	want.end, want.extra, want.fault = scanString(doc, 1)
 	if got != want {
 		t.Fatalf("scanString(%q) = %+v, without skimming %+v", doc, got, want)

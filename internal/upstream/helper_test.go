@@ -115,11 +115,19 @@ func wantError(tb testing.TB, err error, kind Kind, status int, parts ...string)
 // eventually waits for a condition that an event of another process or goroutine brings about.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
+	if !comesTrue(ok) {
+		tb.Fatalf("still not: %s", what)
+	}
+}
+
+// comesTrue is eventually for a goroutine that may not end the test.
+func comesTrue(ok func() bool) bool {
 	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
-			tb.Fatalf("still not: %s", what)
+			return false
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
+	return true
 }

@@ -508,10 +508,12 @@ func TestHTTPSSEServersOwnRequests(t *testing.T) {
 		s.say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
 		s.say(`{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage"}`)
 		go func() {
-			for !strings.Contains(f.got(), `"id":"q","result":{"sampled":1}`) || !strings.Contains(f.got(), `"id":"p","result":{}`) {
-				time.Sleep(time.Millisecond)
+			answered := func() bool {
+				return strings.Contains(f.got(), `"id":"q","result":{"sampled":1}`) && strings.Contains(f.got(), `"id":"p","result":{}`)
 			}
-			s.answer(req.ID, `1`)
+			if comesTrue(answered) {
+				s.answer(req.ID, `1`)
+			}
 		}()
 	}
 	u := start(t, Options{Settings: f.settings()})

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
@@ -480,8 +479,8 @@ func TestStreamableRelatedMessages(t *testing.T) {
 		send := sse(w)
 		send("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":%s,\"progress\":1}}\n\n", req.Params.Meta.ProgressToken)
 		send("data: {\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\",\"params\":{\"for\":%s}}\n\n", req.Params.Arguments)
-		for !strings.Contains(f.got(), `"result":`+string(req.Params.Arguments)) {
-			time.Sleep(time.Millisecond)
+		if !comesTrue(func() bool { return strings.Contains(f.got(), `"result":`+string(req.Params.Arguments)) }) {
+			t.Errorf("no answer for %s", req.Params.Arguments)
 		}
 		send("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n", req.ID, req.Params.Arguments)
 	}
