@@ -30,10 +30,10 @@ var overrides = []override{
 	{"MCP_PRUNER_CACHE_MAX_ITEMS", "mcp_pruner.cache_max_entries", whole(func(s *Settings) *int { return &s.Pruner.CacheMaxEntries })},
 	{"DEEPINFRA_TIMEOUT_MS", "mcp_pruner.deepinfra_timeout_ms", span(time.Millisecond, func(s *Settings) *time.Duration { return &s.Pruner.DeepInfraTimeout })},
 	{"DEEPINFRA_MAX_DOCS", "mcp_pruner.deepinfra_max_docs", whole(func(s *Settings) *int { return &s.Pruner.DeepInfraMaxDocs })},
-	{"DEEPINFRA_ENDPOINT_URL", "mcp_pruner.deepinfra_url", text(func(s *Settings) *string { return &s.Reranker.DeepInfraURL })},
-	{"DEEPINFRA_API_KEY", "mcp_pruner.deepinfra_api_key", hidden(func(s *Settings) *secret.Text { return &s.Reranker.DeepInfraAPIKey })},
+	{"DEEPINFRA_ENDPOINT_URL", "mcp_pruner.deepinfra_url", text(func(s *Settings) *string { return &s.Pruner.DeepInfraURL })},
+	{"DEEPINFRA_API_KEY", "mcp_pruner.deepinfra_api_key", hidden(func(s *Settings) *secret.Text { return &s.Pruner.DeepInfraAPIKey })},
 	{"SECATEUR_RERANK_URL", "mcp_pruner.rerank_url", text(func(s *Settings) *string { return &s.Pruner.RerankURL })},
-	{"SECATEUR_RERANK_API_KEY", "mcp_pruner.rerank_api_key", hidden(func(s *Settings) *secret.Text { return &s.Reranker.APIKey })},
+	{"SECATEUR_RERANK_API_KEY", "mcp_pruner.rerank_api_key", hidden(func(s *Settings) *secret.Text { return &s.Pruner.RerankAPIKey })},
 }
 
 const backendVariable = "KIMI_PRUNING_BACKEND"

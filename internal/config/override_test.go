@@ -44,10 +44,10 @@ rerank_url = "http://file"
 		{"MCP_PRUNER_CACHE_MAX_ITEMS", p.CacheMaxEntries, 3},
 		{"DEEPINFRA_TIMEOUT_MS", p.DeepInfraTimeout, 2 * time.Millisecond},
 		{"DEEPINFRA_MAX_DOCS", p.DeepInfraMaxDocs, 2},
-		{"DEEPINFRA_ENDPOINT_URL", cfg.Reranker.DeepInfraURL, "http://d"},
-		{"DEEPINFRA_API_KEY", cfg.Reranker.DeepInfraAPIKey.Reveal(), "dk"},
+		{"DEEPINFRA_ENDPOINT_URL", p.DeepInfraURL, "http://d"},
+		{"DEEPINFRA_API_KEY", p.DeepInfraAPIKey.Reveal(), "dk"},
 		{"SECATEUR_RERANK_URL", p.RerankURL, "http://r"},
-		{"SECATEUR_RERANK_API_KEY", cfg.Reranker.APIKey.Reveal(), "rk"},
+		{"SECATEUR_RERANK_API_KEY", p.RerankAPIKey.Reveal(), "rk"},
 		{"KIMI_PRUNING_BACKEND", p.Backend, "rerank"},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {

@@ -4,16 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
-
-	"secateur/internal/secret"
 )
-
-// Reranker is what the pruner's backends get from the environment alone, so that no file has to hold it.
-type Reranker struct {
-	DeepInfraURL    string      // "": DeepInfra's own
-	DeepInfraAPIKey secret.Text // empty: the backend falls back call by call
-	APIKey          secret.Text // of backend rerank; empty: none is sent
-}
 
 // PrunerID is the id under which the built-in pruner is reached while it is enabled.
 const PrunerID = "pruner"
@@ -42,8 +33,8 @@ func (s Settings) validatePruner() error {
 	if _, err := netip.ParseAddr(host); host != "" && err != nil && (!isHost(host) || strings.Contains(host, ":")) {
 		errs = append(errs, errors.New("mcp_pruner.host: expected a host name or an address"))
 	}
-	if s.Reranker.DeepInfraURL != "" {
-		errs = append(errs, httpURL("mcp_pruner.deepinfra_url", s.Reranker.DeepInfraURL))
+	if s.Pruner.DeepInfraURL != "" {
+		errs = append(errs, httpURL("mcp_pruner.deepinfra_url", s.Pruner.DeepInfraURL))
 	}
 	return errors.Join(errs...)
 }
@@ -52,7 +43,7 @@ func (s Settings) validatePruner() error {
 func (d *decoder) warnBackend(s Settings) {
 	missing := ""
 	switch {
-	case s.Pruner.Backend == backendDeepInfra && s.Reranker.DeepInfraAPIKey.IsZero():
+	case s.Pruner.Backend == backendDeepInfra && s.Pruner.DeepInfraAPIKey.IsZero():
 		missing = "DEEPINFRA_API_KEY is not set"
 	case s.Pruner.Backend == backendRerank && s.Pruner.RerankURL == "":
 		missing = "neither rerank_url nor SECATEUR_RERANK_URL is set"

@@ -48,8 +48,6 @@ type Settings struct {
 	Store              originals.Settings           `toml:"store"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
-
-	Reranker Reranker `toml:"-"`
 }
 
 // defaults are what a file that says nothing means.

@@ -173,7 +173,7 @@ func TestRealRerankerThatFails(t *testing.T) {
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { c.answer(w) }))
 			defer web.Close()
 			set := rerank.Default()
-			set.Backend, set.DeepInfraURL, set.APIKey = rerank.DeepInfra, web.URL, secret.New(c.key)
+			set.Backend, set.DeepInfraURL, set.DeepInfraAPIKey = string(rerank.DeepInfra), web.URL, secret.New(c.key)
 			client, err := rerank.New(rerank.Options{Settings: set})
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ const (
 	tellingWait = time.Second
 )
 
-// breaker keeps callers from waiting, one after the other, for a backend that has stopped answering. Only silence
+// breaker is a circuit breaker: it keeps callers from waiting, one after the other, for a backend that has stopped answering. Only silence
 // counts: a refusal comes at once and costs nobody time, and shows that somebody is there. Its user holds the lock.
 type breaker struct {
 	silences int // in a row

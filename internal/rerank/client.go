@@ -31,6 +31,7 @@ type Options struct {
 // Client asks one backend for scores. Its methods may be called concurrently.
 type Client struct {
 	settings Settings
+	backend  Backend
 	http     *http.Client
 	url      *url.URL
 	key      string
@@ -58,11 +59,10 @@ type Result struct {
 // New makes a client. A key or an address that is missing or wrong is no error here but one of each Score, so that a
 // pruner can start and say so. Heuristic is nobody to ask: that is an error.
 func New(o Options) (*Client, error) {
-	backend, ok := ParseBackend(string(o.Backend))
+	backend, ok := ParseBackend(o.Backend)
 	if !ok || backend == Heuristic {
-		return nil, fmt.Errorf("make reranker: backend %q asks nobody", string(o.Backend))
+		return nil, fmt.Errorf("make reranker: backend %q asks nobody", o.Backend)
 	}
-	o.Backend = backend
 	check := o.Settings
 	check.RerankURL = "" // judged below
 	if err := check.Validate(); err != nil {
@@ -76,18 +76,19 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		settings: o.Settings,
+		backend:  backend,
 		http: &http.Client{
 			Transport: o.Transport,
 			// A redirect would carry the texts, and on the same host the key, to where nobody sent them.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		key:     strings.TrimSpace(o.APIKey.Reveal()),
+		key:     o.apiKey(backend),
 		log:     o.Log,
 		slots:   make(chan struct{}, maxUnderWay),
-		cache:   newCache(o.cacheTTL(), o.CacheMaxEntries),
+		cache:   newCache(o.CacheTTL, o.CacheMaxEntries),
 		flights: map[key]*flight{},
 	}
-	c.url, c.broken = o.address()
+	c.url, c.broken = o.address(backend)
 	if c.broken == nil {
 		c.broken = c.checkKey()
 	}
@@ -95,10 +96,10 @@ func New(o Options) (*Client, error) {
 }
 
 // Backend is whom this client asks.
-func (c *Client) Backend() Backend { return c.settings.Backend }
+func (c *Client) Backend() Backend { return c.backend }
 
 // MaxDocs is how many documents one Score may have.
-func (c *Client) MaxDocs() int { return c.settings.MaxDocs }
+func (c *Client) MaxDocs() int { return c.settings.DeepInfraMaxDocs }
 
 // Score asks how well each document answers the query. It waits as long as ctx and the settings' timeout allow. Its
 // errors are *Error.
@@ -109,8 +110,8 @@ func (c *Client) Score(ctx context.Context, query string, docs []string) (Result
 	if len(docs) == 0 {
 		return Result{}, nil
 	}
-	if len(docs) > c.settings.MaxDocs {
-		return Result{}, c.fail(KindConfig, 0, fmt.Errorf("%d documents are more than %d", len(docs), c.settings.MaxDocs))
+	if len(docs) > c.settings.DeepInfraMaxDocs {
+		return Result{}, c.fail(KindConfig, 0, fmt.Errorf("%d documents are more than %d", len(docs), c.settings.DeepInfraMaxDocs))
 	}
 	if err := ctx.Err(); err != nil {
 		return Result{}, c.fail(KindHTTP, 0, err)
@@ -157,7 +158,7 @@ func (c *Client) board(ctx context.Context, k key, query string, docs []string) 
 		return nil, c.fail(KindHTTP, 0, errors.New("not asked: it has not answered for some time"))
 	}
 	// Others may join, so the question outlives the caller that asks it first.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.settings.timeout())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.settings.DeepInfraTimeout)
 	f := &flight{done: make(chan struct{}), cancel: cancel, waiters: 1}
 	c.flights[k] = f
 	docs = slices.Clone(docs) // the caller may be gone, and using its slice for something else
@@ -167,7 +168,7 @@ func (c *Client) board(ctx context.Context, k key, query string, docs []string) 
 
 func (c *Client) checkKey() error {
 	switch {
-	case c.key == "" && c.settings.Backend == DeepInfra:
+	case c.key == "" && c.backend == DeepInfra:
 		return errors.New("no key is set")
 	case strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		return errors.New("the key has characters that no key has")
@@ -180,7 +181,7 @@ func (c *Client) fail(kind Kind, status int, cause error) *Error {
 	if c.key != "" && strings.Contains(cause.Error(), c.key) {
 		cause = errors.New("an answer that repeats the key") // net/http quotes answers it does not understand
 	}
-	return &Error{Backend: c.settings.Backend, Kind: kind, Status: status, cause: cause}
+	return &Error{Backend: c.backend, Kind: kind, Status: status, cause: cause}
 }
 
 // key stands for a question. Whom it is put to is always the same.

@@ -107,7 +107,7 @@ func TestMemoryOfAnswersIsBounded(t *testing.T) {
 	}{
 		{"the oldest are forgotten", func(o *rerank.Options) { o.CacheMaxEntries = 2 }, 4},
 		{"no entries, no memory", func(o *rerank.Options) { o.CacheMaxEntries = 0 }, 6},
-		{"no time, no memory", func(o *rerank.Options) { o.CacheTTLSeconds = 0 }, 6},
+		{"no time, no memory", func(o *rerank.Options) { o.CacheTTL = 0 }, 6},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &backend{body: `{"scores":[1]}`}
@@ -400,7 +400,7 @@ func TestNoDocumentsNeedNoAnswer(t *testing.T) {
 }
 
 func TestNewRefusesWhatAsksNobody(t *testing.T) {
-	for _, name := range []rerank.Backend{"heuristic", "", "openai"} {
+	for _, name := range []string{"heuristic", "", "openai"} {
 		o := rerank.Options{Settings: rerank.Default()}
 		o.Backend = name
 		if _, err := rerank.New(o); err == nil {

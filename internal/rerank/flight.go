@@ -2,6 +2,7 @@ package rerank
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -9,7 +10,7 @@ import (
 // maxUnderWay bounds the questions that are asked at the same time; further ones wait their turn.
 const maxUnderWay = 16
 
-// flight is one question under way, and all who wait for its answer.
+// flight is one question under way, and all who wait for its answer (singleflight with a refcount of the waiters).
 type flight struct {
 	done   chan struct{} // closed when result and err are set
 	result Result
@@ -30,6 +31,9 @@ func (c *Client) join(ctx context.Context, f *flight) (Result, error) {
 		default:
 			return Result{}, c.fail(KindHTTP, 0, context.Cause(ctx))
 		}
+	}
+	if f.err != nil && ctx.Err() != nil && errors.Is(f.err, context.Canceled) {
+		return Result{}, c.fail(KindHTTP, 0, context.Cause(ctx)) // it ended because this caller left, whose reason counts
 	}
 	if f.err != nil {
 		return Result{}, f.err
@@ -55,7 +59,7 @@ func (c *Client) fly(ctx context.Context, k key, f *flight, query string, docs [
 	case c.slots <- struct{}{}:
 		start := time.Now()
 		f.result, f.err = c.ask(ctx, query, docs)
-		o = judge(f.err, time.Since(start), c.settings.timeout())
+		o = judge(f.err, time.Since(start), c.settings.DeepInfraTimeout)
 		<-c.slots
 	case <-ctx.Done():
 		f.err = c.fail(KindHTTP, 0, context.Cause(ctx))
@@ -76,9 +80,9 @@ func (c *Client) fly(ctx context.Context, k key, f *flight, query string, docs [
 	switch {
 	case opened:
 		c.log.WarnContext(ctx, "reranker does not answer and is left alone for a while",
-			"backend", c.settings.Backend, "for_s", coolDown.Seconds())
+			"backend", c.backend, "for_s", coolDown.Seconds())
 	case closed:
-		c.log.InfoContext(ctx, "reranker answers again", "backend", c.settings.Backend)
+		c.log.InfoContext(ctx, "reranker answers again", "backend", c.backend)
 	}
 }
 

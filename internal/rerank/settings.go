@@ -3,7 +3,6 @@ package rerank
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -39,41 +38,46 @@ func ParseBackend(name string) (Backend, bool) {
 // Settings say which backend scores lines and how it is reached. They are part of the pruner's section; the times and
 // bounds named after DeepInfra hold for either backend.
 type Settings struct {
-	Backend         Backend `toml:"backend" json:"backend"`                           // heuristic, deepinfra (or cloud), rerank
-	TimeoutMS       int     `toml:"deepinfra_timeout_ms" json:"deepinfra_timeout_ms"` // for one answer; a caller with less patience waits less
-	MaxDocs         int     `toml:"deepinfra_max_docs" json:"deepinfra_max_docs"`     // texts in one question
-	CacheTTLSeconds float64 `toml:"cache_ttl_s" json:"cache_ttl_s"`                   // how long an answer is remembered; 0: not
-	CacheMaxEntries int     `toml:"cache_max_entries" json:"cache_max_entries"`       // how many are; 0: none
-	RerankURL       string  `toml:"rerank_url" json:"rerank_url"`                     // of backend rerank; one without a path gets /rerank
-	RerankModel     string  `toml:"rerank_model" json:"rerank_model"`                 // of backend rerank; empty: not sent
+	Backend          string        `toml:"backend"`              // heuristic | deepinfra (alias cloud) | rerank
+	CacheTTL         time.Duration `toml:"cache_ttl_s"`          // of an answer; 0: no cache
+	CacheMaxEntries  int           `toml:"cache_max_entries"`    // 0: no cache
+	DeepInfraTimeout time.Duration `toml:"deepinfra_timeout_ms"` // for one answer; a caller with less patience waits less
+	DeepInfraMaxDocs int           `toml:"deepinfra_max_docs"`   // texts in one question
+	RerankURL        string        `toml:"rerank_url"`           // of backend rerank; one without a path gets /rerank
+	RerankModel      string        `toml:"rerank_model"`         // of backend rerank; empty: not sent
 
 	// These come from the environment and never from a file.
-	DeepInfraURL string      `toml:"-" json:"-"` // empty: DefaultDeepInfraURL
-	APIKey       secret.Text `toml:"-" json:"-"` // of the backend; DeepInfra is not asked without
+	DeepInfraURL    string      `toml:"-"` // empty: DefaultDeepInfraURL
+	DeepInfraAPIKey secret.Text `toml:"-"` // DeepInfra is not asked without
+	RerankAPIKey    secret.Text `toml:"-"` // of backend rerank; empty: none is sent
 }
 
 // Default stays on this machine.
 func Default() Settings {
-	return Settings{Backend: Heuristic, TimeoutMS: 20000, MaxDocs: 64, CacheTTLSeconds: 30, CacheMaxEntries: 256}
+	return Settings{
+		Backend: string(Heuristic), CacheTTL: 30 * time.Second, CacheMaxEntries: 256,
+		DeepInfraTimeout: 20 * time.Second, DeepInfraMaxDocs: 64,
+	}
 }
 
-// maxSeconds keeps durations far from overflowing.
-const maxSeconds = 365 * 24 * 3600
+// longest is what no duration may exceed.
+const longest = 365 * 24 * time.Hour
 
-// Validate reports every mistake. A missing key or address is none: the pruner then runs without scores and says so.
+// Validate reports every mistake as "key: text". A missing key or address is none: the pruner then runs without scores
+// and says so.
 func (s Settings) Validate() error {
 	var errs []error
-	if _, ok := ParseBackend(string(s.Backend)); !ok {
-		errs = append(errs, fmt.Errorf("backend: %q is not heuristic, deepinfra (or cloud) or rerank", string(s.Backend)))
+	if _, ok := ParseBackend(s.Backend); !ok {
+		errs = append(errs, fmt.Errorf("backend: %q is none of heuristic, deepinfra, cloud, rerank", s.Backend))
 	}
-	if s.TimeoutMS <= 0 || s.TimeoutMS > maxSeconds*1000 {
-		errs = append(errs, fmt.Errorf("deepinfra_timeout_ms: %d is not between 1 and a year", s.TimeoutMS))
+	if s.DeepInfraTimeout <= 0 || s.DeepInfraTimeout > longest {
+		errs = append(errs, fmt.Errorf("deepinfra_timeout_ms: %d is not between 1 and a year", s.DeepInfraTimeout.Milliseconds()))
 	}
-	if s.MaxDocs <= 0 {
-		errs = append(errs, fmt.Errorf("deepinfra_max_docs: %d is not positive", s.MaxDocs))
+	if s.DeepInfraMaxDocs <= 0 {
+		errs = append(errs, fmt.Errorf("deepinfra_max_docs: %d is not positive", s.DeepInfraMaxDocs))
 	}
-	if math.IsNaN(s.CacheTTLSeconds) || s.CacheTTLSeconds < 0 || s.CacheTTLSeconds > maxSeconds {
-		errs = append(errs, fmt.Errorf("cache_ttl_s: %v is not between 0 and a year", s.CacheTTLSeconds))
+	if s.CacheTTL < 0 || s.CacheTTL > longest {
+		errs = append(errs, fmt.Errorf("cache_ttl_s: %v is not between 0 and a year", s.CacheTTL.Seconds()))
 	}
 	if s.CacheMaxEntries < 0 {
 		errs = append(errs, fmt.Errorf("cache_max_entries: %d is negative", s.CacheMaxEntries))
@@ -86,15 +90,18 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (s Settings) timeout() time.Duration { return time.Duration(s.TimeoutMS) * time.Millisecond }
-
-func (s Settings) cacheTTL() time.Duration {
-	return time.Duration(s.CacheTTLSeconds * float64(time.Second))
+// apiKey is the backend's.
+func (s Settings) apiKey(b Backend) string {
+	key := s.RerankAPIKey
+	if b == DeepInfra {
+		key = s.DeepInfraAPIKey
+	}
+	return strings.TrimSpace(key.Reveal())
 }
 
 // address is where the backend is asked.
-func (s Settings) address() (*url.URL, error) {
-	if s.Backend == Rerank {
+func (s Settings) address(b Backend) (*url.URL, error) {
+	if b == Rerank {
 		if s.RerankURL == "" {
 			return nil, errors.New("no address is set")
 		}
@@ -118,7 +125,7 @@ func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {
 	case err != nil:
-		return nil, errors.New("not a URL")
+		return nil, errors.New("expected http://… or https://…")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("not an http:// or https:// URL")
 	case u.Hostname() == "":

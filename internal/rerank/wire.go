@@ -41,7 +41,7 @@ type textsQuestion struct {
 func (c *Client) ask(ctx context.Context, query string, docs []string) (Result, error) {
 	start := time.Now()
 	answer, status, err := c.post(ctx, c.question(query, docs))
-	if err != nil && !c.asTexts.Load() && c.settings.Backend == Rerank && wantsTexts(status, answer) {
+	if err != nil && !c.asTexts.Load() && c.backend == Rerank && wantsTexts(status, answer) {
 		// There are servers that know "documents" and refuse any field they do not know, and servers that want
 		// "texts". Which of them this one is shows only in its refusal, and is remembered.
 		c.asTexts.Store(true)
@@ -51,7 +51,7 @@ func (c *Client) ask(ctx context.Context, query string, docs []string) (Result, 
 		return Result{}, c.fail(KindHTTP, status, err)
 	}
 	read := readRerank
-	if c.settings.Backend == DeepInfra {
+	if c.backend == DeepInfra {
 		read = readDeepInfra
 	}
 	scores, err := read(answer, len(docs))
@@ -63,7 +63,7 @@ func (c *Client) ask(ctx context.Context, query string, docs []string) (Result, 
 
 func (c *Client) question(query string, docs []string) any {
 	switch {
-	case c.settings.Backend == DeepInfra:
+	case c.backend == DeepInfra:
 		queries := make([]string, len(docs))
 		for i := range queries {
 			queries[i] = query

@@ -24,7 +24,8 @@ const canary = "sk-canary-1234567890"
 func newClient(t *testing.T, backend rerank.Backend, address string, set func(*rerank.Options)) *rerank.Client {
 	t.Helper()
 	o := rerank.Options{Settings: rerank.Default()}
-	o.Backend, o.DeepInfraURL, o.RerankURL, o.APIKey = backend, address, address, secret.New(canary)
+	o.Backend, o.DeepInfraURL, o.RerankURL = string(backend), address, address
+	o.DeepInfraAPIKey, o.RerankAPIKey = secret.New(canary), secret.New(canary)
 	if set != nil {
 		set(&o)
 	}
@@ -164,7 +165,7 @@ func TestTheShorterPatienceCounts(t *testing.T) {
 	}))
 	defer srv.Close() // waits for its requests: each must have been taken back
 	t.Run("the backend's", func(t *testing.T) {
-		client := newClient(t, rerank.DeepInfra, srv.URL, func(o *rerank.Options) { o.TimeoutMS = 20 })
+		client := newClient(t, rerank.DeepInfra, srv.URL, func(o *rerank.Options) { o.DeepInfraTimeout = 20 * time.Millisecond })
 		wantFailure(t, client, "deepinfra_http_error", 0)
 	})
 	t.Run("the caller's", func(t *testing.T) {
@@ -198,13 +199,15 @@ func TestNothingIsAskedWithoutKeyOrAddress(t *testing.T) {
 		set     func(*rerank.Options)
 		warning string
 	}{
-		{"DeepInfra without a key", rerank.DeepInfra, func(o *rerank.Options) { o.APIKey = secret.Text{} }, "deepinfra_config_error"},
-		{"DeepInfra with a blank key", rerank.DeepInfra, func(o *rerank.Options) { o.APIKey = secret.New(" \n") }, "deepinfra_config_error"},
-		{"a key of two lines", rerank.DeepInfra, func(o *rerank.Options) { o.APIKey = secret.New("a\nX-B: c") }, "deepinfra_config_error"},
+		{"DeepInfra without a key", rerank.DeepInfra, func(o *rerank.Options) { o.DeepInfraAPIKey, o.RerankAPIKey = secret.Text{}, secret.Text{} }, "deepinfra_config_error"},
+		{"DeepInfra with a blank key", rerank.DeepInfra, func(o *rerank.Options) { o.DeepInfraAPIKey, o.RerankAPIKey = secret.New(" \n"), secret.New(" \n") }, "deepinfra_config_error"},
+		{"a key of two lines", rerank.DeepInfra, func(o *rerank.Options) {
+			o.DeepInfraAPIKey, o.RerankAPIKey = secret.New("a\nX-B: c"), secret.New("a\nX-B: c")
+		}, "deepinfra_config_error"},
 		{"an address that is none", rerank.DeepInfra, func(o *rerank.Options) { o.DeepInfraURL = "api.deepinfra.com" }, "deepinfra_config_error"},
 		{"a rerank server without an address", rerank.Rerank, func(o *rerank.Options) { o.RerankURL = "" }, "rerank_config_error"},
 		{"a rerank server at an address that is none", rerank.Rerank, func(o *rerank.Options) { o.RerankURL = "::" }, "rerank_config_error"},
-		{"more documents than allowed", rerank.DeepInfra, func(o *rerank.Options) { o.MaxDocs = 1 }, "deepinfra_config_error"},
+		{"more documents than allowed", rerank.DeepInfra, func(o *rerank.Options) { o.DeepInfraMaxDocs = 1 }, "deepinfra_config_error"},
 	} {
 		client := newClient(t, c.backend, "http://127.0.0.1:1", func(o *rerank.Options) {
 			o.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
@@ -226,7 +229,9 @@ func TestKeyMayBeWrittenWithSpaceAround(t *testing.T) {
 		fmt.Fprint(w, `{"scores":[1,2]}`)
 	}))
 	defer srv.Close()
-	client := newClient(t, rerank.DeepInfra, srv.URL, func(o *rerank.Options) { o.APIKey = secret.New(canary + "\n") })
+	client := newClient(t, rerank.DeepInfra, srv.URL, func(o *rerank.Options) {
+		o.DeepInfraAPIKey, o.RerankAPIKey = secret.New(canary+"\n"), secret.New(canary+"\n")
+	})
 	if _, err := client.Score(t.Context(), "q", []string{"a", "b"}); err != nil {
 		t.Error(err)
 	}
@@ -301,7 +306,7 @@ func TestRerankIsAsked(t *testing.T) {
 			fmt.Fprint(w, `{"results":[{"index":0,"score":1},{"index":1,"score":2}]}`)
 		}))
 		client := newClient(t, rerank.Rerank, srv.URL+c.path, func(o *rerank.Options) {
-			o.RerankModel, o.APIKey = c.model, secret.New(c.key)
+			o.RerankModel, o.RerankAPIKey = c.model, secret.New(c.key)
 		})
 		if _, err := client.Score(t.Context(), "q", []string{"a", "b"}); err != nil {
 			t.Errorf("%s: %v", c.rule, err)
