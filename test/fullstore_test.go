@@ -40,7 +40,7 @@ func TestFilledStore(t *testing.T) {
 	if err := d.terminate(); err != nil {
 		t.Error(err)
 	}
-	if lines := strings.Count(log.String(), "originals not kept"); lines < 1 || lines > 3 {
+	if lines := strings.Count(log.String(), "not kept"); lines < 1 || lines > 3 {
 		t.Errorf("%d lines about it in the log", lines)
 	}
 }

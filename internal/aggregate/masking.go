@@ -34,6 +34,9 @@ func (e *errand) mask(ctx context.Context, result []byte) []byte {
 		if len(cuts) > 0 && era.ResultType(result) != era.Complete {
 			return nil
 		}
+		if e.s.opt.MaskRepeats {
+			cuts = m.WithRepeats(result, cuts, rawjson.Get(e.d.raw, "outputSchema"))
+		}
 		return cuts
 	})
 	if len(kept.IDs) == 0 {

@@ -24,10 +24,12 @@ type Options struct {
 	Pool      *pool.Pool
 	Masker    *mask.Masker    // nil: nothing is cut
 	Originals originals.Store // where originals go before they are cut
-	Token     secret.Text     // that a request may bring in params.proxy.authToken; empty: none is asked
-	Limit     *ratelimit.Local
-	PageSize  int // items of a list on a page at most; 0: all
-	Version   string
+	// MaskRepeats cuts what structuredContent says again of a text that is cut.
+	MaskRepeats bool
+	Token       secret.Text // that a request may bring in params.proxy.authToken; empty: none is asked
+	Limit       *ratelimit.Local
+	PageSize    int // items of a list on a page at most; 0: all
+	Version     string
 
 	// GreetingWait is how long an answer to initialize waits for what servers that are still starting say about
 	// themselves; their lists are waited for later, and longer. Default five seconds.

@@ -12,6 +12,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/aggregate"
 	"secateur/internal/catalog"
+	"secateur/internal/config"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
 )
@@ -31,6 +32,7 @@ func (a *App) newAggregate() (*aggregate.Server, error) {
 	}
 	if set := a.cfg.ObservationMasking.MCP; set.Enabled {
 		var err error
+		opt.MaskRepeats = set.Structured == config.StructuredRepeats
 		if opt.Masker, err = mask.New(set.Settings); err != nil {
 			return nil, fmt.Errorf("observation_masking.mcp: %w", err)
 		}

@@ -1,0 +1,207 @@
+package mask
+
+import (
+	"bytes"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"secateur/internal/rawjson"
+)
+
+// unconstrained returns those of the strings, given in the order of a document,
+// whose form a JSON Schema (2020-12 and the drafts before) does not prescribe.
+func unconstrained(doc []byte, long []rawjson.String, schema []byte) []rawjson.String {
+	f := pathFinder{Cursor: rawjson.NewCursor(doc), wanted: long}
+	f.value()
+	free := long[:0:0]
+	for i, path := range f.found {
+		if !prescribed(schema, path) {
+			free = append(free, long[i])
+		}
+	}
+	return free
+}
+
+// A step leads from a container to what is in it.
+type step struct {
+	name  string // of an object's member
+	index int    // of an array's element; -1: a member
+}
+
+// A pathFinder goes once over a document and notes the ways to the strings wanted.
+type pathFinder struct {
+	rawjson.Cursor
+	wanted []rawjson.String
+	path   []step
+	found  [][]step
+}
+
+func (f *pathFinder) value() {
+	switch first := f.Peek(); {
+	case len(f.found) == len(f.wanted):
+		f.Value()
+	case first == '{':
+		for f.Enter(); !f.Done(); {
+			f.path = append(f.path, step{string(f.Name()), -1})
+			f.value()
+			f.path = f.path[:len(f.path)-1]
+		}
+	case first == '[':
+		i := 0
+		for f.Enter(); !f.Done(); i++ {
+			f.path = append(f.path, step{"", i})
+			f.value()
+			f.path = f.path[:len(f.path)-1]
+		}
+	default:
+		if at := f.Value(); at.Start == f.wanted[len(f.found)].Start {
+			f.found = append(f.found, slices.Clone(f.path))
+		}
+	}
+}
+
+// formKeywords prescribe what a string looks like.
+var formKeywords = []string{"enum", "const", "pattern", "maxLength", "minLength", "format", "contentEncoding"}
+
+// prescribed tells whether some part of a schema that applies at the end of a path
+// prescribes a string's form. What cannot be told is taken for prescribed.
+func prescribed(schema []byte, path []step) bool {
+	s := schemaWalk{root: schema}
+	s.add(schema)
+	for _, p := range path {
+		before := s.nodes
+		s.nodes, s.seen = nil, nil
+		for _, n := range before {
+			s.into(n, p)
+		}
+	}
+	return s.unclear || slices.ContainsFunc(s.nodes, func(n []byte) bool {
+		return slices.ContainsFunc(formKeywords, func(k string) bool { return !rawjson.Find(n, k).IsZero() })
+	})
+}
+
+// A schemaWalk follows all parts of a schema that apply to one place of a document.
+type schemaWalk struct {
+	root    []byte
+	nodes   [][]byte
+	seen    map[*byte]bool // of nodes, by where they stand
+	unclear bool           // something that applies could not be found
+}
+
+// maxSchemas bounds how many parts are looked at for one place.
+const maxSchemas = 256
+
+// add takes a schema in, with all that it refers to and is put together from. One
+// that is true or false prescribes no form.
+func (s *schemaWalk) add(schema []byte) {
+	schema = rawjson.Trim(schema)
+	if len(schema) == 0 || schema[0] != '{' || s.seen[&schema[0]] {
+		return
+	}
+	if len(s.nodes) >= maxSchemas {
+		s.unclear = true
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[*byte]bool{}
+	}
+	s.seen[&schema[0]] = true
+	s.nodes = append(s.nodes, schema)
+	for name, at := range rawjson.Members(schema) {
+		value := at.Of(schema)
+		switch string(name) {
+		case "$ref":
+			if to := s.resolve(value); to != nil {
+				s.add(to)
+			} else {
+				s.unclear = true
+			}
+		case "$dynamicRef", "$recursiveRef":
+			s.unclear = true
+		case "allOf", "anyOf", "oneOf":
+			for item := range rawjson.Items(value) {
+				s.add(item)
+			}
+		case "if", "then", "else", "not":
+			s.add(value)
+		case "dependentSchemas":
+			s.addValues(value)
+		}
+	}
+}
+
+// into takes in what a schema says of one step further.
+func (s *schemaWalk) into(schema []byte, p step) {
+	for name, at := range rawjson.Members(schema) {
+		value := at.Of(schema)
+		if p.index < 0 {
+			switch string(name) {
+			case "properties":
+				s.add(rawjson.Get(value, p.name))
+			case "patternProperties":
+				s.addValues(value)
+			case "additionalProperties", "unevaluatedProperties":
+				s.add(value)
+			}
+			continue
+		}
+		switch string(name) {
+		case "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains":
+			if bytes.HasPrefix(value, []byte("[")) {
+				for item := range rawjson.Items(value) {
+					s.add(item)
+				}
+			} else {
+				s.add(value)
+			}
+		}
+	}
+}
+
+func (s *schemaWalk) addValues(object []byte) {
+	for _, at := range rawjson.Members(object) {
+		s.add(at.Of(object))
+	}
+}
+
+// resolve finds what a $ref within the same schema names by a JSON Pointer; nil for
+// any other.
+func (s *schemaWalk) resolve(ref []byte) []byte {
+	text, ok := rawjson.Text(ref)
+	pointer, local := strings.CutPrefix(text, "#")
+	pointer, err := url.PathUnescape(pointer)
+	if !ok || !local || err != nil || pointer != "" && pointer[0] != '/' {
+		return nil
+	}
+	at := s.root
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if pointer == "" {
+			break
+		}
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if at = child(at, part); at == nil {
+			return nil
+		}
+	}
+	return at
+}
+
+// child is a member of an object, or an element of an array by its number.
+func child(value []byte, name string) []byte {
+	if rawjson.IsObject(value) {
+		return rawjson.Get(value, name)
+	}
+	index, err := strconv.Atoi(name)
+	if err != nil || !bytes.HasPrefix(value, []byte("[")) {
+		return nil
+	}
+	for item := range rawjson.Items(value) {
+		if index == 0 {
+			return item
+		}
+		index--
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package mask
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"secateur/internal/rawjson"
+)
+
+// WithRepeats adds to the cuts that are to be made in the texts of a tool's result
+// those in its structuredContent, where that says the same again: in strings that
+// equal or hold a text that is cut, or that such a text holds as JSON of them. A
+// string stays a string; one whose form the tool's outputSchema prescribes (nil:
+// there is none) is left whole, so that what was valid is valid still.
+func (m *Masker) WithRepeats(result []byte, cuts []Cut, outputSchema []byte) []Cut {
+	if len(cuts) == 0 {
+		return cuts
+	}
+	var repeats []Cut
+	for name, at := range rawjson.Members(result) {
+		if string(name) == "structuredContent" {
+			repeats = append(repeats, m.repeats(result, at, cuts, outputSchema)...)
+		}
+	}
+	if len(repeats) == 0 {
+		return cuts
+	}
+	all := slices.Concat(cuts, repeats)
+	slices.SortFunc(all, func(a, b Cut) int { return cmp.Compare(a.start, b.start) })
+	return all
+}
+
+// repeats returns the cuts to be made in the structuredContent that stands at a
+// place of a result.
+func (m *Masker) repeats(result []byte, at rawjson.Span, cuts []Cut, outputSchema []byte) []Cut {
+	content := at.Of(result)
+	long, err := rawjson.LongStrings(content, maxDepth, m.settings.MaxChars)
+	if err != nil || len(long) == 0 {
+		return nil
+	}
+	texts := newCutTexts(result, cuts)
+	long = slices.DeleteFunc(long, func(s rawjson.String) bool { return !texts.repeatedBy(content[s.Start:s.End]) })
+	if len(outputSchema) > 0 {
+		long = unconstrained(content, long, outputSchema)
+	}
+	for i := range long {
+		long[i].Start += at.Start
+		long[i].End += at.Start
+	}
+	return m.cuts(result, long)
+}
+
+// cutTexts are the texts that are cut, to be compared with other strings.
+type cutTexts struct {
+	texts  []string
+	equal  map[string]bool
+	budget int // bytes that may still be looked through
+}
+
+// maxCompared bounds the bytes that are looked through for texts within texts: there
+// may be many of either. What is not looked at is left whole.
+const maxCompared = 256 << 20
+
+func newCutTexts(doc []byte, cuts []Cut) *cutTexts {
+	t := &cutTexts{equal: make(map[string]bool, len(cuts)), budget: maxCompared}
+	for i := range cuts {
+		text := cuts[i].Text(doc)
+		if !t.equal[text] {
+			t.equal[text] = true
+			t.texts = append(t.texts, text)
+		}
+	}
+	return t
+}
+
+// repeatedBy tells whether a string, given raw, says what a text says.
+func (t *cutTexts) repeatedBy(raw []byte) bool {
+	s := rawjson.Unquote(raw)
+	if t.equal[s] {
+		return true
+	}
+	written := string(raw[1 : len(raw)-1]) // as it stands in JSON of it, if that is written alike
+	for _, text := range t.texts {
+		whole, part := s, text
+		if len(whole) < len(part) {
+			whole, part = text, written
+		}
+		if len(part) > len(whole) || t.budget < len(whole) {
+			continue
+		}
+		t.budget -= len(whole)
+		if strings.Contains(whole, part) {
+			return true
+		}
+	}
+	return false
+}
