@@ -140,47 +140,18 @@ func sourceOf(call, text string) prune.Source {
 			kind, found = prune.Code, true
 		}
 	}
-	if looksLikeLog(text) {
-		return prune.Logs
-	}
-	if found {
+	look := prune.Guess("", text)
+	switch {
+	case look == prune.Logs:
+		return look
+	case found:
 		return kind
+	case strings.Count(text, "\n") < 3 && !strings.HasPrefix(text, "# "):
+		return prune.Code // too little to tell
 	}
-	if strings.HasPrefix(strings.TrimSpace(text), "# ") {
-		return prune.Docs
-	}
-	return prune.Code
+	return look
 }
 
 func notPath(r rune) bool {
 	return r >= 0x80 || !isWordByte(byte(r&0x7f)) && !strings.ContainsRune("/.-+", r)
-}
-
-// looksLikeLog tells what a program wrote while it ran: lines that start with a time, a
-// level or the word of a test's outcome, or a traceback at a line's start.
-func looksLikeLog(text string) bool {
-	lines, hits := 0, 0
-	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, "\r\n"); line == "" {
-			continue
-		}
-		lines++
-		if startsLikeError(line) || startsLikeLog(line) {
-			hits++
-		}
-	}
-	return hits >= 3 && hits*25 >= lines
-}
-
-func startsLikeLog(line string) bool {
-	if len(line) >= 10 && isDigit(line[0]) && isDigit(line[1]) && (line[4] == '-' && line[7] == '-' || line[2] == ':' && line[5] == ':') {
-		return true
-	}
-	line = strings.TrimLeft(line, "[ ")
-	for _, w := range []string{"INFO", "DEBUG", "WARN", "ERROR", "FATAL", "TRACE", "FAILED", "PASSED", "FAIL", "PASS", "ok ", "--- ", "=== ", "====", "E   "} {
-		if strings.HasPrefix(line, w) {
-			return true
-		}
-	}
-	return strings.HasSuffix(line, "... ok") || strings.HasSuffix(line, "... FAIL") || strings.HasSuffix(line, "... ERROR")
 }

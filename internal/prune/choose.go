@@ -5,14 +5,15 @@ type chooser struct {
 	*text
 	*shape
 	*keep
-	locked *keep // lines that stay whatever else does: forced ones, and what encloses a kept line
-	toll   int   // bytes below which a cut is not worth its marker
+	locked *keep   // lines that stay whatever else does
+	until  []int32 // of each row: the last kept row that it encloses, 0 for none
+	toll   int     // bytes below which a cut is not worth its marker
 }
 
 // choose keeps the best rows, each with what encloses it, so that at most most lines go. It says whether anything could go.
 func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *keep, free bool) {
 	n := t.lines.Len()
-	c := &chooser{text: t, shape: s, keep: newKeep(n), locked: newKeep(n), toll: t.toll(req.Marker)}
+	c := &chooser{text: t, shape: s, keep: newKeep(n), locked: newKeep(n), until: make([]int32, t.rows()), toll: t.toll(req.Marker)}
 	for _, p := range t.protected {
 		for line := p.first; line <= p.last; line++ {
 			c.addLine(line)
@@ -51,7 +52,7 @@ func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *k
 	}
 	c.addBlank(max(least, 1))
 	free = c.count < n || matched
-	c.tidy(score, least, target)
+	c.tidy(score, max(least, min(target, c.count)))
 	return c.keep, free
 }
 
@@ -135,12 +136,11 @@ func (c *chooser) addRow(r int) (around int) {
 	c.addLine(int(c.line[r]))
 	for p := c.parent[r]; p >= 0; p = c.parent[p] {
 		if c.encloses(int(p)) {
-			c.locked.add(int(c.line[p]))
-			if c.has(int(c.line[p])) {
-				break
+			c.until[p] = max(c.until[p], int32(r)) //nolint:gosec // rows are fewer than MaxText
+			if !c.has(int(c.line[p])) {
+				c.addLine(int(c.line[p]))
+				around++
 			}
-			c.addLine(int(c.line[p]))
-			around++
 		}
 	}
 	return around + c.addBetween(r)

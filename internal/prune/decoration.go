@@ -101,6 +101,7 @@ func numbering(sample []string) (numberForm, bool) {
 		for _, line := range sample {
 			n, skip := f.read(line)
 			if skip == 0 {
+				last = -1 // another file begins
 				continue
 			}
 			found++

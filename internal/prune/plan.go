@@ -1,5 +1,7 @@
 package prune
 
+import "strings"
+
 // Plan decides which lines of a text stay for a goal. Its promises hold for any input: the lines keep their order; no more go than
 // MaxPruneRatio allows and no fewer stay than MinKeepLines asks for; protected lines stay, even against the ratio.
 func Plan(req Request) Result {
@@ -51,10 +53,16 @@ func examine(req Request, lines Lines) (*text, *shape, []float32, bool) {
 // shape finds how the text is built.
 func (t *text) shape() *shape {
 	s := &shape{}
-	switch t.source {
-	case Docs:
+	switch {
+	case t.form == Diff:
+		t.readDiff(s)
+	case t.form == Hits:
+		t.readHits(s)
+	case t.source == Code && (t.form == JSON || t.form == YAML || t.form == TOML || t.form == Listing):
+		t.readKeyed(s)
+	case t.source == Docs:
 		t.readDocs(s)
-	case Logs:
+	case t.source == Logs:
 		t.readLogs()
 		t.enclose(s)
 		t.splitEvenly(s)
@@ -63,6 +71,34 @@ func (t *text) shape() *shape {
 		t.enclose(s)
 		t.splitCode(s)
 	}
+	if t.form == Table && t.rows() > 0 {
+		t.kind[0] |= isFileHead // the names of the columns
+	}
+	t.markTraces()
 	t.protectDirectives()
 	return s
+}
+
+// markTraces marks stack traces in texts other than logs, which have their own way.
+func (t *text) markTraces() {
+	if t.source == Logs || !t.goal.asksWhy {
+		return
+	}
+	in := false
+	for r := range t.rows() {
+		line := t.row(r)
+		switch {
+		case isFrame(line):
+			t.kind[r] |= isTrace
+			in = true
+		case strings.HasPrefix(line, "Traceback (most recent") || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(line, "panic: "):
+			t.kind[r] |= isTrace
+			in = true
+		case in && t.indent[r] > 0:
+			t.kind[r] |= isTrace
+		case in:
+			t.kind[r] |= isTrace // what was thrown
+			in = false
+		}
+	}
 }

@@ -65,6 +65,9 @@ func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 	if hi-lo > 2 && n.repeats(lo, hi) {
 		return "répétitions (×" + strconv.Itoa(max(hi-lo, last-first+1)) + ")"
 	}
+	if like := n.likes(s, lo, hi, first, last); like > 2 {
+		return "… " + strconv.Itoa(like) + " autres semblables"
+	}
 	every := ^kind(0)
 	for r := lo; r < min(hi, lo+lookedAt); r++ {
 		every &= n.kind[r]
@@ -90,6 +93,24 @@ func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 		return "bloc sans lien avec l’objectif"
 	}
 	return "hors focus: " + strings.Join(names, ", ")
+}
+
+// likes is how many elements of one kind the rows are: lines of a table or of NDJSON, elements of a JSON array.
+func (n *namer) likes(s *shape, lo, hi, first, last int) int {
+	switch n.form {
+	case Table, NDJSON:
+		return hi - lo
+	case JSON:
+		count := 0
+		i, _ := slices.BinarySearchFunc(s.units, first, func(u unit, line int) int { return u.first - line })
+		for ; i < len(s.units) && s.units[i].last <= last; i++ {
+			count++
+		}
+		if count*smallElement >= (last-first)/2 {
+			return count
+		}
+	}
+	return 0
 }
 
 // repeats says whether the rows are one message again and again, numbers aside.

@@ -27,6 +27,12 @@ func (t *text) score(s *shape) ([]float32, bool) {
 	if !ok {
 		return nil, false
 	}
+	const traceWorth = 3
+	for r, k := range t.kind {
+		if t.source != Logs && k&isTrace != 0 {
+			out[r] += traceWorth
+		}
+	}
 	return t.settle(s, out), true
 }
 
@@ -46,7 +52,7 @@ func (t *text) settle(s *shape, score []float32) []float32 {
 	case Logs:
 		return shareNearby(score, 1, .3)
 	}
-	return shareNearby(score, 4, .6)
+	return shareNearby(score, 3, .3)
 }
 
 // shareNearby mixes each row's chance with those of the rows within reach, less with the distance.

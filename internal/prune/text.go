@@ -4,7 +4,9 @@ package prune
 // blank, and not the same as the two rows before it.
 type text struct {
 	src    string
-	source Source
+	told   Source // what the request says
+	source Source // what it is taken for: its form may know better
+	form   Form
 	lines  Lines
 	deco   decoration
 	goal   *goal
@@ -51,8 +53,12 @@ const pollBytes = 1 << 16
 // readText finds rows and terms. It reports false when time ran out.
 func readText(req Request, lines Lines) (*text, bool) {
 	t := &text{
-		src: req.Text, source: req.Source, lines: lines, deco: findDecoration(lines, req.Source),
+		src: req.Text, told: req.Source, source: req.Source, lines: lines, deco: findDecoration(lines, req.Source),
 		goal: newGoal(req), vocab: newVocab(len(req.Text)), expired: req.Expired,
+	}
+	t.form = formOf(lines, t.deco)
+	if kind, ok := t.form.source(); ok && (t.told != Logs || t.form == JSON || t.form == Diff) {
+		t.source = kind
 	}
 	rows := 0
 	t.eachRow(func(int, int, int, int) bool {

@@ -17,23 +17,36 @@ func (c *chooser) addClear(order []uint32) {
 	}
 }
 
-// tidy keeps what is not worth a cut, and gives up the weakest of what stands alone for it, as long as more than target lines stay.
-func (c *chooser) tidy(score []float32, least, target int) {
-	c.addSlivers()
+// tidy keeps what is not worth a cut, and gives up the weakest of what stands alone for it, so that about target lines stay.
+func (c *chooser) tidy(score []float32, target int) {
+	before := slices.Clone(c.set)
+	count := c.count
+	islands := c.islands(score)
+	try := func(without int) {
+		copy(c.set, before)
+		c.count = count
+		for _, x := range islands[:without] {
+			for line := x.first; line <= x.last; line++ {
+				c.remove(line)
+			}
+		}
+		c.addSlivers()
+	}
+	try(0)
 	if c.count <= target || c.toll == 0 {
 		return
 	}
-	islands := c.islands(score)
-	for _, x := range islands {
-		size := x.last - x.first + 1
-		if c.count-size < max(least, 1) || c.count <= target {
-			continue
-		}
-		for line := x.first; line <= x.last; line++ {
-			c.remove(line)
+	// The more are given up the fewer lines stay, nearly always: what stays is counted after each step, and the last good one is taken.
+	low, high := 0, len(islands)+1
+	for high-low > 1 {
+		middle := (low + high) / 2
+		if try(middle); c.count >= target {
+			low = middle
+		} else {
+			high = middle
 		}
 	}
-	c.addSlivers()
+	try(low)
 }
 
 // island is a short run of kept lines between two cuts.
@@ -59,11 +72,14 @@ func (c *chooser) islands(score []float32) (out []island) {
 		x := island{unit: unit{first, last}}
 		free := first > 0 && last < n-1 && c.lines.start(last+2)-c.lines.start(first+1) <= 2*c.toll
 		for line := first; free && line <= last; line++ {
-			free = !c.locked.has(line) && c.unitAt(line) < 0
+			free = !c.locked.has(line)
 		}
+		encloses := int32(0)
 		for ; row < c.rows() && int(c.line[row]) <= last; row++ {
 			x.best = max(x.best, score[row])
+			encloses = max(encloses, c.until[row])
 		}
+		free = free && int(encloses) < row
 		if free {
 			out = append(out, x)
 		}

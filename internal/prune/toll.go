@@ -34,13 +34,13 @@ func (t *text) worthwhile(blocks []Block, marker func(Block) string) []Block {
 	for _, b := range blocks {
 		body := t.lines.Range(b.Start, b.End)
 		line := marker(b) + "\n"
-		cost := t.source.Tokens(line)
+		cost := t.told.Tokens(line)
 		if len(body) <= surely*cost {
-			worth := t.source.Tokens(body)
+			worth := t.told.Tokens(body)
 			if worth < 2*cost {
 				b.Reason = shortReason
 				line = marker(b) + "\n"
-				cost = t.source.Tokens(line)
+				cost = t.told.Tokens(line)
 			}
 			if worth <= cost+margin || len(body) < len(line) {
 				continue
@@ -58,5 +58,5 @@ func (t *text) toll(marker func(Block) string) int {
 	}
 	n := t.lines.Len()
 	const bytesPerToken = 3
-	return bytesPerToken * t.source.Tokens(marker(Block{Start: n / 2, End: n/2 + 9, Reason: shortReason})+"\n")
+	return bytesPerToken * t.told.Tokens(marker(Block{Start: n / 2, End: n/2 + 9, Reason: shortReason})+"\n")
 }

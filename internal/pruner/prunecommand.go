@@ -76,7 +76,7 @@ func (s *Server) RunPrune(ctx context.Context, cmd PruneCommand) error {
 func (s *Server) pruneInput(ctx context.Context, cmd PruneCommand, name, text string) (PruneResult, prune.Source) {
 	kind, err := prune.ParseSource(cmd.Type)
 	if err != nil {
-		kind = GuessSource(name, text)
+		kind = prune.Guess(name, text)
 	}
 	return s.Prune(ctx, PruneRequest{
 		Text: text, Goal: cmd.Goal, Source: kind,

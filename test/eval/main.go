@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"secateur/internal/prune"
-	"secateur/internal/pruner"
 	"secateur/test/eval/cases"
 	"secateur/test/eval/fit"
 )
@@ -36,6 +36,7 @@ func run(args []string, out io.Writer) error {
 	pred := flags.String("pred", "", "also write predictions here, one JSON object a line")
 	by := flags.String("by", "", "group by subset, lang or repo")
 	set := flags.String("set", "", "only this set")
+	types := flags.Bool("types", false, "only the table of types")
 	folds := flags.Int("folds", 6, "parts for judging on unseen projects; 0: do not")
 	doc := flags.String("doc", filepath.Join("docs", "pruning-quality.md"), "where to write the report; empty: nowhere")
 	if err := flags.Parse(args); err != nil {
@@ -44,6 +45,10 @@ func run(args []string, out io.Writer) error {
 	all, err := cases.Load(cases.Folder())
 	if err != nil {
 		return err
+	}
+	if *types {
+		printTypes(out, typeTable(context.Background(), all))
+		return nil
 	}
 	if *set != "" {
 		all = slices.DeleteFunc(all, func(c *cases.Case) bool { return c.Set != *set })
@@ -81,7 +86,7 @@ func run(args []string, out io.Writer) error {
 	return os.WriteFile(*doc, e.document(), 0o644) //nolint:gosec // documentation
 }
 
-func kindOf(_, text string) string { return pruner.GuessSource("", text).String() }
+func kindOf(_, text string) string { return prune.Guess("", text).String() }
 
 // key names one row of the results.
 type key struct {

@@ -51,7 +51,7 @@ func Course(source string, all, used []*cases.Case) (out []Lesson) {
 		}
 	}
 	for _, c := range used {
-		if c.SourceType == source {
+		if c.SourceType == source && source == "code" {
 			out = append(out, Lesson{c.WithTask(), .5, true})
 		}
 	}

@@ -22,12 +22,12 @@ type Settings struct {
 
 // Chosen are the settings of the models that are in the program, per set.
 func Chosen(set string) Settings {
-	s := Settings{Trees: 100, Depth: 4, Bins: 24, Rate: .13, Lambda: 5, Rows: .1, Features: .4, Seed: 1}
+	s := Settings{Trees: 160, Depth: 5, Bins: 24, Rate: .09, Lambda: 10, Rows: .1, Features: .4, Seed: 1}
 	switch set {
 	case "docs":
-		s.Rate, s.Lambda = .15, 2
+		s.Trees, s.Rate, s.Lambda = 100, .13, 4
 	case "logs":
-		s.Trees, s.Lambda = 80, 3
+		s.Trees, s.Rate, s.Lambda = 80, .13, 3
 	}
 	return s
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"secateur/internal/prune"
-	"secateur/internal/pruner"
 	"secateur/test/eval/cases"
 	"secateur/test/eval/fit"
 )
@@ -84,7 +83,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-func kindOf(_, text string) string { return pruner.GuessSource("", text).String() }
+func kindOf(_, text string) string { return prune.Guess("", text).String() }
 
 // report prints what of the gold survives at each ratio and the share of lines cut, for all cases and for each subset.
 func report(out io.Writer, name string, samples []*fit.Sample, scores []float32) {

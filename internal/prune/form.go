@@ -1,0 +1,295 @@
+package prune
+
+import (
+	"strings"
+)
+
+// Form is how a text is written, where that says more than its source type: what its parts are and which belong together.
+type Form int
+
+// The forms.
+const (
+	Plain  Form = iota
+	JSON        // one document over several lines
+	NDJSON      // one value a line
+	Table       // CSV, TSV
+	Diff        // unified
+	YAML
+	TOML // and INI
+	Markup
+	Hits    // what a search found: file, line, text
+	Listing // of directories
+	OneLine // most of it is a line longer than anyone reads: minified, packed
+)
+
+var formNames = [...]string{"plain", "json", "ndjson", "table", "diff", "yaml", "toml", "markup", "hits", "listing", "one line"}
+
+// String is the form's name.
+func (f Form) String() string { return formNames[f] }
+
+// Source is what kind of text a form is, where it decides that.
+func (f Form) source() (Source, bool) {
+	switch f {
+	case NDJSON, Table:
+		return Logs, true
+	case Plain, OneLine, Markup:
+		return 0, false
+	}
+	return Code, true
+}
+
+// FormOf finds how a text is written.
+func FormOf(text string) Form {
+	lines := IndexLines(text)
+	return formOf(lines, findDecoration(lines, Code))
+}
+
+// hugeLine is the length of a line that nobody reads as one.
+const hugeLine = 4096
+
+// formOf looks at the first few hundred filled lines, past what decorates them.
+func formOf(lines Lines, deco decoration) Form {
+	switch deco.kind {
+	case diffPrefix:
+		return Diff
+	case hitPrefix:
+		return Hits
+	case numberPrefix:
+		if hasFileHeads(lines, deco) {
+			return Hits
+		}
+	}
+	sample := make([]string, 0, sampled)
+	for i := 1; i <= lines.Len() && len(sample) < sampled; i++ {
+		if deco.frame != nil && deco.frame[i-1] {
+			continue
+		}
+		line := trimLine(lines.Line(i))
+		if deco.skip != nil {
+			line = line[deco.skip[i-1]:]
+		}
+		if strings.TrimSpace(line) != "" {
+			sample = append(sample, line)
+		}
+	}
+	if len(sample) == 0 {
+		return Plain
+	}
+	switch {
+	case isNDJSON(sample):
+		return NDJSON
+	case isOneLine(lines):
+		return OneLine
+	case isJSON(sample):
+		return JSON
+	case isMarkup(sample):
+		return Markup
+	case len(sample) < 3:
+		return Plain
+	case isListing(sample):
+		return Listing
+	case isTOML(sample):
+		return TOML
+	case isYAML(sample):
+		return YAML
+	case isTable(sample):
+		return Table
+	}
+	return Plain
+}
+
+// hasFileHeads says whether lines that name files stand between the numbered ones, as rg writes them.
+func hasFileHeads(lines Lines, deco decoration) bool {
+	heads := 0
+	for i := 1; i <= min(lines.Len(), 4*sampled); i++ {
+		if line := strings.TrimSpace(lines.Line(i)); deco.skip[i-1] == 0 && line != "" {
+			if !isPath(line) {
+				return false
+			}
+			heads++
+		}
+	}
+	return heads > 0
+}
+
+func isOneLine(lines Lines) bool {
+	for i := 1; i <= min(lines.Len(), 40); i++ {
+		if n := len(lines.Line(i)); n > hugeLine && 2*n > len(lines.text) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNDJSON(sample []string) bool {
+	return len(sample) >= 2 && mostly(sample, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return len(l) > 8 && l[0] == '{' && l[len(l)-1] == '}' && strings.Contains(l, `":`)
+	}, 80)
+}
+
+// isJSON asks for a bracket first, and members or elements on most lines.
+func isJSON(sample []string) bool {
+	first := strings.TrimSpace(sample[0])
+	if first[0] != '{' && first[0] != '[' || len(sample) < 3 {
+		return false
+	}
+	quoted := false
+	return mostly(sample, func(l string) bool {
+		l = strings.TrimSpace(l)
+		switch c := l[0]; c {
+		case '"':
+			quoted = true
+			return true
+		case '{', '}', '[', ']':
+			return len(l) < 4 || strings.Contains(l, `"`)
+		default:
+			return c == '-' || classes[c] == digitClass || strings.HasPrefix(l, "true") || strings.HasPrefix(l, "false") || strings.HasPrefix(l, "null")
+		}
+	}, 95) && quoted
+}
+
+func isMarkup(sample []string) bool {
+	first := strings.ToLower(strings.TrimSpace(sample[0]))
+	if strings.HasPrefix(first, "<!doctype") || strings.HasPrefix(first, "<html") || strings.HasPrefix(first, "<?xml") {
+		return true
+	}
+	return first[0] == '<' && len(sample) >= 3 && mostly(sample, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return l[0] == '<' && len(l) > 2 && (classes[l[1]] == lowerClass || l[1] == '/' || l[1] == '!')
+	}, 60)
+}
+
+// isListing knows ls -l, tree, find and ls -R.
+func isListing(sample []string) bool {
+	return mostly(sample, func(l string) bool {
+		if len(l) > 10 && strings.IndexByte("-dlbcps", l[0]) >= 0 && strings.Trim(l[1:10], "rwxsStT-") == "" {
+			return true
+		}
+		if strings.Contains(l, "├── ") || strings.Contains(l, "└── ") {
+			return true
+		}
+		return strings.HasPrefix(l, "total ") || isPath(l)
+	}, 85)
+}
+
+// isPath says whether a line is a name with a slash, or the head of a directory's list.
+func isPath(line string) bool {
+	line = strings.TrimSuffix(strings.TrimSpace(line), ":")
+	slash := false
+	for i := range len(line) {
+		switch line[i] {
+		case '/':
+			slash = true
+		case ' ', '(', ')', '{', ';', '=', '"', '<', '*', ',':
+			return false
+		}
+	}
+	return slash && len(line) < 400 && !strings.HasPrefix(line, "//") && !strings.Contains(line, "://")
+}
+
+// isTOML asks for a section, and for keys with values on most lines.
+func isTOML(sample []string) bool {
+	sections, keys, other := 0, 0, 0
+	open := false
+	for _, l := range sample {
+		l = strings.TrimSpace(l)
+		switch {
+		case l[0] == '#' || l[0] == ';' && !open:
+		case l[0] == '[' && l[len(l)-1] == ']' && !strings.ContainsAny(l, "(){}=,"):
+			sections++
+			open = false
+		case isKey(l, '='):
+			keys++
+			open = strings.HasSuffix(l, "[") || strings.HasSuffix(l, `"""`) || strings.HasSuffix(l, "{")
+		case open:
+		default:
+			other++
+		}
+	}
+	return sections > 0 && keys > 0 && 10*other <= sections+keys
+}
+
+// isKey says whether a line is a name, sign and a value.
+func isKey(line string, sign byte) bool {
+	i := strings.IndexByte(line, sign)
+	if i <= 0 || i > 80 || line[len(line)-1] == ';' {
+		return false
+	}
+	name := strings.TrimSpace(line[:i])
+	if len(name) > 1 && (name[0] == '"' || name[0] == '\'') {
+		return name[len(name)-1] == name[0]
+	}
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./$@*") == ""
+}
+
+// isYAML asks for keys and items on most lines, and for some that enclose others.
+func isYAML(sample []string) bool {
+	keys, opens, other := 0, 0, 0
+	last, scalar := 0, -1
+	for _, l := range sample {
+		body := strings.TrimLeft(l, " ")
+		in := len(l) - len(body)
+		if body[0] == '\t' {
+			return false
+		}
+		if scalar >= 0 && in > scalar {
+			continue
+		}
+		scalar = -1
+		if body[0] == '#' || body == "---" || body == "..." {
+			continue
+		}
+		item := strings.HasPrefix(body, "- ") || body == "-"
+		body = strings.TrimLeft(strings.TrimPrefix(body, "-"), " ")
+		colon := isKey(body, ':') && (strings.Contains(body, ": ") || strings.HasSuffix(body, ":"))
+		switch {
+		case colon:
+			keys++
+			if strings.HasSuffix(body, ":") {
+				opens++
+			}
+			if strings.HasSuffix(body, "|") || strings.HasSuffix(body, ">") || strings.HasSuffix(body, "|-") || strings.HasSuffix(body, ">-") {
+				scalar = in
+			}
+		case item || in > last:
+		default:
+			other++
+		}
+		last = in
+	}
+	return keys >= 3 && opens > 0 && 2*keys >= len(sample)/2 && 12*other <= len(sample)
+}
+
+// isTable asks for the same number of separators on nearly all lines.
+func isTable(sample []string) bool {
+	for _, sep := range []byte{'\t', ',', ';', '|'} {
+		want := separators(sample[0], sep)
+		if want == 0 || want < 2 && sep != '\t' || len(sample) < 4 {
+			continue
+		}
+		if mostly(sample, func(l string) bool {
+			last := l[len(l)-1]
+			return separators(l, sep) == want && last != '{' && last != ')' && l[0] != ' ' && l[0] != '\t'
+		}, 90) {
+			return true
+		}
+	}
+	return false
+}
+
+// separators counts a sign outside of double quotes.
+func separators(line string, sep byte) (n int) {
+	quoted := false
+	for i := range len(line) {
+		switch line[i] {
+		case '"':
+			quoted = !quoted
+		case sep:
+			if !quoted {
+				n++
+			}
+		}
+	}
+	return n
+}
