@@ -18,15 +18,15 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "mask",
+		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "mask",
 	},
-	"config": {"upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
+	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
 
 	// doors
 	"aggregate": {
 		"pool", "downstream", "upstream", "cutting", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
-	"gateway":  {"upstream", "cutting", "originals", "ratelimit", "rpchttp", "mask", "rpc"},
+	"gateway":  {"upstream", "cutting", "originals", "ratelimit", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},

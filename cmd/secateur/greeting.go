@@ -19,6 +19,14 @@ type greeting struct {
 	addr string
 }
 
+// base is the address with its scheme.
+func (g greeting) base() string {
+	if g.cfg.TLS.Cert != "" {
+		return "https://" + g.addr
+	}
+	return "http://" + g.addr
+}
+
 // first is the line that is said at once: version, address, and where the configuration is from.
 func (g greeting) first() string {
 	from := "configuration " + g.cfg.Path
@@ -28,7 +36,7 @@ func (g greeting) first() string {
 	case g.cfg.Path == filepath.Base(g.cfg.Path):
 		from = "configuration ./" + g.cfg.Path + " of the working directory"
 	}
-	return fmt.Sprintf("secateur %s listens on http://%s (%s)\n", version, g.addr, from)
+	return fmt.Sprintf("secateur %s listens on %s (%s)\n", version, g.base(), from)
 }
 
 // starting is said while servers are still starting.
@@ -64,7 +72,7 @@ func (g greeting) rest(servers []app.ServerStart) string {
 type doorLine struct{ what, where string }
 
 func (g greeting) doors() []doorLine {
-	base := "http://" + g.addr
+	base := g.base()
 	doors := []doorLine{
 		{"MCP, all servers as one", base + "/mcp"},
 		{"MCP, one server as it is", base + "/mcp/{server}"},
@@ -105,11 +113,11 @@ func (g greeting) next(servers []app.ServerStart) string {
 	}
 	for _, s := range servers {
 		if s.Tools > 0 && s.ID != config.PrunerID {
-			return fmt.Sprintf("Connect a client to http://%s/mcp, or look at what %s offers:\n\n"+
-				"  curl -s%s http://%s/api/mcp-gateway/%s/rpc -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n\n", g.addr, s.ID, auth, g.addr, s.ID)
+			return fmt.Sprintf("Connect a client to %s/mcp, or look at what %s offers:\n\n"+
+				"  curl -s%s %s/api/mcp-gateway/%s/rpc -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n\n", g.base(), s.ID, auth, g.base(), s.ID)
 		}
 	}
-	return fmt.Sprintf("Connect a client to http://%s/mcp, or look at how the servers are doing:\n\n  curl -s%s http://%s/readyz\n\n", g.addr, auth, g.addr)
+	return fmt.Sprintf("Connect a client to %s/mcp, or look at how the servers are doing:\n\n  curl -s%s %s/readyz\n\n", g.base(), auth, g.base())
 }
 
 // tryDemo shows a cut and its recovery.
@@ -117,11 +125,11 @@ func (g greeting) tryDemo(server, auth string) string {
 	return fmt.Sprintf(`
 A build log of 2 500 lines, cut on its way (the id of what was cut is in the header X-Secateur-Originals):
 
-  curl -si%[1]s http://%[2]s/api/mcp-gateway/%[3]s/rpc -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}'
+  curl -si%[1]s %[2]s/api/mcp-gateway/%[3]s/rpc -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}'
 
 The lines around the failure in it, had back:
 
-  curl -s%[1]s http://%[2]s/rpc -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"%[4]s","ranges":[{"start_line":1632,"end_line":1638}],"include_line_numbers":true}}}'
+  curl -s%[1]s %[2]s/rpc -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"%[4]s","ranges":[{"start_line":1632,"end_line":1638}],"include_line_numbers":true}}}'
 
-`, auth, g.addr, server, originals.ID("", demo.Log()))
+`, auth, g.base(), server, originals.ID("", demo.Log()))
 }

@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Values[daemonKey{}] = new(*daemon)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
+			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/.state")
 			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/.cache")
 			return nil
 		},
@@ -58,7 +59,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := exec.Command("secateur", args...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "PATH", "AUTH_TOKEN", "MCP_PRUNER_PORT"} {
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH", "AUTH_TOKEN", "MCP_PRUNER_PORT"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	log, err := os.Create(ts.MkAbs("log"))

@@ -47,7 +47,7 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 			}
 			w.keepOnDisk(cfg)
 			p, err := app.NewPruner(app.Options{
-				Config: cfg, Version: version, Home: w.home, StoreGiven: true,
+				Config: cfg, Version: version, Home: w.home, StateDir: w.stateDir, StoreGiven: true,
 				Log: telemetry.NewLogger(w.err, max(cfg.Level(), slog.LevelWarn), cfg.StructuredLogging),
 			})
 			if err != nil {

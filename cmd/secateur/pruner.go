@@ -26,7 +26,7 @@ nothing else is said, or with --stdio as an MCP server on standard input and out
 			if err != nil {
 				return err
 			}
-			if host := cfg.Pruner.Host; !stdio && !access.IsLoopback(host) && cfg.AuthToken.IsZero() {
+			if host := cfg.Pruner.Host; !stdio && !access.IsLoopback(host) && cfg.AuthToken.IsZero() && !cfg.Auth.Asks() && cfg.Auth.TokenFile == "" {
 				return exitError{exitConfig, fmt.Errorf("mcp_pruner.host: %q is reachable from other machines, and nothing controls access; "+
 					"set auth_token, or MCP_PRUNER_HOST=127.0.0.1", host)}
 			}
@@ -35,7 +35,7 @@ nothing else is said, or with --stdio as an MCP server on standard input and out
 				log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 			}
 			p, err := app.NewPruner(app.Options{
-				Config: cfg, Version: version, Log: log, Home: w.home,
+				Config: cfg, Version: version, Log: log, Home: w.home, StateDir: w.stateDir,
 				Listening: func(addr net.Addr) {
 					fmt.Fprintf(w.out, "secateur pruner %s listens on http://%s (POST /rpc, GET /health)\n", version, addr)
 				},

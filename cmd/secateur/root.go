@@ -102,7 +102,7 @@ client's settings need no more than the program and its file.`,
 	root.SetErr(w.err)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newInit(w), newSchema(w), newVersion(w))
+	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newInit(w), newSchema(w), newVersion(w))
 	return root
 }
 

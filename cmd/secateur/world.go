@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,7 @@ type world struct {
 	home     string
 	userDir  string // where configurations of this user live; "" where it cannot be told
 	cacheDir string // where things of this user may be kept; "" where it cannot be told
+	stateDir string // where tokens and the like of this user are kept; "" where it cannot be told
 	colour   bool   // standard output is a terminal that wants colours
 }
 
@@ -23,8 +25,20 @@ func system() world {
 	userDir, _ := os.UserConfigDir()
 	cacheDir, _ := os.UserCacheDir()
 	w := world{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), home: home, userDir: userDir, cacheDir: cacheDir}
+	w.stateDir = w.findStateDir()
 	w.colour = w.wantsColour(isTerminal(os.Stdout))
 	return w
+}
+
+// findStateDir is $XDG_STATE_HOME/secateur, or what stands for it.
+func (w world) findStateDir() string {
+	if dir, ok := w.lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "secateur")
+	}
+	if w.home == "" {
+		return ""
+	}
+	return filepath.Join(w.home, ".local", "state", "secateur")
 }
 
 // lookup finds a variable of the environment.

@@ -5,26 +5,21 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"secateur/internal/secret"
 )
 
 // Policy says whom an HTTP listener serves.
 type Policy struct {
-	Token   secret.Text // empty: no token asked
-	Listen  string      // the host part of the listener's address
-	Hosts   []string    // further host names under which the listener is reached
-	Origins []string    // web origins that may call, beside the listener's own
+	Listen  string   // the host part of the listener's address
+	Hosts   []string // further host names under which the listener is reached
+	Origins []string // web origins that may call, beside the listener's own
 }
 
 // Request is what a decision needs to know of an HTTP request.
 type Request struct {
-	ReadOnly      bool   // its method changes nothing: GET, HEAD, OPTIONS
-	Host          string // as the Host header gives it, with or without port
-	Origin        string // empty: not sent, so not a browser's cross-origin call
-	FetchSite     string // Sec-Fetch-Site
-	Authorization string
-	Token         string // X-Secateur-Token
+	ReadOnly  bool   // its method changes nothing: GET, HEAD, OPTIONS
+	Host      string // as the Host header gives it, with or without port
+	Origin    string // empty: not sent, so not a browser's cross-origin call
+	FetchSite string // Sec-Fetch-Site
 }
 
 // Verdict is the outcome of a check. The zero value lets the request through.
@@ -43,17 +38,19 @@ type Kind int
 const (
 	Allowed      Kind = iota
 	Forbidden         // wrong host or origin: HTTP 403
-	Unauthorized      // no or wrong token: HTTP 401
+	Unauthorized      // nobody whom we know: HTTP 401
 )
 
 // Challenge is what an unauthorized caller is told in the header WWW-Authenticate.
 const Challenge = `Bearer realm="secateur"`
 
-// Anonymous is the principal of a caller of whom no token was asked.
-const Anonymous = "anonymous"
-
-// TokenHolder is the principal of a caller who brought the shared token.
-const TokenHolder = "token"
+// Header is what an unauthorized caller is told in the header WWW-Authenticate.
+func (v Verdict) Header() string {
+	if v.Challenge == "" {
+		return Challenge
+	}
+	return v.Challenge
+}
 
 // CheckSite refuses what a web page of someone else's could send.
 func (p Policy) CheckSite(r Request) Verdict {
@@ -78,17 +75,6 @@ func (p Policy) CheckSite(r Request) Verdict {
 		}
 	}
 	return Verdict{}
-}
-
-// CheckToken refuses a caller without the shared token, and names the principal otherwise.
-func (p Policy) CheckToken(r Request) (principal string, v Verdict) {
-	if p.Token.IsZero() {
-		return Anonymous, Verdict{}
-	}
-	if p.Token.Matches(r.Token) || p.Token.Matches(bearer(r.Authorization)) {
-		return TokenHolder, Verdict{}
-	}
-	return "", Verdict{Kind: Unauthorized, Reason: "this door asks for auth_token: send it as Authorization: Bearer …"}
 }
 
 // IsLoopback reports whether only this machine can reach a listener on host. An empty host means every address.

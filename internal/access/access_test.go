@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"secateur/internal/access"
-	"secateur/internal/secret"
 )
 
 func TestCheckSite(t *testing.T) {
 	loopback := access.Policy{Listen: "127.0.0.1"}
-	public := access.Policy{Listen: "0.0.0.0", Token: secret.New("t")}
+	public := access.Policy{Listen: "0.0.0.0"}
 	named := access.Policy{Listen: "127.0.0.1", Hosts: []string{"tools.example"}, Origins: []string{"https://app.example"}}
 	post := func(host, origin, site string) access.Request {
 		return access.Request{Host: host, Origin: origin, FetchSite: site}
@@ -49,32 +48,6 @@ func TestCheckSite(t *testing.T) {
 	} {
 		if got := c.policy.CheckSite(c.in); got.Kind != c.want {
 			t.Errorf("%s: CheckSite(%+v) = %v %q, want %v", c.rule, c.in, got.Kind, got.Reason, c.want)
-		}
-	}
-}
-
-func TestCheckToken(t *testing.T) {
-	open := access.Policy{}
-	shut := access.Policy{Token: secret.New("s3cret")}
-	for _, c := range []struct {
-		rule   string
-		policy access.Policy
-		in     access.Request
-		want   access.Kind
-		who    string
-	}{
-		{"no token asked", open, access.Request{}, access.Allowed, access.Anonymous},
-		{"bearer", shut, access.Request{Authorization: "Bearer s3cret"}, access.Allowed, "token"},
-		{"the scheme's case does not matter", shut, access.Request{Authorization: "bearer  s3cret"}, access.Allowed, "token"},
-		{"own header", shut, access.Request{Token: "s3cret", Authorization: "Bearer provider-key"}, access.Allowed, "token"},
-		{"none", shut, access.Request{}, access.Unauthorized, ""},
-		{"wrong", shut, access.Request{Authorization: "Bearer S3cret"}, access.Unauthorized, ""},
-		{"another scheme", shut, access.Request{Authorization: "Basic s3cret"}, access.Unauthorized, ""},
-		{"empty bearer", shut, access.Request{Authorization: "Bearer "}, access.Unauthorized, ""},
-	} {
-		who, got := c.policy.CheckToken(c.in)
-		if got.Kind != c.want || who != c.who {
-			t.Errorf("%s: CheckToken = %q, %v, want %q, %v", c.rule, who, got.Kind, c.who, c.want)
 		}
 	}
 }

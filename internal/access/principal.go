@@ -31,14 +31,14 @@ const (
 	RoleMetrics = "metrics" // metrics alone
 )
 
-// Unasked is the principal where no credential is asked.
-func Unasked() *Principal {
-	return &Principal{Issuer: IssuerNone, Subject: Anonymous, Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
+// Anonymous is the principal where no credential is asked.
+func Anonymous() *Principal {
+	return &Principal{Issuer: IssuerNone, Subject: "anonymous", Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
 }
 
-// SharedTokenHolder is the principal of auth_token.
-func SharedTokenHolder() *Principal {
-	return &Principal{Issuer: IssuerToken, Subject: TokenHolder, Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
+// TokenHolder is the principal of auth_token.
+func TokenHolder() *Principal {
+	return &Principal{Issuer: IssuerToken, Subject: "token", Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
 }
 
 // Is reports whether both are the same caller. Roles may differ: they are what a credential grants, not who it names.
@@ -67,9 +67,9 @@ func (p *Principal) Key() string {
 	return string(append(b, p.Subject...))
 }
 
-// TenantName is the tenant, "" for nil.
-func (p *Principal) TenantName() string {
-	if p == nil {
+// Owner is the tenant as stores know it. The default tenant has no name there, so that what was kept before there were tenants is its own.
+func (p *Principal) Owner() string {
+	if p == nil || p.Tenant == DefaultTenant {
 		return ""
 	}
 	return p.Tenant

@@ -1,51 +1,58 @@
 package aggregate
 
 import (
+	"context"
+
 	"secateur/internal/access"
 	"secateur/internal/downstream"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 )
 
-// tokenPrincipal is who brings the shared token.
-const tokenPrincipal = access.TokenHolder
-
 // admit finds out who sends a request, in its headers or its body, and whether it is one too many. The request is
 // returned without the token.
-func (s *session) admit(req *rpc.Message, x downstream.Exchange) (_ *rpc.Message, principal string, failed *failure) {
-	req, principal = s.identify(req, x)
-	if principal == "" {
-		return req, "", unauthorized()
+func (s *session) admit(ctx context.Context, req *rpc.Message, x downstream.Exchange) (_ *rpc.Message, p *access.Principal, failed *failure) {
+	req, p, v := s.identify(ctx, req, x)
+	if p == nil {
+		return req, nil, unauthorized(v)
+	}
+	if owner := s.Principal(); owner != nil && !owner.Is(p) {
+		return req, nil, unknownSession()
 	}
 	if !rpchttp.Counts(req.Method) {
-		return req, principal, nil
+		return req, p, nil
 	}
-	if wait, ok := s.opt.Limit.Allow(principal); !ok {
-		return req, "", rateLimited(wait)
+	if wait, ok := s.opt.Limit.Allow(p.Key()); !ok {
+		return req, nil, rateLimited(wait)
 	}
-	return req, principal, nil
+	return req, p, nil
 }
 
 // admitNotice is admit for what gets no answer. Notifications mostly have no place for a token, so that the one their
 // session was opened with counts for them.
-func (s *session) admitNotice(n *rpc.Message, x downstream.Exchange) (*rpc.Message, bool) {
-	n, principal := s.identify(n, x)
-	if principal == "" {
-		principal = s.Principal()
+func (s *session) admitNotice(ctx context.Context, n *rpc.Message, x downstream.Exchange) (*rpc.Message, bool) {
+	n, p, _ := s.identify(ctx, n, x)
+	owner := s.Principal()
+	if p == nil {
+		return n, owner != nil
 	}
-	return n, principal != ""
+	return n, owner == nil || owner.Is(p)
 }
 
-func (s *session) identify(m *rpc.Message, x downstream.Exchange) (*rpc.Message, string) {
-	principal := x.Principal()
+// identify says who sends a message. What came with the request decides, but for a certificate, which belongs to the connection.
+func (s *session) identify(ctx context.Context, m *rpc.Message, x downstream.Exchange) (*rpc.Message, *access.Principal, access.Verdict) {
+	p := x.Principal()
 	token, given := m.ProxyToken()
 	if !given {
-		return m, principal
-	}
-	if principal == "" && s.opt.Token.Matches(token) {
-		principal = tokenPrincipal
-		s.trusted.Store(true)
+		return m, p, access.Verdict{Cause: access.CauseMissing}
 	}
 	bare := m.WithoutProxyToken()
-	return &bare, principal
+	if p != nil && p.Issuer != access.IssuerMTLS {
+		return &bare, p, access.Verdict{}
+	}
+	p, v := s.opt.Authenticate(ctx, token)
+	if p != nil {
+		s.told.CompareAndSwap(nil, p)
+	}
+	return &bare, p, v
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/pool"
@@ -18,8 +19,8 @@ type client struct {
 	name         string                 // what it calls itself
 	asked        catalog.ClientSettings // the names it asks for itself
 	member       *pool.Member
-	principal    string
-	news         *news // what a legacy client hears outside its calls; nil for modern ones
+	principal    *access.Principal // of the modern era: who sent the request
+	news         *news             // what a legacy client hears outside its calls; nil for modern ones
 
 	logLevel string                 // modern: how much it wants to hear; "": nothing
 	level    atomic.Pointer[string] // legacy: the same, nil where it has not said
@@ -45,7 +46,7 @@ func (c *client) named(lists *catalog.Catalog) *catalog.View { return lists.ForA
 const maxModern = 8
 
 // clientOf finds out who sends a request. Leave is called when it is answered.
-func (s *session) clientOf(a asked, principal string) (c *client, leave func(), failed *failure) {
+func (s *session) clientOf(a asked) (c *client, leave func(), failed *failure) {
 	meta := a.meta
 	if !a.isModern() {
 		c = s.legacyClient()
@@ -59,7 +60,7 @@ func (s *session) clientOf(a asked, principal string) (c *client, leave func(), 
 	}
 	c = &client{
 		era: era.Modern, version: meta.Version, name: meta.ClientName, logLevel: meta.LogLevel,
-		capabilities: ownCapabilities(meta.Capabilities), principal: principal, asked: s.asked,
+		capabilities: ownCapabilities(meta.Capabilities), principal: a.principal, asked: s.asked,
 	}
 	c.member, leave = s.modernMember(c)
 	return c, leave, nil

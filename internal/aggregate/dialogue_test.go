@@ -23,7 +23,6 @@ import (
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/pool"
-	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
 
@@ -222,9 +221,9 @@ func (s *stage) compare(at string, want, got any) string {
 // doorOptions are what a test wants of the door.
 type doorOptions struct {
 	puppets    []*puppet
-	only       string // the server whose door it is; "": all of them
-	token      string // that the door asks for
-	principal  string // whom the pipe belongs to; "": anonymous
+	only       string            // the server whose door it is; "": all of them
+	token      string            // that the door asks for
+	principal  *access.Principal // whom the pipe belongs to; nil: anonymous
 	masker     *mask.Masker
 	pageSize   int
 	answerTime time.Duration
@@ -254,7 +253,13 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 	}
 	door, err := aggregate.New(aggregate.Options{
 		Pool: f, Masker: o.masker, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
-		Token: secret.New(o.token), Version: "1.0", PageSize: o.pageSize, AnswerTime: o.answerTime,
+		Authenticate: func(_ context.Context, token string) (*access.Principal, access.Verdict) {
+			if o.token == "" || token != o.token {
+				return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid}
+			}
+			return access.TokenHolder(), access.Verdict{}
+		},
+		Version: "1.0", PageSize: o.pageSize, AnswerTime: o.answerTime,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -286,8 +291,8 @@ func newPipeClient(t *testing.T, o doorOptions) *pipeClient {
 	t.Helper()
 	door := newDoor(t, o)
 	principal := o.principal
-	if principal == "" && o.token == "" {
-		principal = access.Anonymous
+	if principal == nil && o.token == "" {
+		principal = access.Anonymous()
 	}
 	in, toDoor := io.Pipe()
 	fromDoor, out := io.Pipe()
@@ -328,7 +333,7 @@ func newPipeClient(t *testing.T, o doorOptions) *pipeClient {
 }
 
 // webOf serves a door's two routes over HTTP.
-func webOf(door *aggregate.Server, principal string) http.Handler {
+func webOf(door *aggregate.Server, principal *access.Principal) http.Handler {
 	web := downstream.NewHTTP(downstream.HTTPOptions{
 		Server: func(name, _ string) (downstream.Server, error) {
 			if name != "" {
@@ -337,7 +342,7 @@ func webOf(door *aggregate.Server, principal string) http.Handler {
 			return door.Aggregate(), nil
 		},
 		Known:           func() []string { return nil },
-		Check:           func(*http.Request) (string, access.Verdict) { return principal, access.Verdict{} },
+		Check:           func(*http.Request) (*access.Principal, access.Verdict) { return principal, access.Verdict{} },
 		MaxMessageBytes: 1 << 24,
 	})
 	mux := http.NewServeMux()

@@ -16,6 +16,7 @@ import (
 	"secateur/internal/era"
 	"secateur/internal/pool"
 	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
 	"secateur/internal/upstream"
 )
 
@@ -38,9 +39,20 @@ func (f *failure) answer(id rpc.ID) downstream.Answer {
 	return a
 }
 
-func unauthorized() *failure {
-	e := rpc.NewError(rpc.CodeUnauthorized, "this door asks for auth_token: send it as Authorization: Bearer … or in params.proxy.authToken")
-	return &failure{err: e, status: http.StatusUnauthorized, header: http.Header{"Www-Authenticate": {access.Challenge}}}
+// unauthorized is a message of which it is not known who sends it.
+func unauthorized(v access.Verdict) *failure {
+	if v.Reason == "" {
+		v.Reason = "this door asks who is calling: send a token as Authorization: Bearer … or in params.proxy.authToken"
+	}
+	return &failure{
+		err: rpchttp.UnauthorizedError(v.Reason, v.Cause), status: http.StatusUnauthorized, header: http.Header{"Www-Authenticate": {v.Header()}},
+	}
+}
+
+// unknownSession is a session in the hands of someone who did not open it: as unknown as any.
+func unknownSession() *failure {
+	f := downstream.UnknownSession()
+	return &failure{err: f.Err, status: f.Status}
 }
 
 func rateLimited(wait time.Duration) *failure {

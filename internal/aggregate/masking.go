@@ -29,7 +29,7 @@ func mayBeLong(m *rpc.Message, most int) bool {
 
 // mask cuts the long texts of a tool's result, each kept first.
 func (e *errand) mask(ctx context.Context, result []byte) []byte {
-	kept := e.s.cutter.Keep(ctx, e.conn, e.d.tool, result, func(m *mask.Masker) []mask.Cut {
+	kept := e.s.cutter.Keep(ctx, e.a.principal.Owner(), e.conn, e.d.tool, result, func(m *mask.Masker) []mask.Cut {
 		cuts := m.TextCuts(result)
 		if len(cuts) > 0 && era.ResultType(result) != era.Complete {
 			return nil

@@ -128,7 +128,7 @@ func (e *errand) park(ctx context.Context) reply {
 	if !again || sealed == "" {
 		return plain.begin(ctx)
 	}
-	st, err := e.s.seal.open(sealed, e.c.principal)
+	st, err := e.s.seal.open(sealed, e.c.principal.Key())
 	if err != nil || st.digest != plain.fingerprint() {
 		return refused(badState())
 	}
@@ -239,7 +239,7 @@ func (e *errand) await(ctx context.Context, p *parkedCall) reply {
 
 // wants answers the client with questions.
 func (e *errand) wants(questions []era.InputRequest, st state) reply {
-	result := era.AppendInputRequired(nil, questions, e.s.seal.close(st, e.c.principal))
+	result := era.AppendInputRequired(nil, questions, e.s.seal.close(st, e.c.principal.Key()))
 	r := e.a.result(result)
 	r.Stream = true
 	r.outcome = "input_required"

@@ -48,7 +48,7 @@ type (
 
 const stateSize = 2 + len(callID{}) + len(digest{})
 
-// close seals a state for a principal.
+// close seals a state for the principal of this key.
 func (s sealer) close(st state, principal string) string {
 	b := make([]byte, 0, stateSize)
 	b = append(b, st.kind, st.round)

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/cutting"
 	"secateur/internal/downstream"
@@ -16,7 +18,6 @@ import (
 	"secateur/internal/pool"
 	"secateur/internal/ratelimit"
 	"secateur/internal/rawjson"
-	"secateur/internal/secret"
 )
 
 // Options make a Server.
@@ -26,10 +27,12 @@ type Options struct {
 	Originals originals.Store // where originals go before they are cut
 	// MaskRepeats cuts what structuredContent says again of a text that is cut.
 	MaskRepeats bool
-	Token       secret.Text // that a request may bring in params.proxy.authToken; empty: none is asked
 	Limit       *ratelimit.Local
-	PageSize    int // items of a list on a page at most; 0: all
-	Version     string
+	// Authenticate says whose token a message brings in params.proxy.authToken.
+	Authenticate func(ctx context.Context, token string) (*access.Principal, access.Verdict)
+
+	PageSize int // items of a list on a page at most; 0: all
+	Version  string
 
 	// GreetingWait is how long an answer to initialize waits for what servers that are still starting say about
 	// themselves; their lists are waited for later, and longer. Default five seconds.
@@ -58,8 +61,8 @@ type Server struct {
 
 // New makes a Server.
 func New(opt Options) (*Server, error) {
-	if opt.Pool == nil || opt.Masker != nil && opt.Originals == nil {
-		return nil, errors.New("aggregate: a pool, and for masking a store, are needed")
+	if opt.Pool == nil || opt.Authenticate == nil || opt.Masker != nil && opt.Originals == nil {
+		return nil, errors.New("aggregate: a pool, a way to tell callers apart and, for masking, a store are needed")
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -122,7 +125,7 @@ type scope struct {
 
 // Open makes the session of a client that has a connection of its own.
 func (sc *scope) Open(o downstream.Opening) downstream.Session {
-	return &session{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, quiet: make(chan struct{})}
+	return &session{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, opener: o.Principal, quiet: make(chan struct{})}
 }
 
 // Stateless makes the session for requests that stand alone.

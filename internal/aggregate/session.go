@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/era"
@@ -23,7 +24,9 @@ type session struct {
 	words    words
 	notices  notices
 	quiet    chan struct{} // closed when the client will say nothing more; nil: that is not known
-	trusted  atomic.Bool   // a token came in a request's body
+
+	opener *access.Principal                // who opened the connection, as far as that told
+	told   atomic.Pointer[access.Principal] // whom a token in a message named
 
 	mu     sync.Mutex
 	closed bool               // guarded by mu
@@ -31,12 +34,15 @@ type session struct {
 	modern map[string]*client // guarded by mu; by capabilities: connections to servers outlive the single request
 }
 
-// Principal is who the session's opener turned out to be; "" as long as only headers can tell.
-func (s *session) Principal() string {
-	if s.trusted.Load() {
-		return tokenPrincipal
+// Principal is whose session it is: who a message's token named, else who opened it; nil as long as neither is known.
+func (s *session) Principal() *access.Principal {
+	if s.link == nil {
+		return nil // requests that stand alone belong to many
 	}
-	return ""
+	if p := s.told.Load(); p != nil {
+		return p
+	}
+	return s.opener
 }
 
 // Handle answers a request.
@@ -48,23 +54,24 @@ func (s *session) Handle(ctx context.Context, req *rpc.Message, x downstream.Exc
 }
 
 func (s *session) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
-	req, principal, failed := s.admit(req, x)
+	req, principal, failed := s.admit(ctx, req, x)
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
+	ctx = access.NewContext(ctx, principal)
 	if s.link != nil { // a request that stands alone is cancelled by hanging up
 		var done func()
 		ctx, done = s.inFlight.Begin(ctx, req.ID)
 		defer done()
 	}
-	a := asked{Message: req, x: x, timing: t}
+	a := asked{Message: req, x: x, timing: t, principal: principal}
 	if req.Meta() != nil {
 		a.meta = era.ReadMeta(req.Params)
 	}
 	if req.Method == "initialize" && !a.isModern() {
 		return a.outcome(s.initialize(ctx, a))
 	}
-	c, leave, failed := s.clientOf(a, principal)
+	c, leave, failed := s.clientOf(a)
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
@@ -78,6 +85,8 @@ type asked struct {
 	x      downstream.Exchange
 	timing *timing
 	meta   era.Meta
+
+	principal *access.Principal // who sent it
 }
 
 // isModern tells the era of a request by what it says, in its params or in its headers.
@@ -145,7 +154,7 @@ func (s *session) dispatch(ctx context.Context, c *client, a asked) reply {
 
 // Notify takes a notification of the client.
 func (s *session) Notify(ctx context.Context, n *rpc.Message, x downstream.Exchange) {
-	n, ok := s.admitNotice(n, x)
+	n, ok := s.admitNotice(ctx, n, x)
 	if !ok {
 		return
 	}

@@ -20,9 +20,11 @@ import (
 // newAggregate builds the door for MCP clients.
 func (a *App) newAggregate() (*aggregate.Server, error) {
 	opt := aggregate.Options{
-		Pool:         a.servers.Pool,
-		Originals:    a.store,
-		Token:        a.cfg.AuthToken,
+		Pool:      a.servers.Pool,
+		Originals: a.store,
+		Authenticate: func(ctx context.Context, token string) (*access.Principal, access.Verdict) {
+			return a.auth.AuthenticateMessage(ctx, token, "/mcp")
+		},
 		Limit:        a.limit,
 		PageSize:     a.cfg.PageSize,
 		GreetingWait: a.cfg.FirstListWait / 2,
@@ -51,10 +53,8 @@ func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server)
 			names, err := catalog.ReadQuery(query)
 			return door.AggregateAsking(names), err
 		},
-		Known: a.servers.IDs,
-		Check: func(r *http.Request) (string, access.Verdict) {
-			return g.policy.CheckToken(requestOf(r))
-		},
+		Known:           a.servers.IDs,
+		Check:           callerOf,
 		MaxMessageBytes: a.cfg.MaxMessageBytes,
 		Metrics:         a.registry,
 		Log:             a.log,
@@ -72,16 +72,14 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	if err != nil {
 		return errors.Join(err, a.close())
 	}
-	principal, verdict := access.Policy{Token: a.cfg.AuthToken}.CheckToken(access.Request{Token: token})
-	if verdict.Kind != access.Allowed {
-		principal = ""
-	}
+	principal, _ := a.auth.AuthenticateMessage(ctx, token, "/mcp") // nil: the messages have to tell
 	defer a.tuneCollector()()
 	// The servers outlive the pipe: what is in flight needs them until it is answered.
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
+	back.Go(func() error { return a.auth.Run(serverCtx) })
 	err = downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
 		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/admin"
+	"secateur/internal/auth"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/originals"
@@ -29,6 +30,9 @@ type Options struct {
 	Log     *slog.Logger // nil discards
 	Environ []string     // what children may inherit of; the minimal base is taken from it
 	Home    string       // what ~ stands for in store.url
+
+	// StateDir is where tokens and the like of this user are kept; "": nowhere.
+	StateDir string
 
 	// StoreGiven makes the pruner alone use the configured store, even where the file names none.
 	StoreGiven bool
@@ -53,11 +57,14 @@ type App struct {
 	cfg      config.Settings
 	log      *slog.Logger
 	registry *prometheus.Registry
+	auth     *auth.Authenticator
 	store    originals.StoreCloser
 	servers  *servers
 	limit    *ratelimit.Local // one for all doors
 	closers  []io.Closer      // closed when all else is done
 	draining atomic.Bool
+
+	certificates *auth.Certificates // nil: no TLS
 }
 
 // New builds the program. It opens the store and starts nothing.
@@ -68,6 +75,9 @@ func New(opt Options) (*App, error) {
 		return nil, err
 	}
 	if a.servers, err = a.buildServers(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	if err := a.openAuth(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
@@ -119,6 +129,9 @@ func (a *App) close() error {
 
 // Run opens the doors and works until ctx is done; then it finishes what is in flight and takes everything down.
 func (a *App) Run(ctx context.Context) error {
+	if err := a.checkListen(a.cfg.Listen); err != nil {
+		return errors.Join(err, a.close())
+	}
 	ln, err := listen(ctx, a.cfg.Listen, "--listen")
 	if err != nil {
 		return errors.Join(err, a.close())
@@ -156,12 +169,8 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error {
-		if err := web.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	work.Go(func() error { return a.serveOn(web, ln) })
+	work.Go(func() error { return a.auth.Run(ctx) })
 	work.Go(func() error {
 		<-ctx.Done()
 		a.draining.Store(true)

@@ -1,25 +1,30 @@
 package app
 
 import (
+	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 
 	"secateur/internal/access"
+	"secateur/internal/auth"
 	"secateur/internal/datarate"
 	"secateur/internal/rpchttp"
 )
 
 // door is a handler for a caller who may come in.
-type door func(w http.ResponseWriter, r *http.Request, principal string)
+type door func(w http.ResponseWriter, r *http.Request, principal *access.Principal)
 
 // refusal answers a caller who may not, in the words of the door.
 type refusal func(w http.ResponseWriter, r *http.Request, v access.Verdict)
 
-// guard stands before every route: it turns away what a stranger's web page could send, asks for the token, and
+// guard stands before every route: it turns away what a stranger's web page could send, asks who is calling, and
 // catches what should never happen. No client behind it may send or read too slowly.
 type guard struct {
 	policy access.Policy
+	auth   *auth.Authenticator
 	log    *slog.Logger
 }
 
@@ -34,38 +39,77 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// site lets every caller in whose request is no web page's, and leaves it to the door to ask for the token.
+// site lets every caller in whose request is no web page's, and leaves it to the door to turn away who is not known: callerOf tells it.
 func (g guard) site(h http.Handler) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		if v := g.policy.CheckSite(requestOf(r)); v.Kind != access.Allowed {
 			rpchttp.Refuse(w, r, v)
 			return
 		}
-		h.ServeHTTP(w, r)
+		p, v := g.auth.Authenticate(r)
+		g.hold(w, r, p, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{p, v})))
+		})
 	})
 }
 
-// shut lets those in who have the token.
+// caller is what the guard found out about a request, for a door that is an http.Handler.
+type caller struct {
+	principal *access.Principal
+	verdict   access.Verdict
+}
+
+type callerKey struct{}
+
+func callerOf(r *http.Request) (*access.Principal, access.Verdict) {
+	c, ok := r.Context().Value(callerKey{}).(caller)
+	if !ok {
+		return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseMissing}
+	}
+	return c.principal, c.verdict
+}
+
+// shut lets those in who are known. What they have open ends when their token is revoked.
 func (g guard) shut(refuse refusal, d door) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
-		req := requestOf(r)
-		v := g.policy.CheckSite(req)
-		principal := ""
+		v := g.policy.CheckSite(requestOf(r))
+		var p *access.Principal
 		if v.Kind == access.Allowed {
-			principal, v = g.policy.CheckToken(req)
+			p, v = g.auth.Authenticate(r)
 		}
 		if v.Kind != access.Allowed {
 			refuse(w, r, v)
 			return
 		}
-		d(w, r, principal)
+		g.hold(w, r, p, d)
 	})
 }
 
-// knows reports whether this caller has the token, or none is asked.
-func (g guard) knows(r *http.Request) bool {
-	_, v := g.policy.CheckToken(requestOf(r))
-	return v.Kind == access.Allowed
+// hold serves a request that ends when its caller's token is revoked.
+func (g guard) hold(w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
+	ctx, release := g.auth.Hold(r.Context(), p)
+	defer release()
+	if ctx != r.Context() {
+		r = r.WithContext(ctx)
+	}
+	d(w, r, p)
+}
+
+// role lets those in who have one of these roles.
+func (g guard) role(d door, roles ...string) http.Handler {
+	return g.shut(plainRefusal, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+		if !p.HasRole(roles...) {
+			plainRefusal(w, r, access.Verdict{Kind: access.Forbidden, Reason: "this needs the role " + strings.Join(roles, " or ")})
+			return
+		}
+		d(w, r, p)
+	})
+}
+
+// isAdmin reports whether this caller may see how the program fares.
+func (g guard) isAdmin(r *http.Request) bool {
+	p, _ := g.auth.Authenticate(r)
+	return p.HasRole(access.RoleAdmin)
 }
 
 func (g guard) safely(h http.HandlerFunc) http.Handler {
@@ -87,16 +131,27 @@ func requestOf(r *http.Request) access.Request {
 	return access.Request{
 		ReadOnly: r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions,
 		Host:     r.Host, Origin: r.Header.Get("Origin"), FetchSite: r.Header.Get("Sec-Fetch-Site"),
-		Authorization: r.Header.Get("Authorization"), Token: r.Header.Get("X-Secateur-Token"),
 	}
 }
 
-// plainRefusal is the answer of a route that is no JSON-RPC door.
+// plainRefusal is the answer of a route that is no JSON-RPC door (RFC 9457).
 func plainRefusal(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
-	status := http.StatusForbidden
+	p := problem{Type: "about:blank", Title: "Forbidden", Status: http.StatusForbidden, Detail: v.Reason, Code: "forbidden"}
 	if v.Kind == access.Unauthorized {
-		w.Header().Set("WWW-Authenticate", access.Challenge)
-		status = http.StatusUnauthorized
+		w.Header().Set("WWW-Authenticate", v.Header())
+		p.Title, p.Status, p.Code, p.Reason = "Unauthorized", http.StatusUnauthorized, "unauthorized", string(v.Cause)
 	}
-	http.Error(w, v.Reason, status)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // a client that went away has no use for an error
+}
+
+// problem is a refusal as application/problem+json.
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	Code   string `json:"code"`
+	Reason string `json:"reason,omitempty"`
 }

@@ -37,13 +37,20 @@ func NewPruner(opt Options) (*Pruner, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
+	if err := a.openAuth(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
 	return &Pruner{a, server}, nil
 }
 
 // Run serves POST /rpc and GET /health until ctx is done.
 func (p *Pruner) Run(ctx context.Context) error {
 	s := p.app.cfg.Pruner
-	ln, err := listen(ctx, net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), "MCP_PRUNER_PORT")
+	addr := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
+	if err := p.app.checkListen(addr); err != nil {
+		return errors.Join(err, p.app.close())
+	}
+	ln, err := listen(ctx, addr, "MCP_PRUNER_PORT")
 	if err != nil {
 		return errors.Join(err, p.app.close())
 	}

@@ -12,6 +12,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admin"
 	"secateur/internal/aggregate"
+	"secateur/internal/auth"
 	"secateur/internal/downstream"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
@@ -41,8 +42,11 @@ func (a *App) routes() (*doors, error) {
 	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates, Store: a.storeState}
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", g.open(health.Alive))
-	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.knows(r)) }))
-	mux.Handle("GET /metrics", g.shut(plainRefusal, plain(telemetry.Handler(a.registry))))
+	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.isAdmin(r)) }))
+	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(a.registry)), access.RoleAdmin, access.RoleMetrics))
+	mux.Handle("GET /api/v1/whoami", g.shut(plainRefusal, whoami))
+	mux.Handle("GET "+auth.MetadataPath, g.open(a.auth.ServeMetadata))
+	mux.Handle("GET "+auth.MetadataPath+"/", g.open(a.auth.ServeMetadata))
 	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gate.Serve))
 	d := &doors{mux: mux, aggregate: aggregate, mcp: a.hangAggregate(mux, g, aggregate)}
 	hangChat(mux, g, chat)
@@ -81,14 +85,15 @@ func (a *App) newGateway() (*gateway.Gateway, error) {
 // guard is the one for a listener on this host.
 func (a *App) guard(host string) guard {
 	return guard{
-		policy: access.Policy{Token: a.cfg.AuthToken, Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
+		policy: access.Policy{Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
+		auth:   a.auth,
 		log:    a.log,
 	}
 }
 
 // plain is a door that does not care who its caller is.
 func plain(h http.Handler) door {
-	return func(w http.ResponseWriter, r *http.Request, _ string) { h.ServeHTTP(w, r) }
+	return func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }
 }
 
 // notFound says what there is instead.

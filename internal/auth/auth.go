@@ -33,7 +33,7 @@ type Authenticator struct {
 	publicURL string
 
 	tokens atomic.Pointer[tokens]
-	filed  atomic.Bool // there is a token file, and so something is asked
+	filed  atomic.Bool // there is or was a token file, and so something is asked: to revoke the last token opens no door
 	seen   mark        // of the token file; only Run changes it
 	jwt    *jwtVerifier
 	keys   map[string]*hmacKey
@@ -49,7 +49,7 @@ func New(opt Options) (*Authenticator, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &Authenticator{
-		opt: opt, file: TokenFileOf(opt.Settings, opt.StateDir), anonymous: access.Unasked(), keys: map[string]*hmacKey{},
+		opt: opt, file: TokenFileOf(opt.Settings, opt.StateDir), anonymous: access.Anonymous(), keys: map[string]*hmacKey{},
 		publicURL: strings.TrimSuffix(opt.PublicURL, "/"),
 	}
 	if opt.Settings.PublicURL != "" {
@@ -74,7 +74,9 @@ func New(opt Options) (*Authenticator, error) {
 func (a *Authenticator) take(filed []Token) {
 	all := a.gather(filed)
 	a.tokens.Store(&all)
-	a.filed.Store(len(filed) > 0)
+	if a.seen.exists || len(filed) > 0 {
+		a.filed.Store(true)
+	}
 }
 
 // Asks reports whether a credential is configured, so that callers have to show one.
@@ -144,9 +146,15 @@ func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access
 	if way == access.WayBearer {
 		r.Header.Del("Authorization")
 	}
-	r.Header.Del("X-Secateur-Token")
-	r.Header.Del("X-Secateur-Signature")
+	for _, name := range ownHeaders {
+		delete(r.Header, name)
+	}
 	return p, access.Verdict{}
+}
+
+// ownHeaders are the credentials' own, in canonical form.
+var ownHeaders = []string{
+	"X-Secateur-Token", "X-Secateur-Signature", "X-Secateur-Key", "X-Secateur-Timestamp", "X-Secateur-Nonce", "X-Secateur-Content-Sha256",
 }
 
 func (a *Authenticator) check(r *http.Request, way access.Way, text string) (*access.Principal, access.Cause) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,12 +17,12 @@ import (
 
 // Settings are the section [auth].
 type Settings struct {
-	PublicURL       string        `toml:"public_url"`       // how clients reach us; "": scheme and listen
-	TokenFile       string        `toml:"token_file"`       // "": tokens.json in the state directory
-	Default         string        `toml:"default"`          // where no rule matches: allow | deny
-	Explain         []string      `toml:"explain"`          // roles whose refusals name the rule
-	Audit           string        `toml:"audit"`            // off | log | file:PATH
-	PrivateNetworks []string      `toml:"private_networks"` // CIDRs that addresses named by a peer may reach
+	PublicURL       string        `toml:"public_url"` // how clients reach us; "": scheme and listen
+	TokenFile       string        `toml:"token_file"` // "": tokens.json in the state directory
+	Default         string        `toml:"-"`          // where no rule matches: allow | deny
+	Explain         []string      `toml:"-"`          // roles whose refusals name the rule
+	Audit           string        `toml:"-"`          // off | log | file:PATH
+	PrivateNetworks []string      `toml:"-"`          // CIDRs that addresses named by a peer may reach
 	Tokens          []Token       `toml:"tokens"`
 	JWT             *JWT          `toml:"jwt"` // nil: none are accepted
 	HMAC            []HMAC        `toml:"hmac"`
@@ -80,6 +81,16 @@ type TLS struct {
 	ClientCA   string `toml:"client_ca"`
 	ClientCRL  string `toml:"client_crl"`
 	ClientAuth string `toml:"client_auth"` // optional | required
+}
+
+// In is the section with its files looked for below dir, unless they are absolute.
+func (t TLS) In(dir string) TLS {
+	for _, name := range []*string{&t.Cert, &t.Key, &t.ClientCA, &t.ClientCRL} {
+		if *name != "" && !filepath.IsAbs(*name) {
+			*name = filepath.Join(dir, *name)
+		}
+	}
+	return t
 }
 
 // The words of client_auth.

@@ -28,7 +28,7 @@ func (a *Authenticator) gather(filed []Token) tokens {
 		all.add(t, false)
 	}
 	if !a.opt.Token.IsZero() {
-		all[sha256.Sum256([]byte(a.opt.Token.Reveal()))] = &holder{principal: access.SharedTokenHolder()}
+		all[sha256.Sum256([]byte(a.opt.Token.Reveal()))] = &holder{principal: access.TokenHolder()}
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/suggest"
 )
 
@@ -65,6 +66,7 @@ func (d *decoder) warn(at spot, format string, args ...any) {
 var (
 	durationType        = reflect.TypeFor[time.Duration]()
 	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
+	globsType           = reflect.TypeFor[access.Globs]() // where one stands, a list of them may
 )
 
 // decode puts a node into a Go value. Null leaves the default, as if the key were absent.
@@ -78,6 +80,10 @@ func (d *decoder) decode(n *node, v reflect.Value, at spot) {
 		fresh := reflect.New(t.Elem())
 		d.decode(n, fresh.Elem(), at)
 		v.Set(fresh)
+	case t == globsType && n.kind == kindString:
+		if text, ok := d.text(n, at); ok {
+			v.Set(reflect.ValueOf(access.Globs{text}))
+		}
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
 		if text, ok := d.text(n, at); ok {
 			if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {

@@ -66,6 +66,9 @@ func schemaOf(v reflect.Value, pattern string) *schema {
 		return inner
 	}
 	switch {
+	case t == globsType:
+		text := &schema{Type: "string"}
+		s.AnyOf = []*schema{text, {Type: "array", Items: text}}
 	case reflect.PointerTo(t).Implements(textUnmarshalerType):
 		s.Type = "string"
 		if m, ok := reflect.TypeAssert[encoding.TextMarshaler](v); ok {

@@ -98,11 +98,14 @@ func enumFile(pattern, word string) string {
 		}
 		return "[[servers]]\nid = \"a\"\n" + other + "\n" + key + " = \"" + word + "\"\n"
 	}
+	if pattern == "tls.client_auth" {
+		return "[tls]\ncert = \"c\"\nkey = \"k\"\nclient_ca = \"a\"\nclient_auth = \"" + word + "\"\n"
+	}
 	return pattern + " = \"" + word + "\"\n"
 }
 
 func TestRefusedKeysAreNoKeys(t *testing.T) {
-	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "acl", "limits", "auth", "tls", "pins", "admin"} {
+	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "acl", "limits", "pins", "auth.default", "admin"} {
 		if _, known := keys[pattern]; known {
 			t.Errorf("%s is both refused and known", pattern)
 		}

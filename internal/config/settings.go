@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/auth"
 	"secateur/internal/catalog"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
@@ -46,6 +47,8 @@ type Settings struct {
 	ContextPruning     chat.Pruning                 `toml:"context_pruning"`
 	Pruner             pruner.Settings              `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
 	Store              originals.Settings           `toml:"store"`
+	Auth               auth.Settings                `toml:"auth"`
+	TLS                auth.TLS                     `toml:"tls"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
 }
@@ -67,6 +70,7 @@ func defaults() Settings {
 		ContextPruning:      chat.DefaultPruning(),
 		Pruner:              pruner.Default(),
 		Store:               originals.Default(),
+		Auth:                auth.Default(),
 	}
 }
 
@@ -127,7 +131,8 @@ func (s Settings) validateListen() error {
 	if p, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(p, 10) != port {
 		return errors.New("listen: the port is not a number from 0 to 65535")
 	}
-	if !access.IsLoopback(host) && s.AuthToken.IsZero() {
+	// Whether the token file holds any is not for the configuration to know; the program looks when it starts.
+	if !access.IsLoopback(host) && s.AuthToken.IsZero() && !s.Auth.Asks() && s.Auth.TokenFile == "" {
 		return errors.New("listen: reachable from other machines, and nothing controls access; set auth_token, or listen on 127.0.0.1")
 	}
 	return nil

@@ -12,9 +12,6 @@ import (
 	"secateur/internal/upstream"
 )
 
-// Tenant owns the originals of the doors that use this package. All callers share one token, so they share one tenant.
-const Tenant = ""
-
 // Options make a Cutter.
 type Options struct {
 	Masker    *mask.Masker
@@ -51,9 +48,9 @@ type Server interface {
 // Exempts reports whether the settings of a server want the results of a tool whole. Tool is "" for what is no tool's.
 func (c *Cutter) Exempts(s Server, tool string) bool { return !s.Settings().Masked(tool) }
 
-// Keep keeps the originals of what find wants to cut out of a document, which is what a server's tool answered. Tool
+// Keep keeps for a tenant the originals of what find wants to cut out of a document, which is what a server's tool answered. Tool
 // is "" for what is no tool's. Nothing is looked for, and nothing kept, where the result is spared.
-func (c *Cutter) Keep(ctx context.Context, s Server, tool string, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
+func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
 	k := Kept{c: c, server: s.ID(), doc: doc}
 	if c.Exempts(s, tool) {
 		return k
@@ -63,7 +60,7 @@ func (c *Cutter) Keep(ctx context.Context, s Server, tool string, doc []byte, fi
 		return k
 	}
 	for _, cut := range cuts {
-		id, err := c.opt.Originals.Put(ctx, Tenant, cut.Text(doc))
+		id, err := c.opt.Originals.Put(ctx, tenant, cut.Text(doc))
 		if err != nil { // content fails open: what cannot be kept is not cut
 			c.metrics.unkept.WithLabelValues(k.server).Inc()
 			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "upstream", k.server, "chars", cut.Chars, "err", err)

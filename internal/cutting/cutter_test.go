@@ -66,7 +66,7 @@ func TestKeep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept := cutter.Keep(t.Context(), c.server, c.tool, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
+			kept := cutter.Keep(t.Context(), "team-a", c.server, c.tool, doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
 			if !c.cut {
 				if len(kept.IDs) > 0 {
 					t.Errorf("%q was cut", kept.IDs)
@@ -79,7 +79,7 @@ func TestKeep(t *testing.T) {
 			if got, want := string(kept.Append(nil)), `{"content":[{"type":"text","text":"xxxxx[`+kept.IDs[0]+`]xxxxx"}]}`; got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
-			if text, err := store.Get(t.Context(), cutting.Tenant, kept.IDs[0]); err != nil || text != strings.Repeat("x", 100) {
+			if text, err := store.Get(t.Context(), "team-a", kept.IDs[0]); err != nil || text != strings.Repeat("x", 100) {
 				t.Errorf("Get = %q, %v", text, err)
 			}
 		})

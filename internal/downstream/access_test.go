@@ -59,6 +59,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"a token in the body: notifies", "POST", "", note("x"), []string{nobody, inBody}, 202},
 		{"a token in the body: responds", "POST", "", response, []string{nobody, inBody}, 202},
 		{"a token in the body: another asks", "POST", "", call(1, "x"), []string{yours, inBody}, 404},
+		{"a wrong token is not made good by the body's", "POST", "", byBody, []string{"Authorization: Bearer wrong"}, 401},
 		{"a token in the body: ends it", "DELETE", "", "", []string{nobody, inBody}, 204},
 	} {
 		resp := h.ask(t, c.method, c.path, c.body, c.header...)
@@ -80,11 +81,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 			}
 		}
 	}
-	if got := h.sessions()[0].Opening.Principal; got != "mine" {
-		t.Errorf("opened by %q", got)
+	if got := h.sessions()[0].Opening.Principal; got == nil || got.Subject != "mine" {
+		t.Errorf("opened by %+v", got)
 	}
-	if got := h.sessions()[1].Opening.Principal; got != "" {
-		t.Errorf("opened by %q, want nobody known", got)
+	if got := h.sessions()[1].Opening.Principal; got != nil {
+		t.Errorf("opened by %+v, want nobody known", got)
 	}
 }
 

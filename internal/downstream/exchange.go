@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/rpc"
 )
 
@@ -53,8 +54,8 @@ func (x *exchange) Send(msg []byte) bool {
 // Header holds the header of the HTTP request.
 func (x *exchange) Header() http.Header { return x.r.Header }
 
-// Principal names the caller.
-func (x *exchange) Principal() string { return x.principal }
+// Principal is the caller.
+func (x *exchange) Principal() *access.Principal { return x.principal }
 
 // Streams reports whether the client takes a stream.
 func (x *exchange) Streams() bool { return x.accept.stream }
@@ -267,7 +268,7 @@ func takeIn(ctx context.Context, log *slog.Logger, s Session, msg *rpc.Message, 
 // notice is what is around a message that is not answered.
 type notice struct{ *request }
 
-func (notice) Send([]byte) bool      { return false }
-func (n notice) Header() http.Header { return n.r.Header }
-func (n notice) Principal() string   { return n.principal }
-func (notice) Streams() bool         { return false }
+func (notice) Send([]byte) bool               { return false }
+func (n notice) Header() http.Header          { return n.r.Header }
+func (n notice) Principal() *access.Principal { return n.principal }
+func (notice) Streams() bool                  { return false }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"secateur/internal/access"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
@@ -18,7 +17,7 @@ func (q *request) refuse(id rpc.ID, f *rpchttp.Failure) {
 	}
 	switch f.Status {
 	case http.StatusUnauthorized:
-		q.w.Header().Set("WWW-Authenticate", access.Challenge)
+		q.w.Header().Set("WWW-Authenticate", q.verdict.Header())
 	case http.StatusServiceUnavailable:
 		q.w.Header().Set("Retry-After", "30")
 	}
@@ -60,7 +59,7 @@ func (q *request) unauthorized() *rpchttp.Failure {
 	if reason == "" {
 		reason = "the session belongs to a caller with a token"
 	}
-	return &rpchttp.Failure{Status: http.StatusUnauthorized, Err: rpc.NewError(rpc.CodeUnauthorized, reason)}
+	return rpchttp.Unauthorized(reason, q.verdict.Cause)
 }
 
 func noSession() *rpchttp.Failure {
@@ -68,7 +67,8 @@ func noSession() *rpchttp.Failure {
 		"send initialize first and repeat the Mcp-Session-Id of its answer")
 }
 
-func unknownSession() *rpchttp.Failure {
+// UnknownSession is a session that there is not, or that is someone else's.
+func UnknownSession() *rpchttp.Failure {
 	return hinted(http.StatusNotFound, "there is no such session: it has ended or expired",
 		"send initialize without Mcp-Session-Id to open another")
 }

@@ -62,12 +62,12 @@ type fakeSession struct {
 	closed chan struct{}
 
 	mu   sync.Mutex
-	who  string   // a token in a message said so
-	seen []string // notifications and responses, in order
+	who  *access.Principal // a token in a message said so
+	seen []string          // notifications and responses, in order
 }
 
 // Principal is who a message's token named.
-func (s *fakeSession) Principal() string {
+func (s *fakeSession) Principal() *access.Principal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.who
@@ -76,14 +76,14 @@ func (s *fakeSession) Principal() string {
 func (s *fakeSession) Handle(ctx context.Context, req *rpc.Message, x downstream.Exchange) downstream.Answer {
 	if token, ok := req.ProxyToken(); ok && token == "body" {
 		s.mu.Lock()
-		s.who = "body's"
+		s.who = &access.Principal{Subject: "body's"}
 		s.mu.Unlock()
 	}
 	if req.Method == "initialize" {
 		if strings.Contains(string(req.Params), `"slow":true`) {
 			time.Sleep(time.Minute)
 		}
-		if x.Principal() == "" && s.Principal() == "" {
+		if x.Principal() == nil && s.Principal() == nil {
 			return refused(req, 401)
 		}
 		version := "2025-06-18"
@@ -165,16 +165,18 @@ func options(b *brain) downstream.HTTPOptions {
 	}
 }
 
-func checkToken(r *http.Request) (string, access.Verdict) {
+func checkToken(r *http.Request) (*access.Principal, access.Verdict) {
 	switch token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); token {
 	case "":
-		return access.Anonymous, access.Verdict{}
+		return access.Anonymous(), access.Verdict{}
 	case "none":
-		return "whoever", access.Verdict{Kind: access.Unauthorized, Reason: "send a token"}
+		return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseMissing, Reason: "send a token"}
+	case "wrong":
+		return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid, Reason: "send another token"}
 	case "stranger":
-		return "", access.Verdict{Kind: access.Forbidden, Reason: "go away"}
+		return nil, access.Verdict{Kind: access.Forbidden, Reason: "go away"}
 	default:
-		return token, access.Verdict{}
+		return &access.Principal{Subject: token}, access.Verdict{}
 	}
 }
 

@@ -22,9 +22,9 @@ type HTTPOptions struct {
 	Server func(name, query string) (Server, error)
 	// Known lists the names, for the answer to one that is not among them.
 	Known func() []string
-	// Check says who sent a request. Who is [access.Forbidden] is turned away. Who is [access.Unauthorized] is let
-	// through to the session with a principal of "", where the message itself may say who sent it.
-	Check func(*http.Request) (principal string, v access.Verdict)
+	// Check says who sent a request. Who is refused is turned away, but for those who have shown nothing: they are let
+	// through to the session without a principal, where the message itself may say who sent it.
+	Check func(*http.Request) (*access.Principal, access.Verdict)
 
 	MaxMessageBytes int64         // a larger request is refused
 	IdleTimeout     time.Duration // a session without request, stream and running call ends after this; 0: 30 min
@@ -80,8 +80,8 @@ type request struct {
 	w         wire
 	r         *http.Request
 	server    Server
-	scope     string // the name of server
-	principal string // "": no valid token came with it
+	scope     string            // the name of server
+	principal *access.Principal // nil: nothing that came with it says who sent it
 	verdict   access.Verdict
 	stranger  bool   // nothing says who sent it: no token, none in the message, and no session that would decide
 	version   string // of the protocol, as the header tells; "" if it does not
@@ -95,11 +95,11 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var badQuery error
 	q.server, badQuery = h.opt.Server(q.scope, r.URL.RawQuery)
 	switch {
-	case q.verdict.Kind == access.Forbidden, q.verdict.Kind == access.Unauthorized && q.server == nil:
+	case q.verdict.Kind == access.Forbidden, q.verdict.Kind == access.Unauthorized && (q.server == nil || q.verdict.Cause != access.CauseMissing):
 		rpchttp.Refuse(w, r, q.verdict)
 		return
 	case q.verdict.Kind == access.Unauthorized:
-		q.principal, q.stranger = "", true
+		q.principal, q.stranger = nil, true
 	}
 	if badQuery != nil {
 		q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusBadRequest, "the address: "+badQuery.Error()))

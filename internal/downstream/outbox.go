@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 
+	"secateur/internal/access"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 )
@@ -175,7 +176,7 @@ func (x *pipeExchange) Send(msg []byte) bool {
 func (x *pipeExchange) Header() http.Header { return nil }
 
 // Principal is who the pipe belongs to.
-func (x *pipeExchange) Principal() string { return x.opt.Principal }
+func (x *pipeExchange) Principal() *access.Principal { return x.opt.Principal }
 
 // Streams reports that messages can go ahead of the answer.
 func (x *pipeExchange) Streams() bool { return true }

@@ -20,7 +20,7 @@ func (q *request) plainSession() string {
 // send to. Its end is the session's.
 func (q *request) openPlain() {
 	switch {
-	case q.principal == "":
+	case q.principal == nil:
 		q.refuse(rpc.ID{}, q.unauthorized())
 		return
 	case !q.h.sessions.reserve():
@@ -65,7 +65,7 @@ func (q *request) postPlain(msg *rpc.Message, body rpchttp.Buffer) bool {
 func (q *request) callPlain(s *session, msg *rpc.Message, body rpchttp.Buffer) bool {
 	if !s.beginCall(q.r.Context().Done()) {
 		s.leave()
-		q.refuse(msg.ID, unknownSession())
+		q.refuse(msg.ID, UnknownSession())
 		return true
 	}
 	req := *msg

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"secateur/internal/access"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
@@ -193,7 +194,7 @@ func (q *request) exchangeIn(s *session) *exchange {
 // call has the session answer a request when it is its turn.
 func (q *request) call(s *session, msg *rpc.Message, x Exchange) Answer {
 	if !s.beginCall(q.r.Context().Done()) {
-		f := unknownSession()
+		f := UnknownSession()
 		if s.ctx.Err() == nil {
 			f = stopping()
 		}
@@ -210,34 +211,34 @@ func (q *request) session(id string, plain bool) (*session, *rpchttp.Failure) {
 	}
 	s := q.h.sessions.find(id)
 	if s == nil || s.scope != q.scope || s.plain != plain || !q.isOwner(s) || !s.use() {
-		return nil, unknownSession()
+		return nil, UnknownSession()
 	}
 	q.stranger = false // what it may do is decided for each message
 	return s, nil
 }
 
-// principalOf is who a session's messages have told to be its client; "" if none has.
-func principalOf(s *session) string {
-	if p, ok := s.inner.(interface{ Principal() string }); ok {
+// principalOf is who a session's messages have told to be its client; nil if none has.
+func principalOf(s *session) *access.Principal {
+	if p, ok := s.inner.(interface{ Principal() *access.Principal }); ok {
 		return p.Principal()
 	}
-	return ""
+	return nil
 }
 
 // isOwner tells whether a session may be this caller's: what it is, is known only of one with a token.
 func (q *request) isOwner(s *session) bool {
-	if q.principal == "" {
+	if q.principal == nil {
 		return true
 	}
 	owner := s.owner
-	if owner == "" {
+	if owner == nil {
 		owner = principalOf(s)
 	}
-	return owner == "" || owner == q.principal
+	return owner == nil || owner.Is(q.principal)
 }
 
 // mayUse tells whether the caller may do with a session what is not decided by the session itself: with a token, or
 // where a message of the session brought one, with knowing its id.
 func (q *request) mayUse(s *session) bool {
-	return q.principal != "" || s.owner == "" && principalOf(s) != ""
+	return q.principal != nil || s.owner == nil && principalOf(s) != nil
 }

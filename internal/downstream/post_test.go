@@ -228,7 +228,11 @@ func TestWhatIsKnownOfAMessage(t *testing.T) {
 	}
 	var got known
 	look := func(ctx context.Context, x downstream.Exchange) {
-		got = known{x.Header().Get("X-Some"), x.Principal(), x.Streams(), false, ctx.Value(http.LocalAddrContextKey) != nil}
+		who := ""
+		if p := x.Principal(); p != nil {
+			who = p.Subject
+		}
+		got = known{x.Header().Get("X-Some"), who, x.Streams(), false, ctx.Value(http.LocalAddrContextKey) != nil}
 	}
 	h := build(t, &brain{
 		handle: func(ctx context.Context, _ *fakeSession, req *rpc.Message, x downstream.Exchange) downstream.Answer {

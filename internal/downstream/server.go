@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"secateur/internal/access"
 	"secateur/internal/rpc"
 )
 
@@ -22,7 +23,7 @@ type Opener interface {
 
 // Opening is what is known of a client before its first message.
 type Opening struct {
-	Principal string // "": no valid token came with what opened the session
+	Principal *access.Principal // nil: nothing that came with what opened the session says who that was
 	Link      Link
 }
 
@@ -63,8 +64,8 @@ type Exchange interface {
 	Send(msg []byte) bool
 	// Header holds the header of the HTTP request; nil where there is none. It is not to be changed.
 	Header() http.Header
-	// Principal names the caller; "" where no valid token came with the request's header.
-	Principal() string
+	// Principal is the caller; nil where nothing that came with the request says who that is.
+	Principal() *access.Principal
 	// Streams reports whether Send leads anywhere. It does not where the client takes nothing but one JSON answer.
 	Streams() bool
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
 )
@@ -15,8 +16,8 @@ type session struct {
 	h     *HTTP
 	id    string
 	scope string
-	owner string // the principal that opened it; "": it has told in a message, or not at all
-	plain bool   // over HTTP+SSE
+	owner *access.Principal // who opened it; nil: that is told in a message, or not at all
+	plain bool              // over HTTP+SSE
 	inner Session
 	turns chan struct{} // holds a token for each request that runs
 

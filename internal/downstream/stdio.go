@@ -11,13 +11,14 @@ import (
 	"sync"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/rpc"
 )
 
 // StdioOptions say how a pair of pipes is served. Server and MaxMessageBytes are needed.
 type StdioOptions struct {
 	Server          Opener
-	Principal       string
+	Principal       *access.Principal
 	MaxMessageBytes int64         // a larger message is refused, and the pipe goes on
 	MaxInFlight     int           // requests that run at once, the next wait to be read; 0: 256
 	Grace           time.Duration // what requests have to end once nothing more comes in; 0: 2 s

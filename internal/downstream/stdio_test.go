@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/downstream"
 	"secateur/internal/rpc"
 )
@@ -32,7 +33,7 @@ type terminal struct {
 // plug serves a brain over pipes.
 func plug(ctx context.Context, t *testing.T, b *brain, change ...func(*downstream.StdioOptions)) *terminal {
 	t.Helper()
-	opt := downstream.StdioOptions{Server: b, Principal: "me", MaxMessageBytes: 1000}
+	opt := downstream.StdioOptions{Server: b, Principal: &access.Principal{Subject: "me"}, MaxMessageBytes: 1000}
 	for _, c := range change {
 		c(&opt)
 	}
@@ -91,8 +92,8 @@ func TestStdio(t *testing.T) {
 		if got := s.saw(); got != `one response "q" two response "big"` {
 			t.Errorf("saw %s, want all in order, and of the long answer that it failed", got)
 		}
-		if !isClosed(s) || s.Opening.Principal != "me" {
-			t.Errorf("closed %v, opened by %q", isClosed(s), s.Opening.Principal)
+		if !isClosed(s) || s.Opening.Principal.Subject != "me" {
+			t.Errorf("closed %v, opened by %+v", isClosed(s), s.Opening.Principal)
 		}
 		if rest, _ := io.ReadAll(p.out); len(rest) > 0 {
 			t.Errorf("%s", rest)

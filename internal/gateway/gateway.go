@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/access"
 	"secateur/internal/cutting"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
@@ -58,7 +59,7 @@ func New(opt Options) (*Gateway, error) {
 }
 
 // Serve answers one HTTP request of a principal who may call.
-func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal string) {
+func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if rpchttp.PostOnly(w, r) {
 		return
 	}
@@ -84,7 +85,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal string
 		return
 	}
 	if rpchttp.Counts(req.Method) {
-		if wait, ok := g.opt.Limit.Allow(principal); !ok {
+		if wait, ok := g.opt.Limit.Allow(principal.Key()); !ok {
 			g.refuse(w, server, req.ID, rpchttp.RateLimited(wait))
 			return
 		}
@@ -99,10 +100,10 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal string
 }
 
 // answer calls the server and writes what it says.
-func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, principal string, began time.Time) {
-	ctx, done := g.running.begin(r.Context(), callKey{up.ID(), principal, req.ID.Key()}, isLive(up))
+func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, principal *access.Principal, began time.Time) {
+	ctx, done := g.running.begin(r.Context(), callKey{up.ID(), principal.Key(), req.ID.Key()}, isLive(up))
 	defer done()
-	reply, err := g.call(ctx, up, req)
+	reply, err := g.call(access.NewContext(ctx, principal), up, req)
 	if err != nil {
 		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
 			g.metrics.count(up.ID(), "client_gone", began)
@@ -112,9 +113,9 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 		return
 	}
 	defer reply.Release()
-	out, kept := g.mask(ctx, up, req, reply)
+	out, kept := g.mask(ctx, principal.Owner(), up, req, reply)
 	if len(kept) > 0 {
-		g.announce(ctx, w.Header(), kept)
+		g.announce(ctx, principal.Owner(), w.Header(), kept)
 	}
 	rpchttp.Write(w, http.StatusOK, out.Bytes)
 	out.Release()
@@ -158,13 +159,13 @@ func isLive(up *upstream.Upstream) bool { return up.Settings().Transport != upst
 const notifyWait = 2 * time.Second
 
 // notify passes a notification on. Its sender is told nothing of the outcome.
-func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *rpc.Message, principal string) {
+func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *rpc.Message, principal *access.Principal) {
 	if isLive(up) {
 		switch n.Method {
 		case "notifications/initialized":
 			return // this connection's own handshake has said so
 		case "notifications/cancelled":
-			g.running.cancel(callKey{up.ID(), principal, n.RequestID().Key()})
+			g.running.cancel(callKey{up.ID(), principal.Key(), n.RequestID().Key()})
 			return
 		}
 	}

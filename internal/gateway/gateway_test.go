@@ -72,7 +72,7 @@ func newBench(t *testing.T, servers []upstream.Options, options ...option) *benc
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/mcp-gateway/{server}/rpc", func(w http.ResponseWriter, r *http.Request) { g.Serve(w, r, access.Anonymous) })
+	mux.HandleFunc("POST /api/mcp-gateway/{server}/rpc", func(w http.ResponseWriter, r *http.Request) { g.Serve(w, r, access.Anonymous()) })
 	b.door = httptest.NewServer(mux)
 	t.Cleanup(func() {
 		b.door.Close()

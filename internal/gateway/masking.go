@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"secateur/internal/cutting"
 	"secateur/internal/mask"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
@@ -16,7 +15,7 @@ import (
 
 // mask cuts the long observations of a reply, each kept first, and returns what is to be sent and the ids of what
 // was cut. Without a cut the reply's own bytes are returned.
-func (g *Gateway) mask(ctx context.Context, up *upstream.Upstream, req *rpc.Message, reply *upstream.Reply) (rpchttp.Buffer, []string) {
+func (g *Gateway) mask(ctx context.Context, tenant string, up *upstream.Upstream, req *rpc.Message, reply *upstream.Reply) (rpchttp.Buffer, []string) {
 	whole := rpchttp.Buffer{Bytes: reply.Raw}
 	if len(reply.Long) == 0 {
 		return whole, nil
@@ -25,7 +24,7 @@ func (g *Gateway) mask(ctx context.Context, up *upstream.Upstream, req *rpc.Mess
 	if req.Method == "tools/call" {
 		tool = req.Name
 	}
-	kept := g.cutter.Keep(ctx, up, tool, reply.Raw, func(m *mask.Masker) []mask.Cut { return m.Cuts(reply.Raw, reply.Long) })
+	kept := g.cutter.Keep(ctx, tenant, up, tool, reply.Raw, func(m *mask.Masker) []mask.Cut { return m.Cuts(reply.Raw, reply.Long) })
 	if len(kept.IDs) == 0 {
 		return whole, nil
 	}
@@ -44,11 +43,11 @@ const (
 )
 
 // announce names the originals in the answer's headers.
-func (g *Gateway) announce(ctx context.Context, h http.Header, ids []string) {
+func (g *Gateway) announce(ctx context.Context, tenant string, h http.Header, ids []string) {
 	h.Set(headerMasked, strconv.Itoa(len(ids)))
 	distinct := distinct(ids)
 	if len(distinct) > maxListed {
-		index, err := g.opt.Originals.Put(ctx, cutting.Tenant, strings.Join(distinct, "\n")+"\n")
+		index, err := g.opt.Originals.Put(ctx, tenant, strings.Join(distinct, "\n")+"\n")
 		if err != nil {
 			g.opt.Log.DebugContext(ctx, "list of originals not kept", "ids", len(distinct), "err", err)
 		} else {

@@ -10,7 +10,7 @@ import (
 func Refuse(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
 	f := &failure{status: http.StatusForbidden, kind: "permission_error", code: "forbidden", message: v.Reason}
 	if v.Kind == access.Unauthorized {
-		w.Header().Set("WWW-Authenticate", access.Challenge)
+		w.Header().Set("WWW-Authenticate", v.Header())
 		f.status, f.kind, f.code = http.StatusUnauthorized, "authentication_error", "invalid_api_key"
 	}
 	writeJSON(w, f.status, f.appendJSON(nil))

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
 	"secateur/internal/records"
@@ -44,7 +45,7 @@ func door(b *testing.B, provider, strategy string) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, "x") })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) })
 }
 
 func post(b *testing.B, srv *httptest.Server, body []byte) time.Duration {

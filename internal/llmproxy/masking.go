@@ -52,8 +52,8 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}()
 	in := chat.Input{
 		Conversation: conv, Masking: x.p.opt.Masking, Prices: x.to.prices, Now: x.p.opt.Now().Unix(),
-		Record: x.p.recall(ctx, conv),
-		ID:     func(text string) string { return originals.ID(x.p.opt.Tenant, text) },
+		Record: x.recall(ctx, conv),
+		ID:     func(text string) string { return originals.ID(x.tenant, text) },
 	}
 	var before bill.Account
 	if in.Record != nil {
@@ -75,7 +75,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	sent := plan.Record(nil)
 	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Account.Ratio(), ids: unnamed(plan.Cuts)}
 	x.rewritten = rewritten{conv: conv, plan: plan, before: before, pruned: len(plan.Cuts) - x.effect.masked}
-	x.flight = x.p.flights.start(x.p.recordKey(conv.Key()), &sent) // the last that can go wrong
+	x.flight = x.p.flights.start(x.recordKey(conv.Key()), &sent) // the last that can go wrong
 	return out, nil
 }
 
@@ -104,12 +104,13 @@ func (p *Proxy) trouble(ctx context.Context, what string, err error) {
 const maxPlaces = 1024
 
 // recall finds what was sent before of this conversation: the record of its longest known beginning.
-func (p *Proxy) recall(ctx context.Context, conv *chat.Conversation) *chat.Record {
+func (x *exchange) recall(ctx context.Context, conv *chat.Conversation) *chat.Record {
+	p := x.p
 	for i, place := range conv.Places() {
 		if i == maxPlaces {
 			break
 		}
-		key := p.recordKey(place.Key)
+		key := x.recordKey(place.Key)
 		if i > 0 { // one that is as long is no answer to ours, but the same request at the same time
 			if r := p.flights.find(ctx, key); r != nil {
 				return r
@@ -127,8 +128,8 @@ func (p *Proxy) recall(ctx context.Context, conv *chat.Conversation) *chat.Recor
 	return nil
 }
 
-func (p *Proxy) recordKey(k chat.Key) string { return "record/" + p.opt.Tenant + "/" + k.String() }
-func (p *Proxy) frozenKey(k chat.Key) string { return "frozen/" + p.opt.Tenant + "/" + k.String() }
+func (x *exchange) recordKey(k chat.Key) string { return "record/" + x.tenant + "/" + k.String() }
+func (x *exchange) frozenKey(k chat.Key) string { return "frozen/" + x.tenant + "/" + k.String() }
 
 // maxPruneChars bounds what is pruned at all. What is longer passes whole, and stays so.
 const maxPruneChars = 2_000_000
@@ -140,13 +141,13 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, r *chat.R
 	began := time.Now()
 	expired := func() bool { return ctx.Err() != nil || time.Since(began) > x.p.opt.PruneTime }
 	for _, job := range conv.Jobs(x.p.opt.Pruning, r) {
-		key := x.p.frozenKey(job.Key)
+		key := x.frozenKey(job.Key)
 		text := ""
 		if b, ok := x.p.opt.Records.Get(ctx, key); ok {
 			text = string(b)
 		} else if !expired() && conv.Messages[job.Message].Chars <= maxPruneChars {
 			original := conv.Text(job.Message)
-			id := originals.ID(x.p.opt.Tenant, original)
+			id := originals.ID(x.tenant, original)
 			if text, ok = conv.Prune(x.p.opt.Pruning, job, id, expired); !ok {
 				continue
 			}
@@ -179,7 +180,7 @@ func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
 		err := down
 		if err == nil {
 			var id string
-			if id, err = x.p.opt.Originals.Put(ctx, x.p.opt.Tenant, plan.Original(cut)); err == nil && id != cut.ID {
+			if id, err = x.p.opt.Originals.Put(ctx, x.tenant, plan.Original(cut)); err == nil && id != cut.ID {
 				err = fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"secateur/internal/access"
 	"secateur/internal/rawjson"
 )
 
@@ -46,7 +47,7 @@ type listed struct {
 // ServeModels lists what may be asked for: the aliases and what they stand for, and all that the providers list, as
 // provider/model. What the default provider lists can be asked for by its own name too. A provider that does not
 // answer soon is left out.
-func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal string) {
+func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if !p.admit(w, principal) {
 		return
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/datarate"
 )
 
 // ServeOther passes any other request under /v1 to the default provider: method, path, query, headers and body as
 // they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection. Only a
 // question for one model goes to whom the model is of. A path that only looks unlike that of chat completions is theirs.
-func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal string) {
+func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if strings.TrimRight(r.URL.Path, "/") == "/v1"+chatPath {
 		p.Serve(w, r, principal)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/access"
 	"secateur/internal/chat"
 	"secateur/internal/originals"
 	"secateur/internal/ratelimit"
@@ -27,7 +28,6 @@ type Options struct {
 	Originals    originals.Store // may be nil only where nothing is masked or pruned
 	OriginalsTTL time.Duration   // how long they live unused; 0: unknown, so that they are renewed with every request
 	Records      Records         // may be nil only where nothing is masked or pruned
-	Tenant       string          // whose originals and records these are
 
 	OwnToken     secret.Text      // what our own door asks for: it never reaches a provider
 	Limit        *ratelimit.Local // of chat requests; nil: none
@@ -115,12 +115,12 @@ func (p *Proxy) Close() error {
 }
 
 // Serve answers POST /v1/chat/completions for a principal who may call. Any other method is passed on.
-func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal string) {
+func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if !p.admit(w, principal) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		p.serveChat(w, r)
+		p.serveChat(w, r, principal)
 		return
 	}
 	p.pass(w, r)
@@ -128,15 +128,15 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal string) 
 
 // admit asks the limit, before anything of the request is read; where it is one too many the caller is told so. Every way
 // to a provider begins with it.
-func (p *Proxy) admit(w http.ResponseWriter, principal string) bool {
-	wait, ok := p.opt.Limit.Allow(principal)
+func (p *Proxy) admit(w http.ResponseWriter, principal *access.Principal) bool {
+	wait, ok := p.opt.Limit.Allow(principal.Key())
 	if !ok {
 		p.refuse(w, nil, rateLimited(wait))
 	}
 	return ok
 }
 
-func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	began := time.Now()
 	untouched.announce(w.Header())
 	body, bad := readBody(r, p.opt.MaxBodyBytes)
@@ -151,7 +151,7 @@ func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, nil, bad)
 		return
 	}
-	x := exchange{p: p, to: to, began: began, effect: untouched}
+	x := exchange{p: p, to: to, tenant: principal.Owner(), began: began, effect: untouched}
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 

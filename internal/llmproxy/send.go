@@ -14,6 +14,7 @@ import (
 type exchange struct {
 	p      *Proxy
 	to     target
+	tenant string // whose originals and records it makes
 	began  time.Time
 	effect effect
 	booked *chat.Record // what was written down of it; nil: nothing

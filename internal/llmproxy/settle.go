@@ -61,7 +61,7 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	x.booked = &r
 	b, err := r.AppendBinary(nil)
 	if err == nil {
-		err = x.p.opt.Records.Put(ctx, x.p.recordKey(x.conv.Key()), b)
+		err = x.p.opt.Records.Put(ctx, x.recordKey(x.conv.Key()), b)
 	}
 	if err != nil {
 		x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)

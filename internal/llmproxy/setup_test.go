@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/access"
 	"secateur/internal/chat"
 	"secateur/internal/datarate"
 	"secateur/internal/llmproxy"
@@ -110,13 +111,19 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	serve := func(w http.ResponseWriter, r *http.Request) { px.proxy.Serve(w, r, "somebody") }
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		px.proxy.Serve(w, r, &access.Principal{Subject: "somebody"})
+	}
 	mux.HandleFunc("/v1/chat/completions", serve)
 	mux.HandleFunc("/chat/completions", serve)
-	models := func(w http.ResponseWriter, r *http.Request) { px.proxy.ServeModels(w, r, "somebody") }
+	models := func(w http.ResponseWriter, r *http.Request) {
+		px.proxy.ServeModels(w, r, &access.Principal{Subject: "somebody"})
+	}
 	mux.HandleFunc("GET /v1/models", models)
 	mux.HandleFunc("GET /models", models)
-	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) { px.proxy.ServeOther(w, r, "somebody") })
+	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
+		px.proxy.ServeOther(w, r, &access.Principal{Subject: "somebody"})
+	})
 	guarded := datarate.Limits{}.Guard(mux)
 	px.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		px.running.Add(1)

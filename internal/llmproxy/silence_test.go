@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/llmproxy"
 )
 
@@ -78,8 +79,10 @@ func TestAProviderThatGoesSilentIsGivenUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				for path, serve := range map[string]http.HandlerFunc{
-					"/v1/chat/completions": func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, "somebody") },
-					"/v1/other":            func(w http.ResponseWriter, r *http.Request) { p.ServeOther(w, r, "somebody") },
+					"/v1/chat/completions": func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "somebody"}) },
+					"/v1/other": func(w http.ResponseWriter, r *http.Request) {
+						p.ServeOther(w, r, &access.Principal{Subject: "somebody"})
+					},
 				} {
 					w := httptest.NewRecorder()
 					began := time.Now()

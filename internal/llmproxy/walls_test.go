@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"secateur/internal/access"
 	"secateur/internal/datarate"
 	"secateur/internal/llmproxy"
 	"secateur/internal/ratelimit"
@@ -157,12 +158,12 @@ func TestAProvidersHeaderBlockIsBounded(t *testing.T) {
 func TestABodyThatComesTooSlowlyIsATimeout(t *testing.T) {
 	p := newProvider(t, jsonAnswer(smallAnswer))
 	px := newProxy(t, nil, one(p))
-	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, *access.Principal){
 		"/v1/chat/completions": px.proxy.Serve, "/v1/files": px.proxy.ServeOther,
 	} {
 		w := httptest.NewRecorder()
 		body := io.MultiReader(strings.NewReader(`{"model":`), iotest.ErrReader(datarate.ErrTooSlow))
-		serve(w, httptest.NewRequest(http.MethodPost, path, body), "somebody")
+		serve(w, httptest.NewRequest(http.MethodPost, path, body), access.Anonymous())
 		if w.Code != http.StatusRequestTimeout || !strings.Contains(w.Body.String(), `"code":"request_timeout"`) || w.Header().Get("Connection") != "close" {
 			t.Errorf("%s: answer %d %s %v, want a 408 that ends the connection", path, w.Code, w.Body, w.Header())
 		}

@@ -11,7 +11,7 @@ import (
 // ServeRPC answers a principal's POST with one JSON-RPC message. It is what curl expects, an HTTP status of 200 for
 // every JSON-RPC answer, and it is the Streamable HTTP of MCP for clients of both eras: without a session and without
 // a stream, which they are told by 405.
-func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal string) {
+func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if rpchttp.PostOnly(w, r) {
 		return
 	}
@@ -30,7 +30,7 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal stri
 		return
 	}
 	if rpchttp.Counts(msg.Method) {
-		if wait, ok := s.opt.Limit.Allow(principal); !ok {
+		if wait, ok := s.opt.Limit.Allow(principal.Key()); !ok {
 			rpchttp.RateLimited(wait).Write(w, msg.ID)
 			return
 		}
@@ -39,7 +39,7 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal stri
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	result, refused := s.tools.Answer(r.Context(), &msg)
+	result, refused := s.tools.Answer(access.NewContext(r.Context(), principal), &msg)
 	if refused != nil {
 		rpchttp.Write(w, statusOf(r.Header, refused), refused.AppendResponse(nil, msg.ID))
 		return
@@ -49,7 +49,7 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal stri
 
 // ServeHTTP is ServeRPC for a caller of whom nothing is known.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.ServeRPC(w, r, access.Anonymous)
+	s.ServeRPC(w, r, access.Anonymous())
 }
 
 // ServeHealth answers GET /health.

@@ -139,9 +139,9 @@ func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Resul
 
 // keep has the original kept. The id is a function of the text, so there is one even if the store refuses.
 func (s *Server) keep(ctx context.Context, text string) (id string, kept bool) {
-	id, err := s.opt.Originals.Put(ctx, s.opt.Tenant, text)
+	id, err := s.opt.Originals.Put(ctx, s.tenant(ctx), text)
 	if err != nil {
-		id = originals.ID(s.opt.Tenant, text)
+		id = originals.ID(s.tenant(ctx), text)
 		s.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "id", id, "bytes", len(text), "err", err)
 		return id, false
 	}

@@ -155,7 +155,7 @@ func skipChars(text string, n int) int {
 
 // original fetches an original, or tells the caller why there is none.
 func (s *Server) original(ctx context.Context, id string) (string, *rpc.Error) {
-	text, err := s.opt.Originals.Get(ctx, s.opt.Tenant, id)
+	text, err := s.opt.Originals.Get(ctx, s.tenant(ctx), id)
 	switch {
 	case err == nil:
 		s.metrics.recoveries.WithLabelValues("ok").Inc()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"secateur/internal/access"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/prune"
@@ -27,7 +28,7 @@ type Options struct {
 
 	Originals originals.Store
 	Rerank    Rerank // asked where the settings choose a backend other than the heuristic
-	Tenant    string // whose originals these are
+	Tenant    string // whose originals these are where the caller is not known
 	Version   string
 	Limit     *ratelimit.Local // of calls over HTTP; nil: none
 
@@ -85,3 +86,11 @@ func New(opt Options) (*Server, error) {
 
 // Serve answers one message; nil for a notification.
 func (s *Server) Serve(ctx context.Context, msg *rpc.Message) []byte { return s.tools.Serve(ctx, msg) }
+
+// tenant is whose originals a call is about.
+func (s *Server) tenant(ctx context.Context) string {
+	if p := access.FromContext(ctx); p != nil {
+		return p.Owner()
+	}
+	return s.opt.Tenant
+}

@@ -22,7 +22,7 @@ const (
 // ServeStdio serves the client at the other end of a pair of pipes, by the rules of downstream.ServeStdio.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
-		Server: s, Principal: access.Anonymous, MaxMessageBytes: s.opt.MaxMessageBytes,
+		Server: s, Principal: access.Anonymous(), MaxMessageBytes: s.opt.MaxMessageBytes,
 		MaxInFlight: maxAtOnce, Grace: lastAnswers, Log: s.opt.Log,
 	})
 }

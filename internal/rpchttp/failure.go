@@ -53,13 +53,28 @@ func Counts(method string) bool {
 	return method != "initialize" && method != "server/discover" && method != "ping"
 }
 
+// Unauthorized is a caller who has not shown who they are. The cause is missing where none is told.
+func Unauthorized(reason string, cause access.Cause) *Failure {
+	return &Failure{Status: http.StatusUnauthorized, Err: UnauthorizedError(reason, cause)}
+}
+
+// UnauthorizedError is Unauthorized for a door without HTTP.
+func UnauthorizedError(reason string, cause access.Cause) *rpc.Error {
+	if cause == "" {
+		cause = access.CauseMissing
+	}
+	e := rpc.NewError(rpc.CodeUnauthorized, reason)
+	e.Data.Extra = []byte(`"reason":"` + string(cause) + `"`)
+	return e
+}
+
 // Refuse answers a caller whom access control turned away. The id is read where the body gives it up easily: it is
 // the only part of it that is looked at.
 func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 	f := &Failure{Status: http.StatusForbidden, Err: rpc.NewError(rpc.CodeForbidden, v.Reason)}
 	if v.Kind == access.Unauthorized {
-		f = &Failure{Status: http.StatusUnauthorized, Err: rpc.NewError(rpc.CodeUnauthorized, v.Reason)}
-		w.Header().Set("WWW-Authenticate", access.Challenge)
+		f = Unauthorized(v.Reason, v.Cause)
+		w.Header().Set("WWW-Authenticate", v.Header())
 	}
 	const most = 64 << 10
 	var id rpc.ID
