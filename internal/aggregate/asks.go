@@ -95,7 +95,7 @@ type question struct {
 
 // ask puts a question to the client and waits for its answer, a whole response with the server's id.
 func (s *session) ask(ctx context.Context, q question) []byte {
-	s.log.InfoContext(ctx, "server asks the client", "upstream", q.server, "method", q.req.Method)
+	s.log.InfoContext(ctx, "server asks the client", "server", q.server, "method", q.req.Method)
 	ctx, cancel := context.WithTimeout(ctx, s.opt.AnswerTime)
 	defer cancel()
 	waiting := s.asks.add(q)

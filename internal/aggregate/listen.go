@@ -82,7 +82,7 @@ func (s *session) follow(ctx context.Context, c *client, m *pool.Member, l *list
 		}
 		l.words.set(server, original, uri)
 		if err := m.Subscribe(ctx, server, original); err != nil {
-			s.log.DebugContext(ctx, "resource not followed", "upstream", server, "err", err)
+			s.log.DebugContext(ctx, "resource not followed", "server", server, "err", err)
 			continue
 		}
 		honoured = append(honoured, uri)
@@ -173,7 +173,7 @@ func (l *listener) Notified(server string, m *rpc.Message) {
 
 // pass puts a server's notification on the stream.
 func (l *listener) pass(server string, m *rpc.Message) {
-	l.s.log.Debug("server notifies the client", "upstream", server, "method", m.Method)
+	l.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
 	own, err := rpc.ParseServer(l.s.forClient(server, m, l.words.outgoing(server, m)), 0)
 	if err == nil {
 		l.send(own.AppendWithMeta(nil, l.mark()))

@@ -1,11 +1,13 @@
 package aggregate
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
 	"secateur/internal/catalog"
 	"secateur/internal/era"
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
@@ -65,7 +67,7 @@ func (n *news) ListChanged(l catalog.List) {
 
 // Notified passes a server's notification on.
 func (n *news) Notified(server string, m *rpc.Message) {
-	n.s.log.Debug("server notifies the client", "upstream", server, "method", m.Method)
+	n.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
 	n.tell(n.s.forClient(server, m, n.s.words.outgoing(server, m)))
 }
 
@@ -98,6 +100,10 @@ func (n *news) send(msg []byte) bool { return n.s.link != nil && n.s.link.Send(m
 
 // forClient is a server's notification as the client is to get it.
 func (s *session) forClient(server string, m *rpc.Message, out catalog.Outgoing) []byte {
+	if params := withoutSubscription(m); !same(params, m.Params) {
+		bare := m.WithParams(params)
+		m = &bare
+	}
 	if s.only != "" {
 		return m.Raw
 	}
@@ -106,4 +112,13 @@ func (s *session) forClient(server string, m *rpc.Message, out catalog.Outgoing)
 		m = &renamed
 	}
 	return m.AppendWithMeta(nil, serverMark(server))
+}
+
+// withoutSubscription is a notification's params without the id of the subscription that it came by: that one is between
+// us and the server.
+func withoutSubscription(m *rpc.Message) []byte {
+	if !bytes.Contains(m.Meta(), []byte("subscriptionId")) {
+		return m.Params
+	}
+	return rawjson.RemoveWithin(m.Params, "_meta", era.MetaSubscription)
 }

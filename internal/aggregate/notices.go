@@ -82,7 +82,7 @@ func (s *session) notify(ctx context.Context, c *client, id string, n *rpc.Messa
 		err = conn.Notify(ctx, n)
 	}
 	if err != nil {
-		s.log.DebugContext(ctx, "notification not delivered", "upstream", id, "method", n.Method, "err", err)
+		s.log.DebugContext(ctx, "notification not delivered", "server", id, "method", n.Method, "err", err)
 	}
 }
 

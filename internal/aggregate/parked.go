@@ -289,7 +289,7 @@ func (p *parkedCall) Serve(ctx context.Context, m *rpc.Message) []byte {
 	q := &posed{key: "q" + strconv.Itoa(p.last), req: p.d.named(m), answer: make(chan []byte, 1)}
 	p.pending = append(p.pending, q)
 	p.mu.Unlock()
-	p.log.InfoContext(ctx, "server asks the client", "upstream", p.d.server, "method", m.Method)
+	p.log.InfoContext(ctx, "server asks the client", "server", p.d.server, "method", m.Method)
 	p.signal()
 	select {
 	case result := <-q.answer:

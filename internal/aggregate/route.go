@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ func (s *session) route(ctx context.Context, c *client, a asked) (destination, *
 	view := c.view(lists)
 	r, err := view.Route(a.Method, a.Params)
 	if err != nil {
+		if id, _, ok := strings.Cut(a.Name, catalog.ContractSeparator); ok && s.opt.Pool.IsDisabled(id) {
+			return destination{}, invalidParams("/name", fmt.Sprintf("server %q is disabled in the configuration", id))
+		}
 		return destination{}, paramsFailed(err)
 	}
 	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing()}

@@ -55,7 +55,7 @@ func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l 
 		work.Go(func() {
 			options := upstream.CallOptions{Own: true, Patient: true, Related: taskNews{l, server}}
 			if _, err := conn.Call(ctx, &req, options); err != nil {
-				s.log.DebugContext(ctx, "tasks not followed", "upstream", server, "err", err)
+				s.log.DebugContext(ctx, "tasks not followed", "server", server, "err", err)
 			}
 		})
 	}

@@ -54,6 +54,7 @@ func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server)
 			return door.AggregateAsking(names), err
 		},
 		Known:           a.servers.IDs,
+		IsDisabled:      a.servers.IsDisabled,
 		Check:           callerOf,
 		MaxMessageBytes: a.cfg.MaxMessageBytes,
 		Metrics:         a.registry,

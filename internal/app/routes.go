@@ -73,6 +73,7 @@ func (a *App) newGateway() (*gateway.Gateway, error) {
 	return gateway.New(gateway.Options{
 		Servers:         a.servers.Base,
 		IDs:             a.servers.sortedIDs,
+		IsDisabled:      a.servers.IsDisabled,
 		Masker:          masker,
 		Originals:       a.store,
 		Limit:           a.limit,

@@ -91,7 +91,7 @@ func (a *App) connect(s *servers, set upstream.Settings, c pool.Connection) (*up
 func (a *App) serverStates() (all []admin.ServerState) {
 	for _, st := range a.servers.Status() {
 		state := admin.ServerState{
-			ID: st.ID, State: string(st.State), Restarts: st.Restarts, Error: st.LastError,
+			ID: st.ID, State: string(st.State), Restarts: st.Restarts, Error: presentError(st.Status),
 			Tools: st.Tools, Resources: st.Resources, Templates: st.Templates, Prompts: st.Prompts,
 		}
 		for _, p := range st.Problems {
@@ -100,6 +100,14 @@ func (a *App) serverStates() (all []admin.ServerState) {
 		all = append(all, state)
 	}
 	return all
+}
+
+// presentError is why a server is not as it should be; what it has recovered from is over.
+func presentError(s upstream.Status) string {
+	if s.State == upstream.Ready {
+		return ""
+	}
+	return s.LastError
 }
 
 // sortedIDs are those of the servers that can be called, as a list for a person.

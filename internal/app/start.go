@@ -62,10 +62,7 @@ func stillStarting(states []pool.Status, now time.Time) (ids []string) {
 func serverStarts(states []pool.Status) []ServerStart {
 	all := make([]ServerStart, len(states))
 	for i, s := range states {
-		all[i] = ServerStart{ID: s.ID, State: string(s.State), Tools: s.Tools}
-		if s.State != upstream.Ready {
-			all[i].Error = s.LastError
-		}
+		all[i] = ServerStart{ID: s.ID, State: string(s.State), Tools: s.Tools, Error: presentError(s.Status)}
 	}
 	return all
 }

@@ -63,7 +63,7 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 		id, err := c.opt.Originals.Put(ctx, tenant, cut.Text(doc))
 		if err != nil { // content fails open: what cannot be kept is not cut
 			c.metrics.unkept.WithLabelValues(k.server).Inc()
-			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "upstream", k.server, "chars", cut.Chars, "err", err)
+			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "server", k.server, "chars", cut.Chars, "err", err)
 			continue
 		}
 		cut.ID = id

@@ -3,7 +3,6 @@ package downstream
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"secateur/internal/era"
 	"secateur/internal/rpc"
@@ -33,19 +32,8 @@ func (q *request) wrongMethod(allowed, text string) {
 
 // unknownServer is a path that names no server.
 func (q *request) unknownServer() *rpchttp.Failure {
-	name := q.scope
-	const most = 80
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	list := "none is configured"
-	if known := q.h.opt.Known(); len(known) > 0 {
-		list = "known are " + strings.Join(known, ", ")
-	}
-	return &rpchttp.Failure{
-		Status: http.StatusNotFound,
-		Err:    rpc.NewError(rpc.CodeUnknownServer, fmt.Sprintf("unknown server %q; %s", name, list)),
-	}
+	o := q.h.opt
+	return rpchttp.UnknownServer(q.scope, o.IsDisabled != nil && o.IsDisabled(q.scope), o.Known())
 }
 
 // unsupportedVersion is a revision of the protocol that is not spoken here.

@@ -22,6 +22,8 @@ type HTTPOptions struct {
 	Server func(name, query string) (Server, error)
 	// Known lists the names, for the answer to one that is not among them.
 	Known func() []string
+	// IsDisabled reports whether a name is that of a server which is switched off; nil: none is.
+	IsDisabled func(name string) bool
 	// Check says who sent a request. Who is refused is turned away, but for those who have shown nothing: they are let
 	// through to the session without a principal, where the message itself may say who sent it.
 	Check func(*http.Request) (*access.Principal, access.Verdict)

@@ -3,9 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
@@ -29,17 +27,6 @@ func failureOf(ctx context.Context, server string, err error) *rpchttp.Failure {
 	return &rpchttp.Failure{Status: http.StatusOK, Err: upstream.RPCError(server, err)}
 }
 
-func unknownServer(name string, known []string) *rpchttp.Failure {
-	const most = 80
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	list := "none is configured"
-	if len(known) > 0 {
-		list = "known are " + strings.Join(known, ", ")
-	}
-	return &rpchttp.Failure{
-		Status: http.StatusNotFound,
-		Err:    rpc.NewError(rpc.CodeUnknownServer, fmt.Sprintf("unknown server %q; %s", name, list)),
-	}
+func (g *Gateway) unknownServer(name string) *rpchttp.Failure {
+	return rpchttp.UnknownServer(name, g.opt.IsDisabled != nil && g.opt.IsDisabled(name), g.opt.IDs())
 }

@@ -23,6 +23,7 @@ import (
 type Options struct {
 	Servers         func(id string) *upstream.Upstream // nil for an id that is not known
 	IDs             func() []string                    // the known ids, for the answer to an unknown one
+	IsDisabled      func(id string) bool               // it is switched off in the configuration; nil: none is
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Limit           *ratelimit.Local // nil: none
@@ -81,7 +82,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		return
 	}
 	if up == nil {
-		g.refuse(w, server, req.ID, unknownServer(r.PathValue("server"), g.opt.IDs()))
+		g.refuse(w, server, req.ID, g.unknownServer(r.PathValue("server")))
 		return
 	}
 	if rpchttp.Counts(req.Method) {
@@ -172,6 +173,6 @@ func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *rpc.Mess
 	ctx, stop := context.WithTimeout(ctx, notifyWait)
 	defer stop()
 	if err := up.Notify(ctx, n); err != nil {
-		g.opt.Log.DebugContext(ctx, "notification not delivered", "upstream", up.ID(), "method", n.Method, "err", err)
+		g.opt.Log.DebugContext(ctx, "notification not delivered", "server", up.ID(), "method", n.Method, "err", err)
 	}
 }

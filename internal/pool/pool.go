@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,4 +214,9 @@ func (f *Pool) IDs() []string {
 		ids[i] = s.settings.ID
 	}
 	return ids
+}
+
+// IsDisabled reports whether there is a server of that id which the configuration has switched off.
+func (f *Pool) IsDisabled(id string) bool {
+	return slices.ContainsFunc(f.all, func(s *server) bool { return s.settings.ID == id && s.settings.Disabled })
 }

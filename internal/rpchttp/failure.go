@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"secateur/internal/access"
@@ -38,6 +39,23 @@ func InvalidRequest(status int, text string) *Failure {
 // TooLarge is a request over the limit.
 func TooLarge(limit int64) *Failure {
 	return InvalidRequest(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than max_message_bytes (%d)", limit))
+}
+
+// UnknownServer is a server that is not known, or is switched off in the configuration; known are the ids of the others.
+func UnknownServer(name string, disabled bool, known []string) *Failure {
+	const most = 80
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	list := "none is configured"
+	if len(known) > 0 {
+		list = "known are " + strings.Join(known, ", ")
+	}
+	text := fmt.Sprintf("unknown server %q; %s", name, list)
+	if disabled {
+		text = fmt.Sprintf("server %q is disabled in the configuration; %s", name, list)
+	}
+	return &Failure{Status: http.StatusNotFound, Err: rpc.NewError(rpc.CodeUnknownServer, text)}
 }
 
 // RateLimited is a call too many.

@@ -110,7 +110,7 @@ func New(opt Options) (*Upstream, error) {
 	opt = opt.withDefaults()
 	u := &Upstream{
 		opt:     opt,
-		log:     opt.Log.With("upstream", opt.Settings.ID),
+		log:     opt.Log.With("server", opt.Settings.ID),
 		timeout: seconds(opt.Settings.ResponseTimeout, opt.ResponseTimeout),
 		turns:   newTurns(opt.InFlight, opt.Waiting),
 		opened:  newOpenings(opt.Opened),
