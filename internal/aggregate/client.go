@@ -20,7 +20,7 @@ type client struct {
 	asked        catalog.ClientSettings // the names it asks for itself
 	member       *pool.Member
 	principal    *access.Principal // of the modern era: who sent the request
-	news         *news             // what a legacy client hears outside its calls; nil for modern ones
+	feed         *clientFeed       // what a legacy client hears outside its calls; nil for modern ones
 
 	logLevel string                 // modern: how much it wants to hear; "": nothing
 	level    atomic.Pointer[string] // legacy: the same, nil where it has not said
@@ -41,17 +41,17 @@ func (c *client) view(lists *catalog.Catalog) *catalog.View {
 // named is lists with the names that the client wants.
 func (c *client) named(lists *catalog.Catalog) *catalog.View { return lists.ForAsking(c.name, c.asked) }
 
-// maxModern bounds the kinds of modern clients whose connections a session keeps; further ones keep theirs for the
+// maxModern bounds the kinds of modern clients whose connections a clientConn keeps; further ones keep theirs for the
 // request.
 const maxModern = 8
 
 // clientOf finds out who sends a request. Leave is called when it is answered.
-func (s *session) clientOf(a asked) (c *client, leave func(), failed *failure) {
+func (s *clientConn) clientOf(a request) (c *client, leave func(), failed *failure) {
 	meta := a.meta
 	if !a.isModern() {
 		c = s.legacyClient()
 		if a.Method != "ping" {
-			c.news.begin() // whoever asks is ready
+			c.feed.begin() // whoever asks is ready
 		}
 		return c, func() {}, nil
 	}
@@ -70,7 +70,7 @@ func (s *session) clientOf(a asked) (c *client, leave func(), failed *failure) {
 func ownCapabilities(raw []byte) []byte { return bytes.Clone(era.NormalCapabilities(raw)) }
 
 // legacyClient is the one that said initialize. One that did not is taken as it comes, without capabilities.
-func (s *session) legacyClient() *client {
+func (s *clientConn) legacyClient() *client {
 	s.mu.Lock()
 	c := s.legacy
 	s.mu.Unlock()
@@ -81,12 +81,12 @@ func (s *session) legacyClient() *client {
 }
 
 // become joins the servers as this client. A client that initializes again takes the place of the one before.
-func (s *session) become(c *client, replace bool) *client {
-	c.news = newNews(s, c)
+func (s *clientConn) become(c *client, replace bool) *client {
+	c.feed = newClientFeed(s, c)
 	c.asked = s.asked
 	c.member = s.opt.Pool.Join(pool.Client{
 		Era: era.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
-	}, c.news)
+	}, c.feed)
 	s.mu.Lock()
 	old := s.legacy
 	if old != nil && !replace || s.closed {
@@ -106,7 +106,7 @@ func (s *session) become(c *client, replace bool) *client {
 }
 
 // modernMember joins the servers for a modern request: for itself alone or, on a connection, until that ends.
-func (s *session) modernMember(c *client) (m *pool.Member, leave func()) {
+func (s *clientConn) modernMember(c *client) (m *pool.Member, leave func()) {
 	join := func() *pool.Member {
 		return s.opt.Pool.Join(pool.Client{
 			Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
@@ -134,7 +134,7 @@ func (s *session) modernMember(c *client) (m *pool.Member, leave func()) {
 }
 
 // servers are the ids of those that the client reaches.
-func (s *session) servers() []string {
+func (s *clientConn) servers() []string {
 	if s.only != "" {
 		return []string{s.only}
 	}

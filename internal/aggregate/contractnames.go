@@ -33,7 +33,7 @@ func (n *contractNames) first(client string) bool {
 
 // noteContractNames tells the operator, once for each client, that the tools it lists have names which a client that hands
 // them to a model as they are cannot use: the models' APIs take no colon.
-func (s *session) noteContractNames(ctx context.Context, c *client, v *catalog.View) {
+func (s *clientConn) noteContractNames(ctx context.Context, c *client, v *catalog.View) {
 	if !strings.Contains(v.Naming().Separator, ":") || !s.contractNames.first(c.name) {
 		return
 	}

@@ -272,6 +272,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 	}()
 	t.Cleanup(func() {
 		door.Close()
+		door.Wait()
 		cancel()
 		<-ended
 	})

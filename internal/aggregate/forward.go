@@ -12,11 +12,11 @@ import (
 	"secateur/internal/upstream"
 )
 
-// errand is a request on its way to a server.
-type errand struct {
-	s    *session
+// proxiedCall is a client's request on its way to a server, and the way back.
+type proxiedCall struct {
+	s    *clientConn
 	c    *client
-	a    asked
+	a    request
 	d    destination
 	conn *pool.Conn
 	peer era.Era // of the server
@@ -24,14 +24,14 @@ type errand struct {
 	token rpc.ID // under which the client of a parked call hears of its progress
 }
 
-// forward has a server answer.
-func (s *session) forward(ctx context.Context, c *client, a asked, d destination) reply {
+// forward has a server answer. How long it may take is the connection's to say (upstream, response_timeout).
+func (s *clientConn) forward(ctx context.Context, c *client, a request, d destination) reply {
 	a.timing.server = d.server
 	conn, err := c.member.Conn(ctx, d.server)
 	if err != nil {
 		return refused(callFailed(ctx, d.server, err))
 	}
-	e := errand{s: s, c: c, a: a, d: d, conn: conn, peer: era.Legacy}
+	e := proxiedCall{s: s, c: c, a: a, d: d, conn: conn, peer: era.Legacy}
 	if peer, err := conn.Peer(ctx); err == nil {
 		e.peer = peer.Era
 	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
@@ -45,7 +45,7 @@ func (s *session) forward(ctx context.Context, c *client, a asked, d destination
 }
 
 // bridge has a server of one era answer a client of another, or of the same.
-func (e *errand) bridge(ctx context.Context) reply {
+func (e *proxiedCall) bridge(ctx context.Context) reply {
 	switch {
 	case e.peer == e.c.era:
 		return e.through(ctx)
@@ -68,7 +68,7 @@ func bridged(method string) bool {
 }
 
 // through passes a request between equals.
-func (e *errand) through(ctx context.Context) reply {
+func (e *proxiedCall) through(ctx context.Context) reply {
 	options, failed := e.options(ctx)
 	if failed != nil {
 		return refused(failed)
@@ -81,7 +81,7 @@ func (e *errand) through(ctx context.Context) reply {
 }
 
 // message is the request with these params.
-func (e *errand) message(params []byte) *rpc.Message {
+func (e *proxiedCall) message(params []byte) *rpc.Message {
 	if same(params, e.a.Params) {
 		return e.a.Message
 	}
@@ -90,7 +90,7 @@ func (e *errand) message(params []byte) *rpc.Message {
 }
 
 // options has what the server sends for the call go to the client.
-func (e *errand) options(ctx context.Context) (upstream.CallOptions, *failure) {
+func (e *proxiedCall) options(ctx context.Context) (upstream.CallOptions, *failure) {
 	o := upstream.CallOptions{Related: &relay{e, ctx}}
 	if e.d.raw == nil {
 		return o, nil
@@ -108,7 +108,7 @@ func (e *errand) options(ctx context.Context) (upstream.CallOptions, *failure) {
 }
 
 // finish turns the server's answer into the client's.
-func (e *errand) finish(ctx context.Context, r *upstream.Reply) reply {
+func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 	out := reply{Answer: downstream.Answer{Body: r.Raw, Stream: true, Release: r.Release}}
 	if r.Error != nil {
 		out.outcome = "server_error"
@@ -137,7 +137,7 @@ func (e *errand) finish(ctx context.Context, r *upstream.Reply) reply {
 }
 
 // finishError passes a server's error on, in the words of the client's era.
-func (e *errand) finishError(r *upstream.Reply, out reply) reply {
+func (e *proxiedCall) finishError(r *upstream.Reply, out reply) reply {
 	failed := r.Error
 	if data := r.ErrorData(); data != nil && e.d.renames {
 		if now := e.d.out.ErrorData(data); !same(now, data) {
@@ -163,3 +163,6 @@ func (e *errand) finishError(r *upstream.Reply, out reply) reply {
 	}
 	return out
 }
+
+// same tells whether two slices are one and the same: nothing was rewritten.
+func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }

@@ -12,8 +12,8 @@ import (
 	"secateur/internal/upstream"
 )
 
-// initialize makes the session's client.
-func (s *session) initialize(ctx context.Context, a asked) reply {
+// initialize answers the legacy handshake (2025-11-25, basic/lifecycle) and makes the connection's client.
+func (s *clientConn) initialize(ctx context.Context, a request) reply {
 	version := era.Agreed(rawjson.GetText(a.Params, "protocolVersion"))
 	c := &client{
 		era: era.Legacy, version: version,
@@ -37,19 +37,19 @@ const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subsc
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
 // addInstructions adds the member that joins what the servers say about their use, if any of them does.
-func (s *session) addInstructions(ctx context.Context, c *client, peers []pool.Peer, o *rawjson.Object) {
+func (s *clientConn) addInstructions(ctx context.Context, c *client, peers []pool.Peer, o *rawjson.Object) {
 	if text := s.instructions(ctx, c, peers); text != "" {
 		o.Text("instructions", text)
 	}
 }
 
-func (s *session) peers(ctx context.Context, c *client) []pool.Peer {
+func (s *clientConn) peers(ctx context.Context, c *client) []pool.Peer {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.GreetingWait)
 	defer cancel()
 	return c.member.Peers(ctx)
 }
 
-func (s *session) instructions(ctx context.Context, c *client, peers []pool.Peer) string {
+func (s *clientConn) instructions(ctx context.Context, c *client, peers []pool.Peer) string {
 	var said []catalog.ServerInstructions
 	recoverTool := ""
 	for _, p := range peers {
@@ -67,7 +67,7 @@ func (s *session) instructions(ctx context.Context, c *client, peers []pool.Peer
 }
 
 // recoverTool is what this client calls the tool that gives back what was cut.
-func (s *session) recoverTool(ctx context.Context, c *client, server string) string {
+func (s *clientConn) recoverTool(ctx context.Context, c *client, server string) string {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.GreetingWait)
 	defer cancel()
 	lists, _ := c.member.Catalog(ctx)
@@ -76,7 +76,7 @@ func (s *session) recoverTool(ctx context.Context, c *client, server string) str
 }
 
 // initializeOnly is the one server's own result, in the version that was agreed on with the client.
-func (s *session) initializeOnly(ctx context.Context, c *client, a asked) reply {
+func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) reply {
 	peer, failed := s.peerOf(ctx, c)
 	if failed != nil {
 		return refused(failed)
@@ -86,7 +86,7 @@ func (s *session) initializeOnly(ctx context.Context, c *client, a asked) reply 
 }
 
 // peerOf is what the one server says about itself.
-func (s *session) peerOf(ctx context.Context, c *client) (*upstream.Peer, *failure) {
+func (s *clientConn) peerOf(ctx context.Context, c *client) (*upstream.Peer, *failure) {
 	conn, err := c.member.Conn(ctx, s.only)
 	if err != nil {
 		return nil, callFailed(ctx, s.only, err)
@@ -98,8 +98,8 @@ func (s *session) peerOf(ctx context.Context, c *client) (*upstream.Peer, *failu
 	return peer, nil
 }
 
-// discover says what we are to a modern client.
-func (s *session) discover(ctx context.Context, c *client, a asked) reply {
+// discover answers server/discover (2026-07-28, server/discover): what we are to a modern client.
+func (s *clientConn) discover(ctx context.Context, c *client, a request) reply {
 	if s.only != "" {
 		return s.discoverOnly(ctx, c, a)
 	}
@@ -116,7 +116,7 @@ func (s *session) discover(ctx context.Context, c *client, a asked) reply {
 }
 
 // discoverOnly is the one server's own result. A server that speaks only legacy is spoken to through us.
-func (s *session) discoverOnly(ctx context.Context, c *client, a asked) reply {
+func (s *clientConn) discoverOnly(ctx context.Context, c *client, a request) reply {
 	peer, failed := s.peerOf(ctx, c)
 	if failed != nil {
 		return refused(failed)

@@ -15,8 +15,8 @@ func isModernHeader(x downstream.Exchange) bool {
 	return h != nil && era.IsModern(h.Get(era.HeaderVersion))
 }
 
-// checkModern holds a modern request to the rules of its era.
-func checkModern(a asked, meta era.Meta) *failure {
+// checkModern holds a modern request to the rules of its era: headers (SEP-2243), then _meta.
+func checkModern(a request, meta era.Meta) *failure {
 	if h := a.x.Header(); h != nil {
 		if wrong := era.CheckHeaders(h, a.Message, meta); wrong != nil {
 			return badRequest(wrong)
@@ -32,7 +32,7 @@ func checkModern(a asked, meta era.Meta) *failure {
 }
 
 // paramHeaders checks the headers that repeat a tool's arguments and returns those that its server is to get.
-func paramHeaders(a asked, tool []byte) ([]era.ParamHeader, *failure) {
+func paramHeaders(a request, tool []byte) ([]era.ParamHeader, *failure) {
 	if !bytes.Contains(tool, []byte("x-mcp-header")) {
 		return nil, nil
 	}

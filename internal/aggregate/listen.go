@@ -13,8 +13,9 @@ import (
 	"secateur/internal/rpc"
 )
 
-// listen keeps a modern client informed, on the stream of this one request, until it goes away.
-func (s *session) listen(ctx context.Context, c *client, a asked) reply {
+// listen answers subscriptions/listen (2026-07-28, basic/patterns/subscriptions; SEP-2575): the stream of this one
+// request keeps a modern client informed until it goes away.
+func (s *clientConn) listen(ctx context.Context, c *client, a request) reply {
 	filter := rawjson.Get(a.Params, "notifications")
 	switch {
 	case !rawjson.IsObject(filter):
@@ -23,7 +24,7 @@ func (s *session) listen(ctx context.Context, c *client, a asked) reply {
 		e := rpc.NewError(rpc.CodeInvalidRequest, "subscriptions/listen is answered with a stream: accept text/event-stream")
 		return refused(&failure{err: e, status: http.StatusNotAcceptable})
 	}
-	l := &listener{s: s, a: a, wanted: map[catalog.List]bool{}}
+	l := &listenStream{s: s, a: a, wanted: map[catalog.List]bool{}}
 	for list, name := range listFilters {
 		l.wanted[list] = string(rawjson.Get(filter, name)) == "true" && s.changes(ctx, c, list)
 	}
@@ -55,7 +56,7 @@ var listFilters = map[catalog.List]string{
 }
 
 // changes reports whether a list may change: with one server, as it says itself.
-func (s *session) changes(ctx context.Context, c *client, l catalog.List) bool {
+func (s *clientConn) changes(ctx context.Context, c *client, l catalog.List) bool {
 	if s.only == "" {
 		return true
 	}
@@ -64,7 +65,7 @@ func (s *session) changes(ctx context.Context, c *client, l catalog.List) bool {
 }
 
 // follow subscribes to resources and returns those that can be followed, in the client's words.
-func (s *session) follow(ctx context.Context, c *client, m *pool.Member, l *listener, uris []string) (honoured []string) {
+func (s *clientConn) follow(ctx context.Context, c *client, m *pool.Member, l *listenStream, uris []string) (honoured []string) {
 	if len(uris) == 0 {
 		return nil
 	}
@@ -80,7 +81,7 @@ func (s *session) follow(ctx context.Context, c *client, m *pool.Member, l *list
 		if !ok {
 			continue
 		}
-		l.words.set(server, original, uri)
+		l.uris.set(server, original, uri)
 		if err := m.Subscribe(ctx, server, original); err != nil {
 			s.log.DebugContext(ctx, "resource not followed", "server", server, "err", err)
 			continue
@@ -90,12 +91,12 @@ func (s *session) follow(ctx context.Context, c *client, m *pool.Member, l *list
 	return honoured
 }
 
-// listener is what a subscriptions/listen hears.
-type listener struct {
-	s      *session
-	a      asked
+// listenStream is the stream of a subscriptions/listen.
+type listenStream struct {
+	s      *clientConn
+	a      request
 	wanted map[catalog.List]bool
-	words  words
+	uris   subscribedURIs
 
 	mu    sync.Mutex
 	open  bool     // guarded by mu; the client knows what it will hear
@@ -105,17 +106,17 @@ type listener struct {
 const maxEarly = 256
 
 // mark is the member of _meta that says which subscription a message is for.
-func (l *listener) mark() []byte {
+func (l *listenStream) mark() []byte {
 	var o rawjson.Object
 	o.Raw(era.MetaSubscription, []byte(l.a.ID.String()))
 	return o
 }
 
 // meta is an _meta with nothing but the mark.
-func (l *listener) meta() []byte { return slices.Concat([]byte{'{'}, l.mark(), []byte{'}'}) }
+func (l *listenStream) meta() []byte { return slices.Concat([]byte{'{'}, l.mark(), []byte{'}'}) }
 
 // acknowledge tells the client what it will hear, and then what has happened meanwhile.
-func (l *listener) acknowledge(uris, tasks []string) {
+func (l *listenStream) acknowledge(uris, tasks []string) {
 	params := rawjson.Object{'{'}
 	params.Begin("notifications")
 	for _, list := range []catalog.List{catalog.Tools, catalog.Prompts, catalog.Resources} {
@@ -140,7 +141,7 @@ func (l *listener) acknowledge(uris, tasks []string) {
 	l.open, l.early = true, nil
 }
 
-func (l *listener) send(msg []byte) {
+func (l *listenStream) send(msg []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -152,7 +153,7 @@ func (l *listener) send(msg []byte) {
 }
 
 // ListChanged tells the client to list anew.
-func (l *listener) ListChanged(list catalog.List) {
+func (l *listenStream) ListChanged(list catalog.List) {
 	if list == catalog.Templates {
 		list = catalog.Resources
 	}
@@ -164,7 +165,7 @@ func (l *listener) ListChanged(list catalog.List) {
 }
 
 // Notified passes on that a resource has changed. Nothing else belongs on this stream.
-func (l *listener) Notified(server string, m *rpc.Message) {
+func (l *listenStream) Notified(server string, m *rpc.Message) {
 	if m.Method != "notifications/resources/updated" {
 		return
 	}
@@ -172,15 +173,15 @@ func (l *listener) Notified(server string, m *rpc.Message) {
 }
 
 // pass puts a server's notification on the stream.
-func (l *listener) pass(server string, m *rpc.Message) {
+func (l *listenStream) pass(server string, m *rpc.Message) {
 	l.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
-	own, err := rpc.ParseServer(l.s.forClient(server, m, l.words.outgoing(server, m)), 0)
+	own, err := rpc.ParseServer(l.s.forClient(server, m, l.uris.outgoing(server, m)), 0)
 	if err == nil {
 		l.send(own.AppendWithMeta(nil, l.mark()))
 	}
 }
 
 // Requested refuses: a modern client is asked within its calls only.
-func (l *listener) Requested(_ context.Context, _ string, req *rpc.Message) []byte {
+func (l *listenStream) Requested(_ context.Context, _ string, req *rpc.Message) []byte {
 	return notOffered(req)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // list answers with a page of all servers' lists.
-func (s *session) list(ctx context.Context, c *client, a asked, l catalog.List) reply {
+func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.List) reply {
 	ask, err := catalog.ReadAsk(a.Params)
 	if err != nil {
 		return refused(paramsFailed(err))

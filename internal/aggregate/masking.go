@@ -13,7 +13,7 @@ import (
 
 // mayMask reports whether there may be something to cut in an answer. Most have been looked through for long strings
 // when they came.
-func (e *errand) mayMask(r *upstream.Reply) bool {
+func (e *proxiedCall) mayMask(r *upstream.Reply) bool {
 	s := e.s
 	if s.cutter == nil || s.only != "" || e.a.Method != "tools/call" {
 		return false
@@ -28,7 +28,7 @@ func mayBeLong(m *rpc.Message, most int) bool {
 }
 
 // mask cuts the long texts of a tool's result, each kept first.
-func (e *errand) mask(ctx context.Context, result []byte) []byte {
+func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
 	kept := e.s.cutter.Keep(ctx, e.a.principal.Owner(), e.conn, e.d.tool, result, func(m *mask.Masker) []mask.Cut {
 		cuts := m.TextCuts(result)
 		if len(cuts) > 0 && era.ResultType(result) != era.Complete {

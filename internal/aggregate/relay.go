@@ -9,7 +9,7 @@ import (
 
 // relay gives the client what a server sends in the middle of a call.
 type relay struct {
-	*errand
+	*proxiedCall
 	ctx context.Context // the call's: with it ends what the server wants to know for it
 }
 
@@ -26,7 +26,7 @@ func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
 	defer cancel()
 	defer context.AfterFunc(r.ctx, cancel)() //nolint:contextcheck // two lives end this one: the connection's and the call's
 	m = r.d.named(m)
-	return r.s.ask(ctx, question{r.d.server, r.conn, m, r.d.renames, r.send})
+	return r.s.askClient(ctx, serverRequest{r.d.server, r.conn, m, r.d.renames, r.send})
 }
 
 // notOffered is what a server gets that asks for what its client does not have.

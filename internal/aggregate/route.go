@@ -23,7 +23,7 @@ type destination struct {
 }
 
 // pass answers what is neither of the session nor of the handshake: lists, and what a server has to answer.
-func (s *session) pass(ctx context.Context, c *client, a asked) reply {
+func (s *clientConn) pass(ctx context.Context, c *client, a request) reply {
 	if s.only != "" {
 		return s.forward(ctx, c, a, s.onlyDestination(ctx, c, a))
 	}
@@ -52,7 +52,7 @@ func eraHas(e era.Era, method string) bool {
 }
 
 // onlyDestination is the one server, and nothing is changed.
-func (s *session) onlyDestination(ctx context.Context, c *client, a asked) destination {
+func (s *clientConn) onlyDestination(ctx context.Context, c *client, a request) destination {
 	d := destination{server: s.only, params: a.Params}
 	if a.Method == "tools/call" {
 		d.tool = a.Name
@@ -62,7 +62,7 @@ func (s *session) onlyDestination(ctx context.Context, c *client, a asked) desti
 }
 
 // route finds the server that a request is for.
-func (s *session) route(ctx context.Context, c *client, a asked) (destination, *failure) {
+func (s *clientConn) route(ctx context.Context, c *client, a request) (destination, *failure) {
 	if !catalog.Routed(a.Method) {
 		return s.routeUnknown(ctx, c, a)
 	}
@@ -85,7 +85,7 @@ func (s *session) route(ctx context.Context, c *client, a asked) (destination, *
 
 // listsFor are the lists that a request's names are looked up in. A name in the contract's own form names its server
 // by itself, so that nobody has to wait for other servers.
-func (s *session) listsFor(ctx context.Context, c *client, a asked) *catalog.Catalog {
+func (s *clientConn) listsFor(ctx context.Context, c *client, a request) *catalog.Catalog {
 	if id, _, ok := strings.Cut(a.Name, catalog.ContractSeparator); ok && slices.Contains(s.servers(), id) {
 		return known(ctx, c.member)
 	}
@@ -95,7 +95,7 @@ func (s *session) listsFor(ctx context.Context, c *client, a asked) *catalog.Cat
 
 // routeUnknown is for a method that the protocol does not have, or not yet: it goes to the server that its name or
 // URI belongs to.
-func (s *session) routeUnknown(ctx context.Context, c *client, a asked) (destination, *failure) {
+func (s *clientConn) routeUnknown(ctx context.Context, c *client, a request) (destination, *failure) {
 	if a.Name == "" && a.URI == "" {
 		return destination{}, unknownMethod(a.Method)
 	}

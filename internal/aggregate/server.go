@@ -51,6 +51,7 @@ type Server struct {
 	log     *slog.Logger
 	info    []byte // serverInfo, JSON
 	parked  parkedCalls
+	jobs    *background
 	seal    sealer
 	metrics metrics
 	cutter  *cutting.Cutter // nil: nothing is cut
@@ -81,7 +82,7 @@ func New(opt Options) (*Server, error) {
 	info.Text("name", "secateur")
 	info.Text("title", "secateur")
 	info.Text("version", opt.Version)
-	s := &Server{opt: opt, log: opt.Log, info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
+	s := &Server{opt: opt, log: opt.Log, jobs: newBackground(), info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
 	if opt.Masker != nil {
 		s.cutter, err = cutting.New(cutting.Options{
 			Masker: opt.Masker, Originals: opt.Originals, Door: "mcp", Metrics: opt.Metrics, Log: opt.Log,
@@ -113,8 +114,11 @@ func (s *Server) Only(id string) downstream.Server {
 	return &scope{server: s, only: id}
 }
 
-// Close ends what waits for clients to come back.
+// Close ends what waits for clients to come back. What has a client still goes on.
 func (s *Server) Close() { s.parked.close() }
+
+// Wait ends what goes on in the background and returns when it has ended. It is for when no request is left.
+func (s *Server) Wait() { s.jobs.wait() }
 
 // scope is what a client sees.
 type scope struct {
@@ -123,12 +127,12 @@ type scope struct {
 	asked  catalog.ClientSettings
 }
 
-// Open makes the session of a client that has a connection of its own.
+// Open makes the state of a client that has a connection of its own.
 func (sc *scope) Open(o downstream.Opening) downstream.Session {
-	return &session{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, opener: o.Principal, quiet: make(chan struct{})}
+	return &clientConn{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, opener: o.Principal, quiet: make(chan struct{})}
 }
 
-// Stateless makes the session for requests that stand alone.
+// Stateless makes the state for requests that stand alone.
 func (sc *scope) Stateless() downstream.Session {
-	return &session{Server: sc.server, only: sc.only, asked: sc.asked}
+	return &clientConn{Server: sc.server, only: sc.only, asked: sc.asked}
 }

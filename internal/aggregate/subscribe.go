@@ -2,8 +2,8 @@ package aggregate
 
 import "context"
 
-// subscribe begins or ends that a legacy client hears of a resource's changes.
-func (s *session) subscribe(ctx context.Context, c *client, a asked) reply {
+// subscribe answers resources/subscribe and resources/unsubscribe of a legacy client (server/resources, "Subscriptions").
+func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply {
 	server, uri := s.only, a.URI
 	if s.only == "" {
 		r, err := c.named(s.listsFor(ctx, c, a)).Route(a.Method, a.Params)
@@ -18,13 +18,13 @@ func (s *session) subscribe(ctx context.Context, c *client, a asked) reply {
 	change := c.member.Unsubscribe
 	if a.Method == "resources/subscribe" {
 		change = c.member.Subscribe
-		s.words.set(server, uri, a.URI) // before the first news
+		s.uris.set(server, uri, a.URI) // before the first update
 	}
 	if err := change(ctx, server, uri); err != nil {
 		return refused(callFailed(ctx, server, err))
 	}
 	if a.Method == "resources/unsubscribe" {
-		s.words.drop(server, uri)
+		s.uris.drop(server, uri)
 	}
 	return a.result([]byte("{}"))
 }

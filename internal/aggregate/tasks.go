@@ -12,14 +12,14 @@ import (
 	"secateur/internal/upstream"
 )
 
-// taskNews are those of one server's tasks that a client listens to.
-type taskNews struct {
-	l      *listener
+// taskNotifications passes on what one server says about its tasks (SEP-2663) to a client that listens.
+type taskNotifications struct {
+	l      *listenStream
 	server string
 }
 
 // Serve passes on how a task is doing. Nothing else comes this way.
-func (n taskNews) Serve(_ context.Context, m *rpc.Message) []byte {
+func (n taskNotifications) Serve(_ context.Context, m *rpc.Message) []byte {
 	if m.Method == "notifications/tasks" {
 		n.l.pass(n.server, m)
 	}
@@ -28,7 +28,7 @@ func (n taskNews) Serve(_ context.Context, m *rpc.Message) []byte {
 
 // followTasks has the servers tell of tasks until ctx is done, and returns those that can be followed, in the client's
 // words. Only modern servers have such tasks.
-func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l *listener, ids []string, work *sync.WaitGroup) (honoured []string) {
+func (s *clientConn) followTasks(ctx context.Context, c *client, m *pool.Member, l *listenStream, ids []string, work *sync.WaitGroup) (honoured []string) {
 	own := map[string][]string{} // ids by server, in its own words
 	names := map[string][]string{}
 	for _, id := range ids {
@@ -53,7 +53,7 @@ func (s *session) followTasks(ctx context.Context, c *client, m *pool.Member, l 
 		req := taskListen(c, tasks)
 		honoured = append(honoured, names[server]...)
 		work.Go(func() {
-			options := upstream.CallOptions{Own: true, Patient: true, Related: taskNews{l, server}}
+			options := upstream.CallOptions{Own: true, Patient: true, Related: taskNotifications{l, server}}
 			if _, err := conn.Call(ctx, &req, options); err != nil {
 				s.log.DebugContext(ctx, "tasks not followed", "server", server, "err", err)
 			}

@@ -86,6 +86,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})
 	door.Close()
+	door.Wait()
 	stopServers()
 	return errors.Join(err, back.Wait(), a.close())
 }
@@ -94,4 +95,5 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 func (d *doors) close(ctx context.Context) {
 	d.aggregate.Close()
 	_ = d.mcp.Close(ctx) // what it does not finish in time, the listener's end does
+	d.aggregate.Wait()
 }

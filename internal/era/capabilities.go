@@ -2,7 +2,7 @@ package era
 
 import "secateur/internal/rawjson"
 
-// Extensions, as capabilities name them (SEP-1724).
+// Extensions, as capabilities name them (basic, "Extension negotiation").
 const (
 	ExtensionUI = prefix + "ui" // MCP Apps, SEP-1865: the same in both eras
 

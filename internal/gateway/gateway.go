@@ -34,10 +34,10 @@ type Options struct {
 
 // Gateway serves POST /api/mcp-gateway/{server}/rpc.
 type Gateway struct {
-	opt     Options
-	cutter  *cutting.Cutter
-	metrics metrics
-	running running
+	opt      Options
+	cutter   *cutting.Cutter
+	metrics  metrics
+	inFlight rpc.InFlight // by callID
 }
 
 // New makes a gateway.
@@ -54,9 +54,7 @@ func New(opt Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{opt: opt, cutter: cutter, metrics: newMetrics(opt.Metrics)}
-	g.running.calls = map[callKey]map[*call]struct{}{}
-	return g, nil
+	return &Gateway{opt: opt, cutter: cutter, metrics: newMetrics(opt.Metrics)}, nil
 }
 
 // Serve answers one HTTP request of a principal who may call.
@@ -102,8 +100,12 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 
 // answer calls the server and writes what it says.
 func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, principal *access.Principal, began time.Time) {
-	ctx, done := g.running.begin(r.Context(), callKey{up.ID(), principal.Key(), req.ID.Key()}, isLive(up))
-	defer done()
+	ctx := r.Context()
+	if isLive(up) {
+		var done func()
+		ctx, done = g.inFlight.Begin(ctx, callID(up, principal, req.ID))
+		defer done()
+	}
 	reply, err := g.call(access.NewContext(ctx, principal), up, req)
 	if err != nil {
 		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
@@ -121,6 +123,14 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	rpchttp.Write(w, http.StatusOK, out.Bytes)
 	out.Release()
 	g.metrics.count(up.ID(), outcomeOf(reply), began)
+}
+
+// errCancelled is why a call ended whose caller asked for that.
+var errCancelled = errors.New("cancelled by the caller")
+
+// callID names a call as its caller does. Callers without a session may share one.
+func callID(up *upstream.Upstream, principal *access.Principal, id rpc.ID) rpc.ID {
+	return rpc.StringID(up.ID() + "\x00" + principal.Key() + "\x00" + id.Key())
 }
 
 // call asks the server, or answers in its place what its handshake already told: a second initialize would confuse
@@ -166,7 +176,7 @@ func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *rpc.Mess
 		case "notifications/initialized":
 			return // this connection's own handshake has said so
 		case "notifications/cancelled":
-			g.running.cancel(callKey{up.ID(), principal.Key(), n.RequestID().Key()})
+			g.inFlight.Cancel(callID(up, principal, n.RequestID()), errCancelled)
 			return
 		}
 	}

@@ -4,10 +4,17 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"secateur/internal/rawjson"
 )
+
+// requestState of MRTR: what a client that is asked for input gets and brings back. It is encrypted (AES-GCM), names
+// the parked call, and is bound to the principal and to the request it was made for.
 
 // sealer makes what we hand to clients and want back unchanged. Its key lives as long as the program: so do the calls
 // that the sealed texts speak of.
@@ -72,4 +79,18 @@ func (s sealer) open(text, principal string) (st state, err error) {
 	copy(st.call[:], b[2:])
 	copy(st.digest[:], b[2+len(st.call):])
 	return st, nil
+}
+
+// fingerprint is what a request and its repetition have in common.
+func (e *proxiedCall) fingerprint() (d digest) {
+	h := sha256.New()
+	for _, part := range [][]byte{
+		[]byte(e.a.Method), []byte(e.d.server),
+		rawjson.Get(e.d.params, "name"), rawjson.Get(e.d.params, "uri"), rawjson.Get(e.d.params, "arguments"),
+	} {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(part))))
+		_, _ = h.Write(part)
+	}
+	h.Sum(d[:0])
+	return d
 }

@@ -7,9 +7,9 @@ import (
 	"secateur/internal/rpc"
 )
 
-// words are what a client calls the resources that it follows: it gets to hear its own word, of the several that it may
-// have used.
-type words struct {
+// subscribedURIs are the URIs that a client subscribed with: updates use the spelling that it used, of the several that
+// a resource has.
+type subscribedURIs struct {
 	mu    sync.Mutex
 	asked map[resource]string // guarded by mu
 }
@@ -17,7 +17,7 @@ type words struct {
 // resource is one of a server's, by its own URI.
 type resource struct{ server, uri string }
 
-func (w *words) set(server, uri, asked string) {
+func (w *subscribedURIs) set(server, uri, asked string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.asked == nil {
@@ -26,14 +26,14 @@ func (w *words) set(server, uri, asked string) {
 	w.asked[resource{server, uri}] = asked
 }
 
-func (w *words) drop(server, uri string) {
+func (w *subscribedURIs) drop(server, uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.asked, resource{server, uri})
 }
 
 // outgoing rewrites what a server sends about a resource.
-func (w *words) outgoing(server string, m *rpc.Message) catalog.Outgoing {
+func (w *subscribedURIs) outgoing(server string, m *rpc.Message) catalog.Outgoing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if asked, ok := w.asked[resource{server, m.URI}]; ok {

@@ -12,18 +12,19 @@ import (
 	"secateur/internal/rpc"
 )
 
-// session is one client's connection or, without a link, all requests that stand alone.
-type session struct {
+// clientConn is one client's connection: a session of the legacy era or a pipe. Without a link it is for the requests
+// of the modern era that stand alone.
+type clientConn struct {
 	*Server
 	only  string
 	asked catalog.ClientSettings // names that the client asks for
 	link  downstream.Link        // nil: there is no connection
 
-	inFlight rpc.InFlight
-	asks     asks
-	words    words
-	notices  notices
-	quiet    chan struct{} // closed when the client will say nothing more; nil: that is not known
+	inFlight      rpc.InFlight
+	pending       pendingRequests
+	uris          subscribedURIs
+	notifications notificationQueue
+	quiet         chan struct{} // closed when the client will say nothing more; nil: that is not known
 
 	opener *access.Principal                // who opened the connection, as far as that told
 	told   atomic.Pointer[access.Principal] // whom a token in a message named
@@ -35,7 +36,7 @@ type session struct {
 }
 
 // Principal is whose session it is: who a message's token named, else who opened it; nil as long as neither is known.
-func (s *session) Principal() *access.Principal {
+func (s *clientConn) Principal() *access.Principal {
 	if s.link == nil {
 		return nil // requests that stand alone belong to many
 	}
@@ -46,14 +47,14 @@ func (s *session) Principal() *access.Principal {
 }
 
 // Handle answers a request.
-func (s *session) Handle(ctx context.Context, req *rpc.Message, x downstream.Exchange) downstream.Answer {
+func (s *clientConn) Handle(ctx context.Context, req *rpc.Message, x downstream.Exchange) downstream.Answer {
 	t := s.metrics.begin(req.Method)
 	a, outcome := s.handle(ctx, req, x, &t)
 	t.end(outcome)
 	return a
 }
 
-func (s *session) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
+func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
 	req, principal, failed := s.admit(ctx, req, x)
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
@@ -64,7 +65,7 @@ func (s *session) handle(ctx context.Context, req *rpc.Message, x downstream.Exc
 		ctx, done = s.inFlight.Begin(ctx, req.ID)
 		defer done()
 	}
-	a := asked{Message: req, x: x, timing: t, principal: principal}
+	a := request{Message: req, x: x, timing: t, principal: principal}
 	if req.Meta() != nil {
 		a.meta = era.ReadMeta(req.Params)
 	}
@@ -79,8 +80,8 @@ func (s *session) handle(ctx context.Context, req *rpc.Message, x downstream.Exc
 	return a.outcome(s.dispatch(ctx, c, a))
 }
 
-// asked is a request and where its answer goes.
-type asked struct {
+// request is a message of the client's and where its answer goes.
+type request struct {
 	*rpc.Message
 	x      downstream.Exchange
 	timing *timing
@@ -90,7 +91,7 @@ type asked struct {
 }
 
 // isModern tells the era of a request by what it says, in its params or in its headers.
-func (a asked) isModern() bool { return a.meta.HasVersion || isModernHeader(a.x) }
+func (a request) isModern() bool { return a.meta.HasVersion || isModernHeader(a.x) }
 
 // reply is what a request comes to: an answer or a failure.
 type reply struct {
@@ -99,7 +100,7 @@ type reply struct {
 	outcome string // "": ok
 }
 
-func (a asked) outcome(r reply) (downstream.Answer, string) {
+func (a request) outcome(r reply) (downstream.Answer, string) {
 	switch {
 	case r.failed != nil && r.failed.err.Code == rpc.CodeCancelled && a.x.Header() == nil:
 		return downstream.Answer{}, r.failed.err.Data.Code // on a pipe, who cancels gets no answer
@@ -117,12 +118,12 @@ func (a asked) outcome(r reply) (downstream.Answer, string) {
 func refused(f *failure) reply { return reply{failed: f} }
 
 // result is an answer of our own.
-func (a asked) result(result []byte) reply {
+func (a request) result(result []byte) reply {
 	return reply{Answer: downstream.Answer{Body: rpc.AppendResult(make([]byte, 0, len(result)+64), a.ID, result)}}
 }
 
 // dispatch answers a request of a client who is known.
-func (s *session) dispatch(ctx context.Context, c *client, a asked) reply {
+func (s *clientConn) dispatch(ctx context.Context, c *client, a request) reply {
 	isModern := c.era == era.Modern
 	switch a.Method {
 	case "ping":
@@ -153,14 +154,14 @@ func (s *session) dispatch(ctx context.Context, c *client, a asked) reply {
 }
 
 // Notify takes a notification of the client.
-func (s *session) Notify(ctx context.Context, n *rpc.Message, x downstream.Exchange) {
+func (s *clientConn) Notify(ctx context.Context, n *rpc.Message, x downstream.Exchange) {
 	n, ok := s.admitNotice(ctx, n, x)
 	if !ok {
 		return
 	}
 	switch n.Method {
 	case "notifications/initialized":
-		s.legacyClient().news.begin()
+		s.legacyClient().feed.begin()
 	case "notifications/cancelled":
 		s.inFlight.Cancel(n.RequestID(), errCancelled)
 	case "notifications/progress":
@@ -171,13 +172,13 @@ func (s *session) Notify(ctx context.Context, n *rpc.Message, x downstream.Excha
 }
 
 // NoMoreComes ends what waits for a word from the client. What it asked for is still answered.
-func (s *session) NoMoreComes() { close(s.quiet) }
+func (s *clientConn) NoMoreComes() { close(s.quiet) }
 
 // Respond takes the client's answer to a question of ours.
-func (s *session) Respond(_ context.Context, r *rpc.Message) { s.asks.answered(r) }
+func (s *clientConn) Respond(_ context.Context, r *rpc.Message) { s.pending.answered(r) }
 
 // Close lets go of the servers.
-func (s *session) Close() {
+func (s *clientConn) Close() {
 	s.inFlight.Close()
 	s.mu.Lock()
 	s.closed = true

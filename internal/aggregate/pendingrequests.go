@@ -11,16 +11,17 @@ import (
 	"secateur/internal/rpc"
 )
 
-// asks are the questions that a client has not answered yet.
-type asks struct {
+// pendingRequests are the requests of legacy servers that a client has not answered yet: sampling, elicitation, roots
+// (2025-11-25, client features).
+type pendingRequests struct {
 	mu   sync.Mutex
-	last int64          // guarded by mu
-	open map[int64]*ask // guarded by mu
+	last int64                     // guarded by mu
+	open map[int64]*pendingRequest // guarded by mu
 }
 
-// ask is one of a server's questions. Towards the client it has a number of its own, which is its id and its progress
+// pendingRequest is one of them. Towards the client it has a number of its own, which is its id and its progress
 // token.
-type ask struct {
+type pendingRequest struct {
 	number int64
 	conn   *pool.Conn  // whose it is
 	server string      // its id, where the client knows tasks by it; "": tasks have the server's own names
@@ -29,14 +30,14 @@ type ask struct {
 	answer chan []byte // a whole response with the server's id
 }
 
-func (t *asks) add(about question) *ask {
+func (t *pendingRequests) add(about serverRequest) *pendingRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.open == nil {
-		t.open = map[int64]*ask{}
+		t.open = map[int64]*pendingRequest{}
 	}
 	t.last++
-	q := &ask{
+	q := &pendingRequest{
 		number: t.last, conn: about.conn, id: about.req.ID, token: rpc.IDOf(about.req.ProgressToken()), answer: make(chan []byte, 1),
 	}
 	if about.marked {
@@ -46,14 +47,14 @@ func (t *asks) add(about question) *ask {
 	return q
 }
 
-func (t *asks) drop(q *ask) {
+func (t *pendingRequests) drop(q *pendingRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, q.number)
 }
 
 // answered gives an answer to the question that it is for. Any other is dropped.
-func (t *asks) answered(r *rpc.Message) {
+func (t *pendingRequests) answered(r *rpc.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if q := t.find(r.ID); q != nil {
@@ -69,7 +70,7 @@ func (t *asks) answered(r *rpc.Message) {
 }
 
 // find is the question with this id. The lock is held.
-func (t *asks) find(id rpc.ID) *ask {
+func (t *pendingRequests) find(id rpc.ID) *pendingRequest {
 	n, err := strconv.ParseInt(id.String(), 10, 64)
 	if err != nil {
 		return nil
@@ -78,14 +79,14 @@ func (t *asks) find(id rpc.ID) *ask {
 }
 
 // byToken is the question whose progress is reported under a token.
-func (t *asks) byToken(token rpc.ID) *ask {
+func (t *pendingRequests) byToken(token rpc.ID) *pendingRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.find(token)
 }
 
-// question is a server's request as the client is to get it.
-type question struct {
+// serverRequest is a server's request as the client is to get it.
+type serverRequest struct {
 	server string
 	conn   *pool.Conn
 	req    *rpc.Message
@@ -93,13 +94,13 @@ type question struct {
 	send   func(msg []byte) bool
 }
 
-// ask puts a question to the client and waits for its answer, a whole response with the server's id.
-func (s *session) ask(ctx context.Context, q question) []byte {
+// askClient puts a server's request to the client and waits for its answer, a whole response with the server's id.
+func (s *clientConn) askClient(ctx context.Context, q serverRequest) []byte {
 	s.log.InfoContext(ctx, "server asks the client", "server", q.server, "method", q.req.Method)
 	ctx, cancel := context.WithTimeout(ctx, s.opt.AnswerTime)
 	defer cancel()
-	waiting := s.asks.add(q)
-	defer s.asks.drop(waiting)
+	waiting := s.pending.add(q)
+	defer s.pending.drop(waiting)
 	id := rpc.NumberID(waiting.number)
 	rewrite := rpc.Rewrite{ID: id, ProgressToken: id}
 	if q.marked {

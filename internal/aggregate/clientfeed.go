@@ -11,9 +11,10 @@ import (
 	"secateur/internal/rpc"
 )
 
-// news is what a legacy client hears outside its calls. Before it is ready it hears nothing.
-type news struct {
-	s *session
+// clientFeed is what a legacy client gets outside its calls: list_changed, updates, logs, requests of servers. What
+// comes before notifications/initialized waits for it.
+type clientFeed struct {
+	s *clientConn
 	c *client
 
 	ready chan struct{} // closed when the client has said that it is, or asked for something
@@ -23,10 +24,12 @@ type news struct {
 	early [][]byte // guarded by mu; what came before
 }
 
-func newNews(s *session, c *client) *news { return &news{s: s, c: c, ready: make(chan struct{})} }
+func newClientFeed(s *clientConn, c *client) *clientFeed {
+	return &clientFeed{s: s, c: c, ready: make(chan struct{})}
+}
 
 // begin lets the client hear.
-func (n *news) begin() {
+func (n *clientFeed) begin() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.open {
@@ -41,7 +44,7 @@ func (n *news) begin() {
 }
 
 // tell is for notifications.
-func (n *news) tell(msg []byte) {
+func (n *clientFeed) tell(msg []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -61,18 +64,18 @@ var changeNotices = map[catalog.List]string{
 }
 
 // ListChanged tells the client to list anew.
-func (n *news) ListChanged(l catalog.List) {
+func (n *clientFeed) ListChanged(l catalog.List) {
 	n.tell(rpc.NewNotification(changeNotices[l], nil).Raw)
 }
 
 // Notified passes a server's notification on.
-func (n *news) Notified(server string, m *rpc.Message) {
+func (n *clientFeed) Notified(server string, m *rpc.Message) {
 	n.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
-	n.tell(n.s.forClient(server, m, n.s.words.outgoing(server, m)))
+	n.tell(n.s.forClient(server, m, n.s.uris.outgoing(server, m)))
 }
 
 // Requested has the client answer a server that asks outside any call.
-func (n *news) Requested(ctx context.Context, server string, req *rpc.Message) []byte {
+func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Message) []byte {
 	if n.s.link == nil || !era.Declares(n.c.capabilities, req.Method, req.Params) {
 		return notOffered(req)
 	}
@@ -93,13 +96,13 @@ func (n *news) Requested(ctx context.Context, server string, req *rpc.Message) [
 			req = &renamed
 		}
 	}
-	return n.s.ask(ctx, question{server, conn, req, n.s.only == "", n.send})
+	return n.s.askClient(ctx, serverRequest{server, conn, req, n.s.only == "", n.send})
 }
 
-func (n *news) send(msg []byte) bool { return n.s.link != nil && n.s.link.Send(msg) }
+func (n *clientFeed) send(msg []byte) bool { return n.s.link != nil && n.s.link.Send(msg) }
 
 // forClient is a server's notification as the client is to get it.
-func (s *session) forClient(server string, m *rpc.Message, out catalog.Outgoing) []byte {
+func (s *clientConn) forClient(server string, m *rpc.Message, out catalog.Outgoing) []byte {
 	if params := withoutSubscription(m); !same(params, m.Params) {
 		bare := m.WithParams(params)
 		m = &bare

@@ -35,7 +35,7 @@ func TestTheSubscriptionStaysHere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &session{only: c.only}
+		s := &clientConn{only: c.only}
 		if got := string(s.forClient("files", &m, catalog.Outgoing{Server: "files"})); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.rule, got, c.want)
 		}

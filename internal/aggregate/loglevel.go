@@ -9,7 +9,7 @@ import (
 	"secateur/internal/rpc"
 )
 
-// levels of log messages, from the least important.
+// levels of log messages, from the least important (server/utilities/logging, after RFC 5424).
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // hears reports whether the client wants a server's log message.
@@ -28,7 +28,7 @@ func (c *client) hears(m *rpc.Message) bool {
 }
 
 // setLevel says how much the client wants to hear, to all servers.
-func (s *session) setLevel(ctx context.Context, c *client, a asked) reply {
+func (s *clientConn) setLevel(ctx context.Context, c *client, a request) reply {
 	level := rawjson.GetText(a.Params, "level")
 	if !slices.Contains(levels, level) {
 		return refused(invalidParams("/level", "expected one of debug, info, notice, warning, error, critical, alert, emergency"))

@@ -16,25 +16,23 @@ const (
 	maxNotices = 64              // of a client that are on their way; more are dropped
 )
 
-// notices are a client's notifications on their way to the servers: in the order they came in, and nobody waits for
-// them, least of all a cancel that comes behind.
-type notices struct {
+// notificationQueue is a client's notifications on their way to the servers: delivered in the order they came in, by
+// background jobs, so that a cancel behind them does not wait.
+type notificationQueue struct {
 	mu    sync.Mutex
 	last  chan struct{} // guarded by mu; closed when the newest is delivered; nil: there was none
 	count int           // guarded by mu
 }
 
-// deliver has a notification delivered after those before it; false if too many are on their way.
-func (n *notices) deliver(work func()) bool {
+// deliver has a notification delivered after those before it; false if too many are on their way, or the door closes.
+func (n *notificationQueue) deliver(jobs *background, work func()) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.count >= maxNotices {
 		return false
 	}
 	before, done := n.last, make(chan struct{})
-	n.last = done
-	n.count++
-	go func() {
+	started := jobs.run(func() {
 		defer close(done)
 		if before != nil {
 			<-before
@@ -43,12 +41,16 @@ func (n *notices) deliver(work func()) bool {
 		n.mu.Lock()
 		n.count--
 		n.mu.Unlock()
-	}()
-	return true
+	})
+	if started {
+		n.last = done
+		n.count++
+	}
+	return started
 }
 
 // broadcast gives a notification of the client's to every server.
-func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
+func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 	own, bad := rpc.ParseRequest(bytes.Clone(n.Raw), rpc.MaxRequestDepth) // the client's bytes are not ours to keep
 	if bad != nil {
 		return // it was parsed before
@@ -57,9 +59,11 @@ func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
 	if bare := era.WithoutMeta(own.Params); !same(bare, own.Params) {
 		own = own.WithParams(bare)
 	}
-	delivered := s.notices.deliver(func() {
+	delivered := s.notifications.deliver(s.jobs, func() {
 		defer leave()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeWait)
+		ctx, end := s.jobs.detach(ctx)
+		defer end()
+		ctx, cancel := context.WithTimeout(ctx, noticeWait)
 		defer cancel()
 		var all sync.WaitGroup
 		for _, id := range s.servers() {
@@ -73,7 +77,7 @@ func (s *session) broadcast(ctx context.Context, n *rpc.Message) {
 }
 
 // notify gives a notification to one server.
-func (s *session) notify(ctx context.Context, c *client, id string, n *rpc.Message) {
+func (s *clientConn) notify(ctx context.Context, c *client, id string, n *rpc.Message) {
 	conn, err := c.member.Conn(ctx, id)
 	if err == nil && n.Method == "notifications/roots/list_changed" && conn.Era() == era.Modern {
 		return // the modern era has no such thing: a server asks for roots when it needs them
@@ -87,7 +91,7 @@ func (s *session) notify(ctx context.Context, c *client, id string, n *rpc.Messa
 }
 
 // sender is the client that a notification comes from.
-func (s *session) sender(n *rpc.Message) (c *client, leave func()) {
+func (s *clientConn) sender(n *rpc.Message) (c *client, leave func()) {
 	if s.link != nil && !era.ReadMeta(n.Params).HasVersion {
 		return s.legacyClient(), func() {}
 	}
@@ -96,8 +100,8 @@ func (s *session) sender(n *rpc.Message) (c *client, leave func()) {
 }
 
 // progressOf gives a server the progress that the client makes with its question.
-func (s *session) progressOf(ctx context.Context, n *rpc.Message) {
-	q := s.asks.byToken(rpc.IDOf(n.ProgressToken()))
+func (s *clientConn) progressOf(ctx context.Context, n *rpc.Message) {
+	q := s.pending.byToken(rpc.IDOf(n.ProgressToken()))
 	if q == nil || q.conn == nil || q.token.IsZero() {
 		return
 	}
@@ -105,8 +109,10 @@ func (s *session) progressOf(ctx context.Context, n *rpc.Message) {
 	if bad != nil {
 		return
 	}
-	s.notices.deliver(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeWait)
+	s.notifications.deliver(s.jobs, func() {
+		ctx, end := s.jobs.detach(ctx)
+		defer end()
+		ctx, cancel := context.WithTimeout(ctx, noticeWait)
 		defer cancel()
 		if err := q.conn.Notify(ctx, &m); err != nil {
 			s.log.DebugContext(ctx, "progress not delivered", "err", err)

@@ -13,9 +13,9 @@ import (
 // maxRounds bounds how often a modern server may want something more before it answers.
 const maxRounds = 16
 
-// rounds has a modern server answer a legacy client. What the server wants to know first becomes questions to the
-// client in the middle of its call; then the server is asked again.
-func (e *errand) rounds(ctx context.Context) reply {
+// rounds is MRTR (SEP-2322) in front of a legacy client: what a modern server wants to know first becomes requests to
+// the client in the middle of its call; then the server is called again with the answers.
+func (e *proxiedCall) rounds(ctx context.Context) reply {
 	options, failed := e.options(ctx)
 	if failed != nil {
 		return refused(failed)
@@ -42,7 +42,7 @@ func (e *errand) rounds(ctx context.Context) reply {
 }
 
 // withMeta says in a legacy client's request what a modern one says in each of its own.
-func (e *errand) withMeta(m *rpc.Message) *rpc.Message {
+func (e *proxiedCall) withMeta(m *rpc.Message) *rpc.Message {
 	var members rawjson.Object
 	members.Raw(era.MetaCapabilities, e.c.capabilities)
 	if level := e.c.level.Load(); level != nil {
@@ -56,7 +56,7 @@ func (e *errand) withMeta(m *rpc.Message) *rpc.Message {
 }
 
 // collect puts what a server wants to know to the client, one question after the other.
-func (e *errand) collect(ctx context.Context, wanted []era.InputRequest) ([]era.InputResponse, *failure) {
+func (e *proxiedCall) collect(ctx context.Context, wanted []era.InputRequest) ([]era.InputResponse, *failure) {
 	relay := &relay{e, ctx}
 	responses := make([]era.InputResponse, 0, len(wanted))
 	for _, w := range wanted {
@@ -77,7 +77,7 @@ func (e *errand) collect(ctx context.Context, wanted []era.InputRequest) ([]era.
 }
 
 // inner is a question as a request of the server's.
-func (e *errand) inner(w era.InputRequest) *rpc.Message {
+func (e *proxiedCall) inner(w era.InputRequest) *rpc.Message {
 	m := rpc.NewRequest(rpc.NumberID(0), w.Method, w.Params)
 	return &m
 }
