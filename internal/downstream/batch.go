@@ -1,5 +1,7 @@
 package downstream
 
+// JSON-RPC 2.0, "Batch", which MCP has in revision 2025-03-26 only.
+
 import (
 	"net/http"
 	"sync"
@@ -13,7 +15,7 @@ const maxBatch = 100
 
 // postBatch takes a batch, which clients of one revision may send within their session.
 func (q *request) postBatch(body []byte) {
-	var s *session
+	var s *httpSession
 	failed := q.checkBatch()
 	if failed == nil {
 		s, failed = q.session(q.r.Header.Get(headerSession), false)
@@ -84,8 +86,8 @@ func readBatch(body []byte) (batch, *rpc.Error) {
 }
 
 // inBatch has the session take the messages of a batch in their order. Its requests run side by side.
-func (q *request) inBatch(s *session, b batch) {
-	x := q.exchangeIn(s)
+func (q *request) inBatch(s *httpSession, b batch) {
+	x := q.responseIn(s)
 	if b.requests > 0 {
 		x.watch()
 	}

@@ -3,14 +3,14 @@
 // which session it belongs to and on which way it travels.
 //
 // [HTTP] is one handler for all of HTTP. A request (http.go) is a POST with a message (post.go) or a batch of them
-// (batch.go), a GET that listens, or a DELETE (get.go); plain.go has what HTTP+SSE does otherwise, failure.go every way
+// (batch.go), a GET that listens, or a DELETE (get.go); httpsse.go has what HTTP+SSE does otherwise, failure.go every way
 // to say no. Messages of the modern era belong to no session. All others belong to one that an initialize opened
-// (session.go), found by its id in the registry, whose sweeper ends those that nobody uses.
+// (httpsession.go), found by its id in the registry, whose sweeper ends those that nobody uses.
 //
-// An exchange (exchange.go) is what is around a request: it sends the answer whole, or makes a stream of it once there
-// is something to say before. What a stream has to say stands on its session's shelf (shelf.go, stream.go) until a
-// connection has taken it (wire.go), and a little longer, so that a client whose connection broke finds it when it comes
-// back. Everything that clients can make grow has a bound.
+// An [Exchange] is what a Server sees around a request. Over HTTP it is a postResponse (postresponse.go): it sends the answer
+// whole, or makes a stream of it once there is something to say before. The messages of a stream stand in its session's replay
+// buffer (replaybuffer.go, stream.go) until a connection has taken them (wire.go), and a little longer, so that a client whose
+// connection broke finds them when it comes back with Last-Event-ID. Everything that clients can make grow has a bound.
 //
 // [ServeStdio] does the same over pipes (stdio.go), with one queue for all that is written (outbox.go).
 package downstream

@@ -1,5 +1,7 @@
 package downstream
 
+// Server-Sent Events as the HTML standard defines them; priming events are those of MCP 2025-11-25 (SEP-1699).
+
 import (
 	"bytes"
 	"strconv"
@@ -7,35 +9,35 @@ import (
 	"time"
 )
 
-// place is where an event stands: in which stream of its session, and as which of its messages. It is what an event's
+// eventID is where an event stands: in which stream of its session, and as which of its messages. It is what an event's
 // id says, so that a client can ask for what came after. A stream's messages are numbered from 1; 0 is its beginning.
-type place struct {
+type eventID struct {
 	stream  uint64
 	message uint64
 }
 
-// appendID writes a place as an event's id: "3-17".
-func (p place) appendID(dst []byte) []byte {
+// appendID writes it as an event's id: "3-17".
+func (p eventID) appendID(dst []byte) []byte {
 	dst = strconv.AppendUint(dst, p.stream, 10)
 	dst = append(dst, '-')
 	return strconv.AppendUint(dst, p.message, 10)
 }
 
 // readPlace reads the id of an event.
-func readPlace(id string) (p place, ok bool) {
+func readEventID(id string) (p eventID, ok bool) {
 	stream, message, ok := strings.Cut(id, "-")
 	if !ok {
-		return place{}, false
+		return eventID{}, false
 	}
 	p.stream, ok = readNumber(stream)
 	if !ok {
-		return place{}, false
+		return eventID{}, false
 	}
 	p.message, ok = readNumber(message)
 	return p, ok
 }
 
-// readNumber reads what AppendUint wrote: digits alone, so that no two texts mean the same place.
+// readNumber reads what AppendUint wrote: digits alone, so that no two texts mean the same id.
 func readNumber(s string) (uint64, bool) {
 	n, err := strconv.ParseUint(s, 10, 62)
 	return n, err == nil && strconv.FormatUint(n, 10) == s
@@ -46,7 +48,7 @@ const retryTime = time.Second
 
 // appendPriming writes the event without data that a stream begins with, so that its client can come back even if it
 // has got nothing else.
-func appendPriming(dst []byte, p place) []byte {
+func appendPriming(dst []byte, p eventID) []byte {
 	dst = append(dst, "id: "...)
 	dst = p.appendID(dst)
 	dst = append(dst, "\nretry: "...)
@@ -57,8 +59,8 @@ func appendPriming(dst []byte, p place) []byte {
 // keepAlive is a comment: it keeps a connection from looking dead.
 const keepAlive = ": keep-alive\n\n"
 
-// appendEventHead writes an event up to where its data begins. The zero place is no id.
-func appendEventHead(dst []byte, p place) []byte {
+// appendEventHead writes an event up to where its data begins. The zero value is no id.
+func appendEventHead(dst []byte, p eventID) []byte {
 	dst = append(dst, "event: message\n"...)
 	if p.message > 0 {
 		dst = append(dst, "id: "...)
@@ -75,7 +77,7 @@ const eventTail = "\n\n"
 const maxEventHead = 80
 
 // appendEvent writes a whole event.
-func appendEvent(dst []byte, p place, msg []byte) []byte {
+func appendEvent(dst []byte, p eventID, msg []byte) []byte {
 	dst = appendEventHead(dst, p)
 	start := len(dst)
 	dst = append(dst, msg...)

@@ -3,15 +3,15 @@ package downstream
 // What tests of the wire format use.
 
 func AppendEvent(dst []byte, stream, message uint64, msg []byte) []byte {
-	return appendEvent(dst, place{stream, message}, msg)
+	return appendEvent(dst, eventID{stream, message}, msg)
 }
 
 func AppendPriming(dst []byte, stream, message uint64) []byte {
-	return appendPriming(dst, place{stream, message})
+	return appendPriming(dst, eventID{stream, message})
 }
 
 func ReadPlace(id string) (stream, message uint64, ok bool) {
-	p, ok := readPlace(id)
+	p, ok := readEventID(id)
 	return p.stream, p.message, ok
 }
 

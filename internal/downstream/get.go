@@ -1,5 +1,8 @@
 package downstream
 
+// MCP, "Transports", Streamable HTTP: "Listening for Messages from the Server", "Resumability and Redelivery", and the
+// DELETE of "Session Management".
+
 import (
 	"net/http"
 
@@ -70,7 +73,7 @@ func (q *request) get() {
 }
 
 // listen lets the client hear a stream of its session.
-func (q *request) listen(s *session) {
+func (q *request) listen(s *httpSession) {
 	stream, at := s.standing(), position{}
 	if last := q.r.Header.Get("Last-Event-Id"); last != "" {
 		var failed *rpchttp.Failure
@@ -92,14 +95,14 @@ func (q *request) listen(s *session) {
 	defer stream.detach(r, true)
 	head := []byte(": open\n\n")
 	if primes(s.version()) && !at.known {
-		head = appendPriming(nil, place{stream.number, newest})
+		head = appendPriming(nil, eventID{stream.number, newest})
 	}
 	q.stream(stream, r, head)
 }
 
 // findStream finds what the last event a client has seen belongs to.
-func findStream(s *session, last string) (*stream, position, *rpchttp.Failure) {
-	p, ok := readPlace(last)
+func findStream(s *httpSession, last string) (*stream, position, *rpchttp.Failure) {
+	p, ok := readEventID(last)
 	if !ok {
 		return nil, position{}, unknownEvent()
 	}

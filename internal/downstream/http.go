@@ -1,5 +1,7 @@
 package downstream
 
+// MCP, "Transports", Streamable HTTP: the server's side, all revisions; "Security Warning" is the guard's.
+
 import (
 	"context"
 	"log/slog"
@@ -47,9 +49,9 @@ type HTTP struct {
 	held     atomic.Int64 // bytes on the shelves of all sessions
 
 	mu       sync.Mutex
-	stopped  bool               // guarded by mu; nothing new begins
-	lone     map[*exchange]bool // guarded by mu; requests without a session, and whether they only listen
-	handlers sync.WaitGroup     // added to with mu held and not stopped, like calls
+	stopped  bool                   // guarded by mu; nothing new begins
+	lone     map[*postResponse]bool // guarded by mu; requests without a session, and whether they only listen
+	handlers sync.WaitGroup         // added to with mu held and not stopped, like calls
 	calls    sync.WaitGroup
 }
 
@@ -62,9 +64,9 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	setDefault(&opt.MaxSessions, 16384)
 	setDefault(&opt.MaxInFlight, 256)
 	setDefault(&opt.KeepAlive, 15*time.Second)
-	h := &HTTP{opt: opt, log: opt.Log, lone: map[*exchange]bool{}}
+	h := &HTTP{opt: opt, log: opt.Log, lone: map[*postResponse]bool{}}
 	h.sessions = registry{
-		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*session{}, opening: map[*session]struct{}{},
+		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},
 	}
 	h.metrics = newMetrics(opt.Metrics, h.sessions.count)
 	return h
@@ -136,7 +138,7 @@ func (h *HTTP) begin(work *sync.WaitGroup) bool {
 }
 
 // beginLone notes a request without a session; false: it is too late.
-func (h *HTTP) beginLone(x *exchange, listens bool) bool {
+func (h *HTTP) beginLone(x *postResponse, listens bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.stopped {
@@ -147,7 +149,7 @@ func (h *HTTP) beginLone(x *exchange, listens bool) bool {
 	return true
 }
 
-func (h *HTTP) endLone(x *exchange) {
+func (h *HTTP) endLone(x *postResponse) {
 	h.mu.Lock()
 	delete(h.lone, x)
 	h.mu.Unlock()

@@ -158,38 +158,38 @@ func (o *outbox) err() error {
 
 func (o *outbox) isBroken() bool { return o.err() != nil }
 
-// pipeExchange is what is around one message of a pipe.
-type pipeExchange struct {
+// pipeResponse is what is around one message of a pipe.
+type pipeResponse struct {
 	*pipe
 	mu   sync.Mutex
 	over bool // the answer was given; guarded by mu
 }
 
 // Send puts a message ahead of the answer.
-func (x *pipeExchange) Send(msg []byte) bool {
+func (x *pipeResponse) Send(msg []byte) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.over && x.out.Send(msg)
 }
 
 // Header is that of no HTTP request.
-func (x *pipeExchange) Header() http.Header { return nil }
+func (x *pipeResponse) Header() http.Header { return nil }
 
 // Principal is who the pipe belongs to.
-func (x *pipeExchange) Principal() *access.Principal { return x.opt.Principal }
+func (x *pipeResponse) Principal() *access.Principal { return x.opt.Principal }
 
 // Streams reports that messages can go ahead of the answer.
-func (x *pipeExchange) Streams() bool { return true }
+func (x *pipeResponse) Streams() bool { return true }
 
 // finish lets nothing through behind the answer.
-func (x *pipeExchange) finish() {
+func (x *pipeResponse) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.over = true
 }
 
 // answer sends the answer.
-func (x *pipeExchange) answer(ctx context.Context, a *Answer) {
+func (x *pipeResponse) answer(ctx context.Context, a *Answer) {
 	x.finish()
 	if len(a.Body) > 0 {
 		x.out.push(ctx, a.Body)

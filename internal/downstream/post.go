@@ -1,5 +1,7 @@
 package downstream
 
+// MCP, "Transports", Streamable HTTP: "Sending Messages to the Server".
+
 import (
 	"bytes"
 	"context"
@@ -101,8 +103,8 @@ func (q *request) stateless(msg *rpc.Message) {
 	}
 	ctx, cancel := context.WithCancel(q.r.Context())
 	defer cancel()
-	x := &exchange{request: q, cancel: cancel}
-	x.shelf = &x.own
+	x := &postResponse{request: q, cancel: cancel}
+	x.buffer = &x.own
 	if !q.h.beginLone(x, msg.Method == methodListen) {
 		q.refuse(msg.ID, stopping())
 		return
@@ -128,7 +130,7 @@ func (q *request) initialize(msg *rpc.Message) {
 		return
 	}
 	defer s.endCall()
-	x := &exchange{request: q, shelf: &s.shelf, kind: resumable, session: s.id}
+	x := &postResponse{request: q, buffer: &s.replayBuffer, kind: resumable, session: s.id}
 	x.watch()
 	a := handle(s.context(q.r), q.h.log, s.inner, msg, x)
 	version := agreed(&a)
@@ -180,19 +182,19 @@ func (q *request) inSession(msg *rpc.Message) {
 		q.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	x := q.exchangeIn(s)
+	x := q.responseIn(s)
 	x.watch()
 	a := q.call(s, msg, x)
 	x.finish(false, &a)
 }
 
-// exchangeIn makes an exchange of a session.
-func (q *request) exchangeIn(s *session) *exchange {
-	return &exchange{request: q, shelf: &s.shelf, kind: resumable, primes: primes(s.version())}
+// responseIn makes the response to a request of a session.
+func (q *request) responseIn(s *httpSession) *postResponse {
+	return &postResponse{request: q, buffer: &s.replayBuffer, kind: resumable, primes: primes(s.version())}
 }
 
 // call has the session answer a request when it is its turn.
-func (q *request) call(s *session, msg *rpc.Message, x Exchange) Answer {
+func (q *request) call(s *httpSession, msg *rpc.Message, x Exchange) Answer {
 	if !s.beginCall(q.r.Context().Done()) {
 		f := UnknownSession()
 		if s.ctx.Err() == nil {
@@ -205,7 +207,7 @@ func (q *request) call(s *session, msg *rpc.Message, x Exchange) Answer {
 }
 
 // session finds a session for the caller, who is to leave it.
-func (q *request) session(id string, plain bool) (*session, *rpchttp.Failure) {
+func (q *request) session(id string, plain bool) (*httpSession, *rpchttp.Failure) {
 	if id == "" {
 		return nil, noSession()
 	}
@@ -218,7 +220,7 @@ func (q *request) session(id string, plain bool) (*session, *rpchttp.Failure) {
 }
 
 // principalOf is who a session's messages have told to be its client; nil if none has.
-func principalOf(s *session) *access.Principal {
+func principalOf(s *httpSession) *access.Principal {
 	if p, ok := s.inner.(interface{ Principal() *access.Principal }); ok {
 		return p.Principal()
 	}
@@ -226,7 +228,7 @@ func principalOf(s *session) *access.Principal {
 }
 
 // isOwner tells whether a session may be this caller's: what it is, is known only of one with a token.
-func (q *request) isOwner(s *session) bool {
+func (q *request) isOwner(s *httpSession) bool {
 	if q.principal == nil {
 		return true
 	}
@@ -239,6 +241,6 @@ func (q *request) isOwner(s *session) bool {
 
 // mayUse tells whether the caller may do with a session what is not decided by the session itself: with a token, or
 // where a message of the session brought one, with knowing its id.
-func (q *request) mayUse(s *session) bool {
+func (q *request) mayUse(s *httpSession) bool {
 	return q.principal != nil || s.owner == nil && principalOf(s) != nil
 }

@@ -13,10 +13,10 @@ type registry struct {
 	idle time.Duration
 
 	mu      sync.Mutex
-	all     map[string]*session // guarded by mu, like all below
-	peak    int                 // the most that all has held
-	places  int                 // taken by sessions that are not in all yet
-	opening map[*session]struct{}
+	all     map[string]*httpSession // guarded by mu, like all below
+	peak    int                     // the most that all has held
+	places  int                     // taken by sessions that are not in all yet
+	opening map[*httpSession]struct{}
 	sweeper *time.Timer // runs while there are sessions
 }
 
@@ -35,14 +35,14 @@ func (g *registry) reserve() bool {
 }
 
 // expect notes the session that is to have a place. Nobody can find it yet.
-func (g *registry) expect(s *session) {
+func (g *registry) expect(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.opening[s] = struct{}{}
 }
 
 // cancel gives back the place of a session that was expected.
-func (g *registry) cancel(s *session) {
+func (g *registry) cancel(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.opening, s)
@@ -50,7 +50,7 @@ func (g *registry) cancel(s *session) {
 }
 
 // add puts a session that was expected into its place, unless it has ended.
-func (g *registry) add(s *session) {
+func (g *registry) add(s *httpSession) {
 	g.cancel(s)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,19 +64,19 @@ func (g *registry) add(s *session) {
 	}
 }
 
-func (g *registry) find(id string) *session {
+func (g *registry) find(id string) *httpSession {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.all[id]
 }
 
 // remove forgets a session.
-func (g *registry) remove(s *session) {
+func (g *registry) remove(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.all, s.id)
 	if len(g.all) < g.peak/4 { // a map does not shrink by itself
-		smaller := make(map[string]*session, len(g.all))
+		smaller := make(map[string]*httpSession, len(g.all))
 		maps.Copy(smaller, g.all)
 		g.all, g.peak = smaller, len(smaller)
 	}
@@ -87,10 +87,10 @@ func (g *registry) remove(s *session) {
 }
 
 // list is all sessions, those included that nobody can find yet.
-func (g *registry) list() []*session {
+func (g *registry) list() []*httpSession {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all := make([]*session, 0, len(g.all)+len(g.opening))
+	all := make([]*httpSession, 0, len(g.all)+len(g.opening))
 	for s := range g.opening {
 		all = append(all, s)
 	}

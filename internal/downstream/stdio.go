@@ -1,5 +1,7 @@
 package downstream
 
+// MCP, "Transports", stdio: the server's side.
+
 import (
 	"bufio"
 	"context"
@@ -193,21 +195,21 @@ func (p *pipe) take(ctx context.Context, b []byte) {
 	case bad != nil:
 		p.out.push(ctx, bad.AppendResponse(nil, msg.ID))
 	case msg.Kind() != rpc.Request:
-		takeIn(ctx, p.opt.Log, p.session, &msg, &pipeExchange{pipe: p, over: true})
+		takeIn(ctx, p.opt.Log, p.session, &msg, &pipeResponse{pipe: p, over: true})
 	case msg.Method == methodInitialize:
-		x := &pipeExchange{pipe: p}
+		x := &pipeResponse{pipe: p}
 		a := handle(ctx, p.opt.Log, p.session, &msg, x)
 		if version := agreed(&a); version != "" {
 			p.version = version
 		}
 		x.answer(ctx, &a)
 	default:
-		p.start(ctx, &msg, func(x *pipeExchange, a *Answer) { x.answer(ctx, a) })
+		p.start(ctx, &msg, func(x *pipeResponse, a *Answer) { x.answer(ctx, a) })
 	}
 }
 
 // start lets a request run when it is its turn, and hands its answer over.
-func (p *pipe) start(ctx context.Context, msg *rpc.Message, done func(x *pipeExchange, a *Answer)) {
+func (p *pipe) start(ctx context.Context, msg *rpc.Message, done func(x *pipeResponse, a *Answer)) {
 	select {
 	case p.turns <- struct{}{}:
 	case <-ctx.Done():
@@ -215,7 +217,7 @@ func (p *pipe) start(ctx context.Context, msg *rpc.Message, done func(x *pipeExc
 	}
 	p.calls.Go(func() {
 		defer func() { <-p.turns }()
-		x := &pipeExchange{pipe: p}
+		x := &pipeResponse{pipe: p}
 		a := handle(ctx, p.opt.Log, p.session, msg, x)
 		done(x, &a)
 	})
@@ -233,10 +235,10 @@ func (p *pipe) takeBatch(ctx context.Context, b []byte) {
 	for i := range batch.messages {
 		msg := &batch.messages[i]
 		if msg.Kind() != rpc.Request {
-			takeIn(ctx, p.opt.Log, p.session, msg, &pipeExchange{pipe: p, over: true})
+			takeIn(ctx, p.opt.Log, p.session, msg, &pipeResponse{pipe: p, over: true})
 			continue
 		}
-		p.start(ctx, msg, func(x *pipeExchange, a *Answer) {
+		p.start(ctx, msg, func(x *pipeResponse, a *Answer) {
 			x.finish()
 			mu.Lock()
 			defer mu.Unlock()

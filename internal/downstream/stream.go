@@ -20,9 +20,9 @@ const (
 func (k streamKind) keeps() bool { return k == resumable || k == standing }
 
 // stream is a row of messages for a client, and the connections that may carry them. Of several the newest does; the
-// others take its place when it breaks. All fields but the first three are guarded by the shelf's lock.
+// others take its place when it breaks. All fields but the first three are guarded by the replay buffer's lock.
 type stream struct {
-	shelf  *shelf
+	buffer *replayBuffer
 	kind   streamKind
 	number uint64 // 0 but for resumable ones
 
@@ -39,7 +39,7 @@ type stream struct {
 // reader is a connection's claim on a stream.
 type reader struct {
 	wake  chan struct{} // holds a token when there may be something to do
-	ended bool          // it has to make way; guarded by the shelf's lock
+	ended bool          // it has to make way; guarded by the replay buffer's lock
 }
 
 func newReader() *reader { return &reader{wake: make(chan struct{}, 1)} }
@@ -56,63 +56,63 @@ const maxReaders = 8
 
 // put adds a message and reports false where it is lost.
 func (s *stream) put(msg []byte) bool {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
-	if s.done || s.lost || s.shelf.closed {
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
+	if s.done || s.lost || s.buffer.closed {
 		return false
 	}
-	for !s.shelf.hasRoom() {
+	for !s.buffer.hasRoom() {
 		if s.kind != standing || len(s.frames) == 0 || s.writing != nil {
 			return false
 		}
 		s.drop(1)
 	}
-	s.add(&frame{wire: appendEvent(make([]byte, 0, len(msg)+maxEventHead), s.nextPlace(), msg)})
+	s.add(&frame{wire: appendEvent(make([]byte, 0, len(msg)+maxEventHead), s.nextEventID(), msg)})
 	return true
 }
 
 // answer adds an answer, for which there is always room. It is not copied if it is long and about to be written.
 func (s *stream) answer(a *Answer) {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
-	if s.done || s.lost || len(a.Body) == 0 || s.shelf.closed && len(s.readers) == 0 {
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
+	if s.done || s.lost || len(a.Body) == 0 || s.buffer.closed && len(s.readers) == 0 {
 		a.free()
 		return
 	}
-	s.shelf.forceRoom(s)
-	s.add(newFrame(a, s.nextPlace(), len(s.readers) == 0))
+	s.buffer.forceRoom(s)
+	s.add(newFrame(a, s.nextEventID(), len(s.readers) == 0))
 }
 
 // patientAnswer adds an answer once there is room for it.
 func (s *stream) patientAnswer(ctx context.Context, a *Answer) {
 	for {
-		s.shelf.mu.Lock()
-		if s.done || s.lost || ctx.Err() != nil || s.shelf.hasRoom() {
+		s.buffer.mu.Lock()
+		if s.done || s.lost || ctx.Err() != nil || s.buffer.hasRoom() {
 			break
 		}
-		if s.shelf.room == nil {
-			s.shelf.room = make(chan struct{})
+		if s.buffer.room == nil {
+			s.buffer.room = make(chan struct{})
 		}
-		room := s.shelf.room
-		s.shelf.mu.Unlock()
+		room := s.buffer.room
+		s.buffer.mu.Unlock()
 		select {
 		case <-room:
 		case <-ctx.Done():
 		}
 	}
-	defer s.shelf.mu.Unlock()
+	defer s.buffer.mu.Unlock()
 	if s.done || s.lost || ctx.Err() != nil || len(a.Body) == 0 {
 		a.free()
 		return
 	}
-	s.add(newFrame(a, s.nextPlace(), false))
+	s.add(newFrame(a, s.nextEventID(), false))
 }
 
 // longBody is from where on an answer is not copied behind its event's head.
 const longBody = 32 << 10
 
 // newFrame makes a frame of an answer, and releases it if the frame has a copy.
-func newFrame(a *Answer, p place, copied bool) *frame {
+func newFrame(a *Answer, p eventID, copied bool) *frame {
 	if !copied && len(a.Body) >= longBody && isOneLine(a.Body) {
 		f := &frame{wire: appendEventHead(make([]byte, 0, maxEventHead), p), body: a.Body, release: a.Release}
 		a.Release = nil
@@ -131,12 +131,12 @@ func (a *Answer) free() {
 	}
 }
 
-// nextPlace is that of the message to be added; the zero place where events have no ids.
-func (s *stream) nextPlace() place {
+// nextEventID is that of the message to be added; the zero value where events have no ids.
+func (s *stream) nextEventID() eventID {
 	if !s.kind.keeps() {
-		return place{}
+		return eventID{}
 	}
-	return place{s.number, s.end()}
+	return eventID{s.number, s.end()}
 }
 
 // end is the number of the message to be added.
@@ -144,7 +144,7 @@ func (s *stream) end() uint64 { return s.first + uint64(len(s.frames)) }
 
 func (s *stream) add(f *frame) {
 	s.frames = append(s.frames, f)
-	s.shelf.count(1, f.size())
+	s.buffer.count(1, f.size())
 	s.rouse()
 }
 
@@ -157,10 +157,10 @@ func (s *stream) rouse() {
 
 // finish says that nothing more will come.
 func (s *stream) finish() {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
 	s.conclude()
-	s.shelf.tidy(s)
+	s.buffer.tidy(s)
 }
 
 func (s *stream) conclude() {
@@ -179,8 +179,8 @@ type position struct {
 // attach lets a connection carry the stream; the newest message is returned. It fails where the client has seen what
 // never was.
 func (s *stream) attach(r *reader, at position) (newest uint64, ok bool) {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
 	if at.known && at.last >= s.end() || s.lost {
 		return 0, false
 	}
@@ -198,15 +198,15 @@ func (s *stream) attach(r *reader, at position) (newest uint64, ok bool) {
 
 // isAll tells whether a client at this position has all there ever will be.
 func (s *stream) isAll(at position) bool {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
 	return s.done && at.last+1 == s.end()
 }
 
 // detach takes a connection off the stream. If no client can come back to it, the stream is lost.
 func (s *stream) detach(r *reader, mayReturn bool) {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
 	if s.writing == r {
 		s.writing = nil
 	}
@@ -214,20 +214,20 @@ func (s *stream) detach(r *reader, mayReturn bool) {
 	switch {
 	case len(s.readers) > 0:
 		s.rouse()
-	case !mayReturn || s.shelf.closed && s.done:
+	case !mayReturn || s.buffer.closed && s.done:
 		s.forget()
 	default:
 		for _, f := range s.frames[s.sent-s.first:] {
 			f.own()
 		}
-		s.shelf.tidy(s)
+		s.buffer.tidy(s)
 	}
 }
 
 // take appends what the connection is to write now. Over means that nothing is left to be done.
 func (s *stream) take(r *reader, frames []*frame) (_ []*frame, over bool) {
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
 	switch {
 	case r.ended || s.lost || s.done && s.sent == s.end():
 		return frames, true
@@ -247,8 +247,8 @@ func (s *stream) take(r *reader, frames []*frame) (_ []*frame, over bool) {
 // wrote notes the end of a write.
 func (s *stream) wrote(r *reader, frames []*frame, err error) {
 	now := time.Now()
-	s.shelf.mu.Lock()
-	defer s.shelf.mu.Unlock()
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
 	for _, f := range frames {
 		f.using--
 		f.free()
@@ -262,13 +262,13 @@ func (s *stream) wrote(r *reader, frames []*frame, err error) {
 	}
 	s.sent += uint64(len(frames))
 	s.written = now
-	if !s.kind.keeps() || s.shelf.closed || s.shelf.isPressed() {
+	if !s.kind.keeps() || s.buffer.closed || s.buffer.isPressed() {
 		s.drop(int(s.sent - s.first)) //nolint:gosec // no more than maxFrames
 	}
 	s.rouse()
 }
 
-// drop takes the first n messages off the shelf. With the shelf's lock.
+// drop takes the first n messages out of the replay buffer. With the replay buffer's lock.
 func (s *stream) drop(n int) {
 	if n <= 0 {
 		return
@@ -285,12 +285,12 @@ func (s *stream) drop(n int) {
 	}
 	s.first += uint64(n)
 	s.sent = max(s.sent, s.first)
-	s.shelf.count(-n, -bytes)
+	s.buffer.count(-n, -bytes)
 }
 
-// forget gives up on a stream. With the shelf's lock.
+// forget gives up on a stream. With the replay buffer's lock.
 func (s *stream) forget() {
 	s.lost = true
 	s.drop(len(s.frames))
-	s.shelf.streams = slices.DeleteFunc(s.shelf.streams, func(o *stream) bool { return o == s })
+	s.buffer.streams = slices.DeleteFunc(s.buffer.streams, func(o *stream) bool { return o == s })
 }

@@ -28,10 +28,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 }
 
 // Open makes a session for a client at a pipe.
-func (s *Server) Open(downstream.Opening) downstream.Session { return &session{server: s} }
+func (s *Server) Open(downstream.Opening) downstream.Session { return &pipeSession{server: s} }
 
-// session is a client at a pipe. The pruner asks its clients nothing and tells them nothing unasked.
-type session struct {
+// pipeSession is a client at a pipe. The pruner asks its clients nothing and tells them nothing unasked.
+type pipeSession struct {
 	server   *Server
 	inFlight rpc.InFlight
 }
@@ -40,7 +40,7 @@ type session struct {
 var errCancelled = errors.New("cancelled by the client")
 
 // Handle answers a request. One that was cancelled gets no answer.
-func (s *session) Handle(ctx context.Context, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
+func (s *pipeSession) Handle(ctx context.Context, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
 	ctx, done := s.inFlight.Begin(ctx, req.ID)
 	defer done()
 	body := s.server.Serve(ctx, req)
@@ -51,14 +51,14 @@ func (s *session) Handle(ctx context.Context, req *rpc.Message, _ downstream.Exc
 }
 
 // Notify takes a notification; a cancel is all that matters here.
-func (s *session) Notify(_ context.Context, n *rpc.Message, _ downstream.Exchange) {
+func (s *pipeSession) Notify(_ context.Context, n *rpc.Message, _ downstream.Exchange) {
 	if n.Method == "notifications/cancelled" {
 		s.inFlight.Cancel(n.RequestID(), errCancelled)
 	}
 }
 
 // Respond passes over an answer to a question that nobody asked.
-func (s *session) Respond(context.Context, *rpc.Message) {}
+func (s *pipeSession) Respond(context.Context, *rpc.Message) {}
 
 // Close ends what still runs.
-func (s *session) Close() { s.inFlight.Close() }
+func (s *pipeSession) Close() { s.inFlight.Close() }

@@ -12,11 +12,11 @@ const (
 	wakeAfter    = time.Second // a call may cut the wait short when the last attempt is this old
 )
 
-// backoff gives the waits between attempts: each about twice the one before, up to a minute, none of them exact, so
+// exponentialBackoff gives the waits between attempts: each about twice the one before, up to a minute, none of them exact, so
 // that servers that fell together do not rise together. The zero value is ready.
-type backoff struct{ failures int }
+type exponentialBackoff struct{ failures int }
 
-func (b *backoff) next() time.Duration {
+func (b *exponentialBackoff) next() time.Duration {
 	d := backoffLast
 	if b.failures < 7 {
 		d = backoffFirst << b.failures
@@ -25,4 +25,4 @@ func (b *backoff) next() time.Duration {
 	return d/2 + rand.N(d/2+1) //nolint:gosec // nothing secret
 }
 
-func (b *backoff) reset() { b.failures = 0 }
+func (b *exponentialBackoff) reset() { b.failures = 0 }

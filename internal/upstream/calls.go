@@ -12,7 +12,7 @@ import (
 )
 
 // call is one request on its way. On the wire it has a number of its own, which is its id and its progress token; no
-// two calls of a session share one, whatever ids their callers gave them.
+// two calls of a connection share one, whatever ids their callers gave them.
 type call struct {
 	number  int64
 	id      rpc.ID       // the caller's
@@ -68,7 +68,7 @@ func (c *call) left(limit time.Duration) time.Duration {
 	return limit - (time.Since(c.began) - time.Duration(c.sign.Load()))
 }
 
-// calls are those of one session that wait for their answers.
+// calls are those of one connection that wait for their answers.
 type calls struct {
 	mu     sync.Mutex
 	last   int64           // guarded by mu; the newest number
@@ -76,7 +76,7 @@ type calls struct {
 	closed error           // guarded by mu; why no more calls are taken
 }
 
-// add gives the call its number. It fails when the session is over.
+// add gives the call its number. It fails when the connection is over.
 func (t *calls) add(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -24,7 +24,7 @@ type endpoint struct {
 	host   string      // for messages: the address may hold a token
 	header http.Header // of every request; not changed once in use
 	rt     *http.Transport
-	conns  connections
+	conns  sockets
 
 	request http.Request // a POST to start from
 }
@@ -89,7 +89,7 @@ func (e *endpoint) with(more ...headerField) http.Header {
 // headerField has a canonical name; with no value it is left out.
 type headerField struct{ name, value string }
 
-// post starts an exchange. Redirects are not followed.
+// post sends a request. Redirects are not followed.
 func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody) (*http.Response, error) {
 	return e.postTo(ctx, e.url, header, body)
 }
@@ -112,7 +112,7 @@ func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, 
 // server has not seen it.
 const closedIdle = "server closed idle connection"
 
-// do starts an exchange without content.
+// do sends a request without content.
 func (e *endpoint) do(ctx context.Context, method string, header http.Header) (*http.Response, error) {
 	req := e.request.WithContext(ctx)
 	req.Method, req.Header = method, header
@@ -169,7 +169,7 @@ func (e *endpoint) bodyError(err error, resp *http.Response) *CallError {
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), strings.HasPrefix(err.Error(), "flate: "):
 		failed = e.u.errorf(Invalid, "its answer says that it is compressed with gzip, but is not")
 	default:
-		return e.u.exchangeError(err, e.host)
+		return e.u.transportError(err, e.host)
 	}
 	failed.HTTPStatus = resp.StatusCode
 	return failed

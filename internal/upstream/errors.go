@@ -66,8 +66,8 @@ func (u *Upstream) timeoutError(limit time.Duration) *CallError {
 	return u.errorf(Timeout, "no answer within %s", limit)
 }
 
-// exchangeError explains why an HTTP exchange failed, other than by our own deadline.
-func (u *Upstream) exchangeError(err error, host string) *CallError {
+// transportError explains why an HTTP request failed, other than by our own deadline.
+func (u *Upstream) transportError(err error, host string) *CallError {
 	var dns *net.DNSError
 	var op *net.OpError
 	text := err.Error()

@@ -13,7 +13,7 @@ import (
 
 // fakeLink is a link to a server in the test, without processes and sockets.
 type fakeLink struct {
-	s     *session
+	s     *connection
 	serve func(l *fakeLink, req request) // called for each message, in order of sending
 	ended chan struct{}
 	once  sync.Once
@@ -78,7 +78,7 @@ func fakeUpstream(tb testing.TB, opt Options, open func(l *fakeLink) error) *Ups
 	if err != nil {
 		tb.Fatal(err)
 	}
-	u.server.(*supervised).open = func(_ context.Context, s *session) (link, error) {
+	u.server.(*supervisor).open = func(_ context.Context, s *connection) (link, error) {
 		l := &fakeLink{s: s, ended: make(chan struct{})}
 		if err := open(l); err != nil {
 			return nil, err

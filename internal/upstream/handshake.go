@@ -1,5 +1,7 @@
 package upstream
 
+// MCP, "Lifecycle": initialize and its version negotiation; for the modern era server/discover (SEP-2575).
+
 import (
 	"context"
 	"errors"
@@ -36,8 +38,8 @@ func (u *Upstream) firstMethod() string {
 	return methodInitialize
 }
 
-// handshake finds out what the server is. After it, the session has its peer.
-func (s *session) handshake(ctx context.Context) error {
+// handshake finds out what the server is. After it, the connection has its peer.
+func (s *connection) handshake(ctx context.Context) error {
 	protocol := s.u.opt.Settings.Protocol
 	if protocol == ProtocolModern {
 		return s.discover(ctx)
@@ -53,7 +55,7 @@ func (s *session) handshake(ctx context.Context) error {
 }
 
 // initialize opens a legacy session, if need be with the version that the server asks for.
-func (s *session) initialize(ctx context.Context) error {
+func (s *connection) initialize(ctx context.Context) error {
 	result, err := s.ask(ctx, initializeRequest(s.u, era.LatestLegacy))
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		if version := refused.legacyVersion(); version != "" {
@@ -73,7 +75,7 @@ func (s *session) initialize(ctx context.Context) error {
 }
 
 // discover asks a modern server.
-func (s *session) discover(ctx context.Context) error {
+func (s *connection) discover(ctx context.Context) error {
 	result, err := s.ask(ctx, discoverRequest(s.u))
 	if err != nil {
 		return err
@@ -87,7 +89,7 @@ func (s *session) discover(ctx context.Context) error {
 }
 
 // explain makes what is wrong with a handshake a CallError that keeps its cause.
-func (s *session) explain(err error) error {
+func (s *connection) explain(err error) error {
 	return &handshakeError{s.u.errorf(Invalid, "%v", err), err}
 }
 
@@ -98,11 +100,11 @@ type handshakeError struct {
 
 func (e *handshakeError) Unwrap() []error { return []error{e.CallError, e.cause} }
 
-// ask is a question of ours within a session. It waits as long as ctx lets it.
-func (s *session) ask(ctx context.Context, req rpc.Message) ([]byte, error) {
+// ask is a question of ours on a connection. It waits as long as ctx lets it.
+func (s *connection) ask(ctx context.Context, req rpc.Message) ([]byte, error) {
 	c := newCall(req.ID, rpc.ID{}, nil)
 	c.own, c.greets = true, req.Method != methodPing
-	reply, err := s.exchange(ctx, &req, c, maxSeconds*time.Second)
+	reply, err := s.roundTrip(ctx, &req, c, maxSeconds*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ type refusal struct {
 
 func (e *refusal) Unwrap() error { return e.CallError }
 
-func (s *session) refused(method string, reply *Reply) error {
+func (s *connection) refused(method string, reply *Reply) error {
 	var said struct {
 		Code    int            `json:"code"`
 		Message string         `json:"message"`

@@ -1,5 +1,7 @@
 package upstream
 
+// MCP 2024-11-05, "Transports", HTTP with SSE: the client's side.
+
 import (
 	"context"
 	"errors"
@@ -26,7 +28,7 @@ type httpSSE struct {
 }
 
 // openHTTPSSE opens the stream and waits for the address. What it waits for ends with ctx, the stream does not.
-func openHTTPSSE(ctx context.Context, s *session) (link, error) {
+func openHTTPSSE(ctx context.Context, s *connection) (link, error) {
 	life, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	l := &httpSSE{poster: newPoster(s), hangUp: hangUp}
 	inTime := context.AfterFunc(ctx, hangUp)
@@ -55,7 +57,7 @@ func (e *noStream) Unwrap() error { return e.error }
 func (l *httpSSE) open(ctx context.Context) error {
 	resp, err := l.endpoint.do(ctx, http.MethodGet, l.endpoint.with(headerField{"Accept", "text/event-stream"}))
 	if err != nil {
-		return l.s.u.exchangeError(err, l.endpoint.host)
+		return l.s.u.transportError(err, l.endpoint.host)
 	}
 	if resp.StatusCode != http.StatusOK || !isEventStream(resp) {
 		defer func() { _ = resp.Body.Close() }()
@@ -171,7 +173,7 @@ func (l *httpSSE) request(caller context.Context, m outgoing) {
 		return
 	}
 	if errors.Is(err, errSessionLost) {
-		m.call.stage.Store(queued) // it was not taken, and may be made again in another session
+		m.call.stage.Store(queued) // it was not taken, and may be made again on another connection
 		defer l.end(err)
 	}
 	l.s.fail(m.call, l.s.u.callError(err))

@@ -317,7 +317,7 @@ func TestHTTPSSEThatDoesNotStart(t *testing.T) {
 // failedStart is why the first start failed.
 func failedStart(t *testing.T, u *Upstream) error {
 	t.Helper()
-	v := u.server.(*supervised)
+	v := u.server.(*supervisor)
 	eventually(t, "the start has failed", func() bool { return v.now.Load().err != nil })
 	return v.now.Load().err
 }

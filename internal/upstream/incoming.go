@@ -1,5 +1,7 @@
 package upstream
 
+// JSON-RPC 2.0 and MCP, "Base protocol": requests and notifications of a server, "Ping" and "Cancellation" included.
+
 import (
 	"context"
 	"errors"
@@ -45,8 +47,8 @@ func newInbox(h Handler) inbox {
 	return inbox{handler: h, waiting: make(chan inbound, inboxRoom), serving: make(chan struct{}, inboxServing)}
 }
 
-// receive takes one message from the server. Its bytes are the session's from now on. On HTTP, from says where it came.
-func (s *session) receive(ctx context.Context, raw []byte, from source) {
+// receive takes one message from the server. Its bytes are the connection's from now on. On HTTP, from says where it came.
+func (s *connection) receive(ctx context.Context, raw []byte, from source) {
 	msg, err := s.u.parse(raw)
 	if err != nil {
 		s.unreadable(ctx, &msg, err, len(raw))
@@ -73,7 +75,7 @@ type source struct {
 
 // answered gives an answer to the call that waits for it. One that nobody waits for, or no more, is dropped. A buffer
 // of buffer.Get that the message stands in is then the reply's; nil: it stands in none.
-func (s *session) answered(ctx context.Context, msg *rpc.Message, status int, buffer []byte) bool {
+func (s *connection) answered(ctx context.Context, msg *rpc.Message, status int, buffer []byte) bool {
 	c := s.calls.take(msg.ID)
 	if c == nil {
 		s.u.log.DebugContext(ctx, "answer to no call dropped")
@@ -92,7 +94,7 @@ func (s *session) answered(ctx context.Context, msg *rpc.Message, status int, bu
 }
 
 // unreadable takes what is no JSON-RPC. If it seems to answer a call, that call fails.
-func (s *session) unreadable(ctx context.Context, seen *rpc.Message, err error, size int) {
+func (s *connection) unreadable(ctx context.Context, seen *rpc.Message, err error, size int) {
 	s.noise.Add(1)
 	s.u.log.DebugContext(ctx, "not a message", "bytes", size, "err", err)
 	if c := s.calls.take(seen.ID); c != nil {
@@ -101,7 +103,7 @@ func (s *session) unreadable(ctx context.Context, seen *rpc.Message, err error, 
 }
 
 // tooLong fails the call that a message over the size limit answered.
-func (s *session) tooLong(ctx context.Context, e *rpc.TooLongError) {
+func (s *connection) tooLong(ctx context.Context, e *rpc.TooLongError) {
 	s.u.log.WarnContext(ctx, "message over max_message_bytes dropped", "bytes", e.Size, "max_message_bytes", e.Limit)
 	switch {
 	case !e.IsCall:
@@ -113,7 +115,7 @@ func (s *session) tooLong(ctx context.Context, e *rpc.TooLongError) {
 	}
 }
 
-func (s *session) notified(ctx context.Context, msg *rpc.Message, origin *call) {
+func (s *connection) notified(ctx context.Context, msg *rpc.Message, origin *call) {
 	if msg.Method == methodProgress {
 		s.progressed(ctx, msg, origin)
 		return
@@ -142,7 +144,7 @@ func (s *session) notified(ctx context.Context, msg *rpc.Message, origin *call) 
 	}
 }
 
-func (s *session) requested(ctx context.Context, msg *rpc.Message, origin *call) {
+func (s *connection) requested(ctx context.Context, msg *rpc.Message, origin *call) {
 	if msg.Method == methodPing {
 		s.respond(ctx, rpc.AppendResult(nil, msg.ID, []byte(`{}`)), 0)
 		return
@@ -179,7 +181,7 @@ func (s *session) requested(ctx context.Context, msg *rpc.Message, origin *call)
 }
 
 // unasked lets the time of the calls run again that may have waited for a request's answer.
-func (s *session) unasked(in *inbound) {
+func (s *connection) unasked(in *inbound) {
 	for _, c := range in.calls {
 		c.renew()
 		c.asking.Add(-1)
@@ -188,13 +190,13 @@ func (s *session) unasked(in *inbound) {
 	<-s.inbox.serving
 }
 
-func (s *session) refuse(ctx context.Context, msg *rpc.Message, code int, text string) {
+func (s *connection) refuse(ctx context.Context, msg *rpc.Message, code int, text string) {
 	s.respond(ctx, rpc.NewError(code, text).AppendResponse(nil, msg.ID), 0)
 }
 
 // respond sends an answer to the server. One that does not read its answers loses them; who reads the server's messages
 // must not wait for it and has no patience.
-func (s *session) respond(ctx context.Context, response []byte, patience time.Duration) {
+func (s *connection) respond(ctx context.Context, response []byte, patience time.Duration) {
 	if err := s.link.send(ctx, outgoing{message: response, patience: patience}); err != nil {
 		s.u.log.DebugContext(ctx, "answer to the server not sent", "err", err)
 	}
@@ -202,7 +204,7 @@ func (s *session) respond(ctx context.Context, response []byte, patience time.Du
 
 // dispatch gives messages to their handlers: notifications one after the other, requests side by side, so that one
 // whose answer takes long, because a person is asked for it, keeps nothing else waiting.
-func (s *session) dispatch(ctx context.Context) {
+func (s *connection) dispatch(ctx context.Context) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	for {

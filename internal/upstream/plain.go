@@ -52,7 +52,7 @@ func (p *plain) run(ctx context.Context) {
 	<-ctx.Done()
 	p.note(Stopped, "")
 	p.endpoint.close()
-	p.u.turns.drain()
+	p.u.admission.drain()
 	p.endpoint.rt.CloseIdleConnections()
 }
 
@@ -95,7 +95,7 @@ func (p *plain) call(caller context.Context, req *rpc.Message, opt CallOptions) 
 		ctx, cancel = context.WithTimeout(caller, p.u.timeout)
 		defer cancel()
 	}
-	reply, err := p.exchange(caller, ctx, req)
+	reply, err := p.roundTrip(caller, ctx, req)
 	switch failed := (*CallError)(nil); {
 	case err == nil:
 		p.note(Ready, "")
@@ -108,13 +108,13 @@ func (p *plain) call(caller context.Context, req *rpc.Message, opt CallOptions) 
 	return reply, err
 }
 
-// exchange posts a request and reads its answer, all while ctx lasts, which is the caller's or ends before it.
-func (p *plain) exchange(caller, ctx context.Context, req *rpc.Message) (*Reply, error) {
+// roundTrip posts a request and reads its answer, all while ctx lasts, which is the caller's or ends before it.
+func (p *plain) roundTrip(caller, ctx context.Context, req *rpc.Message) (*Reply, error) {
 	body := &sentBody{data: req.Raw}
 	defer body.detach()
 	resp, err := p.endpoint.post(ctx, p.endpoint.header, body)
 	if err != nil {
-		return nil, p.failure(caller, ctx, p.u.exchangeError(err, p.endpoint.host))
+		return nil, p.failure(caller, ctx, p.u.transportError(err, p.endpoint.host))
 	}
 	defer func() { _ = resp.Body.Close() }()
 	closeDelimited := resp.ContentLength < 0 && len(resp.TransferEncoding) == 0
@@ -160,7 +160,7 @@ func (p *plain) answer(id rpc.ID, resp *http.Response, buf []byte, closeDelimite
 	case err == nil:
 		return nil, p.mismatch(resp, &msg)
 	case closeDelimited && len(buf) > 0 && isCutShort(err):
-		return nil, p.u.exchangeError(io.ErrUnexpectedEOF, p.endpoint.host)
+		return nil, p.u.transportError(io.ErrUnexpectedEOF, p.endpoint.host)
 	}
 	failed := p.endpoint.statusError(resp, buf)
 	if syntax := (*rawjson.SyntaxError)(nil); errors.As(err, &syntax) && syntax.Fault.IllFormed() && looksLikeJSON(buf) {
@@ -204,7 +204,7 @@ func (p *plain) notify(caller context.Context, n *rpc.Message) error {
 	defer body.detach()
 	resp, err := p.endpoint.post(ctx, p.endpoint.header, body)
 	if err != nil {
-		return p.failure(caller, ctx, p.u.exchangeError(err, p.endpoint.host))
+		return p.failure(caller, ctx, p.u.transportError(err, p.endpoint.host))
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
 	_ = resp.Body.Close()
@@ -256,7 +256,7 @@ func (p *plain) ask(ctx context.Context) (*Peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(askTimeout, p.u.timeout))
 	defer cancel()
 	req := initializeRequest(p.u, era.LatestLegacy)
-	reply, err := p.exchange(ctx, ctx, &req)
+	reply, err := p.roundTrip(ctx, ctx, &req)
 	if err != nil {
 		return nil, err
 	}

@@ -300,7 +300,7 @@ func TestTurns(t *testing.T) {
 		}()
 	}
 	<-arrived
-	eventually(t, "the other waits", func() bool { return u.turns.waiting.Load() == 1 })
+	eventually(t, "the other waits", func() bool { return u.admission.waiting.Load() == 1 })
 	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
 	wantError(t, err, Unavailable, 0, "1 calls are at it and 1 more wait")
 	close(hang)

@@ -13,9 +13,9 @@ import (
 
 // poster is what the links over HTTP have in common: messages go out as POSTs, and the link ends once, with a reason.
 type poster struct {
-	s        *session
+	s        *connection
 	endpoint *endpoint
-	work     group
+	work     workers
 	posts    chan struct{} // a token for each message on its way that nobody waits for
 	ended    chan struct{}
 
@@ -28,7 +28,7 @@ const (
 	postTimeout = 10 * time.Second
 )
 
-func newPoster(s *session) poster {
+func newPoster(s *connection) poster {
 	address, _ := url.Parse(s.u.opt.Settings.URL) // Validate has parsed it
 	return poster{
 		s: s, endpoint: newEndpoint(s.u, address), posts: make(chan struct{}, maxPosts), ended: make(chan struct{}),
@@ -109,7 +109,7 @@ func (c *call) postContext(caller context.Context) (context.Context, context.Can
 func (p *poster) post(ctx context.Context, to *url.URL, header http.Header, message []byte) error {
 	resp, err := p.endpoint.postTo(ctx, to, header, &sentBody{data: message})
 	if err != nil {
-		return p.s.u.exchangeError(err, p.endpoint.host)
+		return p.s.u.transportError(err, p.endpoint.host)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, _ := buffer.Read(resp.Body, -1, 64<<10) // of interest only for what it says about a refusal

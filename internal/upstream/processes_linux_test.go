@@ -69,7 +69,7 @@ func TestStopIsGentleFirst(t *testing.T) {
 	s.ShutdownGrace = 10 // a binary with the race detector takes a second to exit
 	u, stop := startStoppable(t, Options{Settings: s})
 	mustCall(t, u, toolCall(t, "1", "echo", "1"), "1")
-	proc := u.server.(*supervised).now.Load().session.link.(*pipes).proc
+	proc := u.server.(*supervisor).now.Load().conn.link.(*pipes).proc
 	stop()
 	if got, _ := proc.Status(patience); got != "exited with status 0" {
 		t.Errorf("the child %s, want an end of its own at the end of its input", got)

@@ -1,5 +1,7 @@
 package upstream
 
+// MCP, "Progress", and the subscriptions of 2026-07-28, whose notifications name the request that asked for them.
+
 import (
 	"context"
 
@@ -10,7 +12,7 @@ import (
 
 // progressed gives a call's handler its progress, under the token that its caller chose. What has a token that no
 // caller chose, or did once and for a call that is over, is nobody's.
-func (s *session) progressed(ctx context.Context, msg *rpc.Message, origin *call) {
+func (s *connection) progressed(ctx context.Context, msg *rpc.Message, origin *call) {
 	if origin != nil {
 		origin.renew() // whatever it says, the server is at work
 	}
@@ -28,7 +30,7 @@ func (s *session) progressed(ctx context.Context, msg *rpc.Message, origin *call
 }
 
 // remade is a message with some of it replaced; nil if that cannot be.
-func (s *session) remade(ctx context.Context, msg *rpc.Message, r rpc.Rewrite) *rpc.Message {
+func (s *connection) remade(ctx context.Context, msg *rpc.Message, r rpc.Rewrite) *rpc.Message {
 	mapped, err := rpc.ParseServer(msg.AppendRewritten(nil, r), 0)
 	if err != nil {
 		s.u.log.DebugContext(ctx, "notification dropped: it cannot be rewritten", "method", msg.Method, "err", err)
@@ -38,7 +40,7 @@ func (s *session) remade(ctx context.Context, msg *rpc.Message, r rpc.Rewrite) *
 }
 
 // subscription is the call that a modern server's notification names as the one that asked for it.
-func (s *session) subscription(msg *rpc.Message) *call {
+func (s *connection) subscription(msg *rpc.Message) *call {
 	if s.era() != Modern {
 		return nil
 	}
@@ -54,7 +56,7 @@ func subscriptionMeta(id rpc.ID) []byte {
 	return id.Append([]byte(`"` + era.MetaSubscription + `":`))
 }
 
-func (s *session) offer(ctx context.Context, c *call, msg *rpc.Message) {
+func (s *connection) offer(ctx context.Context, c *call, msg *rpc.Message) {
 	if !c.related.offer(msg) {
 		s.u.log.DebugContext(ctx, "notification dropped: its caller does not keep up", "method", msg.Method)
 	}
@@ -62,7 +64,7 @@ func (s *session) offer(ctx context.Context, c *call, msg *rpc.Message) {
 
 // related is the call with a handler that a message of the server belongs to: by the stream it came on or, without
 // streams, because there is no other. News about the server itself belong to none.
-func (s *session) related(method string, origin *call) *call {
+func (s *connection) related(method string, origin *call) *call {
 	if origin == nil && (method == "notifications/message" || isRequest(method)) {
 		origin = s.calls.only()
 	}

@@ -71,7 +71,7 @@ func TestRequestsOfAServerWithoutStreams(t *testing.T) {
 				stop := run(t, u)
 				defer stop()
 				synctest.Wait()
-				link := u.server.(*supervised).now.Load().session.link.(*fakeLink)
+				link := u.server.(*supervisor).now.Load().conn.link.(*fakeLink)
 				var outcomes []<-chan outcome
 				for i, opt := range c.calls {
 					if opt.Related != nil {
@@ -121,7 +121,7 @@ func TestTimeoutRestsWhileAPersonThinks(t *testing.T) {
 				stop := run(t, u)
 				defer stop()
 				synctest.Wait()
-				link := u.server.(*supervised).now.Load().session.link.(*fakeLink)
+				link := u.server.(*supervisor).now.Load().conn.link.(*fakeLink)
 				var waiting []<-chan outcome
 				for range c.others + 1 {
 					waiting = append(waiting, calling(t, u, "1", CallOptions{Related: person}))
@@ -178,7 +178,7 @@ func TestRequestThatTakesLongBlocksNothing(t *testing.T) {
 		}))
 		stop := run(t, u)
 		synctest.Wait()
-		link := u.server.(*supervised).now.Load().session.link.(*fakeLink)
+		link := u.server.(*supervisor).now.Load().conn.link.(*fakeLink)
 		for i := range people {
 			link.say(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create"}`, i)
 		}
@@ -239,7 +239,7 @@ func TestRequestOfACallThatEnds(t *testing.T) {
 					return nil
 				})})
 				synctest.Wait()
-				link := u.server.(*supervised).now.Load().session.link.(*fakeLink)
+				link := u.server.(*supervisor).now.Load().conn.link.(*fakeLink)
 				link.say(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create"}`)
 				synctest.Wait()
 				c.end(link, open, cancel)
@@ -259,7 +259,7 @@ func TestRequestThatItsHandlerDoesNotAnswer(t *testing.T) {
 		stop := run(t, u)
 		defer stop()
 		synctest.Wait()
-		u.server.(*supervised).now.Load().session.link.(*fakeLink).say(`{"jsonrpc":"2.0","id":"q","method":"roots/list"}`)
+		u.server.(*supervisor).now.Load().conn.link.(*fakeLink).say(`{"jsonrpc":"2.0","id":"q","method":"roots/list"}`)
 		if got := <-answer; !strings.HasPrefix(got, `"q"{"code":-32603`) {
 			t.Errorf("the server got %s", got)
 		}

@@ -9,7 +9,7 @@ import (
 // errDetached is what a transport gets that reads a request's bytes after the call has returned.
 var errDetached = errors.New("the call is over")
 
-// sentBody is the bytes of a request on their way. A transport may still read them when the exchange is over; the
+// sentBody is the bytes of a request on their way. A transport may still read them when the response is there; the
 // bytes are the caller's again after detach.
 type sentBody struct {
 	mu   sync.Mutex

@@ -1,5 +1,7 @@
 package upstream
 
+// Server-Sent Events as the HTML standard defines them ("Interpreting an event stream").
+
 import (
 	"bytes"
 	"io"

@@ -1,5 +1,7 @@
 package upstream
 
+// MCP, "Transports", stdio: the client's side.
+
 import (
 	"context"
 	"errors"
@@ -15,12 +17,12 @@ import (
 
 // pipes are the link to a child process: messages on its standard input and output.
 type pipes struct {
-	s       *session
+	s       *connection
 	framing rpc.Framing
 	proc    *child.Process
 	room    *semaphore.Weighted // in queue, by bytes; every message weighs at least minWeight
 	queue   chan outgoing       // has room for all messages that room lets in
-	work    group
+	work    workers
 	closing chan struct{} // closed when no more is to be written
 	ended   chan struct{} // closed when the child's output has ended
 	close1  sync.Once
@@ -33,7 +35,7 @@ const (
 )
 
 // openPipes starts the child.
-func openPipes(ctx context.Context, s *session) (link, error) {
+func openPipes(ctx context.Context, s *connection) (link, error) {
 	set := s.u.opt.Settings
 	proc, err := child.Start(child.Program{ //nolint:contextcheck // what is logged at a child's end belongs to no request
 		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd,

@@ -148,12 +148,12 @@ func TestCallerThatLeavesWhileStarting(t *testing.T) {
 // isSent reports whether there is one call, and the child may have it.
 func isSent(t *testing.T, u *Upstream) bool {
 	t.Helper()
-	m, err := u.server.(*supervised).live(t.Context())
+	m, err := u.server.(*supervisor).live(t.Context())
 	if err != nil {
 		t.Error(err)
 		return true
 	}
-	c := m.session.calls.only()
+	c := m.conn.calls.only()
 	return c != nil && c.stage.Load() == sent
 }
 
@@ -198,7 +198,7 @@ func TestWordsOfADeadChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSession(u, nil)
+	s := newConnection(u, nil)
 	l, err := openPipes(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)

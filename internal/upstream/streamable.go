@@ -1,5 +1,8 @@
 package upstream
 
+// MCP, "Transports", Streamable HTTP, the client's side: sessions and headers, of 2025-03-26 to 2025-11-25, and without
+// sessions (SEP-2575, SEP-2567) and with Mcp-Method and Mcp-Name (SEP-2243) in 2026-07-28.
+
 import (
 	"context"
 	"errors"
@@ -42,7 +45,7 @@ type sessionID struct {
 
 const byeTimeout = 2 * time.Second
 
-func openStreamable(_ context.Context, s *session) (link, error) {
+func openStreamable(_ context.Context, s *connection) (link, error) {
 	l := &streamable{poster: newPoster(s), listen: make(chan sessionID, 1), opened: make(chan struct{})}
 	close(l.opened)
 	return l, nil
@@ -91,7 +94,7 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 	switch {
 	case m.call != nil:
 		m.call.stage.Store(sent)
-		if !l.work.run(func() { l.exchange(ctx, m) }) {
+		if !l.work.run(func() { l.call(ctx, m) }) {
 			return errStopped
 		}
 		return nil

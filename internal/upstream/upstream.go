@@ -56,15 +56,15 @@ type Options struct {
 
 // Upstream is one MCP server. Its methods may be used by many goroutines.
 type Upstream struct {
-	opt     Options
-	log     *slog.Logger
-	timeout time.Duration // of a call
-	turns   turns
-	opened  openings
-	server  server
+	opt       Options
+	log       *slog.Logger
+	timeout   time.Duration // of a call
+	admission admission
+	opened    handshakeNotifier
+	server    server
 }
 
-// server is what stands behind an Upstream: plain, supervised or disabled.
+// server is what stands behind an Upstream: plain, supervisor or disabled.
 type server interface {
 	run(ctx context.Context)
 	call(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error)
@@ -109,22 +109,22 @@ func New(opt Options) (*Upstream, error) {
 	}
 	opt = opt.withDefaults()
 	u := &Upstream{
-		opt:     opt,
-		log:     opt.Log.With("server", opt.Settings.ID),
-		timeout: seconds(opt.Settings.ResponseTimeout, opt.ResponseTimeout),
-		turns:   newTurns(opt.InFlight, opt.Waiting),
-		opened:  newOpenings(opt.Opened),
+		opt:       opt,
+		log:       opt.Log.With("server", opt.Settings.ID),
+		timeout:   seconds(opt.Settings.ResponseTimeout, opt.ResponseTimeout),
+		admission: newAdmission(opt.InFlight, opt.Waiting),
+		opened:    newHandshakeNotifier(opt.Opened),
 	}
 	s := opt.Settings
 	switch {
 	case s.Disabled:
 		u.server = &disabled{u}
 	case s.URL == "":
-		u.server = newSupervised(u)
+		u.server = newSupervisor(u)
 	case s.Transport == TransportRPC:
 		u.server = newPlain(u)
 	default:
-		u.server = newSupervised(u)
+		u.server = newSupervisor(u)
 	}
 	return u, nil
 }
@@ -196,7 +196,7 @@ func (u *Upstream) CallWith(ctx context.Context, req *rpc.Message, opt CallOptio
 	if err := u.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer u.turns.leave()
+	defer u.admission.leave()
 	return u.server.call(ctx, req, opt)
 }
 
@@ -209,7 +209,7 @@ func (u *Upstream) Notify(ctx context.Context, n *rpc.Message) error {
 	if err := u.enter(ctx); err != nil {
 		return err
 	}
-	defer u.turns.leave()
+	defer u.admission.leave()
 	return u.server.notify(ctx, n)
 }
 
@@ -217,7 +217,7 @@ func (u *Upstream) Notify(ctx context.Context, n *rpc.Message) error {
 func (u *Upstream) Status() Status {
 	s := u.server.status()
 	s.ID = u.opt.Settings.ID
-	s.InFlight = u.turns.taken()
+	s.InFlight = u.admission.taken()
 	return s
 }
 

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// turns bound how many calls are at a server at one time and how many wait to be.
-type turns struct {
+// admission bounds how many calls are at a server at one time and how many wait to be.
+type admission struct {
 	places  chan struct{} // a token for each place that is taken
 	waiting atomic.Int64
 	limit   int64 // of waiting
 }
 
-func newTurns(places, waiting int) turns {
-	return turns{places: make(chan struct{}, places), limit: int64(waiting)}
+func newAdmission(places, waiting int) admission {
+	return admission{places: make(chan struct{}, places), limit: int64(waiting)}
 }
 
-func (t *turns) taken() int { return len(t.places) }
+func (t *admission) taken() int { return len(t.places) }
 
-func (t *turns) leave() { <-t.places }
+func (t *admission) leave() { <-t.places }
 
 // enter takes a place, or waits for one as long as a call may wait for its answer.
 func (u *Upstream) enter(ctx context.Context) error {
-	t := &u.turns
+	t := &u.admission
 	select {
 	case t.places <- struct{}{}:
 		return nil
@@ -47,7 +47,7 @@ func (u *Upstream) enter(ctx context.Context) error {
 }
 
 // drain waits until no call is left, by having all places at once.
-func (t *turns) drain() {
+func (t *admission) drain() {
 	for range cap(t.places) {
 		t.places <- struct{}{}
 	}

@@ -1,5 +1,7 @@
 package downstream
 
+// MCP, "Transports", Streamable HTTP: "Session Management".
+
 import (
 	"context"
 	"net/http"
@@ -12,7 +14,7 @@ import (
 )
 
 // session is one client's conversation over HTTP. It has no goroutine of its own.
-type session struct {
+type httpSession struct {
 	h     *HTTP
 	id    string
 	scope string
@@ -26,18 +28,18 @@ type session struct {
 
 	order sync.Mutex // held while a notification or a response goes in
 
-	shelf            // its lock guards what follows
-	out    *stream   // what is said outside any request; nil: nothing yet
-	proto  string    // what was agreed on; "" before
-	users  int       // requests and streams
-	calls  int       // requests that run
-	rested time.Time // since when there are no users
-	ended  bool
+	replayBuffer           // its lock guards what follows
+	out          *stream   // what is said outside any request; nil: nothing yet
+	proto        string    // what was agreed on; "" before
+	users        int       // requests and streams
+	calls        int       // requests that run
+	rested       time.Time // since when there are no users
+	ended        bool
 }
 
 // newSession opens a session in a place that was reserved. Nobody can find it yet.
-func (q *request) newSession(plain bool) *session {
-	s := &session{
+func (q *request) newSession(plain bool) *httpSession {
+	s := &httpSession{
 		h: q.h, id: newID(), scope: q.scope, owner: q.principal, plain: plain,
 		turns: make(chan struct{}, q.h.opt.MaxInFlight), users: 1,
 	}
@@ -52,10 +54,10 @@ func (q *request) newSession(plain bool) *session {
 }
 
 // Send is what makes a session a Link.
-func (s *session) Send(msg []byte) bool { return s.standing().put(msg) }
+func (s *httpSession) Send(msg []byte) bool { return s.standing().put(msg) }
 
 // standing is the stream of what is said outside any request.
-func (s *session) standing() *stream {
+func (s *httpSession) standing() *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.out == nil {
@@ -66,7 +68,7 @@ func (s *session) standing() *stream {
 }
 
 // use marks the session as in use until leave; false: it has ended.
-func (s *session) use() bool {
+func (s *httpSession) use() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -76,7 +78,7 @@ func (s *session) use() bool {
 	return true
 }
 
-func (s *session) leave() {
+func (s *httpSession) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users--
@@ -84,7 +86,7 @@ func (s *session) leave() {
 }
 
 // beginCall waits for the turn of a request; false: the client or the session is gone. It is ended by endCall.
-func (s *session) beginCall(gone <-chan struct{}) bool {
+func (s *httpSession) beginCall(gone <-chan struct{}) bool {
 	select {
 	case s.turns <- struct{}{}:
 	default:
@@ -107,7 +109,7 @@ func (s *session) beginCall(gone <-chan struct{}) bool {
 	return false
 }
 
-func (s *session) endCall() {
+func (s *httpSession) endCall() {
 	<-s.turns
 	s.mu.Lock()
 	s.calls--
@@ -119,17 +121,17 @@ func (s *session) endCall() {
 }
 
 // close ends the session: what runs is cancelled, what listens is let go.
-func (s *session) close() { s.closeIf(func() bool { return true }) }
+func (s *httpSession) close() { s.closeIf(func() bool { return true }) }
 
 // closeIfQuiet ends the session unless a request is running.
-func (s *session) closeIfQuiet() { s.closeIf(func() bool { return s.calls == 0 }) }
+func (s *httpSession) closeIfQuiet() { s.closeIf(func() bool { return s.calls == 0 }) }
 
 // closeIfIdle ends the session if nobody has used it for long.
-func (s *session) closeIfIdle(now time.Time, timeout time.Duration) {
+func (s *httpSession) closeIfIdle(now time.Time, timeout time.Duration) {
 	s.closeIf(func() bool { return s.users == 0 && now.Sub(s.rested) >= timeout })
 }
 
-func (s *session) closeIf(condition func() bool) {
+func (s *httpSession) closeIf(condition func() bool) {
 	s.mu.Lock()
 	if s.ended || !condition() {
 		s.mu.Unlock()
@@ -139,19 +141,19 @@ func (s *session) closeIf(condition func() bool) {
 	s.mu.Unlock()
 	s.cancel() // before it is removed: an ended session is not added any more
 	s.h.sessions.remove(s)
-	s.shelf.close()
+	s.replayBuffer.close()
 	s.inner.Close()
 }
 
 // agree notes the revision that an initialize was answered with.
-func (s *session) agree(version string) {
+func (s *httpSession) agree(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.proto = version
 }
 
 // version is what was agreed on.
-func (s *session) version() string {
+func (s *httpSession) version() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.proto
@@ -164,7 +166,7 @@ func primes(version string) bool { return version >= "2025-11-25" && era.IsLegac
 func batches(version string) bool { return version == "2025-03-26" }
 
 // take gives a notification or a response to the session, one at a time.
-func (s *session) take(ctx context.Context, msg *rpc.Message, x Exchange) {
+func (s *httpSession) take(ctx context.Context, msg *rpc.Message, x Exchange) {
 	s.order.Lock()
 	defer s.order.Unlock()
 	takeIn(ctx, s.h.log, s.inner, msg, x)
@@ -176,7 +178,9 @@ type callContext struct {
 	values context.Context
 }
 
-func (s *session) context(r *http.Request) context.Context { return callContext{s.ctx, r.Context()} }
+func (s *httpSession) context(r *http.Request) context.Context {
+	return callContext{s.ctx, r.Context()}
+}
 
 // Value asks the session's context first: it is the one whose cancellation counts.
 func (c callContext) Value(key any) any {

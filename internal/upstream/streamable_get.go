@@ -1,5 +1,7 @@
 package upstream
 
+// MCP, "Transports", Streamable HTTP: "Listening for Messages from the Server", the client's side.
+
 import (
 	"context"
 	"net/http"
@@ -40,8 +42,8 @@ func (l *streamable) offerStand(now sessionID) {
 
 // standFor listens to one session. That a server has no such stream, or that it breaks, is no failure.
 func (l *streamable) standFor(ctx context.Context, now sessionID) {
-	var waits backoff
-	var at place
+	var waits exponentialBackoff
+	var at resumePoint
 	for {
 		if l.standOnce(ctx, now, &at) {
 			return
@@ -57,7 +59,7 @@ func (l *streamable) standFor(ctx context.Context, now sessionID) {
 }
 
 // standOnce opens the stream and reads it to its end. It is over if the server will not have one.
-func (l *streamable) standOnce(ctx context.Context, now sessionID, at *place) (over bool) {
+func (l *streamable) standOnce(ctx context.Context, now sessionID, at *resumePoint) (over bool) {
 	resp, err := l.openStream(ctx, now, at.id)
 	if err != nil {
 		return ctx.Err() != nil

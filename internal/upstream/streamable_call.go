@@ -1,5 +1,7 @@
 package upstream
 
+// MCP, "Transports", Streamable HTTP: "Sending Messages to the Server" and "Resumability and Redelivery", the client's side.
+
 import (
 	"bytes"
 	"context"
@@ -13,19 +15,19 @@ import (
 	"secateur/internal/rpc"
 )
 
-// exchange makes one call. If the server has forgotten its session, it gets another one and the call is made again.
-func (l *streamable) exchange(caller context.Context, m outgoing) {
+// call makes one call. If the server has forgotten its session, it gets another one and the call is made again.
+func (l *streamable) call(caller context.Context, m outgoing) {
 	ctx, cancel := m.call.postContext(caller)
 	defer cancel()
 	l.conclude(caller, m.call, l.attempt(ctx, m))
 }
 
-// conclude fails a call whose exchange did not work.
+// conclude fails a call whose request did not work.
 func (l *streamable) conclude(caller context.Context, c *call, err error) {
 	if errors.Is(err, errSessionLost) {
 		err = l.s.u.callError(err) // a second time is once too often
 	}
-	if err != nil && caller.Err() == nil { // else it is the caller who ended the exchange, and gives up by itself
+	if err != nil && caller.Err() == nil { // else it is the caller who ended the request, and gives up by itself
 		l.s.fail(c, l.s.u.callError(err))
 	}
 }
@@ -56,7 +58,7 @@ func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) erro
 func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) error {
 	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message}) //nolint:bodyclose // takeResponse does
 	if err != nil {
-		return l.s.u.exchangeError(err, l.endpoint.host)
+		return l.s.u.transportError(err, l.endpoint.host)
 	}
 	return l.takeResponse(ctx, now, m, resp)
 }
@@ -122,7 +124,7 @@ func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, r
 }
 
 // place is where a stream of events was left.
-type place struct {
+type resumePoint struct {
 	id    string // of the last event; "": it cannot be taken up again
 	delay time.Duration
 	moved bool // something came since it was last taken up
@@ -138,7 +140,7 @@ const (
 // follow reads a call's stream until its answer. A stream that ends early is taken up again where the server lets us.
 func (l *streamable) follow(ctx context.Context, r io.Reader, status int, c *call) error {
 	from := source{call: c, status: status}
-	var at place
+	var at resumePoint
 	err := l.readStream(ctx, r, &at, from)
 	for try := 0; err != nil && at.id != "" && ctx.Err() == nil; try++ {
 		if at.moved {
@@ -172,10 +174,10 @@ func pauseFor(ctx context.Context, d time.Duration) bool {
 }
 
 // resume asks for the rest of a stream. It is final if the server does not give it.
-func (l *streamable) resume(ctx context.Context, at *place, from source) (final bool, err error) {
+func (l *streamable) resume(ctx context.Context, at *resumePoint, from source) (final bool, err error) {
 	resp, err := l.openStream(ctx, l.sessionID(), at.id)
 	if err != nil {
-		return false, l.s.u.exchangeError(err, l.endpoint.host)
+		return false, l.s.u.transportError(err, l.endpoint.host)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK || !isEventStream(resp) {
@@ -207,8 +209,8 @@ func (l *streamable) endedEarly(from source) error {
 	return l.s.u.errorf(Unavailable, "%s ended its stream before the answer", l.endpoint.host)
 }
 
-// readStream gives the messages of a stream to the session until the call has its outcome; nil then.
-func (l *streamable) readStream(ctx context.Context, r io.Reader, at *place, from source) error {
+// readStream gives the messages of a stream to the connection until the call has its outcome; nil then.
+func (l *streamable) readStream(ctx context.Context, r io.Reader, at *resumePoint, from source) error {
 	events := newEventReader(r, l.s.u.opt.MaxMessageBytes)
 	events.lastID = at.id
 	for {
@@ -229,8 +231,8 @@ func (l *streamable) readStream(ctx context.Context, r io.Reader, at *place, fro
 	}
 }
 
-// take gives an event's message, if it has one, to the session.
-func (l *streamable) take(ctx context.Context, ev *event, at *place, from source) {
+// take gives an event's message, if it has one, to the connection.
+func (l *streamable) take(ctx context.Context, ev *event, at *resumePoint, from source) {
 	at.id, at.moved = ev.id, true
 	if ev.retry > 0 {
 		at.delay = min(ev.retry, time.Minute)
@@ -239,7 +241,7 @@ func (l *streamable) take(ctx context.Context, ev *event, at *place, from source
 }
 
 // receiveEvent takes the message of an event that has one.
-func (s *session) receiveEvent(ctx context.Context, ev *event, from source) {
+func (s *connection) receiveEvent(ctx context.Context, ev *event, from source) {
 	switch {
 	case ev.name != "" && ev.name != "message":
 	case ev.long != nil:

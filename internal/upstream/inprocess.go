@@ -8,11 +8,11 @@ import (
 
 // inProcess is the link to a server inside this program. Such a server sends nothing of its own accord.
 type inProcess struct {
-	s    *session
-	work group
+	s    *connection
+	work workers
 }
 
-func openLocal(_ context.Context, s *session) (link, error) { return &inProcess{s: s}, nil }
+func openLocal(_ context.Context, s *connection) (link, error) { return &inProcess{s: s}, nil }
 
 func (l *inProcess) run(ctx context.Context) error {
 	<-ctx.Done()

@@ -1,5 +1,7 @@
 package downstream
 
+// MCP, "Transports", Streamable HTTP: "Resumability and Redelivery". A replay buffer of what was sent.
+
 import (
 	"bytes"
 	"slices"
@@ -19,15 +21,15 @@ const (
 // linger is how long a message stays after it was written: the connection may have broken with it on its way.
 const linger = time.Minute
 
-// shelf holds what the streams of a session have to say until it is said, and a little longer where a client may ask
+// replayBuffer holds what the streams of a session have to say until it is said, and a little longer where a client may ask
 // for it again.
-type shelf struct {
+type replayBuffer struct {
 	inAll *atomic.Int64 // bytes on all shelves; nil: not counted
 
 	mu      sync.Mutex
 	streams []*stream     // those that somebody may still write to or read from; guarded by mu, like all below
 	numbers uint64        // of the streams so far
-	frames  int           // on this shelf
+	frames  int           // in this buffer
 	bytes   int           // their size
 	closed  bool          // nothing is kept any more
 	room    chan struct{} // closed when something leaves; nil: nobody waits for that
@@ -39,7 +41,7 @@ type frame struct {
 	body    []byte // follows wire, and an eventTail follows it; nil: wire is all
 	release func() // called when body is no longer needed; may be nil
 	using   int    // connections that are writing it
-	dropped bool   // off the shelf
+	dropped bool   // out of the replay buffer
 }
 
 func (f *frame) size() int { return len(f.wire) + len(f.body) }
@@ -70,14 +72,14 @@ func (f *frame) free() {
 }
 
 // open makes a stream.
-func (sh *shelf) open(kind streamKind) *stream {
+func (sh *replayBuffer) open(kind streamKind) *stream {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	return sh.openLocked(kind)
 }
 
-func (sh *shelf) openLocked(kind streamKind) *stream {
-	s := &stream{shelf: sh, kind: kind, first: 1, sent: 1}
+func (sh *replayBuffer) openLocked(kind streamKind) *stream {
+	s := &stream{buffer: sh, kind: kind, first: 1, sent: 1}
 	if kind == resumable {
 		sh.numbers++
 		s.number = sh.numbers
@@ -86,20 +88,20 @@ func (sh *shelf) openLocked(kind streamKind) *stream {
 	return s
 }
 
-// number is that of a stream which is written before it is put on the shelf.
-func (sh *shelf) number() uint64 {
+// number is that of a stream which is written before it is put into the replay buffer.
+func (sh *replayBuffer) number() uint64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.numbers++
 	return sh.numbers
 }
 
-// keep puts a stream that is over on the shelf, for a client that may not have got it.
-func (sh *shelf) keep(number uint64, frames []*frame, sent bool) {
+// keep puts a stream that is over into the replay buffer, for a client that may not have got it.
+func (sh *replayBuffer) keep(number uint64, frames []*frame, sent bool) {
 	now := time.Now()
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	s := &stream{shelf: sh, kind: resumable, number: number, first: 1, sent: 1, written: now, done: true}
+	s := &stream{buffer: sh, kind: resumable, number: number, first: 1, sent: 1, written: now, done: true}
 	sh.forceRoom(s)
 	sh.streams = append(sh.streams, s)
 	for _, f := range frames {
@@ -117,7 +119,7 @@ func (sh *shelf) keep(number uint64, frames []*frame, sent bool) {
 }
 
 // find returns the stream with a number, nil if there is none or it has been forgotten, and whether there ever was one.
-func (sh *shelf) find(number uint64) (s *stream, was bool) {
+func (sh *replayBuffer) find(number uint64) (s *stream, was bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for _, s := range sh.streams {
@@ -129,7 +131,7 @@ func (sh *shelf) find(number uint64) (s *stream, was bool) {
 }
 
 // hasRoom makes room and reports whether there is any. With the caller's lock.
-func (sh *shelf) hasRoom() bool {
+func (sh *replayBuffer) hasRoom() bool {
 	for sh.frames >= maxFrames || sh.bytes >= maxHeld {
 		if !sh.dropWritten() {
 			return false
@@ -138,8 +140,8 @@ func (sh *shelf) hasRoom() bool {
 	return true
 }
 
-// dropWritten takes the oldest message that has been written off the shelf. With the caller's lock.
-func (sh *shelf) dropWritten() bool {
+// dropWritten takes the oldest message that has been written out of the replay buffer. With the caller's lock.
+func (sh *replayBuffer) dropWritten() bool {
 	for _, s := range sh.streams {
 		if s.first < s.sent {
 			s.drop(1)
@@ -152,7 +154,7 @@ func (sh *shelf) dropWritten() bool {
 
 // forceRoom makes room for an answer, which is taken in any case: at the cost of older answers that nobody came for.
 // With the caller's lock.
-func (sh *shelf) forceRoom(s *stream) {
+func (sh *replayBuffer) forceRoom(s *stream) {
 	for !sh.hasRoom() {
 		i := slices.IndexFunc(sh.streams, func(o *stream) bool { return o != s && o.done && len(o.readers) == 0 && len(o.frames) > 0 })
 		if i < 0 {
@@ -163,7 +165,7 @@ func (sh *shelf) forceRoom(s *stream) {
 }
 
 // tidy removes a stream that nothing is left of. With the caller's lock.
-func (sh *shelf) tidy(s *stream) {
+func (sh *replayBuffer) tidy(s *stream) {
 	if s.done && len(s.frames) == 0 && len(s.readers) == 0 {
 		switch i := slices.Index(sh.streams, s); {
 		case i == 0: // mostly: nothing has to move
@@ -180,7 +182,7 @@ func (sh *shelf) tidy(s *stream) {
 
 // sweep drops what was written long enough ago, except where the connection broke before all was: what was on its way
 // then may not have come through.
-func (sh *shelf) sweep(now time.Time) {
+func (sh *replayBuffer) sweep(now time.Time) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for _, s := range slices.Backward(sh.streams) {
@@ -193,7 +195,7 @@ func (sh *shelf) sweep(now time.Time) {
 }
 
 // close drops what has been written and keeps nothing from now on. Streams that are not over go on to their end.
-func (sh *shelf) close() {
+func (sh *replayBuffer) close() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.closed = true
@@ -210,7 +212,7 @@ func (sh *shelf) close() {
 }
 
 // count notes what was added or, negative, what left. With the caller's lock.
-func (sh *shelf) count(frames, bytes int) {
+func (sh *replayBuffer) count(frames, bytes int) {
 	sh.frames += frames
 	sh.bytes += bytes
 	if sh.inAll != nil {
@@ -223,4 +225,4 @@ func (sh *shelf) count(frames, bytes int) {
 }
 
 // isPressed tells whether there is no memory for what has already been written.
-func (sh *shelf) isPressed() bool { return sh.inAll != nil && sh.inAll.Load() > maxWritten }
+func (sh *replayBuffer) isPressed() bool { return sh.inAll != nil && sh.inAll.Load() > maxWritten }

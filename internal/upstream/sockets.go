@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// connections are those that are open, so that they can be ended at once.
-type connections struct {
+// sockets are the TCP connections that are open, so that they can be ended at once.
+type sockets struct {
 	once atomic.Bool // the server does not keep them: each is used for one request
 
 	mu     sync.Mutex
-	open   map[*connection]struct{} // guarded by mu
-	closed bool                     // guarded by mu
+	open   map[*socket]struct{} // guarded by mu
+	closed bool                 // guarded by mu
 }
 
-// connection also finds out whether the server keeps connections. One that closes them right after its answers,
+// socket also finds out whether the server keeps connections. One that closes them right after its answers,
 // without saying so, loses what is written to them in that moment, and nobody can tell whether it was read.
-type connection struct {
+type socket struct {
 	net.Conn
-	set   *connections
+	set   *sockets
 	heard atomic.Int64 // when something was last read, in Unix nanoseconds; 0 after a write
 }
 
 // keptAtLeast is how long a server that keeps connections keeps an idle one.
 const keptAtLeast = time.Second
 
-func (c *connection) Read(p []byte) (int, error) {
+func (c *socket) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
 		c.heard.Store(time.Now().UnixNano())
@@ -43,16 +43,16 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *connection) Write(p []byte) (int, error) {
+func (c *socket) Write(p []byte) (int, error) {
 	c.heard.Store(0)
 	return c.Conn.Write(p)
 }
 
-func (c *connections) track(conn net.Conn, err error) (net.Conn, error) {
+func (c *sockets) track(conn net.Conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	tracked := &connection{Conn: conn, set: c}
+	tracked := &socket{Conn: conn, set: c}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -60,21 +60,21 @@ func (c *connections) track(conn net.Conn, err error) (net.Conn, error) {
 		return nil, net.ErrClosed
 	}
 	if c.open == nil {
-		c.open = map[*connection]struct{}{}
+		c.open = map[*socket]struct{}{}
 	}
 	c.open[tracked] = struct{}{}
 	return tracked, nil
 }
 
 // Close also forgets the connection.
-func (c *connection) Close() error {
+func (c *socket) Close() error {
 	c.set.mu.Lock()
 	delete(c.set.open, c)
 	c.set.mu.Unlock()
 	return c.Conn.Close()
 }
 
-func (c *connections) close() {
+func (c *sockets) close() {
 	c.mu.Lock()
 	open := c.open
 	c.open, c.closed = nil, true

@@ -14,8 +14,8 @@ import (
 
 // link moves messages between us and one server.
 type link interface {
-	// run gives what the server sends to the session's receive, until the link is of no more use; it says why that is.
-	// ctx ends with the session, after close.
+	// run gives what the server sends to the connection's receive, until the link is of no more use; it says why that is.
+	// ctx ends with the connection, after close.
 	run(ctx context.Context) error
 	// send hands a message over, or fails. For a call it returns before the answer; ctx then ends with the call. Where
 	// ending that context is how a call is cancelled, a notifications/cancelled goes nowhere.
@@ -34,15 +34,15 @@ type outgoing struct {
 	patience time.Duration // how long it may wait for room; 0: not at all
 }
 
-// session is one connection to a server from its handshake to its end.
-type session struct {
+// connection is one to a server, from its handshake to its end.
+type connection struct {
 	u      *Upstream
 	link   link
 	proc   *child.Process // what the link leads to; nil: no process of ours
 	calls  calls
 	peer   atomic.Pointer[Peer] // nil before it is known what the server is
 	inbox  inbox
-	work   sync.WaitGroup // goroutines of the session
+	work   sync.WaitGroup // goroutines of the connection
 	noise  atomic.Int64   // what came and was no message
 	served atomic.Bool    // a caller got an answer
 
@@ -51,13 +51,13 @@ type session struct {
 	why  error              // that is; to be read when over is closed
 }
 
-// opener makes a link whose messages go to the session.
-type opener func(ctx context.Context, s *session) (link, error)
+// opener makes a link whose messages go to the connection.
+type opener func(ctx context.Context, s *connection) (link, error)
 
-// openSession connects and shakes hands.
-func openSession(ctx context.Context, u *Upstream, open opener) (*session, error) {
+// openConnection connects and shakes hands.
+func openConnection(ctx context.Context, u *Upstream, open opener) (*connection, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s := newSession(u, stop)
+	s := newConnection(u, stop)
 	s.work.Go(func() { s.dispatch(life) })
 	l, err := open(ctx, s)
 	if err != nil {
@@ -79,12 +79,12 @@ func openSession(ctx context.Context, u *Upstream, open opener) (*session, error
 	return s, nil
 }
 
-func newSession(u *Upstream, stop context.CancelFunc) *session {
-	return &session{u: u, stop: stop, inbox: newInbox(u.opt.Incoming), over: make(chan struct{})}
+func newConnection(u *Upstream, stop context.CancelFunc) *connection {
+	return &connection{u: u, stop: stop, inbox: newInbox(u.opt.Incoming), over: make(chan struct{})}
 }
 
 // pid is that of the server's process; 0: it is none of ours.
-func (s *session) pid() int {
+func (s *connection) pid() int {
 	if s.proc == nil {
 		return 0
 	}
@@ -92,7 +92,7 @@ func (s *session) pid() int {
 }
 
 // stderr is the end of what the server's process wrote to its standard error.
-func (s *session) stderr() string {
+func (s *connection) stderr() string {
 	if s.proc == nil {
 		return ""
 	}
@@ -102,7 +102,7 @@ func (s *session) stderr() string {
 // stderrLines is how much of its standard error is shown of a server that does not start.
 const stderrLines = 20
 
-// startFailure is why a session could not be opened, and what the server said on its standard error.
+// startFailure is why a connection could not be opened, and what the server said on its standard error.
 type startFailure struct {
 	error
 	stderr string
@@ -110,8 +110,8 @@ type startFailure struct {
 
 func (e *startFailure) Unwrap() error { return e.error }
 
-// close ends the session: calls that still wait fail with why.
-func (s *session) close(why error) {
+// close ends the connection: calls that still wait fail with why.
+func (s *connection) close(why error) {
 	s.calls.close(s.u.callError(why))
 	s.link.close()
 	s.stop()
@@ -119,7 +119,7 @@ func (s *session) close(why error) {
 }
 
 // startError explains a handshake that did not succeed.
-func (s *session) startError(ctx context.Context, err error) error {
+func (s *connection) startError(ctx context.Context, err error) error {
 	advice := ""
 	if s.proc != nil {
 		advice = `; run secateur with log_level = "DEBUG" to see its standard error`
@@ -136,19 +136,19 @@ func (s *session) startError(ctx context.Context, err error) error {
 }
 
 // do makes one call of a caller.
-func (s *session) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
+func (s *connection) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
 	c := newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related)
 	c.own, c.header = opt.Own, opt.Header
 	limit := s.u.timeout
 	if opt.Patient {
 		limit = 0
 	}
-	return s.exchange(ctx, req, c, limit)
+	return s.roundTrip(ctx, req, c, limit)
 }
 
-// exchange sends a request and waits for its answer, for signs of life, and for the caller to lose interest. A limit
+// roundTrip sends a request and waits for its answer, for signs of life, and for the caller to lose interest. A limit
 // of 0 is none.
-func (s *session) exchange(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
+func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	c.life = ctx
@@ -169,7 +169,7 @@ func (s *session) exchange(caller context.Context, req *rpc.Message, c *call, li
 }
 
 // await waits for the outcome of a call that is on its way.
-func (s *session) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration) (*Reply, error) {
+func (s *connection) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration) (*Reply, error) {
 	var related <-chan struct{}
 	if c.related != nil {
 		related = c.related.ready
@@ -209,7 +209,7 @@ func (c *call) result(o outcome) (*Reply, error) {
 
 // encode writes a request, or with no call a notification, with the call's number as id and progress token and with
 // what the server's era wants.
-func (s *session) encode(req *rpc.Message, c *call, patience time.Duration) outgoing {
+func (s *connection) encode(req *rpc.Message, c *call, patience time.Duration) outgoing {
 	out := outgoing{method: req.Method, name: target(req), call: c, patience: patience}
 	var r rpc.Rewrite
 	if c != nil {
@@ -247,7 +247,7 @@ func (c *call) serveRelated(ctx context.Context) {
 }
 
 // giveUp ends the wait for a call without an answer and tells the server, unless the answer has just come.
-func (s *session) giveUp(ctx context.Context, c *call, why error) (*Reply, error) {
+func (s *connection) giveUp(ctx context.Context, c *call, why error) (*Reply, error) {
 	if !s.calls.remove(c) {
 		return c.result(<-c.answer)
 	}
@@ -266,21 +266,21 @@ func (s *session) giveUp(ctx context.Context, c *call, why error) (*Reply, error
 }
 
 // fail ends a call with an error, unless it has its outcome already.
-func (s *session) fail(c *call, err error) {
+func (s *connection) fail(c *call, err error) {
 	if s.calls.remove(c) {
 		c.give(outcome{err: err})
 	}
 }
 
 // protocol is the version in use; "" as long as it is not known.
-func (s *session) protocol() string {
+func (s *connection) protocol() string {
 	if p := s.peer.Load(); p != nil {
 		return p.Protocol
 	}
 	return ""
 }
 
-func (s *session) era() Era {
+func (s *connection) era() Era {
 	if p := s.peer.Load(); p != nil {
 		return p.Era
 	}
@@ -288,7 +288,7 @@ func (s *session) era() Era {
 }
 
 // notify sends a caller's notification.
-func (s *session) notify(ctx context.Context, n *rpc.Message) error {
+func (s *connection) notify(ctx context.Context, n *rpc.Message) error {
 	if n.Method == methodCancelled {
 		return nil
 	}

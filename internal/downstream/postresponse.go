@@ -13,13 +13,13 @@ import (
 	"secateur/internal/rpc"
 )
 
-// exchange is what is around the requests of one POST: one, or those of a batch. Nothing is sent before there is
+// postResponse is the Exchange of the requests of one POST: one, or those of a batch. Nothing is sent before there is
 // something to send. An answer that comes first and alone goes out whole; what comes before it, or a long silence,
 // opens a stream, which a goroutine carries until the answer is on it.
-type exchange struct {
+type postResponse struct {
 	*request
-	shelf *shelf     // where the stream has its messages
-	kind  streamKind // of the stream
+	buffer *replayBuffer // where the stream has its messages
+	kind   streamKind    // of the stream
 
 	mu       sync.Mutex
 	session  string    // the id to tell the client; guarded by mu, like all below
@@ -29,12 +29,12 @@ type exchange struct {
 	answered bool
 	timer    *time.Timer
 
-	own    shelf // of a request without a session
+	own    replayBuffer // of a request without a session
 	cancel context.CancelFunc
 }
 
 // Send puts a message ahead of the answer.
-func (x *exchange) Send(msg []byte) bool {
+func (x *postResponse) Send(msg []byte) bool {
 	if !x.accept.stream {
 		return false
 	}
@@ -52,16 +52,16 @@ func (x *exchange) Send(msg []byte) bool {
 }
 
 // Header holds the header of the HTTP request.
-func (x *exchange) Header() http.Header { return x.r.Header }
+func (x *postResponse) Header() http.Header { return x.r.Header }
 
 // Principal is the caller.
-func (x *exchange) Principal() *access.Principal { return x.principal }
+func (x *postResponse) Principal() *access.Principal { return x.principal }
 
 // Streams reports whether the client takes a stream.
-func (x *exchange) Streams() bool { return x.accept.stream }
+func (x *postResponse) Streams() bool { return x.accept.stream }
 
 // watch begins to wait for the answer: a client that takes a stream hears of us if that lasts.
-func (x *exchange) watch() {
+func (x *postResponse) watch() {
 	if x.accept.stream {
 		x.timer = time.AfterFunc(x.h.opt.KeepAlive, func() {
 			x.mu.Lock()
@@ -74,21 +74,21 @@ func (x *exchange) watch() {
 }
 
 // makeStream opens a stream, unless nobody would read it.
-func (x *exchange) makeStream() bool {
+func (x *postResponse) makeStream() bool {
 	if x.answered || x.r.Context().Err() != nil {
 		return false
 	}
-	x.stream = x.shelf.open(x.kind)
+	x.stream = x.buffer.open(x.kind)
 	return true
 }
 
 // carry begins to write the stream to the client.
-func (x *exchange) carry(head []byte) {
+func (x *postResponse) carry(head []byte) {
 	x.carried = make(chan bool, 1)
 	r := newReader()
 	x.stream.attach(r, position{})
 	if x.primes {
-		head = append(appendPriming(nil, place{stream: x.stream.number}), head...)
+		head = append(appendPriming(nil, eventID{stream: x.stream.number}), head...)
 	}
 	x.announce()
 	stream := x.stream
@@ -103,28 +103,28 @@ func (x *exchange) carry(head []byte) {
 }
 
 // announce tells the client its session.
-func (x *exchange) announce() {
+func (x *postResponse) announce() {
 	if x.session != "" {
 		x.w.Header()["Mcp-Session-Id"] = []string{x.session}
 	}
 }
 
 // disown takes back what an initialize was promised.
-func (x *exchange) disown() {
+func (x *postResponse) disown() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.session = ""
 }
 
 // agree notes the session's revision of the protocol.
-func (x *exchange) agree(version string) {
+func (x *postResponse) agree(version string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.primes = primes(version)
 }
 
 // early gives an answer that others are to follow. It reports false if there is no stream to put it on yet.
-func (x *exchange) early(a *Answer) bool {
+func (x *postResponse) early(a *Answer) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stream == nil {
@@ -134,9 +134,9 @@ func (x *exchange) early(a *Answer) bool {
 	return true
 }
 
-// finish ends the exchange with its answers: more than one are those of a batch. It reports whether the client was
+// finish ends the response with its answers: more than one are those of a batch. It reports whether the client was
 // there to get them.
-func (x *exchange) finish(isBatch bool, answers ...*Answer) bool {
+func (x *postResponse) finish(isBatch bool, answers ...*Answer) bool {
 	x.mu.Lock()
 	x.answered = true
 	if x.timer != nil {
@@ -169,7 +169,7 @@ func (x *exchange) finish(isBatch bool, answers ...*Answer) bool {
 }
 
 // wantsStream tells whether answers go out as a stream. One with a status of its own does not.
-func (x *exchange) wantsStream(answers []*Answer) bool {
+func (x *postResponse) wantsStream(answers []*Answer) bool {
 	if !x.accept.stream {
 		return false
 	}
@@ -184,7 +184,7 @@ func (x *exchange) wantsStream(answers []*Answer) bool {
 }
 
 // sendJSON writes answers that are no stream.
-func (x *exchange) sendJSON(isBatch bool, answers []*Answer) bool {
+func (x *postResponse) sendJSON(isBatch bool, answers []*Answer) bool {
 	x.announce()
 	if isBatch {
 		return x.sendBody(http.StatusOK, joinAnswers(answers))
@@ -199,7 +199,7 @@ func (x *exchange) sendJSON(isBatch bool, answers []*Answer) bool {
 }
 
 // sendBody writes an answer. Where it is empty nobody wants to know any more.
-func (x *exchange) sendBody(status int, body []byte) bool {
+func (x *postResponse) sendBody(status int, body []byte) bool {
 	if len(body) == 0 {
 		x.w.WriteHeader(http.StatusAccepted)
 		return true
@@ -208,11 +208,11 @@ func (x *exchange) sendBody(status int, body []byte) bool {
 }
 
 // sendStream writes a stream that is whole already. If the client was here to see it begin, it may come back to it.
-func (x *exchange) sendStream(answers []*Answer, here bool) bool {
+func (x *postResponse) sendStream(answers []*Answer, here bool) bool {
 	x.announce()
-	var at place
+	var at eventID
 	if x.kind.keeps() {
-		at.stream = x.shelf.number()
+		at.stream = x.buffer.number()
 	}
 	var head []byte
 	if x.primes {
@@ -230,7 +230,7 @@ func (x *exchange) sendStream(answers []*Answer, here bool) bool {
 	x.w.beginStream(length)
 	err := x.w.sendAll(head, frames)
 	if x.kind.keeps() && here {
-		x.shelf.keep(at.stream, frames, err == nil)
+		x.buffer.keep(at.stream, frames, err == nil)
 		return err == nil
 	}
 	for _, f := range frames {

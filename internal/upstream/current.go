@@ -8,17 +8,17 @@ import (
 	"secateur/internal/rpc"
 )
 
-// moment is how things stand. It does not change; next is closed when another one has taken its place.
-type moment struct {
+// snapshot is how things stand with a server. It does not change; next is closed when another one has taken its place.
+type snapshot struct {
 	Status
-	session  *session      // while ready or degraded
-	err      error         // why there is no session
-	wakeable time.Duration // how old the moment must be for a call to cut its wait short
+	conn     *connection   // while ready or degraded
+	err      error         // why there is no connection
+	wakeable time.Duration // how old the snapshot must be for a call to cut its wait short
 	next     chan struct{}
 }
 
-// become replaces the moment by one that change makes of it.
-func (v *supervised) become(state State, change func(m *moment)) {
+// become replaces the snapshot by one that change makes of it.
+func (v *supervisor) become(state State, change func(m *snapshot)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	old := v.now.Load()
@@ -34,17 +34,17 @@ func (v *supervised) become(state State, change func(m *moment)) {
 	close(old.next)
 }
 
-// fail notes why there is no session.
-func (v *supervised) fail(m *moment, err error) {
+// fail notes why there is no connection.
+func (v *supervisor) fail(m *snapshot, err error) {
 	failed := v.u.callError(err)
-	m.session, m.err, m.LastError, m.PID = nil, failed, failed.Message, 0
+	m.conn, m.err, m.LastError, m.PID = nil, failed, failed.Message, 0
 }
 
-// live is a moment with a session. It waits for one that is being opened, and asks for one once if the next attempt is
+// live is a snapshot with a connection. It waits for one that is being opened, and asks for one once if the next attempt is
 // only waiting its time.
-func (v *supervised) live(ctx context.Context) (*moment, error) {
+func (v *supervisor) live(ctx context.Context) (*snapshot, error) {
 	m := v.now.Load()
-	if m.session != nil {
+	if m.conn != nil {
 		return m, nil
 	}
 	limit := time.NewTimer(v.u.startupTimeout())
@@ -52,7 +52,7 @@ func (v *supervised) live(ctx context.Context) (*moment, error) {
 	asked := false
 	for {
 		switch {
-		case m.session != nil:
+		case m.conn != nil:
 			return m, nil
 		case m.State == Stopped:
 			return nil, m.err
@@ -76,16 +76,16 @@ func (v *supervised) live(ctx context.Context) (*moment, error) {
 	}
 }
 
-// maxTries bounds how often a call is made that its sessions' ends kept from being sent.
+// maxTries bounds how often a call is made that its connections' ends kept from being sent.
 const maxTries = 3
 
-func (v *supervised) call(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
+func (v *supervisor) call(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
 	for try := 1; ; try++ {
 		m, err := v.live(ctx)
 		if err != nil {
 			return nil, err
 		}
-		reply, err := m.session.do(ctx, req, opt)
+		reply, err := m.conn.do(ctx, req, opt)
 		unsent, ok := errors.AsType[*notSent](err)
 		if !ok {
 			return reply, err
@@ -94,36 +94,36 @@ func (v *supervised) call(ctx context.Context, req *rpc.Message, opt CallOptions
 			return nil, unsent.CallError
 		}
 		select {
-		case <-m.next: // the session is over, which its supervisor is about to see
+		case <-m.next: // the connection is over, which its supervisor is about to see
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-func (v *supervised) notify(ctx context.Context, n *rpc.Message) error {
+func (v *supervisor) notify(ctx context.Context, n *rpc.Message) error {
 	m, err := v.live(ctx)
 	if err != nil {
 		return err
 	}
-	return m.session.notify(ctx, n)
+	return m.conn.notify(ctx, n)
 }
 
-func (v *supervised) peer(ctx context.Context) (*Peer, error) {
+func (v *supervisor) peer(ctx context.Context) (*Peer, error) {
 	m, err := v.live(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.session.peer.Load(), nil
+	return m.conn.peer.Load(), nil
 }
 
-func (v *supervised) status() Status {
+func (v *supervisor) status() Status {
 	m := v.now.Load()
 	s := m.Status
-	if m.session != nil {
-		p := m.session.peer.Load()
+	if m.conn != nil {
+		p := m.conn.peer.Load()
 		s.Era, s.Protocol, s.ServerName = p.Era, p.Protocol, p.ServerName
-		s.Skipped = m.session.noise.Load()
+		s.Skipped = m.conn.noise.Load()
 	}
 	return s
 }

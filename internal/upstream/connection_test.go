@@ -16,7 +16,7 @@ import (
 func sentAs(tb testing.TB, era Era, req *rpc.Message) outgoing {
 	tb.Helper()
 	u := fakeUpstream(tb, Options{ClientVersion: "7"}, nil)
-	s := &session{u: u}
+	s := &connection{u: u}
 	s.peer.Store(&Peer{Era: era})
 	return s.encode(req, &call{number: 42}, 0)
 }
@@ -80,7 +80,7 @@ func TestLongStringsOfAnAnswerAreWhereTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{`1`, `"a long id, longer than ours"`, `123456789012345678901234567890`, `""`}).Draw(t, "id")
 		first := rapid.Bool().Draw(t, "id first")
-		s := &session{u: &Upstream{opt: Options{LongString: 5}.withDefaults()}}
+		s := &connection{u: &Upstream{opt: Options{LongString: 5}.withDefaults()}}
 		c := newCall(rpc.IDOf([]byte(id)), rpc.ID{}, nil)
 		if err := s.calls.add(c); err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func FuzzReceive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		u := &Upstream{opt: Options{LongString: 5}.withDefaults()}
 		u.log = u.opt.Log
-		s := &session{u: u, inbox: newInbox(handlerFunc(builtin))}
+		s := &connection{u: u, inbox: newInbox(handlerFunc(builtin))}
 		s.link = &fakeLink{s: s, serve: func(*fakeLink, request) {}}
 		var open [2]*call
 		for i := range open {

@@ -1,5 +1,7 @@
 package downstream
 
+// MCP 2024-11-05, "Transports", HTTP with SSE: the server's side.
+
 import (
 	"net/http"
 	"sync"
@@ -62,7 +64,7 @@ func (q *request) postPlain(msg *rpc.Message, body rpchttp.Buffer) bool {
 }
 
 // callPlain starts the answer to a request, and leaves the session when it is given.
-func (q *request) callPlain(s *session, msg *rpc.Message, body rpchttp.Buffer) bool {
+func (q *request) callPlain(s *httpSession, msg *rpc.Message, body rpchttp.Buffer) bool {
 	if !s.beginCall(q.r.Context().Done()) {
 		s.leave()
 		q.refuse(msg.ID, UnknownSession())
@@ -86,7 +88,7 @@ func (q *request) callPlain(s *session, msg *rpc.Message, body rpchttp.Buffer) b
 // plainExchange is what is around a request over HTTP+SSE.
 type plainExchange struct {
 	notice
-	s *session
+	s *httpSession
 
 	mu   sync.Mutex
 	over bool // the answer was given; guarded by mu

@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// supervised is a server with sessions: one at a time, the next when the last has ended.
-type supervised struct {
-	u     *Upstream
-	open  opener
-	elder bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
-	wake  chan struct{} // a call wants the next attempt now
+// supervisor is a server with connections: one at a time, the next when the last has ended.
+type supervisor struct {
+	u        *Upstream
+	open     opener
+	mayBeSSE bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
+	wake     chan struct{} // a call wants the next attempt now
 
-	now atomic.Pointer[moment]
+	now atomic.Pointer[snapshot]
 	mu  sync.Mutex // held while now is replaced
 }
 
-func newSupervised(u *Upstream) *supervised {
-	v := &supervised{u: u, wake: make(chan struct{}, 1)}
+func newSupervisor(u *Upstream) *supervisor {
+	v := &supervisor{u: u, wake: make(chan struct{}, 1)}
 	switch s := u.opt.Settings; {
 	case s.Builtin != "":
 		v.open = openLocal
 	case s.URL != "" && s.Transport == TransportSSE:
 		v.open = openHTTPSSE
 	case s.URL != "":
-		v.open, v.elder = openStreamable, s.Protocol != ProtocolModern
+		v.open, v.mayBeSSE = openStreamable, s.Protocol != ProtocolModern
 	default:
 		v.open = openPipes
 	}
-	v.now.Store(&moment{Status: Status{State: Starting, Since: time.Now()}, next: make(chan struct{})})
+	v.now.Store(&snapshot{Status: Status{State: Starting, Since: time.Now()}, next: make(chan struct{})})
 	return v
 }
 
 var errStopped = errors.New("it was stopped")
 
-func (v *supervised) run(ctx context.Context) {
+func (v *supervisor) run(ctx context.Context) {
 	var telling sync.WaitGroup
 	telling.Go(func() { v.u.opened.run(ctx) })
-	var waits backoff
+	var waits exponentialBackoff
 	for ctx.Err() == nil {
 		began := time.Now()
 		s, err := v.start(ctx)
@@ -60,24 +60,24 @@ func (v *supervised) run(ctx context.Context) {
 		v.report(ctx, err, ran, wait)
 		v.pause(ctx, err, ran && (useful || waits.failures == 1), wait)
 	}
-	v.become(Stopped, func(m *moment) { v.stop(m) })
+	v.become(Stopped, func(m *snapshot) { v.stop(m) })
 	telling.Wait()
-	v.u.turns.drain()
+	v.u.admission.drain()
 }
 
 // start makes one attempt.
-func (v *supervised) start(ctx context.Context) (*session, error) {
+func (v *supervisor) start(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, v.u.startupTimeout(), errStartTimeout)
 	defer cancel()
 	if v.now.Load().State != Starting {
-		v.become(Restarting, func(m *moment) {
+		v.become(Restarting, func(m *snapshot) {
 			m.Restarts++
 			m.wakeable = never
 		})
 	}
-	s, err := openSession(ctx, v.u, v.open)
-	if v.elder && lacksStreamable(err) {
-		s, err = v.startElder(ctx, err)
+	s, err := openConnection(ctx, v.u, v.open)
+	if v.mayBeSSE && lacksStreamable(err) {
+		s, err = v.startSSE(ctx, err)
 	}
 	select {
 	case <-v.wake: // whoever wanted this attempt has had it
@@ -93,28 +93,28 @@ func lacksStreamable(err error) bool {
 	return ok && failed.foreign && slices.Contains([]int{400, 404, 405}, failed.HTTPStatus)
 }
 
-// startElder tries the older transport. If the server does not know that either, the reason is the one of before.
-func (v *supervised) startElder(ctx context.Context, why error) (*session, error) {
-	s, err := openSession(ctx, v.u, openHTTPSSE)
+// startSSE tries the older transport. If the server does not know that either, the reason is the one of before.
+func (v *supervisor) startSSE(ctx context.Context, why error) (*connection, error) {
+	s, err := openConnection(ctx, v.u, openHTTPSSE)
 	if _, none := errors.AsType[*noStream](err); none {
 		return nil, why
 	}
 	return s, err
 }
 
-// serve watches a session to its end and says why it ended.
-func (v *supervised) serve(ctx context.Context, s *session) error {
-	v.become(Ready, func(m *moment) {
-		m.session, m.err, m.PID = s, nil, s.pid()
+// serve watches a connection to its end and says why it ended.
+func (v *supervisor) serve(ctx context.Context, s *connection) error {
+	v.become(Ready, func(m *snapshot) {
+		m.conn, m.err, m.PID = s, nil, s.pid()
 	})
 	v.u.opened.note(s)
 	peer := s.peer.Load()
 	v.u.log.InfoContext(ctx, "server ready", "name", peer.ServerName, "era", string(peer.Era), "protocol", peer.Protocol)
 	err := v.watch(ctx, s)
 	if ctx.Err() != nil {
-		v.become(Stopped, func(m *moment) { v.stop(m) })
+		v.become(Stopped, func(m *snapshot) { v.stop(m) })
 	} else {
-		v.become(Restarting, func(m *moment) {
+		v.become(Restarting, func(m *snapshot) {
 			v.fail(m, err)
 			m.wakeable = 0
 		})
@@ -123,13 +123,13 @@ func (v *supervised) serve(ctx context.Context, s *session) error {
 	return err
 }
 
-// stop is the last moment. What went wrong before is no news any more.
-func (v *supervised) stop(m *moment) {
-	m.session, m.err, m.PID = nil, v.u.callError(errStopped), 0
+// stop is the last snapshot. What went wrong before is no news any more.
+func (v *supervisor) stop(m *snapshot) {
+	m.conn, m.err, m.PID = nil, v.u.callError(errStopped), 0
 }
 
-// watch waits for a session's end, or for reasons to end it.
-func (v *supervised) watch(ctx context.Context, s *session) error {
+// watch waits for a connection's end, or for reasons to end it.
+func (v *supervisor) watch(ctx context.Context, s *connection) error {
 	var tick <-chan time.Time
 	if v.u.opt.HealthInterval > 0 {
 		t := time.NewTicker(v.u.opt.HealthInterval)
@@ -154,7 +154,7 @@ func (v *supervised) watch(ctx context.Context, s *session) error {
 		}
 		misses++
 		if ctx.Err() == nil && misses == 1 {
-			v.become(Degraded, func(m *moment) { m.LastError = "it missed a health check" })
+			v.become(Degraded, func(m *snapshot) { m.LastError = "it missed a health check" })
 		}
 		if misses >= maxMisses && len(s.calls.callers()) == 0 {
 			return errSilent
@@ -168,7 +168,7 @@ const maxMisses = 3
 var errSilent = errors.New("it did not answer three health checks in a row")
 
 // beats asks the server for a sign of life. Any answer is one.
-func (s *session) beats(ctx context.Context) bool {
+func (s *connection) beats(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.u.opt.HealthTimeout)
 	defer cancel()
 	req := ownRequest(methodPing, "")
@@ -180,7 +180,7 @@ func (s *session) beats(ctx context.Context) bool {
 	return err == nil || ok && failed.Kind == Invalid && failed.HTTPStatus < 500
 }
 
-func (v *supervised) report(ctx context.Context, err error, ran bool, wait time.Duration) {
+func (v *supervisor) report(ctx context.Context, err error, ran bool, wait time.Duration) {
 	log := v.u.log.With("err", err, "next_attempt_ms", wait.Milliseconds())
 	if ran {
 		log.WarnContext(ctx, "server ended")
@@ -197,7 +197,7 @@ const never = time.Duration(1<<63 - 1)
 
 // pause waits for the time of the next attempt, or for a call. A server that worked is hopeful: it may well work
 // again at once, so that a call waits for it and need not wait long.
-func (v *supervised) pause(ctx context.Context, err error, hopeful bool, wait time.Duration) {
+func (v *supervisor) pause(ctx context.Context, err error, hopeful bool, wait time.Duration) {
 	state, wakeable := Restarting, time.Duration(0)
 	if !hopeful {
 		state, wakeable = Down, wakeAfter
@@ -206,7 +206,7 @@ func (v *supervised) pause(ctx context.Context, err error, hopeful bool, wait ti
 		default:
 		}
 	}
-	v.become(state, func(m *moment) {
+	v.become(state, func(m *snapshot) {
 		v.fail(m, err)
 		m.Since, m.wakeable = time.Now(), wakeable
 	})
