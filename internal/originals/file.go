@@ -20,7 +20,7 @@ const (
 const (
 	tempPrefix = ".put-"   // of a file that is being written; renamed when whole
 	corruptDir = "corrupt" // where damaged files are set aside, for a person to look at
-	maxSound   = 1 << 16   // ids remembered as sound
+	maxUsed    = 1 << 16   // ids whose last use is remembered
 	maxBuffer  = 4 << 20   // a larger one is not kept for the next Put
 )
 
@@ -52,7 +52,7 @@ type File struct {
 	mu      sync.Mutex
 	closed  bool
 	usage   usage
-	sound   map[string]time.Time // ids whose file this process wrote or has checked, and when it last used it
+	used    map[string]time.Time // when this process last put or got an original
 	lacking int64                // the size of the last one for which there was no room; 0: there was
 	refused int64
 	dropped int64
@@ -82,7 +82,7 @@ func OpenFile(o FileOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, log: o.Log, codec: c, sound: map[string]time.Time{}}
+	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, log: o.Log, codec: c, used: map[string]time.Time{}}
 	ctx := context.Background()
 	if err := f.prepare(ctx); err != nil {
 		_ = f.Close()
@@ -136,7 +136,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f.setSound(id)
+	f.setUsed(id)
 	f.rescanLater(ctx)
 	return id, nil
 }
@@ -207,18 +207,11 @@ func (f *File) begin() bool {
 	return true
 }
 
-func (f *File) isSound(id string) bool {
+func (f *File) setUsed(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, ok := f.sound[id]
-	return ok
-}
-
-func (f *File) setSound(id string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.sound) >= maxSound {
-		clear(f.sound) // they will be checked again
+	if len(f.used) >= maxUsed {
+		clear(f.used) // the times of the files stand in
 	}
-	f.sound[id] = time.Now()
+	f.used[id] = time.Now()
 }

@@ -17,6 +17,9 @@ func (f *File) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(f.dir, dirMode); err != nil {
 		return err
 	}
+	if err := f.checkPlaces(); err != nil {
+		return err
+	}
 	info, err := os.Stat(f.dir)
 	if err != nil {
 		return err
@@ -49,7 +52,7 @@ func (f *File) prepare(ctx context.Context) error {
 // renewKept reports whether the original is there already, whole, and extends its life. A damaged file counts
 // as not there: it will be written over.
 func (f *File) renewKept(ctx context.Context, tenant, id string) (bool, error) {
-	if _, err := os.Stat(f.path(id)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(f.path(id)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	unlock, err := f.lock(ctx, lockShared)
@@ -57,16 +60,15 @@ func (f *File) renewKept(ctx context.Context, tenant, id string) (bool, error) {
 		return false, unavailable("renew original", err)
 	}
 	defer unlock()
-	if !f.isSound(id) {
-		content, _, err := f.read(id, tenant)
-		if err == nil {
-			err = checkSums(content, tenant)
-		}
-		if err != nil {
-			return false, nil // whatever is wrong with the file, it will be written anew
-		}
+	// Whatever may have happened to the file since it was written: the sums cost less than the id has.
+	content, _, err := f.read(id, tenant)
+	if err == nil {
+		err = checkSums(content, tenant)
 	}
-	f.setSound(id)
+	if err != nil {
+		return false, nil // whatever is wrong with the file, it will be written anew
+	}
+	f.setUsed(id)
 	return f.extend(id) == nil, nil
 }
 
@@ -83,7 +85,7 @@ func (f *File) renewRead(ctx context.Context, id string) {
 		f.log.DebugContext(ctx, "original read but not renewed", "id", id, "err", err)
 		return
 	}
-	f.setSound(id) // it has just been decoded
+	f.setUsed(id)
 }
 
 // extend moves the moment of expiry, never to an earlier one: another process may give more time than this one.
@@ -116,6 +118,9 @@ func (f *File) write(ctx context.Context, id string, content []byte) error {
 
 func (f *File) writeAside(ctx context.Context, id string, content []byte) (err error) {
 	shard := filepath.Dir(f.path(id))
+	if err := checkPlace(shard, fs.ModeDir); err != nil {
+		return err
+	}
 	temp, err := os.CreateTemp(shard, tempPrefix+"*") // exclusively, and for us alone
 	if errors.Is(err, fs.ErrNotExist) {
 		// The first of its shard, or somebody removed the directory. Its parent is not ours to make.
@@ -152,7 +157,11 @@ func (f *File) writeAside(ctx context.Context, id string, content []byte) (err e
 
 // read returns a file's content. It stops after the header of one that is damaged or another tenant's.
 func (f *File) read(id, tenant string) ([]byte, fs.FileInfo, error) {
-	file, err := os.Open(f.path(id))
+	file, err := os.OpenFile(f.path(id), os.O_RDONLY|openSafely, 0)
+	if isSymlink(err) {
+		info, _ := os.Lstat(f.path(id))
+		return nil, info, fmt.Errorf("%w: a symbolic link", errCorrupt)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,7 +193,7 @@ func (f *File) read(id, tenant string) ([]byte, fs.FileInfo, error) {
 func (f *File) setAside(ctx context.Context, id string, damaged fs.FileInfo, why error) {
 	err := f.moveAside(ctx, id, damaged)
 	f.mu.Lock()
-	delete(f.sound, id)
+	delete(f.used, id)
 	f.corrupt++
 	if err == nil {
 		f.usage.count--

@@ -3,6 +3,7 @@ package originals
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -57,10 +58,13 @@ func (f *File) dropOldest(ctx context.Context, size int64) {
 // candidates are all originals, those first that were not used for longest.
 func (f *File) candidates() (all []candidate) {
 	f.mu.Lock()
-	here := maps.Clone(f.sound)
+	here := maps.Clone(f.used)
 	f.mu.Unlock()
 	for _, digit := range idAlphabet {
 		dir := filepath.Join(f.dir, string(digit))
+		if checkPlace(dir, fs.ModeDir) != nil {
+			continue
+		}
 		entries, _ := os.ReadDir(dir) // one that is not there holds nothing
 		for _, e := range entries {
 			if !isID(e.Name()) || !e.Type().IsRegular() {

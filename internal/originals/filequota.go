@@ -198,7 +198,11 @@ type tally struct {
 
 // tallyDir adds one folder's files of ours and removes the expired among them. Anything else there is not ours.
 func (f *File) tallyDir(ctx context.Context, total *tally, dir string, ours func(name string) bool) {
-	entries, err := os.ReadDir(dir)
+	err := checkPlace(dir, fs.ModeDir)
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(dir)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f.log.WarnContext(ctx, "directory of originals cannot be read", "dir", dir, "err", err)
 		total.incomplete = true

@@ -1,0 +1,29 @@
+//go:build !windows
+
+package originals
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// openSafely opens without following a symbolic link, and without waiting for the other end of a named pipe.
+const openSafely = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+// isSymlink tells whether opening failed because a symbolic link is there.
+func isSymlink(err error) bool { return errors.Is(err, syscall.ELOOP) }
+
+// checkOwner refuses what belongs to another user, who could change it at any time.
+func checkOwner(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to the user %d, and secateur runs as %d; change its owner, or choose another directory in store.url",
+			path, owner.Uid, os.Geteuid())
+	}
+	return nil
+}
