@@ -4,10 +4,11 @@ GO    ?= go
 TOOL   = $(GO) tool -modfile=tools/go.mod
 BENCH ?= .
 COUNT ?= 1
+FUZZTIME ?= 10s
 
 export CGO_ENABLED ?= 1
 
-.PHONY: build test check fmt bench eval fuzz clean
+.PHONY: build test check fmt bench eval fuzz sbom clean
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
@@ -37,6 +38,12 @@ eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 	$(GO) run ./test/eval
 	$(GO) run ./test/evalbill
 	EVALDATA=$$(realpath $${EVALDATA:-../shared/evaldata}) $(GO) test -count=1 -run Agrees ./internal/replay
+
+fuzz: ## every fuzz target for FUZZTIME (10s); FUZZ=Cuts for some of them
+	FUZZTIME=$(FUZZTIME) FUZZ=$(FUZZ) sh test/fuzz.sh
+
+sbom: ## bin/secateur.cdx.json and bin/THIRD_PARTY_NOTICES: what is in the binary, under which licences
+	$(GO) run ./test/sbom
 
 clean:
 	rm -rf bin test/.ready test/npm/node_modules

@@ -31,10 +31,23 @@ func commit() string {
 	if !ok {
 		return ""
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "+" + s.Value[:12]
+	return revision(info.Settings)
+}
+
+// revision is "+" and the commit that a binary was built from, with a mark if the checkout had changes beside it; "" where
+// Go has recorded none.
+func revision(settings []debug.BuildSetting) string {
+	commit, dirty := "", ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			commit = "+" + s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
 		}
 	}
-	return ""
+	if commit == "" {
+		return ""
+	}
+	return commit + dirty
 }

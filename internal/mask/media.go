@@ -96,10 +96,10 @@ func isName(follows []byte) bool {
 	return len(follows) > 0 && follows[0] == ':'
 }
 
-// is tells whether a raw string says text; nil says nothing.
+// is tells whether a raw string says text; what is no string, as only a broken document has it, says nothing.
 func is(raw []byte, text string) bool {
 	if len(raw) == len(text)+2 {
 		return string(raw[1:len(raw)-1]) == text
 	}
-	return bytes.IndexByte(raw, '\\') >= 0 && rawjson.Unquote(raw) == text
+	return bytes.IndexByte(raw, '\\') >= 0 && rawjson.IsString(raw) && rawjson.Unquote(raw) == text
 }

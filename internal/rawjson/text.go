@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes raw, a well-formed JSON string with its quotes, into WTF-8.
+// Unquote decodes raw, a JSON string with its quotes, into WTF-8. What is no escape in one that is not well-formed stands
+// for itself.
 func Unquote(raw []byte) string {
 	text := raw[1 : len(raw)-1]
 	i := bytes.IndexByte(text, '\\')
@@ -35,8 +36,12 @@ func Unquote(raw []byte) string {
 // writeEscaped decodes the escape, or the pair of them, that text starts with, and
 // returns its length.
 func writeEscaped(b *strings.Builder, text []byte) int {
-	if c := text[1]; c != 'u' {
-		b.WriteByte(unescaped[c])
+	switch {
+	case len(text) < 2 || text[1] == 'u' && len(text) < 6:
+		b.Write(text)
+		return len(text)
+	case text[1] != 'u':
+		b.WriteByte(unescaped[text[1]])
 		return 2
 	}
 	unit, _ := hex4(text, 2)
