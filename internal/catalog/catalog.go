@@ -18,7 +18,7 @@ type ServerLists struct {
 	Tools, Resources, Templates, Prompts [][]byte
 }
 
-// A Problem is an item that is left out, and why.
+// A Problem is an item that is left out, or not taken for what it looks like, and why.
 type Problem struct {
 	Server string
 	List   List
@@ -164,6 +164,20 @@ func (c *Catalog) Servers() []string { return slices.Clone(c.servers) }
 
 // Len returns how many items a list has.
 func (c *Catalog) Len(l List) int { return len(c.lists[l].entries) }
+
+// LookAlikes returns the tools and prompts that are called as one of another server is, <server>::<name>.
+func (c *Catalog) LookAlikes() (all []Problem) {
+	for _, l := range [...]List{Tools, Prompts} {
+		for _, e := range c.lists[l].entries {
+			if other, ok := c.split(e.name, ContractSeparator); ok && other.server != e.server {
+				own, theirs := c.servers[e.server], c.servers[other.server]
+				all = append(all, Problem{Server: own, List: l, Item: e.name, Reason: fmt.Sprintf(
+					"its name has the form of one of the server %s; it is never taken for that, only %s%s%s calls it", theirs, own, ContractSeparator, e.name)})
+			}
+		}
+	}
+	return all
+}
 
 // Problems returns what was left out and why, list by list, in order.
 func (c *Catalog) Problems() []Problem { return slices.Clone(c.problems) }

@@ -53,7 +53,7 @@ func (n Naming) name(server, name string, attempt int) string {
 }
 
 // names returns what the entries are called, each differently: of two that would
-// be equal the later gets a hash.
+// be equal the later gets a hash, and so does one that looks like another server's.
 func (n Naming) names(servers []string, entries []entry) []string {
 	names := make([]string, len(entries))
 	taken := make(map[string]struct{}, len(entries))
@@ -61,13 +61,27 @@ func (n Naming) names(servers []string, entries []entry) []string {
 		e := &entries[i]
 		for attempt := 0; ; attempt++ {
 			names[i] = n.name(servers[e.server], e.name, attempt)
-			if _, is := taken[names[i]]; !is {
+			if _, is := taken[names[i]]; !is && (attempt > 0 || !n.looksForeign(servers, e.server, names[i])) {
 				break
 			}
 		}
 		taken[names[i]] = struct{}{}
 	}
 	return names
+}
+
+// looksForeign tells whether a name of one server's begins as those of another do whose
+// id is longer: a-b-x is a tool of a-b, even while that has none.
+func (n Naming) looksForeign(servers []string, own int, name string) bool {
+	if n.Separator == "" || n.Separator == ContractSeparator { // which no id contains
+		return false
+	}
+	for _, server := range servers {
+		if len(server) > len(servers[own]) && strings.HasPrefix(name, n.clean(server)+n.Separator) {
+			return true
+		}
+	}
+	return false
 }
 
 // clean replaces the characters that a client does not accept.

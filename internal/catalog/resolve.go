@@ -7,10 +7,12 @@ import (
 
 // ResolveTool returns the server that a client means by a tool's name, and what
 // the server calls the tool. In this order it takes: the name this client was
-// given; <server>::<name>; the name any other client would be given; the bare
-// name, where one server has it; a server's id and a name with any separator
-// between them; and at last a known server's id with a name that it does not list,
-// because servers may know more than they list.
+// given; <server>::<name>, listed or not, because servers may know more than they
+// list; the name any other client would be given; a server's id and a name with any
+// separator between them; and the bare name, where one server has it.
+//
+// A name that begins with a known server's id is that server's, whether it is there
+// or away: no other server gets a call by having a tool of such a name.
 func (v *View) ResolveTool(name string) (server, original string, ok bool) {
 	return v.original(v.resolve(Tools, name))
 }
@@ -32,20 +34,22 @@ func (v *View) resolve(l List, name string) (target, bool) {
 	if at, ok := v.named(l).index[name]; ok {
 		return m.entries[at].target(), true
 	}
-	contract, isContract := v.split(name, ContractSeparator)
-	if _, listed := m.listed[contract]; isContract && listed {
+	if contract, ok := v.split(name, ContractSeparator); ok {
 		return contract, true
 	}
-	for _, index := range []map[string]int{m.forms(), m.bare} {
-		if at, ok := index[name]; ok && at != several {
-			return m.entries[at].target(), true
+	owner := v.ownerOf(name)
+	if at, ok := m.forms()[name]; ok && at != several && (owner == several || owner == m.entries[at].server) {
+		return m.entries[at].target(), true
+	}
+	if owner == several {
+		at, ok := m.bare[name]
+		if !ok || at == several {
+			return target{}, false
 		}
+		return m.entries[at].target(), true
 	}
-	if t, ok := v.anySeparator(l, name); ok {
+	if t, ok := v.anySeparator(l, name); ok && t.server == owner {
 		return t, true
-	}
-	if isContract {
-		return contract, true
 	}
 	for _, n := range v.names.all {
 		if t, ok := v.split(name, n.Separator); ok {
@@ -53,6 +57,19 @@ func (v *View) resolve(l List, name string) (target, bool) {
 		}
 	}
 	return target{}, false
+}
+
+// ownerOf returns the server whose id, the longest of those that do, a name begins
+// with, some punctuation behind it; several: none.
+func (c *Catalog) ownerOf(name string) int {
+	owner := several
+	for i, server := range c.servers {
+		rest, ok := strings.CutPrefix(name, server)
+		if ok && rest != "" && isPunctuation(rest[0]) && (owner == several || len(server) > len(c.servers[owner])) {
+			owner = i
+		}
+	}
+	return owner
 }
 
 func (e *entry) target() target { return target{e.server, e.name} }

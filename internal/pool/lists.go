@@ -112,7 +112,12 @@ func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
 	f.printed++
 	fresh.number = f.printed
 	fresh.problems = sync.OnceValue(func() []catalog.Problem {
-		return catalog.Merge([]catalog.ServerLists{fresh.lists()}, f.opt.Names).Problems()
+		all := []catalog.ServerLists{fresh.lists()}
+		for _, other := range f.opt.Servers { // whose names are theirs alone
+			all = append(all, catalog.ServerLists{Server: other.ID})
+		}
+		merged := catalog.Merge(all, f.opt.Names)
+		return append(merged.Problems(), merged.LookAlikes()...)
 	})
 	return fresh
 }
