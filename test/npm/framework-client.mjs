@@ -26,7 +26,9 @@ const frameworks = {
   },
   async "openai-agents"() {
     const { MCPServerStreamableHttp } = await import("@openai/agents");
-    const client = new MCPServerStreamableHttp({ url: target });
+    // By itself it gives up after five seconds, which a server that is still starting may take on a busy machine.
+    const patience = process.env.SERVERS === "starting" ? { clientSessionTimeoutSeconds: 60 } : {};
+    const client = new MCPServerStreamableHttp({ url: target, ...patience });
     await client.connect();
     return {
       names: (await client.listTools()).map((t) => t.name),
