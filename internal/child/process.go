@@ -174,6 +174,11 @@ func (p *Process) Stop() {
 func exitText(code int) string { return fmt.Sprintf("exited with status %d", code) }
 
 func within(done <-chan struct{}, limit time.Duration) bool {
+	select {
+	case <-done: // however short the limit
+		return true
+	default:
+	}
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {

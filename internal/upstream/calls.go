@@ -18,6 +18,8 @@ type call struct {
 	id      rpc.ID       // the caller's
 	token   rpc.ID       // the caller's progress token; zero: it gave none
 	own     bool         // a question of ours, not a caller's
+	by      any          // CallOptions.Caller
+	kind    kind         // what it does
 	greets  bool         // part of a handshake
 	handler Handler      // CallOptions.Related
 	answer  chan outcome // gets one value, from whoever took the call out of its table
@@ -74,12 +76,19 @@ type calls struct {
 	last   int64           // guarded by mu; the newest number
 	open   map[int64]*call // guarded by mu
 	closed error           // guarded by mu; why no more calls are taken
+	left   chan struct{}   // guarded by mu; closed when a call gets its outcome; nil: nobody waits for that
+
+	asking map[kind]struct{} // guarded by mu; kinds of calls of which one had the server ask something
 }
 
 // add gives the call its number. It fails when the connection is over.
 func (t *calls) add(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.addLocked(c)
+}
+
+func (t *calls) addLocked(c *call) error {
 	if t.closed != nil {
 		return t.closed
 	}
@@ -103,6 +112,7 @@ func (t *calls) take(id rpc.ID) *call {
 	defer t.mu.Unlock()
 	c := t.open[n]
 	delete(t.open, n)
+	t.departed()
 	return c
 }
 
@@ -123,6 +133,7 @@ func (t *calls) remove(c *call) bool {
 	defer t.mu.Unlock()
 	_, ok := t.open[c.number]
 	delete(t.open, c.number)
+	t.departed()
 	return ok
 }
 
@@ -169,6 +180,7 @@ func (t *calls) close(err error) {
 	t.mu.Lock()
 	open := t.open
 	t.open = nil
+	t.departed()
 	if t.closed == nil {
 		t.closed = err
 	}

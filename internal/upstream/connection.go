@@ -138,7 +138,7 @@ func (s *connection) startError(ctx context.Context, err error) error {
 // do makes one call of a caller.
 func (s *connection) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
 	c := newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related)
-	c.own, c.header = opt.Own, opt.Header
+	c.own, c.header, c.by, c.kind = opt.Own, opt.Header, opt.Caller, kind{req.Method, req.Name}
 	limit := s.u.timeout
 	if opt.Patient {
 		limit = 0
@@ -152,7 +152,7 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	c.life = ctx
-	if err := s.calls.add(c); err != nil {
+	if err := s.enter(ctx, c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}
 	timer := time.NewTimer(limit)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"secateur/internal/rpc"
@@ -32,9 +33,11 @@ type inbox struct {
 type inbound struct {
 	msg     *rpc.Message
 	handler Handler
-	wanted  context.Context // of a request; ends when the server cancels it, and with the call whose handler it is
+	wanted  context.Context // of a request; ends when the server cancels it
 	done    func()          // lets go of wanted
+	origin  *call           // on whose stream it came; nil: on none
 	calls   []*call         // that the server may not go on with until it has its answer
+	owners  []*call         // whose handler it is: with the last of them ends the wait for an answer; nil: no call's
 }
 
 // errWithdrawn is why a request of the server is no longer wanted that it has cancelled.
@@ -149,11 +152,16 @@ func (s *connection) requested(ctx context.Context, msg *rpc.Message, origin *ca
 		s.respond(ctx, rpc.AppendResult(nil, msg.ID, []byte(`{}`)), 0)
 		return
 	}
-	in, life := inbound{msg: msg, handler: s.inbox.handler}, context.WithoutCancel(ctx) //nolint:contextcheck // it lasts as long as the call it is for, not as its stream
-	if c := s.related(msg.Method, origin); c != nil {
-		in.handler, life = c.handler, c.life
+	in := inbound{msg: msg, handler: s.inbox.handler, origin: origin}
+	if origin != nil {
+		in.calls = []*call{origin}
+	} else {
+		in.calls = s.calls.callers() // any of them may be the one that waits for the answer
 	}
-	if in.handler == nil {
+	if origin != nil && origin.handler != nil {
+		in.handler, in.owners = origin.handler, in.calls
+	}
+	if in.handler == nil && len(in.calls) == 0 {
 		s.refuse(ctx, msg, rpc.CodeMethodNotFound, "this client offers nothing to servers")
 		return
 	}
@@ -163,15 +171,10 @@ func (s *connection) requested(ctx context.Context, msg *rpc.Message, origin *ca
 		s.refuse(ctx, msg, rpc.CodeInternal, "too many requests wait for this client")
 		return
 	}
-	if origin != nil {
-		in.calls = []*call{origin}
-	} else {
-		in.calls = s.calls.callers() // any of them may be the one that waits for the answer
-	}
 	for _, c := range in.calls {
 		c.asking.Add(1)
 	}
-	in.wanted, in.done = s.inbox.asked.Begin(life, msg.ID)
+	in.wanted, in.done = s.inbox.asked.Begin(context.WithoutCancel(ctx), msg.ID) // it does not end with the stream that it came on
 	select {
 	case s.inbox.waiting <- in:
 	default:
@@ -218,7 +221,7 @@ func (s *connection) dispatch(ctx context.Context) {
 			}
 			serving.Go(func() {
 				defer s.unasked(&in)
-				response := in.serve(ctx)
+				response := s.serve(ctx, &in)
 				if in.withdrawn() {
 					return
 				}
@@ -235,9 +238,26 @@ func (s *connection) dispatch(ctx context.Context) {
 
 // serve has a request answered, which may take as long as the call lasts that it belongs to, and as long as the server
 // wants it.
-func (in *inbound) serve(ctx context.Context) []byte {
+func (s *connection) serve(ctx context.Context, in *inbound) []byte {
+	refusal := s.attribute(ctx, in)
+	if refusal == "" && in.handler == nil {
+		refusal = "this client offers nothing to servers"
+	}
+	if refusal != "" {
+		s.u.log.DebugContext(ctx, "request of the server refused", "method", in.msg.Method, "reason", refusal)
+		return rpc.NewError(rpc.CodeMethodNotFound, refusal).AppendResponse(nil, in.msg.ID)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(in.wanted, cancel)() //nolint:contextcheck // two lives end this one: the connection's and the request's
+	defer context.AfterFunc(in.wanted, cancel)() //nolint:contextcheck // more lives end this one: the connection's, the request's and its calls'
+	var left atomic.Int32
+	left.Store(int32(len(in.owners))) //nolint:gosec // a few
+	for _, c := range in.owners {
+		defer context.AfterFunc(c.life, func() { //nolint:contextcheck // as above
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		})()
+	}
 	return in.handler.Serve(ctx, in.msg)
 }

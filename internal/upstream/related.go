@@ -62,19 +62,14 @@ func (s *connection) offer(ctx context.Context, c *call, msg *rpc.Message) {
 	}
 }
 
-// related is the call with a handler that a message of the server belongs to: by the stream it came on or, without
+// related is the call with a handler that a notification of the server belongs to: by the stream it came on or, without
 // streams, because there is no other. News about the server itself belong to none.
 func (s *connection) related(method string, origin *call) *call {
-	if origin == nil && (method == "notifications/message" || isRequest(method)) {
+	if origin == nil && method == "notifications/message" {
 		origin = s.calls.only()
 	}
 	if origin == nil || origin.handler == nil {
 		return nil
 	}
 	return origin
-}
-
-func isRequest(method string) bool {
-	const prefix = "notifications/"
-	return len(method) < len(prefix) || method[:len(prefix)] != prefix
 }

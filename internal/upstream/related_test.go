@@ -28,8 +28,12 @@ func silent(serve func(l *fakeLink, req request)) func(l *fakeLink) error {
 // calling makes a call in a goroutine and gives its outcome.
 func calling(t *testing.T, u *Upstream, id string, opt CallOptions) <-chan outcome {
 	t.Helper()
+	return callingTool(t, u, toolCall(t, id, "x", id), opt)
+}
+
+func callingTool(t *testing.T, u *Upstream, req *rpc.Message, opt CallOptions) <-chan outcome {
+	t.Helper()
 	done := make(chan outcome, 1)
-	req := toolCall(t, id, "x", id)
 	go func() {
 		reply, err := u.CallWith(t.Context(), req, opt)
 		done <- outcome{reply, err}
@@ -38,20 +42,23 @@ func calling(t *testing.T, u *Upstream, id string, opt CallOptions) <-chan outco
 	return done
 }
 
-// A server's request goes to a call only where it can be no other's.
+// A server's request goes to a call only where it can be no other caller's.
 func TestRequestsOfAServerWithoutStreams(t *testing.T) {
+	wants := handlerFunc(nil)
 	for _, c := range []struct {
 		rule  string
 		calls []CallOptions // Related is set where it is not nil
 		want  string
 	}{
 		{"no call: everybody's", nil, "incoming"},
-		{"one call that wants it", []CallOptions{{Related: handlerFunc(nil)}}, "call 0"},
-		{"one call that does not", []CallOptions{{}}, "incoming"},
-		{"two calls that want it: nobody knows whose", []CallOptions{{Related: handlerFunc(nil)}, {Related: handlerFunc(nil)}}, "incoming"},
-		{"two calls, one wants it: nobody knows whose", []CallOptions{{Related: handlerFunc(nil)}, {}}, "incoming"},
-		{"a question of our own is no call", []CallOptions{{Own: true, Related: handlerFunc(nil)}, {Related: handlerFunc(nil)}}, "call 1"},
-		{"not even the only one", []CallOptions{{Own: true, Related: handlerFunc(nil)}}, "incoming"},
+		{"one call that wants it", []CallOptions{{Related: wants}}, "call 0"},
+		{"one call that does not", []CallOptions{{}}, "refused"},
+		{"two calls of different callers: nobody knows whose", []CallOptions{{Related: wants}, {Related: wants}}, "refused"},
+		{"two calls of different callers, one wants it: nobody knows whose", []CallOptions{{Related: wants}, {}}, "refused"},
+		{"two calls of one caller", []CallOptions{{Related: wants, Caller: "a"}, {Related: wants, Caller: "a"}}, "call 1"},
+		{"two of one caller and one of another", []CallOptions{{Related: wants, Caller: "a"}, {Related: wants, Caller: "b"}, {Related: wants, Caller: "a"}}, "refused"},
+		{"a question of our own is no call", []CallOptions{{Own: true, Related: wants}, {Related: wants}}, "call 1"},
+		{"not even the only one", []CallOptions{{Own: true, Related: wants}}, "incoming"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,8 +71,11 @@ func TestRequestsOfAServerWithoutStreams(t *testing.T) {
 				}
 				var open []json.RawMessage
 				u := fakeUpstream(t, Options{Incoming: who("incoming")}, silent(func(_ *fakeLink, req request) {
-					if req.Method == "tools/call" {
+					switch {
+					case req.Method == "tools/call":
 						open = append(open, req.ID)
+					case req.Method == "" && req.Error != nil:
+						served <- "refused"
 					}
 				}))
 				stop := run(t, u)
@@ -96,6 +106,128 @@ func TestRequestsOfAServerWithoutStreams(t *testing.T) {
 	}
 }
 
+// doubtful is a server on a pipe whose calls are answered when the test says so.
+type doubtful struct {
+	*Upstream
+	link   *fakeLink
+	open   []json.RawMessage // calls, in order
+	served chan string       // who served a request of the server, or how it was answered
+}
+
+func newDoubtful(t *testing.T) *doubtful {
+	t.Helper()
+	d := &doubtful{served: make(chan string, 10)}
+	d.Upstream = fakeUpstream(t, Options{Incoming: d.who("incoming")}, silent(func(_ *fakeLink, req request) {
+		switch {
+		case req.Method == "tools/call":
+			d.open = append(d.open, req.ID)
+		case req.Method == "" && req.Error != nil:
+			d.served <- "refused"
+		}
+	}))
+	stop := run(t, d.Upstream)
+	t.Cleanup(stop)
+	synctest.Wait()
+	d.link = d.server.(*supervisor).now.Load().conn.link.(*fakeLink)
+	return d
+}
+
+func (d *doubtful) who(name string) Handler {
+	return handlerFunc(func(_ context.Context, m *rpc.Message) []byte {
+		d.served <- name
+		return rpc.AppendResult(nil, m.ID, []byte(`{}`))
+	})
+}
+
+func (d *doubtful) call(t *testing.T, caller string) <-chan outcome {
+	t.Helper()
+	return calling(t, d.Upstream, "1", CallOptions{Related: d.who(caller), Caller: caller})
+}
+
+func (d *doubtful) asks(method string) {
+	d.link.say(`{"jsonrpc":"2.0","id":"q","method":%q}`, method)
+	synctest.Wait()
+}
+
+// wantServed checks who served the server's request, and when: nobody yet, where it is "".
+func (d *doubtful) wantServed(t *testing.T, when, want string) {
+	t.Helper()
+	synctest.Wait()
+	got := ""
+	select {
+	case got = <-d.served:
+	default:
+	}
+	if got != want {
+		t.Errorf("%s: served by %q, want %q", when, got, want)
+	}
+}
+
+// Where it is not certain whose a request is, it waits until it is: the call that it belongs to cannot end before.
+func TestADoubtfulRequestWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoubtful(t)
+		a, b := d.call(t, "a"), d.call(t, "b")
+		d.asks("elicitation/create")
+		later := callingTool(t, d.Upstream, toolCall(t, "1", "other", "1"), CallOptions{Caller: "c"}) // cannot have caused it
+		time.Sleep(doubtTime / 2)
+		d.wantServed(t, "two callers", "")
+		d.link.answer(d.open[0], `1`)
+		<-a
+		d.wantServed(t, "one caller is left of those there were", "b")
+
+		d.asks("elicitation/create")
+		time.Sleep(doubtTime - time.Second)
+		d.wantServed(t, "again two callers", "")
+		time.Sleep(time.Second)
+		d.wantServed(t, "doubt has lasted", "refused")
+
+		d.asks("roots/list")
+		d.wantServed(t, "roots are the same for all", "incoming")
+		d.link.answer(d.open[1], `1`)
+		<-b
+		d.link.answer(d.open[2], `1`)
+		<-later
+	})
+}
+
+// A tool that a server has once asked about is called for one caller at a time, so that the next question is certain.
+func TestCallsThatMayAskQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoubtful(t)
+		first := d.call(t, "a")
+		d.asks("elicitation/create")
+		d.wantServed(t, "a call by itself", "a")
+		second, third := d.call(t, "b"), d.call(t, "a")
+		if len(d.open) != 2 {
+			t.Fatalf("%d calls are at the server, want the two of one caller", len(d.open))
+		}
+		d.asks("elicitation/create")
+		d.wantServed(t, "the caller whose turn it is", "a")
+		d.link.answer(d.open[0], `1`)
+		d.link.answer(d.open[1], `1`)
+		<-first
+		<-third
+		synctest.Wait()
+		if len(d.open) != 3 {
+			t.Fatalf("%d calls came to the server, want the next caller's too", len(d.open))
+		}
+		d.asks("elicitation/create")
+		d.wantServed(t, "the next caller", "b")
+
+		waits := d.call(t, "a")
+		time.Sleep(doubtTime)
+		synctest.Wait()
+		if len(d.open) != 4 {
+			t.Errorf("%d calls came to the server, want that none waits for ever", len(d.open))
+		}
+		d.link.answer(d.open[2], `1`)
+		d.link.answer(d.open[3], `1`)
+		<-second
+		<-waits
+	})
+}
+
 // A call's time rests while its server waits for its client, and starts anew when it has its answer.
 func TestTimeoutRestsWhileAPersonThinks(t *testing.T) {
 	const limit, thinks = 10 * time.Second, 5 * time.Minute
@@ -124,12 +256,12 @@ func TestTimeoutRestsWhileAPersonThinks(t *testing.T) {
 				link := u.server.(*supervisor).now.Load().conn.link.(*fakeLink)
 				var waiting []<-chan outcome
 				for range c.others + 1 {
-					waiting = append(waiting, calling(t, u, "1", CallOptions{Related: person}))
+					waiting = append(waiting, calling(t, u, "1", CallOptions{Related: person, Caller: "one"}))
 				}
 				time.Sleep(limit / 2)
 				link.say(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create"}`)
 				synctest.Wait()
-				later := calling(t, u, "1", CallOptions{}) // cannot have caused it
+				later := calling(t, u, "1", CallOptions{Caller: "one"}) // cannot have caused it
 				began := time.Now()
 				wantError(t, (<-later).err, Timeout, 0)
 				if d := time.Since(began); d != limit {

@@ -314,7 +314,9 @@ func TestIncomingHandler(t *testing.T) {
 		return rpc.AppendResult(nil, m.ID, []byte(`{"sampled":1}`))
 	})
 	u := start(t, Options{Settings: childSettings(t, "none"), Incoming: h})
-	mustCall(t, u, toolCall(t, "1", "ask", `1`), `1`)
+	if _, err := u.CallWith(t.Context(), toolCall(t, "1", "ask", `1`), CallOptions{Own: true}); err != nil {
+		t.Fatal(err)
+	}
 	if got := <-asked; got != "sampling/createMessage" {
 		t.Errorf("the handler got %q", got)
 	}

@@ -76,11 +76,16 @@ type server interface {
 // CallOptions are what a single call may ask for.
 type CallOptions struct {
 	// Related gets what the server sends for this call: its progress, under the caller's own token, and what comes
-	// on the call's own stream, or, where there are no streams, while it is the only call. Notifications come in
-	// order and before Call returns. Requests come side by side, each in a goroutine of its own: serving one may take
-	// minutes, in which the call's response timeout rests. Its context ends when the call does, which may return
-	// before it. Nil: Options.Incoming gets them, and nobody the progress.
+	// on the call's own stream, or, where there are no streams, what is certainly its caller's (attribute.go).
+	// Notifications come in order and before Call returns. Requests come side by side, each in a goroutine of its own:
+	// serving one may take minutes, in which the call's response timeout rests. Its context ends when the call does,
+	// which may return before it. Nil: Options.Incoming gets notifications, nobody the progress, and requests are
+	// refused.
 	Related Handler
+
+	// Caller tells whose call this is, by a value that can be compared: where there are no streams, what a server asks
+	// while calls of one caller alone are in flight is that caller's. Nil: somebody else's than any other.
+	Caller any
 
 	// Own says that this is a question of the program itself, no caller's: what the server sends while it waits is
 	// not put down to it, and it does not count as a call for which an ailing server is spared.
