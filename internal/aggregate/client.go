@@ -46,12 +46,12 @@ func (c *client) named(lists *catalog.Catalog) *catalog.View { return lists.ForA
 const maxModern = 8
 
 // clientOf finds out who sends a request. Leave is called when it is answered.
-func (s *clientConn) clientOf(a request) (c *client, leave func(), failed *failure) {
+func (s *clientConn) clientOf(ctx context.Context, a request) (c *client, leave func(), failed *failure) {
 	meta := a.meta
 	if !a.isModern() {
 		c = s.legacyClient()
 		if a.Method != "ping" {
-			c.feed.begin() // whoever asks is ready
+			c.feed.begin(ctx) // whoever asks is ready
 		}
 		return c, func() {}, nil
 	}

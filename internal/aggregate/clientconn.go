@@ -72,7 +72,7 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 	if req.Method == "initialize" && !a.isModern() {
 		return a.outcome(s.initialize(ctx, a))
 	}
-	c, leave, failed := s.clientOf(a)
+	c, leave, failed := s.clientOf(ctx, a)
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
@@ -161,11 +161,13 @@ func (s *clientConn) Notify(ctx context.Context, n *rpc.Message, x downstream.Ex
 	}
 	switch n.Method {
 	case "notifications/initialized":
-		s.legacyClient().feed.begin()
+		s.legacyClient().feed.begin(ctx)
 	case "notifications/cancelled":
 		s.inFlight.Cancel(n.RequestID(), errCancelled)
 	case "notifications/progress":
 		s.progressOf(ctx, n)
+	case rootsChanged:
+		s.askRoots(ctx, s.legacyClient())
 	default:
 		s.broadcast(ctx, n)
 	}
@@ -180,6 +182,7 @@ func (s *clientConn) Respond(_ context.Context, r *rpc.Message) { s.pending.answ
 // Close lets go of the servers.
 func (s *clientConn) Close() {
 	s.inFlight.Close()
+	s.parked.abandon(s)
 	s.mu.Lock()
 	s.closed = true
 	leaving := []*client{s.legacy}

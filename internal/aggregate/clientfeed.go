@@ -29,7 +29,7 @@ func newClientFeed(s *clientConn, c *client) *clientFeed {
 }
 
 // begin lets the client hear.
-func (n *clientFeed) begin() {
+func (n *clientFeed) begin(ctx context.Context) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.open {
@@ -41,6 +41,7 @@ func (n *clientFeed) begin() {
 		n.send(msg)
 	}
 	n.early = nil
+	n.s.askRoots(ctx, n.c)
 }
 
 // tell is for notifications.

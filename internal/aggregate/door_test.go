@@ -176,10 +176,10 @@ func TestListChanged(t *testing.T) {
 func TestHangingUp(t *testing.T) {
 	p := newPuppet(t, nature{ID: "a"})
 	c := newPipeClient(t, doorOptions{puppets: []*puppet{p}, grace: time.Minute})
-	c.asks(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{"roots":{}}}`)
+	c.asks(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}`)
 	c.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a::t"}}`)
 	call := p.hears(t)
-	p.say(t, `{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
+	p.say(t, `{"jsonrpc":"2.0","id":"r","method":"elicitation/create","params":{"message":"m"}}`)
 	c.hears(t)
 	_ = c.in.Close()
 	if got := p.hears(t); string(got.ID) != `"r"` {
@@ -201,7 +201,7 @@ func TestNewsOfAParkedCall(t *testing.T) {
 	p.say(t, `{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{"message":"who?"}}`)
 	asked := c.hears(t)
 	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, call.ID))
-	for try := range 1000 { // it is on its way through a process
+	for try, end := 0, time.Now().Add(20*time.Second); time.Now().Before(end); try++ { // it is on its way through a process
 		var wants struct {
 			Result struct {
 				State string `json:"requestState"`

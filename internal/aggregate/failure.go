@@ -78,13 +78,19 @@ func needsPages() *failure {
 	return badRequest(era.MissingCapability("the server needs the client to open a page: elicitation of mode url", []byte(`{"elicitation":{"url":{}}}`)))
 }
 
-// errCancelled is why a request ended whose client asked for that.
-var errCancelled = errors.New("cancelled by the client")
+// Why a request ended whose client asked for that, or is gone.
+var (
+	errCancelled   = errors.New("cancelled by the client")
+	errSessionOver = errors.New("the client's session is over")
+)
 
 // callFailed explains what went wrong between us and a server.
 func callFailed(ctx context.Context, server string, err error) *failure {
 	if errors.Is(context.Cause(ctx), errCancelled) {
 		return &failure{err: rpc.NewError(rpc.CodeCancelled, "the request was cancelled by notifications/cancelled")}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &failure{err: rpc.NewError(rpc.CodeCancelled, "the request was cancelled: its session or its connection was ended")}
 	}
 	if said, ok := errors.AsType[*pool.ServerError](err); ok {
 		e := rpc.NewError(said.Code, "")

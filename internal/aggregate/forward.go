@@ -92,6 +92,9 @@ func (e *proxiedCall) message(params []byte) *rpc.Message {
 // options has what the server sends for the call go to the client.
 func (e *proxiedCall) options(ctx context.Context) (upstream.CallOptions, *failure) {
 	o := upstream.CallOptions{Related: &relay{e, ctx}}
+	if e.c.era == upstream.Legacy {
+		o.Caller = e.c.member // a modern client is asked in the very call
+	}
 	if e.d.raw == nil {
 		return o, nil
 	}

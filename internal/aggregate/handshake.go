@@ -28,7 +28,7 @@ func (s *clientConn) initialize(ctx context.Context, a request) reply {
 	o.Text("protocolVersion", version)
 	o.Raw("capabilities", []byte(aggregateCapabilities))
 	o.Raw("serverInfo", s.info)
-	s.addInstructions(ctx, c, s.peers(ctx, c), &o)
+	s.addInstructions(c, c.member.Peers(ctx), &o)
 	return a.result(append(o, '}'))
 }
 
@@ -36,22 +36,17 @@ func (s *clientConn) initialize(ctx context.Context, a request) reply {
 const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
-// addInstructions adds the member that joins what the servers say about their use, if any of them does.
-func (s *clientConn) addInstructions(ctx context.Context, c *client, peers []pool.Peer, o *rawjson.Object) {
-	if text := s.instructions(ctx, c, peers); text != "" {
+// addInstructions adds the member that joins what the servers say about their use, as far as it is known: no client waits
+// for its first answer because a server is slow.
+func (s *clientConn) addInstructions(c *client, peers []pool.Peer, o *rawjson.Object) {
+	if text := s.instructions(c, peers); text != "" {
 		o.Text("instructions", text)
 	}
 }
 
-func (s *clientConn) peers(ctx context.Context, c *client) []pool.Peer {
-	ctx, cancel := context.WithTimeout(ctx, s.opt.GreetingWait)
-	defer cancel()
-	return c.member.Peers(ctx)
-}
-
-func (s *clientConn) instructions(ctx context.Context, c *client, peers []pool.Peer) string {
+func (s *clientConn) instructions(c *client, peers []pool.Peer) string {
 	var said []catalog.ServerInstructions
-	recoverTool := ""
+	recovery := s.opt.Recovery
 	for _, p := range peers {
 		if p.Peer == nil {
 			continue
@@ -59,20 +54,19 @@ func (s *clientConn) instructions(ctx context.Context, c *client, peers []pool.P
 		if text := p.Peer.Instructions(); len(text) > 0 && text[0] == '"' {
 			said = append(said, catalog.ServerInstructions{Server: p.Server, Text: rawjson.Unquote(text)})
 		}
-		if s.opt.Masker != nil && p.Peer.ServerName == mask.PrunerName && recoverTool == "" {
-			recoverTool = s.recoverTool(ctx, c, p.Server)
+		if recovery == "" && p.Peer.ServerName == mask.PrunerName {
+			recovery = p.Server
 		}
 	}
-	return catalog.Instructions(said, recoverTool)
+	return catalog.Instructions(said, s.recoverTool(c, recovery))
 }
 
-// recoverTool is what this client calls the tool that gives back what was cut.
-func (s *clientConn) recoverTool(ctx context.Context, c *client, server string) string {
-	ctx, cancel := context.WithTimeout(ctx, s.opt.GreetingWait)
-	defer cancel()
-	lists, _ := c.member.Catalog(ctx)
-	name, _ := c.named(lists).ToolName(server, mask.RecoverTool)
-	return name
+// recoverTool is what this client calls the tool of a server that gives back what was cut; "" where nothing is.
+func (s *clientConn) recoverTool(c *client, server string) string {
+	if s.opt.Masker == nil || server == "" {
+		return ""
+	}
+	return s.opt.Pool.Names().ToolName(c.name, c.asked, server, mask.RecoverTool)
 }
 
 // initializeOnly is the one server's own result, in the version that was agreed on with the client.
@@ -103,12 +97,12 @@ func (s *clientConn) discover(ctx context.Context, c *client, a request) reply {
 	if s.only != "" {
 		return s.discoverOnly(ctx, c, a)
 	}
-	peers := s.peers(ctx, c)
+	peers := c.member.Peers(ctx)
 	o := rawjson.Object{'{'}
 	o.Text("resultType", era.Complete)
 	o.Texts("supportedVersions", era.Versions())
 	o.Raw("capabilities", capabilitiesWith(extensionsOf(peers)))
-	s.addInstructions(ctx, c, peers, &o)
+	s.addInstructions(c, peers, &o)
 	o.Int("ttlMs", 0)
 	o.Text("cacheScope", "private")
 	o.Raw("_meta", s.serverMeta())

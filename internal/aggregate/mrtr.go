@@ -89,6 +89,9 @@ func (e *proxiedCall) begin(ctx context.Context) reply {
 		capabilities: e.c.capabilities, d: destination{server: e.d.server, renames: e.d.renames, out: e.d.out}, log: e.s.log,
 	}
 	_, _ = rand.Read(p.id[:])
+	if e.s.link != nil {
+		p.session = e.s
+	}
 	if err := e.s.parked.add(p); err != nil {
 		cancel(nil)
 		return refused(callFailed(ctx, e.d.server, err))
@@ -122,7 +125,7 @@ func (e *proxiedCall) begin(ctx context.Context) reply {
 // await waits with the client for the call's end or for questions.
 func (e *proxiedCall) await(ctx context.Context, p *parkedCall) reply {
 	for {
-		now := p.look(e.s.opt.AnswerTime, e.s.parked.drop)
+		now := p.look(e.s.opt.ParkTime, e.s.parked.drop)
 		switch {
 		case now.err != nil:
 			e.s.parked.drop(p.id)

@@ -79,9 +79,6 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 // notify gives a notification to one server.
 func (s *clientConn) notify(ctx context.Context, c *client, id string, n *rpc.Message) {
 	conn, err := c.member.Conn(ctx, id)
-	if err == nil && n.Method == "notifications/roots/list_changed" && conn.Era() == era.Modern {
-		return // the modern era has no such thing: a server asks for roots when it needs them
-	}
 	if err == nil {
 		err = conn.Notify(ctx, n)
 	}

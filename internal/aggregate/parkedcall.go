@@ -15,11 +15,12 @@ import (
 // parkedCall is a call that goes on while its client is away. Its client comes and goes; whoever is there holds the
 // place of the proxiedCall.
 type parkedCall struct {
-	id     callID
-	digest digest
-	cancel context.CancelCauseFunc
-	ctx    context.Context // it is the call's own life, which no request spans
-	log    *slog.Logger
+	id      callID
+	session *clientConn // that it belongs to; nil: to none, as over HTTP
+	digest  digest
+	cancel  context.CancelCauseFunc
+	ctx     context.Context // it is the call's own life, which no request spans
+	log     *slog.Logger
 
 	changed chan struct{} // has a token when there is something new to see
 

@@ -65,6 +65,19 @@ func (t *parkedCalls) close() {
 	}
 }
 
+// abandon ends the calls of a connection that is over: its client will not come back to them.
+func (t *parkedCalls) abandon(s *clientConn) {
+	t.mu.Lock()
+	open := slices.Collect(maps.Values(t.open))
+	t.mu.Unlock()
+	for _, p := range open {
+		if p.session == s {
+			t.drop(p.id)
+			p.cancel(errSessionOver)
+		}
+	}
+}
+
 func (t *parkedCalls) isClosed() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

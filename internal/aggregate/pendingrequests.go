@@ -87,8 +87,8 @@ func (t *pendingRequests) byToken(token rpc.ID) *pendingRequest {
 
 // serverRequest is a server's request as the client is to get it.
 type serverRequest struct {
-	server string
-	conn   *pool.Conn
+	server string     // "": it is our own
+	conn   *pool.Conn // nil: the same
 	req    *rpc.Message
 	marked bool // the client is told whose it is
 	send   func(msg []byte) bool
@@ -96,7 +96,9 @@ type serverRequest struct {
 
 // askClient puts a server's request to the client and waits for its answer, a whole response with the server's id.
 func (s *clientConn) askClient(ctx context.Context, q serverRequest) []byte {
-	s.log.InfoContext(ctx, "server asks the client", "server", q.server, "method", q.req.Method)
+	if q.server != "" {
+		s.log.InfoContext(ctx, "server asks the client", "server", q.server, "method", q.req.Method)
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.opt.AnswerTime)
 	defer cancel()
 	waiting := s.pending.add(q)

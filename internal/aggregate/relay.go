@@ -22,11 +22,17 @@ func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
 	if r.c.era == era.Modern || !era.Declares(r.c.capabilities, m.Method, m.Params) {
 		return notOffered(m)
 	}
+	if answer := r.c.knownRoots(m); answer != nil {
+		return answer
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.ctx, cancel)() //nolint:contextcheck // two lives end this one: the connection's and the call's
-	m = r.d.named(m)
-	return r.s.askClient(ctx, serverRequest{r.d.server, r.conn, m, r.d.renames, r.send})
+	answer := r.s.askClient(ctx, serverRequest{r.d.server, r.conn, r.d.named(m), r.d.renames, r.send})
+	if m.Method == methodRoots && ctx.Err() == nil {
+		r.c.keepRoots(answer)
+	}
+	return answer
 }
 
 // notOffered is what a server gets that asks for what its client does not have.

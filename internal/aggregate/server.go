@@ -34,12 +34,15 @@ type Options struct {
 	PageSize int // items of a list on a page at most; 0: all
 	Version  string
 
-	// GreetingWait is how long an answer to initialize waits for what servers that are still starting say about
-	// themselves; their lists are waited for later, and longer. Default five seconds.
-	GreetingWait time.Duration
-	// AnswerTime is how long a client may take to answer a server's question, and to come back to a parked call.
-	// Default ten minutes: a person may have to be asked.
+	// Recovery is the id of the server whose recover_text gives back what was cut; "": the first that calls itself a
+	// pruner.
+	Recovery string
+	// AnswerTime is how long a client that is there may take to answer a server's question. Default ten minutes: a
+	// person may have to be asked.
 	AnswerTime time.Duration
+	// ParkTime is how long the client of a parked call may take to come back to it. Default two minutes: nobody can
+	// say whether it ever will, and until then the server's call goes on.
+	ParkTime time.Duration
 
 	Metrics prometheus.Registerer
 	Log     *slog.Logger // nil discards
@@ -71,8 +74,8 @@ func New(opt Options) (*Server, error) {
 	if opt.AnswerTime <= 0 {
 		opt.AnswerTime = 10 * time.Minute
 	}
-	if opt.GreetingWait <= 0 {
-		opt.GreetingWait = 5 * time.Second
+	if opt.ParkTime <= 0 {
+		opt.ParkTime = 2 * time.Minute
 	}
 	seal, err := newSealer()
 	if err != nil {

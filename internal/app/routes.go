@@ -71,7 +71,7 @@ func (a *App) newGateway() (*gateway.Gateway, error) {
 		return nil, fmt.Errorf("observation_masking.gateway: %w", err)
 	}
 	return gateway.New(gateway.Options{
-		Servers:         a.servers.Base,
+		Servers:         a.servers.Shared,
 		IDs:             a.servers.sortedIDs,
 		IsDisabled:      a.servers.IsDisabled,
 		Masker:          masker,

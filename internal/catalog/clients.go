@@ -112,6 +112,12 @@ func (n *Names) For(name string) Naming {
 	return naming.with(said)
 }
 
+// ToolName is what a client calls a server's tool, unless another has taken that name: what can be said before lists are
+// there.
+func (n *Names) ToolName(client string, asked ClientSettings, server, tool string) string {
+	return n.For(client).asked(asked).name(server, tool, 0)
+}
+
 // asked returns n as a client asks for it. Whoever asks for a separator that the models' APIs take wants names that they
 // take.
 func (n Naming) asked(c ClientSettings) Naming {

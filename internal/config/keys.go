@@ -25,7 +25,7 @@ var keys = map[string]keyInfo{
 	"healthcheck_timeout":   {doc: "Seconds after which a heartbeat is missed.", above: new(0.0)},
 	"response_timeout":      {doc: "Seconds a server has for an answer. Progress renews it; it rests while the server waits for the client.", above: new(0.0)},
 	"page_size":             {doc: "Entries in one page of a list.", least: new(1.0)},
-	"first_list_wait":       {doc: "Seconds that a list waits for servers that are still starting.", least: new(0.0)},
+	"first_list_wait":       {doc: "Seconds from a connection's start that its first list waits for servers that are still starting.", least: new(0.0)},
 	"max_message_bytes":     {doc: "A larger MCP message fails that call alone.", least: new(1024.0)},
 	"max_body_bytes":        {doc: "A larger chat request is refused.", least: new(1024.0)},
 	"default_provider":      {doc: "Which of providers gets a model that no alias and no prefix names."},

@@ -62,7 +62,7 @@ func defaults() Settings {
 		HealthcheckTimeout:  5 * time.Second,
 		ResponseTimeout:     30 * time.Second,
 		PageSize:            1000,
-		FirstListWait:       10 * time.Second,
+		FirstListWait:       8 * time.Second,
 		MaxMessageBytes:     32 << 20,
 		MaxBodyBytes:        64 << 20,
 		Naming:              catalog.Default(),

@@ -168,30 +168,6 @@ func (a *audience) subscribedTo(uri string) (found []*Member) {
 	return found
 }
 
-// only is the single member whose capabilities allow something; nil if there is none, or there are several. Many members
-// have the same capabilities, which are judged once.
-func (a *audience) only(allow func(caps []byte) bool) *Member {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var found *Member
-	judged := map[string]bool{}
-	for m := range a.members {
-		allowed, known := judged[string(m.client.Capabilities)]
-		if !known {
-			allowed = allow(m.client.Capabilities)
-			judged[string(m.client.Capabilities)] = allowed
-		}
-		switch {
-		case !allowed:
-		case found != nil:
-			return nil
-		default:
-			found = m
-		}
-	}
-	return found
-}
-
 // eraOf is the era that a connection speaks, legacy where that is not known.
 func eraOf(p *upstream.Peer) upstream.Era {
 	if p == nil {

@@ -37,7 +37,7 @@ const maxMerged = 128
 // when they were first wanted; for one that is not there now, what it last listed stands in. Members who see the same
 // get the same *catalog.Catalog. A member with a Listener is from now on told when it is not true any more.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
-	m.gather(ctx, func(c *Conn) <-chan struct{} { return c.listed })
+	m.gather(ctx, m.pool.opt.FirstListWait, m.listed)
 	f := m.pool
 	f.mu.Lock()
 	version := f.version
@@ -71,15 +71,16 @@ func (m *Member) see(all *catalog.Catalog, version uint64) {
 	}
 }
 
-// snapshotAt is what the i-th server lists for the member: on its connection, or else what it last listed to others; nil
-// if nothing is known. The pool is locked.
+// snapshotAt is what the i-th server lists for the member: on its connection, or else, and as long as that has not listed
+// all, what it last listed to others; nil if nothing is known. The pool is locked.
 func (m *Member) snapshotAt(i int) *snapshot {
+	s := m.servers[i]
 	if m.seats != nil {
-		if c := m.seats[i].conn; c != nil && c.snapshot != nil {
+		if c := m.seats[i].conn; c != nil && c.snapshot != nil && (isClosed(c.listed) || s.last == nil) {
 			return c.snapshot
 		}
 	}
-	return m.servers[i].last
+	return s.last
 }
 
 // merged is the catalog of what the member's servers list now. The pool is locked.
@@ -113,7 +114,7 @@ func (m *Member) merged() *merged {
 func (f *Pool) forgetMerged() {
 	current := map[uint64]bool{0: true}
 	for _, s := range f.servers {
-		current[s.last.id()], current[s.base.snapshot.id()] = true, true
+		current[s.last.id()] = true
 		for _, c := range s.conns {
 			current[c.snapshot.id()] = true
 		}

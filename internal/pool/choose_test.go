@@ -16,13 +16,14 @@ import (
 func TestWhichConnectionServesWhom(t *testing.T) {
 	type step struct {
 		client Client
-		place  int    // on which connection its call arrives; 0 is the base
+		place  int    // on which connection its call arrives
 		caps   string // what that one declares
 	}
 	const roots, sampling = `{"roots":{}}`, `{"sampling":{}}`
-	both := `{"roots":{},"sampling":{}}`
+	both, all := `{"roots":{},"sampling":{}}`, string(allCapabilities)
 	once := legacy(roots)
 	once.Session = false
+	remote := upstream.Settings{URL: "http://127.0.0.1:1"}
 	for name, c := range map[string]struct {
 		eras     string
 		settings upstream.Settings
@@ -30,65 +31,62 @@ func TestWhichConnectionServesWhom(t *testing.T) {
 		lazy     bool
 		steps    []step
 	}{
-		"a client without capabilities is served by the base": {
-			steps: []step{{legacy(`{}`), 0, `{}`}, {legacy(`{}`), 0, `{}`}},
-		},
-		"clients with the same capabilities share a connection that declares them": {
-			steps: []step{{legacy(roots), 1, roots}, {legacy(roots), 1, roots}, {legacy(`{}`), 0, `{}`}},
-		},
-		"a connection that declares more will do": {
-			steps: []step{{legacy(both), 1, both}, {legacy(roots), 1, both}},
-		},
-		"of several that will do it is the one that declares least": {
-			steps: []step{{legacy(roots), 1, roots}, {legacy(sampling), 2, both}, {legacy(roots), 1, roots}, {legacy(both), 2, both}},
-		},
-		"a new connection declares what all present legacy clients have": {
-			steps: []step{{legacy(sampling), 1, sampling}, {legacy(roots), 2, both}},
-		},
-		"clients that contradict each other have connections of their own": {
-			steps: []step{
-				{legacy(`{"experimental":{"x":1}}`), 1, `{"experimental":{"x":1}}`},
-				{legacy(`{"experimental":{"x":2}}`), 2, `{"experimental":{"x":2}}`},
-				{legacy(`{"experimental":{"x":1}}`), 1, `{"experimental":{"x":1}}`},
-				{legacy(`{"experimental":{"x":2}}`), 2, `{"experimental":{"x":2}}`},
-			},
-		},
-		"legacy servers are not told what only modern ones understand": {
-			steps: []step{{legacy(`{"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`), 1, roots}},
-		},
-		"capabilities beyond reason are nobody's": {
-			steps: []step{{legacy(`{"x":"` + strings.Repeat("x", maxCapabilities) + `"}`), 0, `{}`}},
-		},
-		"when there are too many connections the base serves": {
-			opt:   Options{MaxConnections: 1},
-			steps: []step{{legacy(roots), 1, roots}, {legacy(sampling), 0, `{}`}, {legacy(roots), 1, roots}},
+		"one connection serves all legacy clients and declares what can be served for anyone": {
+			steps: []step{{legacy(`{}`), 0, all}, {legacy(roots), 0, all}, {legacy(sampling), 0, all}, {legacy(`{"experimental":{"x":1}}`), 0, all}},
 		},
 		"a server that speaks only the modern era needs one connection": {
 			eras:  "modern",
-			steps: []step{{legacy(roots), 0, `{}`}, {modernClient(sampling), 0, `{}`}, {legacy(`{}`), 0, `{}`}},
+			steps: []step{{legacy(roots), 0, all}, {modernClient(sampling), 0, all}, {legacy(`{}`), 0, all}},
 		},
 		"a server that is to be spoken to in the modern era needs one connection": {
 			eras: "both", settings: upstream.Settings{Protocol: upstream.ProtocolModern},
-			steps: []step{{legacy(roots), 0, `{}`}, {modernClient(sampling), 0, `{}`}},
+			steps: []step{{legacy(roots), 0, all}, {modernClient(sampling), 0, all}},
 		},
 		"a server of both eras is spoken to in the client's": {
 			eras:  "both",
-			steps: []step{{modernClient(roots), 1, `{}`}, {modernClient(sampling), 1, `{}`}, {legacy(roots), 2, roots}, {legacy(`{}`), 0, `{}`}},
+			steps: []step{{modernClient(roots), 1, `{}`}, {modernClient(sampling), 1, `{}`}, {legacy(roots), 0, all}, {legacy(`{}`), 0, all}},
 		},
-		"a legacy server serves modern clients as legacy ones with their capabilities": {
-			steps: []step{{modernClient(roots), 2, roots}, {modernClient(`{}`), 0, `{}`}, {modernClient(roots), 2, roots}},
+		"a remote server of both eras too": {
+			eras: "both", settings: remote,
+			steps: []step{{legacy(roots), 0, all}, {modernClient(roots), 1, `{}`}, {modernClient(sampling), 1, `{}`}},
+		},
+		"a legacy server serves modern clients on the one connection": {
+			steps: []step{{modernClient(roots), 0, all}, {modernClient(`{}`), 0, all}, {legacy(roots), 0, all}},
+		},
+		"a remote legacy server too": {
+			settings: remote,
+			steps:    []step{{modernClient(roots), 0, all}, {modernClient(`{}`), 0, all}},
 		},
 		"a server that is to be spoken to in the legacy era is not tried in the other": {
 			eras: "both", settings: upstream.Settings{Protocol: upstream.ProtocolLegacy},
-			steps: []step{{modernClient(roots), 1, roots}, {modernClient(`{}`), 0, `{}`}},
+			steps: []step{{modernClient(roots), 0, all}, {modernClient(`{}`), 0, all}},
 		},
 		"sessions of an isolated server have connections of their own": {
 			settings: upstream.Settings{Isolation: upstream.IsolationPerSession},
-			steps:    []step{{legacy(roots), 1, roots}, {legacy(roots), 2, roots}, {legacy(`{}`), 3, `{}`}, {once, 4, roots}, {once, 4, roots}},
+			steps:    []step{{legacy(roots), 1, roots}, {legacy(roots), 2, roots}, {legacy(`{}`), 3, `{}`}, {once, 0, all}, {once, 0, all}},
+		},
+		"legacy servers are not told what only modern ones understand": {
+			settings: upstream.Settings{Isolation: upstream.IsolationPerSession},
+			steps:    []step{{legacy(`{"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`), 1, roots}},
+		},
+		"capabilities beyond reason are nobody's": {
+			lazy:  true,
+			steps: []step{{legacy(`{"x":"` + strings.Repeat("x", maxCapabilities) + `"}`), 0, `{}`}},
 		},
 		"without eagerness the first client's connection is the only one": {
 			lazy:  true,
-			steps: []step{{legacy(roots), 1, roots}, {legacy(roots), 1, roots}},
+			steps: []step{{legacy(roots), 1, roots}, {legacy(roots), 1, roots}, {legacy(`{}`), 1, roots}},
+		},
+		"without eagerness one who can do more gets another, which serves all who come later": {
+			lazy:  true,
+			steps: []step{{legacy(roots), 1, roots}, {legacy(sampling), 2, both}, {legacy(roots), 2, both}},
+		},
+		"without eagerness clients that contradict each other are not joined": {
+			lazy: true,
+			steps: []step{
+				{legacy(`{"experimental":{"x":1}}`), 1, `{"experimental":{"x":1}}`},
+				{legacy(`{"experimental":{"x":2}}`), 2, `{"experimental":{"x":2}}`},
+			},
 		},
 		"without eagerness too a server of the modern era needs one connection": {
 			eras: "modern", lazy: true,
@@ -102,7 +100,10 @@ func TestWhichConnectionServesWhom(t *testing.T) {
 					s.eras = c.eras
 				}
 				set := c.settings
-				set.ID, set.Builtin = "a", "fake"
+				set.ID = "a"
+				if set.URL == "" {
+					set.Builtin = "fake"
+				}
 				opt := c.opt
 				opt.Eager = !c.lazy
 				opt.Servers = []upstream.Settings{set}
@@ -140,7 +141,7 @@ func TestConnectionsWaitForRevisits(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		if n := f.Status()[0].Connections; n != 1 {
-			t.Errorf("%d connections, want the base", n)
+			t.Errorf("%d connections, want the shared one", n)
 		}
 	})
 }
@@ -148,15 +149,15 @@ func TestConnectionsWaitForRevisits(t *testing.T) {
 func TestConnectionsLingerAndEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
-		f := poolOf(t, Options{Eager: true, Linger: time.Minute}, map[string]*fake{"a": s})
+		f := poolOf(t, Options{Linger: time.Minute}, map[string]*fake{"a": s})
 		stop := run(t, f)
 		defer stop()
 		connections := func() int { return f.Status()[0].Connections }
 
 		m := f.Join(legacy(`{"roots":{}}`), nil)
 		placeOf(t, m, "a")
-		if n := connections(); n != 2 {
-			t.Fatalf("%d connections, want 2", n)
+		if n := connections(); n != 1 {
+			t.Fatalf("%d connections, want 1", n)
 		}
 		m.Leave()
 		m.Leave()
@@ -166,8 +167,8 @@ func TestConnectionsLingerAndEnd(t *testing.T) {
 			t.Errorf("served on connection %d, want the one that lingers", at)
 		}
 		time.Sleep(time.Hour)
-		if n := connections(); n != 2 {
-			t.Errorf("%d connections while one is in use, want 2", n)
+		if n := connections(); n != 1 {
+			t.Errorf("%d connections while one is in use, want 1", n)
 		}
 		again.Leave()
 		time.Sleep(40 * time.Second)
@@ -175,12 +176,12 @@ func TestConnectionsLingerAndEnd(t *testing.T) {
 		placeOf(t, brief, "a")
 		brief.Leave()
 		time.Sleep(50 * time.Second)
-		if n := connections(); n != 2 {
-			t.Errorf("%d connections, want 2: the linger begins anew with each user", n)
+		if n := connections(); n != 1 {
+			t.Errorf("%d connections, want 1: the linger begins anew with each user", n)
 		}
 		time.Sleep(11 * time.Second)
-		if n := connections(); n != 1 {
-			t.Errorf("%d connections after the linger, want the base", n)
+		if n := connections(); n != 0 {
+			t.Errorf("%d connections after the linger, want none", n)
 		}
 		once := f.Join(legacy(`{"roots":{}}`), nil)
 		if at := placeOf(t, once, "a"); at != 2 {
@@ -192,46 +193,27 @@ func TestConnectionsLingerAndEnd(t *testing.T) {
 	})
 }
 
-func TestFullPoolEndsWhatNobodyUses(t *testing.T) {
+// A server that would not start a second time is used through its one connection, in the era of that.
+func TestServerThatRunsOnlyOnceIsUsedThroughItsOneConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
-		f := poolOf(t, Options{Eager: true, MaxConnections: 1}, map[string]*fake{"a": s})
-		stop := run(t, f)
-		defer stop()
-		m := f.Join(legacy(`{"roots":{}}`), nil)
-		placeOf(t, m, "a")
-		m.Leave()
-		hasty := f.Join(legacy(`{"sampling":{}}`), nil)
-		defer hasty.Leave()
-		if at := placeOf(t, hasty, "a"); at != 0 {
-			t.Errorf("served on connection %d, want the base: one that was used just now is not ended", at)
-		}
-		time.Sleep(roomAfter)
-		other := f.Join(legacy(`{"sampling":{}}`), nil)
-		defer other.Leave()
-		if at := placeOf(t, other, "a"); at != 2 {
-			t.Errorf("served on connection %d, want a new one in place of the idle one", at)
-		}
-	})
-}
-
-func TestServerThatRunsOnlyOnceIsUsedThroughItsBase(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newFake(t, "x")
-		s.lonely = true
+		s.eras, s.lonely = "both", true
 		f := poolOf(t, Options{Eager: true}, map[string]*fake{"a": s})
 		stop := run(t, f)
 		defer stop()
-		m := f.Join(legacy(`{"roots":{}}`), nil)
+		m := f.Join(modernClient(`{"roots":{}}`), nil)
 		defer m.Leave()
 		if at := placeOf(t, m, "a"); at != 0 {
-			t.Errorf("served on connection %d, want the base", at)
+			t.Errorf("served on connection %d, want the shared one", at)
 		}
-		other := f.Join(legacy(`{"sampling":{}}`), nil)
+		other := f.Join(modernClient(`{"sampling":{}}`), nil)
 		defer other.Leave()
 		began := time.Now()
 		if at := placeOf(t, other, "a"); at != 0 || time.Since(began) > 0 {
-			t.Errorf("served on connection %d after %s, want the base at once", at, time.Since(began))
+			t.Errorf("served on connection %d after %s, want the shared one at once", at, time.Since(began))
+		}
+		if n := s.connections(); n != 2 {
+			t.Errorf("%d connections were built, want two: a second is tried once", n)
 		}
 	})
 }
@@ -261,7 +243,7 @@ func TestConnectionIsKeptForACallThatGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
 		s.answers["slow"] = func() []byte { time.Sleep(25 * time.Second); return []byte(`{}`) }
-		f := poolOf(t, Options{Eager: true, Linger: time.Second}, map[string]*fake{"a": s})
+		f := poolOf(t, Options{Linger: time.Second}, map[string]*fake{"a": s})
 		stop := run(t, f)
 		defer stop()
 		m := f.Join(legacy(`{"roots":{}}`), nil)
@@ -280,7 +262,7 @@ func TestConnectionIsKeptForACallThatGoesOn(t *testing.T) {
 		m.Leave()
 		call.Wait()
 		time.Sleep(time.Minute)
-		if n := f.Status()[0].Connections; n != 1 {
+		if n := f.Status()[0].Connections; n != 0 {
 			t.Errorf("%d connections are left", n)
 		}
 	})

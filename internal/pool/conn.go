@@ -30,7 +30,10 @@ type Conn struct {
 	shelves  [listCount]shelf
 	audience audience
 	leveling task
-	listener listener
+	rooting  task
+
+	askedRoots atomic.Bool // the server has asked for roots
+	listener   listener
 
 	// Guarded by Pool.mu.
 
@@ -57,8 +60,7 @@ type role int
 
 // The roles of connections.
 const (
-	base    role = iota + 1 // declares nothing; of the era that the server prefers
-	shared                  // for legacy clients with capabilities
+	shared  role = iota + 1 // for all; of the era that the server prefers
 	modern                  // for modern clients of a server that speaks both eras
 	private                 // for one session
 )
@@ -78,8 +80,12 @@ func (n need) meets(other need, caps []byte) bool {
 	return fits && n.role == other.role && n.protocol == other.protocol
 }
 
-// noCapabilities are those of a client that declares none.
-var noCapabilities = []byte(`{}`)
+var (
+	// noCapabilities are those of a client that declares none.
+	noCapabilities = []byte(`{}`)
+	// allCapabilities are those that can be served for anyone: what a client cannot do is refused for it alone.
+	allCapabilities = []byte(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{}}}`)
+)
 
 // build makes a connection and starts nothing. Its builder is not ours: the pool must not be locked.
 func (f *Pool) build(s *server, n need) (*Conn, error) {
@@ -174,6 +180,7 @@ func (c *Conn) opened(peer *upstream.Peer) {
 	c.said.Store(&said)
 	c.peer.Store(peer) // under the lock: a choice is not to see two different things
 	closeOnce(c.met)
+	c.s.met.Store(true)
 	c.s.opened(c, peer)
 	f.changed()
 	f.mu.Unlock()
@@ -190,6 +197,7 @@ func (c *Conn) failed(err error) {
 	}
 	c.stumbled = err
 	closeOnce(c.met)
+	c.s.met.Store(true)
 	closeOnce(c.listed)
 	c.s.failed(c)
 	f.changed()
@@ -228,6 +236,11 @@ func (c *Conn) greet(ctx context.Context) {
 	if ctx.Err() == nil {
 		c.pool.mu.Lock()
 		closeOnce(c.listed)
+		if c.role != private && c.snapshot != nil {
+			c.s.last = c.snapshot
+			c.s.listed.Store(true)
+		}
+		c.pool.changed()
 		c.pool.mu.Unlock()
 	}
 }

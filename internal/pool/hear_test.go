@@ -354,44 +354,102 @@ func TestLevelGoesToConnectionsThatComeLater(t *testing.T) {
 	})
 }
 
-func TestRequestsGoToTheOnlyMemberWhoMayBeAsked(t *testing.T) {
+func TestRequestsOutsideCallsGoToTheOnlyMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := openHall(t, "legacy")
 		defer h.stop()
-		ask := func(place int, method string) string {
+		ask := func(method string) string {
 			t.Helper()
-			return string(h.server.place(place).send(`{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":{}}`))
+			return string(h.server.place(0).send(`{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":{}}`))
 		}
 		const ok = `{"jsonrpc":"2.0","id":7,"result":{}}`
-		one, e1 := h.join(t, legacy(`{"roots":{},"sampling":{}}`))
-		at := placeOf(t, one, "a")
-		two, e2 := h.join(t, legacy(`{"roots":{}}`))
-		if got := ask(at, "sampling/createMessage"); got != ok {
+		one, e1 := h.join(t, legacy(`{"sampling":{}}`))
+		if got := ask("sampling/createMessage"); got != ok {
 			t.Errorf("answer %s", got)
 		}
 		wantHeard(t, e1, "a asks sampling/createMessage")
-		for _, method := range []string{"roots/list", "elicitation/create", "unknown"} {
-			if got := ask(at, method); !strings.Contains(got, "-32601") {
+		for _, method := range []string{"elicitation/create", "unknown"} {
+			if got := ask(method); !strings.Contains(got, "-32601") {
 				t.Errorf("%s: answer %s", method, got)
 			}
+		}
+		_, e2 := h.join(t, legacy(`{}`))
+		if got := ask("sampling/createMessage"); !strings.Contains(got, "-32601") {
+			t.Errorf("with two who may be meant: answer %s", got)
 		}
 		wantHeard(t, e1)
 		wantHeard(t, e2)
 		one.Leave()
-		if got := ask(at, "roots/list"); got != ok {
-			t.Errorf("answer %s", got)
+		if got := ask("sampling/createMessage"); !strings.Contains(got, "-32601") {
+			t.Errorf("with one who cannot: answer %s", got)
 		}
-		wantHeard(t, e2, "a asks roots/list")
-		deaf := h.Join(legacy(`{"roots":{}}`), nil)
-		deaf.Peers(t.Context())
-		if got := ask(at, "roots/list"); !strings.Contains(got, "-32601") {
-			t.Errorf("with one who cannot hear: answer %s", got)
+		wantHeard(t, e2)
+	})
+}
+
+// A server that asks for roots is answered with those of all its clients, at once, and hears when they change.
+func TestRootsOfAllMembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := openHall(t, "legacy")
+		defer h.stop()
+		changes := func() int { time.Sleep(time.Second); return h.server.count(rootsChanged) }
+		want := func(when, roots string) {
+			t.Helper()
+			began := time.Now()
+			got := string(h.server.place(0).send(`{"jsonrpc":"2.0","id":7,"method":"roots/list"}`))
+			if took := time.Since(began); got != `{"jsonrpc":"2.0","id":7,"result":{"roots":[`+roots+`]}}` || took > 0 {
+				t.Errorf("%s: answer %s after %s, want %s at once", when, got, took, roots)
+			}
 		}
-		two.Leave()
-		if got := ask(at, "roots/list"); !strings.Contains(got, "-32601") {
-			t.Errorf("with nobody who can hear: answer %s", got)
+		one, e1 := h.join(t, legacy(`{"roots":{}}`))
+		one.SetRoots([]byte(`{"roots":[{"uri":"file:///a","name":"A","x":1.0},{"uri":"file:///b"},{"name":"none"}]}`))
+		if n := changes(); n != 0 {
+			t.Errorf("a server that never asked was told %d times", n)
 		}
-		deaf.Leave()
+		want("one client", `{"uri":"file:///a","name":"A","x":1.0},{"uri":"file:///b"}`)
+		two, _ := h.join(t, legacy(`{"roots":{}}`))
+		two.SetRoots([]byte(`{"roots":[{"uri":"file:///b","name":"again"},{"uri":"file:///c"}]}`))
+		if n := changes(); n != 1 {
+			t.Errorf("told %d times, want once", n)
+		}
+		want("two clients", `{"uri":"file:///a","name":"A","x":1.0},{"uri":"file:///b"},{"uri":"file:///c"}`)
+		two.SetRoots([]byte(`{"roots":[{"uri":"file:///b","name":"again"},{"uri":"file:///c"}]}`))
+		if n := changes(); n != 1 {
+			t.Errorf("told %d times of what is as before", n-1)
+		}
+		one.Leave()
+		if n := changes(); n != 2 {
+			t.Errorf("told %d times, want twice", n)
+		}
+		want("one has left", `{"uri":"file:///b","name":"again"},{"uri":"file:///c"}`)
+		two.SetRoots(nil)
+		want("no more roots", ``)
+		wantHeard(t, e1)
+	})
+}
+
+// A client that has just come may still be about to say which its roots are.
+func TestRootsAreWaitedForBriefly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := openHall(t, "legacy")
+		defer h.stop()
+		ask := func() (string, time.Duration) {
+			began := time.Now()
+			got := h.server.place(0).send(`{"jsonrpc":"2.0","id":7,"method":"roots/list"}`)
+			return string(got), time.Since(began)
+		}
+		m, _ := h.join(t, legacy(`{"roots":{}}`))
+		time.AfterFunc(time.Second, func() { m.SetRoots([]byte(`{"roots":[{"uri":"file:///a"}]}`)) })
+		if got, took := ask(); !strings.Contains(got, "file:///a") || took != time.Second {
+			t.Errorf("answer %s after %s", got, took)
+		}
+		h.join(t, legacy(`{"roots":{}}`)) // never says
+		if got, took := ask(); !strings.Contains(got, "file:///a") || took != rootsTime {
+			t.Errorf("answer %s after %s", got, took)
+		}
+		if got, took := ask(); !strings.Contains(got, "file:///a") || took != 0 {
+			t.Errorf("answer %s after %s", got, took)
+		}
 	})
 }
 
@@ -413,13 +471,11 @@ func TestWhichNotificationsArePassedOn(t *testing.T) {
 			defer h.stop()
 			_, e1 := h.join(t, legacy(`{}`))
 			_, e2 := h.join(t, legacy(`{}`))
-			_, elsewhere := h.join(t, legacy(`{"roots":{}}`))
 			h.server.place(0).send(`{"jsonrpc":"2.0","method":"` + method + `"}`)
 			time.Sleep(time.Second)
 			if n1, n2 := len(e1.all()), len(e2.all()); passed != (n1 == 1) || passed != (n2 == 1) || n1 > 1 || n2 > 1 {
 				t.Errorf("%s: heard %d and %d times, passed on should be %v", method, n1, n2, passed)
 			}
-			wantHeard(t, elsewhere)
 		})
 	}
 }

@@ -148,6 +148,9 @@ func (p *place) Serve(ctx context.Context, msg *rpc.Message) []byte {
 		if eras == "legacy" {
 			return unknown
 		}
+		if strings.Contains(string(msg.Params), noVersion) {
+			return era.UnsupportedVersion(noVersion).AppendResponse(nil, msg.ID)
+		}
 		return rpc.AppendResult(nil, msg.ID, []byte(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.caps+
 			`,"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"`+s.name+`"}}}`))
 	case "ping":
@@ -265,6 +268,9 @@ func poolOf(tb testing.TB, opt Options, servers map[string]*fake) *Pool {
 		})
 		if o.Protocol != "" {
 			set.Protocol = o.Protocol
+		}
+		if set.URL != "" {
+			set.URL, set.Builtin = "", "fake" // for the pool it is remote
 		}
 		return upstream.New(upstream.Options{
 			Settings: set, Local: p, Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,

@@ -21,14 +21,18 @@ func (c *Conn) Serve(ctx context.Context, msg *rpc.Message) []byte {
 	return nil
 }
 
-// requested gives a request that belongs to no call to the only member who may be asked.
+// requested answers a request that belongs to no call: roots are known, anything else is for the only member there is.
+// Of several, nobody can say who is meant.
 func (c *Conn) requested(ctx context.Context, req *rpc.Message) []byte {
-	m := c.audience.only(func(caps []byte) bool { return era.Declares(caps, req.Method, req.Params) })
-	if m == nil || m.listener == nil {
-		c.pool.log.DebugContext(ctx, "request of a server refused", "server", c.ID(), "method", req.Method)
-		return rpc.NewError(rpc.CodeMethodNotFound, "no client can be asked that here").AppendResponse(nil, req.ID)
+	if req.Method == methodRoots {
+		return c.listRoots(ctx, req)
 	}
-	if answer := m.listener.Requested(ctx, c.ID(), req); answer != nil {
+	everyone := c.audience.everyone()
+	if len(everyone) != 1 || !era.Declares(everyone[0].client.Capabilities, req.Method, req.Params) {
+		c.pool.log.DebugContext(ctx, "request of a server refused", "server", c.ID(), "method", req.Method)
+		return rpc.NewError(rpc.CodeMethodNotFound, "no client can be asked that outside of its calls").AppendResponse(nil, req.ID)
+	}
+	if answer := everyone[0].listener.Requested(ctx, c.ID(), req); answer != nil {
 		return answer
 	}
 	return rpc.NewError(rpc.CodeInternal, "the client gave no answer").AppendResponse(nil, req.ID)

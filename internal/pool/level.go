@@ -26,7 +26,7 @@ func (m *Member) SetLevel(ctx context.Context, name string) error {
 		return ErrUnknownLevel
 	}
 	m.level.Store(int64(l))
-	m.gather(ctx, func(c *Conn) <-chan struct{} { return c.met })
+	m.gather(ctx, m.pool.opt.FirstListWait, m.reached)
 	var told []<-chan struct{}
 	for _, c := range m.Conns() {
 		c.audience.ask()

@@ -57,7 +57,7 @@ func TestMembersBeforeAndAfterRun(t *testing.T) {
 			late.Leave()
 			began := time.Now()
 			req := rpc.NewRequest(rpc.StringID("1"), "tools/list", nil)
-			_, err := f.Base("a").Call(t.Context(), &req)
+			_, err := f.Shared("a").Call(t.Context(), &req)
 			if failed, ok := errors.AsType[*upstream.CallError](err); !ok || failed.Kind != upstream.Unavailable || time.Since(began) > 0 {
 				t.Errorf("call of the base after Run: %v after %s", err, time.Since(began))
 			}
@@ -105,16 +105,13 @@ func TestNothingIsStartedForAClientThatAsksForNothing(t *testing.T) {
 		if n := f.Status()[0].Connections; n != 0 || s.connections() != 1 {
 			t.Errorf("%d connections, %d built", n, s.connections())
 		}
-		if len(f.present) != 0 {
-			t.Errorf("left behind: %v", f.present)
-		}
 	})
 }
 
 func TestBuilderThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
-		f := poolOf(t, Options{Eager: true}, map[string]*fake{"a": s})
+		f := poolOf(t, Options{}, map[string]*fake{"a": s})
 		broken := errors.New("broken")
 		f.opt.New = func(upstream.Settings, Connection) (*upstream.Upstream, error) { return nil, broken }
 		stop := run(t, f)
@@ -127,7 +124,7 @@ func TestBuilderThatFails(t *testing.T) {
 		m2 := f.Join(modernClient(`{}`), nil)
 		defer m2.Leave()
 		if _, err := m2.Conn(t.Context(), "a"); err != nil {
-			t.Errorf("Conn that the base can serve: %v", err)
+			t.Errorf("Conn that is built: %v", err)
 		}
 	})
 	for name, opt := range map[string]Options{
@@ -221,7 +218,7 @@ func TestChildren(t *testing.T) {
 		members = append(members, m)
 		wantTools(t, m, "shared::pid", "own::pid")
 	}
-	wantChildren(t, "two bases, one for the capabilities, three sessions'", 6)
+	wantChildren(t, "two shared ones, three sessions'", 5)
 	if placeOf(t, members[0], "shared") != placeOf(t, members[1], "shared") {
 		t.Error("a shared server runs once for each session")
 	}
@@ -229,7 +226,7 @@ func TestChildren(t *testing.T) {
 		t.Error("two sessions share a process of an isolated server")
 	}
 	members[0].Leave()
-	wantChildren(t, "one session left", 5)
+	wantChildren(t, "one session left", 4)
 	members[1].Leave()
 	members[2].Leave()
 	wantChildren(t, "all left and the linger is over", 2)
@@ -237,7 +234,7 @@ func TestChildren(t *testing.T) {
 	m := f.Join(modernClient(`{}`), nil)
 	placeOf(t, m, "shared")
 	m.Leave()
-	wantChildren(t, "after a probe", 2)
+	wantChildren(t, "a modern client", 2)
 
 	for range 2 {
 		m := f.Join(legacy(`{"roots":{}}`), nil)
@@ -255,7 +252,7 @@ func TestManyAtOnce(t *testing.T) {
 		servers := map[string]*fake{"a": newFake(t, "x"), "b": newFake(t, "y"), "c": newFake(t, "z"), "own": newFake(t, "o")}
 		servers["b"].eras, servers["c"].eras = "both", "modern"
 		f := poolOf(t, Options{
-			Eager: true, FirstListWait: 5 * time.Second, Linger: time.Second, Revisit: time.Second, MaxConnections: 2,
+			Eager: true, FirstListWait: 5 * time.Second, Linger: time.Second, Revisit: time.Second,
 			Servers: []upstream.Settings{
 				{ID: "a", Builtin: "f", StartupTimeout: 3},
 				{ID: "b", Builtin: "f", StartupTimeout: 3},
@@ -312,8 +309,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 		f.mu.Lock()
-		if len(f.watchers) != 0 || len(f.present) != 0 {
-			t.Errorf("left behind: %d watchers, %v", len(f.watchers), f.present)
+		if len(f.watchers) != 0 {
+			t.Errorf("left behind: %d watchers", len(f.watchers))
 		}
 		f.mu.Unlock()
 		stop()

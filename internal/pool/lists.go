@@ -89,7 +89,7 @@ func (c *Conn) publish(l catalog.List, p page) {
 	}
 	next.items[l], next.sums[l] = p.items, hash
 	c.snapshot = f.share(c.s, next)
-	if c.role != private {
+	if c.role != private && (isClosed(c.listed) || !c.s.listed.Load()) {
 		c.s.last = c.snapshot
 	}
 	f.changed()
@@ -98,9 +98,6 @@ func (c *Conn) publish(l catalog.List, p page) {
 // share is a snapshot of the server's that lists the same, or else this one under a number of its own. The pool is
 // locked.
 func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
-	if b := s.base.snapshot; b != nil && b.same(fresh) {
-		return b
-	}
 	for _, c := range s.conns {
 		if c.snapshot != nil && c.snapshot.same(fresh) {
 			return c.snapshot

@@ -31,7 +31,7 @@ type Listener interface {
 	// Notified brings a log message, news of a resource that the member subscribed to, or what the pool does not know.
 	Notified(server string, n *rpc.Message)
 	// Requested answers a server's request that belongs to no call of anybody, with a whole response. It comes to a
-	// member that is the only one on its connection whose capabilities allow it. It may take its time.
+	// member that is the only one on its connection, if its capabilities allow it. It may take its time.
 	Requested(ctx context.Context, server string, req *rpc.Message) []byte
 }
 
@@ -41,14 +41,20 @@ type Member struct {
 	client   Client
 	listener Listener
 	servers  []*server
+	number   uint64 // members that came later have higher ones
+	joined   time.Time
 	level    atomic.Int64 // from which level on it hears log messages; 0: it has not said
+
+	rootsCame chan struct{} // closed when rootsKnown is set
 
 	// Guarded by Pool.mu.
 
 	left       bool
-	seats      []seat               // of servers; nil: none was asked for yet
-	legacyCaps []byte               // what of its capabilities legacy servers understand; nil: not worked out yet
-	seen       *catalog.Catalog     // what it was given, or told that it has become; nil: nothing yet
+	seats      []seat           // of servers; nil: none was asked for yet
+	legacyCaps []byte           // what of its capabilities legacy servers understand; nil: not worked out yet
+	seen       *catalog.Catalog // what it was given, or told that it has become; nil: nothing yet
+	roots      []root
+	rootsKnown bool                 // the client has said which they are
 	passed     [listCount]time.Time // when it last heard from its one server that a list changed
 }
 
@@ -57,17 +63,15 @@ func (f *Pool) Join(c Client, l Listener) *Member {
 	if c.Capabilities == nil {
 		c.Capabilities = noCapabilities
 	}
-	m := &Member{pool: f, client: c, listener: l, servers: f.servers}
+	m := &Member{
+		pool: f, client: c, listener: l, servers: f.servers,
+		number: f.joined.Add(1), joined: time.Now(), rootsCame: make(chan struct{}),
+	}
 	if c.Only != "" {
 		m.servers = nil
 		if i, ok := f.index[c.Only]; ok {
 			m.servers = f.servers[i : i+1 : i+1]
 		}
-	}
-	if c.Era == upstream.Legacy {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.present[string(m.legacy())]++
 	}
 	return m
 }
@@ -94,12 +98,6 @@ func (m *Member) Leave() {
 	}
 	m.left = true
 	delete(f.watchers, m)
-	if m.client.Era == upstream.Legacy {
-		caps := string(m.legacy())
-		if f.present[caps]--; f.present[caps] == 0 {
-			delete(f.present, caps)
-		}
-	}
 	for i := range m.seats {
 		if at := &m.seats[i]; at.conn != nil {
 			f.rise(m, at)
@@ -122,6 +120,9 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 		}
 		done := ch.wait
 		if ch.conn != nil {
+			if isClosed(ch.conn.met) && isClosed(ch.conn.ended) {
+				continue // it failed, and another will do
+			}
 			if isClosed(ch.conn.met) {
 				return ch.conn, m.leveled(ctx, i, ch.conn)
 			}
@@ -203,25 +204,48 @@ type Peer struct {
 // errNotYet is why a server has not said anything.
 var errNotYet = errors.New("it is still starting")
 
-// Peers are what the member's servers say about themselves, in order. It waits for those that have not been there yet,
-// as long as lists do; what a server said before it went down still counts.
+// greetingTime is how long after a server was first started Peers still waits for it.
+const greetingTime = 1500 * time.Millisecond
+
+// Peers are what the member's servers say about themselves, in order, as far as it is known: only a server that is just
+// being started for the first time is waited for, greetingTime at most. What one said before it went down still counts,
+// and what it said to others where it has not been asked for this member yet.
 func (m *Member) Peers(ctx context.Context) []Peer {
-	m.gather(ctx, func(c *Conn) <-chan struct{} { return c.met })
+	m.gather(ctx, greetingTime, func(i int, c *Conn) <-chan struct{} {
+		if m.servers[i].met.Load() {
+			return closed
+		}
+		return m.reached(i, c)
+	})
 	f := m.pool
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := make([]Peer, len(m.servers))
 	for i, s := range m.servers {
-		all[i] = Peer{Server: s.settings.ID, Err: errNotYet}
-		if m.seats == nil || m.seats[i].conn == nil {
-			continue
+		var own *Conn
+		if m.seats != nil {
+			own = m.seats[i].conn
 		}
-		c := m.seats[i].conn
-		if all[i].Peer = c.peer.Load(); all[i].Peer != nil {
-			all[i].Err = nil
-		} else if c.stumbled != nil {
-			all[i].Err = c.stumbled
-		}
+		all[i] = s.peer(own)
 	}
 	return all
+}
+
+// peer is what the server says about itself: on this connection, or else on another. The pool is locked.
+func (s *server) peer(own *Conn) Peer {
+	p := Peer{Server: s.settings.ID, Err: errNotYet}
+	conns := s.conns
+	if own != nil {
+		conns = append([]*Conn{own}, conns...)
+	}
+	for _, c := range conns {
+		if p.Peer = c.peer.Load(); p.Peer != nil {
+			p.Err = nil
+			return p
+		}
+		if c.stumbled != nil && errors.Is(p.Err, errNotYet) {
+			p.Err = c.stumbled
+		}
+	}
+	return p
 }

@@ -87,7 +87,7 @@ func TestAPlainServerGetsNothingThatNobodyAskedFor(t *testing.T) {
 	if bad != nil {
 		t.Fatal(bad)
 	}
-	if _, err := f.Base("p").Call(t.Context(), &req); err != nil {
+	if _, err := f.Shared("p").Call(t.Context(), &req); err != nil {
 		t.Error(err)
 	}
 	stop()

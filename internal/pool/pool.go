@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"secateur/internal/catalog"
@@ -32,13 +33,14 @@ type Options struct {
 	New   func(s upstream.Settings, o Connection) (*upstream.Upstream, error)
 	Names *catalog.Names // nil: the default ones
 
-	FirstListWait  time.Duration // how long lists wait for a server that has not been there yet; 0: not at all
-	Linger         time.Duration // how long a connection without users is kept; default 30 s
-	Revisit        time.Duration // how long after a client without a session, which may come again any time; default 10 min
-	MaxConnections int           // shared ones to a server, beside its base; default 16
-	MaxPrivate     int           // sessions' own ones to a server; default 256
+	FirstListWait time.Duration // how long lists wait for a server that has not been there yet; 0: not at all
+	Linger        time.Duration // how long a connection without users is kept; default 30 s
+	Revisit       time.Duration // how long after a client without a session, which may come again any time; default 10 min
+	MaxPrivate    int           // sessions' own ones to a server; default 256
 
-	Eager bool         // Run starts the base of every server that has a start; else a connection starts when a client needs it
+	// Eager has Run start a connection to every server that has a start, which declares what can be served for any
+	// client. Else one starts when a client needs it, and declares what that client can do.
+	Eager bool
 	Log   *slog.Logger // nil discards
 }
 
@@ -63,11 +65,12 @@ type Pool struct {
 	over chan struct{} // closed when Run's context is done
 	news chan struct{} // lists may have changed, or which connections serve whom
 
+	joined atomic.Uint64 // counts members
+
 	mu       sync.Mutex
 	state    state
 	version  uint64               // counts what catalogs depend on
 	printed  uint64               // the newest snapshot's number
-	present  map[string]int       // legacy members, by their capabilities
 	watchers map[*Member]struct{} // those who have seen a catalog and listen
 	merged   map[string]*merged   // catalogs, by what they are made of
 }
@@ -90,7 +93,7 @@ func New(opt Options) (*Pool, error) {
 	f := &Pool{
 		opt: opt, log: opt.Log, index: map[string]int{},
 		crew: newCrew(), over: make(chan struct{}), news: make(chan struct{}, 1),
-		present: map[string]int{}, watchers: map[*Member]struct{}{}, merged: map[string]*merged{},
+		watchers: map[*Member]struct{}{}, merged: map[string]*merged{},
 	}
 	known := map[string]bool{}
 	for _, set := range opt.Servers {
@@ -118,9 +121,6 @@ func (o Options) withDefaults() Options {
 	if o.Revisit <= 0 {
 		o.Revisit = 10 * time.Minute
 	}
-	if o.MaxConnections <= 0 {
-		o.MaxConnections = 16
-	}
 	if o.MaxPrivate <= 0 {
 		o.MaxPrivate = 256
 	}
@@ -133,15 +133,19 @@ func (f *Pool) add(set upstream.Settings) error {
 	if set.Disabled {
 		return nil
 	}
-	base, err := f.build(s, need{role: base, caps: noCapabilities})
+	caps := noCapabilities
+	if f.opt.Eager {
+		caps = allCapabilities
+	}
+	c, err := f.build(s, need{role: shared, caps: caps})
 	if err != nil {
 		return err
 	}
-	s.base = base
+	s.install(c)
 	f.index[set.ID] = len(f.servers)
 	f.servers = append(f.servers, s)
 	if f.opt.Eager && !s.plain() { // a plain server has nothing to start, and gets no message that no client asked for
-		f.start(base)
+		f.start(c)
 	}
 	return nil
 }
@@ -164,8 +168,8 @@ func (f *Pool) begin() bool {
 	}
 	f.state = running
 	for _, s := range f.servers {
-		if s.base.wanted {
-			s.base.since = time.Now() // not when somebody first wished that we ran
+		for _, c := range s.conns {
+			c.since = time.Now() // not when somebody first wished that we ran
 		}
 	}
 	return true
@@ -176,7 +180,9 @@ func (f *Pool) finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.servers {
-		f.start(s.base)
+		for _, c := range s.conns {
+			f.start(c)
+		}
 	}
 	f.state = stopped
 	close(f.over)
@@ -197,15 +203,17 @@ func (f *Pool) start(c *Conn) {
 	f.crew.do(c.run)
 }
 
-// Base is the connection that declares no capabilities; nil where there is no such server or it is disabled. It is of
-// use only in a pool that is eager.
-func (f *Pool) Base(id string) *upstream.Upstream {
+// Shared is the connection that serves all, of a pool that is eager; nil where there is no such server or it is disabled.
+func (f *Pool) Shared(id string) *upstream.Upstream {
 	i, ok := f.index[id]
 	if !ok {
 		return nil
 	}
-	return f.servers[i].base.up
+	return f.servers[i].shared.up
 }
+
+// Names are how clients want names to look.
+func (f *Pool) Names() *catalog.Names { return f.opt.Names }
 
 // IDs are those of the servers that are not disabled, in order.
 func (f *Pool) IDs() []string {

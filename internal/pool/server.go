@@ -3,6 +3,7 @@ package pool
 import (
 	"bytes"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -11,32 +12,26 @@ import (
 	"secateur/internal/upstream"
 )
 
-// server is one of the servers, with its connections. Settings and base do not change, the rest is guarded by Pool.mu.
+// server is one of the servers, with its connections. Settings do not change, the rest is guarded by Pool.mu.
 type server struct {
 	settings upstream.Settings
-	base     *Conn // nil: it is disabled
 
-	conns   []*Conn          // all that are not over, beside base
-	shared  []*Conn          // of these, those for legacy clients
-	private int              // how many of these are sessions' own
-	chosen  map[string]*Conn // which of shared serves which capabilities
-	probe   *probe           // whether it speaks the modern era beside the legacy one; nil: not known
-	info    []byte           // serverInfo, as it last gave it to base or shared
-	alone   time.Time        // until then no more connections are tried: it runs once only
-	last    *snapshot        // what it last listed on a connection for all; nil: nothing yet
+	shared  *Conn     // for all who have none of their own; nil: there is none any more, or the server is disabled
+	modern  *Conn     // for modern clients of a server that speaks both eras; nil: nobody has needed it
+	conns   []*Conn   // all that are not over
+	private int       // how many of these are sessions' own
+	eras    *eraCheck // whether it speaks the modern era beside the legacy one; nil: not asked yet
+	info    []byte    // serverInfo, as it last gave it
+	last    *snapshot // what it last listed on a connection for all; nil: nothing yet
+
+	// Not guarded.
+
+	met    atomic.Bool // it was there on some connection, or failed to be
+	listed atomic.Bool // last has all lists
 }
-
-// aloneFor is how long a server that would not start a second time is not asked to.
-const aloneFor = 5 * time.Minute
 
 // plain reports whether the server takes each message for itself, without connections.
 func (s *server) plain() bool { return s.settings.Transport == upstream.TransportRPC }
-
-// mayBeBoth reports whether the server may speak the modern era beside the legacy one.
-func (s *server) mayBeBoth() bool {
-	auto := s.settings.Protocol == "" || s.settings.Protocol == upstream.ProtocolAuto
-	return auto && s.settings.Transport != upstream.TransportSSE
-}
 
 func (s *server) startupTimeout() time.Duration {
 	if s.settings.StartupTimeout <= 0 {
@@ -50,31 +45,36 @@ func (s *server) install(c *Conn) {
 	s.conns = append(s.conns, c)
 	switch c.role {
 	case shared:
-		s.shared = append(s.shared, c)
-		clear(s.chosen)
+		if s.shared != nil {
+			s.shared.retire()
+		}
+		s.shared = c
 	case private:
 		s.private++
 	case modern:
-		s.probe.conn = c
+		s.modern = c
 	}
 }
 
 // forget takes out a connection that is over.
 func (s *server) forget(c *Conn) {
-	is := func(other *Conn) bool { return other == c }
-	if i := slices.IndexFunc(s.conns, is); i >= 0 {
+	if i := slices.Index(s.conns, c); i >= 0 {
 		s.conns = slices.Delete(s.conns, i, i+1)
 		if c.role == private {
 			s.private--
 		}
 	}
-	s.shared = slices.DeleteFunc(s.shared, is)
-	clear(s.chosen)
+	if s.shared == c {
+		s.shared = nil
+	}
+	if s.modern == c {
+		s.modern = nil
+	}
 }
 
 // opened takes in what the server said about itself on a connection.
 func (s *server) opened(c *Conn, peer *upstream.Peer) {
-	if peer == nil || c.role == modern || c.role == private {
+	if peer == nil || c.role == modern {
 		return
 	}
 	info := serverInfo(peer)
@@ -82,32 +82,30 @@ func (s *server) opened(c *Conn, peer *upstream.Peer) {
 		s.becameAnother()
 	}
 	s.info = info
-	if s.probe != nil {
-		s.probe.reconsider(s, c)
+	if s.eras != nil && s.eras.over() && !s.eras.modern && !s.eras.sure {
+		s.eras = nil // it was not there when it was asked
 	}
 }
 
 // becameAnother forgets what was found out about a server that is not the same any more.
 func (s *server) becameAnother() {
-	s.alone = time.Time{}
-	if s.probe == nil || !s.probe.over() {
+	if s.eras == nil || !s.eras.over() {
 		return
 	}
-	if c := s.probe.conn; c != nil {
-		c.retire()
+	if s.modern != nil {
+		s.modern.retire()
+		s.modern = nil
 	}
-	s.probe = nil
+	s.eras = nil
 }
 
-// failed takes in that a connection's first start did not work. One that is there in addition to another which works
-// is given up: many a server can run only once.
+// failed takes in that a connection's first start did not work. One of the modern era, beside another that works, is
+// given up: many a server can run only once.
 func (s *server) failed(c *Conn) {
-	switch {
-	case c.role == shared && s.base.isUp():
-		s.alone = time.Now().Add(aloneFor)
-		c.end()
-	case c.role == modern && s.probe != nil && s.probe.conn == c:
-		s.probe = nil
+	if c.role == modern && s.modern == c {
+		s.eras = newEraCheck()
+		s.eras.sure = true
+		close(s.eras.done)
 		c.end()
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 // Status is how a server is doing.
 type Status struct {
-	upstream.Status // of the base, or, where that is not started, of the connection with most users
+	upstream.Status // of the shared connection, or, where that is not started, of the one with most users
 
-	Connections int               // that are started, the base among them
+	Connections int               // that are started
 	Listed      bool              // what it lists is known
 	Problems    []catalog.Problem // what it lists and cannot be used
 
@@ -31,25 +31,25 @@ func (f *Pool) Status() []Status {
 
 func (f *Pool) statusOf(s *server) Status {
 	f.mu.Lock()
-	c, listed := s.base, s.last
+	c, listed := s.shared, s.last
 	st := Status{}
-	if s.base.wanted {
-		st.Connections++
-	}
 	for _, other := range s.conns {
 		if !other.wanted {
 			continue
 		}
 		st.Connections++
-		if !s.base.wanted && (!c.wanted || other.users > c.users) {
+		if c == nil || !c.wanted || c != s.shared && other.users > c.users {
 			c = other
 		}
 	}
-	if c.snapshot != nil {
+	if c != nil && c.snapshot != nil {
 		listed = c.snapshot
 	}
 	f.mu.Unlock()
-	st.Status = c.up.Status()
+	st.Status = upstream.Status{ID: s.settings.ID, State: upstream.Stopped}
+	if c != nil {
+		st.Status = c.up.Status()
+	}
 	if listed != nil {
 		st.Listed, st.Problems = true, listed.problems()
 		st.Tools, st.Resources = len(listed.items[catalog.Tools]), len(listed.items[catalog.Resources])

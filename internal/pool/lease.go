@@ -46,7 +46,7 @@ func (m *Member) tryTake(i int, built *Conn) choice {
 	if at.conn != nil && !at.loose && !at.conn.over {
 		return choice{conn: at.conn, since: at.conn.since}
 	}
-	ch := f.choose(s, m)
+	ch := f.choose(s, m, at.conn)
 	if ch.need != nil {
 		if built == nil || !built.meets(*ch.need, m.legacy()) {
 			return ch
@@ -75,6 +75,9 @@ func (f *Pool) sit(m *Member, at *seat, ch choice) {
 	at.conn, at.leveled = ch.conn, false
 	at.conn.users++
 	at.conn.audience.add(m, uris)
+	if len(m.roots) > 0 {
+		at.conn.rootsChanged()
+	}
 	if len(uris) > 0 {
 		at.conn.resubscribe()
 	}
@@ -92,6 +95,9 @@ func (f *Pool) rise(m *Member, at *seat) []string {
 	at.conn = nil
 	uris := c.audience.remove(m)
 	c.users--
+	if len(m.roots) > 0 && c.users > 0 {
+		c.rootsChanged()
+	}
 	if !m.client.Session {
 		c.visited = time.Now()
 	}
@@ -114,7 +120,7 @@ func (f *Pool) idled(c *Conn) {
 	}
 	c.idleFrom = time.Now()
 	switch {
-	case c.role == base:
+	case c.role == shared && f.opt.Eager && !c.retired:
 	case c.role == private || c.retired:
 		c.end()
 	case c.reaper == nil:
@@ -149,37 +155,67 @@ func (f *Pool) reap(c *Conn) {
 	}
 }
 
-// gather takes the member to all its servers and waits until ready is closed for each connection; for a server that has
-// not been there yet, no longer than lists wait.
-func (m *Member) gather(ctx context.Context, ready func(c *Conn) <-chan struct{}) {
+// ready is closed when there is nothing to wait for at a member's i-th server any more. The connection is nil as long as
+// none is chosen; what is nil then never is.
+type ready func(i int, c *Conn) <-chan struct{}
+
+// reached is ready when the server was there for the first time, or first failed to be.
+func (m *Member) reached(_ int, c *Conn) <-chan struct{} {
+	if c == nil {
+		return nil
+	}
+	return c.met
+}
+
+// listed is ready when the server's lists are known: on this connection, or, unless it is a session's own, on another.
+func (m *Member) listed(i int, c *Conn) <-chan struct{} {
+	if s := m.servers[i]; s.listed.Load() && (c == nil || c.role != private) {
+		return closed
+	}
+	if c == nil {
+		return nil
+	}
+	return c.listed
+}
+
+// closed is a channel that is.
+var closed = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// gather takes the member to all its servers and waits until each is ready; for one that is not, until limit after it
+// was begun to be started.
+func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	var missing []int
 	for i := range m.servers {
-		if ch := m.take(i); ch.err == nil && (ch.conn == nil || !isClosed(ready(ch.conn))) {
+		if ch := m.take(i); ch.err == nil && !isClosed(ready(i, ch.conn)) {
 			missing = append(missing, i)
 		}
 	}
 	var waits sync.WaitGroup
 	for _, i := range missing {
-		waits.Go(func() { m.await(ctx, i, ready) })
+		waits.Go(func() { m.await(ctx, i, limit, ready) })
 	}
 	waits.Wait()
 }
 
 // await is gather for one server.
-func (m *Member) await(ctx context.Context, i int, ready func(c *Conn) <-chan struct{}) {
+func (m *Member) await(ctx context.Context, i int, limit time.Duration, ready ready) {
 	for {
 		ch := m.take(i)
 		if ch.err != nil {
 			return
 		}
-		done := ch.wait
-		if ch.conn != nil {
-			done = ready(ch.conn)
-			if isClosed(done) {
-				return
-			}
+		done := ready(i, ch.conn)
+		if isClosed(done) {
+			return
 		}
-		left := m.pool.opt.FirstListWait - time.Since(ch.since)
+		if ch.conn == nil {
+			done = ch.wait
+		}
+		left := limit - time.Since(ch.since)
 		if left <= 0 || !m.pause(ctx, left, done) {
 			return
 		}

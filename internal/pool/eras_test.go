@@ -8,7 +8,7 @@ import (
 	"secateur/internal/upstream"
 )
 
-func TestProbeIsRemembered(t *testing.T) {
+func TestErasAreAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
 		f := poolOf(t, Options{Eager: true}, map[string]*fake{"a": s})
@@ -17,7 +17,7 @@ func TestProbeIsRemembered(t *testing.T) {
 		for range 5 {
 			m := f.Join(modernClient(`{}`), nil)
 			if at := placeOf(t, m, "a"); at != 0 {
-				t.Errorf("served on connection %d, want the base", at)
+				t.Errorf("served on connection %d, want the shared one", at)
 			}
 			m.Leave()
 			time.Sleep(time.Hour)
@@ -36,24 +36,60 @@ func TestProbeIsRemembered(t *testing.T) {
 	})
 }
 
-func TestServerThatIsSlowInTheModernEraIsLegacy(t *testing.T) {
+// A server that is silent is asked in the background; a modern client's first call waits for that, but not for long.
+func TestServerThatIsSilentInTheModernEraIsLegacy(t *testing.T) {
+	for _, url := range []string{"", "http://127.0.0.1:1"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newFake(t, "x")
+			s.answers["server/discover"] = func() []byte { time.Sleep(time.Minute); return []byte(`{}`) }
+			set := upstream.Settings{ID: "a", URL: url}
+			if url == "" {
+				set.Builtin = "fake"
+			}
+			f := poolOf(t, Options{Eager: true, Servers: []upstream.Settings{set}}, map[string]*fake{"a": s})
+			stop := run(t, f)
+			m := f.Join(modernClient(`{}`), nil)
+			began := time.Now()
+			m.Peers(t.Context())
+			if took := time.Since(began); took > 0 {
+				t.Errorf("Peers took %s", took)
+			}
+			if at := placeOf(t, m, "a"); at != 0 || time.Since(began) != eraTimeout {
+				t.Errorf("served on connection %d after %s, want the shared one after %s", at, time.Since(began), eraTimeout)
+			}
+			m.Leave()
+			stop()
+			time.Sleep(time.Minute) // for the answer that nobody waits for
+		})
+	}
+}
+
+// A server that dies of the question is not asked it for ever.
+func TestServerThatDiesOfTheQuestionIsLegacy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
-		s.answers["server/discover"] = func() []byte { time.Sleep(time.Minute); return []byte(`{}`) }
+		s.answers["server/discover"] = func() []byte { s.set(func() { s.dead = true }); restart(s); return nil }
 		f := poolOf(t, Options{Eager: true}, map[string]*fake{"a": s})
 		stop := run(t, f)
-		m := f.Join(modernClient(`{}`), nil)
-		began := time.Now()
-		if at := placeOf(t, m, "a"); at != 0 || time.Since(began) != probeTimeout {
-			t.Errorf("served on connection %d after %s, want the base after %s", at, time.Since(began), probeTimeout)
+		defer stop()
+		for range 5 {
+			m := f.Join(modernClient(`{}`), nil)
+			m.Peers(t.Context())
+			time.Sleep(time.Minute)
+			s.set(func() { s.dead = false })
+			time.Sleep(time.Minute)
+			if at := placeOf(t, m, "a"); at != 0 {
+				t.Errorf("served on connection %d, want the shared one", at)
+			}
+			m.Leave()
 		}
-		m.Leave()
-		stop()
-		time.Sleep(time.Minute) // for the answer that nobody waits for
+		if n := s.count("server/discover"); n != 1 {
+			t.Errorf("asked %d times, want once", n)
+		}
 	})
 }
 
-func TestServerThatWasNotThereIsProbedAgain(t *testing.T) {
+func TestServerThatWasNotThereIsAskedLater(t *testing.T) {
 	for _, eager := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newFake(t, "x")
@@ -73,7 +109,7 @@ func TestServerThatWasNotThereIsProbedAgain(t *testing.T) {
 	}
 }
 
-func TestServerWithoutABaseIsProbedOnce(t *testing.T) {
+func TestErasAreAskedOnceWithoutEagernessToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
 		f := poolOf(t, Options{}, map[string]*fake{"a": s})
@@ -91,7 +127,7 @@ func TestServerWithoutABaseIsProbedOnce(t *testing.T) {
 	})
 }
 
-func TestModernConnectionComesBackWithoutAProbe(t *testing.T) {
+func TestModernConnectionComesBackUnasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
 		s.eras = "both"
@@ -113,7 +149,7 @@ func TestModernConnectionComesBackWithoutAProbe(t *testing.T) {
 		m := f.Join(modernClient(`{}`), nil)
 		defer m.Leave()
 		if at := placeOf(t, m, "a"); at != 0 {
-			t.Errorf("served on connection %d of a server that does not speak the modern era any more, want the base", at)
+			t.Errorf("served on connection %d of a server that does not speak the modern era any more, want the shared one", at)
 		}
 	})
 }
