@@ -76,10 +76,16 @@ func isRecovery(tool string) bool {
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
 	text, chars := c.Text(job.Message), c.Messages[job.Message].Chars
 	goal, parts, call := c.goal(job.Message)
-	out := pruneLines(s, prune.Request{
+	req := prune.Request{
 		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
 		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Marker: shortMarker,
-	}, chars, id)
+	}
+	out := ""
+	if prune.FormOf(text) == prune.OneLine {
+		out = snipLine(s, req, chars, id)
+	} else {
+		out = pruneLines(s, req, chars, id)
+	}
 	if expired != nil && expired() {
 		return "", false
 	}
@@ -123,6 +129,20 @@ func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
 		keep *= 0.98 * left / max(n-float64(markers), left)
 	}
 	return best
+}
+
+// snipLine takes parts out of a text that is mostly one huge line. The first marker tells the id.
+func snipLine(s Pruning, req prune.Request, chars int, id string) string {
+	req.MaxPruneRatio = max(0, 1-aim*float64(s.TargetChars)/float64(chars))
+	told := false
+	return prune.Splice(req.Text, prune.Plan(req).Snips, func(snip prune.Snip) string {
+		tells := ""
+		if !told {
+			tells = "prune_id=" + id + " "
+			told = true
+		}
+		return fmt.Sprintf("%s%scaractères %d-%d⟧", markerStart, tells, snip.Start, snip.End)
+	})
 }
 
 // minLine is how many characters of a long line stay at least, and how many must go

@@ -6,9 +6,22 @@ import "strings"
 // MaxPruneRatio allows and no fewer stay than MinKeepLines asks for; protected lines stay, even against the ratio.
 func Plan(req Request) Result {
 	lines := IndexLines(req.Text)
+	if len(req.Text) > MaxText || IsBinary(req.Text) {
+		return Result{Lines: lines.Len(), Kept: lines.Len()}
+	}
+	res := planLines(req, lines)
+	if !res.TimedOut && isOneLine(lines) {
+		res.Snips = snipLines(req, lines, res.Blocks)
+		res.Unmet = res.Unmet && len(res.Snips) == 0
+	}
+	return res
+}
+
+// planLines decides which whole lines go.
+func planLines(req Request, lines Lines) Result {
 	res := Result{Lines: lines.Len(), Kept: lines.Len()}
 	byRatio, most := allowance(lines.Len(), req.MaxPruneRatio, req.MinKeepLines)
-	if byRatio == 0 || len(req.Text) > MaxText {
+	if byRatio == 0 {
 		return res
 	}
 	if most == 0 {

@@ -7,12 +7,15 @@ import (
 
 // Annotation is the account of one cut, as the answer carries it.
 type Annotation struct {
-	Kind      string `json:"kind"` // always "pruned_block"
+	Kind      string `json:"kind"` // "pruned_block", or "pruned_chars" for a part of a huge line
 	StartLine int    `json:"original_start_line"`
 	EndLine   int    `json:"original_end_line"`
 	Count     int    `json:"pruned_line_count"`
 	Reason    string `json:"reason"`
 	Marker    string `json:"marker"`
+
+	StartChar int `json:"original_start_char,omitempty"` // of kind "pruned_chars": characters of the text, from 0, the end exclusive
+	EndChar   int `json:"original_end_char,omitempty"`
 }
 
 // Render gives the text that a plan leaves, and the account of every cut. Kept lines keep their bytes; with annotate each stands
@@ -25,10 +28,13 @@ func Render(text string, res Result, id string, annotate, markers bool) (string,
 			Kind: "pruned_block", StartLine: b.Start, EndLine: b.End, Count: b.Count(), Reason: b.Reason, Marker: Marker(id, b),
 		})
 	}
-	if len(res.Blocks) == 0 && !annotate {
+	if len(res.Blocks) == 0 && len(res.Snips) == 0 && !annotate {
 		return text, notes
 	}
 	lines := IndexLines(text)
+	if len(res.Snips) > 0 && markers {
+		return renderSnipped(lines, res, id, annotate, notes)
+	}
 	out := make([]byte, 0, renderedSize(lines, res, notes, annotate, markers))
 	next := 1
 	keepUntil := func(end int) { // lines next … end stay
@@ -50,6 +56,40 @@ func Render(text string, res Result, id string, annotate, markers bool) (string,
 		}
 	}
 	keepUntil(lines.Len())
+	return string(out), notes
+}
+
+// renderSnipped is Render for a plan that takes parts out of lines.
+func renderSnipped(lines Lines, res Result, id string, annotate bool, blocks []Annotation) (string, []Annotation) {
+	var out []byte
+	var notes []Annotation
+	block, snip := 0, 0
+	for i := 1; i <= lines.Len(); i++ {
+		if block < len(res.Blocks) && res.Blocks[block].Start == i {
+			out = append(out, blocks[block].Marker...)
+			notes = append(notes, blocks[block])
+			i = res.Blocks[block].End
+			if strings.HasSuffix(lines.Line(i), "\n") {
+				out = append(out, '\n')
+			}
+			block++
+			continue
+		}
+		if annotate {
+			out = appendNumbered(out, i, "")
+		}
+		at, end := lines.start(i), lines.start(i+1)
+		for ; snip < len(res.Snips) && res.Snips[snip].Line == i; snip++ {
+			s := res.Snips[snip]
+			marker := SnipMarker(id, s)
+			out = append(append(out, lines.text[at:s.from]...), marker...)
+			notes = append(notes, Annotation{
+				Kind: "pruned_chars", StartLine: i, EndLine: i, Reason: s.Reason, Marker: marker, StartChar: s.Start, EndChar: s.End,
+			})
+			at = s.to
+		}
+		out = append(out, lines.text[at:end]...)
+	}
 	return string(out), notes
 }
 

@@ -104,6 +104,7 @@ type Result struct {
 	Lines    int     // lines of the text
 	Kept     int     // lines that stay
 	Blocks   []Block // what goes, in order, no two adjacent
+	Snips    []Snip  // parts of huge lines that go, in order; only where a marker can stand for them
 	TimedOut bool    // Expired said so; nothing is cut
 	Unmet    bool    // the ratio allows a cut, and protection or MinKeepLines forbids every one
 }

@@ -23,6 +23,10 @@ func (r PruneResult) AppendJSON(out []byte) []byte {
 		out = appendInt(out, "pruned_line_count", a.Count)
 		out = rawjson.AppendQuoted(append(out, `,"reason":`...), a.Reason)
 		out = rawjson.AppendQuoted(append(out, `,"marker":`...), a.Marker)
+		if a.EndChar > 0 {
+			out = appendInt(out, "original_start_char", a.StartChar)
+			out = appendInt(out, "original_end_char", a.EndChar)
+		}
 		out = append(out, '}')
 	}
 	out = append(out, `],"stats":{`...)
