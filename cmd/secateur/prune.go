@@ -33,10 +33,7 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 			if err := checkPruneFlags(run, structure); err != nil {
 				return err
 			}
-			inputs, closeAll, err := w.open(args)
-			if err != nil {
-				return err
-			}
+			inputs, closeAll := w.open(args)
 			defer closeAll()
 			cfg, err := w.usable(file, "", usersOwn)
 			if err != nil {
@@ -46,6 +43,7 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 				cfg.Pruner.Structure = structure
 			}
 			w.keepOnDisk(cfg)
+			cfg.Store.PutTimeoutMS = 0 // a person waits, however large the text
 			p, err := app.NewPruner(app.Options{
 				Config: cfg, Version: version, Home: w.home, StateDir: w.stateDir, StoreGiven: true,
 				Log: telemetry.NewLogger(w.err, max(cfg.Level(), slog.LevelWarn), cfg.StructuredLogging),
@@ -60,11 +58,11 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 	f := cmd.Flags()
 	configFlag(cmd, &file)
 	f.StringVarP(&run.Goal, "goal", "g", "", "what you are after, in words")
-	f.StringVarP(&run.Type, "type", "t", "", "`kind` of text: code, logs or docs (default: guessed from name and content)")
+	f.StringVarP(&run.Type, "type", "t", "", "`kind` of text: code, logs or docs (default: guessed from name and content); gzip and UTF-16 are read, other binary files refused")
 	f.Float64VarP(&run.Ratio, "ratio", "r", run.Ratio, "at most this share of the lines is cut, 0 to 1")
 	f.IntVar(&run.MinKeepLines, "min-keep", 0, "at least so many `lines` stay")
 	f.StringVar(&structure, "structure", "", "which structural lines must stay: all or enclosing (default: as configured)")
-	f.DurationVar(&run.Timeout, "timeout", run.Timeout, "for each file; after it the file is printed whole")
+	f.DurationVar(&run.Timeout, "timeout", run.Timeout, "for each file, and half a second more for each megabyte; after it the file is printed whole")
 	f.BoolVarP(&run.Numbers, "numbers", "n", false, "put line numbers before the kept lines")
 	f.BoolVar(&bare, "no-markers", false, "leave the markers out")
 	f.BoolVar(&run.JSON, "json", false, "print the full result, one JSON object a file")
@@ -87,8 +85,8 @@ func checkPruneFlags(run pruner.PruneCommand, structure string) error {
 	return nil
 }
 
-// open opens the files; none, or -, is standard input.
-func (w world) open(names []string) (inputs []pruner.Input, closeAll func(), err error) {
+// open opens the files; none, or -, is standard input. One that cannot be opened does not stop the others.
+func (w world) open(names []string) (inputs []pruner.Input, closeAll func()) {
 	var files []*os.File
 	closeAll = func() {
 		for _, f := range files {
@@ -105,13 +103,13 @@ func (w world) open(names []string) (inputs []pruner.Input, closeAll func(), err
 		}
 		f, err := os.Open(name)
 		if err != nil {
-			closeAll()
-			return nil, nil, err
+			inputs = append(inputs, pruner.Input{Name: name, Err: err})
+			continue
 		}
 		files = append(files, f)
 		inputs = append(inputs, pruner.Input{Name: name, From: f})
 	}
-	return inputs, closeAll, nil
+	return inputs, closeAll
 }
 
 // keepOnDisk lets a command that ends at once keep its originals all the same: where the configuration names no store

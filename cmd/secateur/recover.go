@@ -31,7 +31,8 @@ func newRecover(w world) *cobra.Command {
 'secateur prune' kept.
 
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4
-  secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-`,
+  secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-
+  secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 -7`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := w.usable(file, "", usersOwn)
@@ -86,7 +87,7 @@ func (w world) sources(cfg *config.Config, daemons []daemonAddress) (sources []p
 		if _, err := os.Stat(dir); err != nil && strings.HasPrefix(dir, "/") {
 			return nil // nothing was kept there yet, and looking must not make it
 		}
-		store, err := originals.Open(originals.Options{Settings: set, Base: cfg.Dir(), Home: w.home})
+		store, err := originals.Open(originals.Options{Settings: set, Base: cfg.Dir(), Home: w.home, NoSweep: true})
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ func usage(format string, args ...any) error {
 // run executes a command line and returns its exit code.
 func run(ctx context.Context, args []string, w world) int {
 	root := newRoot(w) //nolint:contextcheck // commands get theirs from ExecuteContext
-	root.SetArgs(args)
+	root.SetArgs(rangesNotFlags(args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -61,6 +62,21 @@ func run(ctx context.Context, args []string, w world) int {
 		fmt.Fprintln(w.err, "Run 'secateur --help' for the commands.")
 	}
 	return code
+}
+
+// rangesNotFlags writes "-7", the first seven lines that 'recover' is asked for, so that it is not taken for a flag.
+func rangesNotFlags(args []string) []string {
+	i := slices.Index(args, "recover")
+	if i < 0 {
+		return args
+	}
+	args = slices.Clone(args)
+	for j := i + 1; j < len(args); j++ {
+		if rest, ok := strings.CutPrefix(args[j], "-"); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+			args[j] = "1-" + rest
+		}
+	}
+	return args
 }
 
 // isUsage recognises the mistakes that cobra itself finds.

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"sync"
 	"testing"
+	"time"
 )
 
 // HoldLock shares the directory's lock, as a process that is about to renew or write does.
@@ -33,7 +34,9 @@ func Scan(ctx context.Context, f *File) { f.scan(ctx) }
 func Path(f *File, id string) string { return f.path(id) }
 
 // Encode makes the content of a file.
-func Encode(tenant, text string) []byte { return testCodec().encode(nil, tenant, text) }
+func Encode(tenant, text string) []byte {
+	return testCodec().encode(nil, tenant, text, time.Unix(2e9, 0))
+}
 
 // EncodeVersion makes the content of a file as another version would.
 func EncodeVersion(tenant, text string, version byte) []byte {

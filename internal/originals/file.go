@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ type FileOptions struct {
 	Log      *slog.Logger  // nil discards
 
 	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
+	NoSweep    bool // what has expired stays when the store is opened, so that it can be told from what never was there
 }
 
 // File is a Store of one file per original, in a directory that may be shared by several processes and outlives
@@ -88,7 +90,9 @@ func OpenFile(o FileOptions) (*File, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("open originals: %w", err)
 	}
-	f.scan(ctx)
+	if !o.NoSweep {
+		f.scan(ctx)
+	}
 	return f, nil
 }
 
@@ -125,7 +129,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	if buf == nil {
 		buf = new([]byte)
 	}
-	*buf = f.codec.encode((*buf)[:0], tenant, text)
+	*buf = f.codec.encode((*buf)[:0], tenant, text, f.expiry(time.Now()))
 	err = f.write(ctx, id, *buf)
 	if errors.Is(err, errDiskFull) && f.rescanNow(ctx) {
 		err = f.write(ctx, id, *buf) // what had expired has just left the disk
@@ -156,15 +160,20 @@ func (f *File) Get(ctx context.Context, tenant, id string) (string, error) {
 		text, err = f.codec.decode(content, tenant, id)
 	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOtherTenant):
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(f.dir, corruptDir, id)); err == nil {
+			return "", ErrDamaged
+		}
+		return "", ErrNotFound
+	case errors.Is(err, errOtherTenant):
 		return "", ErrNotFound
 	case errors.Is(err, errCorrupt): // asked before expiry: whatever damaged the file may have changed its time
 		f.setAside(ctx, id, info, err)
-		return "", ErrNotFound
+		return "", ErrDamaged
 	case err != nil:
 		return "", fmt.Errorf("read original: %w: %w", ErrUnavailable, err)
-	case expired(info, time.Now()):
-		return "", ErrNotFound // the file is left to the next scan
+	case isOver(f.path(id), info, time.Now()):
+		return "", ErrExpired // the file is left to the next scan
 	}
 	f.renewRead(ctx, id)
 	return text, nil

@@ -128,7 +128,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 		{"a bit changed in the tenant", text, flip(whole, 8)},
 		{"a bit changed in the length", text, flip(whole, 16)},
 		{"a bit changed in the text", text, flip(whole, len(whole)/2)},
-		{"a bit changed in a text that is not compressed", "small", flip(small, len(small)-1)},
+		{"a bit changed in a text that is not compressed", "small", flip(small, len(small)-13)},
 		{"another text's file", text, small},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestPutReplacesADamagedFile(t *testing.T) {
 func TestFileOfANewerVersionIsLeftAlone(t *testing.T) {
 	f := openFile(t, t.TempDir())
 	id := keep(t, f, "text")
-	newer := originals.EncodeVersion("", "text", 2)
+	newer := originals.EncodeVersion("", "text", 3)
 	if err := os.WriteFile(originals.Path(f, id), newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -492,5 +492,55 @@ func wantKept(t *testing.T, s originals.Store, text string) {
 	t.Helper()
 	if got, err := s.Get(t.Context(), "", originals.ID("", text)); err != nil || got != text {
 		t.Errorf("Get = %d bytes, %v, want %d bytes", len(got), err, len(text))
+	}
+}
+
+// A copy of the directory has new times of modification; what stands in the files counts.
+func TestACopiedStoreKeepsItsOriginals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		f := openFile(t, dir)
+		renewed, left := keep(t, f, "renewed"), keep(t, f, "left")
+		time.Sleep(originalstest.TTL / 2)
+		if _, err := f.Get(t.Context(), "", renewed); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		copied := filepath.Join(t.TempDir(), "copy")
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{renewed, left} { // the clock of the files is the machine's, not the test's
+			if err := os.Chtimes(filepath.Join(copied, id[4:5], id), time.Time{}, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f = openFile(t, copied)
+		for _, id := range []string{renewed, left} {
+			if _, err := f.Get(t.Context(), "", id); err != nil {
+				t.Errorf("Get from the copy: %v", err)
+			}
+		}
+		time.Sleep(originalstest.TTL + time.Minute)
+		if _, err := f.Get(t.Context(), "", left); !errors.Is(err, originals.ErrExpired) || !errors.Is(err, originals.ErrNotFound) {
+			t.Errorf("Get after its time: err = %v, want ErrExpired", err)
+		}
+		originals.Scan(t.Context(), f)
+		if s := f.Stats(); s.Count != 0 {
+			t.Errorf("%d originals left after their time", s.Count)
+		}
+	})
+}
+
+func TestADamagedOriginalIsCalledSo(t *testing.T) {
+	f := openFile(t, t.TempDir())
+	id := keep(t, f, "text")
+	if err := os.WriteFile(originals.Path(f, id), []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := f.Get(t.Context(), "", id); !errors.Is(err, originals.ErrDamaged) {
+			t.Errorf("Get: err = %v, want ErrDamaged", err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -24,12 +25,18 @@ import (
 //	32  body sum     4   CRC-32C
 //	36  header sum   4   CRC-32C of all above
 //
-// When the original expires is not in the file: that moment changes with every use, and is the file's time of
-// modification (see filequota.go).
+// Behind the text stands when the original expires, which changes with every use (version 2 on):
+//
+//	0  moment       8   nanoseconds since 1970
+//	8  sum          4   CRC-32C of it
+//
+// The file's time of modification says the same, so that one look at a directory tells what has expired; where it does not,
+// because the file was copied, what stands in the file counts.
 const (
 	fileMagic   = "scto"
-	fileVersion = 1
+	fileVersion = 2
 	headerSize  = 40
+	trailerSize = 12
 
 	bodyPlain = 0
 	bodyZstd  = 1
@@ -72,8 +79,8 @@ func (c codec) close() error {
 	return c.enc.Close()
 }
 
-// encode appends the file for a tenant's text to dst, which must be empty.
-func (c codec) encode(dst []byte, tenant, text string) []byte {
+// encode appends the file for a tenant's text that expires then to dst, which must be empty.
+func (c codec) encode(dst []byte, tenant, text string, until time.Time) []byte {
 	dst = append(dst, make([]byte, headerSize)...)
 	compression := byte(bodyPlain)
 	if len(text) >= minCompress {
@@ -94,7 +101,31 @@ func (c codec) encode(dst []byte, tenant, text string) []byte {
 	binary.BigEndian.PutUint64(head[24:], uint64(len(body)))
 	binary.BigEndian.PutUint32(head[32:], crc32.Checksum(body, castagnoli))
 	binary.BigEndian.PutUint32(head[36:], crc32.Checksum(head[:36], castagnoli))
-	return dst
+	return append(dst, trailer(until)...)
+}
+
+// trailer is how a file says when it expires.
+func trailer(until time.Time) []byte {
+	b := make([]byte, trailerSize)
+	binary.BigEndian.PutUint64(b, uint64(until.UnixNano()))
+	binary.BigEndian.PutUint32(b[8:], crc32.Checksum(b[:8], castagnoli))
+	return b
+}
+
+// readTrailer is the moment that a trailer tells; false for one that is damaged.
+func readTrailer(b []byte) (time.Time, bool) {
+	if len(b) != trailerSize || crc32.Checksum(b[:8], castagnoli) != binary.BigEndian.Uint32(b[8:]) {
+		return time.Time{}, false
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(b))), true //nolint:gosec // as above
+}
+
+// behind is how many bytes stand behind the text of a file with this header.
+func behind(head []byte) int64 {
+	if head[4] < 2 {
+		return 0
+	}
+	return trailerSize
 }
 
 // checkHeader judges a file by its first bytes and its size: whether it is whole, and this tenant's.
@@ -112,7 +143,7 @@ func checkHeader(head []byte, size int64, tenant string) error {
 	if tag := tenantTag(tenant); !bytes.Equal(head[8:16], tag[:]) {
 		return errOtherTenant
 	}
-	if body := binary.BigEndian.Uint64(head[24:]); size < headerSize || body != uint64(size-headerSize) {
+	if body := binary.BigEndian.Uint64(head[24:]); size < headerSize+behind(head) || body != uint64(size-headerSize-behind(head)) { //nolint:gosec // not negative, see before
 		return fmt.Errorf("%w: cut off or continued", errCorrupt)
 	}
 	return nil
@@ -123,18 +154,21 @@ func checkSums(file []byte, tenant string) error {
 	if err := checkHeader(file, int64(len(file)), tenant); err != nil {
 		return err
 	}
-	if crc32.Checksum(file[headerSize:], castagnoli) != binary.BigEndian.Uint32(file[32:]) {
+	if crc32.Checksum(bodyOf(file), castagnoli) != binary.BigEndian.Uint32(file[32:]) {
 		return fmt.Errorf("%w: content does not match its sum", errCorrupt)
 	}
 	return nil
 }
+
+// bodyOf is the text of a file as it is written, of a file whose header was checked.
+func bodyOf(file []byte) []byte { return file[headerSize : int64(len(file))-behind(file)] }
 
 // decode returns the text in a file. The id is the last word on whether it is the right one.
 func (c codec) decode(file []byte, tenant, id string) (string, error) {
 	if err := checkSums(file, tenant); err != nil {
 		return "", err
 	}
-	length, body := binary.BigEndian.Uint64(file[16:]), file[headerSize:]
+	length, body := binary.BigEndian.Uint64(file[16:]), bodyOf(file)
 	if length > math.MaxInt {
 		return "", fmt.Errorf("%w: impossible length", errCorrupt)
 	}

@@ -99,7 +99,23 @@ func (f *File) extend(id string) error {
 	if !until.After(info.ModTime()) {
 		return nil
 	}
+	if err := extendIn(f.path(id), info.Size(), until); err != nil {
+		return err
+	}
 	return os.Chtimes(f.path(id), time.Time{}, until)
+}
+
+// extendIn writes into a file when it expires. A file of the first version has no room for that.
+func extendIn(path string, size int64, until time.Time) error {
+	if _, ok := expiryIn(path); !ok {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(trailer(until), size-trailerSize)
+	return errors.Join(err, file.Close())
 }
 
 // write puts the file in its place, or leaves nothing.

@@ -2,7 +2,9 @@ package originals
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,8 +51,8 @@ func (u *usage) add(size int64, count int) {
 	u.addedCount += count
 }
 
-// expiry is the moment an original used now expires. It is kept as the file's time of modification: one look at
-// a directory entry tells what has expired, whoever wrote it and however much time that process gave.
+// expiry is the moment an original used now expires. It is kept in the file, and as the file's time of modification: one look
+// at a directory entry tells what has expired, whoever wrote it and however much time that process gave.
 func (f *File) expiry(now time.Time) time.Time {
 	until := now.Add(f.ttl)
 	if whole := until.Truncate(timeGrain); whole.Before(until) {
@@ -222,7 +224,7 @@ func (f *File) tallyDir(ctx context.Context, total *tally, dir string, ours func
 			continue // gone meanwhile
 		}
 		total.add(info, 1)
-		if isOver(info, now) {
+		if isOver(filepath.Join(dir, e.Name()), info, now) {
 			over = append(over, e.Name())
 		}
 	}
@@ -250,7 +252,7 @@ func (f *File) remove(ctx context.Context, total *tally, dir string, names []str
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
-		if err != nil || !isOver(info, now) {
+		if err != nil || !isOver(path, info, now) {
 			continue
 		}
 		if err := os.Remove(path); err != nil {
@@ -261,12 +263,39 @@ func (f *File) remove(ctx context.Context, total *tally, dir string, names []str
 	}
 }
 
-// isOver reports whether a file of ours has no more use: an original that expired, or one left half written.
-func isOver(info fs.FileInfo, now time.Time) bool {
+// isOver reports whether a file of ours has no more use: an original that expired, or one left half written. A copy of a file has
+// the time at which it was made: it is given the one that stands in it.
+func isOver(path string, info fs.FileInfo, now time.Time) bool {
 	if isTemp(info.Name()) {
 		return now.Sub(info.ModTime()) > tempLife
 	}
-	return expired(info, now)
+	if !expired(info, now) {
+		return false
+	}
+	until, ok := expiryIn(path)
+	if !ok || !now.Before(until) {
+		return true
+	}
+	_ = os.Chtimes(path, time.Time{}, until) // if it cannot be, the file is read again at the next look
+	return false
+}
+
+// expiryIn is the moment that stands in a file; false where none does.
+func expiryIn(path string) (time.Time, bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		return time.Time{}, false
+	}
+	defer file.Close()
+	var head [headerSize]byte
+	if _, err := io.ReadFull(file, head[:]); err != nil || string(head[:4]) != fileMagic || behind(head[:]) == 0 {
+		return time.Time{}, false
+	}
+	var tail [trailerSize]byte
+	if _, err := file.ReadAt(tail[:], headerSize+int64(binary.BigEndian.Uint64(head[24:]))); err != nil { //nolint:gosec // a wrong one is past the end
+		return time.Time{}, false
+	}
+	return readTrailer(tail[:])
 }
 
 func isTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }

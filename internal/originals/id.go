@@ -41,6 +41,14 @@ func ID(tenant, text string) string {
 	return string(id)
 }
 
+// NormalID is an id as ID writes it, of one that a person may have typed in small letters. What is no id stays as it is.
+func NormalID(id string) string {
+	if len(id) != len(idPrefix)+idDigits || !strings.EqualFold(id[:len(idPrefix)], idPrefix) {
+		return id
+	}
+	return idPrefix + strings.ToUpper(id[len(idPrefix):])
+}
+
 // isID reports whether s is written as ID writes. Anything else names no original, and never becomes a path.
 func isID(s string) bool {
 	digits, ok := strings.CutPrefix(s, idPrefix)

@@ -12,6 +12,8 @@ type Options struct {
 	Base string       // where a relative file:DIR starts: the directory of the configuration file
 	Home string       // what ~ stands for
 	Log  *slog.Logger // nil discards
+
+	NoSweep bool // see FileOptions
 }
 
 // Open makes the store that the settings ask for. A store on disk is opened, not just named: a directory that
@@ -31,7 +33,7 @@ func Open(o Options) (StoreCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
-	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, Log: o.Log})
+	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, NoSweep: o.NoSweep, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}

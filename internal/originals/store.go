@@ -3,14 +3,19 @@ package originals
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
 // What a store answers instead of doing what it was asked. Test with errors.Is; the error may say more.
 var (
 	// ErrNotFound means that this tenant has no such original: it was never kept, its time is over, or it is
-	// another tenant's. Which of these is not told.
+	// another tenant's. Which of these is told where it is known, see below.
 	ErrNotFound = errors.New("no such original")
+	// ErrExpired is ErrNotFound for an original that is still to be seen, but whose time is over.
+	ErrExpired = fmt.Errorf("%w: its time is over", ErrNotFound)
+	// ErrDamaged is ErrNotFound for an original that was kept, and whose file no longer holds it.
+	ErrDamaged = fmt.Errorf("%w: its file is damaged", ErrNotFound)
 	// ErrFull means that there is no room, not even after dropping what may be dropped.
 	ErrFull = errors.New("store of originals is full")
 	// ErrTooLarge means that the text alone is larger than everything the store may hold.

@@ -7,7 +7,7 @@ import "math"
 // well they do on projects they were not fitted to is in docs/pruning-quality.md.
 type model []tree
 
-const treeDepth = 4
+const treeDepth = 5
 
 type tree struct {
 	ask  [treeDepth]question
@@ -66,6 +66,6 @@ func (m *bitModel) score(v *vector) float32 {
 
 // answer is the leaf of the row with these features.
 func (t *bitTree) answer(bits *[256]uint32) uint32 {
-	return (t.above[0]-bits[t.of[0]])>>31<<3 | (t.above[1]-bits[t.of[1]])>>31<<2 |
-		(t.above[2]-bits[t.of[2]])>>31<<1 | (t.above[3]-bits[t.of[3]])>>31
+	return (t.above[0]-bits[t.of[0]])>>31<<4 | (t.above[1]-bits[t.of[1]])>>31<<3 | (t.above[2]-bits[t.of[2]])>>31<<2 |
+		(t.above[3]-bits[t.of[3]])>>31<<1 | (t.above[4]-bits[t.of[4]])>>31
 }

@@ -62,9 +62,10 @@ func linePieces(line string) (out []piece) {
 			quote = 0
 		}
 		if quote != 0 {
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == quote {
+			case quote:
 				quote = 0
 			}
 			continue

@@ -2,17 +2,20 @@ package pruner_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"secateur/internal/originals"
 	"secateur/internal/pruner"
@@ -101,7 +104,7 @@ func TestPruneCommandSeveralInputs(t *testing.T) {
 }
 
 func TestPruneCommandPassesBytesAsTheyAre(t *testing.T) {
-	text := "\xff\xfe\x00 not text\r\n" + strings.Repeat("\x80\n", 20)
+	text := "\xff\xfd\x00 not text\r\n" + strings.Repeat("\x80\n", 20)
 	out, _, err := runPrune(t, newServer(t, nil), pruner.PruneCommand{}, text)
 	if out != text || err != nil {
 		t.Errorf("%q, %v", out, err)
@@ -111,7 +114,7 @@ func TestPruneCommandPassesBytesAsTheyAre(t *testing.T) {
 func TestPruneCommandExplainsItself(t *testing.T) {
 	s := newServer(t, func(o *pruner.Options) { o.Originals = full{&originals.Memory{}} })
 	out, diag, err := runPrune(t, s, pruner.PruneCommand{Ratio: 0.5}, numbered(20))
-	if out != numbered(20) || err != nil || !strings.Contains(diag, "file0.txt: nothing cut: the store would not keep the original (recovery_unavailable)\n") {
+	if out != numbered(20) || err != nil || !strings.Contains(diag, "file0.txt: nothing cut: the store would not keep the original, see [store] max_bytes (recovery_unavailable)\n") {
 		t.Errorf("%q, %v", diag, err)
 	}
 }
@@ -218,5 +221,80 @@ func TestRecoverCommandAsksInTurn(t *testing.T) {
 	}
 	if err := pruner.RunRecover(t.Context(), pruner.RecoverCommand{ID: id, Sources: []pruner.Fetch{other}, Out: io.Discard}); err == nil {
 		t.Error("another program's answer is no error")
+	}
+}
+
+func TestPruneCommandReadsWhatPipesCarry(t *testing.T) {
+	s := newServer(t, nil)
+	text := strings.Repeat("a line about nothing in particular, told at length\n", 40) + "the needle\n"
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
+	wide := func(big bool) string {
+		var b []byte
+		for _, u := range utf16.Encode([]rune(text)) {
+			if big {
+				b = append(b, byte(u>>8), byte(u))
+			} else {
+				b = append(b, byte(u), byte(u>>8))
+			}
+		}
+		return string(b)
+	}
+	want, _, _ := runPrune(t, s, pruner.PruneCommand{Goal: "needle", Ratio: .8, Markers: true}, text)
+	for name, in := range map[string]string{
+		"gzip": packed.String(), "UTF-16": "\xff\xfe" + wide(false), "UTF-16, the other way": "\xfe\xff" + wide(true), "UTF-16 without a mark": wide(false),
+	} {
+		out, diag, err := runPrune(t, s, pruner.PruneCommand{Goal: "needle", Ratio: .8, Markers: true}, in)
+		if out != want || err != nil || !strings.Contains(diag, "gzip") && !strings.Contains(diag, "UTF-16") {
+			t.Errorf("%s: %.80q, %q, %v", name, out, diag, err)
+		}
+	}
+	for name, in := range map[string]string{"a picture": "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x01\x02", 500), "half a gzip": packed.String()[:30]} {
+		if out, _, err := runPrune(t, s, pruner.PruneCommand{Ratio: .8}, in); out != "" || err == nil {
+			t.Errorf("%s: %.80q, %v, want a refusal", name, out, err)
+		}
+	}
+}
+
+func TestOneBadInputDoesNotStopTheOthers(t *testing.T) {
+	var out, diag bytes.Buffer
+	err := newServer(t, nil).RunPrune(t.Context(), pruner.PruneCommand{
+		Inputs: []pruner.Input{{Name: "gone", Err: fs.ErrNotExist}, {Name: "there", From: strings.NewReader("text\n")}}, Out: &out, Err: &diag,
+	})
+	if err == nil || err.Error() != "1 of 2 inputs could not be read" || !strings.Contains(out.String(), "text\n") || !strings.Contains(diag.String(), "gone: ") {
+		t.Errorf("%q, %q, %v", out.String(), diag.String(), err)
+	}
+}
+
+func TestRecoverCommandSaysWhatIsWrong(t *testing.T) {
+	fails := func(err error) pruner.Fetch {
+		return func(context.Context, string) (string, error) { return "", err }
+	}
+	for name, c := range map[string]struct {
+		sources []pruner.Fetch
+		want    string
+	}{
+		"damaged":                  {[]pruner.Fetch{fails(pruner.ErrUnreachable), fails(originals.ErrNotFound), fails(originals.ErrDamaged)}, "damaged"},
+		"expired":                  {[]pruner.Fetch{fails(originals.ErrExpired), fails(originals.ErrNotFound)}, "its time is over"},
+		"a refused token":          {[]pruner.Fetch{fails(pruner.ErrRefused), fails(pruner.ErrUnreachable)}, "refuses the token"},
+		"refused, and not on disk": {[]pruner.Fetch{fails(pruner.ErrRefused), fails(originals.ErrNotFound)}, "refuses the token"},
+		"not found":                {[]pruner.Fetch{fails(originals.ErrNotFound)}, "expired, or was kept elsewhere"},
+	} {
+		err := pruner.RunRecover(t.Context(), pruner.RecoverCommand{ID: "prn_x", Sources: c.sources, Out: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", name, err, c.want)
+		}
+	}
+}
+
+func TestIdsInSmallLetters(t *testing.T) {
+	store := &originals.Memory{}
+	id, _ := store.Put(t.Context(), "", "text")
+	var out bytes.Buffer
+	err := pruner.RunRecover(t.Context(), pruner.RecoverCommand{ID: strings.ToLower(id), Sources: []pruner.Fetch{pruner.FromStore(store, "")}, Out: &out})
+	if err != nil || out.String() != "text" {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }

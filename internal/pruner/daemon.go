@@ -87,6 +87,9 @@ func (d daemon) call(ctx context.Context, params []byte) (part, error) {
 // readPart reads the text out of an answer.
 func readPart(status string, answer []byte) (part, error) {
 	msg, err := rpc.ParseServer(answer, 0)
+	if err != nil && (strings.HasPrefix(status, "401") || strings.HasPrefix(status, "403")) {
+		return part{}, ErrRefused
+	}
 	if err != nil {
 		return part{}, fmt.Errorf("daemon answers %s: %w", status, err)
 	}
@@ -98,6 +101,8 @@ func readPart(status string, answer []byte) (part, error) {
 	failed := toolserver.Read(msg.Error)
 	data := failed.Object("data")
 	switch failed.Integer("code") {
+	case rpc.CodeUnauthorized, rpc.CodeForbidden:
+		return part{}, ErrRefused
 	case rpc.CodePruneIDNotFound:
 		return part{}, originals.ErrNotFound
 	case rpc.CodeRecoveryUnavailable:

@@ -3,8 +3,10 @@ package pruner
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +38,7 @@ type PruneCommand struct {
 type Input struct {
 	Name string
 	From io.Reader
+	Err  error // why it cannot be read, instead of From
 }
 
 func (in Input) title() string {
@@ -51,26 +54,54 @@ func (s *Server) RunPrune(ctx context.Context, cmd PruneCommand) error {
 		return err
 	}
 	out := bufio.NewWriter(cmd.Out)
-	lost := false
+	lost, failed := false, 0
 	for i, in := range cmd.Inputs {
-		text, err := io.ReadAll(in.From)
-		if err != nil {
-			return fmt.Errorf("read %s: %w", in.title(), err)
+		text, note, err := "", "", in.Err
+		if err == nil {
+			text, note, err = readInput(in.From)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		res, kind := s.pruneInput(ctx, cmd, in.Name, string(text))
+		if err != nil && len(cmd.Inputs) == 1 {
+			return fmt.Errorf("read %s: %w", in.title(), withoutPath(err))
+		}
+		if err != nil {
+			fmt.Fprintf(cmd.Err, "%s: %v\n", in.title(), withoutPath(err))
+			failed++
+			continue
+		}
+		res, kind := s.pruneInput(ctx, cmd, in.Name, text)
 		lost = lost || (len(res.Annotations) > 0 && s.opt.Originals.Stats().Kind == "memory")
 		if err := cmd.print(out, i, in.title(), res); err != nil {
 			return fmt.Errorf("write: %w", err)
 		}
-		cmd.report(in.title(), kind, res)
+		if note != "" {
+			fmt.Fprintf(cmd.Err, "%s: %s\n", in.title(), note)
+		}
+		s.report(cmd, in.title(), kind, text, res)
 	}
 	if lost {
 		fmt.Fprintln(cmd.Err, `note: what was cut cannot be recovered once this command has ended; set [store] url = "file:DIR" to keep it`)
 	}
-	return nil
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d inputs could not be read", failed, len(cmd.Inputs))
+}
+
+// withoutPath leaves out of an error of the file system what stands before it anyway.
+func withoutPath(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// patience is how much time a text gets: what was asked for, and more where it is large.
+func patience(base time.Duration, bytes int) time.Duration {
+	const perMegabyte = 500 * time.Millisecond
+	return base + time.Duration(bytes>>20)*perMegabyte
 }
 
 func (s *Server) pruneInput(ctx context.Context, cmd PruneCommand, name, text string) (PruneResult, prune.Source) {
@@ -80,7 +111,7 @@ func (s *Server) pruneInput(ctx context.Context, cmd PruneCommand, name, text st
 	}
 	return s.Prune(ctx, PruneRequest{
 		Text: text, Goal: cmd.Goal, Source: kind,
-		MaxPruneRatio: cmd.Ratio, MinKeepLines: cmd.MinKeepLines, Timeout: cmd.Timeout,
+		MaxPruneRatio: cmd.Ratio, MinKeepLines: cmd.MinKeepLines, Timeout: patience(cmd.Timeout, len(text)),
 		AnnotateLines: cmd.Numbers, IncludeMarkers: cmd.Markers,
 	}), kind
 }
@@ -130,28 +161,33 @@ func colourMarkers(res PruneResult) string {
 }
 
 // report tells a person what was done.
-func (cmd *PruneCommand) report(name string, kind prune.Source, res PruneResult) {
+func (s *Server) report(cmd PruneCommand, name string, kind prune.Source, text string, res PruneResult) {
 	st := res.Stats
+	what := kind.String()
+	if form := prune.FormOf(text); form != prune.Plain {
+		what += " (" + form.String() + ")"
+	}
 	fmt.Fprintf(cmd.Err, "%s: %s, %d lines, %d kept (%.0f %% cut); about %d tokens, now %d; %s\n",
-		name, kind, st.OriginalLines, st.KeptLines, 100*st.PrunedRatio(), st.TokensBefore, st.TokensAfter, res.ID)
+		name, what, st.OriginalLines, st.KeptLines, 100*st.PrunedRatio(), st.TokensBefore, st.TokensAfter, res.ID)
 	for _, w := range res.Warnings {
-		fmt.Fprintf(cmd.Err, "%s: %s\n", name, explain(w))
+		fmt.Fprintf(cmd.Err, "%s: %s\n", name, s.explain(w, rawjson.Chars(text)))
 	}
 }
 
 // explain puts a warning into a sentence.
-func explain(warning string) string {
+func (s *Server) explain(warning string, chars int) string {
 	switch warning {
 	case warnInputTooLarge:
-		return "nothing cut: longer than max_input_chars (" + warning + ")"
+		return fmt.Sprintf("nothing cut: %d characters, and [mcp_pruner] max_input_chars is %d; raise it in the configuration, or with MCP_PRUNER_MAX_INPUT_CHARS=%d (%s)",
+			chars, s.opt.MaxInputChars, chars, warning)
 	case warnTimeout:
-		return "nothing cut: no time left; give it more (" + warning + ")"
+		return "nothing cut: no time left; give it more with --timeout (" + warning + ")"
 	case warnConstraintsUnmet:
 		return "nothing cut: every line is protected or has to be kept (" + warning + ")"
 	case warnInternalError:
 		return "nothing cut: a fault in the pruner, see the log (" + warning + ")"
 	case warnRecoveryUnavailable:
-		return "nothing cut: the store would not keep the original (" + warning + ")"
+		return "nothing cut: the store would not keep the original, see [store] max_bytes (" + warning + ")"
 	}
 	return warning
 }

@@ -155,15 +155,18 @@ func skipChars(text string, n int) int {
 
 // original fetches an original, or tells the caller why there is none.
 func (s *Server) original(ctx context.Context, id string) (string, *rpc.Error) {
-	text, err := s.opt.Originals.Get(ctx, s.tenant(ctx), id)
+	text, err := s.opt.Originals.Get(ctx, s.tenant(ctx), originals.NormalID(id))
 	switch {
 	case err == nil:
 		s.metrics.recoveries.WithLabelValues("ok").Inc()
 		return text, nil
 	case errors.Is(err, originals.ErrNotFound):
 		s.metrics.recoveries.WithLabelValues(rpc.WordPruneIDNotFound).Inc()
-		return "", domainError(rpc.CodePruneIDNotFound, rpc.WordPruneIDNotFound, id,
-			"the original has expired or was never kept here; run the tool that produced the text again")
+		hint := "the original has expired or was never kept here; run the tool that produced the text again"
+		if errors.Is(err, originals.ErrDamaged) {
+			hint = "the original's file is damaged; run the tool that produced the text again"
+		}
+		return "", domainError(rpc.CodePruneIDNotFound, rpc.WordPruneIDNotFound, id, hint)
 	default:
 		s.opt.Log.WarnContext(ctx, "original not read", "err", err)
 		s.metrics.recoveries.WithLabelValues(rpc.WordRecoveryUnavailable).Inc()

@@ -20,6 +20,9 @@ type Fetch func(ctx context.Context, id string) (text string, err error)
 // ErrUnreachable means that no program answers at an address.
 var ErrUnreachable = errors.New("not reachable")
 
+// ErrRefused means that a running program does not accept our token.
+var ErrRefused = errors.New("the running secateur refuses the token; set AUTH_TOKEN or auth_token to its own")
+
 // RecoverCommand is a recovery for a person or a pipe.
 type RecoverCommand struct {
 	ID      string
@@ -41,6 +44,7 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	if err != nil {
 		return err
 	}
+	cmd.ID = originals.NormalID(cmd.ID)
 	text, err := cmd.fetch(ctx)
 	if err != nil {
 		return err
@@ -62,25 +66,52 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	return nil
 }
 
-// fetch asks the sources in turn. Of what went wrong, that someone looked and found nothing counts most.
+// fetch asks the sources in turn. Of what went wrong, what is known best about the original counts most.
 func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
-	var problem error
+	var problem, refused error
 	for _, source := range cmd.Sources {
 		text, err := source(ctx, cmd.ID)
 		if err == nil {
 			return text, nil
 		}
-		if problem == nil || errors.Is(err, originals.ErrNotFound) {
+		if errors.Is(err, ErrRefused) {
+			refused = err
+		}
+		if problem == nil || gravity(err) > gravity(problem) {
 			problem = err
 		}
 	}
+	id := clip(cmd.ID)
 	switch {
 	case problem == nil:
-		return "", fmt.Errorf("nowhere to look for %s: %w", clip(cmd.ID), ErrUnreachable)
+		return "", fmt.Errorf("nowhere to look for %s: %w", id, ErrUnreachable)
+	case errors.Is(problem, originals.ErrDamaged):
+		return "", fmt.Errorf("%s: %w; the rest of it is in the store's folder corrupt", id, problem)
+	case errors.Is(problem, originals.ErrExpired):
+		return "", fmt.Errorf("%s: %w; [store] ttl_s says how long originals are kept", id, problem)
+	case errors.Is(problem, originals.ErrNotFound) && refused != nil:
+		return "", fmt.Errorf("%w %s here, and %w", problem, id, refused)
 	case errors.Is(problem, originals.ErrNotFound):
-		return "", fmt.Errorf("%w %s: it has expired, or was kept elsewhere", problem, clip(cmd.ID))
+		return "", fmt.Errorf("%w %s: it has expired, or was kept elsewhere", problem, id)
 	}
 	return "", problem
+}
+
+// gravity orders errors by how much they say about the original.
+func gravity(err error) int {
+	switch {
+	case errors.Is(err, originals.ErrDamaged):
+		return 5
+	case errors.Is(err, originals.ErrExpired):
+		return 4
+	case errors.Is(err, originals.ErrNotFound):
+		return 3
+	case errors.Is(err, ErrRefused):
+		return 2
+	case errors.Is(err, ErrUnreachable):
+		return 0
+	}
+	return 1
 }
 
 // parseSpans reads ranges of lines; none means all lines.
