@@ -70,7 +70,7 @@ func TestATokenIsAskedFor(t *testing.T) {
 	}
 }
 
-// A long text of a result is cut on the aggregate's own door, and had back through the same connection.
+// A long text of a result is cut on the aggregate's own door, and restored through the same connection.
 func TestAggregateCutsAndRecovers(t *testing.T) {
 	var text strings.Builder
 	for i := range 10_000 {

@@ -45,7 +45,7 @@ func TestFilledStore(t *testing.T) {
 	}
 }
 
-// The same with when_full = "oldest": everything is cut, and the newest can be had back.
+// The same with when_full = "oldest": everything is cut, and the newest can be restored.
 func TestFilledStoreDropsTheOldest(t *testing.T) {
 	d, _ := startLogging(t, `store = { url = "file:`+t.TempDir()+`", max_bytes = 4194304, when_full = "oldest", put_timeout_ms = 30000 }`+"\n"+texts(t))
 	const calls = 100

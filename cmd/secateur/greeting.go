@@ -127,7 +127,7 @@ A build log of 2 500 lines, cut on its way (the id of what was cut is in the hea
 
   curl -si%[1]s %[2]s/api/mcp-gateway/%[3]s/rpc -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}'
 
-The lines around the failure in it, had back:
+The lines around the failure in it, restored:
 
   curl -s%[1]s %[2]s/rpc -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"%[4]s","ranges":[{"start_line":1632,"end_line":1638}],"include_line_numbers":true}}}'
 

@@ -50,6 +50,6 @@ chat completion requests in the order they were sent.`,
 	}
 	configFlag(cmd, &file)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
-	cmd.Flags().BoolVar(&silent, "silent", false, "as if the provider did not tell what it counts")
+	cmd.Flags().BoolVar(&silent, "silent", false, "ignore the token counts that the provider reported")
 	return cmd
 }

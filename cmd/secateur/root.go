@@ -96,7 +96,7 @@ func newRoot(w world) *cobra.Command {
 		Use:   "secateur",
 		Short: "Cuts what fills the context window, recoverably",
 		Long: `secateur stands between a coding agent, its MCP servers and its model provider, and
-cuts what fills the context window. Everything cut can be had back.
+cuts what fills the context window. Everything cut can be restored.
 
 Start with 'secateur serve': without a configuration file it runs a built-in
 default and prints what to try. With --config alone it is 'secateur stdio', so that a

@@ -15,8 +15,8 @@ func newServe(w world) *cobra.Command {
 	var file, listen string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Open every HTTP door",
-		Long: `serve opens every HTTP door. Without a configuration file the built-in default runs:
+		Short: "Serve all HTTP endpoints",
+		Long: `serve runs all HTTP endpoints. Without a configuration file the built-in default runs:
 the pruner and a small demo server with large answers, on 127.0.0.1:8000.
 
 SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at once.`,

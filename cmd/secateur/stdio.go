@@ -15,7 +15,7 @@ func newStdio(w world) *cobra.Command {
 	var names catalog.ClientSettings
 	cmd := &cobra.Command{
 		Use:   "stdio",
-		Short: "Be one MCP server on standard input and output, in front of all",
+		Short: "Serve all configured MCP servers as one, on standard input and output",
 		Long: `stdio puts all configured MCP servers behind one, on standard input and output: for Cursor,
 Claude Desktop, the Inspector and every other client that starts its servers by itself.
 'secateur --config F' alone means the same.

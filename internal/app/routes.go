@@ -97,10 +97,10 @@ func plain(h http.Handler) door {
 	return func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }
 }
 
-// notFound says what there is instead.
+// notFound lists the endpoints there are.
 func notFound(doors string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, "nothing answers "+r.Method+" here; the doors are "+doors, http.StatusNotFound)
+		http.Error(w, "no such endpoint: "+r.Method+" "+r.URL.Path+"; available are "+doors, http.StatusNotFound)
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 	res.Stats.KeptLines = res.Stats.OriginalLines
 	var kept bool
 	if res.ID, kept = s.keep(ctx, req.Text); !kept && fallback == "" {
-		fallback = warnRecoveryUnavailable // what cannot be had back is not cut
+		fallback = warnRecoveryUnavailable // what cannot be restored is not cut
 	}
 	if fallback == "" && !s.render(ctx, req, plan, &res) {
 		fallback = warnInternalError
