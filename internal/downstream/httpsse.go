@@ -76,7 +76,7 @@ func (q *request) callPlain(s *httpSession, msg *rpc.Message, body rpchttp.Buffe
 		defer s.endCall()
 		defer body.Release()
 		ctx := s.context(q.r)
-		x := &plainExchange{notice: notice{q}, s: s}
+		x := &sseResponse{notice: notice{q}, s: s}
 		a := handle(ctx, q.h.log, s.inner, &req, x)
 		x.finish()
 		s.out.patientAnswer(ctx, &a)
@@ -85,8 +85,8 @@ func (q *request) callPlain(s *httpSession, msg *rpc.Message, body rpchttp.Buffe
 	return false
 }
 
-// plainExchange is what is around a request over HTTP+SSE.
-type plainExchange struct {
+// sseResponse is the Exchange of a request over HTTP+SSE.
+type sseResponse struct {
 	notice
 	s *httpSession
 
@@ -95,17 +95,17 @@ type plainExchange struct {
 }
 
 // Send puts a message ahead of the answer.
-func (x *plainExchange) Send(msg []byte) bool {
+func (x *sseResponse) Send(msg []byte) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.over && x.s.Send(msg)
 }
 
 // Streams reports that messages can go ahead of the answer.
-func (x *plainExchange) Streams() bool { return true }
+func (x *sseResponse) Streams() bool { return true }
 
 // finish lets nothing through behind the answer.
-func (x *plainExchange) finish() {
+func (x *sseResponse) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.over = true
