@@ -17,7 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "mask",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
@@ -29,13 +29,13 @@ var arrows = map[string][]string{
 	"gateway":  {"upstream", "cutting", "originals", "ratelimit", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
-	"llmproxy": {"datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
+	"llmproxy": {"budget", "datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
 	"downstream": {"rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"child", "buffer", "era", "rpc", "rawjson", "secret"},
+	"upstream":   {"budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"cutting":    {"upstream", "originals", "mask"},
 	"originals":  {},
@@ -45,8 +45,9 @@ var arrows = map[string][]string{
 	"ratelimit":  {"access"},
 	"auth":       {"access", "secret"},
 	"telemetry":  {},
-	"rpchttp":    {"buffer", "rpc", "access"},
+	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"datarate":   {},
+	"budget":     {},
 
 	// core
 	"buffer":     {},

@@ -39,6 +39,7 @@ const (
 	Allowed      Kind = iota
 	Forbidden         // wrong host or origin: HTTP 403
 	Unauthorized      // nobody whom we know: HTTP 401
+	Overloaded        // no memory for one more request: HTTP 503
 )
 
 // Challenge is what an unauthorized caller is told in the header WWW-Authenticate.

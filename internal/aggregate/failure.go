@@ -103,7 +103,11 @@ func callFailed(ctx context.Context, server string, err error) *failure {
 	if _, known := errors.AsType[*upstream.CallError](err); !known {
 		err = fmt.Errorf("server %q: %w", server, err)
 	}
-	return &failure{err: upstream.RPCError(server, err)}
+	f := &failure{err: upstream.RPCError(server, err)}
+	if f.err.Code == rpc.CodeOverloaded {
+		f.status, f.header = http.StatusServiceUnavailable, http.Header{"Retry-After": {"2"}}
+	}
+	return f
 }
 
 // paramsFailed explains params that the catalog cannot use.

@@ -58,6 +58,7 @@ func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server)
 		Known:           a.servers.IDs,
 		IsDisabled:      a.servers.IsDisabled,
 		Check:           callerOf,
+		TokenInHeader:   !access.IsLoopback(g.policy.Listen),
 		MaxMessageBytes: a.cfg.MaxMessageBytes,
 		Metrics:         a.registry,
 		Log:             a.log,

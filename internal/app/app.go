@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/auth"
+	"secateur/internal/budget"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/originals"
@@ -60,6 +62,7 @@ type App struct {
 	auth     *auth.Authenticator
 	store    originals.StoreCloser
 	servers  *servers
+	budget   *budget.Budget
 	limit    *ratelimit.Local // one for all doors
 	closers  []io.Closer      // closed when all else is done
 	draining atomic.Bool
@@ -74,6 +77,7 @@ func New(opt Options) (*App, error) {
 	if a.store, err = a.openStore(); err != nil {
 		return nil, err
 	}
+	a.openBudget()
 	if a.servers, err = a.buildServers(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
@@ -96,7 +100,11 @@ func newApp(opt Options) *App {
 }
 
 func (a *App) openStore() (originals.StoreCloser, error) {
-	store, err := originals.Open(a.storeOptions())
+	opt := a.storeOptions()
+	if memory := budget.Memory(); memory > 0 && strings.HasPrefix(opt.URL, "memory:") {
+		opt.MaxBytes = min(opt.MaxBytes, memory/2) // a store that takes it all ends with the process
+	}
+	store, err := originals.Open(opt)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -158,6 +166,7 @@ const drainTime = 5 * time.Second
 // finish; nil: there is nothing of the kind.
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
 	defer a.tuneCollector()()
+	defer a.limitHeap()()
 	if len(a.cfg.AllowedOrigins) > 0 {
 		h = cors{a.cfg.AllowedOrigins, h}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/auth"
+	"secateur/internal/budget"
 	"secateur/internal/datarate"
 	"secateur/internal/rpchttp"
 )
@@ -25,6 +26,7 @@ type refusal func(w http.ResponseWriter, r *http.Request, v access.Verdict)
 type guard struct {
 	policy access.Policy
 	auth   *auth.Authenticator
+	budget *budget.Budget
 	log    *slog.Logger
 }
 
@@ -47,7 +49,7 @@ func (g guard) site(h http.Handler) http.Handler {
 			return
 		}
 		p, v := g.auth.Authenticate(r)
-		g.hold(w, r, p, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+		g.hold(rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{p, v})))
 		})
 	})
@@ -81,17 +83,23 @@ func (g guard) shut(refuse refusal, d door) http.Handler {
 			refuse(w, r, v)
 			return
 		}
-		g.hold(w, r, p, d)
+		g.hold(refuse, w, r, p, d)
 	})
 }
 
-// hold serves a request that ends when its caller's token is revoked.
-func (g guard) hold(w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
+// hold serves a request that ends when its caller's token is revoked, if there is memory for one more. What is read of it
+// and for it counts from here on.
+func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
+	held, err := g.budget.Open(p.Key())
+	if err != nil {
+		refuse(w, r, access.Verdict{Kind: access.Overloaded, Reason: err.Error()})
+		return
+	}
+	defer held.Close()
 	ctx, release := g.auth.Hold(r.Context(), p)
 	defer release()
-	if ctx != r.Context() {
-		r = r.WithContext(ctx)
-	}
+	r = r.WithContext(budget.With(ctx, held))
+	r.Body = held.Body(r.Body)
 	d(w, r, p)
 }
 
@@ -137,7 +145,11 @@ func requestOf(r *http.Request) access.Request {
 // plainRefusal is the answer of a route that is no JSON-RPC door (RFC 9457).
 func plainRefusal(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
 	p := problem{Type: "about:blank", Title: "Forbidden", Status: http.StatusForbidden, Detail: v.Reason, Code: "forbidden"}
-	if v.Kind == access.Unauthorized {
+	switch v.Kind {
+	case access.Overloaded:
+		w.Header().Set("Retry-After", "2")
+		p.Title, p.Status, p.Code = "Service Unavailable", http.StatusServiceUnavailable, "overloaded"
+	case access.Unauthorized:
 		w.Header().Set("WWW-Authenticate", v.Header())
 		p.Title, p.Status, p.Code, p.Reason = "Unauthorized", http.StatusUnauthorized, "unauthorized", string(v.Cause)
 	}

@@ -33,6 +33,7 @@ func NewPruner(opt Options) (*Pruner, error) {
 	} else if a.store, err = a.openStore(); err != nil {
 		return nil, err
 	}
+	a.openBudget()
 	server, err := a.newPruner()
 	if err != nil {
 		return nil, errors.Join(err, a.close())

@@ -88,6 +88,7 @@ func (a *App) guard(host string) guard {
 	return guard{
 		policy: access.Policy{Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
 		auth:   a.auth,
+		budget: a.budget,
 		log:    a.log,
 	}
 }

@@ -48,6 +48,10 @@ func Put(b []byte) {
 // ErrTooLong is a body longer than its limit.
 var ErrTooLong = errors.New("longer than the limit")
 
+// firstStep is how much room a body gets before any of it has come. A size that somebody declares costs them nothing: the
+// room grows with what really comes.
+const firstStep = 64 << 10
+
 // Read reads to the end into a buffer of Get; the caller gives it back, also after an error. A size that
 // is not known is -1. It stops with ErrTooLong as soon as more than limit bytes are sure.
 func Read(r io.Reader, size int64, limit int) ([]byte, error) {
@@ -59,7 +63,8 @@ func ReadBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
 	if size > int64(limit) {
 		return nil, ErrTooLong
 	}
-	buf := Get(room + int(max(size, 0)) + 1)[:room] // one more, so that the end is seen without growing
+	whole := room + int(max(size, 0)) + 1 // one more, so that the end is seen without growing
+	buf := Get(min(whole, firstStep))[:room]
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -72,7 +77,11 @@ func ReadBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
 			return buf, err
 		}
 		if len(buf) == cap(buf) {
-			larger := append(Get(2*len(buf)), buf...)
+			step := 2 * len(buf)
+			if whole > len(buf) {
+				step = min(step, whole)
+			}
+			larger := append(Get(step), buf...)
 			Put(buf)
 			buf = larger
 		}

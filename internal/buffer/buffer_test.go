@@ -51,3 +51,15 @@ func TestGetHasRoom(t *testing.T) {
 		buffer.Put(b)
 	}
 }
+
+// A length that somebody declares takes no memory: that grows with what really comes.
+func TestReadBelievesNoDeclaredSize(t *testing.T) {
+	got, err := buffer.Read(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF)), 32<<20, 32<<20)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || cap(got) > 128<<10 {
+		t.Errorf("3 bytes of a declared 32 MB took %d bytes, %v", cap(got), err)
+	}
+	whole := strings.Repeat("x", 3<<20)
+	if got, err := buffer.Read(iotest.HalfReader(strings.NewReader(whole)), int64(len(whole)), len(whole)); err != nil || string(got) != whole {
+		t.Errorf("3 MB: %d bytes, %v", len(got), err)
+	}
+}

@@ -28,6 +28,7 @@ var keys = map[string]keyInfo{
 	"first_list_wait":       {doc: "Seconds from a connection's start that its first list waits for servers that are still starting.", least: new(0.0)},
 	"max_message_bytes":     {doc: "A larger MCP message fails that call alone.", least: new(1024.0)},
 	"max_body_bytes":        {doc: "A larger chat request is refused.", least: new(1024.0)},
+	"max_in_flight_bytes":   {doc: "Bytes that all requests under way may hold at once, bodies and answers; beyond it they get 503. 0: an eighth of the memory that this process has.", least: new(0.0)},
 	"default_provider":      {doc: "Which of providers gets a model that no alias and no prefix names."},
 
 	"naming":                      {doc: "How the aggregate calls the tools and prompts of its servers."},

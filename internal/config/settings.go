@@ -37,9 +37,10 @@ type Settings struct {
 	ResponseTimeout     time.Duration `toml:"response_timeout"` // of a server that has none of its own
 	PageSize            int           `toml:"page_size"`
 	FirstListWait       time.Duration `toml:"first_list_wait"`
-	MaxMessageBytes     int64         `toml:"max_message_bytes"` // of one MCP message
-	MaxBodyBytes        int64         `toml:"max_body_bytes"`    // of one chat request
-	DefaultProvider     string        `toml:"default_provider"`  // "": the only one there is
+	MaxMessageBytes     int64         `toml:"max_message_bytes"`   // of one MCP message
+	MaxBodyBytes        int64         `toml:"max_body_bytes"`      // of one chat request
+	MaxInFlightBytes    int64         `toml:"max_in_flight_bytes"` // of all requests under way; 0: an eighth of the memory
+	DefaultProvider     string        `toml:"default_provider"`    // "": the only one there is
 
 	Naming             catalog.Settings             `toml:"naming"`
 	Servers            []upstream.Settings          `toml:"servers"`
@@ -106,6 +107,7 @@ func (s Settings) Validate() error {
 		atLeast("page_size", s.PageSize, 1),
 		atLeast("max_message_bytes", s.MaxMessageBytes, 1024),
 		atLeast("max_body_bytes", s.MaxBodyBytes, 1024),
+		atLeast("max_in_flight_bytes", s.MaxInFlightBytes, 0),
 	}
 	if _, ok := parseLevel(s.LogLevel); !ok {
 		errs = append(errs, fmt.Errorf("log_level: %q is none of DEBUG, INFO, WARN, ERROR", s.LogLevel))

@@ -1,9 +1,14 @@
 package downstream_test
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"secateur/internal/downstream"
 )
 
 const (
@@ -95,5 +100,60 @@ func TestATokenInTheBodyLetsAClientListen(t *testing.T) {
 	resp := h.ask(t, "GET", "", "", nobody, session)
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("%d", resp.StatusCode)
+	}
+}
+
+// Before it is known who sends a message little of it is read, and where other machines can reach us nothing at all.
+func TestLittleIsReadOfStrangers(t *testing.T) {
+	large := strings.Replace(byBody, `"proxy"`, `"padding":"`+strings.Repeat("x", 80<<10)+`","proxy"`, 1)
+	h := build(t, &brain{})
+	if resp := h.ask(t, "POST", "", large, mine); resp.StatusCode != 200 {
+		t.Errorf("80 KiB with a token in the header: %d", resp.StatusCode)
+	}
+	if resp := h.ask(t, "POST", "", large, nobody); resp.StatusCode != 401 {
+		t.Errorf("80 KiB with a token only within: %d, want 401", resp.StatusCode)
+	}
+	if resp := h.ask(t, "POST", "", byBody, nobody); resp.StatusCode != 200 {
+		t.Errorf("a token within a small message: %d", resp.StatusCode)
+	}
+	public := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.TokenInHeader = true })
+	if resp := public.ask(t, "POST", "", byBody, nobody); resp.StatusCode != 401 {
+		t.Errorf("a token within a message that came from elsewhere: %d, want 401", resp.StatusCode)
+	}
+	if resp := public.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != 200 {
+		t.Errorf("a token in the header from elsewhere: %d", resp.StatusCode)
+	}
+}
+
+// The memory of messages whose sender is not known is bounded in sum, too.
+func TestFewStrangersAreReadAtOnce(t *testing.T) {
+	h := build(t, &brain{})
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	}()
+	addr := strings.TrimSuffix(strings.TrimPrefix(h.url, "http://"), "/mcp")
+	for range 64 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+		_, _ = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer none\r\nContent-Length: 60000\r\n\r\n{")
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		resp := h.ask(t, "POST", "", byBody, nobody)
+		if resp.StatusCode == http.StatusServiceUnavailable && resp.Header.Get("Retry-After") != "" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("64 strangers send slowly, and one more is answered %d, want 503", resp.StatusCode)
+		}
+	}
+	if resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != 200 {
+		t.Errorf("who is known meanwhile: %d, want 200", resp.StatusCode)
 	}
 }

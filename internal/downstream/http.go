@@ -30,6 +30,9 @@ type HTTPOptions struct {
 	// through to the session without a principal, where the message itself may say who sent it.
 	Check func(*http.Request) (*access.Principal, access.Verdict)
 
+	// TokenInHeader refuses who shows no token in a header. Elsewhere it may stand in the message, which is read for it.
+	TokenInHeader bool
+
 	MaxMessageBytes int64         // a larger request is refused
 	IdleTimeout     time.Duration // a session without request, stream and running call ends after this; 0: 30 min
 	MaxSessions     int           // 0: 16384
@@ -48,6 +51,8 @@ type HTTP struct {
 	sessions registry
 	held     atomic.Int64 // bytes on the shelves of all sessions
 
+	strangers chan struct{} // holds a token for each message that is being read to find out who sent it
+
 	mu       sync.Mutex
 	stopped  bool                   // guarded by mu; nothing new begins
 	lone     map[*postResponse]bool // guarded by mu; requests without a session, and whether they only listen
@@ -64,7 +69,7 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	setDefault(&opt.MaxSessions, 16384)
 	setDefault(&opt.MaxInFlight, 256)
 	setDefault(&opt.KeepAlive, 15*time.Second)
-	h := &HTTP{opt: opt, log: opt.Log, lone: map[*postResponse]bool{}}
+	h := &HTTP{opt: opt, log: opt.Log, lone: map[*postResponse]bool{}, strangers: make(chan struct{}, maxStrangers)}
 	h.sessions = registry{
 		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},
 	}

@@ -26,7 +26,7 @@ func (q *request) post() {
 		q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusUnsupportedMediaType, "the Content-Type must be application/json"))
 		return
 	}
-	body, failed := rpchttp.Read(q.w.ResponseWriter, q.r, q.h.opt.MaxMessageBytes)
+	body, failed := q.read()
 	if failed != nil {
 		q.refuse(rpc.ID{}, failed)
 		return
@@ -43,6 +43,30 @@ func (q *request) post() {
 		return
 	}
 	body.Release()
+}
+
+// Bounds of what is read to find out who sent it: of one message, and of how many at once.
+const (
+	strangerBytes = 64 << 10
+	maxStrangers  = 64
+)
+
+// read reads a message. Of one that no header vouches for, only so much is read as a token may stand in, and only where
+// that is accepted: whoever has one, and more to say, sends it as a header.
+func (q *request) read() (rpchttp.Buffer, *rpchttp.Failure) {
+	if !q.stranger {
+		return rpchttp.Read(q.w.ResponseWriter, q.r, q.h.opt.MaxMessageBytes)
+	}
+	if q.h.opt.TokenInHeader || q.r.ContentLength > strangerBytes {
+		return rpchttp.Buffer{}, q.unauthorized()
+	}
+	select {
+	case q.h.strangers <- struct{}{}:
+		defer func() { <-q.h.strangers }()
+	default:
+		return rpchttp.Buffer{}, rpchttp.Overloaded()
+	}
+	return rpchttp.Read(q.w.ResponseWriter, q.r, min(strangerBytes, q.h.opt.MaxMessageBytes))
 }
 
 // take takes one message. It reports false where the body is needed for longer, and will be released.

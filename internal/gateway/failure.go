@@ -24,7 +24,13 @@ func failureOf(ctx context.Context, server string, err error) *rpchttp.Failure {
 			Err:    rpc.NewError(rpc.CodeCancelled, "the call was cancelled by notifications/cancelled"),
 		}
 	}
-	return &rpchttp.Failure{Status: http.StatusOK, Err: upstream.RPCError(server, err)}
+	failed := &rpchttp.Failure{Status: http.StatusOK, Err: upstream.RPCError(server, err)}
+	if failed.Err.Code == rpc.CodeOverloaded {
+		overloaded := rpchttp.Overloaded()
+		overloaded.Err = failed.Err
+		return overloaded
+	}
+	return failed
 }
 
 func (g *Gateway) unknownServer(name string) *rpchttp.Failure {

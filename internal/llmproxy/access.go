@@ -9,6 +9,11 @@ import (
 // Refuse answers a caller whom access control turned away, in the form that clients of OpenAI know.
 func Refuse(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
 	f := &failure{status: http.StatusForbidden, kind: "permission_error", code: "forbidden", message: v.Reason}
+	if v.Kind == access.Overloaded {
+		f = overloaded()
+		w.Header().Set("Retry-After", "2")
+		w.Header().Set("Connection", "close")
+	}
 	if v.Kind == access.Unauthorized {
 		w.Header().Set("WWW-Authenticate", v.Header())
 		f.status, f.kind, f.code = http.StatusUnauthorized, "authentication_error", "invalid_api_key"

@@ -153,7 +153,7 @@ func readBody(r *http.Request, limit int64) (*buffer, *failure) {
 func (b *buffer) grow(declared int64) *buffer {
 	size := 2*cap(b.bytes) + 4096
 	if declared >= int64(len(b.bytes)) {
-		size = int(declared) + 1
+		size = min(size, int(declared)+1)
 	}
 	grown := grab(size)
 	grown.bytes = append(grown.bytes, b.bytes...)

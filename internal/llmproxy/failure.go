@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"secateur/internal/budget"
 	"secateur/internal/datarate"
 	"secateur/internal/rawjson"
 )
@@ -57,7 +58,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, to *provider, f *failure) {
 	if f.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.wait.Seconds())))))
 	}
-	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout { // there may be more of it that nobody is going to read
+	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout || f.status == http.StatusServiceUnavailable { // there may be more of it that nobody is going to read
 		w.Header().Set("Connection", "close")
 	}
 	writeJSON(w, f.status, f.appendJSON(nil))
@@ -80,6 +81,9 @@ func bodyTooLarge(limit int64) *failure {
 
 // bodyBroken says why a request could not be read.
 func bodyBroken(err error) *failure {
+	if errors.Is(err, budget.ErrFull) {
+		return overloaded()
+	}
 	if errors.Is(err, datarate.ErrTooSlow) {
 		return &failure{
 			status: http.StatusRequestTimeout, kind: invalidRequest, code: "request_timeout", outcome: badRequest,
@@ -89,6 +93,14 @@ func bodyBroken(err error) *failure {
 	return &failure{
 		status: http.StatusBadRequest, kind: invalidRequest, code: "invalid_body", outcome: badRequest,
 		message: "The request ended before it was whole.",
+	}
+}
+
+// overloaded answers where the memory for requests is used up.
+func overloaded() *failure {
+	return &failure{
+		status: http.StatusServiceUnavailable, kind: "server_error", code: "overloaded", outcome: limited, wait: 2 * time.Second,
+		message: "Too much is under way here; try again, or raise max_in_flight_bytes.",
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/budget"
 	"secateur/internal/datarate"
 )
 
@@ -54,7 +55,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 		Method: r.Method, URL: to.url(below, r.URL.RawQuery), Header: p.headersFor(to, r.Header), ContentLength: r.ContentLength,
 	}
 	if r.ContentLength != 0 {
-		req.Body = r.Body
+		req.Body = budget.Uncounted(r.Body)
 		defer r.Body.Close()
 		// The answer may begin while the body is still on its way.
 		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 always is

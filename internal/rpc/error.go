@@ -21,6 +21,7 @@ const (
 	CodeRateLimited         = -32014
 	CodeUnauthorized        = -32015
 	CodeForbidden           = -32016
+	CodeOverloaded          = -32018
 	CodePruneIDNotFound     = -32004
 	CodeInvalidRange        = -32005
 	CodeRecoveryUnavailable = -32006
@@ -41,6 +42,7 @@ const (
 	WordRateLimited         = "rate_limited"
 	WordUnauthorized        = "unauthorized"
 	WordForbidden           = "forbidden"
+	WordOverloaded          = "overloaded"
 	WordPruneIDNotFound     = "prune_id_not_found"
 	WordInvalidRange        = "invalid_range"
 	WordRecoveryUnavailable = "recovery_unavailable"
@@ -99,6 +101,7 @@ var words = map[int]string{
 	CodeRateLimited:         WordRateLimited,
 	CodeUnauthorized:        WordUnauthorized,
 	CodeForbidden:           WordForbidden,
+	CodeOverloaded:          WordOverloaded,
 	CodePruneIDNotFound:     WordPruneIDNotFound,
 	CodeInvalidRange:        WordInvalidRange,
 	CodeRecoveryUnavailable: WordRecoveryUnavailable,

@@ -66,6 +66,21 @@ func RateLimited(wait time.Duration) *Failure {
 	return &Failure{Status: http.StatusTooManyRequests, Err: e, retryAfter: seconds}
 }
 
+// overloadWait is after how many seconds a caller may try again where the memory for requests is used up.
+const overloadWait = "2"
+
+// Overloaded is a request for which there is no memory now.
+func Overloaded() *Failure {
+	return &Failure{Status: http.StatusServiceUnavailable, Err: OverloadedError(), retryAfter: overloadWait}
+}
+
+// OverloadedError is Overloaded for a door without HTTP.
+func OverloadedError() *rpc.Error {
+	e := rpc.NewError(rpc.CodeOverloaded, "too much is under way; try again")
+	e.Data.Hint = "try again in " + overloadWait + " s, with less at a time, or raise max_in_flight_bytes"
+	return e
+}
+
 // Counts reports whether a method is held against the caller's limit.
 func Counts(method string) bool {
 	return method != "initialize" && method != "server/discover" && method != "ping"
@@ -90,7 +105,12 @@ func UnauthorizedError(reason string, cause access.Cause) *rpc.Error {
 // the only part of it that is looked at.
 func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 	f := &Failure{Status: http.StatusForbidden, Err: rpc.NewError(rpc.CodeForbidden, v.Reason)}
-	if v.Kind == access.Unauthorized {
+	switch v.Kind {
+	case access.Overloaded: // reading on would not make it better
+		w.Header().Set("Connection", "close")
+		Overloaded().Write(w, rpc.ID{})
+		return
+	case access.Unauthorized:
 		f = Unauthorized(v.Reason, v.Cause)
 		w.Header().Set("WWW-Authenticate", v.Header())
 	}

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
+	"secateur/internal/budget"
 	"secateur/internal/buffer"
+	"secateur/internal/datarate"
 )
-
-// bodyTime is how long a client may take to send its request.
-const bodyTime = 60 * time.Second
 
 // Read reads the whole body of a request, limit bytes at most. The buffer is the caller's to release.
 func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure) {
@@ -20,21 +18,23 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return Buffer{}, InvalidRequest(http.StatusUnsupportedMediaType, "the request is encoded; send it plain")
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a writer without deadlines is a test's
 	bytes, err := buffer.Read(r.Body, r.ContentLength, int(limit))
 	body := Buffer{bytes, true}
-	switch {
-	case err == nil:
-		_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
 		return body, nil
-	case errors.Is(err, buffer.ErrTooLong):
-		body.Release()
-		return Buffer{}, TooLarge(limit)
-	default:
-		body.Release()
-		return Buffer{}, InvalidRequest(http.StatusBadRequest, "the request ended before it was whole")
 	}
+	body.Release()
+	switch {
+	case errors.Is(err, buffer.ErrTooLong):
+		return Buffer{}, TooLarge(limit)
+	case errors.Is(err, datarate.ErrTooSlow):
+		w.Header().Set("Connection", "close")
+		return Buffer{}, InvalidRequest(http.StatusRequestTimeout, "the request came too slowly")
+	case errors.Is(err, budget.ErrFull):
+		w.Header().Set("Connection", "close")
+		return Buffer{}, Overloaded()
+	}
+	return Buffer{}, InvalidRequest(http.StatusBadRequest, "the request ended before it was whole")
 }
 
 var contentType = []string{"application/json"}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/budget"
 	"secateur/internal/rpc"
 )
 
@@ -25,6 +26,7 @@ type call struct {
 	answer  chan outcome // gets one value, from whoever took the call out of its table
 	related *mailbox     // notifications for handler; nil: none wanted
 	header  []Header     // CallOptions.Header
+	hold    *budget.Hold // counts the bytes of its answer
 
 	life context.Context // ends when nobody waits for its answer any more
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/budget"
 	"secateur/internal/child"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
@@ -139,6 +140,7 @@ func (s *connection) startError(ctx context.Context, err error) error {
 func (s *connection) do(ctx context.Context, req *rpc.Message, opt CallOptions) (*Reply, error) {
 	c := newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related)
 	c.own, c.header, c.by, c.kind = opt.Own, opt.Header, opt.Caller, kind{req.Method, req.Name}
+	c.hold = budget.From(ctx)
 	limit := s.u.timeout
 	if opt.Patient {
 		limit = 0

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/budget"
 	"secateur/internal/buffer"
 	"secateur/internal/rpc"
 )
@@ -164,6 +165,8 @@ func (e *endpoint) bodyError(err error, resp *http.Response) *CallError {
 	switch {
 	case errors.As(err, &failed):
 		return failed
+	case errors.Is(err, budget.ErrFull):
+		return e.u.overloadedError()
 	case errors.Is(err, buffer.ErrTooLong):
 		failed = e.u.tooLongError()
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), strings.HasPrefix(err.Error(), "flate: "):

@@ -21,6 +21,8 @@ const (
 	Timeout
 	// Invalid means that what the server gave is not an answer to the call.
 	Invalid
+	// Overloaded means that there is no memory for its answer now: too much else is under way.
+	Overloaded
 )
 
 func (k Kind) String() string {
@@ -31,6 +33,8 @@ func (k Kind) String() string {
 		return "timeout"
 	case Invalid:
 		return "invalid"
+	case Overloaded:
+		return "overloaded"
 	}
 	return "unknown"
 }
@@ -64,6 +68,13 @@ func (u *Upstream) callError(err error) *CallError {
 // timeoutError is the one for a call that got no answer within limit.
 func (u *Upstream) timeoutError(limit time.Duration) *CallError {
 	return u.errorf(Timeout, "no answer within %s", limit)
+}
+
+// overloadedError is the one for a call whose answer there is no memory for.
+func (u *Upstream) overloadedError() *CallError {
+	e := u.errorf(Overloaded, "there is no room for its answer while so much else is under way")
+	e.Hint = "try again in 2 s, with less at a time, or raise max_in_flight_bytes"
+	return e
 }
 
 // transportError explains why an HTTP request failed, other than by our own deadline.

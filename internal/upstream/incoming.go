@@ -88,6 +88,10 @@ func (s *connection) answered(ctx context.Context, msg *rpc.Message, status int,
 		s.served.Store(true)
 	}
 	c.over.Store(true)
+	if buffer == nil && c.hold.Grow(int64(len(msg.Raw))) != nil { // one in a buffer was counted as it came
+		c.give(outcome{err: s.u.overloadedError()})
+		return true
+	}
 	reply := &Reply{Message: *msg, HTTPStatus: status, buffer: buffer}
 	if !reply.SetID(buffer, c.id) {
 		reply.Message = msg.WithID(c.id)

@@ -19,6 +19,8 @@ func RPCError(server string, err error) *rpc.Error {
 		code = rpc.CodeUpstreamTimeout
 	case Invalid:
 		code = rpc.CodeUpstreamInvalid
+	case Overloaded:
+		code = rpc.CodeOverloaded
 	}
 	e := rpc.NewError(code, bad.Message)
 	e.Data.Server, e.Data.HTTPStatus, e.Data.Hint = server, bad.HTTPStatus, bad.Hint

@@ -1,0 +1,190 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+)
+
+// ErrFull means that the bytes in flight have reached their limit.
+var ErrFull = errors.New("too many bytes are in flight")
+
+// perRequest is what a request counts for, however little it sends.
+const perRequest = 16 << 10
+
+// Budget counts the bytes in flight. The nil *Budget refuses nothing. It is safe for concurrent use.
+type Budget struct {
+	limit  int64
+	beside func() int64 // bytes that live in the same memory for long; nil: none
+
+	mu    sync.Mutex // guards the fields below
+	used  int64
+	owner map[string]int64 // what each principal holds; one that holds nothing is not in it
+}
+
+// New makes a budget of so many bytes; limit <= 0 gives nil, which refuses nothing. What lives beside the requests, as
+// originals in memory do, takes from it what is beyond three times the limit.
+func New(limit int64, beside func() int64) *Budget {
+	if limit <= 0 {
+		return nil
+	}
+	return &Budget{limit: limit, beside: beside, owner: map[string]int64{}}
+}
+
+// Open begins a request of a principal. It fails where there is no room for any more.
+func (b *Budget) Open(principal string) (*Hold, error) {
+	if b == nil {
+		return nil, nil
+	}
+	h := &Hold{budget: b, principal: principal}
+	if err := h.Grow(perRequest); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// InFlight is how many bytes are held.
+func (b *Budget) InFlight() int64 {
+	if b == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+// Limit is how many may be.
+func (b *Budget) Limit() int64 {
+	if b == nil {
+		return 0
+	}
+	if b.beside == nil {
+		return b.limit
+	}
+	return max(b.limit-max(b.beside()-3*b.limit, 0), b.limit/8)
+}
+
+// take counts n more bytes of a principal, who may hold three quarters of all: the last is for the others.
+func (b *Budget) take(principal string, n int64) error {
+	limit := b.Limit()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.owner[principal]
+	if b.used+n > limit || own+n > limit-limit/4 {
+		return ErrFull
+	}
+	b.used += n
+	b.owner[principal] = own + n
+	return nil
+}
+
+func (b *Budget) give(principal string, n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used -= n
+	if b.owner[principal] -= n; b.owner[principal] <= 0 {
+		delete(b.owner, principal)
+	}
+}
+
+// Hold is what one request holds. The nil *Hold counts nothing.
+type Hold struct {
+	budget    *Budget
+	principal string
+
+	mu     sync.Mutex // guards the fields below
+	bytes  int64
+	closed bool
+}
+
+// Grow counts n more bytes, or says that there is no room for them. What comes after the request's end is nobody's.
+func (h *Hold) Grow(n int64) error {
+	if h == nil || n <= 0 {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	if err := h.budget.take(h.principal, n); err != nil {
+		return err
+	}
+	h.bytes += n
+	return nil
+}
+
+// Close gives back what is held.
+func (h *Hold) Close() {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.closed = true
+		h.budget.give(h.principal, h.bytes)
+	}
+}
+
+// Reader counts what is read; reading fails with ErrFull where there is no room for it.
+func (h *Hold) Reader(r io.Reader) io.Reader {
+	if h == nil {
+		return r
+	}
+	return &reader{from: r, hold: h}
+}
+
+// Body is Reader for what is to be closed.
+func (h *Hold) Body(body io.ReadCloser) io.ReadCloser {
+	if h == nil || body == nil {
+		return body
+	}
+	return counted{h.Reader(body), body}
+}
+
+// Uncounted is a body for a request that passes it on piece by piece, and holds none of it.
+func Uncounted(body io.ReadCloser) io.ReadCloser {
+	if c, ok := body.(counted); ok {
+		return c.ReadCloser
+	}
+	return body
+}
+
+// counted is a body that counts.
+type counted struct {
+	reader io.Reader
+	io.ReadCloser
+}
+
+func (c counted) Read(p []byte) (int, error) { return c.reader.Read(p) }
+
+type reader struct {
+	from io.Reader
+	hold *Hold
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if full := r.hold.Grow(int64(n)); full != nil {
+		return 0, full
+	}
+	return n, err
+}
+
+type holdKey struct{}
+
+// With gives what runs under ctx the hold of its request.
+func With(ctx context.Context, h *Hold) context.Context {
+	if h == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, holdKey{}, h)
+}
+
+// From is the hold of the request that ctx is of; nil where it has none.
+func From(ctx context.Context) *Hold {
+	h, _ := ctx.Value(holdKey{}).(*Hold)
+	return h
+}
