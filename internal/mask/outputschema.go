@@ -2,6 +2,7 @@ package mask
 
 import (
 	"bytes"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,18 +17,26 @@ func unconstrained(doc []byte, long []rawjson.String, schema []byte) []rawjson.S
 	f := pathFinder{Cursor: rawjson.NewCursor(doc), wanted: long}
 	f.value()
 	free := long[:0:0]
+	known := map[string]bool{} // the elements of an array are all on the same path
 	for i, path := range f.found {
-		if !prescribed(schema, path) {
+		key := fmt.Sprintf("%#v", path)
+		is, seen := known[key]
+		if !seen {
+			is = prescribed(schema, path)
+			known[key] = is
+		}
+		if !is {
 			free = append(free, long[i])
 		}
 	}
 	return free
 }
 
-// A step leads from a container to what is in it.
+// A step leads from a container to what is in it: to a member of an object by its name, or to an element of an array,
+// whichever.
 type step struct {
-	name  string // of an object's member
-	index int    // of an array's element; -1: a member
+	name    string
+	element bool
 }
 
 // A pathFinder goes once over a document and notes the ways to the strings wanted.
@@ -44,14 +53,13 @@ func (f *pathFinder) value() {
 		f.Value()
 	case first == '{':
 		for f.Enter(); !f.Done(); {
-			f.path = append(f.path, step{string(f.Name()), -1})
+			f.path = append(f.path, step{name: string(f.Name())})
 			f.value()
 			f.path = f.path[:len(f.path)-1]
 		}
 	case first == '[':
-		i := 0
-		for f.Enter(); !f.Done(); i++ {
-			f.path = append(f.path, step{"", i})
+		for f.Enter(); !f.Done(); {
+			f.path = append(f.path, step{element: true})
 			f.value()
 			f.path = f.path[:len(f.path)-1]
 		}
@@ -136,7 +144,7 @@ func (s *schemaWalk) add(schema []byte) {
 func (s *schemaWalk) into(schema []byte, p step) {
 	for name, at := range rawjson.Members(schema) {
 		value := at.Of(schema)
-		if p.index < 0 {
+		if !p.element {
 			switch string(name) {
 			case "properties":
 				s.add(rawjson.Get(value, p.name))

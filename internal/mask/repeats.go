@@ -60,7 +60,7 @@ type cutTexts struct {
 
 // maxCompared bounds the bytes that are looked through for texts within texts: there
 // may be many of either. What is not looked at is left whole.
-const maxCompared = 256 << 20
+const maxCompared = 16 << 20
 
 func newCutTexts(doc []byte, cuts []Cut) *cutTexts {
 	t := &cutTexts{equal: make(map[string]bool, len(cuts)), budget: maxCompared}

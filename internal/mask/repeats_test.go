@@ -104,11 +104,17 @@ func TestRepeatsAreBounded(t *testing.T) {
 	var content, structured []string
 	for i := range 3000 {
 		content = append(content, fmt.Sprintf(`{"type":"text","text":"%s%d"}`, strings.Repeat("x", 1000), i))
-		structured = append(structured, fmt.Sprintf(`"%s%d-"`, strings.Repeat("x", 1000), i+3000))
+		structured = append(structured, fmt.Sprintf(`"%s-%s%d"`, strings.Repeat("x", 500), strings.Repeat("x", 500), i), fmt.Sprintf(`"%s%d"`, strings.Repeat("x", 1000), i))
 	}
 	in := []byte(`{"content":[` + strings.Join(content, ",") + `],"structuredContent":{"a":[` + strings.Join(structured, ",") + `]}}`)
 	schema := `{"anyOf":[` + strings.Repeat(`{"properties":{"a":{"items":{"$ref":"#"}}}},`, 2000) + `{}]}`
-	m.WithRepeats(in, m.TextCuts(in), []byte(schema))
+	cuts := m.TextCuts(in)
+	if got := len(m.WithRepeats(in, cuts, []byte(schema))); got != len(cuts) {
+		t.Errorf("%d cuts, want %d: of a schema that cannot be followed all strings are left", got, len(cuts))
+	}
+	if got := len(m.WithRepeats(in, cuts, nil)); got != 2*len(cuts) {
+		t.Errorf("%d cuts, want %d", got, 2*len(cuts))
+	}
 }
 
 // masked is a result with all its cuts made.

@@ -122,7 +122,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 		return id, err
 	}
 	// Compressing is the dear part: ask first whether there is room for any file at all.
-	if !f.hasRoom(blockSize) && !f.makeRoom(ctx, blockSize) {
+	if !f.oldest && !f.hasRoom(blockSize) && !f.makeRoom(ctx, blockSize) {
 		return "", ErrFull
 	}
 	buf, _ := f.buffers.Get().(*[]byte)

@@ -29,6 +29,7 @@ const (
 	scanWhenFull  = time.Second
 	nearlyFull    = 0.9
 	removeAtATime = 64 // with the lock held
+	reserveTries  = 32 // of a Put for which room is made that others take
 )
 
 // usage is what the directory holds: counted by a scan, kept up to date by this process's own writes.
@@ -68,14 +69,18 @@ func onDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * bloc
 
 // reserve counts one more file of this size, after making room if need be, or says why it cannot be.
 func (f *File) reserve(ctx context.Context, size int64) error {
-	switch {
-	case size > f.maxBytes:
+	if size > f.maxBytes {
 		return ErrTooLarge
-	case f.tryReserve(size), f.makeRoom(ctx, size) && f.tryReserve(size):
-		return nil
-	default:
-		return ErrFull
 	}
+	for range reserveTries {
+		if f.tryReserve(size) {
+			return nil
+		}
+		if !f.makeRoom(ctx, size) && !f.oldest { // else others may have taken the room that was made
+			break
+		}
+	}
+	return ErrFull
 }
 
 // hasRoom reports whether a file of this size fits in.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,6 +88,25 @@ func TestFileDropsNothingThatWasJustPut(t *testing.T) {
 			get(t, f, originals.ID("", fmt.Sprint("text ", i-1)))
 		}
 		get(t, f, id)
+	}
+}
+
+// Many Puts at once make room for each other's texts, and each for its own.
+func TestFileDropsForEveryPut(t *testing.T) {
+	f := open(t, originals.FileOptions{Dir: t.TempDir(), MaxBytes: 16 * 4096, DropOldest: true})
+	var all sync.WaitGroup
+	for worker := range 8 {
+		all.Go(func() {
+			for i := range 40 {
+				if _, err := f.Put(t.Context(), "", fmt.Sprint("text ", worker, " ", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if s := f.Stats(); s.Refused != 0 || s.Bytes > s.MaxBytes {
+		t.Errorf("%+v", s)
 	}
 }
 
