@@ -58,7 +58,7 @@ func (h Health) Ready(w http.ResponseWriter, withDetails bool) {
 	}{Status: "ready"}
 	status := http.StatusOK
 	for _, s := range servers {
-		if s.State == "starting" {
+		if s.State == "starting" && s.Error == "" { // one that is late holds up nobody
 			answer.Status, status = "starting", http.StatusServiceUnavailable
 		}
 	}

@@ -55,8 +55,8 @@ type connection struct {
 // opener makes a link whose messages go to the connection.
 type opener func(ctx context.Context, s *connection) (link, error)
 
-// openConnection connects and shakes hands.
-func openConnection(ctx context.Context, u *Upstream, open opener) (*connection, error) {
+// openConnection connects and shakes hands, which begin is told of. What that returns is called when it is done.
+func openConnection(ctx context.Context, u *Upstream, open opener, begin func(context.Context, *connection) func()) (*connection, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s := newConnection(u, stop)
 	s.work.Go(func() { s.dispatch(life) })
@@ -72,6 +72,7 @@ func openConnection(ctx context.Context, u *Upstream, open opener) (*connection,
 		close(s.over)
 		s.calls.close(s.u.callError(s.why)) // who waits for an answer is told at once
 	})
+	defer begin(ctx, s)()
 	if err := s.handshake(ctx); err != nil {
 		err = s.startError(ctx, err)
 		s.close(err)
@@ -131,7 +132,11 @@ func (s *connection) startError(ctx context.Context, err error) error {
 	default:
 	}
 	if errors.Is(context.Cause(ctx), errStartTimeout) {
-		return s.u.errorf(Unavailable, "it did not answer %s within %s%s", s.u.firstMethod(), s.u.startupTimeout(), advice)
+		limit := s.u.startupTimeout()
+		if s.proc != nil {
+			limit *= childPatience
+		}
+		return s.u.errorf(Unavailable, "it did not answer %s within %s (startup_timeout = %g)%s", s.u.firstMethod(), limit, s.u.startupTimeout().Seconds(), advice)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 type snapshot struct {
 	Status
 	conn     *connection   // while ready or degraded
+	attempt  *attempt      // to start it, that is going on; nil: none is
 	err      error         // why there is no connection
 	wakeable time.Duration // how old the snapshot must be for a call to cut its wait short
 	next     chan struct{}
@@ -54,6 +55,8 @@ func (v *supervisor) live(ctx context.Context) (*snapshot, error) {
 		switch {
 		case m.conn != nil:
 			return m, nil
+		case v.isLate(m.attempt):
+			return nil, v.u.errorf(Unavailable, "%s", v.lateness(m.attempt))
 		case m.State == Stopped:
 			return nil, m.err
 		case m.State == Down && (asked || time.Since(m.Since) < m.wakeable):
@@ -65,12 +68,17 @@ func (v *supervisor) live(ctx context.Context) (*snapshot, error) {
 			default:
 			}
 		}
+		if m.attempt != nil {
+			limit.Reset(v.u.startupTimeout() - time.Since(m.attempt.began))
+		}
 		select {
 		case <-m.next:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-limit.C:
-			return nil, v.u.errorf(Unavailable, "it is still starting after %s", v.u.startupTimeout())
+			if m = v.now.Load(); m.attempt == nil && m.conn == nil {
+				return nil, v.u.errorf(Unavailable, "it is still starting after %s (startup_timeout)", v.u.startupTimeout())
+			}
 		}
 		m = v.now.Load()
 	}
@@ -120,6 +128,9 @@ func (v *supervisor) peer(ctx context.Context) (*Peer, error) {
 func (v *supervisor) status() Status {
 	m := v.now.Load()
 	s := m.Status
+	if v.isLate(m.attempt) {
+		s.Late, s.LastError = true, v.lateness(m.attempt)
+	}
 	if m.conn != nil {
 		p := m.conn.peer.Load()
 		s.Era, s.Protocol, s.ServerName = p.Era, p.Protocol, p.ServerName

@@ -31,7 +31,8 @@ type Status struct {
 	ServerName string
 	PID        int // of the child; 0: none
 	Restarts   int
-	LastError  string // why it last failed; kept after it recovered
+	LastError  string // why it last failed, or is late; kept after it recovered
+	Late       bool   // it is starting for longer than startup_timeout
 	InFlight   int    // calls at the server
 	Skipped    int64  // lines and events of the present connection that were no messages
 }

@@ -133,7 +133,7 @@ func TestStartThatHangs(t *testing.T) {
 	s.StartupTimeout = 0.3
 	u := start(t, Options{Settings: s})
 	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
-	wantError(t, err, Unavailable, 0, "300ms")
+	wantError(t, err, Unavailable, 0, "no answer yet", "startup_timeout = 0.3")
 }
 
 func TestCallerThatLeavesWhileStarting(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 type supervisor struct {
 	u        *Upstream
 	open     opener
+	patience time.Duration // how many times startup_timeout an attempt may take
 	mayBeSSE bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
 	wake     chan struct{} // a call wants the next attempt now
 
@@ -21,7 +22,7 @@ type supervisor struct {
 }
 
 func newSupervisor(u *Upstream) *supervisor {
-	v := &supervisor{u: u, wake: make(chan struct{}, 1)}
+	v := &supervisor{u: u, patience: 1, wake: make(chan struct{}, 1)}
 	switch s := u.opt.Settings; {
 	case s.Builtin != "":
 		v.open = openLocal
@@ -30,7 +31,7 @@ func newSupervisor(u *Upstream) *supervisor {
 	case s.URL != "":
 		v.open, v.mayBeSSE = openStreamable, s.Protocol != ProtocolModern
 	default:
-		v.open = openPipes
+		v.open, v.patience = openPipes, childPatience
 	}
 	v.now.Store(&snapshot{Status: Status{State: Starting, Since: time.Now()}, next: make(chan struct{})})
 	return v
@@ -67,7 +68,7 @@ func (v *supervisor) run(ctx context.Context) {
 
 // start makes one attempt.
 func (v *supervisor) start(ctx context.Context) (*connection, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, v.u.startupTimeout(), errStartTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, v.startLimit(), errStartTimeout)
 	defer cancel()
 	if v.now.Load().State != Starting {
 		v.become(Restarting, func(m *snapshot) {
@@ -75,7 +76,7 @@ func (v *supervisor) start(ctx context.Context) (*connection, error) {
 			m.wakeable = never
 		})
 	}
-	s, err := openConnection(ctx, v.u, v.open)
+	s, err := openConnection(ctx, v.u, v.open, v.begin)
 	if v.mayBeSSE && lacksStreamable(err) {
 		s, err = v.startSSE(ctx, err)
 	}
@@ -95,7 +96,7 @@ func lacksStreamable(err error) bool {
 
 // startSSE tries the older transport. If the server does not know that either, the reason is the one of before.
 func (v *supervisor) startSSE(ctx context.Context, why error) (*connection, error) {
-	s, err := openConnection(ctx, v.u, openHTTPSSE)
+	s, err := openConnection(ctx, v.u, openHTTPSSE, v.begin)
 	if _, none := errors.AsType[*noStream](err); none {
 		return nil, why
 	}

@@ -420,3 +420,89 @@ func TestEras(t *testing.T) {
 		})
 	}
 }
+
+// installing is a server that answers nothing for some time after it was started.
+func installing(t *testing.T, limit float64, silence time.Duration) (u *Upstream, starts *atomic.Int32) {
+	t.Helper()
+	starts = &atomic.Int32{}
+	u = fakeUpstream(t, Options{Settings: Settings{StartupTimeout: limit}}, func(l *fakeLink) error {
+		starts.Add(1)
+		began := time.Now()
+		l.serve = func(l *fakeLink, req request) {
+			if left := silence - time.Since(began); left > 0 {
+				time.AfterFunc(left, func() {
+					select {
+					case <-l.ended:
+					default:
+						l.shakeHands(req)
+					}
+				})
+				return
+			}
+			l.shakeHands(req)
+		}
+		return nil
+	})
+	u.server.(*supervisor).patience = childPatience
+	return u, starts
+}
+
+// A child that lives and says nothing may be installing itself: it is reported, and left alone.
+func TestAChildThatInstallsItselfIsNotKilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u, starts := installing(t, 20, 90*time.Second)
+		stop := run(t, u)
+		defer stop()
+		time.Sleep(19 * time.Second)
+		if st := u.Status(); st.State != Starting || st.Late || st.LastError != "" {
+			t.Errorf("after 19 s: %+v", st)
+		}
+		time.Sleep(16 * time.Second)
+		if st := u.Status(); st.State != Starting || !st.Late || !strings.HasPrefix(st.LastError, "starting, 35 s: no answer yet; its output: none; startup_timeout = 20") {
+			t.Errorf("after 35 s: %+v", st)
+		}
+		began := time.Now()
+		_, err := u.Call(t.Context(), toolCall(t, "1", "x", "1"))
+		wantError(t, err, Unavailable, 0, "starting, 35 s", "startup_timeout")
+		if took := time.Since(began); took > 0 {
+			t.Errorf("a call waited %s for a server that is late", took)
+		}
+		time.Sleep(56 * time.Second)
+		if st := u.Status(); st.State != Ready || st.Late || st.Restarts != 0 || starts.Load() != 1 {
+			t.Errorf("after 91 s and %d starts: %+v", starts.Load(), st)
+		}
+	})
+}
+
+// A call that comes while a server is starting waits for it, as long as it is not late.
+func TestACallWaitsForAStartInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u, _ := installing(t, 20, time.Hour)
+		stop := run(t, u)
+		defer stop()
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		_, err := u.Call(t.Context(), toolCall(t, "1", "x", "1"))
+		wantError(t, err, Unavailable, 0, "starting, 20 s", "startup_timeout")
+		if took := time.Since(began); took != 15*time.Second {
+			t.Errorf("it waited %s, want until startup_timeout is over", took)
+		}
+	})
+}
+
+// One that never speaks is started again, after ten times its startup_timeout.
+func TestAChildThatNeverSpeaksIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u, starts := installing(t, 20, time.Hour)
+		stop := run(t, u)
+		defer stop()
+		time.Sleep(199 * time.Second)
+		if n := starts.Load(); n != 1 {
+			t.Errorf("%d starts after 199 s", n)
+		}
+		time.Sleep(3 * time.Second)
+		if n := starts.Load(); n != 2 {
+			t.Errorf("%d starts after 202 s, want 2", n)
+		}
+	})
+}
