@@ -7,12 +7,33 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], system())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
+	kill := make(chan struct{})
+	go obey(signals, stop, kill)
+	w := system()
+	w.kill = kill
+	os.Exit(run(ctx, os.Args[1:], w))
+}
+
+// killTime is how long ending everything by force may take.
+const killTime = 10 * time.Second
+
+// obey asks the program to stop at the first signal and has it kill its servers at the second. At a third, or where that
+// takes too long, it is over at once.
+func obey(signals <-chan os.Signal, stop context.CancelFunc, kill chan<- struct{}) {
+	<-signals
 	stop()
-	os.Exit(code)
+	<-signals
+	close(kill)
+	select {
+	case <-signals:
+	case <-time.After(killTime):
+	}
+	os.Exit(1)
 }

@@ -14,10 +14,11 @@ type world struct {
 	out, err io.Writer
 	environ  []string
 	home     string
-	userDir  string // where configurations of this user live; "" where it cannot be told
-	cacheDir string // where things of this user may be kept; "" where it cannot be told
-	stateDir string // where tokens and the like of this user are kept; "" where it cannot be told
-	colour   bool   // standard output is a terminal that wants colours
+	userDir  string          // where configurations of this user live; "" where it cannot be told
+	cacheDir string          // where things of this user may be kept; "" where it cannot be told
+	stateDir string          // where tokens and the like of this user are kept; "" where it cannot be told
+	kill     <-chan struct{} // closed when nobody is waited for any more; nil: never
+	colour   bool            // standard output is a terminal that wants colours
 }
 
 func system() world {

@@ -91,7 +91,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	door.Close()
 	door.Wait()
 	stopServers()
-	return errors.Join(err, back.Wait(), a.close())
+	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
 
 // close ends the streams and sessions of MCP clients, once what they wait for is answered.

@@ -45,6 +45,10 @@ type Options struct {
 	// Names are what the client of a pipe asks its tools and prompts to be called.
 	Names catalog.ClientSettings
 
+	// Kill is closed when Run, once told to stop, is to wait for nobody any more: what is in flight is cut off, and servers
+	// are ended by force, with all that they have started. Nil: never.
+	Kill <-chan struct{}
+
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
 	// Starting is called then, and now and again, as long as servers are still starting; Started once, when each has
@@ -155,7 +159,7 @@ func (a *App) Run(ctx context.Context) error {
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	err = a.serve(ctx, doors.mux, ln, doors.close)
 	stopServers()
-	return errors.Join(err, back.Wait(), a.close())
+	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
 
 // drainTime is how long what is in flight may take to finish once the program is asked to stop, beyond the time a
@@ -183,8 +187,8 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	work.Go(func() error {
 		<-ctx.Done()
 		a.draining.Store(true)
-		a.log.InfoContext(ctx, "stopping, finishing what is in flight")
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime)
+		a.log.InfoContext(ctx, "stopping, finishing what is in flight", "servers", a.busyServers())
+		drain, cancel := a.untilKilled(context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime))
 		defer cancel()
 		if stopping != nil {
 			work.Go(func() error {

@@ -74,6 +74,7 @@ func (a *App) connect(s *servers, set upstream.Settings, c pool.Connection) (*up
 		Incoming:        c.Incoming,
 		Opened:          c.Opened,
 		Log:             log,
+		Kill:            a.opt.Kill,
 		BaseEnv:         child.BaseEnv(a.opt.Environ),
 		ResponseTimeout: a.cfg.ResponseTimeout,
 		MaxMessageBytes: int(a.cfg.MaxMessageBytes),

@@ -25,6 +25,7 @@ type Program struct {
 	Env     map[string]secret.Text // added to BaseEnv
 	Dir     string                 // working directory; empty: ours
 	Grace   time.Duration          // between the steps of ending it
+	Kill    <-chan struct{}        // closed when Stop is to end it by force, without further steps; nil: never
 	Log     *slog.Logger
 }
 
@@ -36,6 +37,7 @@ type Process struct {
 	cmd    *exec.Cmd
 	tree   *tree
 	grace  time.Duration
+	kill   <-chan struct{}
 	stderr *os.File // our end
 	tail   *stderrTail
 	ended  chan struct{} // closed when the direct child has ended
@@ -60,6 +62,7 @@ func Start(p Program) (*Process, error) {
 	child := &Process{
 		cmd:    &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir},
 		grace:  p.Grace,
+		kill:   p.Kill,
 		tail:   &stderrTail{log: p.Log},
 		ended:  make(chan struct{}),
 		exited: make(chan struct{}),
@@ -159,16 +162,32 @@ func (p *Process) Status(wait time.Duration) (how string, ok bool) {
 func (p *Process) Stop() {
 	p.tree.note()
 	_ = p.Stdin.Close()
-	if !within(p.exited, p.grace) {
+	if !p.exits() {
 		p.tree.note()
 		p.tree.terminate()
-		if !within(p.exited, p.grace) {
+		if !p.exits() {
 			p.tree.kill()
 			<-p.exited
 		}
 	}
 	p.pipes.Wait()
 	_, _ = p.stderr.Close(), p.Stdout.Close()
+}
+
+// exits waits for the child and its descendants to end; false if they are not to be waited for any longer.
+func (p *Process) exits() bool {
+	t := time.NewTimer(p.grace)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-p.kill:
+		p.tree.kill()
+		<-p.exited
+		return true
+	case <-t.C:
+		return false
+	}
 }
 
 func exitText(code int) string { return fmt.Sprintf("exited with status %d", code) }

@@ -44,6 +44,7 @@ type Conn struct {
 	stumbled error         // how it first failed to start, though it may have come up since
 	users    int           // members
 	over     bool          // ended is closed
+	gone     bool          // run has returned: nothing is left of it
 	retired  bool          // no more members; ends with its last user
 	idleFrom time.Time     // since when there are no users
 	visited  time.Time     // when a client without a session last left
@@ -154,6 +155,7 @@ func (c *Conn) run(ctx context.Context) {
 	}
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
+	c.gone = true
 	closeOnce(c.met) // whoever still waits is to look again
 	closeOnce(c.listed)
 }

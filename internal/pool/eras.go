@@ -65,8 +65,9 @@ func (f *Pool) checkedEras(s *server, c *Conn) *eraCheck {
 
 func newEraCheck() *eraCheck { return &eraCheck{began: time.Now(), done: make(chan struct{})} }
 
-// askEras asks on the live connection. One that does not survive the question is not asked again.
+// askEras asks on the live connection, after its lists: some servers do not survive the question. They are not asked again.
 func (c *Conn) askEras(ctx context.Context, check *eraCheck) {
+	sleep(ctx, eraTimeout, c.listed)
 	wasUp := c.isUp()
 	ask, cancel := context.WithTimeout(ctx, eraTimeout)
 	defer cancel()

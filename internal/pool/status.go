@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"slices"
+
 	"secateur/internal/catalog"
 	"secateur/internal/upstream"
 )
@@ -27,6 +29,18 @@ func (f *Pool) Status() []Status {
 		all[i] = f.statusOf(s)
 	}
 	return all
+}
+
+// Ending are the ids of the servers of which something is left, for when the pool is stopping.
+func (f *Pool) Ending() (ids []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.servers {
+		if slices.ContainsFunc(s.conns, func(c *Conn) bool { return c.wanted && !c.gone }) {
+			ids = append(ids, s.settings.ID)
+		}
+	}
+	return ids
 }
 
 func (f *Pool) statusOf(s *server) Status {

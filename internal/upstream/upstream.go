@@ -24,6 +24,7 @@ type Options struct {
 	Settings Settings
 	Log      *slog.Logger // nil discards
 
+	Kill    <-chan struct{}                       // closed when a child is to end at once; nil: never
 	BaseEnv []string                              // what every child's environment starts with, see child.BaseEnv
 	Proxy   func(*http.Request) (*url.URL, error) // which proxy to use for HTTP; nil: none
 	Local   Handler                               // what Settings.Builtin names

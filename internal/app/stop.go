@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// stopWord is how often it is said who is waited for.
+const stopWord = time.Second
+
+// busyServers are the ids of the servers that have calls to answer.
+func (a *App) busyServers() (ids []string) {
+	if a.servers.Pool == nil { // the pruner alone
+		return nil
+	}
+	for _, s := range a.servers.Status() {
+		if s.InFlight > 0 {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// untilKilled is a context that also ends when the program is to wait for nobody any more.
+func (a *App) untilKilled(ctx context.Context, cancel context.CancelFunc) (context.Context, context.CancelFunc) {
+	if a.opt.Kill == nil {
+		return ctx, cancel
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-a.opt.Kill:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-ended
+	}
+}
+
+// waitForServers waits until no server is left, and says whom it waits for: who sees nothing for seconds presses Ctrl-C
+// again.
+func (a *App) waitForServers(ctx context.Context, servers *errgroup.Group) error {
+	gone := make(chan error, 1)
+	go func() { gone <- servers.Wait() }()
+	word := time.NewTicker(stopWord)
+	defer word.Stop()
+	for {
+		select {
+		case err := <-gone:
+			return err
+		case <-word.C:
+			a.log.InfoContext(ctx, "stopping, waiting for servers to end", "servers", a.servers.Ending(),
+				"hint", "shutdown_grace says how long each has; another signal kills them")
+		}
+	}
+}
