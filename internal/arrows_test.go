@@ -18,18 +18,18 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "mask",
+		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
 
 	// doors
 	"aggregate": {
-		"pool", "downstream", "upstream", "cutting", "originals", "ratelimit", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+		"admission", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
-	"gateway":  {"upstream", "cutting", "originals", "ratelimit", "rpchttp", "mask", "access", "rpc"},
+	"gateway":  {"upstream", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
-	"pruner":   {"downstream", "originals", "rerank", "ratelimit", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
-	"llmproxy": {"budget", "datarate", "originals", "ratelimit", "chat", "bill", "rawjson", "access", "secret"},
+	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
+	"llmproxy": {"budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {},
 
 	// rim
@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"rerank":     {"secret"},
 	"ratelimit":  {"access"},
 	"auth":       {"access", "secret"},
+	"admission":  {"ratelimit", "access", "catalog", "rpc", "rawjson"},
 	"telemetry":  {},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"datarate":   {},

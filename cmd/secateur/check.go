@@ -8,15 +8,26 @@ import (
 
 func newCheck(w world) *cobra.Command {
 	var file string
+	var explain, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check [FILE]",
+		Use:   "check [FILE | --explain PRINCIPAL TARGET]",
 		Short: "Validate the configuration: every mistake with file, line and key",
 		Long: `check reads FILE, or the configuration that 'serve' would use, and reports every mistake in it.
 It judges the file, not the machine: commands are not looked for and addresses not called.
 
+With --explain it says whether a caller may have something, which rule of [[acl]] decides and why
+the others do not. PRINCIPAL is a token's name, a key id, or subject=a,tenant=b,role=c; TARGET is
+server::tool, prompt:NAME, resource:URI, model:NAME or route:PATH.
+
 Exit status 3 if there is a mistake.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if explain {
+				return explainAccess(w, file, args, asJSON)
+			}
+			if len(args) > 1 {
+				return usage("check takes one configuration, not %d", len(args))
+			}
 			if len(args) > 0 && file != "" {
 				return usage("two configurations are named, %s and %s; name one", args[0], file)
 			}
@@ -39,6 +50,8 @@ Exit status 3 if there is a mistake.`,
 		},
 	}
 	configFlag(cmd, &file)
+	cmd.Flags().BoolVar(&explain, "explain", false, "say which rule decides about a PRINCIPAL and a TARGET, and why")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --explain: print one JSON object")
 	return cmd
 }
 

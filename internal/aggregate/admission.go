@@ -2,8 +2,11 @@ package aggregate
 
 import (
 	"context"
+	"slices"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
+	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
@@ -14,32 +17,88 @@ import (
 
 // admit finds out who sends a request, in its headers or its body, and whether it is one too many. The request is
 // returned without the token.
-func (s *clientConn) admit(ctx context.Context, req *rpc.Message, x downstream.Exchange) (_ *rpc.Message, p *access.Principal, failed *failure) {
+func (s *clientConn) admit(ctx context.Context, req *rpc.Message, x downstream.Exchange) (*rpc.Message, admitted, *failure) {
 	req, p, v := s.identify(ctx, req, x)
 	if p == nil {
-		return req, nil, unauthorized(v)
+		return req, admitted{}, unauthorized(v)
 	}
 	if owner := s.Principal(); owner != nil && !owner.Is(p) {
-		return req, nil, unknownSession()
+		return req, admitted{}, unknownSession()
+	}
+	if s.only != "" && !s.opt.Admission.Sees(p, access.DoorMCP, s.only) {
+		return req, admitted{}, s.noServer(ctx, p, req.Method)
 	}
 	if !rpchttp.Counts(req.Method) {
-		return req, p, nil
+		return req, admitted{principal: p}, nil
 	}
-	if wait, ok := s.opt.Limit.Allow(p.Key()); !ok {
-		return req, nil, rateLimited(wait)
+	entry, over := s.opt.Admission.Enter(ctx, p, access.DoorMCP)
+	if over != nil {
+		return req, admitted{}, refusedBy(over)
 	}
-	return req, p, nil
+	return req, admitted{p, entry}, nil
+}
+
+// admitted is who sends a request that is not one too many.
+type admitted struct {
+	principal *access.Principal
+	admission.Entry
+}
+
+// refusedBy is a refusal of access control.
+func refusedBy(no *admission.Refusal) *failure {
+	if no == nil {
+		return nil
+	}
+	e, status, header := no.Error()
+	return &failure{err: e, status: status, header: header}
+}
+
+// noServer is the one server of a door, for a caller who does not see it.
+func (s *clientConn) noServer(ctx context.Context, p *access.Principal, method string) *failure {
+	no := s.opt.Admission.Unseen(ctx, p, access.Target{Door: access.DoorMCP, Server: s.only}, method)
+	if no.Rule != "" {
+		return refusedBy(no)
+	}
+	seen := slices.DeleteFunc(slices.Clone(s.opt.Pool.IDs()), func(id string) bool { return !s.opt.Admission.Sees(p, access.DoorMCP, id) })
+	f := rpchttp.UnknownServer(s.only, false, seen)
+	return &failure{err: f.Err, status: f.Status}
+}
+
+// mayHave decides about what a request names, by its resolved names. Where it names nothing the caller has to see the server.
+func (s *clientConn) mayHave(ctx context.Context, a request, server string, targets []access.Target) (admission.Permit, *failure) {
+	if targets == nil {
+		whole := access.Target{Door: access.DoorMCP, Server: server}
+		if !s.opt.Admission.Sees(a.principal, access.DoorMCP, server) {
+			return admission.Permit{}, refusedBy(s.opt.Admission.Unseen(ctx, a.principal, whole, a.Method))
+		}
+		permit, no := s.opt.Admission.AskSeen(ctx, a.principal, a.Method, whole)
+		return permit, refusedBy(no)
+	}
+	permit, no := s.opt.Admission.Ask(ctx, a.principal, a.Method, targets...)
+	return permit, refusedBy(no)
+}
+
+// sees reports whether the session's client may have anything of a server.
+func (s *clientConn) sees(server string) bool {
+	return s.opt.Admission.Sees(s.Principal(), access.DoorMCP, server)
+}
+
+// lists reports whether the client may see a thing of a list.
+func (a request) lists(s *clientConn, l catalog.List, server, original string) bool {
+	return s.opt.Admission.Lists(a.principal, admission.ListTarget(access.DoorMCP, server, l, original))
 }
 
 // admitNotice is admit for what gets no answer. Notifications mostly have no place for a token, so that the one their
 // session was opened with counts for them.
-func (s *clientConn) admitNotice(ctx context.Context, n *rpc.Message, x downstream.Exchange) (*rpc.Message, bool) {
+func (s *clientConn) admitNotice(ctx context.Context, n *rpc.Message, x downstream.Exchange) (*rpc.Message, *access.Principal) {
 	n, p, _ := s.identify(ctx, n, x)
-	owner := s.Principal()
-	if p == nil {
-		return n, owner != nil
+	switch owner := s.Principal(); {
+	case p == nil:
+		return n, owner
+	case owner != nil && !owner.Is(p):
+		return n, nil
 	}
-	return n, owner == nil || owner.Is(p)
+	return n, p
 }
 
 // identify says who sends a message. What came with the request decides, but for a certificate, which belongs to the connection.

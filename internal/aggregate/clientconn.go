@@ -2,10 +2,12 @@ package aggregate
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"sync/atomic"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/era"
@@ -55,17 +57,18 @@ func (s *clientConn) Handle(ctx context.Context, req *rpc.Message, x downstream.
 }
 
 func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
-	req, principal, failed := s.admit(ctx, req, x)
+	req, by, failed := s.admit(ctx, req, x)
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
-	ctx = access.NewContext(ctx, principal)
+	defer by.Leave()
+	ctx = access.NewContext(ctx, by.principal)
 	if s.link != nil { // a request that stands alone is cancelled by hanging up
 		var done func()
 		ctx, done = s.inFlight.Begin(ctx, req.ID)
 		defer done()
 	}
-	a := request{Message: req, x: x, timing: t, principal: principal}
+	a := request{Message: req, x: x, timing: t, principal: by.principal}
 	if req.Meta() != nil {
 		a.meta = era.ReadMeta(req.Params)
 	}
@@ -77,7 +80,14 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
 	defer leave()
-	return a.outcome(s.dispatch(ctx, c, a))
+	answer, outcome := a.outcome(s.dispatch(ctx, c, a))
+	if state := by.State(); !state.IsZero() {
+		if answer.Header == nil {
+			answer.Header = http.Header{}
+		}
+		admission.SetHeaders(answer.Header, state)
+	}
+	return answer, outcome
 }
 
 // request is a message of the client's and where its answer goes.
@@ -88,6 +98,7 @@ type request struct {
 	meta   era.Meta
 
 	principal *access.Principal // who sent it
+	permit    admission.Permit  // once it is asked
 }
 
 // isModern tells the era of a request by what it says, in its params or in its headers.
@@ -155,10 +166,11 @@ func (s *clientConn) dispatch(ctx context.Context, c *client, a request) reply {
 
 // Notify takes a notification of the client.
 func (s *clientConn) Notify(ctx context.Context, n *rpc.Message, x downstream.Exchange) {
-	n, ok := s.admitNotice(ctx, n, x)
-	if !ok {
+	n, p := s.admitNotice(ctx, n, x)
+	if p == nil {
 		return
 	}
+	ctx = access.NewContext(ctx, p)
 	switch n.Method {
 	case "notifications/initialized":
 		s.legacyClient().feed.begin(ctx)

@@ -71,13 +71,16 @@ func (n *clientFeed) ListChanged(l catalog.List) {
 
 // Notified passes a server's notification on.
 func (n *clientFeed) Notified(server string, m *rpc.Message) {
+	if !n.s.sees(server) {
+		return
+	}
 	n.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
 	n.tell(n.s.forClient(server, m, n.s.uris.outgoing(server, m)))
 }
 
 // Requested has the client answer a server that asks outside any call.
 func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Message) []byte {
-	if n.s.link == nil || !era.Declares(n.c.capabilities, req.Method, req.Params) {
+	if n.s.link == nil || !n.s.sees(server) || !era.Declares(n.c.capabilities, req.Method, req.Params) {
 		return notOffered(req)
 	}
 	select {

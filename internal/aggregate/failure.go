@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"secateur/internal/access"
 	"secateur/internal/catalog"
@@ -53,13 +50,6 @@ func unauthorized(v access.Verdict) *failure {
 func unknownSession() *failure {
 	f := downstream.UnknownSession()
 	return &failure{err: f.Err, status: f.Status}
-}
-
-func rateLimited(wait time.Duration) *failure {
-	e := rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
-	seconds := strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
-	e.Data.Hint = "try again in " + seconds + " s, or raise rate_limit_per_minute"
-	return &failure{err: e, status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {seconds}}}
 }
 
 func unknownMethod(method string) *failure {

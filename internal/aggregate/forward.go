@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/era"
 	"secateur/internal/pool"
@@ -117,7 +118,7 @@ func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 		out.outcome = "server_error"
 		return e.finishError(r, out)
 	}
-	result := r.Result
+	result := e.a.permit.RedactResult(e.withhold(r.Result))
 	if e.d.renames && !r.NoRefs {
 		result = e.d.out.Result(e.a.Method, result)
 	}
@@ -139,9 +140,18 @@ func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 	return out
 }
 
+// withhold takes out of a list of the one server what its client may not have.
+func (e *proxiedCall) withhold(result []byte) []byte {
+	l, ok := catalog.ListOf(e.a.Method)
+	if !ok || e.s.opt.Admission.Rules() == nil {
+		return result
+	}
+	return catalog.Filter(l, result, func(original string) bool { return e.a.lists(e.s, l, e.d.server, original) })
+}
+
 // finishError passes a server's error on, in the words of the client's era.
 func (e *proxiedCall) finishError(r *upstream.Reply, out reply) reply {
-	failed := r.Error
+	failed := e.a.permit.RedactResult(r.Error)
 	if data := r.ErrorData(); data != nil && e.d.renames {
 		if now := e.d.out.ErrorData(data); !same(now, data) {
 			failed = rawjson.Set(failed, "data", now)

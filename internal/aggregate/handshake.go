@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/mask"
@@ -28,7 +29,7 @@ func (s *clientConn) initialize(ctx context.Context, a request) reply {
 	o.Text("protocolVersion", version)
 	o.Raw("capabilities", []byte(aggregateCapabilities))
 	o.Raw("serverInfo", s.info)
-	s.addInstructions(c, c.member.Peers(ctx), &o)
+	s.addInstructions(c, a.principal, c.member.Peers(ctx), &o)
 	return a.result(append(o, '}'))
 }
 
@@ -38,17 +39,17 @@ const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subsc
 
 // addInstructions adds the member that joins what the servers say about their use, as far as it is known: no client waits
 // for its first answer because a server is slow.
-func (s *clientConn) addInstructions(c *client, peers []pool.Peer, o *rawjson.Object) {
-	if text := s.instructions(c, peers); text != "" {
+func (s *clientConn) addInstructions(c *client, p *access.Principal, peers []pool.Peer, o *rawjson.Object) {
+	if text := s.instructions(c, p, peers); text != "" {
 		o.Text("instructions", text)
 	}
 }
 
-func (s *clientConn) instructions(c *client, peers []pool.Peer) string {
+func (s *clientConn) instructions(c *client, who *access.Principal, peers []pool.Peer) string {
 	var said []catalog.ServerInstructions
 	recovery := s.opt.Recovery
 	for _, p := range peers {
-		if p.Peer == nil {
+		if p.Peer == nil || !s.opt.Admission.Sees(who, access.DoorMCP, p.Server) {
 			continue
 		}
 		if text := p.Peer.Instructions(); len(text) > 0 && text[0] == '"' {
@@ -57,6 +58,9 @@ func (s *clientConn) instructions(c *client, peers []pool.Peer) string {
 		if recovery == "" && p.Peer.ServerName == mask.PrunerName {
 			recovery = p.Server
 		}
+	}
+	if !s.opt.Admission.Sees(who, access.DoorMCP, recovery) {
+		recovery = ""
 	}
 	return catalog.Instructions(said, s.recoverTool(c, recovery))
 }
@@ -102,7 +106,7 @@ func (s *clientConn) discover(ctx context.Context, c *client, a request) reply {
 	o.Text("resultType", era.Complete)
 	o.Texts("supportedVersions", era.Versions())
 	o.Raw("capabilities", capabilitiesWith(extensionsOf(peers)))
-	s.addInstructions(c, peers, &o)
+	s.addInstructions(c, a.principal, peers, &o)
 	o.Int("ttlMs", 0)
 	o.Text("cacheScope", "private")
 	o.Raw("_meta", s.serverMeta())

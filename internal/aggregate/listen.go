@@ -37,8 +37,8 @@ func (s *clientConn) listen(ctx context.Context, c *client, a request) reply {
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer done()
-	uris := s.follow(ctx, c, m, l, catalog.SubscriptionURIs(a.Params))
-	tasks := s.followTasks(ctx, c, m, l, catalog.SubscriptionTasks(a.Params), &work)
+	uris := s.follow(ctx, c, a, m, l, catalog.SubscriptionURIs(a.Params))
+	tasks := s.followTasks(ctx, c, a, m, l, catalog.SubscriptionTasks(a.Params), &work)
 	l.acknowledge(uris, tasks)
 	select {
 	case <-ctx.Done():
@@ -65,7 +65,7 @@ func (s *clientConn) changes(ctx context.Context, c *client, l catalog.List) boo
 }
 
 // follow subscribes to resources and returns those that can be followed, in the client's words.
-func (s *clientConn) follow(ctx context.Context, c *client, m *pool.Member, l *listenStream, uris []string) (honoured []string) {
+func (s *clientConn) follow(ctx context.Context, c *client, a request, m *pool.Member, l *listenStream, uris []string) (honoured []string) {
 	if len(uris) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s *clientConn) follow(ctx context.Context, c *client, m *pool.Member, l *l
 		if lists != nil {
 			server, original, ok = lists.ResolveURI(uri)
 		}
-		if !ok {
+		if !ok || !a.lists(s, catalog.Resources, server, original) {
 			continue
 		}
 		l.uris.set(server, original, uri)

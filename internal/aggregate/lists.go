@@ -20,7 +20,13 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 	if l == catalog.Tools && s.only == "" {
 		s.noteContractNames(ctx, c, named)
 	}
-	page, err := named.Page(l, ask, s.opt.PageSize)
+	var page catalog.Page
+	if s.opt.Admission.Rules() == nil {
+		page, err = named.Page(l, ask, s.opt.PageSize)
+	} else {
+		page, err = named.PageOf(l, ask, s.opt.PageSize, func(server, original string) bool { return a.lists(s, l, server, original) })
+		info.Scope = "" // it is for this client alone
+	}
 	if err != nil {
 		return refused(paramsFailed(err))
 	}

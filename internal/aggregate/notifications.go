@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/era"
 	"secateur/internal/pool"
 	"secateur/internal/rpc"
@@ -67,6 +68,9 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 		defer cancel()
 		var all sync.WaitGroup
 		for _, id := range s.servers() {
+			if !s.opt.Admission.Sees(access.FromContext(ctx), access.DoorMCP, id) {
+				continue
+			}
 			all.Go(func() { s.notify(ctx, c, id, &own) })
 		}
 		all.Wait()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/rawjson"
@@ -14,9 +16,10 @@ import (
 // destination is where a request goes.
 type destination struct {
 	server string
-	params []byte // as the server wants them
-	tool   string // of a tools/call, as the server calls it
-	raw    []byte // the tool as the server lists it; nil where it does not
+	params []byte          // as the server wants them
+	tool   string          // of a tools/call, as the server calls it
+	names  []access.Target // what the request names, in the server's own words
+	raw    []byte          // the tool as the server lists it; nil where it does not
 
 	renames bool // what comes back is to be rewritten for this client
 	out     catalog.Outgoing
@@ -25,7 +28,7 @@ type destination struct {
 // pass answers what is neither of the session nor of the handshake: lists, and what a server has to answer.
 func (s *clientConn) pass(ctx context.Context, c *client, a request) reply {
 	if s.only != "" {
-		return s.forward(ctx, c, a, s.onlyDestination(ctx, c, a))
+		return s.admitted(ctx, c, a, s.onlyDestination(ctx, c, a))
 	}
 	if l, ok := catalog.ListOf(a.Method); ok {
 		return s.list(ctx, c, a, l)
@@ -37,7 +40,22 @@ func (s *clientConn) pass(ctx context.Context, c *client, a request) reply {
 	if failed != nil {
 		return refused(failed)
 	}
-	return s.forward(ctx, c, a, d)
+	return s.admitted(ctx, c, a, d)
+}
+
+// admitted forwards what the rules allow, with what they redact taken out.
+func (s *clientConn) admitted(ctx context.Context, c *client, a request, d destination) reply {
+	permit, failed := s.mayHave(ctx, a, d.server, d.names)
+	if failed != nil {
+		return refused(failed)
+	}
+	a.permit = permit
+	if params := permit.RedactParams(d.params); !same(params, d.params) {
+		d.params, d.raw = params, nil // the headers that repeat arguments would tell
+	}
+	r := s.forward(ctx, c, a, d)
+	permit.Done(len(a.Raw), len(r.Body))
+	return r
 }
 
 // eraHas reports whether a method that the other era knows exists in this one too.
@@ -53,7 +71,7 @@ func eraHas(e era.Era, method string) bool {
 
 // onlyDestination is the one server, and nothing is changed.
 func (s *clientConn) onlyDestination(ctx context.Context, c *client, a request) destination {
-	d := destination{server: s.only, params: a.Params}
+	d := destination{server: s.only, params: a.Params, names: admission.TargetsOf(access.DoorMCP, s.only, a.Message)}
 	if a.Method == "tools/call" {
 		d.tool = a.Name
 		d.raw, _ = known(ctx, c.member).Tool(s.only, a.Name)
@@ -75,7 +93,7 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 		}
 		return destination{}, paramsFailed(err)
 	}
-	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing()}
+	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing(), names: namesOf(a.Method, r)}
 	if a.Method == "tools/call" {
 		d.tool = r.Name
 		d.raw, _ = lists.Tool(r.Server, r.Name)
@@ -120,6 +138,29 @@ func (s *clientConn) routeUnknown(ctx context.Context, c *client, a request) (de
 		return destination{}, unknownMethod(a.Method)
 	}
 	d.out.Server = d.server
+	d.names = []access.Target{{Door: access.DoorMCP, Server: d.server}}
+	if key == "uri" {
+		d.names = append(d.names, access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindResource, Name: original})
+	} else {
+		d.names = append(d.names, access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindTool, Name: original},
+			access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindPrompt, Name: original})
+	}
 	d.params = rawjson.Set(a.Params, key, rawjson.AppendQuoted(nil, original))
 	return d, nil
+}
+
+// namesOf is what a routed request names; nil where that is a task, which belongs to its server.
+func namesOf(method string, r catalog.Route) []access.Target {
+	t := access.Target{Door: access.DoorMCP, Server: r.Server}
+	switch {
+	case r.URI != "":
+		t.Kind, t.Name = access.KindResource, r.URI
+	case r.Name != "" && method == "tools/call":
+		t.Kind, t.Name = access.KindTool, r.Name
+	case r.Name != "":
+		t.Kind, t.Name = access.KindPrompt, r.Name
+	default:
+		return nil
+	}
+	return []access.Target{t}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/catalog"
 	"secateur/internal/cutting"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/pool"
-	"secateur/internal/ratelimit"
 	"secateur/internal/rawjson"
 )
 
@@ -27,7 +27,7 @@ type Options struct {
 	Originals originals.Store // where originals go before they are cut
 	// MaskRepeats cuts what structuredContent says again of a text that is cut.
 	MaskRepeats bool
-	Limit       *ratelimit.Local
+	Admission   *admission.Control // nil: everyone may do everything
 	// Authenticate says whose token a message brings in params.proxy.authToken.
 	Authenticate func(ctx context.Context, token string) (*access.Principal, access.Verdict)
 

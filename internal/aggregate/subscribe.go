@@ -1,6 +1,10 @@
 package aggregate
 
-import "context"
+import (
+	"context"
+
+	"secateur/internal/access"
+)
 
 // subscribe answers resources/subscribe and resources/unsubscribe of a legacy client (server/resources, "Subscriptions").
 func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply {
@@ -15,6 +19,12 @@ func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply 
 		return refused(invalidParams("/uri", "is missing"))
 	}
 	a.timing.server = server
+	thing := access.Target{Door: access.DoorMCP, Server: server, Kind: access.KindResource, Name: uri}
+	permit, failed := s.mayHave(ctx, a, server, []access.Target{thing})
+	if failed != nil {
+		return refused(failed)
+	}
+	defer permit.Done(len(a.Raw), 0)
 	change := c.member.Unsubscribe
 	if a.Method == "resources/subscribe" {
 		change = c.member.Subscribe

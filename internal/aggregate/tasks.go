@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/pool"
@@ -28,7 +29,7 @@ func (n taskNotifications) Serve(_ context.Context, m *rpc.Message) []byte {
 
 // followTasks has the servers tell of tasks until ctx is done, and returns those that can be followed, in the client's
 // words. Only modern servers have such tasks.
-func (s *clientConn) followTasks(ctx context.Context, c *client, m *pool.Member, l *listenStream, ids []string, work *sync.WaitGroup) (honoured []string) {
+func (s *clientConn) followTasks(ctx context.Context, c *client, a request, m *pool.Member, l *listenStream, ids []string, work *sync.WaitGroup) (honoured []string) {
 	own := map[string][]string{} // ids by server, in its own words
 	names := map[string][]string{}
 	for _, id := range ids {
@@ -38,6 +39,9 @@ func (s *clientConn) followTasks(ctx context.Context, c *client, m *pool.Member,
 			if server, task, ok = catalog.UnwrapTask(id); !ok {
 				continue
 			}
+		}
+		if !s.opt.Admission.Sees(a.principal, access.DoorMCP, server) {
+			continue
 		}
 		own[server] = append(own[server], task)
 		names[server] = append(names[server], id)

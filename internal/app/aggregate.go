@@ -25,11 +25,11 @@ func (a *App) newAggregate() (*aggregate.Server, error) {
 		Authenticate: func(ctx context.Context, token string) (*access.Principal, access.Verdict) {
 			return a.auth.AuthenticateMessage(ctx, token, "/mcp")
 		},
-		Limit:    a.limit,
-		PageSize: a.cfg.PageSize,
-		Version:  a.opt.Version,
-		Metrics:  a.registry,
-		Log:      a.log,
+		Admission: a.admission,
+		PageSize:  a.cfg.PageSize,
+		Version:   a.opt.Version,
+		Metrics:   a.registry,
+		Log:       a.log,
 	}
 	if a.servers.pruner != nil {
 		opt.Recovery = config.PrunerID

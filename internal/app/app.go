@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/admin"
+	"secateur/internal/admission"
 	"secateur/internal/auth"
 	"secateur/internal/budget"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/originals"
-	"secateur/internal/ratelimit"
 	"secateur/internal/telemetry"
 )
 
@@ -59,17 +59,17 @@ type Options struct {
 
 // App is the whole program, built and not yet running.
 type App struct {
-	opt      Options
-	cfg      config.Settings
-	log      *slog.Logger
-	registry *prometheus.Registry
-	auth     *auth.Authenticator
-	store    originals.StoreCloser
-	servers  *servers
-	budget   *budget.Budget
-	limit    *ratelimit.Local // one for all doors
-	closers  []io.Closer      // closed when all else is done
-	draining atomic.Bool
+	opt       Options
+	cfg       config.Settings
+	log       *slog.Logger
+	registry  *prometheus.Registry
+	auth      *auth.Authenticator
+	store     originals.StoreCloser
+	servers   *servers
+	budget    *budget.Budget
+	admission *admission.Control // one for all doors
+	closers   []io.Closer        // closed when all else is done
+	draining  atomic.Bool
 
 	certificates *auth.Certificates // nil: no TLS
 }
@@ -82,10 +82,10 @@ func New(opt Options) (*App, error) {
 		return nil, err
 	}
 	a.openBudget()
-	if a.servers, err = a.buildServers(); err != nil {
+	if err := a.openAuth(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	if err := a.openAuth(); err != nil {
+	if a.servers, err = a.buildServers(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
@@ -99,7 +99,6 @@ func newApp(opt Options) *App {
 	cfg := opt.Config.Settings
 	return &App{
 		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), servers: &servers{},
-		limit: ratelimit.PerMinute(cfg.RateLimitPerMinute),
 	}
 }
 

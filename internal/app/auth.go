@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/auth"
 )
 
@@ -28,6 +31,37 @@ func (a *App) openAuth() error {
 	a.auth, err = auth.New(auth.Options{
 		Settings: a.cfg.Auth, Token: a.cfg.AuthToken, StateDir: a.opt.StateDir, PublicURL: scheme + "://" + a.cfg.Listen,
 		Certificates: a.certificates, Log: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	return a.openAdmission()
+}
+
+// openAdmission builds what decides what callers may do.
+func (a *App) openAdmission() error {
+	rules, err := access.NewRules(a.cfg.ACL, a.cfg.Auth.Default == access.ActionDeny)
+	if err != nil {
+		return fmt.Errorf("acl: %w", err)
+	}
+	var audit admission.Audit
+	path, toFile := strings.CutPrefix(a.cfg.Auth.Audit, "file:")
+	switch {
+	case toFile:
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(a.opt.Config.Dir(), path)
+		}
+		file, err := admission.OpenFileAudit(path, a.log)
+		if err != nil {
+			return err
+		}
+		a.closers = append(a.closers, file)
+		audit = file
+	case a.cfg.Auth.Audit == auth.AuditLog && (rules != nil || a.auth.Asks()): // with nothing to decide there is nothing to write
+		audit = admission.LogAudit{Log: a.log}
+	}
+	a.admission, err = admission.New(admission.Options{
+		Rules: rules, PerMinute: a.cfg.RateLimitPerMinute, Limits: a.cfg.Limits, Explain: a.cfg.Auth.Explain, Audit: audit, Metrics: a.registry,
 	})
 	return err
 }
@@ -74,4 +108,26 @@ func (a *App) serveOn(web *http.Server, ln net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+// explain answers GET /api/v1/access/explain: which rule decides about a principal and a target, and why the others do not.
+func (a *App) explain(w http.ResponseWriter, r *http.Request, _ *access.Principal) {
+	q := r.URL.Query()
+	p, err := a.auth.Named(q.Get("principal"))
+	t, ok := access.ParseTarget(q.Get("target"))
+	if err == nil && !ok {
+		err = errors.New("a target is server::tool, prompt:…, resource:…, model:… or route:…")
+	}
+	if err != nil {
+		writeProblem(w, problem{Type: "about:blank", Title: "Bad Request", Status: http.StatusBadRequest, Detail: err.Error(), Code: "invalid_request"})
+		return
+	}
+	if door := q.Get("door"); door != "" {
+		t.Door = access.Door(door)
+	}
+	out := a.admission.Rules().Explain(p, t)
+	out.Principal = q.Get("principal")
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(out) // a client that went away has no use for an error
 }

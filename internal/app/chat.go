@@ -24,7 +24,7 @@ func (a *App) newChat() (*llmproxy.Proxy, error) {
 		OriginalsTTL:    a.cfg.Store.TTL(),
 		Records:         kept,
 		OwnToken:        a.cfg.AuthToken,
-		Limit:           a.limit,
+		Admission:       a.admission,
 		MaxBodyBytes:    a.cfg.MaxBodyBytes,
 		Log:             a.log,
 		Metrics:         a.registry,

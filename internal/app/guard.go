@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/auth"
 	"secateur/internal/budget"
 	"secateur/internal/datarate"
@@ -24,10 +25,11 @@ type refusal func(w http.ResponseWriter, r *http.Request, v access.Verdict)
 // guard stands before every route: it turns away what a stranger's web page could send, asks who is calling, and
 // catches what should never happen. No client behind it may send or read too slowly.
 type guard struct {
-	policy access.Policy
-	auth   *auth.Authenticator
-	budget *budget.Budget
-	log    *slog.Logger
+	policy    access.Policy
+	auth      *auth.Authenticator
+	admission *admission.Control
+	budget    *budget.Budget
+	log       *slog.Logger
 }
 
 // open lets every caller in whose request is no web page's.
@@ -49,6 +51,9 @@ func (g guard) site(h http.Handler) http.Handler {
 			return
 		}
 		p, v := g.auth.Authenticate(r)
+		if v.Cause != access.CauseMissing { // else a message may still tell
+			g.note(r, v)
+		}
 		g.hold(rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{p, v})))
 		})
@@ -80,11 +85,35 @@ func (g guard) shut(refuse refusal, d door) http.Handler {
 			p, v = g.auth.Authenticate(r)
 		}
 		if v.Kind != access.Allowed {
+			g.note(r, v)
 			refuse(w, r, v)
 			return
 		}
 		g.hold(refuse, w, r, p, d)
 	})
+}
+
+// note writes down who was turned away.
+func (g guard) note(r *http.Request, v access.Verdict) {
+	if v.Kind == access.Unauthorized {
+		g.admission.Unauthorized(r.Context(), doorOf(r.URL.Path), string(v.Cause))
+	}
+}
+
+// doorOf is the door that a path leads to.
+func doorOf(path string) access.Door {
+	switch {
+	case strings.HasPrefix(path, "/api/mcp-gateway/"):
+		return access.DoorGateway
+	case path == "/mcp" || strings.HasPrefix(path, "/mcp/"):
+		return access.DoorMCP
+	case path == "/rpc":
+		return access.DoorPruner
+	case strings.HasPrefix(path, "/v1/") || path == "/chat/completions" || path == "/models":
+		return access.DoorChat
+	default:
+		return access.DoorAdmin
+	}
 }
 
 // hold serves a request that ends when its caller's token is revoked, if there is memory for one more. What is read of it
@@ -106,6 +135,10 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 // role lets those in who have one of these roles.
 func (g guard) role(d door, roles ...string) http.Handler {
 	return g.shut(plainRefusal, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+		if !g.admission.Lists(p, access.Target{Door: access.DoorAdmin, Kind: access.KindRoute, Name: r.URL.Path}) {
+			http.NotFound(w, r)
+			return
+		}
 		if !p.HasRole(roles...) {
 			plainRefusal(w, r, access.Verdict{Kind: access.Forbidden, Reason: "this needs the role " + strings.Join(roles, " or ")})
 			return
@@ -153,6 +186,10 @@ func plainRefusal(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
 		w.Header().Set("WWW-Authenticate", v.Header())
 		p.Title, p.Status, p.Code, p.Reason = "Unauthorized", http.StatusUnauthorized, "unauthorized", string(v.Cause)
 	}
+	writeProblem(w, p)
+}
+
+func writeProblem(w http.ResponseWriter, p problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // a client that went away has no use for an error

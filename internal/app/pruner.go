@@ -34,11 +34,11 @@ func NewPruner(opt Options) (*Pruner, error) {
 		return nil, err
 	}
 	a.openBudget()
-	server, err := a.newPruner()
-	if err != nil {
+	if err := a.openAuth(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	if err := a.openAuth(); err != nil {
+	server, err := a.newPruner()
+	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return &Pruner{a, server}, nil
@@ -90,7 +90,7 @@ func (a *App) newPruner() (*pruner.Server, error) {
 		Rerank:          scorer,
 		Version:         a.opt.Version,
 		Now:             time.Now,
-		Limit:           a.limit,
+		Admission:       a.admission,
 		MaxMessageBytes: a.cfg.MaxMessageBytes,
 		Log:             a.log,
 		Metrics:         a.registry,

@@ -44,6 +44,7 @@ func (a *App) routes() (*doors, error) {
 	mux.Handle("GET /healthz", g.open(health.Alive))
 	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.isAdmin(r)) }))
 	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(a.registry)), access.RoleAdmin, access.RoleMetrics))
+	mux.Handle("GET /api/v1/access/explain", g.role(a.explain, access.RoleAdmin))
 	mux.Handle("GET /api/v1/whoami", g.shut(plainRefusal, whoami))
 	mux.Handle("GET "+auth.MetadataPath, g.open(a.auth.ServeMetadata))
 	mux.Handle("GET "+auth.MetadataPath+"/", g.open(a.auth.ServeMetadata))
@@ -76,7 +77,7 @@ func (a *App) newGateway() (*gateway.Gateway, error) {
 		IsDisabled:      a.servers.IsDisabled,
 		Masker:          masker,
 		Originals:       a.store,
-		Limit:           a.limit,
+		Admission:       a.admission,
 		MaxMessageBytes: a.cfg.MaxMessageBytes,
 		Metrics:         a.registry,
 		Log:             a.log,
@@ -86,10 +87,11 @@ func (a *App) newGateway() (*gateway.Gateway, error) {
 // guard is the one for a listener on this host.
 func (a *App) guard(host string) guard {
 	return guard{
-		policy: access.Policy{Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
-		auth:   a.auth,
-		budget: a.budget,
-		log:    a.log,
+		policy:    access.Policy{Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
+		auth:      a.auth,
+		admission: a.admission,
+		budget:    a.budget,
+		log:       a.log,
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 type Settings struct {
 	PublicURL       string        `toml:"public_url"` // how clients reach us; "": scheme and listen
 	TokenFile       string        `toml:"token_file"` // "": tokens.json in the state directory
-	Default         string        `toml:"-"`          // where no rule matches: allow | deny
-	Explain         []string      `toml:"-"`          // roles whose refusals name the rule
-	Audit           string        `toml:"-"`          // off | log | file:PATH
+	Default         string        `toml:"default"`    // where no rule matches: allow | deny
+	Explain         []string      `toml:"explain"`    // roles whose refusals name the rule
+	Audit           string        `toml:"audit"`      // off | log | file:PATH
 	PrivateNetworks []string      `toml:"-"`          // CIDRs that addresses named by a peer may reach
 	Tokens          []Token       `toml:"tokens"`
 	JWT             *JWT          `toml:"jwt"` // nil: none are accepted

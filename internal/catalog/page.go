@@ -48,3 +48,52 @@ func (p Page) AppendResult(dst []byte, more string) []byte {
 	}
 	return append(o, '}')
 }
+
+// PageOf is Page without the items that keep does not want, by their server and the server's own name or URI. Such a page may have fewer
+// items than were asked for.
+func (v *View) PageOf(l List, ask Ask, size int, keep func(server, original string) bool) (Page, error) {
+	p, err := v.Page(l, ask, size)
+	if err != nil {
+		return p, err
+	}
+	from := 0
+	if ask.HasCursor {
+		if from, err = readCursor(ask.Cursor, v.Generation(l), v.Len(l)); err != nil {
+			return p, err
+		}
+	}
+	all, entries := v.rendered(l), v.lists[l].entries
+	items, count := make([]byte, 0, len(p.Items)), 0
+	for i := from; i < from+p.Count; i++ {
+		if e := entries[i]; !keep(v.servers[e.server], e.name) {
+			continue
+		}
+		if count > 0 {
+			items = append(items, ',')
+		}
+		items = append(items, all.slice(i, i+1)...)
+		count++
+	}
+	p.Items, p.Count = items, count
+	return p, nil
+}
+
+// Filter is a list method's result of one server without the items that keep does not want, by the server's own name or URI. The result must
+// be well-formed; one that is no list is returned as it is.
+func Filter(l List, result []byte, keep func(original string) bool) []byte {
+	page, err := ReadPage(l, result)
+	if err != nil {
+		return result
+	}
+	items := []byte{'['}
+	for _, item := range page.Items {
+		if !keep(rawjson.GetText(item, listWords[l].key)) {
+			continue
+		}
+		if len(items) > 1 {
+			items = append(items, ',')
+		}
+		items = append(items, item...)
+	}
+	return rawjson.Set(result, l.Member(), append(items, ']'))
+}

@@ -19,6 +19,7 @@ import (
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
 	"secateur/internal/pruner"
+	"secateur/internal/ratelimit"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
@@ -50,6 +51,8 @@ type Settings struct {
 	Store              originals.Settings           `toml:"store"`
 	Auth               auth.Settings                `toml:"auth"`
 	TLS                auth.TLS                     `toml:"tls"`
+	ACL                []access.Rule                `toml:"acl"`
+	Limits             []ratelimit.Settings         `toml:"limits"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
 }
@@ -122,7 +125,7 @@ func (s Settings) Validate() error {
 			errs = append(errs, fmt.Errorf("allowed_origins[%d]: expected an origin such as https://app.example, without a path", i))
 		}
 	}
-	return errors.Join(errors.Join(errs...), s.validatePruner(), s.validateServerIDs(), s.validateProviderNames())
+	return errors.Join(errors.Join(errs...), s.validatePruner(), s.validateServerIDs(), s.validateProviderNames(), s.validateAccess())
 }
 
 func (s Settings) validateListen() error {
@@ -227,4 +230,36 @@ func among(values []string) string {
 	}
 	last := len(values) - 1
 	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
+
+// validateAccess checks what rules and limits say about each other.
+func (s Settings) validateAccess() error {
+	var errs []error
+	seen := map[string]bool{}
+	unique := func(key, name string) {
+		if seen[name] {
+			errs = append(errs, fmt.Errorf("%s: another rule or limit has the name %q", key, name))
+		}
+		seen[name] = true
+	}
+	for i, r := range s.ACL {
+		unique(fmt.Sprintf("acl[%d].name", i), access.RuleName(r, i))
+	}
+	for i, l := range s.Limits {
+		unique(fmt.Sprintf("limits[%d].name", i), ratelimit.SettingsName(l, i))
+	}
+	return errors.Join(errs...)
+}
+
+// warnRedaction says where a redaction does less than it may seem to.
+func (d *decoder) warnRedaction(s Settings) {
+	for i, r := range s.ACL {
+		aboutChat := len(r.Door) == 0 || r.Door.Match(string(access.DoorChat))
+		aboutModels := len(r.Model) > 0 || len(r.Tool)+len(r.Prompt)+len(r.Resource)+len(r.Route) == 0
+		inResults := len(r.In) == 0 || slices.Contains(r.In, access.InResults)
+		if r.Action == access.ActionRedact && aboutChat && aboutModels && inResults && len(s.Providers) > 0 {
+			d.warn(spot{place: d.locate(fmt.Sprintf("acl[%d].action", i))},
+				"answers of models are not redacted in this version, only what is sent to them; name the other doors, or set in = [\"arguments\"]")
+		}
+	}
 }

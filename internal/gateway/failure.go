@@ -32,7 +32,3 @@ func failureOf(ctx context.Context, server string, err error) *rpchttp.Failure {
 	}
 	return failed
 }
-
-func (g *Gateway) unknownServer(name string) *rpchttp.Failure {
-	return rpchttp.UnknownServer(name, g.opt.IsDisabled != nil && g.opt.IsDisabled(name), g.opt.IDs())
-}

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/cutting"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
-	"secateur/internal/ratelimit"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 	"secateur/internal/upstream"
@@ -26,8 +26,8 @@ type Options struct {
 	IsDisabled      func(id string) bool               // it is switched off in the configuration; nil: none is
 	Masker          *mask.Masker
 	Originals       originals.Store
-	Limit           *ratelimit.Local // nil: none
-	MaxMessageBytes int64            // a larger request is refused
+	Admission       *admission.Control // nil: everyone may do everything
+	MaxMessageBytes int64              // a larger request is refused
 	Metrics         prometheus.Registerer
 	Log             *slog.Logger
 }
@@ -79,15 +79,29 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		g.refuse(w, server, req.ID, rpchttp.BadRequest(bad))
 		return
 	}
-	if up == nil {
-		g.refuse(w, server, req.ID, g.unknownServer(r.PathValue("server")))
-		return
-	}
 	if rpchttp.Counts(req.Method) {
-		if wait, ok := g.opt.Limit.Allow(principal.Key()); !ok {
-			g.refuse(w, server, req.ID, rpchttp.RateLimited(wait))
+		entry, over := g.opt.Admission.Enter(r.Context(), principal, access.DoorGateway)
+		if over != nil {
+			g.refuse(w, server, req.ID, refusedBy(over))
 			return
 		}
+		defer entry.Leave()
+		admission.SetHeaders(w.Header(), entry.State())
+	}
+	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, server) {
+		g.refuse(w, server, req.ID, g.noServer(r, principal, &req, up != nil))
+		return
+	}
+	permit, no := g.ask(r.Context(), principal, server, &req)
+	if no != nil {
+		g.refuse(w, server, req.ID, no)
+		return
+	}
+	written := 0
+	defer func() { permit.Done(len(body.Bytes), written) }()
+	admission.SetHeaders(w.Header(), permit.State())
+	if params := permit.RedactParams(req.Params); len(params) > 0 && &params[0] != &req.Params[0] {
+		req = req.WithParams(params)
 	}
 	if req.Kind() == rpc.Notification {
 		g.notify(r.Context(), up, &req, principal)
@@ -95,11 +109,12 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	g.answer(w, r, up, &req, principal, began)
+	written = g.answer(w, r, up, &req, caller{principal, permit}, began)
 }
 
-// answer calls the server and writes what it says.
-func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, principal *access.Principal, began time.Time) {
+// answer calls the server and writes what it says. It returns the size of that.
+func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, by caller, began time.Time) int {
+	principal := by.principal
 	ctx := r.Context()
 	if isLive(up) {
 		var done func()
@@ -110,19 +125,25 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	if err != nil {
 		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
 			g.metrics.count(up.ID(), "client_gone", began)
-			return
+			return 0
 		}
 		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
-		return
+		return 0
 	}
 	defer reply.Release()
+	if reply, err = g.withhold(up.ID(), req, reply, by); err != nil {
+		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
+		return 0
+	}
 	out, kept := g.mask(ctx, principal.Owner(), up, req, reply)
 	if len(kept) > 0 {
 		g.announce(ctx, principal.Owner(), w.Header(), kept)
 	}
 	rpchttp.Write(w, http.StatusOK, out.Bytes)
+	size := len(out.Bytes)
 	out.Release()
 	g.metrics.count(up.ID(), outcomeOf(reply), began)
+	return size
 }
 
 // errCancelled is why a call ended whose caller asked for that.

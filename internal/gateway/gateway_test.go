@@ -19,10 +19,10 @@ import (
 	"go.uber.org/goleak"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
-	"secateur/internal/ratelimit"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
@@ -324,7 +324,7 @@ func TestUnknownServerNamesTheKnown(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	b := newBench(t, []upstream.Options{plainServer(t, "s", says(`{"jsonrpc":"2.0","id":1,"result":{}}`))},
-		func(o *gateway.Options) { o.Limit = ratelimit.PerMinute(2) })
+		func(o *gateway.Options) { o.Admission = perMinute(t, 2) })
 	for range 5 { // does not count
 		if a := b.post(t, "s", `{"jsonrpc":"2.0","id":1,"method":"ping"}`); a.status != 200 {
 			t.Fatalf("ping: %d %s", a.status, a.body)
@@ -480,4 +480,13 @@ func TestFailingServers(t *testing.T) {
 			t.Errorf("%d %s", code, word)
 		}
 	})
+}
+
+func perMinute(t *testing.T, n int) *admission.Control {
+	t.Helper()
+	c, err := admission.New(admission.Options{PerMinute: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

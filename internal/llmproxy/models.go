@@ -48,9 +48,11 @@ type listed struct {
 // provider/model. What the default provider lists can be asked for by its own name too. A provider that does not
 // answer soon is left out.
 func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
-	if !p.admit(w, principal) {
+	entry, ok := p.admit(w, r, principal)
+	if !ok {
 		return
 	}
+	defer entry.Leave()
 	names := slices.Sorted(maps.Keys(p.providers))
 	lists := make([][]listed, len(names))
 	var all sync.WaitGroup
@@ -60,7 +62,9 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *a
 	}
 	all.Wait()
 
-	out := modelsAnswer{json: []byte(`{"object":"list","data":[`), seen: map[string]bool{}}
+	out := modelsAnswer{
+		json: []byte(`{"object":"list","data":[`), seen: map[string]bool{}, hidden: func(id string) bool { return !p.maySee(principal, id) },
+	}
 	for _, alias := range slices.Sorted(maps.Keys(p.opt.Models)) {
 		out.add(alias, p.opt.Models[alias].Provider, nil)
 	}
@@ -108,13 +112,14 @@ func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below s
 }
 
 type modelsAnswer struct {
-	json []byte
-	seen map[string]bool
+	json   []byte
+	seen   map[string]bool
+	hidden func(id string) bool
 }
 
 // add adds a model once.
 func (a *modelsAnswer) add(id, owner string, raw []byte) {
-	if a.seen[id] {
+	if a.seen[id] || a.hidden(id) {
 		return
 	}
 	if len(a.seen) > 0 {

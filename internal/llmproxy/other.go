@@ -20,18 +20,31 @@ func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal *ac
 		p.Serve(w, r, principal)
 		return
 	}
-	if p.admit(w, principal) {
-		p.pass(w, r)
+	entry, ok := p.admit(w, r, principal)
+	if !ok {
+		return
 	}
+	defer entry.Leave()
+	p.pass(w, r, principal)
 }
 
 // pass passes a request under /v1 on.
-func (p *Proxy) pass(w http.ResponseWriter, r *http.Request) {
+func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
+		if !p.maySee(principal, name) {
+			p.refuse(w, nil, p.modelNotFound(name))
+			return
+		}
 		p.serveModel(w, r, name, below)
 		return
 	}
+	permit, bad := p.askRoute(r, principal)
+	if bad != nil {
+		p.refuse(w, nil, bad)
+		return
+	}
+	defer permit.Done(int(max(0, r.ContentLength)), 0)
 	p.passOn(w, r, p.fallback, below)
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/chat"
 	"secateur/internal/originals"
-	"secateur/internal/ratelimit"
 	"secateur/internal/secret"
 )
 
@@ -29,11 +29,11 @@ type Options struct {
 	OriginalsTTL time.Duration   // how long they live unused; 0: unknown, so that they are renewed with every request
 	Records      Records         // may be nil only where nothing is masked or pruned
 
-	OwnToken     secret.Text      // what our own door asks for: it never reaches a provider
-	Limit        *ratelimit.Local // of chat requests; nil: none
-	MaxBodyBytes int64            // a larger chat request is refused
-	Now          func() time.Time // nil: time.Now
-	Log          *slog.Logger     // nil discards
+	OwnToken     secret.Text        // what our own door asks for: it never reaches a provider
+	Admission    *admission.Control // nil: everyone may do everything
+	MaxBodyBytes int64              // a larger chat request is refused
+	Now          func() time.Time   // nil: time.Now
+	Log          *slog.Logger       // nil discards
 	Metrics      prometheus.Registerer
 
 	PruneTime time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
@@ -116,24 +116,28 @@ func (p *Proxy) Close() error {
 
 // Serve answers POST /v1/chat/completions for a principal who may call. Any other method is passed on.
 func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
-	if !p.admit(w, principal) {
+	entry, ok := p.admit(w, r, principal)
+	if !ok {
 		return
 	}
+	defer entry.Leave()
 	if r.Method == http.MethodPost {
 		p.serveChat(w, r, principal)
 		return
 	}
-	p.pass(w, r)
+	p.pass(w, r, principal)
 }
 
 // admit asks the limit, before anything of the request is read; where it is one too many the caller is told so. Every way
 // to a provider begins with it.
-func (p *Proxy) admit(w http.ResponseWriter, principal *access.Principal) bool {
-	wait, ok := p.opt.Limit.Allow(principal.Key())
-	if !ok {
-		p.refuse(w, nil, rateLimited(wait))
+func (p *Proxy) admit(w http.ResponseWriter, r *http.Request, principal *access.Principal) (admission.Entry, bool) {
+	entry, over := p.opt.Admission.Enter(r.Context(), principal, access.DoorChat)
+	if over != nil {
+		p.refuse(w, nil, p.refusedBy(w, over))
+		return entry, false
 	}
-	return ok
+	admission.SetHeaders(w.Header(), entry.State())
+	return entry, true
 }
 
 func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
@@ -146,12 +150,31 @@ func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *acc
 	}
 	defer body.release()
 	conv := p.read(r.Context(), body)
+	if conv == nil && p.opt.Admission.Rules() != nil {
+		p.refuse(w, nil, notJSON()) // rules depend on its fields
+		return
+	}
 	to, bad := p.targetOf(conv)
 	if bad != nil {
 		p.refuse(w, nil, bad)
 		return
 	}
-	x := exchange{p: p, to: to, tenant: principal.Owner(), began: began, effect: untouched}
+	permit, bad := p.ask(w, r, principal, conv, to)
+	if bad != nil {
+		p.refuse(w, nil, bad)
+		return
+	}
+	defer permit.Done(len(body.bytes), 0)
+	if redacted := access.Redact(body.bytes, permit.Redact, access.InArguments); len(redacted) > 0 && &redacted[0] != &body.bytes[0] {
+		body = grab(len(redacted)) // others may hold the client's own
+		body.bytes = append(body.bytes, redacted...)
+		defer body.release()
+		if conv = p.read(r.Context(), body); conv == nil {
+			p.refuse(w, nil, notJSON())
+			return
+		}
+	}
+	x := exchange{p: p, to: to, tenant: principal.Owner(), who: principal, asked: modelTarget(modelOf(conv), to), began: began, effect: untouched}
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/chat"
 )
 
@@ -15,6 +16,8 @@ type exchange struct {
 	p      *Proxy
 	to     target
 	tenant string // whose originals and records it makes
+	who    *access.Principal
+	asked  access.Target // the model
 	began  time.Time
 	effect effect
 	booked *chat.Record // what was written down of it; nil: nothing

@@ -13,7 +13,7 @@ const settleTime = 5 * time.Second
 
 // meter reads along where the provider's counts are of use, or the end of an answer shows in it alone.
 func (x *exchange) meter(res *http.Response) *meter {
-	if res.StatusCode/100 == 2 && (x.plan != nil || !isFramed(res)) {
+	if res.StatusCode/100 == 2 && (x.plan != nil || x.p.opt.Admission.HasBudgets() || !isFramed(res)) {
 		return newMeter(res)
 	}
 	return nil
@@ -35,12 +35,16 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	if m != nil {
 		defer m.close()
 	}
-	if x.plan == nil || status/100 != 2 {
+	if status/100 != 2 {
 		return // what was refused cost nothing, and may not have reached the cache
 	}
 	var usage *bill.Usage
 	if m != nil {
 		usage = m.result()
+	}
+	x.spend(usage)
+	if x.plan == nil {
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

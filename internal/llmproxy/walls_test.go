@@ -11,9 +11,9 @@ import (
 	"testing/iotest"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/datarate"
 	"secateur/internal/llmproxy"
-	"secateur/internal/ratelimit"
 )
 
 func TestEveryWayToAProviderIsLimited(t *testing.T) {
@@ -24,7 +24,7 @@ func TestEveryWayToAProviderIsLimited(t *testing.T) {
 	} {
 		t.Run(way, func(t *testing.T) {
 			p := newProvider(t, jsonAnswer(smallAnswer))
-			px := newProxy(t, func(o *llmproxy.Options) { o.Limit = ratelimit.PerMinute(1) }, one(p))
+			px := newProxy(t, func(o *llmproxy.Options) { o.Admission = perMinute(t, 1) }, one(p))
 			method, path, _ := strings.Cut(way, " ")
 			if got := px.do(t, method, path, ""); got.status != http.StatusOK {
 				t.Fatalf("the first request: %+v", got)
@@ -41,7 +41,7 @@ func TestEveryWayToAProviderIsLimited(t *testing.T) {
 
 func TestTheLimitIsAskedBeforeTheBodyIsRead(t *testing.T) {
 	p := newProvider(t, jsonAnswer(smallAnswer))
-	px := newProxy(t, func(o *llmproxy.Options) { o.Limit = ratelimit.PerMinute(1) }, one(p))
+	px := newProxy(t, func(o *llmproxy.Options) { o.Admission = perMinute(t, 1) }, one(p))
 	px.post(t, streamRequest)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", px.Listener.Addr().String())
 	if err != nil {
@@ -178,4 +178,13 @@ func TestWhatIsNotJSONNeedsSomebodyToTakeIt(t *testing.T) {
 			t.Errorf("%q: answer %d %s, want a 400 that says why", body, got.status, got.body)
 		}
 	}
+}
+
+func perMinute(t *testing.T, n int) *admission.Control {
+	t.Helper()
+	c, err := admission.New(admission.Options{PerMinute: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

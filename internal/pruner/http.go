@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 )
@@ -30,10 +31,24 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 		return
 	}
 	if rpchttp.Counts(msg.Method) {
-		if wait, ok := s.opt.Limit.Allow(principal.Key()); !ok {
-			rpchttp.RateLimited(wait).Write(w, msg.ID)
+		entry, over := s.opt.Admission.Enter(r.Context(), principal, access.DoorPruner)
+		if over != nil {
+			refusedBy(over).Write(w, msg.ID)
 			return
 		}
+		defer entry.Leave()
+		admission.SetHeaders(w.Header(), entry.State())
+	}
+	permit, failed := s.ask(r.Context(), principal, &msg)
+	if failed != nil {
+		failed.Write(w, msg.ID)
+		return
+	}
+	written := 0
+	defer func() { permit.Done(len(body.Bytes), written) }()
+	admission.SetHeaders(w.Header(), permit.State())
+	if params := permit.RedactParams(msg.Params); len(params) > 0 && &params[0] != &msg.Params[0] {
+		msg = msg.WithParams(params)
 	}
 	if msg.Kind() != rpc.Request {
 		w.WriteHeader(http.StatusAccepted)
@@ -44,7 +59,10 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 		rpchttp.Write(w, statusOf(r.Header, refused), refused.AppendResponse(nil, msg.ID))
 		return
 	}
-	rpchttp.Write(w, http.StatusOK, rpc.AppendResult(make([]byte, 0, len(result)+64), msg.ID, result))
+	result = permit.RedactResult(s.withhold(principal, &msg, result))
+	answer := rpc.AppendResult(make([]byte, 0, len(result)+64), msg.ID, result)
+	written = len(answer)
+	rpchttp.Write(w, http.StatusOK, answer)
 }
 
 // ServeHTTP is ServeRPC for a caller of whom nothing is known.

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/prune"
-	"secateur/internal/ratelimit"
 	"secateur/internal/rerank"
 	"secateur/internal/rpc"
 	"secateur/internal/toolserver"
@@ -30,7 +30,7 @@ type Options struct {
 	Rerank    Rerank // asked where the settings choose a backend other than the heuristic
 	Tenant    string // whose originals these are where the caller is not known
 	Version   string
-	Limit     *ratelimit.Local // of calls over HTTP; nil: none
+	Admission *admission.Control // of calls over HTTP; nil: everyone may do everything
 
 	Now             func() time.Time      // monotonic, as time.Now is
 	MaxMessageBytes int64                 // a larger message is refused; 0: 32 MiB

@@ -58,7 +58,7 @@ func (s Settings) Validate() error {
 		}
 	}
 	if s.Rate == (Rate{}) && s.Concurrent == 0 && s.TokensPerDay == 0 && s.USDPerDay == 0 {
-		complain("limits nothing; set rate, concurrent, tokens_per_day or usd_per_day")
+		complain("rate: limits nothing; set rate, concurrent, tokens_per_day or usd_per_day")
 	}
 	if s.Burst != 0 && s.Rate == (Rate{}) {
 		complain("burst: belongs to rate")
@@ -135,4 +135,10 @@ func (r Rate) String() string {
 		}
 	}
 	return ""
+}
+
+// IsGeneral reports whether the limit is about callers alone, so that it can be asked before it is known what they want.
+func (s Settings) IsGeneral() bool {
+	return len(s.Server)+len(s.Tool)+len(s.Model) == 0 && s.TokensPerDay == 0 && s.USDPerDay == 0 &&
+		!slices.Contains(s.By, ByServer) && !slices.Contains(s.By, ByTool) && !slices.Contains(s.By, ByModel)
 }

@@ -2,6 +2,7 @@ package rpchttp
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -17,14 +18,17 @@ type Failure struct {
 	Status int
 	Err    *rpc.Error
 
-	retryAfter string // header; empty: none
+	header http.Header // further headers; may be nil
+}
+
+// NewFailure is a failure with headers of its own.
+func NewFailure(status int, err *rpc.Error, header http.Header) *Failure {
+	return &Failure{Status: status, Err: err, header: header}
 }
 
 // Write sends the failure to the caller with this id.
 func (f *Failure) Write(w http.ResponseWriter, id rpc.ID) {
-	if f.retryAfter != "" {
-		w.Header().Set("Retry-After", f.retryAfter)
-	}
+	maps.Copy(w.Header(), f.header)
 	Write(w, f.Status, f.Err.AppendResponse(nil, id))
 }
 
@@ -63,7 +67,7 @@ func RateLimited(wait time.Duration) *Failure {
 	e := rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
 	seconds := strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
 	e.Data.Hint = "try again in " + seconds + " s, or raise rate_limit_per_minute"
-	return &Failure{Status: http.StatusTooManyRequests, Err: e, retryAfter: seconds}
+	return &Failure{Status: http.StatusTooManyRequests, Err: e, header: http.Header{"Retry-After": {seconds}}}
 }
 
 // overloadWait is after how many seconds a caller may try again where the memory for requests is used up.
@@ -71,7 +75,7 @@ const overloadWait = "2"
 
 // Overloaded is a request for which there is no memory now.
 func Overloaded() *Failure {
-	return &Failure{Status: http.StatusServiceUnavailable, Err: OverloadedError(), retryAfter: overloadWait}
+	return &Failure{Status: http.StatusServiceUnavailable, Err: OverloadedError(), header: http.Header{"Retry-After": {overloadWait}}}
 }
 
 // OverloadedError is Overloaded for a door without HTTP.

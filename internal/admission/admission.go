@@ -1,0 +1,209 @@
+package admission
+
+import (
+	"context"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/access"
+	"secateur/internal/ratelimit"
+)
+
+// Options make a Control.
+type Options struct {
+	Rules     *access.Rules // nil: everything is allowed
+	PerMinute int           // calls a minute and principal; 0: any number
+	Limits    []ratelimit.Settings
+	Explain   []string // roles that are told which rule refused them
+	Audit     Audit    // nil: none
+	Metrics   prometheus.Registerer
+}
+
+// Control decides. Its methods may be used by many goroutines. The nil *Control lets everyone do everything.
+type Control struct {
+	rules             *access.Rules
+	general, specific *ratelimit.Limits
+	explain           []string
+	audit             Audit
+	refusals          *prometheus.CounterVec
+	budgets           bool
+}
+
+// New makes a Control.
+func New(opt Options) (*Control, error) {
+	c := &Control{rules: opt.Rules, explain: opt.Explain, audit: opt.Audit}
+	var general, specific []ratelimit.Settings
+	for i, s := range opt.Limits {
+		s.Name = ratelimit.SettingsName(s, i)
+		c.budgets = c.budgets || s.TokensPerDay > 0 || s.USDPerDay > 0
+		if s.IsGeneral() {
+			general = append(general, s)
+		} else {
+			specific = append(specific, s)
+		}
+	}
+	var err error
+	if c.general, err = ratelimit.New(ratelimit.Options{PerMinute: opt.PerMinute, Settings: general}); err != nil {
+		return nil, err
+	}
+	if c.specific, err = ratelimit.New(ratelimit.Options{Settings: specific}); err != nil {
+		return nil, err
+	}
+	c.refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "secateur_refusals_total", Help: "Calls that access control refused.",
+	}, []string{"door", "reason", "rule"})
+	if opt.Metrics != nil {
+		opt.Metrics.MustRegister(c.refusals)
+	}
+	return c, nil
+}
+
+// Rules are those that Ask asks; nil: none.
+func (c *Control) Rules() *access.Rules {
+	if c == nil {
+		return nil
+	}
+	return c.rules
+}
+
+// Refusal is why a call does not go ahead: a rule, or a limit.
+type Refusal struct {
+	Target access.Target
+	Rule   string             // the rule that denied it, for a caller who may know; "": answer as if it were not there
+	Limit  *ratelimit.Refusal // nil: it was a rule
+}
+
+// Entry is a caller who may ask. Its holder calls Leave when the answer is out.
+type Entry struct{ grant ratelimit.Grant }
+
+// State is that of the limit with least left.
+func (e Entry) State() ratelimit.State { return e.grant.State }
+
+// Leave ends the call.
+func (e Entry) Leave() { e.grant.Release() }
+
+// Enter asks the limits that are about callers alone.
+func (c *Control) Enter(ctx context.Context, p *access.Principal, door access.Door) (Entry, *Refusal) {
+	if c == nil {
+		return Entry{}, nil
+	}
+	t := access.Target{Door: door}
+	grant, over := c.general.Take(ctx, ratelimit.Call{Principal: p, Target: t})
+	if over != nil {
+		return Entry{}, c.limited(ctx, p, t, "", over)
+	}
+	return Entry{grant}, nil
+}
+
+// Permit is a call that may go ahead. Its holder calls Done when that is over.
+type Permit struct {
+	Redact []*access.Redaction
+
+	c      *Control
+	ctx    context.Context //nolint:containedctx // for the audit's line, which is written at the end
+	p      *access.Principal
+	target access.Target
+	method string
+	rule   string
+	grant  ratelimit.Grant
+}
+
+// State is that of the limit with least left.
+func (p Permit) State() ratelimit.State { return p.grant.State }
+
+// Done ends the call and writes its line of the audit.
+func (p Permit) Done(bytesIn, bytesOut int) {
+	if p.c == nil {
+		return
+	}
+	p.grant.Release()
+	decision := "allow"
+	if len(p.Redact) > 0 {
+		decision = "redact"
+	}
+	p.c.write(p.ctx, Line{
+		Principal: p.p, Target: p.target, Method: p.method, Decision: decision, Rule: p.rule, BytesIn: bytesIn, BytesOut: bytesOut,
+	})
+}
+
+// Ask decides about a call whose names are resolved. All of the targets have to be allowed; the first is the one that is limited.
+func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, targets ...access.Target) (Permit, *Refusal) {
+	if c == nil {
+		return Permit{}, nil
+	}
+	permit := Permit{c: c, ctx: ctx, p: p, target: targets[0], method: method}
+	for i, t := range targets {
+		d := c.rules.Decide(p, t)
+		if !d.Allowed {
+			return Permit{}, c.denied(ctx, p, t, method, d.Rule)
+		}
+		permit.Redact = append(permit.Redact, d.Redact...)
+		if i == 0 {
+			permit.rule = d.Rule
+		}
+	}
+	var over *ratelimit.Refusal
+	if permit.grant, over = c.specific.Take(ctx, ratelimit.Call{Principal: p, Target: targets[0]}); over != nil {
+		return Permit{}, c.limited(ctx, p, targets[0], method, over)
+	}
+	return permit, nil
+}
+
+// AskSeen is Ask for what needs no rule but that the caller sees the server: the limits count.
+func (c *Control) AskSeen(ctx context.Context, p *access.Principal, method string, t access.Target) (Permit, *Refusal) {
+	if c == nil {
+		return Permit{}, nil
+	}
+	grant, over := c.specific.Take(ctx, ratelimit.Call{Principal: p, Target: t})
+	if over != nil {
+		return Permit{}, c.limited(ctx, p, t, method, over)
+	}
+	return Permit{c: c, ctx: ctx, p: p, target: t, method: method, grant: grant}, nil
+}
+
+// Sees reports whether there may be anything of a server for the caller.
+func (c *Control) Sees(p *access.Principal, door access.Door, server string) bool {
+	return c == nil || c.rules.Sees(p, door, server)
+}
+
+// Unseen is the refusal of a server that the caller does not see.
+func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
+	return c.denied(ctx, p, t, method, c.rules.Decide(p, t).Rule)
+}
+
+// Lists reports whether the caller may have a thing that is about to be listed.
+func (c *Control) Lists(p *access.Principal, t access.Target) bool {
+	return c == nil || c.rules.Decide(p, t).Allowed
+}
+
+// HasBudgets reports whether some limit wants to know what models cost.
+func (c *Control) HasBudgets() bool { return c != nil && c.budgets }
+
+// Spend adds to the day's sums of a model call.
+func (c *Control) Spend(p *access.Principal, t access.Target, tokens int64, usd float64) {
+	if c == nil {
+		return
+	}
+	c.general.Spend(ratelimit.Call{Principal: p, Target: access.Target{Door: t.Door}}, tokens, usd)
+	c.specific.Spend(ratelimit.Call{Principal: p, Target: t}, tokens, usd)
+}
+
+func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Target, method, rule string) *Refusal {
+	if rule == "" {
+		rule = "default"
+	}
+	c.refusals.WithLabelValues(string(t.Door), "acl", rule).Inc()
+	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: rule})
+	r := &Refusal{Target: t}
+	if p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) }) {
+		r.Rule = rule
+	}
+	return r
+}
+
+func (c *Control) limited(ctx context.Context, p *access.Principal, t access.Target, method string, over *ratelimit.Refusal) *Refusal {
+	c.refusals.WithLabelValues(string(t.Door), string(over.Reason), over.Limit).Inc()
+	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "limit", Rule: over.Limit})
+	return &Refusal{Target: t, Limit: over}
+}

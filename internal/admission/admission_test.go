@@ -1,0 +1,164 @@
+package admission_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"secateur/internal/access"
+	"secateur/internal/admission"
+	"secateur/internal/catalog"
+	"secateur/internal/ratelimit"
+	"secateur/internal/rpc"
+)
+
+func control(t *testing.T, closed bool, opt admission.Options, rules ...access.Rule) *admission.Control {
+	t.Helper()
+	var err error
+	if opt.Rules, err = access.NewRules(rules, closed); err != nil {
+		t.Fatal(err)
+	}
+	c, err := admission.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Whatever a message names is decided on, also under methods that the protocol does not have.
+func TestTargetsOf(t *testing.T) {
+	for in, want := range map[string]string{
+		`"tools/call","params":{"name":"read"}`:                                              "s::read",
+		`"prompts/get","params":{"name":"review"}`:                                           "prompt:s::review",
+		`"resources/read","params":{"uri":"file:///a"}`:                                      "resource:s::file:///a",
+		`"resources/subscribe","params":{"uri":"file:///a"}`:                                 "resource:s::file:///a",
+		`"resources/unsubscribe","params":{"uri":"file:///a"}`:                               "resource:s::file:///a",
+		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review"}}`:       "prompt:s::review",
+		`"completion/complete","params":{"ref":{"type":"ref/resource","uri":"file:///{a}"}}`: "resource:s::file:///{a}",
+		`"tools/list"`:                          "",
+		`"ping"`:                                "",
+		`"tasks/get","params":{"taskId":"1"}`:   "",
+		`"x/run","params":{"name":"read"}`:      "s, s::read, prompt:s::read",
+		`"x/open","params":{"uri":"file:///a"}`: "s, resource:s::file:///a",
+		`"x/any"`:                               "s",
+		`"TOOLS/call","params":{"name":"read"}`: "s, s::read, prompt:s::read",
+	} {
+		m, bad := rpc.ParseRequest([]byte(`{"jsonrpc":"2.0","id":1,"method":`+in+`}`), rpc.MaxRequestDepth)
+		if bad != nil {
+			t.Fatal(in, bad)
+		}
+		var got []string
+		for _, target := range admission.TargetsOf(access.DoorGateway, "s", &m) {
+			got = append(got, target.String())
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestAskNeedsEveryTarget(t *testing.T) {
+	c := control(t, false, admission.Options{Explain: []string{"lead"}}, access.Rule{Name: "no", Prompt: access.Globs{"x"}, Action: access.ActionDeny})
+	tool := access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindTool, Name: "x"}
+	prompt := tool
+	prompt.Kind = access.KindPrompt
+	if _, no := c.Ask(t.Context(), nil, "m", tool); no != nil {
+		t.Errorf("the tool: %+v", no)
+	}
+	_, no := c.Ask(t.Context(), nil, "m", tool, prompt)
+	if no == nil {
+		t.Fatal("the prompt is allowed")
+	}
+	if e, status, _ := no.Error(); e.Code != rpc.CodeInvalidParams || e.Message != "unknown prompt: x" || status != 0 {
+		t.Errorf("%d %v %d", e.Code, e, status)
+	}
+	_, no = c.Ask(t.Context(), &access.Principal{Roles: []string{"lead"}}, "m", prompt)
+	if e, status, _ := no.Error(); e.Code != rpc.CodeForbidden || status != 403 || string(e.Data.Extra) != `"rule":"no"` {
+		t.Errorf("who may know: %d %v %d %s", e.Code, e, status, e.Data.Extra)
+	}
+}
+
+func TestGeneralLimitsAreAskedFirstAndOnce(t *testing.T) {
+	c := control(t, false, admission.Options{PerMinute: 2, Limits: []ratelimit.Settings{
+		{Name: "tools", Tool: access.Globs{"*"}, Rate: ratelimit.Rate{Number: 1, Per: 1 << 40}},
+	}})
+	tool := access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindTool, Name: "x"}
+	entry, over := c.Enter(t.Context(), access.Anonymous(), access.DoorMCP)
+	if over != nil || entry.State().Remaining != 1 {
+		t.Fatalf("%+v, %+v", entry, over)
+	}
+	if _, no := c.Ask(t.Context(), access.Anonymous(), "tools/call", tool); no != nil {
+		t.Fatal(no)
+	}
+	_, no := c.Ask(t.Context(), access.Anonymous(), "tools/call", tool)
+	if no == nil || no.Limit == nil || no.Limit.Limit != "tools" {
+		t.Fatalf("%+v, want the limit on tools", no)
+	}
+	if e, status, header := no.Error(); e.Message != "Rate limit exceeded" || status != 429 || header.Get("Retry-After") == "" ||
+		header.Get("X-RateLimit-Remaining") != "0" || header.Get("X-RateLimit-Limit") != "1" {
+		t.Errorf("%v %d %v", e, status, header)
+	}
+	if entry, over := c.Enter(t.Context(), access.Anonymous(), access.DoorMCP); over != nil || entry.State().Remaining != 0 {
+		t.Errorf("the asking counted too: %+v, %+v", entry, over)
+	}
+}
+
+func TestListTargetOfATemplate(t *testing.T) {
+	got := admission.ListTarget(access.DoorMCP, "s", catalog.Templates, "file:///srv/{path}")
+	if got.Name != "file:///srv/" || got.Kind != access.KindResource {
+		t.Errorf("%+v", got)
+	}
+}
+
+type lines []admission.Line
+
+func (l *lines) Write(_ context.Context, line admission.Line) { *l = append(*l, line) }
+
+func TestEveryDecisionIsOneLine(t *testing.T) {
+	var got lines
+	c := control(t, false, admission.Options{Audit: &got, PerMinute: 1},
+		access.Rule{Name: "hide", Action: access.ActionRedact, Fields: []string{"x"}, Tool: access.Globs{"b"}},
+		access.Rule{Name: "no", Action: access.ActionDeny, Tool: access.Globs{"c"}})
+	for _, tool := range []string{"a", "b", "c"} {
+		permit, _ := c.Ask(t.Context(), nil, "tools/call", access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindTool, Name: tool})
+		permit.Done(10, 20)
+	}
+	for range 2 {
+		entry, _ := c.Enter(t.Context(), nil, access.DoorMCP)
+		entry.Leave()
+	}
+	c.Unauthorized(t.Context(), access.DoorChat, "missing")
+	var words []string
+	for _, l := range got {
+		words = append(words, l.Decision+" "+l.Rule)
+	}
+	if want := []string{"allow ", "redact ", "deny no", "limit rate_limit_per_minute", "unauthorized missing"}; !slices.Equal(words, want) {
+		t.Errorf("%q, want %q", words, want)
+	}
+}
+
+func TestFileAudit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	a, err := admission.OpenFileAudit(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Write(t.Context(), admission.Line{
+		Principal: &access.Principal{Issuer: "token", Subject: "ci", Tenant: "team-a"}, Method: "tools/call", Decision: "allow", Rule: "r", BytesIn: 1, BytesOut: 2,
+		Target: access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindTool, Name: "x\ny"},
+	})
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `","issuer":"token","subject":"ci","tenant":"team-a","door":"mcp","method":"tools/call","server":"s","target":"s::x\ny","decision":"allow","rule":"r","bytes_in":1,"bytes_out":2}` + "\n"
+	if !strings.HasSuffix(string(b), want) || strings.Count(string(b), "\n") != 1 {
+		t.Errorf("%s", b)
+	}
+}

@@ -1,0 +1,125 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"secateur/internal/access"
+)
+
+// Line is one decision: who, what and why, never contents.
+type Line struct {
+	Principal         *access.Principal
+	Target            access.Target
+	Method            string
+	Decision          string // allow, deny, redact, limit, unauthorized
+	Rule              string
+	BytesIn, BytesOut int
+}
+
+// Audit takes lines. It may be called by many goroutines.
+type Audit interface {
+	Write(ctx context.Context, l Line)
+}
+
+func (c *Control) write(ctx context.Context, l Line) {
+	if c.audit != nil {
+		c.audit.Write(ctx, l)
+	}
+}
+
+// Unauthorized writes that a caller was turned away before it was known who that is.
+func (c *Control) Unauthorized(ctx context.Context, door access.Door, cause string) {
+	if c == nil {
+		return
+	}
+	c.refusals.WithLabelValues(string(door), "unauthorized", "").Inc()
+	c.write(ctx, Line{Target: access.Target{Door: door}, Decision: "unauthorized", Rule: cause})
+}
+
+// LogAudit writes the audit to the log.
+type LogAudit struct{ Log *slog.Logger }
+
+// Write writes a line.
+func (a LogAudit) Write(ctx context.Context, l Line) {
+	r := recordOf(l)
+	a.Log.InfoContext(ctx, "access", "issuer", r.Issuer, "subject", r.Subject, "tenant", r.Tenant, "door", r.Door, "method", r.Method,
+		"server", r.Server, "target", r.Target, "decision", r.Decision, "rule", r.Rule, "bytes_in", r.BytesIn, "bytes_out", r.BytesOut)
+}
+
+// FileAudit writes the audit to a file of its own, a JSON object a line.
+type FileAudit struct {
+	log  *slog.Logger
+	mu   sync.Mutex // guards the field below
+	file io.WriteCloser
+	told bool
+}
+
+// OpenFileAudit opens the file, or makes it, for its owner alone.
+func OpenFileAudit(path string, log *slog.Logger) (*FileAudit, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("auth.audit: %w", err)
+	}
+	return &FileAudit{log: log, file: f}, nil
+}
+
+// Write writes a line. A disk that takes none is told once; the call goes on: what was decided is not changed by it.
+func (a *FileAudit) Write(ctx context.Context, l Line) {
+	b, err := json.Marshal(recordOf(l))
+	if err != nil {
+		return // strings and numbers are always written
+	}
+	a.mu.Lock()
+	_, err = a.file.Write(append(b, '\n'))
+	tell := err != nil && !a.told
+	a.told = err != nil
+	a.mu.Unlock()
+	if tell {
+		a.log.ErrorContext(ctx, "audit not written", "err", err)
+	}
+}
+
+// Close closes the file.
+func (a *FileAudit) Close() error { return a.file.Close() }
+
+// record is a line as it is written.
+type record struct {
+	Time     string `json:"time"`
+	Issuer   string `json:"issuer"`
+	Subject  string `json:"subject"`
+	Tenant   string `json:"tenant"`
+	Door     string `json:"door"`
+	Method   string `json:"method"`
+	Server   string `json:"server"`
+	Target   string `json:"target"`
+	Decision string `json:"decision"`
+	Rule     string `json:"rule"`
+	BytesIn  int    `json:"bytes_in"`
+	BytesOut int    `json:"bytes_out"`
+}
+
+func recordOf(l Line) record {
+	const longest = 200 // of what a client may have written itself
+	r := record{
+		Time: time.Now().UTC().Format(time.RFC3339Nano), Door: string(l.Target.Door), Method: clip(l.Method, longest), Server: l.Target.Server,
+		Target: clip(l.Target.String(), longest), Decision: l.Decision, Rule: l.Rule, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
+	}
+	if p := l.Principal; p != nil {
+		r.Issuer, r.Subject, r.Tenant = p.Issuer, p.Subject, p.Tenant
+	}
+	return r
+}
+
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}

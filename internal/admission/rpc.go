@@ -1,0 +1,135 @@
+package admission
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"secateur/internal/access"
+	"secateur/internal/catalog"
+	"secateur/internal/ratelimit"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+)
+
+// Error is a refusal as JSON-RPC tells it, with the HTTP status and headers that go with it. A server that is denied is for the door to
+// answer, since it knows the others.
+func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
+	if r.Limit != nil {
+		seconds := strconv.Itoa(max(1, int(math.Ceil(r.Limit.RetryAfter.Seconds()))))
+		e = rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
+		e.Data.Hint = "try again in " + seconds + " s, or raise " + r.Limit.Limit
+		e.Data.Extra = rawjson.AppendQuoted([]byte(`"limit":`), r.Limit.Limit)
+		header = http.Header{"Retry-After": {seconds}}
+		SetHeaders(header, r.Limit.State)
+		return e, http.StatusTooManyRequests, header
+	}
+	if r.Rule != "" {
+		e = rpc.NewError(rpc.CodeForbidden, "denied by the rule "+r.Rule+": "+r.Target.String())
+		e.Data.Extra = rawjson.AppendQuoted([]byte(`"rule":`), r.Rule)
+		return e, http.StatusForbidden, nil
+	}
+	name, path := clip(r.Target.Name, 200), "/name"
+	if r.Target.Kind == access.KindResource {
+		path = "/uri"
+	}
+	e = rpc.NewError(rpc.CodeInvalidParams, "unknown "+r.Target.Kind.String()+": "+name)
+	e.Data.Path = path
+	return e, 0, nil
+}
+
+// SetHeaders tells of the limit with least left; nothing where there is none.
+func SetHeaders(h http.Header, s ratelimit.State) {
+	if s.IsZero() {
+		return
+	}
+	h.Set("X-Ratelimit-Limit", strconv.Itoa(s.Limit))
+	h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, s.Remaining)))
+	h.Set("X-Ratelimit-Reset", strconv.Itoa(int(math.Ceil(s.Reset.Seconds()))))
+}
+
+// TargetsOf are the things of one server that a message names, in the server's own words. Unknown methods name whatever they name: what it
+// is for them is not known, so that it has to be allowed as every kind of thing.
+func TargetsOf(door access.Door, server string, m *rpc.Message) []access.Target {
+	t := func(k access.TargetKind, name string) access.Target {
+		return access.Target{Door: door, Server: server, Kind: k, Name: name}
+	}
+	switch m.Method {
+	case "tools/call":
+		return []access.Target{t(access.KindTool, m.Name)}
+	case "prompts/get":
+		return []access.Target{t(access.KindPrompt, m.Name)}
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		return []access.Target{t(access.KindResource, m.URI)}
+	case "completion/complete":
+		ref := rawjson.Get(m.Params, "ref")
+		if rawjson.GetText(ref, "type") == "ref/prompt" {
+			return []access.Target{t(access.KindPrompt, rawjson.GetText(ref, "name"))}
+		}
+		return []access.Target{t(access.KindResource, rawjson.GetText(ref, "uri"))}
+	}
+	if IsGeneral(m.Method) {
+		return nil
+	}
+	all := []access.Target{t(access.KindNone, "")}
+	if m.Name != "" {
+		all = append(all, t(access.KindTool, m.Name), t(access.KindPrompt, m.Name))
+	}
+	if m.URI != "" {
+		all = append(all, t(access.KindResource, m.URI))
+	}
+	return all
+}
+
+// IsGeneral reports whether a method of the protocol is about a server as such: whoever may have anything of it may use it.
+func IsGeneral(method string) bool {
+	switch method {
+	case "initialize", "ping", "server/discover", "logging/setLevel", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
+		"subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list",
+		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed":
+		return true
+	}
+	return false
+}
+
+// RedactParams replaces what is to be redacted in the arguments of a call.
+func (p Permit) RedactParams(params []byte) []byte {
+	if len(p.Redact) == 0 {
+		return params
+	}
+	arguments := rawjson.Get(params, "arguments")
+	if arguments == nil {
+		return params
+	}
+	redacted := access.Redact(arguments, p.Redact, access.InArguments)
+	if len(redacted) == len(arguments) && &redacted[0] == &arguments[0] {
+		return params
+	}
+	return rawjson.Set(params, "arguments", redacted)
+}
+
+// RedactResult replaces what is to be redacted in a result or an error.
+func (p Permit) RedactResult(result []byte) []byte {
+	if len(p.Redact) == 0 || len(result) == 0 {
+		return result
+	}
+	return access.Redact(result, p.Redact, access.InResults)
+}
+
+// ListTarget is a thing that a server lists, by the server's own name or URI. Of a template that is what stands before its first variable.
+func ListTarget(door access.Door, server string, l catalog.List, original string) access.Target {
+	t := access.Target{Door: door, Server: server, Name: original}
+	switch l {
+	case catalog.Tools:
+		t.Kind = access.KindTool
+	case catalog.Prompts:
+		t.Kind = access.KindPrompt
+	default:
+		t.Kind = access.KindResource
+		if l == catalog.Templates {
+			t.Name, _, _ = strings.Cut(original, "{")
+		}
+	}
+	return t
+}

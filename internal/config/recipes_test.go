@@ -1,0 +1,26 @@
+package config_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"secateur/internal/config"
+)
+
+// The recipes of docs/access.md are configurations that load.
+func TestRecipesLoad(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/access.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllSubmatch(doc, -1)
+	if len(blocks) < 3 {
+		t.Fatalf("%d recipes", len(blocks))
+	}
+	for _, b := range blocks {
+		if _, mistakes := config.Load("recipe.toml", b[1], config.Options{}); len(mistakes) > 0 {
+			t.Errorf("%v in\n%s", mistakes, b[1])
+		}
+	}
+}

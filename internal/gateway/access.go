@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"secateur/internal/access"
+	"secateur/internal/admission"
+	"secateur/internal/catalog"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+	"secateur/internal/upstream"
+)
+
+// caller is who calls, and what that is bound to.
+type caller struct {
+	principal *access.Principal
+	permit    admission.Permit
+}
+
+// ask decides about what a message names. A method about the server as such names nothing.
+func (g *Gateway) ask(ctx context.Context, p *access.Principal, server string, req *rpc.Message) (admission.Permit, *rpchttp.Failure) {
+	targets := admission.TargetsOf(access.DoorGateway, server, req)
+	if targets == nil && !rpchttp.Counts(req.Method) {
+		return admission.Permit{}, nil
+	}
+	if targets == nil { // seen, and so allowed; limits of the server count
+		permit, no := g.opt.Admission.AskSeen(ctx, p, req.Method, access.Target{Door: access.DoorGateway, Server: server})
+		return permit, refusedBy(no)
+	}
+	permit, no := g.opt.Admission.Ask(ctx, p, req.Method, targets...)
+	return permit, refusedBy(no)
+}
+
+// refusedBy is a refusal of access control as this door tells it.
+func refusedBy(no *admission.Refusal) *rpchttp.Failure {
+	if no == nil {
+		return nil
+	}
+	e, status, header := no.Error()
+	if status == 0 {
+		status = http.StatusOK // as a server's own error
+	}
+	return rpchttp.NewFailure(status, e, header)
+}
+
+// noServer is a server that there is not, or not for this caller.
+func (g *Gateway) noServer(r *http.Request, p *access.Principal, req *rpc.Message, exists bool) *rpchttp.Failure {
+	name := r.PathValue("server")
+	if exists {
+		no := g.opt.Admission.Unseen(r.Context(), p, access.Target{Door: access.DoorGateway, Server: name}, req.Method)
+		if no.Rule != "" {
+			return refusedBy(no)
+		}
+	}
+	seen := slices.DeleteFunc(slices.Clone(g.opt.IDs()), func(id string) bool { return !g.opt.Admission.Sees(p, access.DoorGateway, id) })
+	disabled := g.opt.IsDisabled != nil && g.opt.IsDisabled(name) && g.opt.Admission.Sees(p, access.DoorGateway, name)
+	return rpchttp.UnknownServer(name, disabled, seen)
+}
+
+// withhold takes out of a reply what its caller may not have: items of lists, and what is redacted.
+func (g *Gateway) withhold(server string, req *rpc.Message, reply *upstream.Reply, by caller) (*upstream.Reply, error) {
+	changed := reply.Message
+	if l, ok := catalog.ListOf(req.Method); ok && g.opt.Admission.Rules() != nil && reply.Error == nil {
+		changed = reply.WithResult(catalog.Filter(l, reply.Result, func(original string) bool {
+			return g.opt.Admission.Lists(by.principal, admission.ListTarget(access.DoorGateway, server, l, original))
+		}))
+	} else if redacted := by.permit.RedactResult(reply.Result); len(redacted) > 0 && &redacted[0] != &reply.Result[0] {
+		changed = reply.WithResult(redacted)
+	} else if redacted := by.permit.RedactResult(reply.Error); len(redacted) > 0 && &redacted[0] != &reply.Error[0] {
+		changed = reply.WithError(redacted)
+	} else {
+		return reply, nil
+	}
+	msg, err := rpc.ParseServer(changed.Raw, g.opt.Masker.LongString())
+	if err != nil {
+		return nil, err
+	}
+	return &upstream.Reply{Message: msg, HTTPStatus: reply.HTTPStatus}, nil
+}

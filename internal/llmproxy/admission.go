@@ -1,0 +1,96 @@
+package llmproxy
+
+import (
+	"net/http"
+
+	"secateur/internal/access"
+	"secateur/internal/admission"
+	"secateur/internal/bill"
+	"secateur/internal/chat"
+)
+
+// modelTarget is a model as it is asked for and as it resolves.
+func modelTarget(asked string, to target) access.Target {
+	resolved := to.model
+	if resolved == "" {
+		resolved = asked
+	}
+	return access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: asked, Also: to.provider.name + "/" + resolved}
+}
+
+func modelOf(conv *chat.Conversation) string {
+	if conv == nil {
+		return ""
+	}
+	return conv.Model
+}
+
+// ask decides about a conversation's model.
+func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principal, conv *chat.Conversation, to target) (admission.Permit, *failure) {
+	model := modelOf(conv)
+	permit, no := p.opt.Admission.Ask(r.Context(), who, r.URL.Path, modelTarget(model, to))
+	if no != nil {
+		if no.Limit == nil && no.Rule == "" {
+			return permit, p.modelNotFound(model)
+		}
+		return permit, p.refusedBy(w, no)
+	}
+	admission.SetHeaders(w.Header(), permit.State())
+	return permit, nil
+}
+
+// askRoute decides about a path that passes untouched: nothing of it is read, so that with rules one has to name it.
+func (p *Proxy) askRoute(r *http.Request, who *access.Principal) (admission.Permit, *failure) {
+	t := access.Target{Door: access.DoorChat, Kind: access.KindRoute, Name: r.URL.Path}
+	if !p.opt.Admission.Rules().Names(who, t) {
+		return admission.Permit{}, noRoute()
+	}
+	permit, no := p.opt.Admission.Ask(r.Context(), who, r.Method, t)
+	if no != nil {
+		return permit, noRoute()
+	}
+	return permit, nil
+}
+
+// maySee reports whether a model is for this caller's lists.
+func (p *Proxy) maySee(who *access.Principal, model string) bool {
+	to, ok := p.route(model)
+	if !ok {
+		return p.opt.Admission.Lists(who, access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: model})
+	}
+	return p.opt.Admission.Lists(who, modelTarget(model, to))
+}
+
+// refusedBy is a refusal of access control in the form of the provider's API.
+func (p *Proxy) refusedBy(w http.ResponseWriter, no *admission.Refusal) *failure {
+	if no.Limit != nil {
+		admission.SetHeaders(w.Header(), no.Limit.State)
+		f := rateLimited(no.Limit.RetryAfter)
+		f.message = "Rate limit exceeded: " + no.Limit.Limit + "."
+		return f
+	}
+	return &failure{
+		status: http.StatusForbidden, kind: "permission_error", code: "forbidden", outcome: badRequest, message: "Denied by the rule " + no.Rule + ".",
+	}
+}
+
+func noRoute() *failure {
+	return &failure{
+		status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
+		message: "There is nothing at this path.",
+	}
+}
+
+// spend counts what a request cost against the budgets of its caller.
+func (x *exchange) spend(u *bill.Usage) {
+	if u == nil || x.asked == (access.Target{}) {
+		return
+	}
+	r := x.to.prices
+	cached := r.Input
+	if r.CachedInput != nil {
+		cached = *r.CachedInput
+	}
+	usd := ((u.Input-u.Cached)*r.Input + u.Cached*cached + u.Output*r.Output) / 1e6
+	x.p.opt.Admission.Spend(x.who, x.asked, int64(u.Input+u.Output), usd)
+}

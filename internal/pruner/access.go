@@ -1,0 +1,59 @@
+package pruner
+
+import (
+	"context"
+	"net/http"
+
+	"secateur/internal/access"
+	"secateur/internal/admission"
+	"secateur/internal/catalog"
+	"secateur/internal/rpc"
+	"secateur/internal/rpchttp"
+)
+
+// ID is what rules call the server whose tools these are.
+const ID = "pruner"
+
+// ask decides about what a message at the pruner's own door names.
+func (s *Server) ask(ctx context.Context, p *access.Principal, msg *rpc.Message) (admission.Permit, *rpchttp.Failure) {
+	targets := admission.TargetsOf(access.DoorPruner, ID, msg)
+	if targets != nil {
+		permit, no := s.opt.Admission.Ask(ctx, p, msg.Method, targets...)
+		return permit, refusedBy(no)
+	}
+	whole := access.Target{Door: access.DoorPruner, Server: ID}
+	if !s.opt.Admission.Sees(p, access.DoorPruner, ID) {
+		no := s.opt.Admission.Unseen(ctx, p, whole, msg.Method)
+		if no.Rule != "" {
+			return admission.Permit{}, refusedBy(no)
+		}
+		return admission.Permit{}, rpchttp.NewFailure(http.StatusNotFound, rpc.NewError(rpc.CodeUnknownServer, "there is no pruner here"), nil)
+	}
+	if !rpchttp.Counts(msg.Method) {
+		return admission.Permit{}, nil
+	}
+	permit, no := s.opt.Admission.AskSeen(ctx, p, msg.Method, whole)
+	return permit, refusedBy(no)
+}
+
+func refusedBy(no *admission.Refusal) *rpchttp.Failure {
+	if no == nil {
+		return nil
+	}
+	e, status, header := no.Error()
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return rpchttp.NewFailure(status, e, header)
+}
+
+// withhold takes the tools out of a list that its caller may not have.
+func (s *Server) withhold(p *access.Principal, msg *rpc.Message, result []byte) []byte {
+	l, ok := catalog.ListOf(msg.Method)
+	if !ok || s.opt.Admission.Rules() == nil {
+		return result
+	}
+	return catalog.Filter(l, result, func(original string) bool {
+		return s.opt.Admission.Lists(p, admission.ListTarget(access.DoorPruner, ID, l, original))
+	})
+}
