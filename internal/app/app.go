@@ -165,6 +165,20 @@ func (a *App) Run(ctx context.Context) error {
 // server has for its answer.
 const drainTime = 5 * time.Second
 
+// lastWords is how long requests that were cut off may take to say so.
+const lastWords = 2 * time.Second
+
+// newServer serves HTTP within bounds: nobody holds a connection by a header that does not come, or by not using it.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
 // serve answers HTTP until ctx is done and what is in flight then is finished. Stopping ends what would otherwise never
 // finish; nil: there is nothing of the kind.
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
@@ -173,13 +187,10 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	if len(a.cfg.AllowedOrigins) > 0 {
 		h = cors{a.cfg.AllowedOrigins, h}
 	}
-	web := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-	}
+	web := newServer(h, a.log)
+	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cutOff(nil)
+	web.BaseContext = func(net.Listener) context.Context { return requests }
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })
 	work.Go(func() error { return a.auth.Run(ctx) })
@@ -189,16 +200,25 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 		a.log.InfoContext(ctx, "stopping, finishing what is in flight", "servers", a.busyServers())
 		drain, cancel := a.untilKilled(context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime))
 		defer cancel()
+		select { // a load balancer gets to see that we are not ready, and sends no more
+		case <-time.After(a.cfg.DrainDelay):
+		case <-drain.Done():
+		}
 		if stopping != nil {
 			work.Go(func() error {
 				stopping(drain)
 				return nil
 			})
 		}
-		if err := web.Shutdown(drain); err != nil {
-			return errors.Join(fmt.Errorf("requests were cut off: %w", err), web.Close())
+		err := web.Shutdown(drain)
+		if err == nil {
+			return nil
 		}
-		return nil
+		cutOff(http.ErrServerClosed) // a stream ends with an event that says so
+		last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancelLast()
+		_ = web.Shutdown(last) // who has not ended by then is cut off
+		return errors.Join(fmt.Errorf("requests were cut off: %w", err), web.Close())
 	})
 	if a.opt.Listening != nil {
 		a.opt.Listening(ln.Addr())

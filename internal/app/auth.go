@@ -66,11 +66,18 @@ func (a *App) openAdmission() error {
 	return err
 }
 
+// minToken is how many characters a token needs that other machines can try out.
+const minToken = 16
+
 // checkListen refuses an address that other machines reach where nothing controls access.
 func (a *App) checkListen(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return err
+	}
+	if token := a.cfg.AuthToken; !access.IsLoopback(host) && !token.IsZero() && len(token.Reveal()) < minToken {
+		return fmt.Errorf("listen on %s: reachable from other machines, and auth_token has fewer than %d characters, which can be guessed; "+
+			"make one with 'secateur token new', or listen on 127.0.0.1", addr, minToken)
 	}
 	if !access.IsLoopback(host) && !a.auth.Asks() {
 		return fmt.Errorf("listen on %s: reachable from other machines, and nothing controls access; "+

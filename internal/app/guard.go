@@ -30,6 +30,7 @@ type guard struct {
 	admission *admission.Control
 	budget    *budget.Budget
 	log       *slog.Logger
+	guesses   *guesses
 }
 
 // open lets every caller in whose request is no web page's.
@@ -46,7 +47,7 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 // site lets every caller in whose request is no web page's, and leaves it to the door to turn away who is not known: callerOf tells it.
 func (g guard) site(h http.Handler) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
-		if v := g.policy.CheckSite(requestOf(r)); v.Kind != access.Allowed {
+		if v := g.policy.CheckSite(effective(r)); v.Kind != access.Allowed {
 			rpchttp.Refuse(w, r, v)
 			return
 		}
@@ -54,6 +55,7 @@ func (g guard) site(h http.Handler) http.Handler {
 		if v.Cause != access.CauseMissing { // else a message may still tell
 			g.note(r, v)
 		}
+		g.guesses.slow(r, v)
 		g.hold(rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{p, v})))
 		})
@@ -79,10 +81,11 @@ func callerOf(r *http.Request) (*access.Principal, access.Verdict) {
 // shut lets those in who are known. What they have open ends when their token is revoked.
 func (g guard) shut(refuse refusal, d door) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
-		v := g.policy.CheckSite(requestOf(r))
+		v := g.policy.CheckSite(effective(r))
 		var p *access.Principal
 		if v.Kind == access.Allowed {
 			p, v = g.auth.Authenticate(r)
+			g.guesses.slow(r, v)
 		}
 		if v.Kind != access.Allowed {
 			g.note(r, v)
@@ -173,6 +176,14 @@ func requestOf(r *http.Request) access.Request {
 		ReadOnly: r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions,
 		Host:     r.Host, Origin: r.Header.Get("Origin"), FetchSite: r.Header.Get("Sec-Fetch-Site"),
 	}
+}
+
+// effective is a request to a door that does something, whatever its method: a link or an image of another site's page
+// may not make us ask a provider.
+func effective(r *http.Request) access.Request {
+	req := requestOf(r)
+	req.ReadOnly = false
+	return req
 }
 
 // plainRefusal is the answer of a route that is no JSON-RPC door (RFC 9457).

@@ -76,7 +76,7 @@ func (p *Pruner) Prune(ctx context.Context, cmd pruner.PruneCommand) error {
 // hangPruner hangs the pruner's routes.
 func hangPruner(mux *http.ServeMux, g guard, p *pruner.Server) {
 	mux.Handle("/rpc", g.shut(rpchttp.Refuse, p.ServeRPC))
-	mux.Handle("/health", g.open(p.ServeHealth))
+	mux.Handle("/health", g.shut(plainRefusal, plain(http.HandlerFunc(p.ServeHealth))))
 }
 
 func (a *App) newPruner() (*pruner.Server, error) {

@@ -92,6 +92,7 @@ func (a *App) guard(host string) guard {
 		admission: a.admission,
 		budget:    a.budget,
 		log:       a.log,
+		guesses:   newGuesses(),
 	}
 }
 

@@ -37,6 +37,7 @@ type Settings struct {
 	HealthcheckTimeout  time.Duration `toml:"healthcheck_timeout"`
 	ResponseTimeout     time.Duration `toml:"response_timeout"` // of a server that has none of its own
 	PageSize            int           `toml:"page_size"`
+	DrainDelay          time.Duration `toml:"drain_delay"` // from being asked to stop until the listener closes
 	FirstListWait       time.Duration `toml:"first_list_wait"`
 	MaxMessageBytes     int64         `toml:"max_message_bytes"`   // of one MCP message
 	MaxBodyBytes        int64         `toml:"max_body_bytes"`      // of one chat request
@@ -69,6 +70,7 @@ func defaults() Settings {
 		FirstListWait:       8 * time.Second,
 		MaxMessageBytes:     32 << 20,
 		MaxBodyBytes:        64 << 20,
+		DrainDelay:          200 * time.Millisecond,
 		Naming:              catalog.Default(),
 		ObservationMasking:  defaultObservationMasking(),
 		ContextPruning:      chat.DefaultPruning(),
@@ -140,8 +142,15 @@ func (s Settings) validateListen() error {
 	if !access.IsLoopback(host) && s.AuthToken.IsZero() && !s.Auth.Asks() && s.Auth.TokenFile == "" {
 		return errors.New("listen: reachable from other machines, and nothing controls access; set auth_token, or listen on 127.0.0.1")
 	}
+	if n := len(s.AuthToken.Reveal()); !access.IsLoopback(host) && n > 0 && n < minToken {
+		return fmt.Errorf("listen: reachable from other machines, and auth_token has fewer than %d characters, which can be guessed; "+
+			"make one with 'secateur token new', or listen on 127.0.0.1", minToken)
+	}
 	return nil
 }
+
+// minToken is how many characters a token needs that other machines can try out.
+const minToken = 16
 
 func (s Settings) validateServerIDs() error {
 	var errs []error

@@ -98,6 +98,9 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 				return providerError
 			}
 			return answered
+		case errors.Is(context.Cause(ctx), http.ErrServerClosed):
+			a.tell(w, control, stopped())
+			return brokenOff
 		case errors.Is(context.Cause(ctx), errSilent):
 			a.tell(w, control, wentSilent(a.from, a.patience))
 			return timedOut

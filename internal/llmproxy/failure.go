@@ -178,6 +178,11 @@ func brokeOff(to *provider) *failure {
 	}
 }
 
+// stopped is the last event of a stream that did not end before we had to.
+func stopped() *failure {
+	return &failure{kind: "server_error", code: "stopped", message: "secateur is stopping, and this answer has not ended in time."}
+}
+
 // wentSilent is the last event of a stream in which the provider sent nothing for too long.
 func wentSilent(to *provider, patience time.Duration) *failure {
 	return &failure{

@@ -1,6 +1,7 @@
 package llmproxy_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -107,4 +108,25 @@ func TestAProviderThatGoesSilentIsGivenUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A stream that has not ended when the program must ends with an event that says so.
+func TestAStreamIsToldThatWeStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := llmproxy.New(llmproxy.Options{
+			Providers: map[string]llmproxy.Provider{"main": {BaseURL: "http://provider"}}, MaxBodyBytes: 1 << 20,
+			Transport: pieces{"text/event-stream", []piece{{0, "data: 1\n\n"}, {time.Hour, "data: 2\n\n"}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { stop(http.ErrServerClosed) })
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(streamRequest)).WithContext(ctx)
+		p.Serve(w, r, &access.Principal{Subject: "somebody"})
+		if got := w.Body.String(); !strings.HasPrefix(got, "data: 1\n\ndata: {\"error\"") || !strings.Contains(got, `"code":"stopped"`) {
+			t.Errorf("the client got %q, want the first event and one that tells why there are no more", got)
+		}
+	})
 }

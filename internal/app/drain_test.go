@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/config"
+)
+
+// A load balancer sees that we are not ready while the listener is still open.
+func TestNotReadyComesBeforeTheListenerCloses(t *testing.T) {
+	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\ndrain_delay = 3\n[store]\nurl = \"memory:\"\n"), config.Options{})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	address := make(chan string, 1)
+	a, err := New(Options{Config: cfg, StateDir: t.TempDir(), Listening: func(addr net.Addr) { address <- addr.String() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	url := "http://" + <-address + "/readyz"
+	stop()
+	status := 0
+	for status != http.StatusServiceUnavailable {
+		res, err := http.Get(url)
+		if err != nil {
+			t.Fatalf("the listener closed before anyone could see that it was about to: %v", err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		status = res.StatusCode
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := <-ended; err != nil {
+		t.Errorf("Run with nothing lost: %v", err)
+	}
+}
+
+func TestBadGuessesAreSlowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGuesses()
+		try := func(from string, v access.Verdict) time.Duration {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			r.RemoteAddr = from
+			began := time.Now()
+			g.slow(r, v)
+			return time.Since(began)
+		}
+		wrong := access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid}
+		for range guessesPerMinute {
+			if took := try("192.0.2.1:1", wrong); took != 0 {
+				t.Fatalf("the first guesses take %s", took)
+			}
+		}
+		if took := try("192.0.2.1:2", wrong); took != guessDelay {
+			t.Errorf("a guess too many takes %s, want %s", took, guessDelay)
+		}
+		if took := try("192.0.2.2:1", wrong); took != 0 {
+			t.Errorf("a guess from elsewhere takes %s", took)
+		}
+		if took := try("192.0.2.1:3", access.Verdict{}); took != 0 {
+			t.Errorf("who is known waits for %s", took)
+		}
+		if took := try("192.0.2.1:4", access.Verdict{Kind: access.Unauthorized, Cause: access.CauseMissing}); took != 0 {
+			t.Errorf("who shows nothing waits for %s", took)
+		}
+	})
+}

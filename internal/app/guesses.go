@@ -1,0 +1,53 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/ratelimit"
+)
+
+// guesses slow down who shows credentials that are none: an address that has done so too often waits for each further
+// refusal. Who shows a good one is never held up.
+type guesses struct {
+	limit *ratelimit.Local
+	slots chan struct{} // holds a token for each that waits
+}
+
+const (
+	guessesPerMinute = 30
+	guessDelay       = time.Second
+	maxWaiting       = 256 // refusals that are held back; beyond them they go out at once
+)
+
+func newGuesses() *guesses {
+	return &guesses{limit: ratelimit.PerMinute(guessesPerMinute), slots: make(chan struct{}, maxWaiting)}
+}
+
+// slow waits before a refusal, if this address has made too many guesses.
+func (g *guesses) slow(r *http.Request, v access.Verdict) {
+	if v.Kind != access.Unauthorized || v.Cause == access.CauseMissing {
+		return
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	if _, ok := g.limit.Allow(host); ok {
+		return
+	}
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	default:
+		return
+	}
+	wait := time.NewTimer(guessDelay)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-r.Context().Done():
+	}
+}
