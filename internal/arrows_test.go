@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"era":        {"rpc", "rawjson"},
 	"mask":       {"rawjson"},
 	"rawjson":    {},
-	"chat":       {"bill", "prune", "mask", "rawjson"},
+	"chat":       {"bill", "prune", "tokens", "mask", "rawjson"},
 	"bill":       {},
 	"catalog":    {"era", "rawjson"},
 	"prune":      {"tokens"},

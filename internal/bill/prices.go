@@ -13,6 +13,11 @@ type Prices struct {
 	CacheWrite  *float64 `toml:"cache_write" json:"cache_write,omitempty"`   // nil: as input
 	Output      float64  `toml:"output" json:"output"`
 	CacheTTL    float64  `toml:"cache_ttl_s" json:"cache_ttl_s,omitempty"` // seconds a cached prompt lives unused; 0: unknown
+
+	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"`     // shorter prompts are not cached; 0: 1024
+	CacheBlock   float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"` // a beginning is cached in blocks of so many; 0: 128
+	LongAbove    float64 `toml:"long_above_tokens" json:"long_above_tokens,omitempty"`   // from more tokens on a prompt is dearer; 0: never
+	LongTimes    float64 `toml:"long_times" json:"long_times,omitempty"`                 // what all its prices are multiplied with
 }
 
 // Validate reports every mistake as "key: text".
@@ -30,10 +35,26 @@ func (p Prices) Validate() error {
 	if p.CacheWrite != nil {
 		errs = append(errs, check("cache_write", *p.CacheWrite))
 	}
-	if math.IsNaN(p.CacheTTL) || p.CacheTTL < 0 {
-		errs = append(errs, fmt.Errorf("cache_ttl_s: %v is negative", p.CacheTTL))
+	notNegative := func(key string, v float64) {
+		if math.IsNaN(v) || v < 0 {
+			errs = append(errs, fmt.Errorf("%s: %v is negative", key, v))
+		}
 	}
+	notNegative("cache_ttl_s", p.CacheTTL)
+	notNegative("cache_min_tokens", p.CacheMinimum)
+	notNegative("cache_block_tokens", p.CacheBlock)
+	notNegative("long_above_tokens", p.LongAbove)
+	notNegative("long_times", p.LongTimes)
 	return errors.Join(errs...)
+}
+
+// Terms gives what decisions need of the prices.
+func (p Prices) Terms() Terms {
+	return Terms{
+		Rates: p.Rates(),
+		Cache: Cache{Block: p.CacheBlock, Minimum: p.CacheMinimum, Life: p.CacheTTL},
+		Band:  Band{Above: p.LongAbove, Times: p.LongTimes},
+	}
 }
 
 // Rates gives the prices as multiples of an uncached input token. Where input
@@ -69,20 +90,4 @@ func (r Rates) Cost(p Prompt) float64 { return r.Read*p.Cached + r.Write*(p.Tota
 type Prompt struct {
 	Total  float64
 	Cached float64 // how many of them the provider has in its cache
-}
-
-// Providers cache in blocks of this many tokens, and nothing below the minimum.
-const (
-	Block   = 128
-	Minimum = 1024
-)
-
-// Cacheable is how much of a known beginning of that many tokens a provider takes
-// from its cache.
-func Cacheable(tokens float64) float64 {
-	c := math.Floor(tokens/Block) * Block
-	if c < Minimum {
-		return 0
-	}
-	return c
 }

@@ -55,7 +55,7 @@ func BenchmarkReadDecideAppend(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					p := Decide(Input{Conversation: c, Masking: s, Prices: claude, Record: &rec})
+					p := Decide(Input{Conversation: c, Masking: s, Prices: claude, Past: Past{Record: &rec}})
 					out = p.Append(out[:0])
 					_ = p.Record(nil)
 				}

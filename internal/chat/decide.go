@@ -1,18 +1,16 @@
 package chat
 
 import (
-	"slices"
-
 	"secateur/internal/bill"
-	"secateur/internal/rawjson"
 )
 
 // Input is all that a decision depends on.
 type Input struct {
+	Past
+
 	Conversation *Conversation
 	Masking      Settings
 	Pruned       map[int]string // what the results of Jobs were pruned to; a result not in it goes whole
-	Record       *Record        // what was sent before; nil: nothing is known
 	Prices       bill.Prices    // zero: unknown
 	Now          int64          // Unix seconds
 
@@ -20,16 +18,13 @@ type Input struct {
 	ID func(text string) string
 }
 
-// charsPerToken turns characters into tokens until a provider has counted them.
-const charsPerToken = 4.0
-
 // Decide says how the conversation goes out.
 func Decide(in Input) *Plan {
 	c := in.Conversation
-	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages))}
+	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
 	p.results = findResults(c)
 	p.template = parsePlaceholder(in.Masking)
-	p.rates = in.Prices.Rates()
+	p.terms = in.Prices.Terms()
 	p.recall()
 	p.prune()
 	if in.Masking.Enabled && in.Masking.WindowTurns > 0 && p.results.turns > in.Masking.WindowTurns {
@@ -46,62 +41,62 @@ func Decide(in Input) *Plan {
 	return p
 }
 
-// recall takes over what the record says about the messages it knows.
+// recall takes over what is known of the messages.
 func (p *Plan) recall() {
-	r := p.in.Record
-	if r == nil || r.Messages > len(p.c.Messages) {
-		p.in.Record = nil
-		return
+	past := &p.in.Past
+	if past.Record != nil && past.Record.Messages > len(p.c.Messages) {
+		past.Record = nil
 	}
-	p.before, p.sent = *r, r.Messages
-	p.known = make([]string, r.Messages)
-	for _, cut := range r.Cuts {
-		if cut.Message >= r.Messages || !p.c.isResult(cut.Message) {
-			continue
-		}
-		p.known[cut.Message] = cut.ID
-		p.kinds[cut.Message] = cut.Kind
+	p.forms = p.c.formsOf(*past)
+	if past.Record != nil {
+		p.before = *past.Record
 	}
-	p.asSent = slices.Clone(p.kinds[:r.Messages])
+	switch {
+	case past.Learned.Weights != (bill.Weights{}):
+		p.before.Account.Scale.Guess = past.Learned.Weights
+	case past.Record == nil && past.Sibling != nil: // models of one provider count much alike
+		p.before.Account.Scale.Guess = past.Sibling.Account.Scale.Weights()
+	}
+	if s := past.Sibling; s != nil {
+		p.before.Bill = s.Bill
+		p.before.Off = p.before.Off || s.Off
+	}
+	for i, form := range p.forms.of {
+		p.kinds[i], p.removed[i] = form.Kind, form.Removed
+	}
+	if past.Touched > 0 {
+		p.pause = max(0, float64(p.in.Now-past.Touched))
+		p.cold = past.Learned.After(p.pause, p.terms.Cache)
+	}
 	p.refetched()
-	idle := p.in.Prices.CacheTTL
-	if idle <= 0 {
-		idle = defaultTTL
-	}
-	if p.c.modelKey() != r.Model || p.c.tools != r.Tools || float64(p.in.Now-r.Time) > idle {
-		p.sent = 0 // the provider's cache has nothing of it any more
-	}
 }
-
-// defaultTTL is how long, in seconds, a prompt cache of unknown kind may live.
-const defaultTTL = 3600
 
 // refetched finds results that came again because they had been cut: passing through
 // would have spared them. One that a recovery has brought was worth a request of its own;
 // whether one that says the same as before was, nobody knows.
 func (p *Plan) refetched() {
-	gone := make(map[digest]bool, len(p.before.Cuts))
-	for _, cut := range p.before.Cuts {
-		if p.c.isResult(cut.Message) {
-			gone[p.c.Messages[cut.Message].said] = true
+	gone := make(map[digest]bool)
+	for i, form := range p.forms.of {
+		if form.Kind != Whole {
+			gone[p.c.Messages[i].said] = true
 		}
 	}
 	if len(gone) == 0 {
 		return
 	}
 	fresh, recovered := 0, 0
-	for i := p.sent; i < len(p.c.Messages); i++ {
+	for i := p.forms.sent; i < len(p.c.Messages); i++ {
 		m := &p.c.Messages[i]
 		if m.Role != Tool {
 			continue
 		}
 		fresh++
-		isBack := isRecovery(p.results.of[i].sinceName)
+		isBack := p.c.isRecovered(i, p.results.of[i].sinceName)
 		if isBack {
 			recovered++
 		}
 		if isBack || m.Chars >= worthFetching && gone[m.said] {
-			p.before.Refetch += float64(m.size) / charsPerToken
+			p.owed += p.before.Account.Scale.Count(m.size.of())
 		}
 	}
 	p.again = recovered > 0 && recovered == fresh
@@ -111,16 +106,29 @@ func (p *Plan) refetched() {
 // again for what it says: short ones are often equal by chance.
 const worthFetching = 400
 
-// prune takes over what the results that are pruned were pruned to.
+// prune takes over what the results that are pruned were pruned to. A cache takes no
+// prompt below its minimum, and knows one in blocks: there a little less can cost more.
 func (p *Plan) prune() {
 	p.texts = make(map[int]string)
+	fresh := false
 	for i, kind := range p.kinds {
 		text, ok := p.in.Pruned[i]
 		switch {
 		case ok && p.c.isResult(i) && kind != Masked:
 			p.kinds[i], p.texts[i] = Pruned, text
+			p.removed[i] = p.takenOut(i, Pruned)
+			fresh = fresh || p.was(i) != Pruned
 		case kind == Pruned:
-			p.kinds[i] = Whole // its bytes are lost; to send the whole is never wrong
+			p.kinds[i], p.removed[i] = Whole, bill.Size{} // its bytes are lost; to send the whole is never wrong
+		}
+	}
+	if !fresh || p.before.Account.StaysCached(p.terms, p.request(p.unchanged())) {
+		return
+	}
+	for i := range p.texts {
+		if p.was(i) != Pruned {
+			p.kinds[i], p.removed[i] = Whole, bill.Size{}
+			delete(p.texts, i)
 		}
 	}
 }
@@ -130,19 +138,12 @@ func (c *Conversation) isResult(i int) bool {
 	return i >= 0 && i < len(c.Messages) && c.Messages[i].Role == Tool && c.Messages[i].content.end > 0
 }
 
-func (c *Conversation) modelKey() Key {
-	d := newDigest()
-	d.write([]byte(c.Model))
-	return d.sum()
-}
-
 // slide masks everything that has left the window.
 func (p *Plan) slide() {
 	p.forgetMasks()
 	kept := p.results.lastOfEachTool(p.c, p.in.Masking.KeepLastKPerTool, p.results.turns)
 	for i := range p.c.Messages {
-		if p.maskable(i, p.results.turns-p.in.Masking.WindowTurns, kept) &&
-			(p.c.Messages[i].Chars > maxPlaceholder || !p.template.made(p.text(i), p.c.Messages[i].CallID, p.results.of[i].name)) {
+		if p.maskable(i, p.results.turns-p.in.Masking.WindowTurns, kept) && !p.isPlaceholder(i, p.results.of[i].name) {
 			p.kinds[i] = Masked
 		}
 	}
@@ -157,7 +158,7 @@ func (p *Plan) step() {
 	edge -= edge % max(1, s.StepTurns)
 	kept := p.results.lastOfEachTool(p.c, s.KeepLastKPerTool, edge+s.WindowTurns)
 	for i := range p.c.Messages {
-		if p.maskable(i, edge, kept) && p.results.of[i].since >= 0 && p.saves(i) > 0 {
+		if p.maskable(i, edge, kept) && p.results.of[i].since >= 0 && p.saves(i) > 0 && !p.isPlaceholder(i, p.results.of[i].sinceName) {
 			p.kinds[i] = Masked
 		}
 	}
@@ -171,6 +172,12 @@ func (p *Plan) forgetMasks() {
 	}
 }
 
+// isPlaceholder tells whether a client sends back what stood for a result.
+func (p *Plan) isPlaceholder(i int, tool string) bool {
+	m := &p.c.Messages[i]
+	return m.Chars <= maxPlaceholder && p.template.made(p.text(i), m.CallID, tool)
+}
+
 // price masks when that pays.
 func (p *Plan) price() {
 	if p.before.Off {
@@ -178,43 +185,53 @@ func (p *Plan) price() {
 	}
 	s := p.in.Masking
 	kept := p.results.lastOfEachTool(p.c, s.KeepLastKPerTool, p.results.turns)
-	pieces := make([]bill.Piece, len(p.c.Messages))
+	req := p.request(p.forms.sent)
 	old := false
-	for i := range pieces {
-		pieces[i].Tokens = p.size(i, p.kinds[i])
+	for i := range req.Pieces {
 		if p.kinds[i] == Masked || !p.isOld(i, p.results.turns-s.WindowTurns, kept) || p.results.of[i].since < 0 {
 			continue
 		}
-		pieces[i].Saves = max(0, p.saves(i))
-		pieces[i].Passed = p.results.assistants - p.results.answers[i]
-		old = old || pieces[i].Saves > 0
+		req.Pieces[i].Saves = max(0, p.saves(i))
+		req.Pieces[i].Passed = p.results.assistants - p.results.answers[i]
+		old = old || req.Pieces[i].Saves > 0
 	}
-	if !old || p.choose(pieces) == len(pieces) {
+	if !old || p.choose(req).From == len(req.Pieces) {
 		return // errors, which are kept, would not make it pay
 	}
-	for i := range pieces {
-		if pieces[i].Saves > 0 && p.isKeptError(i) {
-			pieces[i].Saves = 0
+	for i := range req.Pieces {
+		if req.Pieces[i].Saves > 0 && (p.isKeptError(i) || p.isPlaceholder(i, p.results.of[i].sinceName)) {
+			req.Pieces[i].Saves = 0
 		}
 	}
-	for i := p.choose(pieces); i < len(pieces); i++ {
-		if pieces[i].Saves > 0 {
+	event := p.choose(req)
+	for i := event.From; i < len(req.Pieces); i++ {
+		if req.Pieces[i].Saves > 0 {
 			p.kinds[i] = Masked
 		}
 	}
+	p.Claim = event.Claim
 }
 
-func (p *Plan) choose(pieces []bill.Piece) int {
+func (p *Plan) choose(req bill.Request) bill.Event {
+	s := p.in.Masking
+	loss := s.MaxLoss
+	if p.results.turns >= longTurns {
+		loss = max(loss, s.LongMaxLoss)
+	}
 	return p.before.Account.Choose(bill.Choice{
-		Rates: p.rates, MaxLoss: p.in.Masking.MaxLoss, Horizon: horizon * float64(p.results.turns),
-		Pieces: pieces, Sent: p.sent, Base: p.request(p.sent),
+		Terms: p.terms, MaxLoss: loss, Horizon: horizon * float64(p.results.turns),
+		Request: req, Cold: p.cold, Claims: p.in.Claims,
 	})
 }
 
-// horizon is how many tool turns are expected to follow, for each one there has been. Recorded
-// runs of agents have about as many before them as behind them; to count on less loses little
-// where it is wrong.
-const horizon = 0.4
+const (
+	// horizon is how many tool turns are expected to follow, for each one there has been. Recorded
+	// runs of agents have about as many before them as behind them; to count on less loses little
+	// where it is wrong.
+	horizon = 0.4
+	// longTurns is how many tool turns a conversation has for which long_max_loss holds.
+	longTurns = 50
+)
 
 // maskable tells whether the result of a turn before the edge may be masked.
 func (p *Plan) maskable(i, edge int, kept map[string]bool) bool {
@@ -246,51 +263,17 @@ func (p *Plan) toolName(i int) string {
 }
 
 // saves is how many tokens masking a result takes away.
-func (p *Plan) saves(i int) float64 { return p.size(i, p.kinds[i]) - p.size(i, Masked) }
+func (p *Plan) saves(i int) float64 { return p.size(i, p.kinds[i]).Tokens - p.size(i, Masked).Tokens }
 
-// size is how many tokens a message has, as we estimate them.
-func (p *Plan) size(i int, kind Kind) float64 {
-	m := &p.c.Messages[i]
-	chars := m.size
-	switch kind {
-	case Pruned:
-		chars += rawjson.Chars(p.texts[i]) - m.Chars
-	case Masked:
-		if p.short == nil {
-			p.short = make([]int, len(p.c.Messages))
-		}
-		if p.short[i] == 0 {
-			p.short[i] = chars + p.template.chars(m.CallID, p.toolName(i), m.Chars) - m.Chars
-		}
-		chars = p.short[i]
-	}
-	return float64(chars) / charsPerToken
-}
-
-// request is the size of the request as it stands, when the first messages so many
-// go out as they did before.
+// request is the request as it stands, when the first messages so many go out as they
+// did before.
 func (p *Plan) request(same int) bill.Request {
-	head := float64(p.c.extra) / charsPerToken
-	var r bill.Request
-	r.Extra = p.again
-	r.Sent.Total, r.Through.Total = head, head
-	for i := range p.c.Messages {
-		if i == same && same > 0 {
-			r.Sent.Cached = r.Sent.Total
-		}
-		if i == p.sent && p.sent > 0 {
-			r.Through.Cached = r.Through.Total
-		}
-		r.Sent.Total += p.size(i, p.kinds[i])
-		r.Through.Total += p.size(i, Whole)
+	req := bill.Request{
+		Head: p.c.extra.of(), Pieces: make([]bill.Piece, len(p.c.Messages)),
+		Sent: p.forms.sent, Same: same, Likely: p.forms.warm, Root: p.c.root(), Cold: p.cold != bill.MayBeWarm, Pause: p.pause,
 	}
-	if same == len(p.c.Messages) {
-		r.Sent.Cached = r.Sent.Total
+	for i := range req.Pieces {
+		req.Pieces[i] = bill.Piece{Size: p.size(i, p.kinds[i]), Removed: p.removed[i], Result: p.c.Messages[i].Role == Tool}
 	}
-	if p.sent == len(p.c.Messages) {
-		r.Through.Cached = r.Through.Total
-	}
-	r.Through.Total = max(0, r.Through.Total-p.before.Refetch)
-	r.Through.Cached = max(0, min(r.Through.Cached-p.before.Refetch, r.Through.Total))
-	return r
+	return req
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"secateur/internal/bill"
@@ -9,22 +10,25 @@ import (
 
 // Plan says how a conversation goes out.
 type Plan struct {
-	Cuts  []Cut  // the results that do not go out whole, in the order of the messages
-	Model string // what the provider calls the model; "": as the client does
+	Cuts  []Cut   // the results that do not go out whole, in the order of the messages
+	Claim float64 // what the account has to cover of what is masked now; 0: nothing. It is the caller's to claim
+	Model string  // what the provider calls the model; "": as the client does
 
 	in       Input
 	c        *Conversation
 	results  results
 	template placeholder
-	rates    bill.Rates
+	terms    bill.Terms
 	before   Record         // what the record said, if there was one
-	sent     int            // messages that the provider should have in its cache
+	forms    forms          // how messages went out before
+	cold     bill.Coldness  // of the provider's cache
+	pause    float64        // seconds since a request that began alike; 0: unknown
+	owed     float64        // the provider's tokens that came again because they had been cut
 	again    bool           // the request was only made because something had been cut
-	known    []string       // of each message that the record knows, the id if it was cut
 	kinds    []Kind         // of each message
-	asSent   []Kind         // the same, as the record has it
-	short    []int          // characters of each message when masked, as far as they were asked for; 0: not yet
-	goesOut  *bill.Request  // the sizes of what was decided; nil: not known yet
+	removed  []bill.Size    // of what is taken out of each message
+	short    []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
+	goesOut  *bill.Request  // what was decided; nil: not known yet
 	texts    map[int]string // what results were pruned to
 	decoded  []string       // what results say, as far as it was asked for
 }
@@ -42,9 +46,11 @@ type Cut struct {
 // makeCuts writes down what was decided.
 func (p *Plan) makeCuts() {
 	n := 0
-	for _, kind := range p.kinds {
+	for i, kind := range p.kinds {
 		if kind != Whole {
 			n++
+		} else {
+			p.removed[i] = bill.Size{}
 		}
 	}
 	if n == 0 {
@@ -58,9 +64,10 @@ func (p *Plan) makeCuts() {
 			continue
 		}
 		m := &p.c.Messages[i]
-		cut := Cut{Message: i, Kind: kind, New: p.was(i) != kind, Text: p.texts[i]}
-		if i < len(p.known) {
-			cut.ID = p.known[i]
+		p.removed[i] = p.takenOut(i, kind)
+		cut := Cut{Message: i, Kind: kind, New: i >= p.forms.lane || p.was(i) != kind, Text: p.texts[i]}
+		if i < len(p.forms.of) {
+			cut.ID = p.forms.of[i].ID
 		}
 		if cut.ID == "" && p.in.ID != nil {
 			cut.ID = p.in.ID(p.text(i))
@@ -85,10 +92,10 @@ func (p *Plan) makeCuts() {
 
 // was is how a message went out before.
 func (p *Plan) was(message int) Kind {
-	if message >= len(p.asSent) {
+	if message >= len(p.forms.of) {
 		return Whole
 	}
-	return p.asSent[message]
+	return p.forms.of[message].Kind
 }
 
 // Original is the text that a cut took out.
@@ -105,15 +112,44 @@ func (p *Plan) text(message int) string {
 	return p.decoded[message]
 }
 
-// Keep leaves a message whole: its original could not be kept.
+// Keep leaves a message as it was before, or whole: its original could not be kept.
 func (p *Plan) Keep(message int) {
 	for i := range p.Cuts {
-		if p.Cuts[i].Message == message {
-			p.Cuts = append(p.Cuts[:i], p.Cuts[i+1:]...)
-			p.kinds[message], p.goesOut = Whole, nil
+		if p.Cuts[i].Message != message {
+			continue
+		}
+		p.goesOut = nil
+		if text, ok := p.texts[message]; ok && p.Cuts[i].Kind == Masked && p.was(message) == Pruned {
+			p.kinds[message], p.removed[message] = Pruned, p.forms.of[message].Removed
+			p.Cuts[i].Kind, p.Cuts[i].Text, p.Cuts[i].New = Pruned, text, message >= p.forms.lane
+			p.Cuts[i].Told = strings.Contains(text, p.Cuts[i].ID)
 			return
 		}
+		p.kinds[message], p.removed[message] = Whole, bill.Size{}
+		p.Cuts = append(p.Cuts[:i], p.Cuts[i+1:]...)
+		return
 	}
+}
+
+// New counts the cuts that this lane has not sent before.
+func (p *Plan) New() (n int) {
+	for _, c := range p.Cuts {
+		if c.New {
+			n++
+		}
+	}
+	return n
+}
+
+// KeepNew leaves out the cuts that this lane has not sent before: what goes out cannot be
+// remembered.
+func (p *Plan) KeepNew() {
+	for _, c := range slices.Clone(p.Cuts) {
+		if c.New {
+			p.Keep(c.Message)
+		}
+	}
+	p.Claim = 0
 }
 
 // Masked counts the results that stand masked.
@@ -129,21 +165,29 @@ func (p *Plan) Masked() int {
 
 // TokensSaved estimates how many tokens the cuts take from the request.
 func (p *Plan) TokensSaved() int {
-	saved := 0.0
+	var removed bill.Size
 	for _, c := range p.Cuts {
-		saved += p.size(c.Message, Whole) - p.size(c.Message, c.Kind)
+		removed = removed.Plus(p.removed[c.Message])
 	}
-	if s := p.before.Account.Scale; s > 0 {
-		saved *= s
-	}
-	return max(0, int(saved))
+	return max(0, int(p.before.Account.Scale.Count(removed)))
 }
 
-// BillRatio is what the conversation has cost so far, this request included, over what it would
-// have cost to pass everything through.
-func (p *Plan) BillRatio() float64 {
-	r := p.Record(nil)
-	return r.Account.Ratio()
+// Unclaimed takes back what was to be masked now at a cost: others have claimed what was to
+// cover it.
+func (p *Plan) Unclaimed() {
+	if p.Claim == 0 {
+		return
+	}
+	for i := range p.kinds {
+		if p.kinds[i] == Masked && p.was(i) != Masked {
+			p.kinds[i], p.removed[i] = p.was(i), bill.Size{}
+			if i < len(p.forms.of) {
+				p.removed[i] = p.forms.of[i].Removed
+			}
+		}
+	}
+	p.Claim, p.Cuts, p.goesOut = 0, nil, nil
+	p.makeCuts()
 }
 
 // Size is about how many bytes Append appends.
@@ -185,45 +229,86 @@ func (p *Plan) Append(dst []byte) []byte {
 	return append(dst, body[from:]...)
 }
 
-// unchanged is how many messages go out just as the record says they did.
+// unchanged is how many messages that were sent before go out as they did.
 func (p *Plan) unchanged() int {
-	for i := range p.sent {
+	for i := range p.forms.sent {
 		if p.kinds[i] != p.was(i) {
 			return i
 		}
 	}
-	return p.sent
+	return p.forms.sent
 }
 
-// Record is what is to be kept under the conversation's key when the plan has gone
+// goes is the request as it was decided.
+func (p *Plan) goes() bill.Request {
+	if p.goesOut == nil {
+		req := p.request(p.unchanged())
+		p.goesOut = &req
+	}
+	return *p.goesOut
+}
+
+// Record is what is to be kept under the lane and the conversation's key when the plan has gone
 // out; usage is nil where the provider's counts are not known yet, or never.
 func (p *Plan) Record(usage *bill.Usage) Record {
+	r := p.Unbooked()
+	r.Cached = r.Messages
+	before := r.Account
+	if usage == nil {
+		r.Account = before.Estimate(p.terms, p.goes())
+	} else {
+		r.Account = before.Settle(p.terms, p.goes(), *usage)
+	}
+	perToken := p.in.Prices.Input / 1e6
+	if perToken <= 0 {
+		perToken = 1
+	}
+	r.Bill.Spent += (r.Account.Spent - before.Spent) * perToken
+	r.Bill.Saved += (r.Account.Saved() - before.Saved()) * perToken
+	r.Account.Claimed += p.Claim
+	r.Account.Owed += p.debt()
+	// Booked amounts of one request are rough; what lost more than that goes on losing.
+	const rough = 0.02
+	if a := r.Account; len(r.Cuts) > 0 && a.Saved()-a.Owed < -(p.in.Masking.MaxLoss+rough)*a.Through() {
+		r.Off = true
+	}
+	return r
+}
+
+// Unbooked is what is to be kept of a request that has not been answered, or was refused: how
+// it went out, and what everything before it had cost.
+func (p *Plan) Unbooked() Record {
 	r := Record{
-		Messages: len(p.c.Messages), Time: p.in.Now, Model: p.c.modelKey(), Tools: p.c.tools,
-		Refetch: p.before.Refetch, Off: p.before.Off, Judged: p.in.Masking.KeepErrors,
+		Messages: len(p.c.Messages), Cached: p.forms.sent, Time: p.in.Now, Off: p.before.Off, Judged: p.in.Masking.KeepErrors,
+		Account: p.before.Account, Bill: p.before.Bill,
 	}
 	if len(p.Cuts) > 0 {
 		r.Cuts = make([]Sent, 0, len(p.Cuts))
 	}
 	for _, cut := range p.Cuts {
-		r.Cuts = append(r.Cuts, Sent{cut.Message, cut.Kind, cut.ID})
-		if cut.Kind == Masked && !cut.New && !p.before.Judged {
+		r.Cuts = append(r.Cuts, Sent{cut.Message, cut.Kind, cut.ID, p.removed[cut.Message]})
+		if cut.Kind == Masked && p.was(cut.Message) == Masked && !p.before.Judged {
 			r.Judged = false // it was masked before, and nobody knows by which rules
 		}
 	}
-	if p.goesOut == nil {
-		req := p.request(p.unchanged())
-		p.goesOut = &req
-	}
-	if usage == nil {
-		r.Account = p.before.Account.Estimate(p.rates, *p.goesOut)
-	} else {
-		r.Account = p.before.Account.Settle(p.rates, *p.goesOut, *usage)
-	}
-	// Booked amounts of one request are rough; what lost more than that goes on losing.
-	const rough = 0.02
-	if len(r.Cuts) > 0 && r.Account.Spent > (1+p.in.Masking.MaxLoss+rough)*r.Account.Through {
-		r.Off = true
-	}
 	return r
+}
+
+// debt is what it costs that results were fetched again: to write them, to read them for a while, and
+// the request where it was made for that alone.
+func (p *Plan) debt() float64 {
+	if p.owed == 0 || !p.terms.Known() {
+		return 0
+	}
+	const reads = 5
+	cost := p.owed * (p.terms.Write + reads*p.terms.Read)
+	if p.again {
+		cost += p.terms.Read * p.before.Account.Size(p.goes())
+	}
+	return cost
+}
+
+// Learned is what the answer has taught about the provider's model, on top of what was known.
+func (p *Plan) Learned(usage bill.Usage) bill.Learned {
+	return p.before.Account.Teach(p.in.Learned, p.terms, p.goes(), usage)
 }

@@ -27,127 +27,155 @@ func turn(i int) []string {
 	return []string{fmt.Sprintf("a:id%d", i), fmt.Sprintf("t:id%d=%s", i, strings.Repeat(fmt.Sprintf("line of turn %d\n", i), 400))}
 }
 
+// known is a past in which a record was left at a time, and caches are known to be cold after 301 seconds.
+func known(r *Record, at int64) Past {
+	p := Past{Record: r, Alone: true, Learned: bill.Learned{Cold: 301}}
+	if r != nil {
+		p.Touched = at
+	}
+	return p
+}
+
 // sent sends a conversation and returns the plan and what is kept of it.
-func sent(t *testing.T, words []string, r *Record, prices bill.Prices, now int64) (*Plan, *Record) {
+func sent(t *testing.T, words []string, past Past, prices bill.Prices, now int64) (*Plan, *Record) {
 	t.Helper()
 	c, err := Read(talk(words...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Decide(Input{Conversation: c, Masking: Default(), Record: r, Prices: prices, Now: now})
+	p := Decide(Input{Conversation: c, Masking: Default(), Past: past, Prices: prices, Now: now})
 	rec := p.Record(nil)
 	return p, &rec
 }
 
-func TestPricedMasksWhenTheCacheIsColdAnyway(t *testing.T) {
+func TestPricedMasksWhenTheCacheIsKnownToBeCold(t *testing.T) {
 	words := run(12)
-	_, before := sent(t, words[:len(words)-2], nil, claude, 1000)
-	before.Cuts = nil // as if it had grown with everything whole
+	_, before := sent(t, words[:len(words)-2], Past{}, claude, 1000)
+	if len(before.Cuts) > 0 {
+		t.Fatal("a conversation never seen is not taken as sent whole")
+	}
+	unproven := known(before, 1000)
+	unproven.Learned = bill.Learned{}
+	longer := known(before, 1000)
+	longer.Learned = bill.Learned{Warm: 900, Cold: 1200}
+	other := Past{Sibling: before, Alone: true} // of another lane
+	shared := other
+	shared.Touched, shared.Alone = 999, false
+	hour := known(before, 1000)
+	hour.Learned = bill.Learned{Cold: 4000}
 	for name, c := range map[string]struct {
-		record *Record
+		past   Past
 		prices bill.Prices
 		now    int64
-		words  []string
 		masked int
 	}{
-		"a warm cache is left alone":                   {before, claude, 1100, words, 0},
-		"just within the time to live":                 {before, claude, 1300, words, 0},
-		"idle for longer than the time to live":        {before, claude, 1301, words, 4},
-		"a conversation never seen":                    {nil, claude, 1100, words, 4},
-		"the same without prices":                      {nil, bill.Prices{}, 1100, words, 4},
-		"without prices a warm cache is left alone":    {before, bill.Prices{}, 1100, words, 0},
-		"without prices an hour is cold":               {before, bill.Prices{}, 1000 + 3601, words, 4},
-		"without a cache everything old is masked":     {before, bill.Prices{Input: 1}, 1100, words, 4},
-		"a record of a longer conversation is no help": {&Record{Messages: 99}, claude, 1100, words, 4},
+		"a warm cache is left alone":                             {known(before, 1000), claude, 1100, 0},
+		"just within the time to live":                           {known(before, 1000), claude, 1300, 0},
+		"clocks differ":                                          {known(before, 1000), claude, 1331, 0},
+		"idle for longer than the time to live":                  {known(before, 1000), claude, 1400, 4},
+		"nobody has seen a cache of this kind go cold":           {unproven, claude, 1400, 0},
+		"this kind has been seen warm for longer":                {longer, claude, 1400, 0},
+		"a conversation never seen":                              {Past{}, claude, 1100, 0},
+		"the same without prices":                                {Past{}, bill.Prices{}, 1100, 0},
+		"without prices a warm cache is left alone":              {known(before, 1000), bill.Prices{}, 1100, 0},
+		"without prices an hour is cold":                         {hour, bill.Prices{}, 1000 + 5000, 4},
+		"without a cache everything old is masked":               {known(before, 1000), bill.Prices{Input: 1}, 1100, 4},
+		"a record of a longer conversation is no help":           {Past{Record: &Record{Messages: 99}}, claude, 1100, 0},
+		"the first request of a lane":                            {other, claude, 1100, 4},
+		"the first of a lane whose cache may be that of another": {shared, claude, 1100, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := sent(t, c.words, c.record, c.prices, c.now)
+			p, _ := sent(t, words, c.past, c.prices, c.now)
 			if p.Masked() != c.masked {
 				t.Errorf("%d masked, want %d", p.Masked(), c.masked)
 			}
 		})
 	}
-	t.Run("another model", func(t *testing.T) {
-		other := *before
-		other.Model = Key{}
-		if p, _ := sent(t, words, &other, claude, 1100); p.Masked() != 4 {
-			t.Errorf("%d masked, want 4", p.Masked())
-		}
-	})
-	t.Run("other tools", func(t *testing.T) {
-		other := *before
-		other.Tools = Key{}
-		if p, _ := sent(t, words, &other, claude, 1100); p.Masked() != 4 {
-			t.Errorf("%d masked, want 4", p.Masked())
-		}
-	})
 }
 
-func TestPricedWhenTheClientRewroteHistory(t *testing.T) {
+func TestALaneSendsWhatItHasNotSentAsAnotherDid(t *testing.T) {
+	words := run(12)
+	own := &Record{Messages: 5, Cached: 5} // two turns
+	sibling := &Record{Messages: len(words) - 2, Cached: len(words) - 2, Cuts: []Sent{{Message: 2, Kind: Masked, ID: "a"}, {Message: 6, Kind: Masked, ID: "b"}}}
+	p, rec := sent(t, words, Past{Record: own, Sibling: sibling, Touched: 1000}, claude, 1001)
+	if len(p.Cuts) != 1 || p.Cuts[0].Message != 6 || !p.Cuts[0].New {
+		t.Errorf("cuts %+v, want only what this lane has not sent whole", p.Cuts)
+	}
+	if len(rec.Cuts) != 1 {
+		t.Errorf("the record keeps %+v", rec.Cuts)
+	}
+}
+
+func TestWhatIsNotKnownToHaveBeenSentIsTakenAsWarm(t *testing.T) {
 	early := append(run(3), "u:"+strings.Repeat("what was said since ", 2000))
-	_, rec := sent(t, early, nil, claude, 1000)
+	_, rec := sent(t, early, Past{}, claude, 1000)
 	words := append([]string{}, early...)
 	for i := 3; i < 12; i++ {
 		words = append(words, turn(i)...)
 	}
-	p, _ := sent(t, words, rec, claude, 1001)
-	if len(p.Cuts) != 1 || p.Cuts[0].Message <= len(early) {
-		t.Errorf("cuts %+v, want the one that is old and was never sent", p.Cuts)
+	if p, _ := sent(t, words, known(rec, 1000), claude, 1001); len(p.Cuts) != 0 {
+		t.Errorf("cuts %+v of messages that may have gone past us", p.Cuts)
 	}
 }
 
-func TestAResultOnceMaskedStaysMasked(t *testing.T) {
+// maskedRun is a conversation of twelve turns of which four stand masked.
+func maskedRun(t *testing.T) ([]string, *Plan, *Record) {
+	t.Helper()
 	words := run(12)
-	first, rec := sent(t, words, nil, claude, 1000)
-	if first.Masked() != 4 {
-		t.Fatalf("%d masked, want 4", first.Masked())
+	_, before := sent(t, words[:len(words)-2], Past{}, claude, 1000)
+	p, rec := sent(t, words, known(before, 1000), claude, 2000)
+	if p.Masked() != 4 {
+		t.Fatalf("%d masked, want 4", p.Masked())
 	}
-	later := append(append(words, turn(12)...), turn(13)...)
-	second, _ := sent(t, later, rec, claude, 1010)
-	if len(second.Cuts) < 4 {
-		t.Fatalf("%d cuts, want at least 4", len(second.Cuts))
-	}
-	for i := range 4 {
-		if a, b := first.Cuts[i], second.Cuts[i]; a.Message != b.Message || a.Text != b.Text || b.New {
-			t.Errorf("cut %+v became %+v", a, b)
+	return words, p, rec
+}
+
+func TestAResultOnceMaskedStaysMasked(t *testing.T) {
+	words, first, rec := maskedRun(t)
+	for name, later := range map[string][]string{
+		"more turns":                     append(append(words, turn(12)...), turn(13)...),
+		"a user's word behind a result":  append(words, "u:stop, look at this first"),
+		"the same request again":         words,
+		"an id again, with another tool": append(append(append(words, turn(12)...), turn(13)...), "a:id0@other", "t:id0=x"),
+	} {
+		second, _ := sent(t, later, known(rec, 2000), claude, 2010)
+		if len(second.Cuts) < 4 {
+			t.Fatalf("%s: %d cuts, want at least 4", name, len(second.Cuts))
 		}
-	}
-	// Even where the id comes again, with another tool.
-	later = append(later, "a:id0@other", "t:id0=x")
-	third, _ := sent(t, later, rec, claude, 1020)
-	if a, b := first.Cuts[0], third.Cuts[0]; a.Message != b.Message || a.Text != b.Text {
-		t.Errorf("cut %+v became %+v", a, b)
+		for i := range 4 {
+			if a, b := first.Cuts[i], second.Cuts[i]; a.Message != b.Message || a.Text != b.Text || b.New {
+				t.Errorf("%s: cut %+v became %+v", name, a, b)
+			}
+		}
 	}
 }
 
 func TestAConversationThatLosesIsLeftAlone(t *testing.T) {
-	words := run(12)
-	_, rec := sent(t, words, nil, claude, 1000)
-	rec.Account.Spent = 2 * rec.Account.Through
-	p, rec := sent(t, append(words, turn(12)...), rec, claude, 1010)
+	words, _, rec := maskedRun(t)
+	rec.Account.Kept = -0.5 * rec.Account.Spent
+	p, rec := sent(t, append(words, turn(12)...), known(rec, 2000), claude, 2010)
 	if !rec.Off {
 		t.Fatal("still on")
 	}
 	standing := p.Masked()
-	if p, _ = sent(t, append(append(words, turn(12)...), turn(13)...), rec, claude, 9999); p.Masked() != standing {
+	if p, _ = sent(t, append(append(words, turn(12)...), turn(13)...), known(rec, 2010), claude, 9999); p.Masked() != standing {
 		t.Errorf("%d masked, %d before it was left alone", p.Masked(), standing)
 	}
 }
 
 func TestWhatIsFetchedAgainIsDebited(t *testing.T) {
-	words := run(12)
-	_, rec := sent(t, words, nil, claude, 1000)
+	words, _, rec := maskedRun(t)
 	other := append(append([]string{}, words...), "a:new", "t:new="+strings.Repeat("another text\n", 460))
 	same := append(append([]string{}, words...), "a:new", strings.Replace(turn(0)[1], "t:id0", "t:new", 1))
 	back := append(append([]string{}, words...), "a:new@pruner__recover_text", strings.Replace(turn(0)[1], "t:id0", "t:new", 1))
-	_, a := sent(t, other, rec, claude, 1010)
-	_, b := sent(t, same, rec, claude, 1010)
-	_, c := sent(t, back, rec, claude, 1010)
-	if a.Account.Ratio() >= b.Account.Ratio() || b.Account.Ratio() >= c.Account.Ratio() {
-		t.Errorf("ratios %v new, %v the same again, %v recovered: want them to rise", a.Account.Ratio(), b.Account.Ratio(), c.Account.Ratio())
+	_, a := sent(t, other, known(rec, 2000), claude, 2010)
+	_, b := sent(t, same, known(rec, 2000), claude, 2010)
+	_, c := sent(t, back, known(rec, 2000), claude, 2010)
+	if a.Account.Owed != 0 || b.Account.Owed <= 0 || c.Account.Owed <= b.Account.Owed {
+		t.Errorf("owed %v new, %v the same again, %v recovered: want them to rise", a.Account.Owed, b.Account.Owed, c.Account.Owed)
 	}
-	if b.Refetch == 0 || a.Refetch != 0 {
-		t.Errorf("Refetch %v and %v", a.Refetch, b.Refetch)
+	if pa, pc := a.Account.Purse(0, 0), c.Account.Purse(0, 0); pc >= pa {
+		t.Errorf("%v may be spent after a recovery, %v without", pc, pa)
 	}
 }
 
@@ -171,10 +199,10 @@ func TestKeysFindTheLongestKnownPrefix(t *testing.T) {
 			t.Errorf("place %d has number %d", len(places)-1, i)
 		}
 	}
-	if fmt.Sprint(got) != "[6 3 1]" {
-		t.Errorf("Places = %v, want the whole and where answers begin", got)
+	if fmt.Sprint(got) != "[6 5 4 3 2 1]" {
+		t.Errorf("Places = %v, want every beginning, the longest first", got)
 	}
-	if places[1].Key != key("u:q", "a:1", "t:1=A") || places[2].Key != key("u:q") {
+	if places[3].Key != key("u:q", "a:1", "t:1=A") || places[5].Key != key("u:q") {
 		t.Error("a beginning has another key than the conversation that it is")
 	}
 	same := `raw:{"role":"user","cache_control":{"type":"ephemeral"},"content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}`
@@ -204,6 +232,21 @@ func TestSteppedMovesInSteps(t *testing.T) {
 	}
 }
 
+// What a client sends back as we masked it is left.
+func TestPlaceholdersSentBackAreLeft(t *testing.T) {
+	for _, strategy := range []string{Sliding, Stepped, Priced} {
+		s := Default()
+		s.Strategy, s.WindowTurns, s.StepTurns = strategy, 2, 1
+		s.PlaceholderTemplate = "[gone: {tool_call_id} {original_chars} {tool_name}]"
+		_, once := decideWith(t, talk(run(6)...), s, nil, bill.Prices{Input: 1}, nil)
+		body := once.Append(nil)
+		again, second := decideWith(t, body, s, nil, bill.Prices{Input: 1}, nil)
+		if once.Masked() == 0 || string(again) != string(body) || second.Masked() != 0 {
+			t.Errorf("%s: %d masked, then %d of what had been masked", strategy, once.Masked(), second.Masked())
+		}
+	}
+}
+
 func TestShortResultsAreLeft(t *testing.T) {
 	for _, strategy := range []string{Stepped, Priced} {
 		s := Default()
@@ -215,7 +258,7 @@ func TestShortResultsAreLeft(t *testing.T) {
 }
 
 func TestRecordSurvivesItsForm(t *testing.T) {
-	_, rec := sent(t, run(12), nil, claude, 1000)
+	_, _, rec := maskedRun(t)
 	b, err := rec.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -171,7 +171,7 @@ func decideWith(t failer, body []byte, s Settings, r *Record, prices bill.Prices
 		t.Fatalf("Read: %v", err)
 	}
 	p := Decide(Input{
-		Conversation: c, Masking: s, Record: r, Prices: prices, Pruned: pruned,
+		Conversation: c, Masking: s, Past: Past{Record: r}, Prices: prices, Pruned: pruned,
 		ID: func(text string) string { return fmt.Sprintf("prn_%026d", len(text)) },
 	})
 	return p.Append(nil), p
@@ -240,7 +240,7 @@ func request(
 		}
 	}
 	pruned := map[int]string{}
-	for _, job := range c.Jobs(pruning, r) {
+	for _, job := range c.Jobs(pruning, Past{Record: r}) {
 		text, ok := frozen[job.Key]
 		if !ok && !job.Fresh {
 			t.Fatalf("message %d was pruned before, and its bytes are asked for under another key", job.Message)
@@ -254,11 +254,11 @@ func request(
 			pruned[job.Message] = text
 		}
 	}
-	p := Decide(Input{Conversation: c, Masking: s, Record: r, Prices: prices, Pruned: pruned, ID: func(string) string { return someID }})
+	p := Decide(Input{Conversation: c, Masking: s, Past: Past{Record: r}, Prices: prices, Pruned: pruned, ID: func(string) string { return someID }})
 	var usage *bill.Usage
 	if tells {
-		req := p.request(p.unchanged())
-		usage = &bill.Usage{Input: req.Sent.Total + 100, Cached: bill.Cacheable(req.Sent.Cached), Told: true}
+		req := p.goes()
+		usage = &bill.Usage{Input: p.before.Account.Size(req) + 100, Told: true}
 	}
 	rec := p.Record(usage)
 	b, err := rec.AppendBinary(nil)
@@ -285,7 +285,7 @@ func FuzzDecide(f *testing.F) {
 		s.WindowTurns, s.StepTurns, s.Recover = 1, 1, RecoverHint
 		p := Pruning{Enabled: true, MinChars: 50, TargetChars: 20, MaxPruneRatio: 0.9}
 		pruned := map[int]string{}
-		for _, job := range c.Jobs(p, nil) {
+		for _, job := range c.Jobs(p, Past{}) {
 			if text, ok := c.Prune(p, job, someID, nil); ok {
 				pruned[job.Message] = text
 			}
@@ -300,13 +300,13 @@ func FuzzDecide(f *testing.F) {
 		}
 		rec := plan.Record(&bill.Usage{Input: 10})
 		if len(c.Messages) > 0 {
-			Decide(Input{Conversation: c, Masking: s, Pruned: pruned, Record: &rec})
+			Decide(Input{Conversation: c, Masking: s, Pruned: pruned, Past: Past{Record: &rec}})
 		}
 	})
 }
 
 func FuzzRecord(f *testing.F) {
-	r := Record{Messages: 9, Time: 5, Cuts: []Sent{{1, Pruned, "prn_A"}, {4, Masked, "prn_B"}}, Off: true}
+	r := Record{Messages: 9, Time: 5, Cuts: []Sent{{1, Pruned, "prn_A", bill.Size{Tokens: 7}}, {4, Masked, "prn_B", bill.Size{Signs: 1}}}, Off: true}
 	b, _ := r.AppendBinary(nil)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {

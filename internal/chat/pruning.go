@@ -18,22 +18,14 @@ type Job struct {
 }
 
 // Jobs lists the results that go out pruned. Those already sent are pruned if they were
-// then, the others if they are big. A result that says the same as an earlier one was
-// asked for again and passes whole, and so does what a recovery has brought back.
-func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
-	sent, off := 0, false
-	pruned := make(map[int]bool) // of those already sent
-	if r != nil && r.Messages <= len(c.Messages) {
-		sent, off = r.Messages, r.Off
-		for _, cut := range r.Cuts {
-			if cut.Kind == Pruned {
-				pruned[cut.Message] = true
-			}
-		}
-	}
-	if (!s.Enabled || off) && len(pruned) == 0 {
-		return nil
-	}
+// then; what is not known to have been sent pruned was sent whole. Of the others, all that
+// come behind the last answer, the big ones are pruned. A result that says the same as an
+// earlier one was asked for again and passes whole, and so does what a recovery has brought
+// back.
+func (c *Conversation) Jobs(s Pruning, past Past) []Job {
+	forms := c.formsOf(past)
+	off := past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
+	known := max(len(forms.of), c.answered())
 	var jobs []Job
 	var found *results
 	said := make(map[digest]bool)
@@ -44,8 +36,8 @@ func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
 		}
 		again := said[m.said]
 		said[m.said] = true
-		if i < sent {
-			if pruned[i] {
+		if i < known {
+			if i < len(forms.of) && forms.of[i].Kind == Pruned {
 				jobs = append(jobs, Job{i, c.key(i + 1), false})
 			}
 			continue
@@ -57,11 +49,17 @@ func (c *Conversation) Jobs(s Pruning, r *Record) []Job {
 			f := findResults(c)
 			found = &f
 		}
-		if !isRecovery(found.of[i].sinceName) {
+		if !c.isRecovered(i, found.of[i].sinceName) {
 			jobs = append(jobs, Job{i, c.key(i + 1), true})
 		}
 	}
 	return jobs
+}
+
+// isRecovered tells whether a result is what a recovery has brought back: by its tool, or by
+// what it says of itself.
+func (c *Conversation) isRecovered(i int, tool string) bool {
+	return isRecovery(tool)
 }
 
 // isRecovery tells the tools that bring an original back, by how their names end:

@@ -24,7 +24,7 @@ func jobs(t *testing.T, s Pruning, r *Record, words ...string) (*Conversation, [
 		t.Fatal(err)
 	}
 	var at []int
-	for _, j := range c.Jobs(s, r) {
+	for _, j := range c.Jobs(s, Past{Record: r}) {
 		at = append(at, j.Message)
 	}
 	return c, at
@@ -43,18 +43,19 @@ func TestJobs(t *testing.T) {
 		words    []string
 		want     string
 	}{
-		"a big result":                            {on, nil, []string{"u:q", "a:1", "t:1=" + big}, "[2]"},
-		"a result that the model has answered":    {on, nil, []string{"u:q", "a:1", "t:1=" + big, "a:", "u:x"}, "[2]"},
-		"a short one passes":                      {on, nil, []string{"u:q", "a:1", "t:1=" + strings.Repeat("x", 7999)}, "[]"},
-		"switched off":                            {off, nil, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
-		"the same asked for again passes":         {on, nil, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + big, "a:3", "t:3=" + other}, "[2 6]"},
-		"what a recovery brought passes":          {on, nil, []string{"u:q", "a:1@mcp__pruner__recover_text", "t:1=" + big}, "[]"},
-		"so does a search in an original":         {on, nil, []string{"u:q", "a:1@pruner::search_text", "t:1=" + big}, "[]"},
-		"what was sent whole stays whole":         {on, &Record{Messages: 3}, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + other}, "[4]"},
-		"what was sent pruned stays pruned":       {off, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Pruned}}}, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + other}, "[2]"},
-		"what is masked needs no pruning":         {on, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Masked}}}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
-		"a conversation that loses is left alone": {on, &Record{Messages: 1, Off: true}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
-		"a list of parts passes":                  {on, nil, []string{"u:q", "a:1", `raw:{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":` + quote(big) + `}]}`}, "[]"},
+		"a big result": {on, nil, []string{"u:q", "a:1", "t:1=" + big}, "[2]"},
+		"a result that was answered was sent whole": {on, nil, []string{"u:q", "a:1", "t:1=" + big, "a:", "u:x"}, "[]"},
+		"a short one passes":                        {on, nil, []string{"u:q", "a:1", "t:1=" + strings.Repeat("x", 7999)}, "[]"},
+		"switched off":                              {off, nil, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
+		"the same asked for again passes":           {on, nil, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + big, "a:3", "t:3=" + other}, "[6]"},
+		"and so does what comes twice at once":      {on, nil, []string{"u:q", "a:1,2", "t:1=" + big, "t:2=" + big}, "[2]"},
+		"what a recovery brought passes":            {on, nil, []string{"u:q", "a:1@mcp__pruner__recover_text", "t:1=" + big}, "[]"},
+		"so does a search in an original":           {on, nil, []string{"u:q", "a:1@pruner::search_text", "t:1=" + big}, "[]"},
+		"what was sent whole stays whole":           {on, &Record{Messages: 3}, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + other}, "[4]"},
+		"what was sent pruned stays pruned":         {off, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Pruned}}}, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + other}, "[2]"},
+		"what is masked needs no pruning":           {on, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Masked}}}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
+		"a conversation that loses is left alone":   {on, &Record{Messages: 1, Off: true}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
+		"a list of parts passes":                    {on, nil, []string{"u:q", "a:1", `raw:{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":` + quote(big) + `}]}`}, "[]"},
 	} {
 		if _, got := jobs(t, c.settings, c.record, c.words...); fmt.Sprint(got) != c.want {
 			t.Errorf("%s: jobs %v, want %s", name, got, c.want)
@@ -81,7 +82,7 @@ func TestPrune(t *testing.T) {
 			if len(at) != 1 {
 				t.Fatalf("jobs at %v", at)
 			}
-			job := conv.Jobs(s, nil)[0]
+			job := conv.Jobs(s, Past{})[0]
 			out, ok := conv.Prune(s, job, someID, nil)
 			again, _ := conv.Prune(s, job, someID, nil)
 			if !ok || out != again {
@@ -98,12 +99,12 @@ func TestPrune(t *testing.T) {
 			if _, ok := conv.Prune(s, job, someID, func() bool { return true }); ok {
 				t.Error("pruned although time was up")
 			}
-			body, plan := decideWith(t, talk("u:find it", call, "t:1="+c.text), Default(), nil, claude, map[int]string{2: out})
+			body, plan := decideWith(t, talk("u:"+strings.Repeat("find it ", 1000), call, "t:1="+c.text), Default(), nil, claude, map[int]string{2: out})
 			if len(plan.Cuts) != 1 || plan.Cuts[0].Kind != Pruned || !strings.Contains(string(body), markerStart) {
 				t.Errorf("cuts %+v", plan.Cuts)
 			}
-			if plan.TokensSaved() <= 0 || plan.BillRatio() >= 1 {
-				t.Errorf("saves %d tokens, ratio %v", plan.TokensSaved(), plan.BillRatio())
+			if plan.TokensSaved() <= 0 || plan.Record(nil).Bill.Ratio() >= 1 {
+				t.Errorf("saves %d tokens, ratio %v", plan.TokensSaved(), plan.Record(nil).Bill.Ratio())
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"secateur/internal/rawjson"
+	"secateur/internal/tokens"
 )
 
 // MaxDepth is how many containers a request may have within each other.
@@ -19,8 +20,8 @@ type Conversation struct {
 
 	list  int      // where in Body the list of messages starts: the offsets in Messages count from there
 	model span     // of the model's value, quotes included; empty where there is none
-	tools Key      // of all that stands before the messages in a provider's prompt
-	extra int      // characters of that
+	tools Key      // of all else that a provider may keep its caches apart by
+	extra size     // of that
 	chain []digest // of every beginning, from that of none of the messages to that of all; made when asked for
 }
 
@@ -46,7 +47,7 @@ type Message struct {
 	at      span   // the whole message
 	content span   // its content, where that is a string; else empty
 	text    span   // a string to quote from: the content, or its first text part
-	size    int    // characters that a provider is likely to count
+	size    size   // of what a provider is likely to count
 	digest  digest // of the message
 	said    digest // of its content
 }
@@ -74,7 +75,7 @@ func Read(body []byte) (*Conversation, error) {
 func ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, error) {
 	c := &Conversation{Body: body}
 	r := newReader(body)
-	tools := newDigest()
+	keyed := newDigest()
 	for r.enter(); ; {
 		name := r.name()
 		if name == nil {
@@ -95,15 +96,18 @@ func ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, erro
 		case "stream":
 			c.Stream = string(raw) == "true"
 		case "tools", "functions", "response_format":
-			tools.write(name)
-			tools.write(raw)
-			c.extra += len(raw)
+			keyed.write(name)
+			keyed.write(raw)
+			c.extra.add(estimate(raw, tokens.JSON))
+		case "reasoning_effort", "reasoning", "thinking", "verbosity", "service_tier", "tool_choice", "prompt_cache_key":
+			keyed.write(name) // some providers keep their caches apart by these
+			keyed.write(raw)
 		}
 	}
 	if err := r.end(); err != nil {
 		return nil, err
 	}
-	c.tools = tools.sum()
+	c.tools = keyed.sum()
 	return c, nil
 }
 
@@ -133,7 +137,7 @@ func (c *Conversation) readMessages(r *reader, begun func(list []byte) []Message
 		m.at = r.value()
 		d := newDigest()
 		d.write(m.at.of(r.doc))
-		m.digest, m.size = d, m.at.end-m.at.start
+		m.digest, m.size = d, estimate(m.at.of(r.doc), tokens.JSON)
 	}
 }
 
@@ -159,7 +163,7 @@ func (c *Conversation) makeRoom(r *reader) {
 // message without meaning another conversation: marks for the cache, and whether a
 // text stands alone or as the only part of a list.
 func (m *Message) read(r *reader) {
-	m.at.start, m.size = r.pos(), 8
+	m.at.start, m.size.tokens = r.pos(), overhead
 	d := newDigest()
 	for r.enter(); ; {
 		name := r.name()
@@ -191,13 +195,16 @@ func (m *Message) read(r *reader) {
 			if len(raw) > 0 && raw[0] == '"' {
 				m.CallID = r.shared(raw)
 			}
-			m.size += len(raw)
+			m.size.add(idSize(len(raw)))
 		default:
-			m.size += len(raw)
+			m.size.add(idSize(len(raw)))
 		}
 	}
 	m.at.end = r.pos()
 	m.digest = d
+	if m.content.end > 0 {
+		m.size.add(estimate(m.content.of(r.doc), kindOf(m.Role)))
+	}
 }
 
 func roleOf(raw []byte) Role {
@@ -222,7 +229,6 @@ func (m *Message) readContent(r *reader) {
 	case '"':
 		m.content, m.Chars = r.text()
 		m.text = m.content
-		m.size += m.Chars
 		d.write(m.content.of(r.doc))
 	case '[':
 		for r.list(); r.item(); {
@@ -239,12 +245,11 @@ func (m *Message) readPart(r *reader, d *digest) {
 		at := r.value()
 		d.write([]byte("part"))
 		d.write(at.of(r.doc))
-		m.size += min(at.end-at.start, maxMedia)
+		m.size.add(idSize(min(at.end-at.start, maxMedia)))
 		return
 	}
 	whole := span{start: r.pos()}
 	var text span
-	var chars int
 	isText := false
 	for r.enter(); ; {
 		name := r.name()
@@ -255,7 +260,7 @@ func (m *Message) readPart(r *reader, d *digest) {
 		case string(word) == "type":
 			isText = is(r.value().of(r.doc), "text")
 		case string(word) == "text" && r.peek() == '"':
-			text, chars = r.text()
+			text, _ = r.text()
 		default:
 			r.value()
 		}
@@ -263,11 +268,11 @@ func (m *Message) readPart(r *reader, d *digest) {
 	whole.end = r.pos()
 	if !isText || text.end == 0 {
 		d.write(whole.of(r.doc))
-		m.size += min(whole.end-whole.start, maxMedia)
+		m.size.add(idSize(min(whole.end-whole.start, maxMedia)))
 		return
 	}
 	d.write(text.of(r.doc))
-	m.size += chars
+	m.size.add(estimate(text.of(r.doc), tokens.Prose))
 	if m.text.end == 0 {
 		m.text = text
 	}
@@ -295,9 +300,9 @@ func (m *Message) readCalls(r *reader, d *digest) {
 			switch word := decoded(name); {
 			case string(word) == "id" && r.peek() == '"':
 				call.ID, hasID = r.shared(r.value().of(r.doc)), true
-				m.size += len(call.ID)
+				m.size.add(idSize(len(call.ID)))
 			case string(word) == "function" && r.peek() == '{':
-				m.size += call.readFunction(r)
+				m.size.add(idSize(call.readFunction(r)))
 			default:
 				r.value()
 			}

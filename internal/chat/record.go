@@ -10,28 +10,35 @@ import (
 	"secateur/internal/bill"
 )
 
-// Record is what was sent before: how the messages of one request went out, and
-// what the conversation had cost by then. It is kept under the key of that
+// Record is what was sent before: how the messages of one request went out in its lane, and
+// what the lane had cost by then. It is kept under the lane and the key of that
 // request's last message. A conversation that goes on from there finds it again,
 // and so does every branch of it.
 type Record struct {
-	Messages int   // how many the request had
-	Time     int64 // when it went out, Unix seconds
-	Model    Key
-	Tools    Key
+	Messages int    // how many the request had
+	Cached   int    // of these, how many the provider's cache may have: fewer where it was not answered
+	Time     int64  // when it went out, Unix seconds
 	Cuts     []Sent // in the order of the messages
-	Refetch  float64
-	Off      bool // rewriting has lost money here: nothing more is cut
-	Judged   bool // no result that went out masked reports an error
+	Off      bool   // rewriting has lost money here: nothing more is cut
+	Judged   bool   // no result that went out masked reports an error
 	Account  bill.Account
+	Bill     Bill
 }
 
 // Sent is a result that did not go out whole.
 type Sent struct {
 	Message int
 	Kind    Kind
-	ID      string // of its original
+	ID      string    // of its original
+	Removed bill.Size // of what was taken out
 }
+
+// Bill is what a conversation has cost so far, in all lanes that it came through, in dollars;
+// where the price of input is not known, in tokens.
+type Bill struct{ Spent, Saved float64 }
+
+// Ratio is what was spent over what passing through would have cost.
+func (b Bill) Ratio() float64 { return bill.Ratio(b.Spent, b.Saved) }
 
 // Kind says what was done to a result.
 type Kind uint8
@@ -45,7 +52,7 @@ const (
 
 // recordVersion changes with the form below; a record of another version is as
 // good as none.
-const recordVersion = 1
+const recordVersion = 2
 
 const (
 	flagOff    = 1
@@ -57,9 +64,8 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	dst = slices.Grow(dst, 128+40*len(r.Cuts))
 	dst = append(dst, recordVersion)
 	dst = binary.AppendUvarint(dst, uint64(r.Messages)) //nolint:gosec // a count
+	dst = binary.AppendUvarint(dst, uint64(r.Cached))   //nolint:gosec // a count
 	dst = binary.AppendVarint(dst, r.Time)
-	dst = append(dst, r.Model[:]...)
-	dst = append(dst, r.Tools[:]...)
 	flags := byte(0)
 	if r.Off {
 		flags |= flagOff
@@ -71,12 +77,16 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	for _, f := range r.floats() {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(*f))
 	}
+	dst = binary.AppendUvarint(dst, uint64(r.Account.Last.Pieces)) //nolint:gosec // a count
 	dst = binary.AppendUvarint(dst, uint64(len(r.Cuts)))
 	last := 0
 	for _, c := range r.Cuts {
 		dst = binary.AppendUvarint(dst, uint64(c.Message-last)) //nolint:gosec // in the order of the messages
 		last = c.Message
 		dst = append(dst, byte(c.Kind))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Tokens))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Digits))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Signs))
 		dst = binary.AppendUvarint(dst, uint64(len(c.ID)))
 		dst = append(dst, c.ID...)
 	}
@@ -93,21 +103,21 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 		return errRecord
 	}
 	out.Messages = d.count(math.MaxInt32)
+	out.Cached = d.count(out.Messages)
 	out.Time = d.varint()
-	copy(out.Model[:], d.take(len(out.Model)))
-	copy(out.Tools[:], d.take(len(out.Tools)))
 	flags := d.byte()
 	out.Off, out.Judged = flags&flagOff != 0, flags&flagJudged != 0
 	for _, f := range out.floats() {
 		*f = d.float()
 	}
+	out.Account.Last.Pieces = d.count(math.MaxInt32)
 	n := d.count(len(d.b))
 	if n > 0 {
 		out.Cuts = make([]Sent, 0, n)
 	}
 	ids, last := string(d.b), 0 // one string for all
 	for range n {
-		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte())}
+		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte()), Removed: bill.Size{Tokens: d.float(), Digits: d.float(), Signs: d.float()}}
 		id := len(d.take(d.count(len(b))))
 		if d.bad || c.Message >= out.Messages || c.Kind > Masked {
 			return errRecord
@@ -126,7 +136,18 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 
 func (r *Record) floats() []*float64 {
 	a := &r.Account
-	return []*float64{&r.Refetch, &a.Spent, &a.Through, &a.Scale, &a.Hidden, &a.FirstOurs, &a.FirstTheirs}
+	all := []*float64{
+		&r.Bill.Spent, &r.Bill.Saved, &a.Spent, &a.Kept, &a.Cut.Tokens, &a.Cut.Digits, &a.Cut.Signs, &a.Owed, &a.Claimed,
+		&a.Last.Input, &a.Last.Removed.Tokens, &a.Last.Removed.Digits, &a.Last.Removed.Signs,
+		&a.Scale.Guess.Tokens, &a.Scale.Guess.Digits, &a.Scale.Guess.Signs,
+	}
+	for i := range a.Scale.Products {
+		all = append(all, &a.Scale.Products[i])
+	}
+	for i := range a.Scale.Counted {
+		all = append(all, &a.Scale.Counted[i])
+	}
+	return all
 }
 
 // decoder takes a record apart; once something is missing it is bad for good.
@@ -193,22 +214,15 @@ type Place struct {
 // Key names the whole conversation: what this request sends is kept under it.
 func (c *Conversation) Key() Key { return c.key(len(c.Messages)) }
 
-// Places are where earlier requests of this conversation have left their records,
-// the longest first. A request ends where the assistant's answer begins.
+// Places are where earlier requests of this conversation may have left their records, the
+// longest first. A request ends with any message: most end where an answer begins, but a
+// client may also drop the answer, or say something more.
 func (c *Conversation) Places() iter.Seq2[int, Place] {
 	return func(yield func(int, Place) bool) {
-		if !yield(0, Place{c.Key(), len(c.Messages)}) {
-			return
-		}
-		n := 1
-		for i := len(c.Messages) - 1; i > 0; i-- {
-			if c.Messages[i].Role != Assistant {
-				continue
-			}
-			if !yield(n, Place{c.key(i), i}) {
+		for i := len(c.Messages); i > 0; i-- {
+			if !yield(len(c.Messages)-i, Place{c.key(i), i}) {
 				return
 			}
-			n++
 		}
 	}
 }

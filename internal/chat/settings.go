@@ -20,6 +20,7 @@ type Settings struct {
 	Strategy            string  `toml:"strategy" json:"strategy"`                         // one of the constants below
 	StepTurns           int     `toml:"step_turns" json:"step_turns"`                     // of stepped: how many turns the boundary moves at a time
 	MaxLoss             float64 `toml:"max_loss" json:"max_loss"`                         // of priced: 0.05 lets a conversation cost five percent more than passing through
+	LongMaxLoss         float64 `toml:"long_max_loss" json:"long_max_loss"`               // of priced: the same for conversations of 50 tool turns and more
 	Recover             string  `toml:"recover" json:"recover"`                           // what a placeholder says about getting the original back
 }
 
@@ -63,6 +64,9 @@ func (s Settings) Validate() error {
 	}
 	if math.IsNaN(s.MaxLoss) || s.MaxLoss < 0 || s.MaxLoss > 10 {
 		errs = append(errs, fmt.Errorf("max_loss: %v is not between 0 and 10", s.MaxLoss))
+	}
+	if math.IsNaN(s.LongMaxLoss) || s.LongMaxLoss < 0 || s.LongMaxLoss > 10 {
+		errs = append(errs, fmt.Errorf("long_max_loss: %v is not between 0 and 10", s.LongMaxLoss))
 	}
 	if !strings.Contains(s.PlaceholderTemplate, "{tool_call_id}") {
 		errs = append(errs, errors.New("placeholder_template: must contain {tool_call_id}"))

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"secateur/internal/bill"
 	"strings"
 	"testing"
 )
@@ -274,7 +275,7 @@ func TestWhatWasMaskedByOtherRulesIsJudgedAgain(t *testing.T) {
 	priced.Strategy = Priced
 	pricedKeep := keep
 	pricedKeep.Strategy = Priced
-	body := talk("u:q", "a:1", "t:1=error: it broke "+strings.Repeat("x", 300), "a:2", "t:2="+strings.Repeat("y", 300), "a:3", "t:3=z", "a:")
+	body := talk("u:q", "a:1", "t:1=error: it broke "+strings.Repeat("so it did, ", 60), "a:2", "t:2="+strings.Repeat("all well, ", 60), "a:3", "t:3=z", "a:")
 	for name, c := range map[string]struct {
 		before []Settings
 		judged bool // the last record says so
@@ -292,7 +293,7 @@ func TestWhatWasMaskedByOtherRulesIsJudgedAgain(t *testing.T) {
 			}
 			var record *Record
 			for _, s := range c.before {
-				r := Decide(Input{Conversation: conv, Masking: s, Record: record}).Record(nil)
+				r := Decide(Input{Conversation: conv, Masking: s, Past: Past{Record: record}, Prices: bill.Prices{Input: 1}}).Record(nil)
 				if record = &r; !s.KeepErrors && len(r.Cuts) != 2 {
 					t.Fatalf("Cuts = %v, want two", r.Cuts)
 				}
@@ -300,7 +301,7 @@ func TestWhatWasMaskedByOtherRulesIsJudgedAgain(t *testing.T) {
 			if record != nil && record.Judged != c.judged {
 				t.Errorf("Judged = %v, want %v", record.Judged, c.judged)
 			}
-			if got := Decide(Input{Conversation: conv, Masking: keep, Record: record}).Masked(); got != 1 {
+			if got := Decide(Input{Conversation: conv, Masking: keep, Past: Past{Record: record}}).Masked(); got != 1 {
 				t.Errorf("Masked() = %d, want 1: the error is sent whole", got)
 			}
 		})
@@ -323,7 +324,7 @@ func TestWhatIsKeptWholeIsCountedWhole(t *testing.T) {
 	before := p.Record(nil)
 	p.Keep(p.Cuts[0].Message)
 	after := p.Record(nil)
-	if len(before.Cuts) != 2 || len(after.Cuts) != 1 || after.Account.Spent-before.Account.Spent < 500 {
+	if len(before.Cuts) != 2 || len(after.Cuts) != 1 || after.Account.Spent-before.Account.Spent < 400 {
 		t.Errorf("%d cuts cost %v, %d of them %v", len(before.Cuts), before.Account.Spent, len(after.Cuts), after.Account.Spent)
 	}
 }

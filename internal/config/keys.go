@@ -85,6 +85,7 @@ var keys = map[string]keyInfo{
 	"observation_masking.schema1.strategy":             {doc: "sliding masks whatever left the window; stepped only every step_turns; priced only where it lowers the bill.", enum: []string{"sliding", "stepped", "priced"}},
 	"observation_masking.schema1.step_turns":           {doc: "Strategy stepped: tool turns between two moves of the boundary.", least: new(1.0)},
 	"observation_masking.schema1.max_loss":             {doc: "Strategy priced: how far a conversation's bill may rise above passing through; 0.05 is five percent.", least: new(0.0), most: new(10.0)},
+	"observation_masking.schema1.long_max_loss":        {doc: "Strategy priced: the same for conversations of 50 tool turns and more, where max_loss is less.", least: new(0.0), most: new(10.0)},
 	"observation_masking.schema1.recover":              {doc: "hint: the placeholder also carries the id and how to get the result back.", enum: []string{"none", "hint"}},
 
 	"context_pruning":                 {doc: "Big tool results pruned once, when they first pass on their way to a model."},
@@ -209,7 +210,12 @@ var keys = map[string]keyInfo{
 	"prices.cached_input":  {doc: "Input tokens read from the cache. Left out: as input.", least: new(0.0)},
 	"prices.cache_write":   {doc: "Input tokens written to the cache. Left out: as input.", least: new(0.0)},
 	"prices.output":        {doc: "Output tokens.", least: new(0.0)},
-	"prices.cache_ttl_s":   {doc: "Seconds the provider's cache lives.", least: new(0.0)},
+	"prices.cache_ttl_s":   {doc: "Seconds the provider's cache lives unused. A longer life that answers show counts instead.", least: new(0.0)},
+
+	"prices.cache_min_tokens":   {doc: "Shorter prompts are not cached. 0: 1024.", least: new(0.0)},
+	"prices.cache_block_tokens": {doc: "A prompt is cached in blocks of so many tokens. 0: 128.", least: new(0.0)},
+	"prices.long_above_tokens":  {doc: "A longer prompt is dearer. 0: none is.", least: new(0.0)},
+	"prices.long_times":         {doc: "What all prices of such a prompt are multiplied with.", least: new(0.0)},
 }
 
 // infoOf is what keys says about a pattern; prices mean the same wherever they stand.

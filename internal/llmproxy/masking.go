@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"secateur/internal/bill"
 	"secateur/internal/chat"
 	"secateur/internal/originals"
 	"secateur/internal/rawjson"
@@ -16,11 +15,11 @@ import (
 
 // rewritten is what was made of a request.
 type rewritten struct {
-	conv   *chat.Conversation
-	plan   *chat.Plan   // nil: it goes out as it came
-	flight *flight      // nil where plan is
-	before bill.Account // of the conversation, without this request
-	pruned int          // results that go out pruned
+	plan   *chat.Plan // nil: it goes out as it came
+	lane   lane
+	past   chat.Past
+	flight *flight // nil where plan is
+	pruned int     // results that go out pruned
 }
 
 // rewrite gives the body that goes out, which is the caller's to release: the client's own bytes wherever nothing is to be
@@ -50,21 +49,23 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 			out, err = nil, fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	in := chat.Input{
-		Conversation: conv, Masking: x.p.opt.Masking, Prices: x.to.prices, Now: x.p.opt.Now().Unix(),
-		Record: x.recall(ctx, conv),
+	now := x.p.opt.Now().Unix()
+	lane := x.laneOf(conv)
+	past := lane.recall(ctx, conv)
+	plan := chat.Decide(chat.Input{
+		Past: past, Conversation: conv, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
+		Pruned: x.prune(ctx, conv, past),
 		ID:     func(text string) string { return originals.ID(x.tenant, text) },
-	}
-	var before bill.Account
-	if in.Record != nil {
-		before = in.Record.Account
-	}
-	in.Pruned = x.prune(ctx, conv, in.Record)
-	plan := chat.Decide(in)
+	})
 	plan.Model = x.to.model
+	if plan.Claim > 0 && !lane.claim(ctx, plan.Claim, past.Claims) {
+		plan.Unclaimed()
+	}
 	if err := x.keep(ctx, plan); err != nil {
 		return nil, err
 	}
+	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
+	x.remember(ctx, now)
 	out = body
 	if len(plan.Cuts) > 0 || x.to.model != "" && x.to.model != conv.Model {
 		out = grab(plan.Size())
@@ -73,10 +74,38 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 		body.hold()
 	}
 	sent := plan.Record(nil)
-	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Account.Ratio(), ids: unnamed(plan.Cuts)}
-	x.rewritten = rewritten{conv: conv, plan: plan, before: before, pruned: len(plan.Cuts) - x.effect.masked}
-	x.flight = x.p.flights.start(x.recordKey(conv.Key()), &sent) // the last that can go wrong
+	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Bill.Ratio(), ids: unnamed(plan.Cuts)}
+	x.pruned = len(plan.Cuts) - x.effect.masked
+	x.flight = x.p.flights.start(lane.record, &sent) // the last that can go wrong
 	return out, nil
+}
+
+// masking are the settings, less what needs a memory that we do not have.
+func (p *Proxy) masking() chat.Settings {
+	s := p.opt.Masking
+	if p.opt.Forgetful && s.Strategy == chat.Priced {
+		s.Enabled = false
+	}
+	return s
+}
+
+// remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
+// it goes out in that form from now on. What cannot be remembered is not cut.
+func (x *exchange) remember(ctx context.Context, now int64) {
+	if x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled {
+		return // what goes out hangs on the messages alone
+	}
+	err := x.lane.touch(ctx, x.past, now)
+	if fresh := x.plan.New(); err != nil || fresh > 0 {
+		if err == nil {
+			r := x.plan.Unbooked()
+			err = x.lane.keep(ctx, &r)
+		}
+		if err != nil {
+			x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
+			x.plan.KeepNew()
+		}
+	}
 }
 
 // unnamed lists the ids that the texts left behind do not tell, the newest first.
@@ -100,47 +129,20 @@ func (p *Proxy) trouble(ctx context.Context, what string, err error) {
 	p.opt.Log.ErrorContext(ctx, "conversation not rewritten", "what", what, "err", err)
 }
 
-// maxPlaces bounds how far back a record is looked for.
-const maxPlaces = 1024
-
-// recall finds what was sent before of this conversation: the record of its longest known beginning.
-func (x *exchange) recall(ctx context.Context, conv *chat.Conversation) *chat.Record {
-	p := x.p
-	for i, place := range conv.Places() {
-		if i == maxPlaces {
-			break
-		}
-		key := x.recordKey(place.Key)
-		if i > 0 { // one that is as long is no answer to ours, but the same request at the same time
-			if r := p.flights.find(ctx, key); r != nil {
-				return r
-			}
-		}
-		b, ok := p.opt.Records.Get(ctx, key)
-		if !ok {
-			continue
-		}
-		var r chat.Record
-		if err := r.UnmarshalBinary(b); err == nil && r.Messages == place.Messages {
-			return &r
-		}
-	}
-	return nil
-}
-
-func (x *exchange) recordKey(k chat.Key) string { return "record/" + x.tenant + "/" + k.String() }
-func (x *exchange) frozenKey(k chat.Key) string { return "frozen/" + x.tenant + "/" + k.String() }
-
 // maxPruneChars bounds what is pruned at all. What is longer passes whole, and stays so.
 const maxPruneChars = 2_000_000
 
 // prune gives the results that go out pruned, each in the form in which it first did. Where that is lost it is made
 // anew: the same text for the same goal comes out the same.
-func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, r *chat.Record) map[int]string {
+func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) map[int]string {
+	settings := x.p.opt.Pruning
+	if x.p.opt.Forgetful {
+		settings.Enabled = false
+	}
 	var pruned map[int]string
 	began := time.Now()
 	expired := func() bool { return ctx.Err() != nil || time.Since(began) > x.p.opt.PruneTime }
-	for _, job := range conv.Jobs(x.p.opt.Pruning, r) {
+	for _, job := range conv.Jobs(settings, past) {
 		key := x.frozenKey(job.Key)
 		text := ""
 		if b, ok := x.p.opt.Records.Get(ctx, key); ok {
@@ -148,11 +150,12 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, r *chat.R
 		} else if !expired() && conv.Messages[job.Message].Chars <= maxPruneChars {
 			original := conv.Text(job.Message)
 			id := originals.ID(x.tenant, original)
-			if text, ok = conv.Prune(x.p.opt.Pruning, job, id, expired); !ok {
+			if text, ok = conv.Prune(settings, job, id, expired); !ok {
 				continue
 			}
 			if err := x.p.opt.Records.Put(ctx, key, []byte(text)); err != nil {
-				x.p.opt.Log.DebugContext(ctx, "pruned text not kept", "err", err)
+				x.p.opt.Log.WarnContext(ctx, "pruned text cannot be remembered, the result goes out whole", "err", err)
+				continue
 			}
 		}
 		if text == "" {

@@ -190,37 +190,54 @@ func pruning() chat.Pruning {
 }
 
 func TestBigResultsArePrunedOnceAndFrozen(t *testing.T) {
-	for name, rec := range map[string]llmproxy.Records{"records kept": &records.Memory{}, "records lost": forgetful{}} {
-		t.Run(name, func(t *testing.T) {
-			p := counting(t)
-			px := newProxy(t, func(o *llmproxy.Options) { o.Pruning, o.Records = pruning(), rec }, one(p))
-			k := newTalk()
-			big := result(0, 200)
-			k.turn("read_file", `{"path":"line 77"}`, big)
-			px.post(t, k.request("m"))
-			first, _, _ := strings.Cut(string(p.last(t).body), `],"seed"`)
-			if len(first) > len(k.request("m"))/2 || !strings.Contains(first, originals.ID("", big)) {
-				t.Fatalf("the result was not pruned: %d bytes", len(first))
+	p := counting(t)
+	px := newProxy(t, func(o *llmproxy.Options) { o.Pruning = pruning() }, one(p))
+	k := newTalk()
+	big := result(0, 200)
+	k.turn("read_file", `{"path":"line 77"}`, big)
+	px.post(t, k.request("m"))
+	first, _, _ := strings.Cut(string(p.last(t).body), `],"seed"`)
+	if len(first) > len(k.request("m"))/2 || !strings.Contains(first, originals.ID("", big)) {
+		t.Fatalf("the result was not pruned: %d bytes", len(first))
+	}
+	if back, err := px.store.Get(t.Context(), "", originals.ID("", big)); err != nil || back != big {
+		t.Errorf("original: %v", err)
+	}
+	k.turn("read_file", `{"path":"again"}`, big)
+	k.turn("pruner__recover_text", `{"prune_id":"x"}`, result(1, 200))
+	got := px.post(t, k.request("m"))
+	second := string(p.last(t).body)
+	if !strings.HasPrefix(second, first) {
+		t.Error("what was sent pruned is sent otherwise now")
+	}
+	for i, text := range []string{big, result(1, 200)} {
+		if quoted, _ := json.Marshal(text); !strings.Contains(second, string(quoted)) {
+			t.Errorf("result %d does not pass whole", i)
+		}
+	}
+	if got.header.Get("X-Secateur-Masked") != "0" || got.header.Get("X-Secateur-Tokens-Saved") == "0" {
+		t.Errorf("headers = %v", got.header)
+	}
+}
+
+func TestWhatCannotBeRememberedIsNotCut(t *testing.T) {
+	for name, change := range map[string]func(*llmproxy.Options){
+		"the store takes nothing":         func(o *llmproxy.Options) { o.Records = forgetful{} },
+		"the store ends with the process": func(o *llmproxy.Options) { o.Forgetful = true },
+	} {
+		p := counting(t)
+		px := newProxy(t, func(o *llmproxy.Options) {
+			o.Pruning, o.Masking = pruning(), masking("priced")
+			o.Providers["main"] = llmproxy.Provider{BaseURL: p.URL, Prices: &bill.Prices{Input: 1}}
+			change(o)
+		}, one(p))
+		k := newTalk()
+		for i := range 12 {
+			k.turn("read_file", "{}", result(i, 200))
+			if px.post(t, k.request("m")); string(p.last(t).body) != k.request("m") {
+				t.Fatalf("%s: request %d did not go out as it came", name, i)
 			}
-			if back, err := px.store.Get(t.Context(), "", originals.ID("", big)); err != nil || back != big {
-				t.Errorf("original: %v", err)
-			}
-			k.turn("read_file", `{"path":"again"}`, big)
-			k.turn("pruner__recover_text", `{"prune_id":"x"}`, result(1, 200))
-			got := px.post(t, k.request("m"))
-			second := string(p.last(t).body)
-			if !strings.HasPrefix(second, first) {
-				t.Error("what was sent pruned is sent otherwise now")
-			}
-			for i, text := range []string{big, result(1, 200)} {
-				if quoted, _ := json.Marshal(text); !strings.Contains(second, string(quoted)) {
-					t.Errorf("result %d does not pass whole", i)
-				}
-			}
-			if got.header.Get("X-Secateur-Masked") != "0" || got.header.Get("X-Secateur-Tokens-Saved") == "0" {
-				t.Errorf("headers = %v", got.header)
-			}
-		})
+		}
 	}
 }
 
@@ -229,6 +246,9 @@ type forgetful struct{}
 
 func (forgetful) Get(context.Context, string) ([]byte, bool) { return nil, false }
 func (forgetful) Put(context.Context, string, []byte) error  { return errors.New("no") }
+func (forgetful) PutNew(context.Context, string, []byte) (bool, error) {
+	return false, errors.New("no")
+}
 
 // brokenRecords panics.
 type brokenRecords struct{ forgetful }

@@ -28,6 +28,7 @@ type Options struct {
 	Originals    originals.Store // may be nil only where nothing is masked or pruned
 	OriginalsTTL time.Duration   // how long they live unused; 0: unknown, so that they are renewed with every request
 	Records      Records         // may be nil only where nothing is masked or pruned
+	Forgetful    bool            // Records do not outlive this process: nothing is cut that a restart would send in another form
 
 	OwnToken     secret.Text        // what our own door asks for: it never reaches a provider
 	Admission    *admission.Control // nil: everyone may do everything
@@ -45,6 +46,7 @@ type Options struct {
 type Records interface {
 	Get(ctx context.Context, key string) ([]byte, bool)
 	Put(ctx context.Context, key string, value []byte) error
+	PutNew(ctx context.Context, key string, value []byte) (first bool, err error) // false where the key has a value
 }
 
 // DefaultPatience lets a model think as long as the usual clients wait.

@@ -51,6 +51,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		return
 	}
 	defer res.Body.Close()
+	x.readAhead(res)
 	x.effect.announce(res.Header)
 	a := answer{from: x.to.provider, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
 	if x.flight != nil {

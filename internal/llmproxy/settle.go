@@ -1,7 +1,9 @@
 package llmproxy
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"time"
 
@@ -17,6 +19,49 @@ func (x *exchange) meter(res *http.Response) *meter {
 		return newMeter(res)
 	}
 	return nil
+}
+
+// maxAhead is how much of an answer is read before its headers go out.
+const maxAhead = 64 << 10
+
+// readAhead reads a short JSON answer, whose usage then tells what the request has cost before its headers do. It comes
+// in one piece anyway.
+func (x *exchange) readAhead(res *http.Response) {
+	if x.plan == nil || len(x.plan.Cuts) == 0 || res.StatusCode/100 != 2 || !isType(res.Header, "application/json") || isEncoded(res.Header) ||
+		res.ContentLength > maxAhead {
+		return
+	}
+	head, err := io.ReadAll(io.LimitReader(res.Body, maxAhead))
+	body := res.Body
+	res.Body = &resumed{Reader: io.MultiReader(bytes.NewReader(head), &failed{err, body}), Closer: body}
+	if usage, ok := bill.ParseUsage(head); ok && err == nil && len(head) < maxAhead {
+		x.effect.ratio = x.told(&usage)
+	}
+}
+
+// resumed is a body whose beginning was read before.
+type resumed struct {
+	io.Reader
+	io.Closer
+}
+
+// failed reads on where reading has not failed before.
+type failed struct {
+	err  error
+	from io.Reader
+}
+
+func (f *failed) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.from.Read(p)
+}
+
+// told is the ratio that the conversation's bill has come to.
+func (x *exchange) told(usage *bill.Usage) float64 {
+	r := x.plan.Record(usage)
+	return r.Bill.Ratio()
 }
 
 // settle writes down what was sent and what it cost.
@@ -36,7 +81,7 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 		defer m.close()
 	}
 	if status/100 != 2 {
-		return // what was refused cost nothing, and may not have reached the cache
+		return // what was refused cost nothing; in which form it went out is written down
 	}
 	var usage *bill.Usage
 	if m != nil {
@@ -59,13 +104,15 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 			x.p.opt.Log.ErrorContext(ctx, "keeping the account panicked", "panic", v)
 		}
 	}()
-	r := x.plan.Record(usage)
-	perToken := x.to.prices.Input / 1e6
-	x.p.metrics.bill(x.to.provider, (r.Account.Spent-x.before.Spent)*perToken, (r.Account.Through-x.before.Through)*perToken)
+	before, r := x.plan.Unbooked(), x.plan.Record(usage)
+	if x.to.prices.Input > 0 {
+		spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
+		x.p.metrics.bill(x.to.provider, spent, spent+saved)
+	}
 	x.booked = &r
-	b, err := r.AppendBinary(nil)
-	if err == nil {
-		err = x.p.opt.Records.Put(ctx, x.recordKey(x.conv.Key()), b)
+	err := x.lane.keep(ctx, &r)
+	if err == nil && usage != nil {
+		err = x.lane.learn(ctx, x.past.Learned, x.plan.Learned(*usage))
 	}
 	if err != nil {
 		x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)

@@ -42,6 +42,9 @@ type File struct {
 // Values are spread over folders, each with its share of the room: to make room takes a look at one of them.
 const shardCount = 16
 
+// renewEvery bounds how long a value that is used counts as not used: what was not used for longest goes first.
+const renewEvery = time.Hour
+
 // shard is what a folder holds: counted by a look at it, kept up to date by this process's own writes.
 type shard struct {
 	mu     sync.Mutex // guards the fields below, and lets one look at a time
@@ -99,7 +102,7 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
 	if idle >= f.ttl {
 		return nil, false // left to the next look
 	}
-	if idle > f.ttl/16 {
+	if idle > min(f.ttl/16, renewEvery) {
 		now := time.Now()
 		if err := os.Chtimes(path, now, now); err != nil {
 			f.log.DebugContext(ctx, "record read but not renewed", "err", err)
@@ -116,13 +119,33 @@ func (f *File) Put(_ context.Context, key string, value []byte) error {
 	if size > f.maxBytes {
 		return ErrTooLarge
 	}
-	if err := f.write(name, content); err != nil {
+	if err := f.write(name, content, os.Rename); err != nil {
 		return fmt.Errorf("keep record: %w", err)
 	}
 	return f.account(name, size)
 }
 
-func (f *File) write(name string, content []byte) (err error) {
+// PutNew keeps a value for a key that has none, and tells whether it did. Of several
+// processes one is the first.
+func (f *File) PutNew(_ context.Context, key string, value []byte) (first bool, err error) {
+	name := nameOf(key)
+	content := seal(key, value)
+	err = f.write(name, content, func(temp, path string) error {
+		if err := os.Link(temp, path); err != nil {
+			return err
+		}
+		return os.Remove(temp)
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("keep record: %w", err)
+	}
+	return true, f.account(name, onDisk(int64(len(content))))
+}
+
+func (f *File) write(name string, content []byte, move func(temp, path string) error) (err error) {
 	folder := filepath.Dir(f.path(name))
 	temp, err := os.CreateTemp(folder, tempPrefix+"*") // for us alone: mode 0600
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +166,7 @@ func (f *File) write(name string, content []byte) (err error) {
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
-	return os.Rename(temp.Name(), f.path(name))
+	return move(temp.Name(), f.path(name))
 }
 
 func (f *File) path(name string) string { return filepath.Join(f.dir, name[:1], name) }

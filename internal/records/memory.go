@@ -59,13 +59,29 @@ func (m *Memory) Get(_ context.Context, key string) ([]byte, bool) {
 
 // Put keeps a copy of the value in place of any earlier one. What was not used for longest makes room.
 func (m *Memory) Put(_ context.Context, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.put(key, value)
+}
+
+// PutNew keeps a value for a key that has none, and tells whether it did.
+func (m *Memory) PutNew(_ context.Context, key string, value []byte) (first bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old := m.byKey[key]; old != nil && time.Now().Before(old.expires) {
+		return false, nil
+	}
+	err = m.put(key, value)
+	return err == nil, err
+}
+
+// put keeps a value; the lock is held.
+func (m *Memory) put(key string, value []byte) error {
 	e := &entry{key: key, value: append([]byte(nil), value...)}
 	limit := m.MaxBytes
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if old := m.byKey[key]; old != nil {
 		m.unlink(old)
 		m.forget(old)

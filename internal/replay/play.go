@@ -128,10 +128,11 @@ func (p *player) decide(
 	for _, place := range conv.Places() {
 		if r, ok := records[place.Key]; ok && r.Messages == place.Messages {
 			in.Record = &r
+			in.Touched, in.Alone = r.Time, true
 			break
 		}
 	}
-	for _, job := range conv.Jobs(st.Pruning, in.Record) {
+	for _, job := range conv.Jobs(st.Pruning, in.Past) {
 		name := frozen{job.Key, st.Pruning}
 		text, done := p.frozen[name]
 		if !done {

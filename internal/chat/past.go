@@ -1,0 +1,101 @@
+package chat
+
+import (
+	"secateur/internal/bill"
+)
+
+// Past is what is known of a conversation when a request of it comes. The zero value means
+// that it was never seen: then it is taken to have been sent whole, and to be in the
+// provider's cache.
+type Past struct {
+	Record  *Record // what this lane has sent last
+	Sibling *Record // what any lane has sent last, where that is more
+
+	// When a request to the same model of the same provider was last sent that begins like
+	// this one, Unix seconds. 0: never.
+	Touched int64
+	Alone   bool // all of these were of this lane
+
+	Learned bill.Learned // about the provider's model
+	Claims  float64      // what the branches of this lane have claimed
+}
+
+// Lane names a conversation's cache: provider, model, tools, and whatever else a provider
+// may keep its caches apart by. What was sent in a lane goes out in the same bytes there.
+func (c *Conversation) Lane(provider, model string) Key {
+	d := newDigest()
+	d.write([]byte(provider))
+	d.write([]byte(model))
+	d.write(c.tools[:])
+	return d.sum()
+}
+
+// Root names what a conversation begins with, all that stands before the first answer. No two
+// conversations with different roots have anything in common that could be cut.
+func (c *Conversation) Root() Key { return c.key(c.root()) }
+
+func (c *Conversation) root() int {
+	for i := range c.Messages {
+		if i > 0 && c.Messages[i].Role == Assistant {
+			return i
+		}
+	}
+	return len(c.Messages)
+}
+
+// answered is the number of messages before the last answer: an earlier request has had
+// them all.
+func (c *Conversation) answered() int {
+	for i := len(c.Messages) - 1; i > 0; i-- {
+		if c.Messages[i].Role == Assistant {
+			return i
+		}
+	}
+	return 0
+}
+
+// forms are how messages went out before.
+type forms struct {
+	of   []Sent // by message; the zero value went out whole
+	sent int    // so many messages the provider's cache of this lane may have
+	warm int    // so many it is likely to have
+	lane int    // so many messages this lane has sent, in these forms
+}
+
+// formsOf tells how the messages of a conversation went out before. What this lane has not
+// sent goes out as it did in another.
+func (c *Conversation) formsOf(past Past) forms {
+	var f forms
+	cached := 0
+	if r := past.Record; r != nil && r.Messages <= len(c.Messages) {
+		f.take(c, r)
+		f.lane, cached = r.Messages, r.Cached
+	}
+	known := f.lane
+	if r := past.Sibling; r != nil && r.Messages <= len(c.Messages) {
+		f.take(c, r)
+		known = max(known, r.Messages)
+	}
+	f.sent, f.warm = max(cached, c.answered()), cached
+	if known == 0 {
+		f.warm = f.sent
+	}
+	if known > 0 && known >= c.answered() && past.Alone {
+		f.sent = cached // the rest went elsewhere
+	}
+	return f
+}
+
+// take takes over what a record says about messages that are not known yet.
+func (f *forms) take(c *Conversation, r *Record) {
+	from := len(f.of)
+	if r.Messages <= from {
+		return
+	}
+	f.of = append(f.of, make([]Sent, r.Messages-from)...)
+	for _, cut := range r.Cuts {
+		if cut.Message >= from && cut.Message < r.Messages && c.isResult(cut.Message) {
+			f.of[cut.Message] = cut
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package llmproxy
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"secateur/internal/bill"
+	"secateur/internal/chat"
+)
+
+// lane is where what was sent of a conversation is remembered: under its cache, as far as we know what a provider
+// keeps caches apart by.
+type lane struct {
+	p      *Proxy
+	tenant string
+	key    string // of the lane
+	model  string // of the provider and the model
+	root   string // of what the conversation begins with
+	record string // of this request, in this lane
+	last   string // of this request, in any lane
+}
+
+func (x *exchange) laneOf(conv *chat.Conversation) lane {
+	provider, model := x.to.provider.name, x.to.model
+	if model == "" {
+		model = conv.Model
+	}
+	l := lane{p: x.p, tenant: x.tenant, key: conv.Lane(provider, model).String(), model: provider + "/" + model, root: conv.Root().String()}
+	l.record, l.last = l.recordKey(conv.Key()), l.lastKey(conv.Key())
+	return l
+}
+
+func (l *lane) recordKey(k chat.Key) string {
+	return "record/" + l.tenant + "/" + l.key + "/" + k.String()
+}
+func (l *lane) touchedKey() string { return "touched/" + l.tenant + "/" + l.model + "/" + l.root }
+func (l *lane) claimKey(n int) string {
+	return "claim/" + l.tenant + "/" + l.key + "/" + l.root + "/" + strconv.Itoa(n)
+}
+func (l *lane) learnedKey() string              { return "learned/" + l.tenant + "/" + l.model }
+func (l *lane) lastKey(k chat.Key) string       { return "last/" + l.tenant + "/" + k.String() }
+func (x *exchange) frozenKey(k chat.Key) string { return "frozen/" + x.tenant + "/" + k.String() }
+
+// maxPlaces bounds how far back a record is looked for.
+const maxPlaces = 1024
+
+// recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has.
+func (l *lane) recall(ctx context.Context, conv *chat.Conversation) chat.Past {
+	var past chat.Past
+	for i, place := range conv.Places() {
+		if i == maxPlaces || past.Record != nil {
+			break
+		}
+		past.Record = l.recordAt(ctx, place, i > 0)
+		if past.Record == nil && past.Sibling == nil {
+			past.Sibling = l.siblingAt(ctx, place)
+		}
+	}
+	past.Touched, past.Alone = l.touched(ctx)
+	past.Learned = l.learned(ctx)
+	past.Claims, _ = l.claims(ctx)
+	return past
+}
+
+// recordAt gives the record of a request of this lane. One that is as long as ours is no answer to it, but the same
+// request at the same time, which is not waited for.
+func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.Record {
+	key := l.recordKey(place.Key)
+	if wait {
+		if r := l.p.flights.find(ctx, key); r != nil {
+			return r
+		}
+	}
+	return l.p.recordOf(ctx, key, place)
+}
+
+// siblingAt gives the record of a request of any lane.
+func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
+	key, ok := l.p.opt.Records.Get(ctx, l.lastKey(place.Key))
+	if !ok {
+		return nil
+	}
+	return l.p.recordOf(ctx, string(key), place)
+}
+
+func (p *Proxy) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
+	b, ok := p.opt.Records.Get(ctx, key)
+	if !ok {
+		return nil
+	}
+	var r chat.Record
+	if err := r.UnmarshalBinary(b); err != nil || r.Messages != place.Messages {
+		return nil
+	}
+	return &r
+}
+
+// keep remembers what was sent, for this lane and for the others.
+func (l *lane) keep(ctx context.Context, r *chat.Record) error {
+	b, err := r.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	if err := l.p.opt.Records.Put(ctx, l.record, b); err != nil {
+		return err
+	}
+	return l.p.opt.Records.Put(ctx, l.last, []byte(l.record))
+}
+
+// touchEvery is how often, in seconds, it is written down that a conversation goes on.
+const touchEvery = 30
+
+// touched tells when a request that begins alike was last sent to this model, and whether all of them were of this lane.
+func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
+	b, ok := l.p.opt.Records.Get(ctx, l.touchedKey())
+	if !ok || len(b) < 8 {
+		return 0, true
+	}
+	return int64(binary.LittleEndian.Uint64(b)), string(b[8:]) == l.key //nolint:gosec // a time
+}
+
+// touch writes down that a request is sent.
+func (l *lane) touch(ctx context.Context, past chat.Past, now int64) error {
+	who := l.key
+	if past.Touched > 0 && !past.Alone {
+		who = "" // of several, for good
+	}
+	if past.Touched > 0 && now-past.Touched < touchEvery && past.Alone == (who == l.key) {
+		return nil
+	}
+	return l.p.opt.Records.Put(ctx, l.touchedKey(), append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)) //nolint:gosec // a time
+}
+
+// learned is what other requests have taught about the model.
+func (l *lane) learned(ctx context.Context) (known bill.Learned) {
+	b, ok := l.p.opt.Records.Get(ctx, l.learnedKey())
+	if !ok || len(b) != 5*8 {
+		return bill.Learned{}
+	}
+	for i, f := range []*float64{&known.Warm, &known.Cold, &known.Weights.Tokens, &known.Weights.Digits, &known.Weights.Signs} {
+		*f = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+		if math.IsNaN(*f) || math.IsInf(*f, 0) {
+			return bill.Learned{}
+		}
+	}
+	return known
+}
+
+// learn writes down what an answer has taught, where it is something new.
+func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
+	if was.Warm == is.Warm && was.Cold == is.Cold && near(was.Weights, is.Weights) {
+		return nil
+	}
+	// Others may have learned meanwhile: the longest life holds.
+	now := l.learned(ctx)
+	if now.Warm > is.Warm {
+		is.Warm = now.Warm
+		if is.Cold <= is.Warm {
+			is.Cold = now.Cold
+		}
+	}
+	var b []byte
+	for _, f := range []float64{is.Warm, is.Cold, is.Weights.Tokens, is.Weights.Digits, is.Weights.Signs} {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+	}
+	return l.p.opt.Records.Put(ctx, l.learnedKey(), b)
+}
+
+// near tells whether weights are much the same.
+func near(a, b bill.Weights) bool {
+	const little = 0.03
+	return math.Abs(a.Tokens-b.Tokens) < little && math.Abs(a.Digits-b.Digits) < little && math.Abs(a.Signs-b.Signs) < little
+}
+
+// maxClaims bounds how many rewrites the branches of a conversation can claim.
+const maxClaims = 64
+
+// claims adds up what the branches of this lane have claimed of its account, and tells how often.
+func (l *lane) claims(ctx context.Context) (sum float64, n int) {
+	for ; n < maxClaims; n++ {
+		b, ok := l.p.opt.Records.Get(ctx, l.claimKey(n))
+		if !ok || len(b) != 8 {
+			break
+		}
+		sum += math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+	return sum, n
+}
+
+// claim takes an amount off the account for this branch. It fails where another branch has claimed since: then less is
+// left than was reckoned with.
+func (l *lane) claim(ctx context.Context, amount, known float64) bool {
+	sum, n := l.claims(ctx)
+	if sum != known || n == maxClaims {
+		return false
+	}
+	first, err := l.p.opt.Records.PutNew(ctx, l.claimKey(n), binary.LittleEndian.AppendUint64(nil, math.Float64bits(amount)))
+	return err == nil && first
+}

@@ -1,0 +1,461 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"secateur/internal/bill"
+	"secateur/internal/chat"
+	"secateur/internal/llmproxy"
+	"secateur/internal/originals"
+	"secateur/internal/records"
+	"secateur/test/provider"
+)
+
+// world is a provider, the program in front of it, and a clock.
+type world struct {
+	t     *testing.T
+	ruler *provider.Ruler
+	now   time.Time
+	kept  llmproxy.Records
+	proxy *llmproxy.Proxy
+	opt   llmproxy.Options
+
+	branches int
+	forms    map[string]map[string]string // of each branch, in which form each message was sent, by lane and beginning
+	worst    float64                      // ratio that was ever reached
+	off      float64                      // by how much a told ratio was ever off
+}
+
+func newWorld(t *testing.T, terms provider.Terms, change func(*llmproxy.Options)) *world {
+	t.Helper()
+	w := &world{t: t, now: time.Unix(1_800_000_000, 0), forms: map[string]map[string]string{}}
+	w.ruler = &provider.Ruler{Terms: terms, Now: func() time.Time { return w.now }}
+	w.kept = openRecords(t, t.TempDir())
+	read, write := terms.Read, terms.Write
+	masking, pruning := chat.Default(), chat.DefaultPruning()
+	pruning.Enabled = true
+	w.opt = llmproxy.Options{
+		Providers: map[string]llmproxy.Provider{"p": {
+			BaseURL: "http://provider.invalid/v1",
+			Prices:  &bill.Prices{Input: 1, CachedInput: &read, CacheWrite: &write, CacheTTL: terms.Life.Seconds()},
+		}},
+		Masking: masking, Pruning: pruning, Originals: &originals.Memory{}, OriginalsTTL: 24 * time.Hour, Records: w.kept,
+		MaxBodyBytes: 64 << 20, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler), PruneTime: time.Hour,
+		Transport: w.ruler,
+	}
+	if change != nil {
+		change(&w.opt)
+	}
+	w.restart()
+	return w
+}
+
+func openRecords(t *testing.T, dir string) *records.File {
+	t.Helper()
+	f, err := records.OpenFile(records.FileOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// restart starts the program anew on what it has kept.
+func (w *world) restart() {
+	w.t.Helper()
+	var err error
+	if w.proxy, err = llmproxy.New(w.opt); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// talk is a client's conversation.
+type talk struct {
+	writer
+
+	name     string
+	tree     string
+	before   provider.Bill // what the trunk had cost that it branched off
+	model    string
+	tools    string
+	messages []string
+	calls    int
+}
+
+func newTalk(name string, seed uint64) *talk {
+	k := &talk{writer: writer{rand.New(rand.NewPCG(seed, 7))}, name: name, tree: name, model: "m"}
+	k.tools = `[{"type":"function","function":{"name":"read","description":` + quote(k.prose(2000)) + `}}]`
+	k.messages = []string{`{"role":"system","content":` + quote(k.prose(3000)) + `}`, `{"role":"user","content":` + quote(k.prose(400)) + `}`}
+	return k
+}
+
+func quote(s string) string { b, _ := json.Marshal(s); return string(b) }
+
+// fork goes on from here in another branch of the same conversation.
+func (w *world) fork(k *talk) *talk {
+	f := *k
+	w.branches++
+	f.name = fmt.Sprintf("%s/%d", k.tree, w.branches)
+	f.before, w.forms[f.name] = w.path(k), maps.Clone(w.forms[k.name])
+	f.messages = append([]string(nil), k.messages...)
+	f.writer = writer{rand.New(rand.NewPCG(k.Uint64(), 9))}
+	return &f
+}
+
+// path is what a branch has cost, with the trunk that it has come from.
+func (w *world) path(k *talk) provider.Bill {
+	b := w.ruler.Bill(k.name)
+	return provider.Bill{Paid: k.before.Paid + b.Paid, Through: k.before.Through + b.Through}
+}
+
+// whole is what all branches of a conversation have cost.
+func (w *world) whole(k *talk) (sum provider.Bill) {
+	for name, b := range w.ruler.Bills() {
+		if name == k.tree || strings.HasPrefix(name, k.tree+"/") {
+			sum.Paid += b.Paid
+			sum.Through += b.Through
+		}
+	}
+	return sum
+}
+
+// anew is a conversation that the program can only know to have begun alike.
+func (w *world) anew(k *talk, begun provider.Bill) {
+	w.branches++
+	k.tree = fmt.Sprintf("%s+%d", k.tree, w.branches)
+	k.name, k.before = k.tree, begun
+}
+
+func (k *talk) body() []byte {
+	return []byte(`{"model":"` + k.model + `","tools":` + k.tools + `,"messages":[` + strings.Join(k.messages, ",") + `],"temperature":0.0}`)
+}
+
+// call has the assistant call tools with these results.
+func (k *talk) call(results ...string) {
+	var calls, answers []string
+	for _, r := range results {
+		k.calls++
+		id := fmt.Sprintf("call_%d_%x", k.calls, k.Uint32())
+		calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":"read","arguments":%s}}`, id, quote(`{"path":"`+k.name+"/"+k.word()+`.py"}`)))
+		answers = append(answers, fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":%s}`, id, quote(r)))
+	}
+	k.messages = append(k.messages, `{"role":"assistant","content":`+quote(k.prose(150))+`,"tool_calls":[`+strings.Join(calls, ",")+`]}`)
+	k.messages = append(k.messages, answers...)
+}
+
+func (k *talk) turn() { k.call(k.result(k.size())) }
+
+func (k *talk) say(chars int) {
+	k.messages = append(k.messages, `{"role":"assistant","content":`+quote(k.prose(300))+`}`, `{"role":"user","content":`+quote(k.prose(chars))+`}`)
+}
+
+// send sends the conversation as it stands and holds every promise at this moment.
+func (w *world) send(k *talk) {
+	w.t.Helper()
+	w.now = w.now.Add(7 * time.Second)
+	body := k.body()
+	w.ruler.Through(k.name, body)
+	told, ok := w.post(k, body)
+	w.checkForms(k, body)
+	if !ok {
+		return
+	}
+	truth := w.path(k).Ratio()
+	w.worst = max(w.worst, truth, w.whole(k).Ratio())
+	w.off = max(w.off, math.Abs(told-truth))
+	if limit := 1 + w.opt.Masking.MaxLoss + 1e-9; max(truth, w.whole(k).Ratio()) > limit {
+		w.t.Errorf("%s at message %d: the true ratio is %.4f, of all branches %.4f", k.name, len(k.messages), truth, w.whole(k).Ratio())
+	}
+	if math.Abs(told-truth) > 0.02 {
+		w.t.Errorf("%s at message %d: told %.4f, the true ratio is %.4f", k.name, len(k.messages), told, truth)
+	}
+}
+
+func (w *world) post(k *talk, body []byte) (told float64, ok bool) {
+	w.t.Helper()
+	rec := httptest.NewRecorder()
+	req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))
+	req.Header.Set(provider.Header, k.name)
+	w.proxy.Serve(rec, req, nil)
+	res := rec.Result()
+	_, _ = io.Copy(io.Discard, res.Body)
+	told, err := strconv.ParseFloat(res.Header.Get("X-Secateur-Bill-Ratio"), 64)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return told, res.StatusCode == http.StatusOK
+}
+
+// checkForms holds that what was sent once in a lane goes out in the same form, but for results that are masked once
+// for good.
+func (w *world) checkForms(k *talk, body []byte) {
+	w.t.Helper()
+	var came, went struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if json.Unmarshal(body, &came) != nil || json.Unmarshal(w.ruler.Last(k.name), &went) != nil || len(came.Messages) != len(went.Messages) {
+		w.t.Errorf("%s: what came is no longer what went out", k.name)
+		return
+	}
+	begun, forms := k.model+k.tools, w.forms[k.name]
+	if forms == nil {
+		forms = map[string]string{}
+		w.forms[k.name] = forms
+	}
+	for i, m := range came.Messages {
+		begun = fmt.Sprintf("%x", hashOf(begun+string(m)))
+		now := string(went.Messages[i])
+		if was, ok := forms[begun]; ok && was != now && !(isMasked(now) && !isMasked(was)) {
+			w.t.Errorf("%s: message %d went out as %.200s before and as %.200s now", k.name, i, was, now)
+		}
+		forms[begun] = now
+	}
+}
+
+func isMasked(m string) bool { return strings.Contains(m, `"[Observation masqu`) }
+
+func hashOf(s string) (h uint64) {
+	h = 14695981039346656037
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// stories are conversations as clients have them.
+var stories = map[string]func(w *world, seed uint64){
+	"fourteen requests without a tool": func(w *world, seed uint64) {
+		k := newTalk("plain", seed)
+		for range 14 {
+			w.send(k)
+			k.say(900)
+		}
+	},
+	"forty-five tool turns": func(w *world, seed uint64) {
+		k := newTalk("tools", seed)
+		for range 45 {
+			w.send(k)
+			k.turn()
+		}
+	},
+	"two models take turns": func(w *world, seed uint64) {
+		k := newTalk("models", seed)
+		for i := range 40 {
+			k.model = []string{"plan", "act"}[i/3%2]
+			w.send(k)
+			k.turn()
+		}
+	},
+	"two lists of tools": func(w *world, seed uint64) {
+		k := newTalk("lists", seed)
+		short, long := k.tools, strings.TrimSuffix(k.tools, "]")+`,{"type":"function","function":{"name":"edit"}}]`
+		for i := range 40 {
+			k.tools = []string{short, long}[i%2]
+			w.send(k)
+			k.turn()
+		}
+	},
+	"two models and a pasted document": func(w *world, seed uint64) {
+		k := newTalk("pasted", seed)
+		k.messages[1] = `{"role":"user","content":` + quote(k.prose(60000)) + `}`
+		for i := range 30 {
+			k.model = []string{"plan", "act"}[i%2]
+			w.send(k)
+			k.turn()
+		}
+	},
+	"restarts": func(w *world, seed uint64) {
+		k := newTalk("restarts", seed)
+		for i := range 40 {
+			if i%10 == 9 {
+				w.restart()
+			}
+			w.send(k)
+			k.turn()
+		}
+	},
+	"forks and a sibling": func(w *world, seed uint64) {
+		k := newTalk("forks", seed)
+		for range 20 {
+			w.send(k)
+			k.turn()
+		}
+		a, b := w.fork(k), w.fork(k)
+		for i := range 30 {
+			a.turn()
+			w.send(a)
+			if i%4 == 3 {
+				w.now = w.now.Add(w.ruler.Terms.Life * 2 / 3)
+			}
+			if i%3 == 0 {
+				b.turn()
+				w.send(b)
+			}
+		}
+	},
+	"idle gaps": func(w *world, seed uint64) {
+		k := newTalk("idle", seed)
+		for i := range 50 {
+			if i%8 == 7 {
+				w.now = w.now.Add(w.ruler.Terms.Life * 2)
+			}
+			w.send(k)
+			k.turn()
+		}
+	},
+	"interrupted turns and retries": func(w *world, seed uint64) {
+		k := newTalk("interrupted", seed)
+		for i := range 40 {
+			w.send(k)
+			switch i % 7 {
+			case 2:
+				w.send(k) // again, as it was
+			case 4: // the user speaks before the assistant has answered
+				k.messages = append(k.messages, `{"role":"user","content":`+quote(k.prose(100))+`}`)
+				w.send(k)
+			case 5: // the answer is dropped and another comes
+				f := w.fork(k)
+				f.turn()
+				w.send(f)
+			}
+			k.turn()
+		}
+	},
+	"refusals": func(w *world, seed uint64) {
+		k := newTalk("refusals", seed)
+		for i := range 30 {
+			if i%4 == 3 {
+				w.ruler.Fail = func(*http.Request) int { return http.StatusTooManyRequests }
+				w.post(k, k.body())
+				w.ruler.Fail = nil
+			}
+			w.send(k)
+			k.turn()
+		}
+	},
+	"parallel calls": func(w *world, seed uint64) {
+		k := newTalk("parallel", seed)
+		for range 25 {
+			w.send(k)
+			var results []string
+			for range 1 + k.IntN(5) {
+				results = append(results, k.result(k.size()))
+			}
+			k.call(results...)
+		}
+	},
+	"files read again": func(w *world, seed uint64) {
+		k := newTalk("again", seed)
+		var files []string
+		for range 40 {
+			w.send(k)
+			if len(files) > 2 && k.IntN(3) == 0 {
+				k.call(files[k.IntN(len(files))])
+				continue
+			}
+			files = append(files, k.result(k.size()))
+			k.call(files[len(files)-1])
+		}
+	},
+	"compaction by the client": func(w *world, seed uint64) {
+		k := newTalk("compaction", seed)
+		var begun provider.Bill
+		for i := range 45 {
+			w.send(k)
+			if i == 0 {
+				begun = w.path(k)
+			}
+			k.turn()
+			if i%15 == 14 {
+				k.messages = append(append(append([]string(nil), k.messages[:2]...), `{"role":"user","content":`+quote(k.prose(3000))+`}`), k.messages[len(k.messages)-4:]...)
+				w.anew(k, begun)
+			}
+		}
+	},
+	"five at once": func(w *world, seed uint64) {
+		var all []*talk
+		for i := range uint64(5) {
+			k := newTalk(fmt.Sprint("five", i), seed+i)
+			if i > 0 { // agents share their first words
+				k.messages[0], k.tools = all[0].messages[0], all[0].tools
+			}
+			all = append(all, k)
+		}
+		for i := range 30 {
+			for _, k := range all {
+				w.send(k)
+				k.turn()
+			}
+			if i%9 == 8 {
+				w.now = w.now.Add(w.ruler.Terms.Life + time.Minute)
+			}
+		}
+	},
+	"met in the middle": func(w *world, seed uint64) {
+		k := newTalk("middle", seed)
+		for range 20 {
+			w.ruler.Pass(k.name, k.body())
+			w.now = w.now.Add(7 * time.Second)
+			k.turn()
+		}
+		w.anew(k, provider.Bill{})
+		for range 25 {
+			w.send(k)
+			k.turn()
+		}
+	},
+	"a small conversation with big results": func(w *world, seed uint64) {
+		k := newTalk("small", seed)
+		k.tools = `[]`
+		k.messages[0] = `{"role":"system","content":"Be brief."}`
+		for range 12 {
+			w.send(k)
+			k.call(k.result(4100 + k.IntN(4000)))
+		}
+	},
+}
+
+var seeds = flag.Uint64("seeds", 0, "how many conversations of each kind, at all prices; 0: one, at one of them")
+
+// TestTheBillIsTrue runs every story at one of the prices; with -seeds many of each at all prices.
+func TestTheBillIsTrue(t *testing.T) {
+	prices := []provider.Terms{provider.Claude, provider.DeepSeek}
+	for i, name := range slices.Sorted(maps.Keys(stories)) {
+		for j, terms := range prices {
+			if *seeds == 0 && j != i%2 {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				for seed := range max(*seeds, 1) {
+					w := newWorld(t, terms, nil)
+					stories[name](w, 100*seed+1)
+					if testing.Verbose() {
+						t.Logf("worst %.4f, off by %.4f, end %s", w.worst, w.off, w.ends())
+					}
+				}
+			})
+		}
+	}
+}
+
+func (w *world) ends() (s string) {
+	for name, b := range w.ruler.Bills() {
+		s += fmt.Sprintf(" %s %.3f", name, b.Ratio())
+	}
+	return s
+}
