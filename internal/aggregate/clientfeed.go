@@ -90,6 +90,9 @@ func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Mess
 	case <-ctx.Done():
 		return notOffered(req)
 	}
+	if !n.s.link.Heard() {
+		return notOffered(req) // over HTTP, nobody listens outside of calls
+	}
 	conn, err := n.c.member.Conn(ctx, server)
 	if err != nil {
 		return notOffered(req)

@@ -56,6 +56,13 @@ func (q *request) newSession(plain bool) *httpSession {
 // Send is what makes a session a Link.
 func (s *httpSession) Send(msg []byte) bool { return s.standing().put(msg) }
 
+// Heard reports whether the client has a stream open outside its requests.
+func (s *httpSession) Heard() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out != nil && len(s.out.readers) > 0
+}
+
 // standing is the stream of what is said outside any request.
 func (s *httpSession) standing() *stream {
 	s.mu.Lock()

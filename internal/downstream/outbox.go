@@ -99,6 +99,13 @@ func (o *outbox) Send(msg []byte) bool {
 	return o.add(msg)
 }
 
+// Heard reports whether the pipe still takes messages.
+func (o *outbox) Heard() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.closed && o.broken == nil
+}
+
 // push hands a message over when there is room for it.
 func (o *outbox) push(ctx context.Context, msg []byte) {
 	o.mu.Lock()

@@ -14,8 +14,8 @@ import (
 )
 
 // postResponse is the Exchange of the requests of one POST: one, or those of a batch. Nothing is sent before there is
-// something to send. An answer that comes first and alone goes out whole; what comes before it, or a long silence,
-// opens a stream, which a goroutine carries until the answer is on it.
+// something to send. An answer that comes first and alone goes out whole; what comes before it, or a silence, opens a
+// stream, which a goroutine carries until the answer is on it.
 type postResponse struct {
 	*request
 	buffer *replayBuffer // where the stream has its messages
@@ -60,17 +60,26 @@ func (x *postResponse) Principal() *access.Principal { return x.principal }
 // Streams reports whether the client takes a stream.
 func (x *postResponse) Streams() bool { return x.accept.stream }
 
+// primeAfter is when a client that can come back to a stream gets the event that it may come back to: an answer that
+// takes longer is not lost with the connection. One that does not take as long goes out in one piece.
+const primeAfter = 50 * time.Millisecond
+
 // watch begins to wait for the answer: a client that takes a stream hears of us if that lasts.
 func (x *postResponse) watch() {
-	if x.accept.stream {
-		x.timer = time.AfterFunc(x.h.opt.KeepAlive, func() {
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			if x.stream == nil && x.makeStream() {
-				x.carry([]byte(keepAlive))
-			}
-		})
+	if !x.accept.stream {
+		return
 	}
+	silence, head := x.h.opt.KeepAlive, []byte(keepAlive)
+	if x.primes {
+		silence, head = min(silence, primeAfter), nil
+	}
+	x.timer = time.AfterFunc(silence, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.stream == nil && x.makeStream() {
+			x.carry(head)
+		}
+	})
 }
 
 // makeStream opens a stream, unless nobody would read it.

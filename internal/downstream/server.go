@@ -33,6 +33,8 @@ type Link interface {
 	// what is sent while no stream is open is kept for the next one, within bounds, the oldest going first. The
 	// message may be changed by the caller as soon as Send has returned.
 	Send(msg []byte) bool
+	// Heard reports whether the client listens now: what is sent reaches it without it having to come again.
+	Heard() bool
 }
 
 // Session is one client's conversation.

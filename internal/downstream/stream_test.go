@@ -147,8 +147,9 @@ func TestSilenceIsBroken(t *testing.T) {
 		began := time.Now()
 		session := h.open(t, "2025-11-25")
 		resp := h.ask(t, "POST", "", call(1, "x"), session)
-		if took := time.Since(began); took != 15*time.Second {
-			t.Errorf("the header came after %v, want the time of silence", took)
+		primed := time.Since(began)
+		if primed > time.Second {
+			t.Errorf("the header came after %v, want it soon: from then on nothing is lost with the connection", primed)
 		}
 		all := eventsOf(resp.Body)
 		if ev := all.must(t); ev.id != "1-0" || ev.retry == "" {
@@ -158,7 +159,7 @@ func TestSilenceIsBroken(t *testing.T) {
 			if ev := all.must(t); ev.comment != "keep-alive" {
 				t.Errorf("event %+v, want a comment", ev)
 			}
-			if took := time.Since(began); took != time.Duration(i+1)*15*time.Second {
+			if took := time.Since(began); took != primed+time.Duration(i+1)*15*time.Second {
 				t.Errorf("comment %d after %v", i, took)
 			}
 		}
