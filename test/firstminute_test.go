@@ -65,8 +65,8 @@ func TestTheGreetingWaitsForNobody(t *testing.T) {
 
 // A child that installs itself first is left alone, says so, and is there in the end.
 func TestAChildThatInstallsItselfComesUp(t *testing.T) {
-	command := toml(append([]string{"sh", "-c", `echo "added 112 packages" >&2; sleep 4; exec "$@"`, "npx"}, npmServer(t, "server-memory")...))
-	d := startDaemon(t, fmt.Sprintf("[[servers]]\nid = \"memory\"\nstartup_timeout = 0.5\ncommand = %s\n", command))
+	command := toml(append([]string{"sh", "-c", `echo "added 112 packages" >&2; sleep 5; exec "$@"`, "npx"}, npmServer(t, "server-memory")...))
+	d := startDaemon(t, fmt.Sprintf("[[servers]]\nid = \"memory\"\nstartup_timeout = 3\ncommand = %s\n", command))
 	type state struct {
 		State    string `json:"state"`
 		Restarts int    `json:"restarts"`
