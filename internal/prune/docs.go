@@ -88,7 +88,10 @@ func underline(line string) uint8 {
 func (t *text) findUnits(s *shape) {
 	fence, opened := "", -1
 	table, ruled := -1, false
-	html, lastTable := -1, strings.LastIndex(t.src, "</table>")
+	html, lastTable := -1, -1
+	if strings.Contains(t.src, "<table") {
+		lastTable = strings.LastIndex(t.src, "</table>")
+	}
 	closeTable := func(before int) {
 		if table >= 0 && before-table >= 2 && ruled {
 			s.units = append(s.units, unit{table, before - 1})

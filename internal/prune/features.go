@@ -78,15 +78,11 @@ const (
 	fTemplate5 // the same over neighbours
 	fFirstSeen // the message was not seen before
 	fNumbers
-	fLastErr // rows to the last error
-	fWhole   // identifiers of the goal in the row, by weight
-	fWhole8  // and in eight neighbours on both sides
-	fClosing
-	fDecorator
-	fOpens     // ends with an opening bracket or a colon
+	fLastErr   // rows to the last error
+	fWhole     // identifiers of the goal in the row, by weight
+	fWhole8    // and in eight neighbours on both sides
 	fAssign    // gives something a value
 	fCalls     // calls something
-	fControl   // begins with a word that steers: if, for, return
 	fQuoted    // holds a string
 	fNewNames  // identifiers that the text has not used before
 	fHeadNear  // rows since the nearest header

@@ -42,7 +42,7 @@ func newGoal(req Request) *goal {
 		if !t.fail {
 			g.own++
 		}
-		t.weight = min(heaviest, t.weight) * (1 + repeated*fastLog(t.times))
+		t.weight = float32(min(heaviest, t.weight) * (1 + float32(repeated*fastLog(t.times))))
 	}
 	return g
 }

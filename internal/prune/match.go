@@ -49,7 +49,7 @@ func (t *text) match() *matches {
 	m.termWeight = make([]float32, len(t.goal.terms))
 	sum := float32(0)
 	for n := 1; n < len(m.term); n++ {
-		if w := float32(rarity(t.rows(), int(m.rows[n]))) * m.soft[n]; w > m.termWeight[m.term[n]] {
+		if w := float32(float32(rarity(t.rows(), int(m.rows[n]))) * m.soft[n]); w > m.termWeight[m.term[n]] {
 			sum += w - m.termWeight[m.term[n]]
 			m.termWeight[m.term[n]] = w
 		}
@@ -234,7 +234,7 @@ decode unmarshal deserialize parse|quit exit|crash segfault panic|warning warn|s
 
 // rarity is the weight of a term that count of n documents hold.
 func rarity(n, count int) float64 {
-	return math.Log(1 + (float64(n-count)+.5)/(float64(count)+.5))
+	return logOf(1 + (float64(n-count)+.5)/(float64(count)+.5))
 }
 
 const (
@@ -303,12 +303,12 @@ func (t *text) bm25(m *matches, weight []float32, starts []uint32, head int) []f
 			}
 			tf[n]++
 		}
-		q := bm25K * (1 - b + b*float64(t.first[hi]-t.first[lo])/avg)
+		q := float64(bm25K * (1 - b + float64(b*float64(t.first[hi]-t.first[lo]))/avg))
 		sum := 0.0
 		for _, n := range order {
 			f := float64(tf[n])
 			tf[n] = 0
-			sum += float64(weight[n]) * idf[n] * f * (bm25K + 1) / (f + q)
+			sum += float64(float64(float64(float64(weight[n])*idf[n])*f)*(bm25K+1)) / (f + q)
 		}
 		out[i] = float32(sum)
 	}

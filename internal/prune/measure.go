@@ -1,9 +1,8 @@
 package prune
 
-import "math"
-
-// measure measures every row and hands the result to use, row by row. It reports false when time ran out.
-func (t *text) measure(s *shape, use func(r int, v *vector)) bool {
+// measure measures the rows that are wanted and hands the result to use, row by row; a nil wanted wants all. It reports false when
+// time ran out.
+func (t *text) measure(s *shape, wanted func(r int) bool, use func(r int, v *vector)) bool {
 	if t.rows() == 0 {
 		return true
 	}
@@ -17,6 +16,9 @@ func (t *text) measure(s *shape, use func(r int, v *vector)) bool {
 			return false
 		}
 		g.advance(r)
+		if wanted != nil && !wanted(r) {
+			continue
+		}
 		g.fill(r, &v)
 		use(r, &v)
 	}
@@ -113,12 +115,13 @@ func (g *gauge) mix() {
 		for b+1 < len(g.s.blocks) && int(g.s.blocks[b+1]) <= r {
 			b++
 		}
-		g.hybrid[r] = (g.blockSoft[b]+.3*g.soft[r]+g.near[r]+.5*w12.next())/2.8 + .3*g.w50.next() + .3*g.headSoft[b]
+		near := g.blockSoft[b] + float32(.3*g.soft[r]) + g.near[r] + float32(.5*w12.next())
+		g.hybrid[r] = near/2.8 + float32(.3*g.w50.next()) + float32(.3*g.headSoft[b])
 	}
 	g.w50.begin()
 	g.blockScore = make([]float32, len(g.s.blocks))
 	for b := range g.blockScore {
-		g.blockScore[b] = g.blockSoft[b] + .5*g.headSoft[b]
+		g.blockScore[b] = g.blockSoft[b] + float32(.5*g.headSoft[b])
 	}
 	g.blockRank = newRanking(g.blockScore)
 }
@@ -220,34 +223,38 @@ func (g *gauge) fillKind(r int, v *vector) {
 	k := g.t.kind[r]
 	v[fComment], v[fStructure], v[fImport] = flag(k&isComment != 0), flag(k&isStructure != 0), flag(k&isImport != 0)
 	v[fDirective], v[fHeading], v[fFenced] = flag(k&isDirective != 0), flag(k&isHeading != 0), flag(k&isFenced != 0)
-	v[fClosing], v[fDecorator] = flag(k&isClosing != 0), flag(k&isDecorator != 0)
 	line := g.t.row(r)
-	fillShape(line, v)
+	if g.t.source != Docs {
+		fillShape(line, v)
+	}
 	v[fLength] = float32(min(300, len(line)))
 	v[fList] = flag(line[0] == '-' || line[0] == '*' || line[0] == '+' || classes[line[0]] == digitClass)
 	v[fProse] = flag(classes[line[0]] == upperClass)
 }
 
+// shapeBytes is how much of a row is looked at for how it is written.
+const shapeBytes = 120
+
+// telling are the signs that tell how a row is written.
+var telling = [256]bool{'=': true, '(': true, '"': true, '\'': true, '`': true}
+
 // fillShape measures how a row is written.
 func fillShape(line string, v *vector) {
-	last := line[len(line)-1]
-	v[fOpens] = flag(last == '{' || last == ':' || last == '(' || last == '[')
 	assign, called, quoted := false, false, false
-	for i := 1; i < len(line) && i < 120; i++ {
+	for i := 1; i < min(len(line), shapeBytes); i++ {
+		if !telling[line[i]] {
+			continue
+		}
 		switch line[i] {
 		case '=':
 			assign = assign || line[i-1] != '=' && line[i-1] != '!' && (i+1 == len(line) || line[i+1] != '=')
 		case '(':
 			called = called || classes[line[i-1]] != sepClass
-		case '"', '\'', '`':
+		default:
 			quoted = true
 		}
 	}
 	v[fAssign], v[fCalls], v[fQuoted] = flag(assign), flag(called), flag(quoted)
-	v[fControl] = 0
-	if c := line[0]; classes[c] == lowerClass {
-		v[fControl] = flag(keywords[firstWord(line)]&calls != 0)
-	}
 }
 
 // wholes is how much of the goal's identifiers each row names.
@@ -293,9 +300,9 @@ func (m *matches) pairs(r int) (n int) {
 func (t *text) rarities() []float32 {
 	out := make([]float32, t.vocab.len())
 	n := float32(t.rows())
-	scale := float32(1 / math.Log(2+float64(n)))
+	scale := float32(1 / logOf(2+float64(n)))
 	for id := range out {
-		out[id] = scale * fastLog(1+n/float32(max(1, t.vocab.terms[id].rows)))
+		out[id] = float32(scale * fastLog(1+n/float32(max(1, t.vocab.terms[id].rows))))
 	}
 	return out
 }
@@ -312,12 +319,4 @@ func (g *gauge) rare(r int) float32 {
 		sum += g.rarity[id]
 	}
 	return sum / float32(len(terms))
-}
-
-// fastLog is near enough to the natural logarithm of a number of at least 1.
-func fastLog(x float32) float32 {
-	b := math.Float32bits(x)
-	e := float32(int32(b>>23) - 127)
-	f := math.Float32frombits(b&0x7fffff|0x3f800000) - 1
-	return (e + f*(1.3465-.3465*f)) * math.Ln2
 }

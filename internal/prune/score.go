@@ -14,7 +14,7 @@ func (t *text) score(s *shape) ([]float32, bool) {
 	case Logs:
 		m = logsModel
 	}
-	ready := m.bits()
+	ready := m.ready()
 	// The models know texts of a hundred lines and more. In a shorter one the goal's words count by themselves, the more the
 	// shorter it is.
 	const (
@@ -23,10 +23,27 @@ func (t *text) score(s *shape) ([]float32, bool) {
 	)
 	words := trust * max(0, 1-float32(t.rows())/short)
 	out := make([]float32, t.rows())
-	ok := t.measure(s, func(r int, v *vector) { out[r] = ready.score(v) + words*v[fLineSoft] })
+	var batch [lanes]int // the rows that the scorer holds
+	var scores [lanes]float32
+	flush := func() {
+		n := ready.rows
+		ready.flush(scores[:])
+		for i, r := range batch[:n] {
+			out[r] += scores[i]
+		}
+	}
+	ok := t.measure(s, func(r int) bool { return !t.onlyCloses(r) }, func(r int, v *vector) {
+		out[r] = float32(words * v[fLineSoft])
+		batch[ready.rows] = r
+		if ready.add(v) {
+			flush()
+		}
+	})
 	if !ok {
 		return nil, false
 	}
+	flush()
+	t.scoreClosers(out)
 	const traceWorth = 3
 	for r, k := range t.kind {
 		if t.source != Logs && k&isTrace != 0 {
@@ -34,6 +51,20 @@ func (t *text) score(s *shape) ([]float32, bool) {
 		}
 	}
 	return t.settle(s, out), true
+}
+
+// onlyCloses says whether a row of code is nothing but brackets or a word that ends a block: no goal asks for it.
+func (t *text) onlyCloses(r int) bool {
+	return t.source == Code && t.kind[r]&isClosing != 0 && t.first[r+1]-t.first[r] <= 1
+}
+
+// scoreClosers gives the rows that only close something a little less than what stands before them.
+func (t *text) scoreClosers(score []float32) {
+	for r := 1; r < len(score); r++ {
+		if t.onlyCloses(r) {
+			score[r] = score[r-1] - 1
+		}
+	}
 }
 
 // settle turns the models' scores, which are logarithms, into chances, and lets each row take part in its neighbours': what a
@@ -44,7 +75,7 @@ func (t *text) settle(s *shape, score []float32) []float32 {
 	}
 	top := slices.Max(score)
 	for r, x := range score {
-		score[r] = float32(math.Exp(float64(x - top)))
+		score[r] = float32(expOf(float64(x - top)))
 	}
 	switch t.source {
 	case Docs:
@@ -63,11 +94,11 @@ func shareNearby(chance []float32, reach int, share float32) []float32 {
 		for d := -reach; d <= reach; d++ {
 			if i := r + d; i >= 0 && i < len(chance) {
 				w := float32(reach + 1 - max(d, -d))
-				sum += w * chance[i]
+				sum += float32(w * chance[i])
 				weight += w
 			}
 		}
-		out[r] = (1-share)*chance[r] + share*sum/weight
+		out[r] = float32((1-share)*chance[r]) + float32(share*sum)/weight
 	}
 	return out
 }
@@ -86,7 +117,7 @@ func shareBlocks(chance []float32, blocks []uint32, share float32) []float32 {
 		}
 		mean := sum / float32(max(1, len(rows)))
 		for r := range rows {
-			rows[r] = (1-share)*rows[r] + share*mean
+			rows[r] = float32((1-share)*rows[r]) + float32(share*mean)
 		}
 	}
 	return chance

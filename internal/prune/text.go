@@ -13,6 +13,8 @@ type text struct {
 	vocab  *vocab
 
 	line    []uint32 // of each row: the line's number, from 0
+	body    []uint32 // of each row: where its text begins, behind decoration and indent
+	stop    []uint32 // of each row: where its text ends, before white space and line ending
 	first   []uint32 // of each row: where its terms begin in terms; one more at the end
 	indent  []uint16 // of each row: columns of white space before it
 	kind    []kind   // of each row
@@ -60,22 +62,16 @@ func readText(req Request, lines Lines) (*text, bool) {
 	if kind, ok := t.form.source(); ok && (t.told != Logs || t.form == JSON || t.form == Diff) {
 		t.source = kind
 	}
-	rows := 0
-	t.eachRow(func(int, int, int, int) bool {
-		rows++
-		return true
-	})
-	t.line = make([]uint32, 0, rows)
+	rows := min(lines.Len(), max(64, len(req.Text)/8))
+	t.line, t.body, t.stop = make([]uint32, 0, rows), make([]uint32, 0, rows), make([]uint32, 0, rows)
 	t.first = make([]uint32, 0, rows+1)
 	t.indent = make([]uint16, 0, rows)
-	t.kind = make([]kind, rows)
 	t.terms = make([]uint32, 0, len(req.Text)/6)
-	s := splitter{emit: func(hash uint64, start, end int, compound bool) {
-		t.terms = append(t.terms, t.vocab.add(hash, len(t.line), start, end, compound))
-	}}
+	s := splitter{into: t}
 	done := 0
 	ok := t.eachRow(func(line, columns, body, end int) bool {
 		t.first = append(t.first, uint32(len(t.terms))) //nolint:gosec // fewer than bytes
+		from := body
 		if t.deco.skip != nil && !t.deco.silent() {
 			body = t.lines.start(line + 1)
 		}
@@ -94,13 +90,18 @@ func readText(req Request, lines Lines) (*text, bool) {
 				}
 			}
 		}
-		t.line = append(t.line, uint32(line))        //nolint:gosec // fewer than bytes
-		t.indent = append(t.indent, uint16(columns)) //nolint:gosec // skipSpace bounds it
+		t.line = append(t.line, uint32(line)) //nolint:gosec // fewer than bytes
+		for end > from && (t.src[end-1] == ' ' || t.src[end-1] == '\t') {
+			end--
+		}
+		t.body, t.stop = append(t.body, uint32(from)), append(t.stop, uint32(end)) //nolint:gosec // offsets are below MaxText
+		t.indent = append(t.indent, uint16(columns))                               //nolint:gosec // skipSpace bounds it
 		return true
 	})
 	if !ok {
 		return nil, false
 	}
+	t.kind = make([]kind, len(t.line))
 	t.first = append(t.first, uint32(len(t.terms))) //nolint:gosec // fewer than bytes
 	return t, true
 }
@@ -125,14 +126,7 @@ func (t *text) bounds(i int) (start, end int) {
 }
 
 // row is the text of a row without its indent and its line ending.
-func (t *text) row(r int) string {
-	start, end := t.bounds(int(t.line[r]))
-	start, _ = skipSpace(t.src, start, end)
-	for end > start && (t.src[end-1] == ' ' || t.src[end-1] == '\t') {
-		end--
-	}
-	return t.src[start:end]
-}
+func (t *text) row(r int) string { return t.src[t.body[r]:t.stop[r]] }
 
 // termsOf are the terms of a row.
 func (t *text) termsOf(r int) []uint32 { return t.terms[t.first[r]:t.first[r+1]] }

@@ -30,7 +30,7 @@ func (x *Trial) Lines() []int {
 // Vectors are the rows' features, in the order of [FeatureNames].
 func (x *Trial) Vectors() [][]float32 {
 	out := make([][]float32, 0, x.t.rows())
-	x.t.measure(x.s, func(_ int, v *vector) { out = append(out, slices.Clone(v[:])) })
+	x.t.measure(x.s, nil, func(_ int, v *vector) { out = append(out, slices.Clone(v[:])) })
 	return out
 }
 
@@ -39,7 +39,9 @@ func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result
 	lines := x.t.lines.Len()
 	_, most := allowance(lines, ratio, 0)
 	req := Request{Structure: structure, Marker: x.marker}
-	k, _ := x.t.choose(x.s, x.t.settle(x.s, slices.Clone(score)), req, most)
+	score = slices.Clone(score)
+	x.t.scoreClosers(score)
+	k, _ := x.t.choose(x.s, x.t.settle(x.s, score), req, most)
 	res := Result{Lines: lines, Kept: lines, Blocks: x.t.worthwhile(x.t.cuts(x.s, k), x.marker)}
 	for _, b := range res.Blocks {
 		res.Kept -= b.Count()

@@ -40,6 +40,16 @@ const maxPart = 40
 type splitter struct {
 	buf  [maxPart]byte
 	emit func(term uint64, start, end int, compound bool) // offsets in the text; end - start may be longer than maxPart
+
+	into *text // takes the terms of its next row instead of emit, which costs more
+}
+
+func (s *splitter) send(term uint64, start, end int, compound bool) {
+	if t := s.into; t != nil {
+		t.terms = append(t.terms, t.vocab.add(term, len(t.line), start, end, compound))
+		return
+	}
+	s.emit(term, start, end, compound)
 }
 
 // split emits the terms of text[start:end].
@@ -63,7 +73,7 @@ func (s *splitter) word(text string, i, end int) int {
 	partStart := i
 	flush := func(at int) {
 		if n > 0 {
-			s.emit(hashBytes(s.buf[:stem(s.buf[:n])]), partStart, at, false)
+			s.send(hashBytes(s.buf[:stem(s.buf[:n])]), partStart, at, false)
 			parts++
 			n = 0
 		}
@@ -143,7 +153,7 @@ func (s *splitter) word(text string, i, end int) int {
 done:
 	flush(i)
 	if parts > 1 {
-		s.emit(hashWhole(text[start:i]), start, i, true)
+		s.send(hashWhole(text[start:i]), start, i, true)
 	}
 	return i
 }
@@ -157,13 +167,13 @@ func (s *splitter) ideographs(text string, i, end int) int {
 			break
 		}
 		if prev >= 0 {
-			s.emit(hashWhole(text[prev:i+size]), prev, i+size, false)
+			s.send(hashWhole(text[prev:i+size]), prev, i+size, false)
 		}
 		prev = i
 		i += size
 	}
 	if prev == first {
-		s.emit(hashWhole(text[first:i]), first, i, false)
+		s.send(hashWhole(text[first:i]), first, i, false)
 	}
 	return i
 }

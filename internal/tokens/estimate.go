@@ -27,7 +27,7 @@ func Estimate(text string, kind Kind) int {
 		text = text[len(part):]
 		visits := Profile(part)
 		for s, n := range visits {
-			sum += float64(w[s]) * float64(n)
+			sum += float64(float64(w[s]) * float64(n)) // rounded by itself, so that the estimate is the same on every machine
 		}
 	}
 	return max(1, int(sum+.5))

@@ -1,0 +1,43 @@
+package prune
+
+import "math"
+
+// The same request has the same plan on every machine. Where a processor can multiply and add in one step, the compiler lets it, and
+// the result differs in the last bit; a conversion around each product keeps it from doing so. The library's logarithm and
+// exponential differ likewise, so they are computed here.
+
+// fastLog is near enough to the natural logarithm of a number of at least 1.
+func fastLog(x float32) float32 {
+	b := math.Float32bits(x)
+	e := float32(int32(b>>23) - 127)
+	f := math.Float32frombits(b&0x7fffff|0x3f800000) - 1
+	slope := 1.3465 - float32(.3465*f)
+	return float32((e + float32(f*slope)) * math.Ln2)
+}
+
+// logOf is the natural logarithm of a positive number, by the series of the inverse hyperbolic tangent.
+func logOf(x float64) float64 {
+	fraction, exponent := math.Frexp(x)
+	s := (fraction - 1) / (fraction + 1)
+	z := float64(s * s)
+	sum := 0.0
+	for n := 27.0; n >= 1; n -= 2 {
+		sum = float64(sum*z) + 1/n
+	}
+	return float64(float64(exponent)*math.Ln2) + float64(2*float64(s*sum))
+}
+
+// expOf is the exponential of a number that is not positive.
+func expOf(x float64) float64 {
+	const least = -700
+	if x < least {
+		return 0
+	}
+	whole := math.Floor(float64(x / math.Ln2))
+	rest := x - float64(whole*math.Ln2) // 0 up to the logarithm of 2
+	sum := 1.0
+	for n := 16.0; n >= 1; n-- {
+		sum = 1 + float64(float64(sum*rest)/n)
+	}
+	return math.Ldexp(sum, int(whole))
+}
