@@ -22,18 +22,18 @@ type Conn struct {
 
 	peer  atomic.Pointer[upstream.Peer] // what the server last said about itself; nil: nothing yet
 	said  atomic.Pointer[offers]        // the same, as far as it is about lists and logs
-	crew  *crew
+	jobs  *background
 	calls atomic.Int64  // of members, that wait for their answers
 	ended chan struct{} // closed when the connection is to end
 
-	greeting task
-	shelves  [listCount]shelf
-	audience audience
-	leveling task
-	rooting  task
+	greeting singleflight
+	caches   [listCount]listCache
+	fanout   fanout
+	leveling singleflight
+	rooting  singleflight
 
 	askedRoots atomic.Bool // the server has asked for roots
-	listener   listener
+	listens    listenStream
 
 	// Guarded by Pool.mu.
 
@@ -91,13 +91,13 @@ var (
 // build makes a connection and starts nothing. Its builder is not ours: the pool must not be locked.
 func (f *Pool) build(s *server, n need) (*Conn, error) {
 	c := &Conn{
-		pool: f, s: s, need: n, crew: newCrew(),
+		pool: f, s: s, need: n, jobs: newBackground(),
 		ended: make(chan struct{}), met: make(chan struct{}), listed: make(chan struct{}),
 	}
-	c.audience.init()
-	c.listener.init()
-	for l := range c.shelves {
-		c.shelves[l].list = catalog.List(l)
+	c.fanout.init()
+	c.listens.init()
+	for l := range c.caches {
+		c.caches[l].list, c.caches[l].failed.First = catalog.List(l), time.Second
 	}
 	up, err := f.opt.New(s.settings, Connection{
 		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Opened: c.opened, Trial: n.trial,
@@ -140,18 +140,18 @@ func (c *Conn) Settings() upstream.Settings { return c.s.settings }
 func (c *Conn) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.crew.do(func(ctx context.Context) {
+	c.jobs.start(func(ctx context.Context) {
 		select {
 		case <-c.ended:
 			cancel()
 		case <-ctx.Done():
 		}
 	})
-	c.crew.do(c.meet)
-	c.crew.do(func(ctx context.Context) { _ = c.up.Run(ctx) })
-	c.crew.work(ctx, func() {})
-	for l := range c.shelves {
-		c.shelves[l].stop()
+	c.jobs.start(c.meet)
+	c.jobs.start(func(ctx context.Context) { _ = c.up.Run(ctx) })
+	c.jobs.run(ctx, func() {})
+	for l := range c.caches {
+		c.caches[l].stop()
 	}
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
@@ -176,7 +176,7 @@ func (c *Conn) meet(ctx context.Context) {
 // that says nothing about itself has no peer.
 func (c *Conn) opened(peer *upstream.Peer) {
 	said := offersOf(peer)
-	c.audience.restart()
+	c.fanout.restart()
 	f := c.pool
 	f.mu.Lock()
 	c.said.Store(&said)
@@ -186,7 +186,7 @@ func (c *Conn) opened(peer *upstream.Peer) {
 	c.s.opened(c, peer)
 	f.changed()
 	f.mu.Unlock()
-	c.greeting.ask(c.crew, c.greet)
+	c.greeting.ask(c.jobs, c.greet)
 }
 
 // failed takes in that the first start did not work.
@@ -225,11 +225,11 @@ func (c *Conn) greet(ctx context.Context) {
 		c.resubscribe()
 	}
 	var fetched []<-chan struct{}
-	for l := range c.shelves {
-		if shelf := &c.shelves[l]; offers.list(shelf.list) {
-			fetched = append(fetched, shelf.fetch(c))
+	for l := range c.caches {
+		if listCache := &c.caches[l]; offers.list(listCache.list) {
+			fetched = append(fetched, listCache.fetch(c))
 		} else {
-			c.publish(shelf.list, page{})
+			c.publish(listCache.list, page{})
 		}
 	}
 	for _, done := range fetched {

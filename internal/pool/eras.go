@@ -59,7 +59,7 @@ func (f *Pool) checkedEras(s *server, c *Conn) *eraCheck {
 	if s.settings.URL == "" {
 		find = func(ctx context.Context) { c.askEras(ctx, check) }
 	}
-	f.crew.do(find)
+	f.jobs.start(find)
 	return check
 }
 

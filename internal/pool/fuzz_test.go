@@ -25,12 +25,12 @@ func FuzzServe(f *testing.F) {
 	pool := poolOf(f, Options{}, map[string]*fake{"a": newFake(f, "x")})
 	e := &ears{}
 	m := pool.Join(legacy(`{"roots":{},"sampling":{},"elicitation":{}}`), e)
-	ch := m.take(0)
+	ch := m.acquire(0)
 	if ch.err != nil {
 		f.Fatal(ch.err)
 	}
 	c := ch.conn
-	if _, _, err := c.audience.subscribe(m, "file:///a"); err != nil {
+	if _, _, err := c.fanout.subscribe(m, "file:///a"); err != nil {
 		f.Fatal(err)
 	}
 	c.peer.Store(&upstream.Peer{Era: upstream.Modern})

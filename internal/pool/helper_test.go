@@ -204,8 +204,8 @@ func (p *place) listen(ctx context.Context, msg *rpc.Message, hangup chan struct
 
 // subscription is the id that a request has for us: the upstream would put it in place of the one on the wire.
 func (p *place) subscription(params []byte) string {
-	now, _, _ := p.Incoming.(*Conn).listener.state()
-	if now == nil || string(now.wish.params()) != string(params) {
+	now, _, _ := p.Incoming.(*Conn).listens.state()
+	if now == nil || string(now.filter.params()) != string(params) {
 		return "old"
 	}
 	return now.id()
@@ -300,7 +300,7 @@ func run(tb testing.TB, f *Pool) (stop func()) {
 	return stop
 }
 
-// ears is a Listener that keeps what it hears.
+// ears is an Observer that keeps what it hears.
 type ears struct {
 	mu    sync.Mutex
 	heard []string

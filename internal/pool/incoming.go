@@ -27,12 +27,12 @@ func (c *Conn) requested(ctx context.Context, req *rpc.Message) []byte {
 	if req.Method == methodRoots {
 		return c.listRoots(ctx, req)
 	}
-	everyone := c.audience.everyone()
+	everyone := c.fanout.everyone()
 	if len(everyone) != 1 || !era.Declares(everyone[0].client.Capabilities, req.Method, req.Params) {
 		c.pool.log.DebugContext(ctx, "request of a server refused", "server", c.ID(), "method", req.Method)
 		return rpc.NewError(rpc.CodeMethodNotFound, "no client can be asked that outside of its calls").AppendResponse(nil, req.ID)
 	}
-	if answer := everyone[0].listener.Requested(ctx, c.ID(), req); answer != nil {
+	if answer := everyone[0].observer.Requested(ctx, c.ID(), req); answer != nil {
 		return answer
 	}
 	return rpc.NewError(rpc.CodeInternal, "the client gave no answer").AppendResponse(nil, req.ID)
@@ -52,27 +52,27 @@ func (c *Conn) notified(n *rpc.Message) {
 	case "notifications/progress": // of a call that is over
 	case "notifications/cancelled":
 		if eraOf(c.peer.Load()) == upstream.Modern {
-			c.listener.cancelled()
+			c.listens.cancelled()
 		}
 	case "notifications/subscriptions/acknowledged":
-		c.listener.acknowledged(n)
+		c.listens.acknowledged(n)
 	case "notifications/resources/updated":
-		c.tell(c.audience.subscribedTo(n.URI), n)
+		c.tell(c.fanout.subscribedTo(n.URI), n)
 	case "notifications/message":
-		c.tell(c.audience.loggedTo(logLevel(n)), n)
+		c.tell(c.fanout.loggedTo(logLevel(n)), n)
 	default:
-		c.tell(c.audience.everyone(), n)
+		c.tell(c.fanout.everyone(), n)
 	}
 }
 
 // pass tells members who see this server alone that it says a list has changed. They hear what it says, whether or not
 // it is so; all others hear what has become of the merged list.
 func (c *Conn) pass(l catalog.List) {
-	for _, m := range c.audience.those((*Member).alone) {
+	for _, m := range c.fanout.those((*Member).alone) {
 		c.pool.mu.Lock()
 		m.passed[l] = time.Now()
 		c.pool.mu.Unlock()
-		m.listener.ListChanged(l)
+		m.observer.ListChanged(l)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *Conn) tell(members []*Member, n *rpc.Message) {
 		}
 	}
 	for _, m := range members {
-		m.listener.Notified(c.ID(), n)
+		m.observer.Notified(c.ID(), n)
 	}
 }
 

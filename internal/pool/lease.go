@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// seat is a member's place on a connection of one server.
-type seat struct {
+// lease is a member's place on a connection of one server.
+type lease struct {
 	conn    *Conn // nil: none yet
 	loose   bool  // another may be better soon
 	leveled bool  // the server knows which log messages the member wants
@@ -15,11 +15,11 @@ type seat struct {
 
 // take is the connection for the member to its i-th server, as far as that can be told now; else the choice says what
 // to wait for. It is started if it is not, and the member counts among its users from now on.
-func (m *Member) take(i int) choice {
+func (m *Member) acquire(i int) choice {
 	f, s := m.pool, m.servers[i]
 	var built *Conn
 	for {
-		ch := m.tryTake(i, built)
+		ch := m.tryAcquire(i, built)
 		if ch.need == nil {
 			return ch
 		}
@@ -31,18 +31,18 @@ func (m *Member) take(i int) choice {
 	}
 }
 
-// tryTake is take with a connection that may have been built for it. Where another one is needed, the choice says so.
-func (m *Member) tryTake(i int, built *Conn) choice {
+// tryAcquire is take with a connection that may have been built for it. Where another one is needed, the choice says so.
+func (m *Member) tryAcquire(i int, built *Conn) choice {
 	f, s := m.pool, m.servers[i]
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if m.left || f.state == stopped {
 		return choice{err: ErrOver}
 	}
-	if m.seats == nil {
-		m.seats = make([]seat, len(m.servers))
+	if m.leases == nil {
+		m.leases = make([]lease, len(m.servers))
 	}
-	at := &m.seats[i]
+	at := &m.leases[i]
 	if at.conn != nil && !at.loose && !at.conn.over {
 		return choice{conn: at.conn, since: at.conn.since}
 	}
@@ -55,14 +55,14 @@ func (m *Member) tryTake(i int, built *Conn) choice {
 		ch = choice{conn: built, loose: ch.loose}
 	}
 	if ch.conn != nil {
-		f.sit(m, at, ch)
+		f.attach(m, at, ch)
 		ch.since = ch.conn.since
 	}
 	return ch
 }
 
 // sit moves a member to the chosen connection. The pool is locked.
-func (f *Pool) sit(m *Member, at *seat, ch choice) {
+func (f *Pool) attach(m *Member, at *lease, ch choice) {
 	at.loose = ch.loose
 	f.start(ch.conn)
 	if at.conn == ch.conn {
@@ -70,11 +70,11 @@ func (f *Pool) sit(m *Member, at *seat, ch choice) {
 	}
 	var uris []string
 	if at.conn != nil {
-		uris = f.rise(m, at)
+		uris = f.detach(m, at)
 	}
 	at.conn, at.leveled = ch.conn, false
 	at.conn.users++
-	at.conn.audience.add(m, uris)
+	at.conn.fanout.add(m, uris)
 	if len(m.roots) > 0 {
 		at.conn.rootsChanged()
 	}
@@ -90,10 +90,10 @@ func (f *Pool) sit(m *Member, at *seat, ch choice) {
 }
 
 // rise takes a member off its connection and returns the resources it had subscribed to. The pool is locked.
-func (f *Pool) rise(m *Member, at *seat) []string {
+func (f *Pool) detach(m *Member, at *lease) []string {
 	c := at.conn
 	at.conn = nil
-	uris := c.audience.remove(m)
+	uris := c.fanout.remove(m)
 	c.users--
 	if len(m.roots) > 0 && c.users > 0 {
 		c.rootsChanged()
@@ -190,7 +190,7 @@ var closed = func() <-chan struct{} {
 func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	var missing []int
 	for i := range m.servers {
-		if ch := m.take(i); ch.err == nil && !isClosed(ready(i, ch.conn)) {
+		if ch := m.acquire(i); ch.err == nil && !isClosed(ready(i, ch.conn)) {
 			missing = append(missing, i)
 		}
 	}
@@ -204,7 +204,7 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 // await is gather for one server.
 func (m *Member) await(ctx context.Context, i int, limit time.Duration, ready ready) {
 	for {
-		ch := m.take(i)
+		ch := m.acquire(i)
 		if ch.err != nil {
 			return
 		}

@@ -323,7 +323,7 @@ func live(ctx context.Context, f *Pool, caps string, n int) {
 	if n%2 == 1 {
 		client = modernClient(caps)
 	}
-	var l Listener
+	var l Observer
 	if n%3 != 0 {
 		l = &ears{}
 	}

@@ -21,9 +21,9 @@ type Client struct {
 	Only         string // the id of the one server it sees; "": all
 }
 
-// Listener is what a member hears. Its methods are called from goroutines of the pool, at the same time too, and should
+// Observer is what a member hears. Its methods are called from goroutines of the pool, at the same time too, and should
 // return soon. One that has begun may still be running when Leave returns.
-type Listener interface {
+type Observer interface {
 	// ListChanged says that a list is another than Catalog gave. It is told to members that have asked for a catalog; a
 	// member that sees one server alone is told whenever that server says so.
 	// Resources stands for templates too, which have no notification of their own.
@@ -39,7 +39,7 @@ type Listener interface {
 type Member struct {
 	pool     *Pool
 	client   Client
-	listener Listener
+	observer Observer
 	servers  []*server
 	number   uint64 // members that came later have higher ones
 	joined   time.Time
@@ -50,7 +50,7 @@ type Member struct {
 	// Guarded by Pool.mu.
 
 	left       bool
-	seats      []seat           // of servers; nil: none was asked for yet
+	leases     []lease          // of servers; nil: none was asked for yet
 	legacyCaps []byte           // what of its capabilities legacy servers understand; nil: not worked out yet
 	seen       *catalog.Catalog // what it was given, or told that it has become; nil: nothing yet
 	roots      []root
@@ -58,13 +58,13 @@ type Member struct {
 	passed     [listCount]time.Time // when it last heard from its one server that a list changed
 }
 
-// Join takes a client in. It is cheap and starts nothing. Without a listener the member hears nothing.
-func (f *Pool) Join(c Client, l Listener) *Member {
+// Join takes a client in. It is cheap and starts nothing. Without an observer the member hears nothing.
+func (f *Pool) Join(c Client, l Observer) *Member {
 	if c.Capabilities == nil {
 		c.Capabilities = noCapabilities
 	}
 	m := &Member{
-		pool: f, client: c, listener: l, servers: f.servers,
+		pool: f, client: c, observer: l, servers: f.servers,
 		number: f.joined.Add(1), joined: time.Now(), rootsCame: make(chan struct{}),
 	}
 	if c.Only != "" {
@@ -98,9 +98,9 @@ func (m *Member) Leave() {
 	}
 	m.left = true
 	delete(f.watchers, m)
-	for i := range m.seats {
-		if at := &m.seats[i]; at.conn != nil {
-			f.rise(m, at)
+	for i := range m.leases {
+		if at := &m.leases[i]; at.conn != nil {
+			f.detach(m, at)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 		return nil, err
 	}
 	for {
-		ch := m.take(i)
+		ch := m.acquire(i)
 		if ch.err != nil {
 			return nil, ch.err
 		}
@@ -140,8 +140,8 @@ func (m *Member) leveled(ctx context.Context, i int, c *Conn) error {
 		return nil
 	}
 	m.pool.mu.Lock()
-	told := m.seats[i].leveled
-	m.seats[i].leveled = true
+	told := m.leases[i].leveled
+	m.leases[i].leveled = true
 	m.pool.mu.Unlock()
 	if told {
 		return nil
@@ -176,18 +176,18 @@ func (m *Member) indexOf(server string) (int, error) {
 func (m *Member) at(i int) *Conn {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	if m.seats == nil {
+	if m.leases == nil {
 		return nil
 	}
-	return m.seats[i].conn
+	return m.leases[i].conn
 }
 
 // Conns are the connections that the member has, to the servers that it has asked for something.
 func (m *Member) Conns() (all []*Conn) {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	for i := range m.seats {
-		if c := m.seats[i].conn; c != nil {
+	for i := range m.leases {
+		if c := m.leases[i].conn; c != nil {
 			all = append(all, c)
 		}
 	}
@@ -223,8 +223,8 @@ func (m *Member) Peers(ctx context.Context) []Peer {
 	all := make([]Peer, len(m.servers))
 	for i, s := range m.servers {
 		var own *Conn
-		if m.seats != nil {
-			own = m.seats[i].conn
+		if m.leases != nil {
+			own = m.leases[i].conn
 		}
 		all[i] = s.peer(own)
 	}

@@ -61,7 +61,7 @@ type Pool struct {
 	servers []*server // those that are not disabled
 	index   map[string]int
 
-	crew *crew         // all connections
+	jobs *background   // all connections
 	over chan struct{} // closed when Run's context is done
 	news chan struct{} // lists may have changed, or which connections serve whom
 
@@ -80,7 +80,7 @@ type state int
 // The states of a Pool.
 const (
 	idle state = iota
-	running
+	active
 	stopped
 )
 
@@ -92,7 +92,7 @@ func New(opt Options) (*Pool, error) {
 	opt = opt.withDefaults()
 	f := &Pool{
 		opt: opt, log: opt.Log, index: map[string]int{},
-		crew: newCrew(), over: make(chan struct{}), news: make(chan struct{}, 1),
+		jobs: newBackground(), over: make(chan struct{}), news: make(chan struct{}, 1),
 		watchers: map[*Member]struct{}{}, merged: map[string]*merged{},
 	}
 	known := map[string]bool{}
@@ -155,8 +155,8 @@ func (f *Pool) Run(ctx context.Context) error {
 	if !f.begin() {
 		return errors.New("pool: it has been run before")
 	}
-	f.crew.do(f.announce)
-	f.crew.work(ctx, f.finish)
+	f.jobs.start(f.announce)
+	f.jobs.run(ctx, f.finish)
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (f *Pool) begin() bool {
 	if f.state != idle {
 		return false
 	}
-	f.state = running
+	f.state = active
 	for _, s := range f.servers {
 		for _, c := range s.conns {
 			c.since = time.Now() // not when somebody first wished that we ran
@@ -200,7 +200,7 @@ func (f *Pool) start(c *Conn) {
 		return
 	}
 	c.wanted, c.since = true, time.Now()
-	f.crew.do(c.run)
+	f.jobs.start(c.run)
 }
 
 // Shared is the connection that serves all, of a pool that is eager; nil where there is no such server or it is disabled.

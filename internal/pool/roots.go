@@ -46,8 +46,8 @@ func (m *Member) SetRoots(result []byte) {
 	if m.left || same {
 		return
 	}
-	for i := range m.seats {
-		if c := m.seats[i].conn; c != nil {
+	for i := range m.leases {
+		if c := m.leases[i].conn; c != nil {
 			c.rootsChanged()
 		}
 	}
@@ -99,7 +99,7 @@ func rootsResult(roots []root) []byte {
 // listRoots answers a server that asks for roots outside any call: those of all its clients, who have come in this order.
 func (c *Conn) listRoots(ctx context.Context, req *rpc.Message) []byte {
 	c.askedRoots.Store(true)
-	members := c.audience.rooted()
+	members := c.fanout.rooted()
 	for _, m := range members {
 		m.pause(ctx, rootsTime-time.Since(m.joined), m.rootsCame)
 	}
@@ -113,7 +113,7 @@ func (c *Conn) listRoots(ctx context.Context, req *rpc.Message) []byte {
 }
 
 // rooted are the members that have roots, in the order in which they came.
-func (a *audience) rooted() []*Member {
+func (a *fanout) rooted() []*Member {
 	found := a.those(func(m *Member) bool { return era.Declares(m.client.Capabilities, methodRoots, nil) })
 	slices.SortFunc(found, func(x, y *Member) int { return cmp.Compare(x.number, y.number) })
 	return found
@@ -122,7 +122,7 @@ func (a *audience) rooted() []*Member {
 // rootsChanged tells a server that has asked for roots that they are others now.
 func (c *Conn) rootsChanged() {
 	if c.askedRoots.Load() && c.speaks(upstream.Legacy) {
-		c.rooting.ask(c.crew, c.tellRoots)
+		c.rooting.ask(c.jobs, c.tellRoots)
 	}
 }
 

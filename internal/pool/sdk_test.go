@@ -129,8 +129,8 @@ func TestRealServers(t *testing.T) {
 			}
 			if c.client.Era == upstream.Modern { // whose server agrees later
 				wantSoon(t, "the third resource is not listened to", func() bool {
-					now, _, _ := conn.listener.state()
-					return conn.listener.isHeard() && len(now.wish.uris) == 2
+					now, _, _ := conn.listens.state()
+					return conn.listens.isHeard() && len(now.filter.uris) == 2
 				})
 			}
 			req := rpc.NewRequest(rpc.StringID("1"), "tools/call", []byte(`{"name":"grow","arguments":{}}`))

@@ -1,3 +1,5 @@
+// Subscriptions: protocol revisions to 2025-11-25, resources/subscribe and resources/unsubscribe, refcounted.
+
 package pool
 
 import (
@@ -12,7 +14,7 @@ import (
 var errMoved = errors.New("the member uses another connection now")
 
 // Subscribe asks for news of a resource, by the server's own URI, and returns when the server has agreed. The member's
-// Listener gets them until Unsubscribe or Leave, over a restart of the server too. The error is one of Conn's or of a
+// Observer gets them until Unsubscribe or Leave, over a restart of the server too. The error is one of Conn's or of a
 // call's, a *ServerError if the server refused, or ErrTooMany; it leaves everything as it was.
 func (m *Member) Subscribe(ctx context.Context, server, uri string) error {
 	for {
@@ -40,12 +42,12 @@ func (m *Member) Unsubscribe(ctx context.Context, server, uri string) error {
 	if c == nil {
 		return nil
 	}
-	sub := c.audience.unsubscribe(m, uri)
+	sub := c.fanout.unsubscribe(m, uri)
 	if sub == nil {
 		return nil
 	}
 	if eraOf(c.peer.Load()) == upstream.Modern {
-		c.listener.change()
+		c.listens.change()
 		return nil
 	}
 	return m.wait(ctx, c.tellSubscription(sub))
@@ -53,21 +55,21 @@ func (m *Member) Unsubscribe(ctx context.Context, server, uri string) error {
 
 // subscribe makes a member one of those who hear of a resource, if the server agrees.
 func (c *Conn) subscribe(ctx context.Context, m *Member, uri string) error {
-	sub, twice, err := c.audience.subscribe(m, uri)
+	sub, twice, err := c.fanout.subscribe(m, uri)
 	if err != nil {
 		return err
 	}
 	if eraOf(c.peer.Load()) == upstream.Modern {
 		err = c.heard(ctx, uri)
-	} else if told, _ := c.audience.isTold(sub); !told {
+	} else if told, _ := c.fanout.isTold(sub); !told {
 		if err = m.wait(ctx, c.tellSubscription(sub)); err == nil {
-			told, err = c.audience.isTold(sub)
+			told, err = c.fanout.isTold(sub)
 			if !told && err == nil {
 				err = ErrOver
 			}
 		}
 	}
-	if err != nil && !twice && c.audience.unsubscribe(m, uri) != nil {
+	if err != nil && !twice && c.fanout.unsubscribe(m, uri) != nil {
 		c.resubscribe()
 	}
 	return err
@@ -76,21 +78,21 @@ func (c *Conn) subscribe(ctx context.Context, m *Member, uri string) error {
 // resubscribe has the server told what it does not know yet of its members' subscriptions.
 func (c *Conn) resubscribe() {
 	if eraOf(c.peer.Load()) == upstream.Modern {
-		c.listener.change()
+		c.listens.change()
 		return
 	}
-	for _, sub := range c.audience.untold() {
+	for _, sub := range c.fanout.untold() {
 		c.tellSubscription(sub)
 	}
 }
 
 func (c *Conn) tellSubscription(sub *subscription) <-chan struct{} {
-	return sub.telling.ask(c.crew, func(ctx context.Context) { c.agree(ctx, sub) })
+	return sub.telling.ask(c.jobs, func(ctx context.Context) { c.agree(ctx, sub) })
 }
 
 // agree makes the server's knowledge of a subscription what it should be.
 func (c *Conn) agree(ctx context.Context, sub *subscription) {
-	want, session := c.audience.wants(sub)
+	want, session := c.fanout.wants(sub)
 	if !want.differs {
 		return
 	}
@@ -103,7 +105,7 @@ func (c *Conn) agree(ctx context.Context, sub *subscription) {
 	if err != nil && ctx.Err() == nil {
 		c.pool.log.DebugContext(ctx, "subscription not changed", "server", c.ID(), "method", method, "err", err)
 	}
-	c.audience.agreed(sub, want.subscribed, session, err)
+	c.fanout.agreed(sub, want.subscribed, session, err)
 }
 
 // wanted is what a server should know of a subscription.
@@ -117,7 +119,7 @@ func (s *subscription) wanted() wanted {
 	return wanted{subscribed: want, differs: want != s.told}
 }
 
-func (a *audience) wants(sub *subscription) (wanted, int) {
+func (a *fanout) wants(sub *subscription) (wanted, int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.tidy(sub)
@@ -125,7 +127,7 @@ func (a *audience) wants(sub *subscription) (wanted, int) {
 }
 
 // agreed notes what the server made of a subscription, if it is still the same server.
-func (a *audience) agreed(sub *subscription, subscribed bool, session int, err error) {
+func (a *fanout) agreed(sub *subscription, subscribed bool, session int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.session == session {
@@ -135,20 +137,20 @@ func (a *audience) agreed(sub *subscription, subscribed bool, session int, err e
 }
 
 // tidy drops a subscription that nobody has and the server does not know of.
-func (a *audience) tidy(sub *subscription) {
+func (a *fanout) tidy(sub *subscription) {
 	if len(sub.members) == 0 && !sub.told && a.subs[sub.uri] == sub {
 		delete(a.subs, sub.uri)
 	}
 }
 
-func (a *audience) isTold(sub *subscription) (bool, error) {
+func (a *fanout) isTold(sub *subscription) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return sub.told, sub.err
 }
 
 // untold are the subscriptions of which the server does not know what it should.
-func (a *audience) untold() (subs []*subscription) {
+func (a *fanout) untold() (subs []*subscription) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, sub := range a.subs {

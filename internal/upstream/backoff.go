@@ -12,17 +12,27 @@ const (
 	wakeAfter    = time.Second // a call may cut the wait short when the last attempt is this old
 )
 
-// exponentialBackoff gives the waits between attempts: each about twice the one before, up to a minute, none of them exact, so
-// that servers that fell together do not rise together. The zero value is ready.
-type exponentialBackoff struct{ failures int }
+// Backoff gives the waits between attempts: each about twice the one before, from First, which is half a second where it
+// is zero, up to a minute. None of them is exact, so that servers that fell together do not rise together. The zero value
+// is ready.
+type Backoff struct {
+	First    time.Duration
+	failures int
+}
 
-func (b *exponentialBackoff) next() time.Duration {
-	d := backoffLast
-	if b.failures < 7 {
-		d = backoffFirst << b.failures
+// Next is the wait before the next attempt.
+func (b *Backoff) Next() time.Duration {
+	d := b.First
+	if d <= 0 {
+		d = backoffFirst
 	}
+	d = min(d<<min(b.failures, 7), backoffLast)
 	b.failures++
 	return d/2 + rand.N(d/2+1) //nolint:gosec // nothing secret
 }
 
-func (b *exponentialBackoff) reset() { b.failures = 0 }
+// Failures is how often Next was called since the last Reset.
+func (b *Backoff) Failures() int { return b.failures }
+
+// Reset begins anew, after an attempt that worked.
+func (b *Backoff) Reset() { b.failures = 0 }

@@ -42,17 +42,17 @@ func (l *streamable) offerStand(now sessionID) {
 
 // standFor listens to one session. That a server has no such stream, or that it breaks, is no failure.
 func (l *streamable) standFor(ctx context.Context, now sessionID) {
-	var waits exponentialBackoff
+	var waits Backoff
 	var at resumePoint
 	for {
 		if l.standOnce(ctx, now, &at) {
 			return
 		}
 		if at.moved {
-			waits.reset()
+			waits.Reset()
 			at.moved = false
 		}
-		if !pauseFor(ctx, max(waits.next(), at.delay)) {
+		if !pauseFor(ctx, max(waits.Next(), at.delay)) {
 			return
 		}
 	}

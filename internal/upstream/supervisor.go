@@ -42,7 +42,7 @@ var errStopped = errors.New("it was stopped")
 func (v *supervisor) run(ctx context.Context) {
 	var telling sync.WaitGroup
 	telling.Go(func() { v.u.opened.run(ctx) })
-	var waits exponentialBackoff
+	var waits Backoff
 	for ctx.Err() == nil {
 		began := time.Now()
 		s, err := v.start(ctx)
@@ -51,13 +51,13 @@ func (v *supervisor) run(ctx context.Context) {
 			err = v.serve(ctx, s)
 			useful = s.served.Load()
 			if time.Since(began) > sustained {
-				waits.reset()
+				waits.Reset()
 			}
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		wait := waits.next()
+		wait := waits.Next()
 		v.report(ctx, err, ran, wait)
 		v.pause(ctx, err, ran && (useful || waits.failures == 1), wait)
 	}

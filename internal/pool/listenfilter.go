@@ -1,3 +1,5 @@
+// What to be told of: protocol revision 2026-07-28, the filter of subscriptions/listen.
+
 package pool
 
 import (
@@ -7,24 +9,24 @@ import (
 	"secateur/internal/upstream"
 )
 
-// wish is what we want to hear of a server.
-type wish struct {
+// filter is what we want to hear of a server.
+type filter struct {
 	tools, prompts, resources bool // changes of these lists
 	uris                      []string
 }
 
-// wish is what we want to hear, and in which session of the server.
-func (c *Conn) wish() (wish, int) {
-	uris, session := c.audience.wanted()
+// filter is what we want to hear, and in which session of the server.
+func (c *Conn) filter() (filter, int) {
+	uris, session := c.fanout.wanted()
 	if eraOf(c.peer.Load()) != upstream.Modern {
-		return wish{}, session
+		return filter{}, session
 	}
 	offers := c.offers()
-	return wish{offers.toolsChanged, offers.promptsChanged, offers.resourcesChanged, uris}, session
+	return filter{offers.toolsChanged, offers.promptsChanged, offers.resourcesChanged, uris}, session
 }
 
 // wanted are the resources that members have subscribed to, in order.
-func (a *audience) wanted() (uris []string, session int) {
+func (a *fanout) wanted() (uris []string, session int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for uri, sub := range a.subs {
@@ -38,14 +40,14 @@ func (a *audience) wanted() (uris []string, session int) {
 	return uris, a.session
 }
 
-func (w wish) empty() bool { return !w.tools && !w.prompts && !w.resources && len(w.uris) == 0 }
+func (w filter) empty() bool { return !w.tools && !w.prompts && !w.resources && len(w.uris) == 0 }
 
-func (w wish) same(other wish) bool {
+func (w filter) same(other filter) bool {
 	return w.tools == other.tools && w.prompts == other.prompts && w.resources == other.resources && slices.Equal(w.uris, other.uris)
 }
 
 // params are those of the request.
-func (w wish) params() []byte {
+func (w filter) params() []byte {
 	b := []byte(`{"notifications":{`)
 	member := func(name string) {
 		if b[len(b)-1] != '{' {

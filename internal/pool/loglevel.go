@@ -1,3 +1,5 @@
+// Log levels: protocol revisions to 2025-11-25, logging/setLevel.
+
 package pool
 
 import (
@@ -29,7 +31,7 @@ func (m *Member) SetLevel(ctx context.Context, name string) error {
 	m.gather(ctx, m.pool.opt.FirstListWait, m.reached)
 	var told []<-chan struct{}
 	for _, c := range m.Conns() {
-		c.audience.ask()
+		c.fanout.ask()
 		told = append(told, c.setLevel())
 	}
 	for _, done := range told {
@@ -41,14 +43,14 @@ func (m *Member) SetLevel(ctx context.Context, name string) error {
 }
 
 // ask notes that a member has chosen a level.
-func (a *audience) ask() {
+func (a *fanout) ask() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
 }
 
 // level is the most verbose that a member has chosen; 0: none has.
-func (a *audience) level() (most, told level, session int) {
+func (a *fanout) level() (most, told level, session int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for m := range a.members {
@@ -60,7 +62,7 @@ func (a *audience) level() (most, told level, session int) {
 }
 
 // tell notes what the server was told, if it is still the same.
-func (a *audience) tell(l level, session int) {
+func (a *fanout) tell(l level, session int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.session == session {
@@ -69,10 +71,10 @@ func (a *audience) tell(l level, session int) {
 }
 
 // setLevel has the server told which log messages are wanted. The channel is closed when it has been.
-func (c *Conn) setLevel() <-chan struct{} { return c.leveling.ask(c.crew, c.tellLevel) }
+func (c *Conn) setLevel() <-chan struct{} { return c.leveling.ask(c.jobs, c.tellLevel) }
 
 func (c *Conn) tellLevel(ctx context.Context) {
-	want, told, session := c.audience.level()
+	want, told, session := c.fanout.level()
 	if want == 0 || want == told || !c.offers().logging {
 		return // in the modern era each request says for itself
 	}
@@ -83,5 +85,5 @@ func (c *Conn) tellLevel(ctx context.Context) {
 			return
 		}
 	}
-	c.audience.tell(want, session)
+	c.fanout.tell(want, session)
 }

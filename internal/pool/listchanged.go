@@ -39,7 +39,7 @@ func (f *Pool) watching() []*Member {
 // compare tells a member which lists are others than it has seen.
 func (m *Member) compare() {
 	for i := range m.servers {
-		m.take(i) // a server that is there at last
+		m.acquire(i) // a server that is there at last
 	}
 	f := m.pool
 	f.mu.Lock()
@@ -58,7 +58,7 @@ func (m *Member) compare() {
 	}
 	f.mu.Unlock()
 	for _, l := range changed {
-		m.listener.ListChanged(l)
+		m.observer.ListChanged(l)
 	}
 }
 

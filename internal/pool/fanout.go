@@ -7,8 +7,8 @@ import (
 	"secateur/internal/upstream"
 )
 
-// audience is the members on a connection, and what each wants to hear.
-type audience struct {
+// fanout is the members on a connection, and what each wants to hear.
+type fanout struct {
 	mu      sync.Mutex
 	members map[*Member]map[string]struct{} // with the resources that each has subscribed to; nil: none
 	subs    map[string]*subscription        // by the server's URI
@@ -18,11 +18,11 @@ type audience struct {
 }
 
 // subscription is what members have in common who subscribed to the same resource. Its fields are guarded by the
-// audience's lock, but for its task.
+// fanout's lock, but for telling.
 type subscription struct {
 	uri     string
 	members map[*Member]struct{}
-	telling task
+	telling singleflight
 	told    bool  // the server knows of it
 	err     error // why it does not
 }
@@ -30,13 +30,13 @@ type subscription struct {
 // maxSubscriptions bounds those of a member on a connection.
 const maxSubscriptions = 1024
 
-func (a *audience) init() {
+func (a *fanout) init() {
 	a.members = map[*Member]map[string]struct{}{}
 	a.subs = map[string]*subscription{}
 }
 
 // restart forgets what the server was told, since it is another one.
-func (a *audience) restart() {
+func (a *fanout) restart() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.session++
@@ -47,7 +47,7 @@ func (a *audience) restart() {
 }
 
 // add takes a member in, with the resources that it had subscribed to elsewhere.
-func (a *audience) add(m *Member, uris []string) {
+func (a *fanout) add(m *Member, uris []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.members[m] = nil
@@ -58,7 +58,7 @@ func (a *audience) add(m *Member, uris []string) {
 }
 
 // remove takes a member out and returns the resources that it had subscribed to.
-func (a *audience) remove(m *Member) (uris []string) {
+func (a *fanout) remove(m *Member) (uris []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for uri := range a.members[m] {
@@ -70,7 +70,7 @@ func (a *audience) remove(m *Member) (uris []string) {
 }
 
 // subscribe adds a resource to a member's, if it is not among them. It fails if the member is not here, or has too many.
-func (a *audience) subscribe(m *Member, uri string) (sub *subscription, twice bool, err error) {
+func (a *fanout) subscribe(m *Member, uri string) (sub *subscription, twice bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	has, here := a.members[m]
@@ -85,7 +85,7 @@ func (a *audience) subscribe(m *Member, uri string) (sub *subscription, twice bo
 }
 
 // join makes a member one of a subscription's.
-func (a *audience) join(m *Member, uri string) *subscription {
+func (a *fanout) join(m *Member, uri string) *subscription {
 	sub := a.subs[uri]
 	if sub == nil {
 		sub = &subscription{uri: uri, members: map[*Member]struct{}{}}
@@ -100,7 +100,7 @@ func (a *audience) join(m *Member, uri string) *subscription {
 }
 
 // unsubscribe takes a resource from a member; nil if it had not subscribed to it.
-func (a *audience) unsubscribe(m *Member, uri string) *subscription {
+func (a *fanout) unsubscribe(m *Member, uri string) *subscription {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, has := a.members[m][uri]; !has {
@@ -112,13 +112,13 @@ func (a *audience) unsubscribe(m *Member, uri string) *subscription {
 }
 
 // everyone are the members that hear anything.
-func (a *audience) everyone() []*Member {
+func (a *fanout) everyone() []*Member {
 	return a.those(func(*Member) bool { return true })
 }
 
 // loggedTo are those who want to hear a log message of this level. Who has not chosen one hears all that the server
 // sends on its own, and no debug messages that others have asked for.
-func (a *audience) loggedTo(l level) []*Member {
+func (a *fanout) loggedTo(l level) []*Member {
 	return a.those(func(m *Member) bool {
 		from := level(m.level.Load())
 		if from == 0 && a.asked {
@@ -128,11 +128,11 @@ func (a *audience) loggedTo(l level) []*Member {
 	})
 }
 
-func (a *audience) those(wanted func(*Member) bool) (found []*Member) {
+func (a *fanout) those(wanted func(*Member) bool) (found []*Member) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for m := range a.members {
-		if m.listener != nil && wanted(m) {
+		if m.observer != nil && wanted(m) {
 			found = append(found, m)
 		}
 	}
@@ -140,7 +140,7 @@ func (a *audience) those(wanted func(*Member) bool) (found []*Member) {
 }
 
 // subscribedTo are those who subscribed to a resource, or to one that it is a part of.
-func (a *audience) subscribedTo(uri string) (found []*Member) {
+func (a *fanout) subscribedTo(uri string) (found []*Member) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seen := map[*Member]struct{}{}
@@ -150,7 +150,7 @@ func (a *audience) subscribedTo(uri string) (found []*Member) {
 			return
 		}
 		for m := range sub.members {
-			if _, twice := seen[m]; !twice && m.listener != nil {
+			if _, twice := seen[m]; !twice && m.observer != nil {
 				seen[m] = struct{}{}
 				found = append(found, m)
 			}

@@ -1,3 +1,5 @@
+// One subscription for all: protocol revision 2026-07-28, subscriptions/listen.
+
 package pool
 
 import (
@@ -29,21 +31,21 @@ const (
 // errHungUp is why a request ended that a server did not refuse.
 var errHungUp = errors.New("the server has ended the subscriptions")
 
-// listener keeps one subscriptions/listen open to a modern server, for all that we want to hear of it.
-type listener struct {
+// listenStream keeps one subscriptions/listen open to a modern server, for all that we want to hear of it.
+type listenStream struct {
 	mu      sync.Mutex
-	keeping bool          // a goroutine does
-	changed chan struct{} // closed when something else may be wanted now
-	turned  chan struct{} // closed when there is another now
-	now     *listening    // the newest; nil: there was none yet
-	count   int           // the newest's number
-	least   int           // of one that somebody waits for
+	keeping bool           // a goroutine does
+	changed chan struct{}  // closed when something else may be wanted now
+	turned  chan struct{}  // closed when there is another now
+	now     *listenRequest // the newest; nil: there was none yet
+	count   int            // the newest's number
+	least   int            // of one that somebody waits for
 }
 
-// listening is one such request.
-type listening struct {
+// listenRequest is one such request.
+type listenRequest struct {
 	number  int
-	wish    wish
+	filter  filter
 	session int
 	began   time.Time
 	stop    context.CancelFunc
@@ -55,10 +57,10 @@ type listening struct {
 	granted []string // resources that the server will tell of; set before acked is closed
 }
 
-func (k *listener) init() { k.changed, k.turned = make(chan struct{}), make(chan struct{}) }
+func (k *listenStream) init() { k.changed, k.turned = make(chan struct{}), make(chan struct{}) }
 
 // change says that something else may be wanted now.
-func (k *listener) change() {
+func (k *listenStream) change() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	close(k.changed)
@@ -66,7 +68,7 @@ func (k *listener) change() {
 }
 
 // ask wants a request that tells of a resource: the present one, or one with at least the number that is returned.
-func (k *listener) ask(uri string) (number int) {
+func (k *listenStream) ask(uri string) (number int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	close(k.changed)
@@ -79,21 +81,21 @@ func (k *listener) ask(uri string) (number int) {
 }
 
 // lacks reports whether somebody waits for a newer request.
-func (k *listener) lacks(now *listening) bool {
+func (k *listenStream) lacks(now *listenRequest) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return now.number < k.least
 }
 
 // state is the newest request, and what is closed when that is another, and when something else may be wanted.
-func (k *listener) state() (now *listening, turned, changed <-chan struct{}) {
+func (k *listenStream) state() (now *listenRequest, turned, changed <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.now, k.turned, k.changed
 }
 
 // isHeard reports whether the server tells us of changes now.
-func (k *listener) isHeard() bool {
+func (k *listenStream) isHeard() bool {
 	now, _, _ := k.state()
 	return now != nil && isClosed(now.acked) && !isClosed(now.over)
 }
@@ -101,18 +103,18 @@ func (k *listener) isHeard() bool {
 // listenFirst begins to listen to a server that is there anew, and waits until it does: what changes from then on is
 // told, and lists may be fetched.
 func (c *Conn) listenFirst(ctx context.Context) {
-	k := &c.listener
+	k := &c.listens
 	k.change()
 	k.mu.Lock()
 	if !k.keeping {
-		k.keeping = c.crew.do(c.keepListening)
+		k.keeping = c.jobs.start(c.keepListening)
 	}
 	k.mu.Unlock()
 	limit := time.After(ackWait)
 	for {
 		now, turned, _ := k.state()
 		var acked, over <-chan struct{}
-		if want, session := c.wish(); want.empty() {
+		if want, session := c.filter(); want.empty() {
 			return
 		} else if now != nil && now.session == session {
 			acked, over = now.acked, now.over
@@ -133,31 +135,31 @@ func (c *Conn) listenFirst(ctx context.Context) {
 
 // keepListening holds the request open, renews it when something else is wanted, and opens it again when it ends.
 func (c *Conn) keepListening(ctx context.Context) {
-	var waits backoff
+	waits := upstream.Backoff{First: time.Second}
 	for ctx.Err() == nil {
-		now, _, changed := c.listener.state()
-		want, session := c.wish()
+		now, _, changed := c.listens.state()
+		want, session := c.filter()
 		switch {
 		case want.empty():
 			now.end()
 			now = nil
-		case now == nil || now.session != session || isClosed(now.over) || !now.wish.same(want) || c.listener.lacks(now):
+		case now == nil || now.session != session || isClosed(now.over) || !now.filter.same(want) || c.listens.lacks(now):
 			now = c.renew(ctx, now, want, session)
 		}
 		select {
 		case <-changed:
-			waits.reset()
+			waits.Reset()
 		case <-now.ending():
 			c.relisten(ctx, now, &waits, changed)
 		case <-ctx.Done():
 		}
 	}
-	now, _, _ := c.listener.state()
+	now, _, _ := c.listens.state()
 	now.end()
 }
 
 // relisten waits for the time to open a request again that has ended of itself.
-func (c *Conn) relisten(ctx context.Context, ended *listening, waits *backoff, changed <-chan struct{}) {
+func (c *Conn) relisten(ctx context.Context, ended *listenRequest, waits *upstream.Backoff, changed <-chan struct{}) {
 	if refused, ok := asServerError(ended.err); ok && (refused.Code == rpc.CodeMethodNotFound || refused.Code == rpc.CodeInvalidParams) {
 		select {
 		case <-changed:
@@ -166,9 +168,9 @@ func (c *Conn) relisten(ctx context.Context, ended *listening, waits *backoff, c
 		return
 	}
 	if time.Since(ended.began) > heardLong {
-		waits.reset()
+		waits.Reset()
 	}
-	if !sleep(ctx, waits.next(), changed) {
+	if !sleep(ctx, waits.Next(), changed) {
 		return
 	}
 	all := catalog.Lists()
@@ -177,7 +179,7 @@ func (c *Conn) relisten(ctx context.Context, ended *listening, waits *backoff, c
 
 // renew opens a request in place of another. Over HTTP the old one is kept until the new one works; on a pipe, where
 // servers have been seen to mix up two of one client, it is ended before, and a question in between makes sure of that.
-func (c *Conn) renew(ctx context.Context, old *listening, want wish, session int) *listening {
+func (c *Conn) renew(ctx context.Context, old *listenRequest, want filter, session int) *listenRequest {
 	if old == nil || isClosed(old.over) || old.session != session {
 		old.end()
 		return c.listen(ctx, want, session)
@@ -201,29 +203,29 @@ func (c *Conn) renew(ctx context.Context, old *listening, want wish, session int
 }
 
 // listen opens a request.
-func (c *Conn) listen(ctx context.Context, want wish, session int) *listening {
+func (c *Conn) listen(ctx context.Context, want filter, session int) *listenRequest {
 	ctx, stop := context.WithCancel(ctx)
-	k := &c.listener
+	k := &c.listens
 	k.mu.Lock()
 	k.count++
-	l := &listening{
-		number: k.count, wish: want, session: session, began: time.Now(),
+	l := &listenRequest{
+		number: k.count, filter: want, session: session, began: time.Now(),
 		stop: stop, acked: make(chan struct{}), over: make(chan struct{}),
 	}
 	k.now = l
 	close(k.turned)
 	k.turned = make(chan struct{})
 	k.mu.Unlock()
-	if !c.crew.do(func(context.Context) { c.hold(ctx, l) }) {
+	if !c.jobs.start(func(context.Context) { c.hold(ctx, l) }) {
 		l.err = ErrOver
 		close(l.over)
 	}
 	return l
 }
 
-func (c *Conn) hold(ctx context.Context, l *listening) {
+func (c *Conn) hold(ctx context.Context, l *listenRequest) {
 	defer l.stop()
-	_, l.err = c.askAs(ctx, l.id(), methodListen, l.wish.params(), upstream.CallOptions{Own: true, Patient: true})
+	_, l.err = c.askAs(ctx, l.id(), methodListen, l.filter.params(), upstream.CallOptions{Own: true, Patient: true})
 	if l.err == nil || ctx.Err() != nil {
 		l.err = errHungUp
 	}
@@ -234,10 +236,10 @@ func (c *Conn) hold(ctx context.Context, l *listening) {
 }
 
 // id is the request's.
-func (l *listening) id() string { return "listen-" + strconv.Itoa(l.number) }
+func (l *listenRequest) id() string { return "listen-" + strconv.Itoa(l.number) }
 
 // end ends a request, if there is one, and waits for that.
-func (l *listening) end() {
+func (l *listenRequest) end() {
 	if l != nil {
 		l.ours.Store(true)
 		l.stop()
@@ -246,7 +248,7 @@ func (l *listening) end() {
 }
 
 // ending is closed when the request has ended; nil where there is none.
-func (l *listening) ending() <-chan struct{} {
+func (l *listenRequest) ending() <-chan struct{} {
 	if l == nil {
 		return nil
 	}
@@ -255,12 +257,12 @@ func (l *listening) ending() <-chan struct{} {
 
 // heard waits until the server has said that it will tell of a resource.
 func (c *Conn) heard(ctx context.Context, uri string) error {
-	least := c.listener.ask(uri)
+	least := c.listens.ask(uri)
 	limit := time.After(2 * ackWait)
 	for {
-		now, turned, _ := c.listener.state()
+		now, turned, _ := c.listens.state()
 		var acked, over <-chan struct{}
-		if now != nil && now.number >= least && !now.ours.Load() && slices.Contains(now.wish.uris, uri) {
+		if now != nil && now.number >= least && !now.ours.Load() && slices.Contains(now.filter.uris, uri) {
 			acked, over = now.acked, now.over
 		}
 		select {
@@ -292,7 +294,7 @@ func notGranted() []byte {
 }
 
 // acknowledged takes in what the server says it will tell.
-func (k *listener) acknowledged(n *rpc.Message) {
+func (k *listenStream) acknowledged(n *rpc.Message) {
 	var said struct {
 		Notifications struct {
 			Resources []string `json:"resourceSubscriptions"`
@@ -315,7 +317,7 @@ func (k *listener) acknowledged(n *rpc.Message) {
 }
 
 // cancelled takes in that the server ends a request of ours: there is no other that it may.
-func (k *listener) cancelled() {
+func (k *listenStream) cancelled() {
 	if now, _, _ := k.state(); now != nil {
 		now.stop()
 	}

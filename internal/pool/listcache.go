@@ -25,44 +25,44 @@ const (
 	refreshPause = time.Second      // however short its time to live
 )
 
-// shelf keeps one list of a connection up to date.
-type shelf struct {
+// listCache keeps one list of a connection up to date.
+type listCache struct {
 	list     catalog.List
-	fetching task
+	fetching singleflight
 
 	mu     sync.Mutex
 	began  time.Time   // when the last fetch was asked for
 	due    time.Time   // when timer fires
 	timer  *time.Timer // for a fetch that waits its time; nil: there is none
-	failed backoff
+	failed upstream.Backoff
 }
 
 // fetch has the list fetched now. The channel is closed when that is done, well or not.
-func (s *shelf) fetch(c *Conn) <-chan struct{} {
+func (s *listCache) fetch(c *Conn) <-chan struct{} {
 	s.mu.Lock()
 	s.began = time.Now()
 	s.mu.Unlock()
-	return s.fetching.ask(c.crew, func(ctx context.Context) { s.update(ctx, c) })
+	return s.fetching.ask(c.jobs, func(ctx context.Context) { s.update(ctx, c) })
 }
 
 // stale has lists fetched because they changed; changes that come many at a time cost few fetches.
 func (c *Conn) stale(lists ...catalog.List) {
 	offers := c.offers()
 	for _, l := range lists {
-		if s := &c.shelves[l]; offers.list(l) {
+		if s := &c.caches[l]; offers.list(l) {
 			s.fetchIn(c, max(settleTime, fetchPause-time.Since(s.lastBegan())))
 		}
 	}
 }
 
-func (s *shelf) lastBegan() time.Time {
+func (s *listCache) lastBegan() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.began
 }
 
 // fetchIn has the list fetched after a while, unless it will be sooner.
-func (s *shelf) fetchIn(c *Conn, wait time.Duration) {
+func (s *listCache) fetchIn(c *Conn, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due := time.Now().Add(wait)
@@ -88,7 +88,7 @@ func (s *shelf) fetchIn(c *Conn, wait time.Duration) {
 	s.timer = t
 }
 
-func (s *shelf) stop() {
+func (s *listCache) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.timer != nil {
@@ -98,20 +98,20 @@ func (s *shelf) stop() {
 }
 
 // update fetches the list. One that cannot be had stays as it was last known, and is tried again.
-func (s *shelf) update(ctx context.Context, c *Conn) {
+func (s *listCache) update(ctx context.Context, c *Conn) {
 	p, err := c.pages(ctx, s.list)
 	if refused, ok := asServerError(err); ok && refused.Code == rpc.CodeMethodNotFound {
 		p, err = page{ttl: -1}, nil
 	}
 	s.mu.Lock()
 	wait, grade := time.Duration(0), slog.LevelDebug
-	if s.failed.failures == 0 {
+	if s.failed.Failures() == 0 {
 		grade = slog.LevelWarn // once is enough
 	}
 	if err == nil {
-		s.failed.reset()
+		s.failed.Reset()
 	} else {
-		wait = s.failed.next()
+		wait = s.failed.Next()
 	}
 	s.mu.Unlock()
 	switch {
@@ -177,8 +177,8 @@ func (p *page) add(one catalog.ServerPage, first bool) {
 // refresh has lists fetched anew that have grown old, because nobody tells when they change. The pool is locked.
 func (c *Conn) refresh() {
 	offers := c.offers()
-	for l := range c.shelves {
-		if s := &c.shelves[l]; offers.list(s.list) && !c.announces(offers, s.list) && c.fresh[l].old(s.lastBegan()) {
+	for l := range c.caches {
+		if s := &c.caches[l]; offers.list(s.list) && !c.announces(offers, s.list) && c.fresh[l].old(s.lastBegan()) {
 			s.fetchIn(c, 0)
 		}
 	}
@@ -195,5 +195,5 @@ func (f freshness) old(tried time.Time) bool {
 
 // announces reports whether we hear when a list changes.
 func (c *Conn) announces(o offers, l catalog.List) bool {
-	return o.announced(l) && (eraOf(c.peer.Load()) == upstream.Legacy || c.listener.isHeard())
+	return o.announced(l) && (eraOf(c.peer.Load()) == upstream.Legacy || c.listens.isHeard())
 }

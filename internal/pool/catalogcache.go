@@ -35,7 +35,7 @@ const maxMerged = 128
 
 // Catalog is what the member's servers list. It waits for those that have not been there yet, FirstListWait at most from
 // when they were first wanted; for one that is not there now, what it last listed stands in. Members who see the same
-// get the same *catalog.Catalog. A member with a Listener is from now on told when it is not true any more.
+// get the same *catalog.Catalog. A member with an Observer is from now on told when it is not true any more.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
 	m.gather(ctx, m.pool.opt.FirstListWait, m.listed)
 	f := m.pool
@@ -43,14 +43,14 @@ func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
 	version := f.version
 	made := m.merged()
 	info := m.listInfo()
-	for i := range m.seats {
-		if c := m.seats[i].conn; c != nil {
+	for i := range m.leases {
+		if c := m.leases[i].conn; c != nil {
 			c.refresh()
 		}
 	}
 	f.mu.Unlock()
 	all := made.catalog()
-	if m.listener != nil {
+	if m.observer != nil {
 		m.see(all, version)
 	}
 	return all, info
@@ -75,8 +75,8 @@ func (m *Member) see(all *catalog.Catalog, version uint64) {
 // all, what it last listed to others; nil if nothing is known. The pool is locked.
 func (m *Member) snapshotAt(i int) *snapshot {
 	s := m.servers[i]
-	if m.seats != nil {
-		if c := m.seats[i].conn; c != nil && c.snapshot != nil && (isClosed(c.listed) || s.last == nil) {
+	if m.leases != nil {
+		if c := m.leases[i].conn; c != nil && c.snapshot != nil && (isClosed(c.listed) || s.last == nil) {
 			return c.snapshot
 		}
 	}
@@ -137,14 +137,14 @@ func (m *Member) listInfo() ListInfo {
 	ttl, scope := time.Duration(-1), scopePublic
 	for i := range m.servers {
 		var c *Conn
-		if m.seats != nil {
-			c = m.seats[i].conn
+		if m.leases != nil {
+			c = m.leases[i].conn
 		}
 		if c == nil || eraOf(c.peer.Load()) != upstream.Modern {
 			return ListInfo{Scope: scopePrivate}
 		}
 		offers := c.offers()
-		for l := range c.shelves {
+		for l := range c.caches {
 			list := catalog.List(l)
 			if !offers.list(list) {
 				continue
