@@ -63,7 +63,7 @@ func Start(p Program) (*Process, error) {
 		cmd:    &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir},
 		grace:  p.Grace,
 		kill:   p.Kill,
-		tail:   &stderrTail{log: p.Log},
+		tail:   &stderrTail{log: p.Log, secrets: secretsOf(p.Env)},
 		ended:  make(chan struct{}),
 		exited: make(chan struct{}),
 	}

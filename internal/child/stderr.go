@@ -2,11 +2,15 @@ package child
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+
+	"secateur/internal/secret"
 )
 
 const (
@@ -17,11 +21,27 @@ const (
 
 // stderrTail keeps the end of what a child writes to its standard error.
 type stderrTail struct {
-	log *slog.Logger // each line at Debug
+	log     *slog.Logger // each line at Debug
+	secrets []string     // what may not be shown: values of its environment, the longest first
 
 	mu    sync.Mutex
 	lines []string // guarded by mu; oldest first
 	size  int      // guarded by mu; bytes in lines
+}
+
+// minSecret is from how many characters on a value of the environment is hidden. Shorter ones are flags and numbers, without
+// which no line could be read.
+const minSecret = 6
+
+// secretsOf lists the values of an environment that are hidden in what the child writes.
+func secretsOf(env map[string]secret.Text) (all []string) {
+	for _, value := range env {
+		if text := value.Reveal(); len(text) >= minSecret {
+			all = append(all, text)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return all
 }
 
 // drain reads until the pipe ends, so that a child never blocks on a full one.
@@ -56,6 +76,9 @@ func (t *stderrTail) add(line []byte) {
 		return
 	}
 	s := strings.ToValidUTF8(string(line), "\uFFFD")
+	for _, hidden := range t.secrets {
+		s = strings.ReplaceAll(s, hidden, secret.Mask)
+	}
 	if ctx := context.Background(); t.log.Enabled(ctx, slog.LevelDebug) {
 		t.log.DebugContext(ctx, "server stderr", "line", s)
 	}

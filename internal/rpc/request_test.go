@@ -221,3 +221,16 @@ func sameMessage(a, b *rpc.Message) bool {
 		bytes.Equal(a.Result, b.Result) && bytes.Equal(a.Error, b.Error) && bytes.Equal(a.Meta(), b.Meta()) &&
 		bytes.Equal(a.ProgressToken(), b.ProgressToken()) && a.RequestID() == b.RequestID()
 }
+
+// A reader whose texts end at a zero, or that does not see what cannot be seen, would find another method than we do.
+func TestNamesThatLookLikeTheEnvelopesAreRefused(t *testing.T) {
+	for _, name := range []string{`method\u0000`, `method\u0000x`, `\u200bmethod`, `method `, `Method\u0000`, `params\u0000`, `id\u0000`, `me\u00adthod`} {
+		doc := `{"jsonrpc":"2.0","id":1,"method":"ping","` + name + `":"tools/call"}`
+		if _, bad := rpc.ParseRequest([]byte(doc), rpc.MaxRequestDepth); bad == nil || bad.Code != rpc.CodeInvalidRequest {
+			t.Errorf("%s: %v, want it refused", doc, bad)
+		}
+	}
+	if _, bad := rpc.ParseRequest([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping","x\u0000":1,"methods":2}`), rpc.MaxRequestDepth); bad != nil {
+		t.Errorf("names that look like nothing of ours: %v", bad)
+	}
+}

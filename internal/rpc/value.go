@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"strings"
+	"unicode"
 
 	"secateur/internal/rawjson"
 )
@@ -41,8 +42,10 @@ func stringText(raw []byte) string {
 }
 
 // isFolded tells whether a name is one of the envelope's to a reader that does not
-// mind upper and lower case.
+// mind upper and lower case, or what cannot be seen: method\u0000 is method to one
+// whose texts end at a zero.
 func isFolded(name string) bool {
+	name = visible(name)
 	for _, known := range [...]string{"jsonrpc", "id", "method", "params", "result", "error"} {
 		if strings.EqualFold(name, known) {
 			return true
@@ -52,7 +55,22 @@ func isFolded(name string) bool {
 }
 
 // isNameFolded is isFolded for the name that decides what a call reaches.
-func isNameFolded(name string) bool { return strings.EqualFold(name, "name") }
+func isNameFolded(name string) bool { return strings.EqualFold(visible(name), "name") }
+
+// visible is a name up to its first zero, without the characters that nobody sees.
+func visible(name string) string {
+	name, _, _ = strings.Cut(name, "\x00")
+	hides := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+	if !strings.ContainsFunc(name, hides) {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if hides(r) {
+			return -1
+		}
+		return r
+	}, name)
+}
 
 // isStructured tells whether a raw value is an object or an array.
 func isStructured(raw []byte) bool { return len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') }

@@ -6,7 +6,8 @@ import (
 	"log/slog"
 )
 
-const mask = "[secret]"
+// Mask stands in the place of what must not be shown.
+const Mask = "[secret]"
 
 // Text is a string that hides itself wherever it is printed. The zero value is an empty secret, which shows as "".
 type Text struct{ value string }
@@ -30,7 +31,7 @@ func (t Text) String() string {
 	if t.value == "" {
 		return ""
 	}
-	return mask
+	return Mask
 }
 
 // GoString hides the value from %#v.

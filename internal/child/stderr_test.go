@@ -1,0 +1,26 @@
+package child
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"secateur/internal/secret"
+)
+
+// What a child writes to its standard error is shown to people and models: the secrets of its environment are not.
+func TestStderrHidesTheSecretsOfTheEnvironment(t *testing.T) {
+	var logged strings.Builder
+	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	env := map[string]secret.Text{
+		"API_KEY": secret.New("sk-canary-0123456789"), "LONGER": secret.New("sk-canary-0123456789-and-more"), "DEBUG": secret.New("1"),
+	}
+	tail := stderrTail{log: log, secrets: secretsOf(env)}
+	tail.drain(strings.NewReader("connect with sk-canary-0123456789-and-more failed\n" + "key=sk-canary-0123456789;\nline 1\n"))
+	if got, want := tail.last(10), "connect with [secret] failed\nkey=[secret];\nline 1"; got != want {
+		t.Errorf("the end of its standard error is %q, want %q", got, want)
+	}
+	if strings.Contains(logged.String(), "canary") {
+		t.Errorf("logged: %s", logged.String())
+	}
+}
