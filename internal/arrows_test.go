@@ -34,8 +34,8 @@ var arrows = map[string][]string{
 
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
-	"downstream": {"rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
+	"downstream": {"ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
+	"upstream":   {"telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"cutting":    {"upstream", "originals", "mask"},
 	"originals":  {},

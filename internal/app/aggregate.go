@@ -15,6 +15,7 @@ import (
 	"secateur/internal/config"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
+	"secateur/internal/ratelimit"
 )
 
 // newAggregate builds the door for MCP clients.
@@ -44,6 +45,10 @@ func (a *App) newAggregate() (*aggregate.Server, error) {
 	return aggregate.New(opt)
 }
 
+// openingsPerMinute is how many sessions one principal may open a minute, and at once after a pause: enough for a crowd
+// behind one token, and far from all that there are.
+const openingsPerMinute = 1200
+
 // hangAggregate hangs the routes of all servers as one and of each by itself. Who calls is told by the door: the
 // token may stand in a request's body.
 func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server) *downstream.HTTP {
@@ -58,6 +63,7 @@ func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server)
 		Known:           a.servers.IDs,
 		IsDisabled:      a.servers.IsDisabled,
 		Check:           callerOf,
+		Openings:        ratelimit.PerMinute(openingsPerMinute),
 		TokenInHeader:   !access.IsLoopback(g.policy.Listen),
 		MaxMessageBytes: a.cfg.MaxMessageBytes,
 		Metrics:         a.registry,

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,4 +76,16 @@ func TestBadGuessesAreSlowed(t *testing.T) {
 			t.Errorf("who shows nothing waits for %s", took)
 		}
 	})
+}
+
+func TestConnectionsThatCannotBeAcceptedAreToldOnce(t *testing.T) {
+	var out strings.Builder
+	log := newErrorLog(slog.New(slog.NewTextHandler(&out, nil)))
+	for range 1000 {
+		log.Print("http: Accept error: accept tcp 127.0.0.1:8000: accept4: too many open files; retrying in 1s")
+	}
+	log.Print("http: TLS handshake error from 192.0.2.1:1: EOF")
+	if lines := strings.Count(out.String(), "\n"); lines != 1 || !strings.Contains(out.String(), "level=WARN") || !strings.Contains(out.String(), "too many open files") {
+		t.Errorf("%d lines: %s, want one warning", lines, out.String())
+	}
 }

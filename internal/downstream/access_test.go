@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"secateur/internal/downstream"
+	"secateur/internal/ratelimit"
 )
 
 const (
@@ -155,5 +156,22 @@ func TestFewStrangersAreReadAtOnce(t *testing.T) {
 	}
 	if resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != 200 {
 		t.Errorf("who is known meanwhile: %d, want 200", resp.StatusCode)
+	}
+}
+
+// One caller does not take all sessions in a moment, and others are not held up by one who tries.
+func TestOpeningSessionsIsLimited(t *testing.T) {
+	h := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.Openings = ratelimit.PerMinute(3) })
+	for i := range 5 {
+		resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine)
+		if limited := resp.StatusCode == http.StatusTooManyRequests && resp.Header.Get("Retry-After") != ""; limited != (i >= 3) {
+			t.Errorf("session %d of 3 a minute: %d", i+1, resp.StatusCode)
+		}
+	}
+	if resp := h.ask(t, "GET", "", "", mine); resp.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("over HTTP+SSE: %d, want 429", resp.StatusCode)
+	}
+	if resp := h.ask(t, "POST", "", initialize("2025-06-18"), yours); resp.StatusCode != http.StatusOK {
+		t.Errorf("another caller: %d", resp.StatusCode)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/ratelimit"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 )
@@ -33,11 +34,12 @@ type HTTPOptions struct {
 	// TokenInHeader refuses who shows no token in a header. Elsewhere it may stand in the message, which is read for it.
 	TokenInHeader bool
 
-	MaxMessageBytes int64         // a larger request is refused
-	IdleTimeout     time.Duration // a session without request, stream and running call ends after this; 0: 30 min
-	MaxSessions     int           // 0: 16384
-	MaxInFlight     int           // requests of one session that run at once, the next wait; 0: 256
-	KeepAlive       time.Duration // how long a stream may be silent; 0: 15 s
+	Openings        *ratelimit.Local // of sessions, by principal; nil: none
+	MaxMessageBytes int64            // a larger request is refused
+	IdleTimeout     time.Duration    // a session without request, stream and running call ends after this; 0: 30 min
+	MaxSessions     int              // 0: 16384
+	MaxInFlight     int              // requests of one session that run at once, the next wait; 0: 256
+	KeepAlive       time.Duration    // how long a stream may be silent; 0: 15 s
 
 	Metrics prometheus.Registerer // nil: not counted
 	Log     *slog.Logger          // nil discards

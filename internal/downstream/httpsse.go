@@ -21,11 +21,15 @@ func (q *request) plainSession() string {
 // openPlain serves a client of HTTP+SSE: everything for it goes over this one stream, which is told first where to
 // send to. Its end is the session's.
 func (q *request) openPlain() {
-	switch {
-	case q.principal == nil:
+	if q.principal == nil {
 		q.refuse(rpc.ID{}, q.unauthorized())
 		return
-	case !q.h.sessions.reserve():
+	}
+	if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); !ok {
+		q.refuse(rpc.ID{}, rpchttp.RateLimited(wait))
+		return
+	}
+	if !q.h.sessions.reserve() {
 		q.refuse(rpc.ID{}, tooManySessions(q.h.opt.MaxSessions))
 		return
 	}

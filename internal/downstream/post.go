@@ -141,6 +141,10 @@ func (q *request) stateless(msg *rpc.Message) {
 
 // initialize opens a session.
 func (q *request) initialize(msg *rpc.Message) {
+	if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); !ok {
+		q.refuse(msg.ID, rpchttp.RateLimited(wait))
+		return
+	}
 	if !q.h.sessions.reserve() {
 		q.refuse(msg.ID, tooManySessions(q.h.opt.MaxSessions))
 		return

@@ -103,7 +103,7 @@ func (s *connection) answered(ctx context.Context, msg *rpc.Message, status int,
 // unreadable takes what is no JSON-RPC. If it seems to answer a call, that call fails.
 func (s *connection) unreadable(ctx context.Context, seen *rpc.Message, err error, size int) {
 	s.noise.Add(1)
-	s.u.log.DebugContext(ctx, "not a message", "bytes", size, "err", err)
+	s.u.garbage.Warn(ctx, s.u.log, "server writes what is no message", "bytes", size, "err", err)
 	if c := s.calls.take(seen.ID); c != nil {
 		c.give(outcome{err: s.u.errorf(Invalid, "its answer is not valid JSON-RPC: %v", err)})
 	}
@@ -111,7 +111,7 @@ func (s *connection) unreadable(ctx context.Context, seen *rpc.Message, err erro
 
 // tooLong fails the call that a message over the size limit answered.
 func (s *connection) tooLong(ctx context.Context, e *rpc.TooLongError) {
-	s.u.log.WarnContext(ctx, "message over max_message_bytes dropped", "bytes", e.Size, "max_message_bytes", e.Limit)
+	s.u.tooLarge.Warn(ctx, s.u.log, "message over max_message_bytes dropped", "bytes", e.Size, "max_message_bytes", e.Limit)
 	switch {
 	case !e.IsCall:
 		if c := s.calls.take(e.ID); c != nil {

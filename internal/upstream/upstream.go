@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"secateur/internal/rpc"
+	"secateur/internal/telemetry"
 )
 
 // Handler serves messages in this process. It must be safe for concurrent use.
@@ -57,6 +58,8 @@ type Options struct {
 
 // Upstream is one MCP server. Its methods may be used by many goroutines.
 type Upstream struct {
+	garbage, tooLarge telemetry.Seldom // what would fill a log
+
 	opt       Options
 	log       *slog.Logger
 	timeout   time.Duration // of a call
