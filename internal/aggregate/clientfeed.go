@@ -1,13 +1,11 @@
 package aggregate
 
 import (
-	"bytes"
 	"context"
 	"sync"
 
 	"secateur/internal/catalog"
 	"secateur/internal/era"
-	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
 
@@ -110,10 +108,6 @@ func (n *clientFeed) send(msg []byte) bool { return n.s.link != nil && n.s.link.
 
 // forClient is a server's notification as the client is to get it.
 func (s *clientConn) forClient(server string, m *rpc.Message, out catalog.Outgoing) []byte {
-	if params := withoutSubscription(m); !same(params, m.Params) {
-		bare := m.WithParams(params)
-		m = &bare
-	}
 	if s.only != "" {
 		return m.Raw
 	}
@@ -122,13 +116,4 @@ func (s *clientConn) forClient(server string, m *rpc.Message, out catalog.Outgoi
 		m = &renamed
 	}
 	return m.AppendWithMeta(nil, serverMark(server))
-}
-
-// withoutSubscription is a notification's params without the id of the subscription that it came by: that one is between
-// us and the server.
-func withoutSubscription(m *rpc.Message) []byte {
-	if !bytes.Contains(m.Meta(), []byte("subscriptionId")) {
-		return m.Params
-	}
-	return rawjson.RemoveWithin(m.Params, "_meta", era.MetaSubscription)
 }
