@@ -97,6 +97,9 @@ func outcome(s app.ServerStart) string {
 	if len(why) > most {
 		why = append(why[:most], '…')
 	}
+	if strings.HasPrefix(string(why), s.State) {
+		return string(why)
+	}
 	return s.State + ": " + string(why)
 }
 

@@ -52,7 +52,7 @@ type Options struct {
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
 	// Starting is called then, and now and again, as long as servers are still starting; Started once, when each has
-	// come up or shown that it cannot. Nil: nobody wants to know.
+	// come up, or shown that it cannot or takes long. Nil: nobody wants to know.
 	Starting func(ids []string, since time.Duration)
 	Started  func([]ServerStart)
 }

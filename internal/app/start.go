@@ -11,7 +11,7 @@ import (
 // ServerStart is how a server came up.
 type ServerStart struct {
 	ID    string
-	State string // ready, disabled; or down, and Error says why
+	State string // ready, disabled; or down, or starting for too long, and Error says why
 	Tools int    // how many it lists
 	Error string
 }
@@ -23,7 +23,8 @@ const (
 	listingMay = 2 * time.Second        // how long a server that is there is waited for to list its tools
 )
 
-// watchStart tells how the servers come up, until each has or has shown that it cannot, or ctx is done.
+// watchStart tells how the servers come up, until each has, or has shown that it cannot or needs longer than
+// startup_timeout, or ctx is done.
 func (a *App) watchStart(ctx context.Context) {
 	look := time.NewTicker(startLook)
 	defer look.Stop()
@@ -52,7 +53,7 @@ func (a *App) watchStart(ctx context.Context) {
 func stillStarting(states []pool.Status, now time.Time) (ids []string) {
 	for _, s := range states {
 		isListing := s.State == upstream.Ready && !s.Listed && now.Sub(s.Since) < listingMay
-		if s.State == upstream.Starting || isListing {
+		if s.State == upstream.Starting && !s.Late || isListing {
 			ids = append(ids, s.ID)
 		}
 	}
