@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -28,6 +29,7 @@ type Control struct {
 	audit             Audit
 	refusals          *prometheus.CounterVec
 	budgets           bool
+	misses            *ratelimit.Limits
 }
 
 // New makes a Control.
@@ -48,6 +50,11 @@ func New(opt Options) (*Control, error) {
 		return nil, err
 	}
 	if c.specific, err = ratelimit.New(ratelimit.Options{Settings: specific}); err != nil {
+		return nil, err
+	}
+	if c.misses, err = ratelimit.New(ratelimit.Options{Settings: []ratelimit.Settings{
+		{Name: "unknown_prune_ids", By: []string{ratelimit.ByPrincipal}, Rate: ratelimit.Rate{Number: unknownIDs, Per: time.Minute}},
+	}}); err != nil {
 		return nil, err
 	}
 	c.refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -175,6 +182,21 @@ func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Targ
 // Lists reports whether the caller may have a thing that is about to be listed.
 func (c *Control) Lists(p *access.Principal, t access.Target) bool {
 	return c == nil || c.rules.Decide(p, t).Allowed
+}
+
+// unknownIDs is how many ids of originals that are not there a principal may ask for in a minute.
+const unknownIDs = 60
+
+// Missed counts that a caller asked for an original that is not there. Who does so too often is refused: ids are not to be guessed.
+func (c *Control) Missed(ctx context.Context, p *access.Principal) *Refusal {
+	if c == nil || p == nil {
+		return nil
+	}
+	t := access.Target{Door: access.DoorPruner, Server: "pruner"}
+	if _, over := c.misses.Take(ctx, ratelimit.Call{Principal: p, Target: t}); over != nil {
+		return c.limited(ctx, p, t, "", over)
+	}
+	return nil
 }
 
 // HasBudgets reports whether some limit wants to know what models cost.

@@ -113,7 +113,7 @@ func (s *clientConn) identify(ctx context.Context, m *rpc.Message, x downstream.
 		return &bare, p, access.Verdict{}
 	}
 	p, v := s.opt.Authenticate(ctx, token)
-	if p != nil {
+	if p != nil && !s.openerDecides() {
 		s.told.CompareAndSwap(nil, p)
 	}
 	return &bare, p, v

@@ -42,10 +42,18 @@ func (s *clientConn) Principal() *access.Principal {
 	if s.link == nil {
 		return nil // requests that stand alone belong to many
 	}
+	if s.openerDecides() {
+		return s.opener
+	}
 	if p := s.told.Load(); p != nil {
 		return p
 	}
 	return s.opener
+}
+
+// openerDecides reports whether what opened the connection says for good whose it is: a certificate is outdone by a message's token.
+func (s *clientConn) openerDecides() bool {
+	return s.opener != nil && s.opener.Issuer != access.IssuerMTLS
 }
 
 // Handle answers a request.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"golang.org/x/sync/errgroup"
 
@@ -51,7 +50,7 @@ const openingsPerMinute = 1200
 
 // hangAggregate hangs the routes of all servers as one and of each by itself. Who calls is told by the door: the
 // token may stand in a request's body.
-func (a *App) hangAggregate(mux *http.ServeMux, g guard, door *aggregate.Server) *downstream.HTTP {
+func (a *App) hangAggregate(mux *router, g guard, door *aggregate.Server) *downstream.HTTP {
 	web := downstream.NewHTTP(downstream.HTTPOptions{
 		Server: func(name, query string) (downstream.Server, error) {
 			if name != "" {

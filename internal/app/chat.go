@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/http"
 	"path/filepath"
 
 	"secateur/internal/llmproxy"
@@ -45,7 +44,7 @@ func (a *App) openRecords() (llmproxy.Records, error) {
 }
 
 // hangChat hangs the routes of chat completions; a client's base URL may end in /v1 or not.
-func hangChat(mux *http.ServeMux, g guard, p *llmproxy.Proxy) {
+func hangChat(mux *router, g guard, p *llmproxy.Proxy) {
 	for _, prefix := range []string{"", "/v1"} {
 		mux.Handle(prefix+"/chat/completions", g.shut(llmproxy.Refuse, p.Serve))
 		mux.Handle(prefix+"/chat/completions/{$}", g.shut(llmproxy.Refuse, p.Serve))

@@ -56,7 +56,7 @@ func (p *Pruner) Run(ctx context.Context) error {
 		return errors.Join(err, p.app.close())
 	}
 	g := p.app.guard(s.Host)
-	mux := http.NewServeMux()
+	mux := newRouter()
 	hangPruner(mux, g, p.server)
 	mux.Handle("GET /healthz", g.open(admin.Health{}.Alive))
 	mux.Handle("/", g.open(notFound("POST /rpc, GET /health and GET /healthz")))
@@ -74,7 +74,7 @@ func (p *Pruner) Prune(ctx context.Context, cmd pruner.PruneCommand) error {
 }
 
 // hangPruner hangs the pruner's routes.
-func hangPruner(mux *http.ServeMux, g guard, p *pruner.Server) {
+func hangPruner(mux *router, g guard, p *pruner.Server) {
 	mux.Handle("/rpc", g.shut(rpchttp.Refuse, p.ServeRPC))
 	mux.Handle("/health", g.shut(plainRefusal, plain(http.HandlerFunc(p.ServeHealth))))
 }

@@ -40,7 +40,7 @@ func (a *App) routes() (*doors, error) {
 		return nil, err
 	}
 	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates, Store: a.storeState}
-	mux := http.NewServeMux()
+	mux := newRouter()
 	mux.Handle("GET /healthz", g.open(health.Alive))
 	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.isAdmin(r)) }))
 	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(a.registry)), access.RoleAdmin, access.RoleMetrics))
@@ -59,9 +59,23 @@ func (a *App) routes() (*doors, error) {
 	return d, nil
 }
 
+// router is a ServeMux that can list its routes.
+type router struct {
+	*http.ServeMux
+	patterns []string
+}
+
+func newRouter() *router { return &router{ServeMux: http.NewServeMux()} }
+
+// Handle hangs a route.
+func (r *router) Handle(pattern string, h http.Handler) {
+	r.patterns = append(r.patterns, pattern)
+	r.ServeMux.Handle(pattern, h)
+}
+
 // doors are the HTTP doors, open for connections that outlast their requests.
 type doors struct {
-	mux       *http.ServeMux
+	mux       *router
 	mcp       *downstream.HTTP
 	aggregate *aggregate.Server
 }

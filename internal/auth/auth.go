@@ -3,13 +3,16 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/outbound"
 	"secateur/internal/secret"
 )
 
@@ -19,7 +22,7 @@ type Options struct {
 	Token     secret.Text  // auth_token; empty: none
 	StateDir  string       // where the token file lies unless the settings say; "": nowhere
 	PublicURL string       // how clients reach us, where the settings do not say
-	Client    *http.Client // for the issuer's keys; nil: the usual one
+	Client    *http.Client // for the issuer's keys; nil: one that peers cannot lead astray
 
 	// Certificates check whether one has been revoked since its connection was made; nil: there are none.
 	Certificates *Certificates
@@ -65,7 +68,15 @@ func New(opt Options) (*Authenticator, error) {
 		a.keys[h.KeyID] = &hmacKey{secret: h.Secret, principal: principal(access.IssuerHMAC, h.KeyID, h.Tenant, h.Roles)}
 	}
 	if j := opt.Settings.JWT; j != nil {
-		a.jwt = newJWTVerifier(*j, a.publicURL, opt.Client)
+		client := opt.Client
+		if client == nil {
+			issuer, err := url.Parse(j.Issuer)
+			if err != nil {
+				return nil, fmt.Errorf("auth.jwt.issuer: %w", err)
+			}
+			client = outbound.Client(issuer, opt.Settings.Networks()) // the issuer names where its keys are
+		}
+		a.jwt = newJWTVerifier(*j, a.publicURL, client)
 	}
 	return a, nil
 }

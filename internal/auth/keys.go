@@ -93,9 +93,7 @@ func (k *issuerKeys) known(ctx context.Context, again bool) ([]jose.JSONWebKey, 
 }
 
 func (k *issuerKeys) fetch(ctx context.Context) error {
-	if k.client != nil {
-		ctx = oidc.ClientContext(ctx, k.client)
-	}
+	ctx = oidc.ClientContext(ctx, k.client)
 	if k.jwksURL == "" {
 		provider, err := oidc.NewProvider(ctx, k.issuer)
 		if err != nil {
@@ -113,11 +111,7 @@ func (k *issuerKeys) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client := k.client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	res, err := client.Do(req)
+	res, err := k.client.Do(req)
 	if err != nil {
 		return err
 	}

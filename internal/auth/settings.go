@@ -17,12 +17,12 @@ import (
 
 // Settings are the section [auth].
 type Settings struct {
-	PublicURL       string        `toml:"public_url"` // how clients reach us; "": scheme and listen
-	TokenFile       string        `toml:"token_file"` // "": tokens.json in the state directory
-	Default         string        `toml:"default"`    // where no rule matches: allow | deny
-	Explain         []string      `toml:"explain"`    // roles whose refusals name the rule
-	Audit           string        `toml:"audit"`      // off | log | file:PATH
-	PrivateNetworks []string      `toml:"-"`          // CIDRs that addresses named by a peer may reach
+	PublicURL       string        `toml:"public_url"`       // how clients reach us; "": scheme and listen
+	TokenFile       string        `toml:"token_file"`       // "": tokens.json in the state directory
+	Default         string        `toml:"default"`          // where no rule matches: allow | deny
+	Explain         []string      `toml:"explain"`          // roles whose refusals name the rule
+	Audit           string        `toml:"audit"`            // off | log | file:PATH
+	PrivateNetworks []string      `toml:"private_networks"` // CIDRs that addresses named by a peer may reach
 	Tokens          []Token       `toml:"tokens"`
 	JWT             *JWT          `toml:"jwt"` // nil: none are accepted
 	HMAC            []HMAC        `toml:"hmac"`
@@ -102,6 +102,16 @@ const (
 // Asks reports whether any credential is configured, beside auth_token and the token file.
 func (s Settings) Asks() bool {
 	return len(s.Tokens) > 0 || s.JWT != nil || len(s.HMAC) > 0 || len(s.Certificates) > 0
+}
+
+// Networks are the private networks that addresses named by a peer may reach.
+func (s Settings) Networks() (list []netip.Prefix) {
+	for _, n := range s.PrivateNetworks {
+		if p, err := netip.ParsePrefix(n); err == nil { // as validated
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // Validate reports every mistake.

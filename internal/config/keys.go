@@ -124,6 +124,7 @@ var keys = map[string]keyInfo{
 	"auth.default":               {doc: "What happens where no [[acl]] rule matches.", enum: []string{"allow", "deny"}},
 	"auth.explain":               {doc: "Roles whose refusals name the rule. Others are told that there is no such thing."},
 	"auth.audit":                 {doc: "Where decisions are written: off, log or file:PATH."},
+	"auth.private_networks":      {doc: "Networks that addresses named by a peer may reach, beside public ones and the configured host and port itself."},
 	"auth.tokens":                {doc: "Static tokens, by their hash."},
 	"auth.tokens[]":              {doc: "One token."},
 	"auth.tokens[].name":         {doc: "Its holder's subject."},

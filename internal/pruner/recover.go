@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"secateur/internal/access"
 	"secateur/internal/originals"
 	"secateur/internal/prune"
 	"secateur/internal/rawjson"
@@ -161,6 +162,10 @@ func (s *Server) original(ctx context.Context, id string) (string, *rpc.Error) {
 		s.metrics.recoveries.WithLabelValues("ok").Inc()
 		return text, nil
 	case errors.Is(err, originals.ErrNotFound):
+		if over := s.opt.Admission.Missed(ctx, access.FromContext(ctx)); over != nil {
+			e, _, _ := over.Error()
+			return "", e
+		}
 		s.metrics.recoveries.WithLabelValues(rpc.WordPruneIDNotFound).Inc()
 		hint := "the original has expired or was never kept here; run the tool that produced the text again"
 		if errors.Is(err, originals.ErrDamaged) {
