@@ -5,10 +5,11 @@ TOOL   = $(GO) tool -modfile=tools/go.mod
 BENCH ?= .
 COUNT ?= 1
 FUZZTIME ?= 10s
+SOAKTIME ?= 30s
 
 export CGO_ENABLED ?= 1
 
-.PHONY: build test check fmt bench eval fuzz sbom clean
+.PHONY: build test check fmt bench eval fuzz mutants soak sbom clean
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
@@ -43,6 +44,12 @@ eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 
 fuzz: ## every fuzz target for FUZZTIME (10s); FUZZ=Cuts for some of them
 	FUZZTIME=$(FUZZTIME) FUZZ=$(FUZZ) sh test/fuzz.sh
+
+mutants: ## takes each guard out in turn and expects red; MUTANT=body for some of them
+	$(GO) run ./test/mutants -run '$(MUTANT)'
+
+soak: build ## attacks on a program bounded in memory, for SOAKTIME (30s), over loopback
+	$(GO) run ./test/soak -time $(SOAKTIME)
 
 sbom: ## bin/secateur.cdx.json and bin/THIRD_PARTY_NOTICES: what is in the binary, under which licences
 	$(GO) run ./test/sbom

@@ -5,11 +5,13 @@ import (
 	"syscall"
 )
 
-// addressSpace is what ulimit -v leaves; 0: anything.
-func addressSpace() int64 {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur > math.MaxInt64 {
-		return 0
+// addressSpace is what ulimit -v and ulimit -d leave; 0: anything.
+func addressSpace() (known int64) {
+	for _, resource := range []int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(resource, &limit); err == nil && limit.Cur <= math.MaxInt64 {
+			known = least(known, int64(limit.Cur))
+		}
 	}
-	return int64(limit.Cur)
+	return known
 }

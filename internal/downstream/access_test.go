@@ -108,20 +108,20 @@ func TestATokenInTheBodyLetsAClientListen(t *testing.T) {
 func TestLittleIsReadOfStrangers(t *testing.T) {
 	large := strings.Replace(byBody, `"proxy"`, `"padding":"`+strings.Repeat("x", 80<<10)+`","proxy"`, 1)
 	h := build(t, &brain{})
-	if resp := h.ask(t, "POST", "", large, mine); resp.StatusCode != 200 {
+	if resp := h.ask(t, "POST", "", large, mine); resp.StatusCode != http.StatusOK {
 		t.Errorf("80 KiB with a token in the header: %d", resp.StatusCode)
 	}
-	if resp := h.ask(t, "POST", "", large, nobody); resp.StatusCode != 401 {
+	if resp := h.ask(t, "POST", "", large, nobody); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("80 KiB with a token only within: %d, want 401", resp.StatusCode)
 	}
-	if resp := h.ask(t, "POST", "", byBody, nobody); resp.StatusCode != 200 {
+	if resp := h.ask(t, "POST", "", byBody, nobody); resp.StatusCode != http.StatusOK {
 		t.Errorf("a token within a small message: %d", resp.StatusCode)
 	}
 	public := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.TokenInHeader = true })
-	if resp := public.ask(t, "POST", "", byBody, nobody); resp.StatusCode != 401 {
+	if resp := public.ask(t, "POST", "", byBody, nobody); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a token within a message that came from elsewhere: %d, want 401", resp.StatusCode)
 	}
-	if resp := public.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != 200 {
+	if resp := public.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != http.StatusOK {
 		t.Errorf("a token in the header from elsewhere: %d", resp.StatusCode)
 	}
 }
@@ -154,7 +154,7 @@ func TestFewStrangersAreReadAtOnce(t *testing.T) {
 			t.Fatalf("64 strangers send slowly, and one more is answered %d, want 503", resp.StatusCode)
 		}
 	}
-	if resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != 200 {
+	if resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine); resp.StatusCode != http.StatusOK {
 		t.Errorf("who is known meanwhile: %d, want 200", resp.StatusCode)
 	}
 }

@@ -1,0 +1,189 @@
+// Command mutants takes the guards out of the program, one at a time, and expects the tests to notice. Each mutant is an edit
+// of one file in a scratch copy of the sources; a mutant that survives is a wall that no test leans on.
+//
+//	go run ./test/mutants            all of them
+//	go run ./test/mutants -run body  those whose name holds the word
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// mutant is a guard taken out.
+type mutant struct {
+	name     string
+	file     string
+	old, new string
+	packages string // that must turn red
+}
+
+var mutants = []mutant{
+	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gate.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gate.Serve(w, r, access.Anonymous()) })`, "./internal/app"},
+	{"token of chat completions", "internal/app/guard.go", "\t\t\tp, v = g.auth.Authenticate(r)\n\t\t\tg.guesses", "\t\t\tp = access.Anonymous()\n\t\t\tg.guesses", "./internal/app"},
+	{"token in a header off loopback", "internal/downstream/post.go", `if q.h.opt.TokenInHeader || `, `if `, "./internal/downstream"},
+	{"length of a token off loopback", "internal/config/settings.go", `n > 0 && n < minToken`, `n > 0 && n < 1`, "./internal/config"},
+	{"slow guesses", "internal/app/guesses.go", `wait := time.NewTimer(guessDelay)`, `wait := time.NewTimer(0)`, "./internal/app"},
+	{"foreign hosts", "internal/access/access.go", `if !p.knowsHost(host) {`, `if false {`, "./internal/access"},
+	{"foreign origins", "internal/access/access.go", `if p.knowsOrigin(r.Origin, r.Host) {`, `if true {`, "./internal/access"},
+	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app"},
+	{"header time-out", "internal/app/app.go", "ReadHeaderTimeout: 10 * time.Second,", "", "./internal/app"},
+	{"idle time-out", "internal/app/app.go", "IdleTimeout:       2 * time.Minute,", "", "./internal/app"},
+	{"size of headers", "internal/app/app.go", "MaxHeaderBytes:    64 << 10,", "", "./internal/app"},
+	{"deadlines of all doors", "internal/app/guard.go", "return datarate.Limits{}.Guard(", "return func(h http.Handler) http.Handler { _ = datarate.Limits{}; return h }(", "./internal/app"},
+	{"slow bodies", "internal/datarate/datarate.go", "_ = b.control.SetReadDeadline(due)", "", "./internal/datarate"},
+	{"trickling bodies", "internal/datarate/datarate.go", "if silence := now.Add(b.limits.Pause); silence.Before(due) {", "if silence := now.Add(b.limits.Pause); true {", "./internal/datarate"},
+	{"slow readers", "internal/datarate/datarate.go", "_ = w.control.SetWriteDeadline(now.Add(w.limits.Pause))", "", "./internal/datarate"},
+	{"bodies nobody reads", "internal/datarate/datarate.go", "if w.drains() {\n\t\t_ = w.control.SetReadDeadline(now", "if false {\n\t\t_ = w.control.SetReadDeadline(now", "./internal/datarate"},
+	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, nil, p.refusedBy(w, over))", "./internal/llmproxy"},
+	{"body limit of chat", "internal/llmproxy/body.go", "case int64(len(body.bytes)) > limit:", "case false:", "./internal/llmproxy"},
+	{"declared body of chat", "internal/llmproxy/body.go", "if r.ContentLength > limit {", "if false {", "./internal/llmproxy"},
+	{"upgrades nobody asked for", "internal/llmproxy/send.go", "(!isWebSocket(req.Header) || !isWebSocket(res.Header))", "false", "./internal/llmproxy"},
+	{"h2c", "internal/llmproxy/upgrade.go", `if !strings.EqualFold(strings.Join(h["Upgrade"], ","), webSocket) {`, "if false {", "./internal/llmproxy"},
+	{"our headers of a provider", "internal/llmproxy/send.go", "withoutOurs(res.Header)", "", "./internal/llmproxy"},
+	{"our trailers of a provider", "internal/llmproxy/answer.go", "withoutOurs(a.res.Trailer)", "", "./internal/llmproxy"},
+	{"header block of a provider", "internal/llmproxy/transport.go", "MaxResponseHeaderBytes: maxHeaderBytes,", "", "./internal/llmproxy"},
+	{"declared lengths", "internal/buffer/buffer.go", "buf := Get(min(whole, firstStep))[:room]", "buf := Get(whole)[:room]", "./internal/buffer"},
+	{"bodies of strangers", "internal/downstream/post.go", "q.r.ContentLength > strangerBytes {", "false {", "./internal/downstream"},
+	{"number of strangers", "internal/downstream/post.go", "maxStrangers  = 64", "maxStrangers  = 1 << 20", "./internal/downstream"},
+	{"opening of sessions", "internal/downstream/post.go", "if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); !ok {", "if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); false && !ok {", "./internal/downstream"},
+	{"budget of bytes", "internal/budget/budget.go", "if b.used+n > limit || ", "if ", "./internal/budget"},
+	{"share of a principal", "internal/budget/budget.go", " || own+n > limit-limit/4 {", " {", "./internal/budget"},
+	{"budget before every door", "internal/app/guard.go", "held, err := g.budget.Open(p.Key())", "held, err := (*budget.Budget)(nil).Open(p.Key())", "./internal/app"},
+	{"size of an answer", "internal/pruner/recover.go", "budget < 0 {", "false {", "./internal/pruner"},
+	{"clock of a search", "internal/pruner/search.go", "f.effort = 0\n\tif f.expired() {", "f.effort = 0\n\tif false {", "./internal/pruner"},
+	{"names of other servers", "internal/catalog/resolve.go", "if owner == several {\n\t\tat, ok", "if true {\n\t\tat, ok", "./internal/catalog"},
+	{"names of longer ids", "internal/catalog/naming.go", "(attempt > 0 || !n.looksForeign(servers, e.server, names[i]))", "true", "./internal/catalog"},
+	{"look-alikes of the envelope", "internal/rpc/value.go", "func isFolded(name string) bool {\n\tname = visible(name)", "func isFolded(name string) bool {", "./internal/rpc"},
+	{"secrets in stderr", "internal/child/process.go", "secrets: secretsOf(p.Env)", "secrets: secretsOf(nil)", "./internal/child"},
+	{"links in the store", "internal/originals/fileplaces.go", "case info.Mode().Type() != kind:", "case false:", "./internal/originals"},
+	{"owner of the store", "internal/originals/fileplaces_unix.go", "int(owner.Uid) != os.Geteuid()", "false", "./internal/originals"},
+	{"pipes in the store", "internal/originals/fileplaces_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0", "./internal/originals"},
+	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "err = nil", "./internal/originals"},
+	{"configuration of the working directory", "cmd/secateur/recover.go", `w.usable(file, "", usersOwn)`, `w.usable(file, "", orWorkingDir)`, "./cmd/secateur"},
+	{"token of recover", "cmd/secateur/recover.go", "if addr.trusted && ", "if ", "./cmd/secateur"},
+	{"readiness before the end", "internal/app/app.go", "case <-time.After(a.cfg.DrainDelay):", "case <-time.After(0):", "./internal/app"},
+}
+
+func main() {
+	name := flag.String("run", "", "only those whose name holds this `word`")
+	limit := flag.Duration("timeout", 3*time.Minute, "for the tests of one mutant")
+	flag.Parse()
+	survivors, err := run(context.Background(), *name, *limit)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	if len(survivors) > 0 {
+		fmt.Printf("\n%d survived: no test leans on %s\n", len(survivors), strings.Join(survivors, "; "))
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, name string, limit time.Duration) (survivors []string, err error) {
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := copySources(ctx, dir); err != nil {
+		return nil, err
+	}
+	for _, m := range mutants {
+		if !strings.Contains(m.name, name) {
+			continue
+		}
+		began := time.Now()
+		red, why, err := try(ctx, dir, m, limit)
+		word := "red  "
+		switch {
+		case err != nil:
+			word, why = "WRONG", err.Error()
+			survivors = append(survivors, m.name)
+		case !red:
+			word = "GREEN"
+			survivors = append(survivors, m.name)
+		}
+		fmt.Printf("%s  %-45s %5.1f s  %s\n", word, m.name, time.Since(began).Seconds(), why)
+	}
+	return survivors, nil
+}
+
+// try runs the tests on one mutant and puts the file back.
+func try(ctx context.Context, dir string, m mutant, limit time.Duration) (red bool, why string, err error) {
+	path := filepath.Join(dir, m.file)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		return false, "", err
+	}
+	if !bytes.Contains(whole, []byte(m.old)) {
+		return false, "", fmt.Errorf("%s: %s has no %q any more: say where the guard is now", m.name, m.file, m.old)
+	}
+	defer func() { _ = os.WriteFile(path, whole, 0o600) }() //nolint:gosec // in the scratch copy
+	changed := strings.Replace(string(whole), m.old, m.new, 1)
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil { //nolint:gosec // in the scratch copy
+		return false, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
+	defer cancel()
+	test := exec.CommandContext(ctx, "go", "test", "-vet=off", "-timeout", limit.String(), m.packages)
+	test.Dir = dir
+	out, err := test.CombinedOutput()
+	if err == nil {
+		return false, "", nil
+	}
+	if bytes.Contains(out, []byte("[build failed]")) {
+		return false, "", fmt.Errorf("%s: the mutant does not build:\n%s", m.name, out)
+	}
+	return true, firstFailure(out), nil
+}
+
+var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+func firstFailure(out []byte) string {
+	if found := failure.FindSubmatch(out); found != nil {
+		return string(found[1])
+	}
+	if bytes.Contains(out, []byte("panic: test timed out")) {
+		return "timed out"
+	}
+	return "failed"
+}
+
+// copySources copies what the tests need; what is not checked in is left out.
+func copySources(ctx context.Context, dir string) error {
+	list, err := exec.CommandContext(ctx, "git", "ls-files", "-z").Output()
+	if err != nil {
+		return fmt.Errorf("git ls-files: %w", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		content, err := os.ReadFile(name)
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o600)
+		if info, err := os.Stat(name); err == nil && info.Mode()&0o100 != 0 {
+			mode = 0o700
+		}
+		if err := os.WriteFile(to, content, mode); err != nil { //nolint:gosec // in the scratch copy
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+// Command soak attacks a running secateur that is bounded in memory (ulimit -d) and time, over loopback only, while 64
+// clients of the aggregate do their work and check that every answer is theirs: bodies that are declared and never sent,
+// answers that grow as they are encoded, many large results at once, readers that do not read.
+//
+//	go run ./test/soak -binary bin/secateur -time 30s -memory 512
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const token = "soak-token-of-more-than-16" //nolint:gosec // of a program that lives for a minute
+
+func main() {
+	binary := flag.String("binary", "bin/secateur", "the program")
+	length := flag.Duration("time", 30*time.Second, "how long")
+	memory := flag.Int("memory", 512, "what it may use, in `MiB`")
+	flag.Parse()
+	ctx, cancel := context.WithTimeout(context.Background(), *length+2*time.Minute)
+	err := run(ctx, *binary, *length, *memory)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+// target is the program under attack.
+type target struct {
+	addr   string
+	cmd    *exec.Cmd
+	client *http.Client
+	ended  chan error
+}
+
+func run(ctx context.Context, binary string, length time.Duration, memory int) error {
+	large := `{"content":[{"type":"text","text":"` + strings.Repeat("0123456789abcde\\n", 10<<20/17) + `"}]}`
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":`+large+`}`)
+	}))
+	defer backend.Close()
+	t, stop, err := start(ctx, binary, backend.URL, memory)
+	if err != nil {
+		return err
+	}
+	defer stop()
+
+	until, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+	var work sync.WaitGroup
+	var answered, refused, crossed atomic.Int64
+	for i := range 64 {
+		work.Go(func() { t.echo(until, i, &answered, &refused, &crossed) })
+	}
+	for _, attack := range []func(context.Context){t.declare, t.encode, t.pile, t.ignore} {
+		work.Go(func() {
+			for until.Err() == nil {
+				attack(until)
+			}
+		})
+	}
+	peak := t.watch(until)
+	work.Wait()
+	fmt.Printf("answered %d, refused for want of memory %d, crossed %d, peak memory %d MiB of %d\n",
+		answered.Load(), refused.Load(), crossed.Load(), peak>>20, memory)
+	select {
+	case err := <-t.ended:
+		return fmt.Errorf("it ended: %w", err)
+	default:
+	}
+	switch {
+	case crossed.Load() > 0:
+		return errors.New("answers reached the wrong client")
+	case answered.Load() == 0:
+		return errors.New("nobody was answered")
+	case peak>>20 > int64(memory):
+		return errors.New("it took more memory than it may")
+	}
+	return nil
+}
+
+// start runs the program under a limit of memory.
+func start(ctx context.Context, binary, backend string, memory int) (*target, func(), error) {
+	dir, err := os.MkdirTemp("", "soak-")
+	if err != nil {
+		return nil, nil, err
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	addr := ln.Addr().String()
+	_ = ln.Close()
+	config := filepath.Join(dir, "c.toml")
+	text := fmt.Sprintf("listen = %q\nauth_token = \"${SOAK_TOKEN}\"\nlog_level = \"WARN\"\n[store]\nurl = \"memory:\"\n"+
+		"[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", addr, backend)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, nil, err
+	}
+	path, err := filepath.Abs(binary)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &target{addr: addr, ended: make(chan error, 1), client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	t.cmd = exec.CommandContext(ctx, "sh", "-c", `ulimit -d "$1"; exec "$2" serve --config "$3"`, "sh", strconv.Itoa(memory<<10), path, config)
+	t.cmd.Env = append(os.Environ(), "SOAK_TOKEN="+token, "HOME="+dir, "XDG_STATE_HOME="+dir)
+	t.cmd.Stderr = os.Stderr
+	if err := t.cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	go func() { t.ended <- t.cmd.Wait() }()
+	stop := func() {
+		_ = t.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-t.ended:
+		case <-time.After(40 * time.Second):
+			_ = t.cmd.Process.Kill()
+		}
+		_ = os.RemoveAll(dir)
+	}
+	for range 200 {
+		if c, err := t.dial(ctx); err == nil {
+			_ = c.Close()
+			return t, stop, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	stop()
+	return nil, nil, errors.New("it does not listen")
+}
+
+func (t *target) dial(ctx context.Context) (net.Conn, error) {
+	return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", t.addr)
+}
+
+// post sends one request; what is read of its answer is left to the caller.
+func (t *target) post(ctx context.Context, path, body string, headers map[string]string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+t.addr+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Authorization", "Bearer "+token)
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	return t.client.Do(req)
+}
+
+const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// echo is a client of the aggregate that has its own text given back, and knows it.
+func (t *target) echo(ctx context.Context, client int, answered, refused, crossed *atomic.Int64) {
+	for n := 0; ctx.Err() == nil; n++ {
+		nonce := fmt.Sprintf("nonce-%d-%d", client, n)
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pruner::prune_text","arguments":{"text":"` + nonce +
+			`","goal_hint":"x","source_type":"docs","options":{"max_prune_ratio":0,"min_keep_lines":0,"timeout_ms":1000,"annotate_lines":false,"include_markers":false}},` + modern + `}}`
+		res, err := t.post(ctx, "/mcp", body, map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "pruner::prune_text"})
+		if err != nil {
+			continue
+		}
+		got, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		switch {
+		case err != nil:
+		case res.StatusCode == http.StatusServiceUnavailable:
+			refused.Add(1)
+			time.Sleep(50 * time.Millisecond)
+		case bytes.Contains(got, []byte(nonce+`\`)) || bytes.Contains(got, []byte(nonce+`"`)):
+			answered.Add(1)
+		case bytes.Contains(got, []byte("nonce-")):
+			crossed.Add(1)
+		}
+	}
+}
+
+// declare opens connections that announce 32 MiB each and send next to nothing, without a token.
+func (t *target) declare(ctx context.Context) {
+	var open []net.Conn
+	for range 150 {
+		c, err := t.dial(ctx)
+		if err != nil {
+			break
+		}
+		open = append(open, c)
+		_, _ = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 33554432\r\n\r\n{\"jsonrpc\":")
+	}
+	pause(ctx, 3*time.Second)
+	for _, c := range open {
+		_ = c.Close()
+	}
+}
+
+// encode asks for control characters, which are quoted twice, four times at once.
+func (t *target) encode(ctx context.Context) {
+	text := strings.Repeat(`\u0001`, 1_500_000)
+	res, err := t.post(ctx, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prune_text","arguments":{"text":"`+text+
+		`","goal_hint":"x","source_type":"docs","options":{"max_prune_ratio":0,"min_keep_lines":0,"timeout_ms":1000,"annotate_lines":false,"include_markers":false}}}}`, nil)
+	if err != nil {
+		return
+	}
+	got, _ := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	at := bytes.Index(got, []byte("prn_"))
+	if at < 0 {
+		pause(ctx, time.Second)
+		return
+	}
+	id := string(got[at : at+30])
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			ranges := strings.TrimSuffix(strings.Repeat(`{"start_line":1,"end_line":1},`, 20), ",")
+			if res, err := t.post(ctx, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"`+id+`","ranges":[`+ranges+`],"include_line_numbers":false}}}`, nil); err == nil {
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// pile asks for 32 results of 10 MiB at once.
+func (t *target) pile(ctx context.Context) {
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			if res, err := t.post(ctx, "/api/mcp-gateway/large/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, nil); err == nil {
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// ignore asks for what it does not read.
+func (t *target) ignore(ctx context.Context) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
+	var open []net.Conn
+	for range 16 {
+		c, err := t.dial(ctx)
+		if err != nil {
+			break
+		}
+		open = append(open, c)
+		fmt.Fprintf(c, "POST /api/mcp-gateway/large/rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
+	}
+	pause(ctx, 5*time.Second)
+	for _, c := range open {
+		_ = c.Close()
+	}
+}
+
+// watch follows the memory of the program until ctx is done and returns the most it has used.
+func (t *target) watch(ctx context.Context) (peak int64) {
+	for {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.cmd.Process.Pid))
+		for line := range strings.Lines(string(status)) {
+			if f := strings.Fields(line); len(f) >= 2 && f[0] == "VmHWM:" {
+				kib, _ := strconv.ParseInt(f[1], 10, 64)
+				peak = max(peak, kib<<10)
+			}
+		}
+		if !pause(ctx, 200*time.Millisecond) {
+			return peak
+		}
+	}
+}
+
+// pause waits; false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
