@@ -18,7 +18,7 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask",
+		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,13 +23,14 @@ import (
 
 func newRecover(w world) *cobra.Command {
 	var file string
-	run := pruner.RecoverCommand{Out: w.out}
+	run := pruner.RecoverCommand{Out: w.out, Err: w.err}
 	cmd := &cobra.Command{
 		Use:   "recover ID [A-B …]",
 		Short: "Print what was cut: an original, or lines A to B of it",
 		Long: `recover prints an original, or some of its lines, from a running 'secateur serve' or
 'secateur pruner', from the store that the configuration names, or from what
-'secateur prune' kept.
+'secateur prune' kept. One line on standard error names the original, so that an agent
+who runs this in its shell gets all of it: no door of ours cuts it again.
 
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-
@@ -95,7 +97,11 @@ func (w world) sources(cfg *config.Config, daemons []daemonAddress) (sources []p
 		sources = append(sources, pruner.FromStore(store, ""))
 		return nil
 	}
-	err = add(cfg.Store)
+	set := cfg.Store
+	if set.URL == "" && w.stateDir != "" {
+		set.URL = "file:" + filepath.Join(w.stateDir, "store")
+	}
+	err = add(set)
 	if err == nil && !strings.HasPrefix(cfg.Store.URL, "file:") {
 		w.keepOnDisk(cfg)
 		err = add(cfg.Store)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/originals"
+	"secateur/internal/records"
 	"secateur/internal/telemetry"
 )
 
@@ -77,6 +79,7 @@ type App struct {
 // New builds the program. It opens the store and starts nothing.
 func New(opt Options) (*App, error) {
 	a := newApp(opt)
+	a.placeStore(context.Background()) //nolint:contextcheck // building has no request
 	var err error
 	if a.store, err = a.openStore(); err != nil {
 		return nil, err
@@ -102,9 +105,32 @@ func newApp(opt Options) *App {
 	}
 }
 
+// placeStore decides where a store is kept that the configuration does not place: in the user's state directory, so
+// that a restart changes nothing. A pipe's store ends with it.
+func (a *App) placeStore(ctx context.Context) {
+	if a.cfg.Store.URL != "" {
+		return
+	}
+	a.cfg.Store.URL = "memory:"
+	if a.opt.Lazy {
+		return
+	}
+	if a.opt.StateDir != "" {
+		dir := filepath.Join(a.opt.StateDir, "store")
+		probe, err := records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records")})
+		if err == nil && probe != nil {
+			a.cfg.Store.URL = "file:" + dir
+			return
+		}
+		a.log.WarnContext(ctx, "the state directory cannot be written, the store is kept in memory", "dir", dir, "err", err)
+		return
+	}
+	a.log.WarnContext(ctx, "there is no state directory, the store is kept in memory")
+}
+
 func (a *App) openStore() (originals.StoreCloser, error) {
 	opt := a.storeOptions()
-	if memory := budget.Memory(); memory > 0 && strings.HasPrefix(opt.URL, "memory:") {
+	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") {
 		opt.MaxBytes = min(opt.MaxBytes, memory/2) // a store that takes it all ends with the process
 	}
 	store, err := originals.Open(opt)

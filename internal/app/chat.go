@@ -2,14 +2,16 @@ package app
 
 import (
 	"path/filepath"
+	"time"
 
+	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/records"
 )
 
 // newChat makes the door for chat completions. What it has sent before is remembered where originals are kept.
 func (a *App) newChat() (*llmproxy.Proxy, error) {
-	kept, err := a.openRecords()
+	kept, forgetful, err := a.openRecords()
 	if err != nil {
 		return nil, err
 	}
@@ -22,6 +24,7 @@ func (a *App) newChat() (*llmproxy.Proxy, error) {
 		Originals:       a.store,
 		OriginalsTTL:    a.cfg.Store.TTL(),
 		Records:         kept,
+		Forgetful:       forgetful,
 		OwnToken:        a.cfg.AuthToken,
 		Admission:       a.admission,
 		MaxBodyBytes:    a.cfg.MaxBodyBytes,
@@ -35,12 +38,20 @@ func (a *App) newChat() (*llmproxy.Proxy, error) {
 	return proxy, nil
 }
 
-func (a *App) openRecords() (llmproxy.Records, error) {
+// openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
+// what had been cut would go out in another form, at a higher bill than passing through.
+func (a *App) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
+	ttl := time.Duration(a.cfg.Store.SentTTL * float64(time.Second))
 	dir, onDisk := a.storeOptions().Dir()
-	if !onDisk {
-		return &records.Memory{TTL: a.cfg.Store.TTL()}, nil
+	if onDisk {
+		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: a.log})
+		return kept, false, err
 	}
-	return records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: a.cfg.Store.TTL(), Log: a.log})
+	priced := a.cfg.ObservationMasking.Schema1.Enabled && a.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
+	if len(a.cfg.Providers) > 0 && (priced || a.cfg.ContextPruning.Enabled) {
+		a.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent") //nolint:sloglint // at start there is no request
+	}
+	return &records.Memory{TTL: ttl}, true, nil
 }
 
 // hangChat hangs the routes of chat completions; a client's base URL may end in /v1 or not.

@@ -12,8 +12,10 @@ func Lookup(model string) (Prices, bool) {
 	}
 	for _, e := range table {
 		if strings.HasPrefix(name, e.prefix) {
-			cached, write := e.cached, e.write
-			return Prices{Input: e.input, CachedInput: &cached, CacheWrite: &write, Output: e.output, CacheTTL: e.ttl}, true
+			read, write := e.input*e.read, e.input*e.write
+			p := Prices{Input: e.input, CachedInput: &read, CacheWrite: &write, Output: e.output, CacheTTL: e.life}
+			p.CacheMinimum, p.CacheBlock, p.LongAbove, p.LongTimes = e.minimum, e.block, e.above, e.times
+			return p, true
 		}
 	}
 	return Prices{}, false
@@ -22,45 +24,72 @@ func Lookup(model string) (Prices, bool) {
 // Times to live are the longest that the providers promise or are known for: to
 // take a warm cache for a cold one costs money, the opposite only misses a chance.
 const (
-	minutes5 = 5 * 60
-	hour     = 60 * 60
-	day      = 24 * hour
+	hour = 60 * 60
+	day  = 24 * hour
 )
 
-// table is searched from its top: a longer name stands before one it starts with.
-var table = []struct {
-	prefix                       string
-	input, cached, write, output float64
-	ttl                          float64
-}{
-	{"claude-opus-4-1", 15, 1.5, 18.75, 75, minutes5},
-	{"claude-opus-4-2", 15, 1.5, 18.75, 75, minutes5}, // claude-opus-4-20250514
-	{"claude-opus", 5, 0.5, 6.25, 25, minutes5},
-	{"claude-3-5-haiku", 0.8, 0.08, 1, 4, minutes5},
-	{"claude-haiku", 1, 0.1, 1.25, 5, minutes5},
-	{"claude", 3, 0.3, 3.75, 15, minutes5},
-	{"gpt-5-nano", 0.05, 0.005, 0.05, 0.4, hour},
-	{"gpt-5-mini", 0.25, 0.025, 0.25, 2, hour},
-	{"gpt-5.6-luna", 1, 0.1, 1.25, 6, hour},
-	{"gpt-5.6-terra", 2.5, 0.25, 3.125, 15, hour},
-	{"gpt-5.6", 5, 0.5, 6.25, 30, hour},
-	{"gpt-5.5", 5, 0.5, 5, 30, hour},
-	{"gpt-5", 1.25, 0.125, 1.25, 10, hour},
-	{"gpt-4.1-nano", 0.1, 0.025, 0.1, 0.4, hour},
-	{"gpt-4.1-mini", 0.4, 0.1, 0.4, 1.6, hour},
-	{"gpt-4.1", 2, 0.5, 2, 8, hour},
-	{"gpt-4o-mini", 0.15, 0.075, 0.15, 0.6, hour},
-	{"gpt-4o", 2.5, 1.25, 2.5, 10, hour},
-	{"o4-mini", 1.1, 0.275, 1.1, 4.4, hour},
-	{"o3-mini", 1.1, 0.55, 1.1, 4.4, hour},
-	{"o3", 2, 0.5, 2, 8, hour},
-	{"kimi-k2.6", 0.95, 0.16, 0.95, 4, hour},
-	{"kimi", 0.6, 0.1, 0.6, 3, hour},
-	{"deepseek-v4-pro", 1.74, 0.0145, 1.74, 3.48, day},
-	{"deepseek-v4", 0.14, 0.0028, 0.14, 0.28, day},
-	{"deepseek-chat", 0.28, 0.028, 0.28, 0.42, day},
-	{"deepseek-reasoner", 0.28, 0.028, 0.28, 0.42, day},
-	{"gemini-2.5-flash", 0.3, 0.03, 0.3, 2.5, hour},
-	{"gemini-2.5-pro", 1.25, 0.125, 1.25, 10, hour},
-	{"gemini-3", 2, 0.2, 2, 12, hour},
+// entry is what a family of models costs: dollars per million tokens of input and output, what reading and writing the
+// cache costs over input, how long an entry lives at most, and what is not as usual.
+type entry struct {
+	prefix        string
+	input, output float64
+	read, write   float64
+	life          float64
+	minimum       float64 // tokens; 0: as usual
+	block         float64
+	above, times  float64
+}
+
+// table is searched from its top: a longer name stands before one it starts with. Prices as of 2026-11-15. Of two read
+// prices that are told of a model the lower one stands here: with it less is rewritten. Where output is 0 its price is
+// not known here; decisions do not need it.
+var table = []entry{
+	{"claude-opus-4-1", 15, 75, 0.1, 1.25, hour, 0, 0, 0, 0},
+	{"claude-opus-4-2", 15, 75, 0.1, 1.25, hour, 0, 0, 0, 0}, // claude-opus-4-20250514
+	{"claude-opus-4-5", 5, 25, 0.1, 1.25, hour, 4096, 0, 0, 0},
+	{"claude-opus-4-6", 5, 25, 0.1, 1.25, hour, 4096, 0, 0, 0},
+	{"claude-opus-4-7", 5, 25, 0.1, 1.25, hour, 4096, 0, 0, 0}, // 2048 at the maker's, 4096 at another host
+	{"claude-opus-5-5", 4, 0, 0.05, 1.25, hour, 512, 0, 0, 0},
+	{"claude-opus-5.5", 4, 0, 0.05, 1.25, hour, 512, 0, 0, 0},
+	{"claude-opus", 5, 25, 0.1, 1.25, hour, 0, 0, 0, 0},
+	{"claude-fable-5-1", 10, 0, 0.025, 1.25, hour, 512, 0, 0, 0},
+	{"claude-fable-5-2", 10, 0, 0.025, 1.25, hour, 512, 0, 0, 0},
+	{"claude-fable", 10, 0, 0.1, 1.25, hour, 0, 0, 0, 0},
+	{"claude-mythos", 10, 0, 0.025, 1.25, hour, 512, 0, 0, 0},
+	{"claude-sonnet-5-5", 2, 0, 0.05, 1.25, hour, 512, 0, 0, 0},
+	{"claude-sonnet-5", 2, 0, 0.1, 1.25, hour, 0, 0, 0, 0},
+	{"claude-3-5-haiku", 0.8, 4, 0.1, 1.25, hour, 2048, 0, 0, 0},
+	{"claude-haiku-5-5", 0.1, 0, 0.1, 1.25, hour, 0, 0, 100_000, 5},
+	{"claude-haiku", 1, 5, 0.1, 1.25, hour, 4096, 0, 0, 0},
+	{"claude", 3, 15, 0.1, 1.25, hour, 0, 0, 0, 0},
+	{"gpt-6-astra", 10, 0, 0.1, 1.25, day, 0, 0, 272_000, 2},
+	{"gpt-6.1-sol", 2, 0, 0.05, 1.25, day, 0, 0, 272_000, 2},
+	{"gpt-6-luna", 0.1, 0, 0.1, 1.25, day, 0, 0, 0, 0},
+	{"gpt-6", 2, 0, 0.1, 1.25, day, 0, 0, 272_000, 2},
+	{"gpt-5-nano", 0.05, 0.4, 0.1, 1, day, 0, 0, 0, 0},
+	{"gpt-5-mini", 0.25, 2, 0.1, 1, day, 0, 0, 0, 0},
+	{"gpt-5.6-luna", 0.2, 0, 0.1, 1.25, day, 0, 0, 0, 0},
+	{"gpt-5.6-terra", 2, 0, 0.1, 1.25, day, 0, 0, 0, 0},
+	{"gpt-5.6", 4, 0, 0.1, 1.25, day, 0, 0, 272_000, 2},
+	{"gpt-5.5", 5, 30, 0.1, 1, day, 0, 2048, 272_000, 2},
+	{"gpt-5.4", 2.5, 0, 0.1, 1, day, 0, 0, 272_000, 2},
+	{"gpt-5", 1.25, 10, 0.1, 1, day, 0, 0, 0, 0},
+	{"gpt-4.1-nano", 0.1, 0.4, 0.25, 1, day, 0, 0, 0, 0},
+	{"gpt-4.1-mini", 0.4, 1.6, 0.25, 1, day, 0, 0, 0, 0},
+	{"gpt-4.1", 2, 8, 0.25, 1, day, 0, 0, 0, 0},
+	{"gpt-4o-mini", 0.15, 0.6, 0.5, 1, hour, 0, 0, 0, 0},
+	{"gpt-4o", 2.5, 10, 0.5, 1, hour, 0, 0, 0, 0},
+	{"o4-mini", 1.1, 4.4, 0.25, 1, hour, 0, 0, 0, 0},
+	{"o3-mini", 1.1, 4.4, 0.5, 1, hour, 0, 0, 0, 0},
+	{"o3", 2, 8, 0.25, 1, hour, 0, 0, 0, 0},
+	{"kimi-k2.6", 0.95, 4, 0.16 / 0.95, 1, hour, 0, 0, 0, 0},
+	{"kimi", 0.6, 3, 0.1 / 0.6, 1, hour, 0, 0, 0, 0},
+	{"deepseek-v4-pro", 0.66, 0, 0.033, 1, day, 0, 0, 0, 0},
+	{"deepseek-v4", 0.15, 0, 0.02, 1, day, 0, 0, 0, 0},
+	{"deepseek-flash", 0.15, 0, 0.02, 1, day, 0, 0, 0, 0},
+	{"deepseek", 0.28, 0.42, 0.1, 1, day, 0, 0, 0, 0},
+	{"gemini-2.5-flash", 0.3, 2.5, 0.1, 1, hour, 0, 0, 0, 0},
+	{"gemini-2.5-pro", 1.25, 10, 0.1, 1, hour, 0, 0, 200_000, 2},
+	{"gemini-3.1-pro", 2, 0, 0.1, 1, hour, 0, 0, 200_000, 2},
+	{"gemini-3", 2, 12, 0.1, 1, hour, 0, 0, 200_000, 2},
 }

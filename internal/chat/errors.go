@@ -53,6 +53,8 @@ func errorObject(text string) (says, isObject bool) {
 		switch {
 		case is(name, "error"):
 			says = says || string(value) != "null"
+		case is(name, "fatal"):
+			says = says || string(value) == "true"
 		case is(name, "status"):
 			says = says || is(value, "error")
 		}
@@ -111,7 +113,7 @@ func statesError(rest string) bool {
 	case ':':
 		after := strings.TrimLeft(rest[1:], " \t")
 		return !strings.HasPrefix(rest, "::") && !strings.HasPrefix(rest, ":=") &&
-			after != "" && !startsLikeCode(after)
+			after != "" && (!startsLikeCode(after) || saysNothing[after])
 	case '[', '!':
 		return strings.ContainsRune(rest, ':') || rest[0] == '!'
 	case ' ', '\t':
@@ -140,6 +142,9 @@ func statesError(rest string) bool {
 var aboutErrors = wordSet("handling handler handlers message messages code codes type types value values class classes is are was were " +
 	"and or checking recovery reporting logging log logs rate rates budget management correction page pages boundary boundaries " +
 	"object objects condition conditions as if for of to the that a an can may will should must has have does")
+
+// saysNothing are the values that programs print behind "Error:" when they know no more.
+var saysNothing = wordSet("null undefined unknown None nil")
 
 // startsLikeCode tells a declaration with a type or a default from a message.
 func startsLikeCode(after string) bool {
@@ -174,7 +179,7 @@ func namesError(line string) bool {
 	if !strings.HasSuffix(name, "Error") && !strings.HasSuffix(name, "Exception") && !strings.HasSuffix(name, "Timeout") {
 		return false
 	}
-	if len(name) == len("Error") || len(name) == len("Exception") {
+	if name == "Error" || name == "Exception" {
 		return false // alone it is judged with what follows it
 	}
 	after := strings.TrimLeft(line[colon+1:], " \t\r")
@@ -290,7 +295,7 @@ func reports(low string, start, end int, word string) bool {
 		return true
 	}
 	after = strings.TrimLeft(after, " \t")
-	if after == "" || strings.IndexByte(")!,;", after[0]) >= 0 {
+	if after == "" || strings.IndexByte(")!,;", after[0]) >= 0 || strings.HasPrefix(after, "of ") && strings.Contains(after, "exceeded") {
 		return true
 	}
 	if after[0] == ':' {

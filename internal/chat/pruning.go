@@ -56,10 +56,22 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	return jobs
 }
 
-// isRecovered tells whether a result is what a recovery has brought back: by its tool, or by
-// what it says of itself.
+// isRecovered tells whether a result is what a recovery has brought back: by its tool, by an
+// original's id in the call, or by what it says of itself.
 func (c *Conversation) isRecovered(i int, tool string) bool {
-	return isRecovery(tool)
+	return isRecovery(tool) || mask.NamesOriginal(c.callOf(i)) || mask.IsRecovered(c.bytes(c.Messages[i].content))
+}
+
+// callOf is what the call says that a result answers, as the client wrote it.
+func (c *Conversation) callOf(result int) []byte {
+	for i := result - 1; i >= 0; i-- {
+		for _, call := range c.Messages[i].Calls {
+			if call.ID == c.Messages[result].CallID {
+				return c.bytes(call.arguments)
+			}
+		}
+	}
+	return nil
 }
 
 // isRecovery tells the tools that bring an original back, by how their names end:

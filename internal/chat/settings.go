@@ -85,7 +85,7 @@ type Pruning struct {
 
 // DefaultPruning returns the settings that hold where nothing else is said.
 func DefaultPruning() Pruning {
-	return Pruning{MinChars: 8000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40}
+	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40}
 }
 
 // Validate reports every mistake as "key: text".

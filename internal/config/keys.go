@@ -86,7 +86,7 @@ var keys = map[string]keyInfo{
 	"observation_masking.schema1.step_turns":           {doc: "Strategy stepped: tool turns between two moves of the boundary.", least: new(1.0)},
 	"observation_masking.schema1.max_loss":             {doc: "Strategy priced: how far a conversation's bill may rise above passing through; 0.05 is five percent.", least: new(0.0), most: new(10.0)},
 	"observation_masking.schema1.long_max_loss":        {doc: "Strategy priced: the same for conversations of 50 tool turns and more, where max_loss is less.", least: new(0.0), most: new(10.0)},
-	"observation_masking.schema1.recover":              {doc: "hint: the placeholder also carries the id and how to get the result back.", enum: []string{"none", "hint"}},
+	"observation_masking.schema1.recover":              {doc: "hint: the placeholder also carries the id and how to get the result back. Left out: hint with strategy priced, else none.", enum: []string{"none", "hint"}},
 
 	"context_pruning":                 {doc: "Big tool results pruned once, when they first pass on their way to a model."},
 	"context_pruning.enabled":         {doc: "Enables pruning of big results."},
@@ -112,10 +112,11 @@ var keys = map[string]keyInfo{
 	"mcp_pruner.usd_per_million_tokens": {doc: "For cost_estimated_usd in the pruner's answers.", least: new(0.0)},
 
 	"store":                {doc: "Where originals are kept, so that every cut can be undone."},
-	"store.url":            {doc: "memory: or file:DIR."},
+	"store.url":            {doc: "memory: or file:DIR. Empty: `serve` keeps it in the user's state directory, others in memory."},
 	"store.max_bytes":      {doc: "Most bytes that all originals may take.", least: new(1.0)},
 	"store.when_full":      {doc: "What happens when that is used up: refuse means that nothing more is cut, oldest that the originals go that were not used for longest.", enum: []string{"refuse", "oldest"}},
 	"store.ttl_s":          {doc: "Seconds an original is kept after its last use.", above: new(0.0)},
+	"store.sent_ttl_s":     {doc: "Seconds that what was sent to a provider is remembered after its last use, so that it goes out in the same form again.", above: new(0.0)},
 	"store.put_timeout_ms": {doc: "A slower store means that nothing is cut. 0: wait.", least: new(0.0)},
 
 	"auth":                       {doc: "Who may call. With any credential configured, every door asks for one."},

@@ -60,6 +60,9 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 		return k
 	}
 	for _, cut := range cuts {
+		if mask.IsRecovered(cut.Text(doc)) {
+			continue
+		}
 		id, err := c.opt.Originals.Put(ctx, tenant, cut.Text(doc))
 		if err != nil { // content fails open: what cannot be kept is not cut
 			c.metrics.unkept.WithLabelValues(k.server).Inc()

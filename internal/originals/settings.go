@@ -10,10 +10,11 @@ import (
 
 // Settings say where originals are kept, how many and how long.
 type Settings struct {
-	URL          string  `toml:"url" json:"url"`                       // memory: or file:DIR
+	URL          string  `toml:"url" json:"url"`                       // memory: or file:DIR; "": whoever opens the store decides, else memory:
 	MaxBytes     int64   `toml:"max_bytes" json:"max_bytes"`           // room for all of them
 	WhenFull     string  `toml:"when_full" json:"when_full"`           // refuse | oldest; "": refuse
 	TTLSeconds   float64 `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
+	SentTTL      float64 `toml:"sent_ttl_s" json:"sent_ttl_s"`         // seconds that what was sent to a provider is remembered after its last use
 	PutTimeoutMS int     `toml:"put_timeout_ms" json:"put_timeout_ms"` // a slower Put is given up; 0: never
 }
 
@@ -28,9 +29,9 @@ const (
 	maxTTL = 3650 * 24 * time.Hour // keeps moments of expiry within what file systems can write down
 )
 
-// Default keeps up to 256 MiB in memory, each original for a day after its last use.
+// Default keeps up to 256 MiB, each original for a day after its last use, and for thirty days what was sent.
 func Default() Settings {
-	return Settings{URL: "memory:", MaxBytes: 256 << 20, WhenFull: WhenFullRefuse, TTLSeconds: 86400, PutTimeoutMS: 250}
+	return Settings{MaxBytes: 256 << 20, WhenFull: WhenFullRefuse, TTLSeconds: 86400, SentTTL: 30 * 86400, PutTimeoutMS: 250}
 }
 
 // Validate reports every mistake.
@@ -49,6 +50,9 @@ func (s Settings) Validate() error {
 		errs = append(errs, fmt.Errorf("ttl_s: %v is not between %v and %.0f seconds",
 			s.TTLSeconds, minTTL.Seconds(), maxTTL.Seconds()))
 	}
+	if inRange := s.SentTTL >= minTTL.Seconds() && s.SentTTL <= maxTTL.Seconds(); !inRange && s.SentTTL != 0 {
+		errs = append(errs, fmt.Errorf("sent_ttl_s: %v is not between %v and %.0f seconds", s.SentTTL, minTTL.Seconds(), maxTTL.Seconds()))
+	}
 	if s.PutTimeoutMS < 0 {
 		errs = append(errs, fmt.Errorf("put_timeout_ms: %d is negative", s.PutTimeoutMS))
 	}
@@ -66,6 +70,9 @@ type location struct{ dir string }
 
 // parseURL never repeats the URL in its errors: one with a password in it is easily put here.
 func parseURL(url string) (location, error) {
+	if url == "" {
+		return location{}, nil
+	}
 	scheme, rest, ok := strings.Cut(url, ":")
 	if !ok {
 		return location{}, errors.New("not a store: use memory: or file:DIR")

@@ -49,7 +49,7 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 		{"a directory with a NUL", func(s *originals.Settings) { s.URL = "file:a\x00" }, []string{"url: file: needs"}},
 		{"another user's home", func(s *originals.Settings) { s.URL = "file:~bob/x" }, []string{"url: only ~"}},
 		{"redis", func(s *originals.Settings) { s.URL = "redis://h" }, []string{"url: redis is not part of this version yet"}},
-		{"nothing", func(s *originals.Settings) { s.URL = "" }, []string{"url: not a store"}},
+		{"nothing", func(s *originals.Settings) { s.URL = "" }, nil},
 		{"a bare path", func(s *originals.Settings) { s.URL = "/var/x" }, []string{"url: not a store"}},
 		{"another kind", func(s *originals.Settings) { s.URL = "s3:x" }, []string{"url: unknown kind"}},
 		{"no room", func(s *originals.Settings) { s.MaxBytes = 0 }, []string{"max_bytes: 0"}},
@@ -61,7 +61,7 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 		{"no limit on a put", func(s *originals.Settings) { s.PutTimeoutMS = 0 }, nil},
 		{"a negative limit", func(s *originals.Settings) { s.PutTimeoutMS = -1 }, []string{"put_timeout_ms: -1"}},
 		{
-			"all of them", func(s *originals.Settings) { *s = originals.Settings{PutTimeoutMS: -1} },
+			"all of them", func(s *originals.Settings) { *s = originals.Settings{URL: "x", PutTimeoutMS: -1} },
 			[]string{"url:", "max_bytes:", "ttl_s:", "put_timeout_ms:"},
 		},
 	} {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/prune"
 )
@@ -31,6 +32,7 @@ type RecoverCommand struct {
 	JSON    bool     // the answer of recover_text
 	Sources []Fetch  // asked in turn until one has the original
 	Out     io.Writer
+	Err     io.Writer // where a recovery announces itself, so that nothing cuts it again; nil: nowhere
 }
 
 // FromStore fetches out of a store of this process.
@@ -59,6 +61,9 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	out := rec.text
 	if cmd.JSON {
 		out = string(append(rec.appendJSON(nil, cmd.ID), '\n'))
+	}
+	if cmd.Err != nil {
+		_, _ = fmt.Fprintln(cmd.Err, mask.RecoveredMark(cmd.ID)) // the text itself stays as it was, byte for byte
 	}
 	if _, err := io.WriteString(cmd.Out, out); err != nil {
 		return fmt.Errorf("write: %w", err)
