@@ -101,7 +101,7 @@ func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Mess
 			req = &renamed
 		}
 	}
-	return n.s.askClient(ctx, serverRequest{server, conn, req, n.s.only == "", n.send})
+	return n.s.askClient(ctx, serverRequest{server, conn, req, n.s.only == "", n.send, n.s.link.Heard})
 }
 
 func (n *clientFeed) send(msg []byte) bool { return n.s.link != nil && n.s.link.Send(msg) }

@@ -70,7 +70,7 @@ func bridged(method string) bool {
 
 // through passes a request between equals.
 func (e *proxiedCall) through(ctx context.Context) reply {
-	options, failed := e.options(ctx)
+	options, failed := e.options()
 	if failed != nil {
 		return refused(failed)
 	}
@@ -91,8 +91,8 @@ func (e *proxiedCall) message(params []byte) *rpc.Message {
 }
 
 // options has what the server sends for the call go to the client.
-func (e *proxiedCall) options(ctx context.Context) (upstream.CallOptions, *failure) {
-	o := upstream.CallOptions{Related: &relay{e, ctx}}
+func (e *proxiedCall) options() (upstream.CallOptions, *failure) {
+	o := upstream.CallOptions{Related: &relay{e}}
 	if e.c.era == upstream.Legacy {
 		o.Caller = e.c.member // a modern client is asked in the very call
 	}

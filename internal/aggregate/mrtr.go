@@ -80,7 +80,7 @@ func (e *proxiedCall) mayBeAsked() bool {
 
 // begin makes the call and waits for its end, or for a question.
 func (e *proxiedCall) begin(ctx context.Context) reply {
-	if _, failed := e.options(ctx); failed != nil {
+	if _, failed := e.options(); failed != nil {
 		return refused(failed)
 	}
 	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))

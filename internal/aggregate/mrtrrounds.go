@@ -16,7 +16,7 @@ const maxRounds = 16
 // rounds is MRTR (SEP-2322) in front of a legacy client: what a modern server wants to know first becomes requests to
 // the client in the middle of its call; then the server is called again with the answers.
 func (e *proxiedCall) rounds(ctx context.Context) reply {
-	options, failed := e.options(ctx)
+	options, failed := e.options()
 	if failed != nil {
 		return refused(failed)
 	}
@@ -57,7 +57,7 @@ func (e *proxiedCall) withMeta(m *rpc.Message) *rpc.Message {
 
 // collect puts what a server wants to know to the client, one question after the other.
 func (e *proxiedCall) collect(ctx context.Context, wanted []era.InputRequest) ([]era.InputResponse, *failure) {
-	relay := &relay{e, ctx}
+	relay := &relay{e}
 	responses := make([]era.InputResponse, 0, len(wanted))
 	for _, w := range wanted {
 		answer, err := rpc.ParseServer(relay.Serve(ctx, e.inner(w)), 0)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"time"
 
 	"secateur/internal/catalog"
 	"secateur/internal/pool"
@@ -92,6 +93,7 @@ type serverRequest struct {
 	req    *rpc.Message
 	marked bool // the client is told whose it is
 	send   func(msg []byte) bool
+	heard  func() bool // the client is there now; nil: it need not be
 }
 
 // askClient puts a server's request to the client and waits for its answer, a whole response with the server's id.
@@ -111,16 +113,29 @@ func (s *clientConn) askClient(ctx context.Context, q serverRequest) []byte {
 	if !q.send(q.req.AppendRewritten(nil, rewrite)) {
 		return rpc.NewError(rpc.CodeInternal, "the client cannot be reached").AppendResponse(nil, q.req.ID)
 	}
-	select {
-	case answer := <-waiting.answer:
-		return answer
-	case <-s.quiet:
-		return rpc.NewError(rpc.CodeInternal, "the client has gone").AppendResponse(nil, q.req.ID)
-	case <-ctx.Done():
-		q.send(cancelNotice(waiting.number))
-		return rpc.NewError(rpc.CodeInternal, "the client did not answer").AppendResponse(nil, q.req.ID)
+	look := time.NewTicker(s.opt.ParkTime / looks)
+	defer look.Stop()
+	for absent := 0; absent < looks; {
+		select {
+		case answer := <-waiting.answer:
+			return answer
+		case <-s.quiet:
+			absent = looks
+		case <-ctx.Done():
+			q.send(cancelNotice(waiting.number))
+			return rpc.NewError(rpc.CodeInternal, "the client did not answer").AppendResponse(nil, q.req.ID)
+		case <-look.C:
+			absent++
+			if q.heard == nil || q.heard() {
+				absent = 0
+			}
+		}
 	}
+	return rpc.NewError(rpc.CodeInternal, "the client has gone").AppendResponse(nil, q.req.ID)
 }
+
+// looks is how often, in the time that a client may be away, it is seen whether it is.
+const looks = 4
 
 // serverMark is the member of _meta that tells a client which server a message is from.
 func serverMark(server string) []byte {

@@ -10,7 +10,6 @@ import (
 // relay gives the client what a server sends in the middle of a call.
 type relay struct {
 	*proxiedCall
-	ctx context.Context // the call's: with it ends what the server wants to know for it
 }
 
 // Serve passes one message on. To a request it returns the client's answer.
@@ -25,10 +24,7 @@ func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
 	if answer := r.c.knownRoots(m); answer != nil {
 		return answer
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(r.ctx, cancel)() //nolint:contextcheck // two lives end this one: the connection's and the call's
-	answer := r.s.askClient(ctx, serverRequest{r.d.server, r.conn, r.d.named(m), r.d.renames, r.send})
+	answer := r.s.askClient(ctx, serverRequest{r.d.server, r.conn, r.d.named(m), r.d.renames, r.send, r.isHeard})
 	if m.Method == methodRoots && ctx.Err() == nil {
 		r.c.keepRoots(answer)
 	}
@@ -72,4 +68,9 @@ func (r *relay) send(msg []byte) bool {
 		return r.a.x.Send(msg)
 	}
 	return r.c.era == era.Legacy && r.s.link != nil && r.s.link.Send(msg)
+}
+
+// isHeard reports whether the client is there, on the stream of the call or on its own.
+func (r *relay) isHeard() bool {
+	return r.a.x.Heard() || r.s.link != nil && r.s.link.Heard()
 }

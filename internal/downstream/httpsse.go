@@ -108,6 +108,9 @@ func (x *sseResponse) Send(msg []byte) bool {
 // Streams reports that messages can go ahead of the answer.
 func (x *sseResponse) Streams() bool { return true }
 
+// Heard reports whether the client reads its stream.
+func (x *sseResponse) Heard() bool { return x.s.Heard() }
+
 // finish lets nothing through behind the answer.
 func (x *sseResponse) finish() {
 	x.mu.Lock()

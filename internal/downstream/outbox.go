@@ -188,6 +188,9 @@ func (x *pipeResponse) Principal() *access.Principal { return x.opt.Principal }
 // Streams reports that messages can go ahead of the answer.
 func (x *pipeResponse) Streams() bool { return true }
 
+// Heard reports whether the pipe still takes messages.
+func (x *pipeResponse) Heard() bool { return x.out.Heard() }
+
 // finish lets nothing through behind the answer.
 func (x *pipeResponse) finish() {
 	x.mu.Lock()

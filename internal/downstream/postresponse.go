@@ -60,6 +60,17 @@ func (x *postResponse) Principal() *access.Principal { return x.principal }
 // Streams reports whether the client takes a stream.
 func (x *postResponse) Streams() bool { return x.accept.stream }
 
+// Heard reports whether the client reads the stream or, as long as there is none, still waits.
+func (x *postResponse) Heard() bool {
+	x.mu.Lock()
+	s := x.stream
+	x.mu.Unlock()
+	if s == nil {
+		return x.accept.stream && x.r.Context().Err() == nil
+	}
+	return s.heard()
+}
+
 // primeAfter is when a client that can come back to a stream gets the event that it may come back to: an answer that
 // takes longer is not lost with the connection. One that does not take as long goes out in one piece.
 const primeAfter = 50 * time.Millisecond
@@ -281,3 +292,4 @@ func (notice) Send([]byte) bool               { return false }
 func (n notice) Header() http.Header          { return n.r.Header }
 func (n notice) Principal() *access.Principal { return n.principal }
 func (notice) Streams() bool                  { return false }
+func (notice) Heard() bool                    { return false }

@@ -70,6 +70,8 @@ type Exchange interface {
 	Principal() *access.Principal
 	// Streams reports whether Send leads anywhere. It does not where the client takes nothing but one JSON answer.
 	Streams() bool
+	// Heard reports whether the client is there now to get what Send puts on the stream.
+	Heard() bool
 }
 
 // Answer is the outcome of a request.

@@ -54,6 +54,13 @@ func (r *reader) rouse() {
 // maxReaders is how many connections may stand by for one stream.
 const maxReaders = 8
 
+// heard reports whether a connection carries the stream.
+func (s *stream) heard() bool {
+	s.buffer.mu.Lock()
+	defer s.buffer.mu.Unlock()
+	return len(s.readers) > 0
+}
+
 // put adds a message and reports false where it is lost.
 func (s *stream) put(msg []byte) bool {
 	s.buffer.mu.Lock()
