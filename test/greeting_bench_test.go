@@ -1,0 +1,44 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// BenchmarkGreeting measures how long a client waits for its first answer, with a server behind us that answers and a
+// child that never says a word: of a program that has been running, and of one that has just been started, its start
+// included.
+func BenchmarkGreeting(b *testing.B) {
+	backend := httptest.NewServer(benchServer("{}", oneTool))
+	defer backend.Close()
+	servers := fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\n[[servers]]\nid = \"deaf\"\ncommand = [\"sleep\", \"600\"]\nshutdown_grace = 0.05\n", backend.URL)
+	const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	modernHeader := http.Header{
+		"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"},
+		"Mcp-Protocol-Version": {modern}, "Mcp-Method": {"server/discover"},
+	}
+	for name, greet := range map[string]func(b *testing.B, url string){
+		"initialize":      func(b *testing.B, url string) { b.Helper(); openSession(b, url) },
+		"server_discover": func(b *testing.B, url string) { b.Helper(); post(b, url, discover, modernHeader) },
+	} {
+		b.Run("warm/"+name, func(b *testing.B) {
+			p := startForBench(b, servers)
+			greet(b, p.url+"/mcp") // what is cold is over after it
+			for b.Loop() {
+				greet(b, p.url+"/mcp")
+			}
+		})
+		b.Run("cold/"+name, func(b *testing.B) {
+			for b.Loop() {
+				p := startForBench(b, servers)
+				greet(b, p.url+"/mcp")
+				b.StopTimer()
+				_ = p.stop()
+				b.StartTimer()
+			}
+		})
+	}
+}
