@@ -21,6 +21,7 @@ type clientConn struct {
 	only  string
 	asked catalog.ClientSettings // names that the client asks for
 	link  downstream.Link        // nil: there is no connection
+	tag   string                 // tells it from all others; "" where there is no connection
 
 	inFlight      rpc.InFlight
 	pending       pendingRequests

@@ -28,6 +28,9 @@ type proxiedCall struct {
 // forward has a server answer. How long it may take is the connection's to say (upstream, response_timeout).
 func (s *clientConn) forward(ctx context.Context, c *client, a request, d destination) reply {
 	a.timing.server = d.server
+	if id, ok := s.mayAskFor(c, a.Method, d.server, d.params); !ok {
+		return refused(invalidParams("/taskId", "unknown task: "+clipped(id)))
+	}
 	conn, err := c.member.Conn(ctx, d.server)
 	if err != nil {
 		return refused(callFailed(ctx, d.server, err))
@@ -38,7 +41,7 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
 		return refused(callFailed(ctx, d.server, err))
 	}
-	r := e.bridge(ctx)
+	r := s.noteTasks(c, a.Method, d.server, e.bridge(ctx))
 	if r.failed != nil && c.era == era.Legacy {
 		r.failed.stream = true
 	}

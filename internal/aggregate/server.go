@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"slices"
@@ -61,6 +62,7 @@ type Server struct {
 	all     *scope
 
 	contractNames contractNames
+	tasks         taskOwners
 }
 
 // New makes a Server.
@@ -132,7 +134,7 @@ type scope struct {
 
 // Open makes the state of a client that has a connection of its own.
 func (sc *scope) Open(o downstream.Opening) downstream.Session {
-	return &clientConn{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, opener: o.Principal, quiet: make(chan struct{})}
+	return &clientConn{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, opener: o.Principal, tag: rand.Text(), quiet: make(chan struct{})}
 }
 
 // Stateless makes the state for requests that stand alone.

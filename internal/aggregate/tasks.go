@@ -43,6 +43,9 @@ func (s *clientConn) followTasks(ctx context.Context, c *client, a request, m *p
 		if !s.opt.Admission.Sees(a.principal, access.DoorMCP, server) {
 			continue
 		}
+		if !s.tasks.allows(taskKey{server, task}, s.taskOwner(c)) {
+			continue
+		}
 		own[server] = append(own[server], task)
 		names[server] = append(names[server], id)
 	}
