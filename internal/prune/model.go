@@ -53,7 +53,7 @@ func newScale(of feature, borders []float32) scale {
 	s.base = int32(s.borders[0] >> beginning)
 	last := int32(s.borders[len(borders)-1]>>beginning) + 1
 	for place, n := s.base, 0; place <= last; place++ {
-		for place > s.base && n < len(s.borders) && s.borders[n] < uint32(place)<<beginning {
+		for place > s.base && n < len(s.borders) && s.borders[n] < uint32(place)<<beginning { //nolint:gosec // not negative
 			n++
 		}
 		s.first = append(s.first, uint8(n))

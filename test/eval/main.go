@@ -46,6 +46,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	everything := slices.Clone(all)
 	if *types {
 		printTypes(out, typeTable(context.Background(), all))
 		return nil
@@ -62,8 +63,11 @@ func run(args []string, out io.Writer) error {
 		defer f.Close()
 		e.predictions = f
 	}
-	for _, c := range all {
+	for i, c := range all {
 		if err := e.judge(c.WithTask()); err != nil {
+			return err
+		}
+		if err := e.judgeWrong(c, otherGoal(all, i)); err != nil {
 			return err
 		}
 	}
@@ -83,6 +87,7 @@ func run(args []string, out io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(*doc), 0o755); err != nil { //nolint:gosec // documentation
 		return err
 	}
+	e.types = typeTable(context.Background(), everything)
 	return os.WriteFile(*doc, e.document(), 0o644) //nolint:gosec // documentation
 }
 
@@ -100,6 +105,7 @@ type evaluation struct {
 	results     map[key][]measure
 	spent       map[key]time.Duration
 	predictions io.Writer
+	types       []typeRow
 }
 
 // The methods measured.
@@ -107,6 +113,7 @@ const (
 	every    = "every k-th line"
 	headTail = "head + tail"
 	unseen   = ", unseen projects"
+	wrong    = "another case's goal"
 )
 
 // judge prunes one case in every way.
@@ -121,7 +128,7 @@ func (e *evaluation) judge(c *cases.Case) error {
 		e.add(c, headTail, ratio, s.score(c, headAndTail(len(s.lines), ratio), ratio))
 		for _, st := range []prune.Structure{prune.Enclosing, prune.All} {
 			begin := time.Now()
-			res := prune.Plan(prune.Request{Text: c.Text, Goal: c.Goal, Source: source, MaxPruneRatio: ratio, Structure: st})
+			res := prune.Plan(prune.Request{Text: c.Text, Goal: c.Goal, Source: source, MaxPruneRatio: ratio, Structure: st, Marker: fit.Marker})
 			took := time.Since(begin)
 			e.spent[key{c.Set, c.Group(e.by), st.String(), ratio}] += took
 			kept := keptLines(res)
@@ -130,6 +137,30 @@ func (e *evaluation) judge(c *cases.Case) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// otherGoal is the goal of another case of the same set, of another project where there is one.
+func otherGoal(all []*cases.Case, i int) string {
+	for d := 1; d < len(all); d++ {
+		if c := all[(i+d)%len(all)]; c.Set == all[i].Set && c.Repo != all[i].Repo {
+			return c.WithTask().Goal
+		}
+	}
+	return ""
+}
+
+// judgeWrong prunes a case for a goal that is not its own: what is left of the gold then is a prior, not an answer.
+func (e *evaluation) judgeWrong(c *cases.Case, goal string) error {
+	source, err := prune.ParseSource(c.SourceType)
+	if err != nil {
+		return err
+	}
+	s := newSheet(c)
+	for _, ratio := range ratios {
+		res := prune.Plan(prune.Request{Text: c.Text, Goal: goal, Source: source, MaxPruneRatio: ratio, Structure: prune.Enclosing, Marker: fit.Marker})
+		e.add(c, wrong, ratio, s.judge(c, res, ratio))
 	}
 	return nil
 }

@@ -35,7 +35,11 @@ func newSheet(c *cases.Case) *sheet {
 		s.lines = s.lines[:n-1]
 	}
 	for _, l := range s.lines {
-		blank := strings.TrimFunc(l, unicode.IsSpace) == ""
+		body := l
+		if c.Numbered {
+			body = strings.TrimLeft(strings.TrimLeft(strings.TrimLeft(l, " "), "0123456789"), "→\t:")
+		}
+		blank := strings.TrimFunc(body, unicode.IsSpace) == ""
 		s.blank = append(s.blank, blank)
 		s.bytes += len(l) + 1
 		if !blank {

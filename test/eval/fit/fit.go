@@ -32,6 +32,9 @@ func Chosen(set string) Settings {
 	return s
 }
 
+// Marker is the line that stands for a cut in every evaluation.
+func Marker(b prune.Block) string { return prune.Marker("prn_R5JT960T52MN9N4FMKV3BW2QZ4", b) }
+
 // Sample is a case, measured.
 type Sample struct {
 	Case  *cases.Case
@@ -64,7 +67,7 @@ func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
 		if err != nil {
 			return nil, err
 		}
-		trial := prune.NewTrial(prune.Request{Text: c.Text, Goal: c.Goal, Source: source})
+		trial := prune.NewTrial(prune.Request{Text: c.Text, Goal: c.Goal, Source: source, Marker: Marker})
 		s := &Sample{Case: c, Judge: l.Judge, trial: trial, first: len(values)}
 		gold := map[int]bool{}
 		for _, g := range c.Gold {

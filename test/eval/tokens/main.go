@@ -39,6 +39,7 @@ type piece struct {
 
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tokens", flag.ContinueOnError)
+	saved := flags.Bool("saved", false, "judge the estimate of what pruning saves instead")
 	write := flags.Bool("write", false, "write the fitted weights into internal/tokens")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -55,6 +56,13 @@ func run(args []string, out io.Writer) error {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
 		return err
+	}
+	if *saved {
+		all, err := cases.Load(filepath.Join(dir, "prune"))
+		if err != nil {
+			return err
+		}
+		return judgeSaved(out, all, codec)
 	}
 	for i := range pieces {
 		if pieces[i].count, err = codec.Count(pieces[i].text); err != nil {
@@ -83,7 +91,7 @@ func gather(dir string) ([]piece, error) {
 	kinds := map[string]tokens.Kind{"code": tokens.Code, "docs": tokens.Prose, "logs": tokens.Logs}
 	var out []piece
 	held := map[string]bool{}
-	for _, c := range all {
+	for i, c := range all {
 		if _, ok := held[c.Repo]; !ok {
 			held[c.Repo] = len(held)%2 == 0
 		}
@@ -91,8 +99,13 @@ func gather(dir string) ([]piece, error) {
 		if c.Set == "logs" {
 			set = "logs " + strings.SplitN(c.Subset, "-", 2)[0]
 		}
-		text := c.Text[:min(len(c.Text), 24000)]
-		out = append(out, piece{set: set, kind: kinds[c.SourceType], text: strings.ToValidUTF8(text, ""), fit: held[c.Repo]})
+		text := strings.ToValidUTF8(c.Text[:min(len(c.Text), 24000)], "")
+		out = append(out, piece{set: set, kind: kinds[c.SourceType], text: text, fit: held[c.Repo]})
+		if i%4 == 0 {
+			if markers := markersOf(c, text); markers != "" {
+				out = append(out, piece{set: "markers " + c.SourceType, kind: kinds[c.SourceType], text: markers, fit: held[c.Repo]})
+			}
+		}
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "sessions", "*.jsonl.gz"))
 	if err != nil {
