@@ -1,0 +1,47 @@
+// A real identity provider for the tests: prints its issuer, takes "rotate" on standard input to change its keys.
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import Provider from 'oidc-provider';
+
+const audience = process.argv[2];
+let callback;
+const server = createServer((req, res) => callback(req, res));
+
+function key() {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'RS256', use: 'sig' };
+}
+
+function renew(issuer) {
+  const provider = new Provider(issuer, {
+    jwks: { keys: [key()] },
+    clients: [{
+      client_id: 'robot', client_secret: 'robot-secret-of-the-test', grant_types: ['client_credentials'],
+      redirect_uris: [], response_types: [],
+    }],
+    extraTokenClaims: () => ({ roles: ['dev', 'qa'], org: 'team-a' }),
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_ctx, resource) => ({
+          scope: 'mcp', audience: resource, accessTokenFormat: 'jwt', accessTokenTTL: 600, jwt: { sign: { alg: 'RS256' } },
+        }),
+        defaultResource: () => audience,
+      },
+    },
+  });
+  callback = provider.callback();
+}
+
+server.listen(0, '127.0.0.1', () => {
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  renew(issuer);
+  console.log(issuer);
+  createInterface({ input: process.stdin }).on('line', () => {
+    renew(issuer);
+    console.log('rotated');
+  }).on('close', () => process.exit(0));
+});
