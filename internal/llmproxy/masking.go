@@ -20,6 +20,7 @@ type rewritten struct {
 	past   chat.Past
 	flight *flight // nil where plan is
 	pruned int     // results that go out pruned
+	ahead  bool    // it was written down before it went out
 }
 
 // rewrite gives the body that goes out, which is the caller's to release: the client's own bytes wherever nothing is to be
@@ -96,16 +97,32 @@ func (x *exchange) remember(ctx context.Context, now int64) {
 		return // what goes out hangs on the messages alone
 	}
 	err := x.lane.touch(ctx, x.past, now)
-	if fresh := x.plan.New(); err != nil || fresh > 0 {
-		if err == nil {
-			r := x.plan.Unbooked()
-			err = x.lane.keep(ctx, &r)
-		}
-		if err != nil {
-			x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
-			x.plan.KeepNew()
+	if err == nil && len(x.plan.Cuts) == 0 {
+		return // nothing was cut yet that could go out in another form, or be booked wrongly
+	}
+	if err == nil {
+		r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
+		err = x.lane.keep(ctx, &r)
+		x.ahead = err == nil
+	}
+	if err != nil {
+		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
+		x.plan.KeepNew()
+	}
+}
+
+// land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which
+// it went out is kept. Of one that its client has given up nobody knows.
+func (x *exchange) land(ctx context.Context) {
+	if x.booked == nil && x.ahead && ctx.Err() == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		defer cancel()
+		r := x.plan.Unbooked()
+		if err := x.lane.keep(ctx, &r); err != nil {
+			x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)
 		}
 	}
+	x.p.flights.land(x.flight, x.booked)
 }
 
 // unnamed lists the ids that the texts left behind do not tell, the newest first.

@@ -32,7 +32,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	if x.flight != nil {
-		defer func() { x.p.flights.land(x.flight, x.booked) }()
+		defer x.land(r.Context())
 	}
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
 		Method: http.MethodPost, URL: x.to.provider.url(chatPath, r.URL.RawQuery),

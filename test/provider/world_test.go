@@ -32,6 +32,7 @@ type world struct {
 	t     *testing.T
 	ruler *provider.Ruler
 	now   time.Time
+	dir   string // of what the program keeps
 	kept  llmproxy.Records
 	proxy *llmproxy.Proxy
 	opt   llmproxy.Options
@@ -46,7 +47,8 @@ func newWorld(t *testing.T, terms provider.Terms, change func(*llmproxy.Options)
 	t.Helper()
 	w := &world{t: t, now: time.Unix(1_800_000_000, 0), forms: map[string]map[string]string{}}
 	w.ruler = &provider.Ruler{Terms: terms, Now: func() time.Time { return w.now }}
-	w.kept = openRecords(t, t.TempDir())
+	w.dir = t.TempDir()
+	w.kept = openRecords(t, w.dir)
 	read, write := terms.Read, terms.Write
 	masking, pruning := chat.Default(), chat.DefaultPruning()
 	pruning.Enabled = true
@@ -82,6 +84,36 @@ func (w *world) restart() {
 	if w.proxy, err = llmproxy.New(w.opt); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// mortal is a store whose process may have died: what it writes then is lost.
+type mortal struct {
+	llmproxy.Records
+
+	dead bool
+}
+
+func (m *mortal) Put(ctx context.Context, key string, value []byte) error {
+	if m.dead {
+		return nil
+	}
+	return m.Records.Put(ctx, key, value)
+}
+
+// kill ends the program while the provider answers a request, and starts another on what was kept.
+func (w *world) kill(k *talk) {
+	w.t.Helper()
+	m := &mortal{Records: openRecords(w.t, w.dir)}
+	w.opt.Records = m
+	w.restart()
+	w.ruler.Fail = func(*http.Request) int { m.dead = true; return 0 }
+	w.now = w.now.Add(7 * time.Second)
+	w.ruler.Through(k.name, k.body())
+	w.post(k, k.body())
+	w.checkForms(k, k.body())
+	w.ruler.Fail = nil
+	w.opt.Records = openRecords(w.t, w.dir)
+	w.restart()
 }
 
 // talk is a client's conversation.
@@ -404,6 +436,53 @@ var stories = map[string]func(w *world, seed uint64){
 			if i%9 == 8 {
 				w.now = w.now.Add(w.ruler.Terms.Life + time.Minute)
 			}
+		}
+	},
+	"killed every few turns": func(w *world, seed uint64) {
+		k := newTalk("killed", seed)
+		for i := range 40 {
+			if i%5 == 4 {
+				w.kill(k) // and the client tries again
+			}
+			w.send(k)
+			k.turn()
+		}
+	},
+	"two processes on one store": func(w *world, seed uint64) {
+		k := newTalk("two", seed)
+		first := w.proxy
+		w.opt.Records = openRecords(w.t, w.dir)
+		w.restart()
+		both := []*llmproxy.Proxy{first, w.proxy}
+		for i := range 40 {
+			w.proxy = both[i/2%2]
+			w.send(k)
+			k.turn()
+		}
+	},
+	"restarts that forget": func(w *world, seed uint64) {
+		k := newTalk("forget", seed)
+		w.opt.Forgetful = true
+		for i := range 30 {
+			if i%10 == 0 {
+				w.opt.Records = &records.Memory{}
+				w.restart()
+			}
+			w.send(k)
+			k.turn()
+		}
+	},
+	"a cache that lives longer than was told": func(w *world, seed uint64) {
+		p := w.opt.Providers["p"]
+		p.Prices.CacheTTL /= 5
+		w.restart()
+		k := newTalk("longer", seed)
+		for i := range 50 {
+			if i%6 == 5 {
+				w.now = w.now.Add(w.ruler.Terms.Life * 3 / 4)
+			}
+			w.send(k)
+			k.turn()
 		}
 	},
 	"met in the middle": func(w *world, seed uint64) {
