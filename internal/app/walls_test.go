@@ -289,3 +289,50 @@ func (l *oneConn) Close() error {
 	return nil
 }
 func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
+
+// What callers make up is no label of a metric: else everyone could fill the memory of whoever collects them.
+func TestCallersMakeUpNoLabels(t *testing.T) {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+	defer provider.Close()
+	h := builtWith(t, "", fmt.Sprintf("[providers.p]\nbase_url = %q\n", provider.URL))
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for i := range 20 {
+		word := fmt.Sprintf("made-up-%d", i)
+		for _, r := range []struct{ path, body string }{
+			{"/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"` + word + `"}`},
+			{"/api/mcp-gateway/" + word + "/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
+			{"/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + word + `"}}`},
+			{"/mcp", `{"jsonrpc":"2.0","id":1,"method":"` + word + `","params":{` + meta + `}}`},
+			{"/mcp/" + word, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`},
+			{"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + word + `",` + meta + `}}`},
+			{"/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + word + `","arguments":{}}}`},
+			{"/v1/chat/completions", `{"model":"` + word + `","messages":[]}`},
+			{"/v1/" + word, "{}"},
+		} {
+			serve(h, hung{http.MethodPost, r.path, ""}, strings.NewReader(r.body), "Mcp-Method", "")
+		}
+	}
+	metrics := serve(h, hung{http.MethodGet, "/metrics", ""}, nil).Body.String()
+	if !strings.Contains(metrics, "secateur_gateway_requests_total") || !strings.Contains(metrics, "secateur_mcp_requests_total") {
+		t.Fatalf("the metrics are not those of the doors: %.300s", metrics)
+	}
+	for line := range strings.Lines(metrics) {
+		if strings.Contains(line, "made-up") {
+			t.Errorf("a label that a caller made up: %s", line)
+		}
+	}
+}
+
+// The header block of a server's answer is bounded as its body is.
+func TestAServersHeaderBlockIsBounded(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Large", strings.Repeat("x", 300<<10))
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	}))
+	defer server.Close()
+	h := builtWith(t, "", fmt.Sprintf("[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", server.URL))
+	w := serve(h, hung{http.MethodPost, "/api/mcp-gateway/large/rpc", ""}, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`))
+	if !strings.Contains(w.Body.String(), "-32012") {
+		t.Errorf("300 KiB of headers: %s, want the answer refused", w.Body)
+	}
+}
