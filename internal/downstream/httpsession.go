@@ -138,6 +138,16 @@ func (s *httpSession) closeIfIdle(now time.Time, timeout time.Duration) {
 	s.closeIf(func() bool { return s.users == 0 && now.Sub(s.rested) >= timeout })
 }
 
+// rests is how long nobody has used the session.
+func (s *httpSession) rests(now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users > 0 || s.ended {
+		return 0
+	}
+	return now.Sub(s.rested)
+}
+
 func (s *httpSession) closeIf(condition func() bool) {
 	s.mu.Lock()
 	if s.ended || !condition() {

@@ -1,8 +1,10 @@
 package downstream
 
 import (
+	"cmp"
 	"crypto/rand"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -109,12 +111,33 @@ func (g *registry) count() int {
 // interval is how often is looked for what is over: often enough that nothing stays much longer than it should.
 func (g *registry) interval() time.Duration { return min(g.idle/8+time.Millisecond, 10*time.Second) }
 
+// Of one caller's sessions that nobody has used for a sixth of the idle time so many stay open. Abandoned ones hold
+// processes, where a server has one for each session.
+const (
+	maxResting = 64
+	restShare  = 6
+)
+
 // sweep ends the sessions that nobody uses, and drops what was kept long enough.
 func (g *registry) sweep() {
 	now := time.Now()
+	resting := map[string][]*httpSession{} // by owner
 	for _, s := range g.list() {
 		s.sweep(now)
 		s.closeIfIdle(now, g.idle)
+		if s.rests(now) >= g.idle/restShare {
+			key := s.owner.Key()
+			resting[key] = append(resting[key], s)
+		}
+	}
+	for _, all := range resting {
+		if len(all) <= maxResting {
+			continue
+		}
+		slices.SortFunc(all, func(a, b *httpSession) int { return cmp.Compare(b.rests(now), a.rests(now)) })
+		for _, s := range all[:len(all)-maxResting] {
+			s.closeIfIdle(now, g.idle/restShare)
+		}
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -229,3 +229,32 @@ func TestNotificationsComeOneAtATime(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Of the sessions that one caller opens and leaves, so that they hold what servers have for each, few stay for long.
+func TestAbandonedSessionsOfOneCallerAreFew(t *testing.T) {
+	inBubble(t, &brain{}, func(h *house) {
+		t := h.t
+		for range 100 {
+			h.open(t, "2025-11-25", mine)
+		}
+		for range 10 {
+			h.open(t, "2025-11-25", yours)
+		}
+		time.Sleep(4 * time.Minute)
+		used := h.open(t, "2025-11-25", mine)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		open := map[string]int{}
+		for _, s := range h.sessions() {
+			if !isClosed(s) {
+				open[s.Opening.Principal.Subject]++
+			}
+		}
+		if open["mine"] != 65 || open["yours"] != 10 {
+			t.Errorf("after 6 minutes %v are open, want 64 of 100 and the one in use, and all 10 of another", open)
+		}
+		if resp := h.ask(t, "POST", "", call(1, "x"), mine, used); resp.StatusCode != http.StatusOK {
+			t.Errorf("the newest: %d", resp.StatusCode)
+		}
+	})
+}

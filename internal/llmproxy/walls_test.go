@@ -188,3 +188,22 @@ func perMinute(t *testing.T, n int) *admission.Control {
 	}
 	return c
 }
+
+// A body that does not declare its length is bounded as it comes.
+func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
+	p := newProvider(t, jsonAnswer(smallAnswer))
+	px := newProxy(t, func(o *llmproxy.Options) { o.MaxBodyBytes = 1000 }, one(p))
+	body := io.MultiReader(strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"`), strings.NewReader(strings.Repeat("x", 100_000)), strings.NewReader(`"}]}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, px.URL+"/v1/chat/completions", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusRequestEntityTooLarge || p.count() > 0 {
+		t.Errorf("100 kB of at most 1000 bytes: %d, the provider was asked %d times, want 413 and never", res.StatusCode, p.count())
+	}
+}
