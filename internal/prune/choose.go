@@ -58,7 +58,7 @@ func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *k
 
 const (
 	orientation = 14 // one line in so many may stay for orientation alone, on top of the budget: headers and blank lines
-	bridgeRows  = 4  // rows between kept ones that are kept where a marker would cost as much, …
+	bridgeRows  = 2  // rows between kept ones that are kept where a marker would cost as much, …
 	bridgeBytes = 80 // and where nothing stands for what goes, if they are no longer than this
 	sliverBlank = 2  // blank lines that are not worth a cut
 )

@@ -4,7 +4,12 @@
 // words.go, vocab.go), learns how the text is built (code.go with headers.go and keywords.go, docs.go, logs.go, shape.go: headers and
 // what they enclose, fences, tables, stack traces), finds the goal's words in it (goal.go, match.go), measures every row (features.go,
 // measure.go and the files beside it), has a model say how likely the goal needs the row (model.go, score.go), and then keeps the best
-// rows with what encloses them until the budget is spent (choose.go). What is left over are the cuts, each with a reason (reason.go).
+// rows with what encloses them until the budget is spent (choose.go, tidy.go). What is left over are the cuts, each with a reason
+// (reason.go), as far as they are worth their markers (toll.go).
+//
+// What tools put around lines is looked past (decoration.go, stamps.go, frame.go); how a text is written decides what belongs together
+// (form.go, keyed.go); a huge line is cut in itself (snip.go). [Guess] tells what kind of text a file or a pipe holds. The numbers come
+// out the same on every machine (rounding.go).
 //
 // [Render] turns a plan into text with markers, [Lines] finds lines again in an original, and [Candidates] names the pieces worth
 // showing to a reranker, whose opinion comes back in [Request.Prefer]. [Trial] is for those who train and evaluate models.

@@ -84,6 +84,9 @@ func underline(line string) uint8 {
 	return uint8(level) //nolint:gosec // at most 5
 }
 
+// longTable is the number of rows above which a table is a list of its rows, and need not stay or go whole.
+const longTable = 100
+
 // findUnits finds fenced blocks and tables.
 func (t *text) findUnits(s *shape) {
 	fence, opened := "", -1
@@ -93,7 +96,7 @@ func (t *text) findUnits(s *shape) {
 		lastTable = strings.LastIndex(t.src, "</table>")
 	}
 	closeTable := func(before int) {
-		if table >= 0 && before-table >= 2 && ruled {
+		if table >= 0 && before-table >= 2 && before-table <= longTable && ruled {
 			s.units = append(s.units, unit{table, before - 1})
 		}
 		table, ruled = -1, false

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,7 +169,16 @@ func (n *namer) enclosing(s *shape, r int) []string {
 // headerName is the name a header defines, or a heading's title.
 func (n *namer) headerName(r int) string {
 	line := n.row(r)
-	if n.source == Docs {
+	switch {
+	case n.form == Diff: // the function a hunk is in, or the file
+		if _, after, ok := strings.Cut(strings.TrimPrefix(line, "@@"), "@@ "); ok {
+			return clip(after)
+		}
+		if file, ok := strings.CutPrefix(line, "+++ b/"); ok {
+			return clip(path.Base(file))
+		}
+		return ""
+	case n.source == Docs:
 		return clip(strings.Trim(line, "#= \t"))
 	}
 	if i := strings.IndexAny(line, "({=;"); i > 0 && !strings.HasPrefix(line, "func (") {
