@@ -43,6 +43,13 @@ func (c *Control) Unauthorized(ctx context.Context, door access.Door, cause stri
 	c.write(ctx, Line{Target: access.Target{Door: door}, Decision: "unauthorized", Rule: cause})
 }
 
+// Overloaded counts a request for which there was no memory.
+func (c *Control) Overloaded(door access.Door) {
+	if c != nil {
+		c.refusals.WithLabelValues(string(door), "memory", "").Inc()
+	}
+}
+
 // LogAudit writes the audit to the log.
 type LogAudit struct{ Log *slog.Logger }
 

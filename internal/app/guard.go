@@ -124,10 +124,16 @@ func doorOf(path string) access.Door {
 func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	held, err := g.budget.Open(p.Key())
 	if err != nil {
+		g.admission.Overloaded(doorOf(r.URL.Path))
 		refuse(w, r, access.Verdict{Kind: access.Overloaded, Reason: err.Error()})
 		return
 	}
-	defer held.Close()
+	defer func() {
+		if held.Refused() {
+			g.admission.Overloaded(doorOf(r.URL.Path))
+		}
+		held.Close()
+	}()
 	ctx, release := g.auth.Hold(r.Context(), p)
 	defer release()
 	r = r.WithContext(budget.With(ctx, held))

@@ -336,3 +336,17 @@ func TestAServersHeaderBlockIsBounded(t *testing.T) {
 		t.Errorf("300 KiB of headers: %s, want the answer refused", w.Body)
 	}
 }
+
+func TestWhatThereIsNoMemoryForIsCounted(t *testing.T) {
+	h := builtWith(t, "max_in_flight_bytes = 65536\n")
+	if w := serve(h, hung{http.MethodPost, "/rpc", ""}, strings.NewReader(strings.Repeat(" ", 100_000))); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("100 kB where 64 KiB may be in flight: %d, want 503 and Retry-After", w.Code)
+	}
+	metrics := serve(h, hung{http.MethodGet, "/metrics", ""}, nil).Body.String()
+	if !strings.Contains(metrics, `secateur_refusals_total{door="pruner",reason="memory",rule=""} 1`) {
+		t.Error("it was not counted")
+	}
+	if !strings.Contains(metrics, "secateur_in_flight_bytes_limit 65536") {
+		t.Error("the limit is not told")
+	}
+}

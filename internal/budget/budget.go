@@ -93,9 +93,10 @@ type Hold struct {
 	budget    *Budget
 	principal string
 
-	mu     sync.Mutex // guards the fields below
-	bytes  int64
-	closed bool
+	mu      sync.Mutex // guards the fields below
+	bytes   int64
+	closed  bool
+	refused bool
 }
 
 // Grow counts n more bytes, or says that there is no room for them. What comes after the request's end is nobody's.
@@ -109,10 +110,21 @@ func (h *Hold) Grow(n int64) error {
 		return nil
 	}
 	if err := h.budget.take(h.principal, n); err != nil {
+		h.refused = true
 		return err
 	}
 	h.bytes += n
 	return nil
+}
+
+// Refused tells whether there was no room for something of this request.
+func (h *Hold) Refused() bool {
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.refused
 }
 
 // Close gives back what is held.

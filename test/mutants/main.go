@@ -55,7 +55,7 @@ var mutants = []mutant{
 	{"labels that clients make up", "internal/aggregate/metrics.go", "return \"other\"", "return method", "./internal/app"},
 	{"labels of unknown servers", "internal/gateway/gateway.go", "server := \"unknown\"", "server := r.PathValue(\"server\")", "./internal/app"},
 	{"declared lengths", "internal/buffer/buffer.go", "buf := Get(min(whole, firstStep))[:room]", "buf := Get(whole)[:room]", "./internal/buffer"},
-	{"bodies of strangers", "internal/downstream/post.go", "q.r.ContentLength > strangerBytes {", "false {", "./internal/downstream"},
+	{"bodies of strangers", "internal/downstream/post.go", "strangerBytes = 64 << 10", "strangerBytes = 32 << 20", "./internal/downstream"},
 	{"number of strangers", "internal/downstream/post.go", "maxStrangers  = 64", "maxStrangers  = 1 << 20", "./internal/downstream"},
 	{"opening of sessions", "internal/downstream/post.go", "if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); !ok {", "if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); false && !ok {", "./internal/downstream"},
 	{"abandoned sessions", "internal/downstream/registry.go", "if len(all) <= maxResting {", "if true {", "./internal/downstream"},
