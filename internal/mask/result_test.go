@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -152,29 +151,6 @@ func FuzzTextCuts(f *testing.F) {
 		}
 		checkTexts(t, doc, s)
 	})
-}
-
-// TestTextCutsAreLinear has documents that a careless search would go over again and
-// again.
-func TestTextCutsAreLinear(t *testing.T) {
-	m := newMasker(t, short("#"))
-	const n = 200_000
-	for rule, doc := range map[string]string{
-		"backslashes":   `{"content":[{"type":"text","text":"` + strings.Repeat(`\\`, n) + `"}]}`,
-		"quotes":        `{"content":[{"type":"text","text":"` + strings.Repeat(`\"`, n) + `"}]}`,
-		"blocks":        `{"content":[` + strings.Repeat(`{"type":"x"},`, n) + `1]}`,
-		"texts":         `{"content":[{"type":"x"` + strings.Repeat(`,"text":"12345678"`, n) + `}]}`,
-		"deep arrays":   `{"content":[` + strings.Repeat("[", n) + strings.Repeat("]", n) + `]}`,
-		"never closed":  `{"content":[{"type":"text","text":"` + strings.Repeat(`\"`, n),
-		"white space":   `{"content":[` + strings.Repeat(" ", n) + `]}`,
-		"many contents": `{` + strings.Repeat(`"content":[{}],`, n) + `"a":1}`,
-	} {
-		start := time.Now()
-		m.TextCuts([]byte(doc))
-		if took := time.Since(start); took > 2*time.Second {
-			t.Errorf("%s: %v for %d bytes", rule, took, len(doc))
-		}
-	}
 }
 
 // BenchmarkTextCuts is over results of a hundred kilobytes in which nothing is too
