@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat",
 	},
-	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest"},
+	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
@@ -50,6 +50,7 @@ var arrows = map[string][]string{
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"datarate":   {},
 	"budget":     {},
+	"clients":    {"document"},
 
 	// core
 	"buffer":     {},
@@ -66,11 +67,12 @@ var arrows = map[string][]string{
 	"access":     {"rawjson", "secret"},
 	"secret":     {},
 	"suggest":    {},
+	"document":   {},
 }
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret", "suggest"}
+	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret", "suggest", "document"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

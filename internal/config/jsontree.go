@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/document"
 )
 
 // parseJSON reads JSON, comments and trailing commas allowed, into a tree. After a syntax error the tree holds what came before
 // it and whole is false.
 func parseJSON(data []byte) (root *node, found []finding, whole bool) {
-	plain := blankComments(data)
+	plain := document.PlainJSON(data)
 	j := &jsonTree{
 		data: plain,
 		dec:  jsontext.NewDecoder(bytes.NewBuffer(plain), jsontext.AllowDuplicateNames(true)),
@@ -142,61 +144,4 @@ func (j *jsonTree) syntaxError(err error) {
 		f.text = "not JSON: the document ends too early"
 	}
 	j.found = append(j.found, f)
-}
-
-// blankComments replaces // and /* */ comments and commas before a closing bracket by spaces, so that every offset
-// stays what it was. Line ends stay; a comment that is never closed is left for the parser to refuse.
-func blankComments(data []byte) []byte {
-	out := bytes.Clone(data)
-	comma := -1     // offset of a comma with nothing but space behind it so far
-	last := byte(0) // the last byte that was neither space nor comment
-	blank := func(from, to int) {
-		for i := from; i < to; i++ {
-			if out[i] != '\n' && out[i] != '\r' {
-				out[i] = ' '
-			}
-		}
-	}
-	for i := 0; i < len(out); i++ {
-		switch c := out[i]; c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '"':
-			for i++; i < len(out) && out[i] != '"' && out[i] != '\n'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-			comma, last = -1, '"'
-		case '/':
-			end := -1
-			if rest := out[i:]; bytes.HasPrefix(rest, []byte("//")) {
-				if end = bytes.IndexByte(rest, '\n'); end < 0 {
-					end = len(rest)
-				}
-			} else if bytes.HasPrefix(rest, []byte("/*")) {
-				if end = bytes.Index(rest[2:], []byte("*/")); end >= 0 {
-					end += len("/**/")
-				}
-			}
-			if end < 0 {
-				return out
-			}
-			blank(i, i+end)
-			i += end - 1
-		case ',':
-			if comma = -1; strings.IndexByte("[{,:\x00", last) < 0 {
-				comma = i
-			}
-			last = ','
-		case '}', ']':
-			if comma >= 0 {
-				out[comma] = ' '
-			}
-			comma, last = -1, c
-		default:
-			comma, last = -1, c
-		}
-	}
-	return out
 }

@@ -1,6 +1,10 @@
 package config
 
-import "testing"
+import (
+	"testing"
+
+	"secateur/internal/document"
+)
 
 func TestBlankComments(t *testing.T) {
 	for _, c := range []struct{ rule, in, want string }{
@@ -16,8 +20,8 @@ func TestBlankComments(t *testing.T) {
 		{"a comment that is never closed stays", `{} /* x`, `{} /* x`},
 		{"a lone slash stays", `{} / x`, `{} / x`},
 	} {
-		if got := string(blankComments([]byte(c.in))); got != c.want {
-			t.Errorf("%s: blankComments(%q) = %q, want %q", c.rule, c.in, got, c.want)
+		if got := string(document.PlainJSON([]byte(c.in))); got != c.want {
+			t.Errorf("%s: PlainJSON(%q) = %q, want %q", c.rule, c.in, got, c.want)
 		}
 	}
 }

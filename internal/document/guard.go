@@ -1,0 +1,83 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// onlyEntry reports that two documents say the same but for one entry. Offsets are not asked: a line that is put behind
+// another may change what that one means, such as a block of text at the end of a YAML document.
+func onlyEntry(f Format, before, after []byte, at Place) bool {
+	a, err := meaning(f, before)
+	if err != nil {
+		return false
+	}
+	b, err := meaning(f, after)
+	if err != nil {
+		return false
+	}
+	ga, gb := a[at.Group], b[at.Group]
+	delete(a, at.Group)
+	delete(b, at.Group)
+	return reflect.DeepEqual(a, b) && onlyMember(ga, gb, at.Name)
+}
+
+func onlyMember(a, b any, name string) bool {
+	ma, aByName := a.(map[string]any)
+	mb, bByName := b.(map[string]any)
+	if aByName || bByName {
+		ma, mb = maps.Clone(ma), maps.Clone(mb)
+		delete(ma, name)
+		delete(mb, name)
+		return len(ma) == 0 && len(mb) == 0 || reflect.DeepEqual(ma, mb)
+	}
+	short, long := items(a), items(b)
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	if len(long) != len(short)+1 {
+		return false
+	}
+	i := 0
+	for _, item := range long {
+		if i < len(short) && reflect.DeepEqual(short[i], item) {
+			i++
+		}
+	}
+	return i == len(short)
+}
+
+func items(group any) []any {
+	v := reflect.ValueOf(group)
+	if v.Kind() != reflect.Slice {
+		return nil
+	}
+	out := make([]any, v.Len())
+	for i := range out {
+		out[i] = v.Index(i).Interface()
+	}
+	return out
+}
+
+// meaning reads a document without regard to how it is written.
+func meaning(f Format, data []byte) (map[string]any, error) {
+	out := map[string]any{}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return out, nil
+	}
+	var err error
+	switch f {
+	case JSON:
+		err = json.Unmarshal(PlainJSON(data), &out)
+	case TOML:
+		err = toml.Unmarshal(data, &out)
+	default:
+		err = yaml.Unmarshal(data, &out)
+	}
+	return out, err
+}
