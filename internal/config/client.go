@@ -34,13 +34,7 @@ func (d *decoder) adoptClientServers(root *node, dir string, readFile func(strin
 	ids := takenIDs(root)
 	for _, g := range groups {
 		for _, m := range g.value.members {
-			c := clientServer{
-				decoder: d, dir: dir, readFile: readFile,
-				at:  spot{path: fmt.Sprintf("servers[%d]", len(adopted.items)), place: place{label: join(g.name, m.name), off: m.off}},
-				out: newTable(m.off, fromValue), env: newTable(m.off, fromValue),
-				fileEnv: newTable(m.off, fromValue), headers: newTable(m.off, fromValue),
-			}
-			if entry := c.translate(m, ids); entry != nil {
+			if entry := d.clientServer(g.name, m, len(adopted.items), dir, readFile).translate(m, ids); entry != nil {
 				adopted.items = append(adopted.items, entry)
 			}
 		}
@@ -48,6 +42,16 @@ func (d *decoder) adoptClientServers(root *node, dir string, readFile func(strin
 	out := root.without(clientGroups...)
 	out.put(member{name: "servers", off: adopted.off, value: adopted})
 	return out
+}
+
+// clientServer is what rewrites a server of a group into the entry at an index of our own list.
+func (d *decoder) clientServer(group string, m member, index int, dir string, readFile func(string) ([]byte, error)) *clientServer {
+	return &clientServer{
+		decoder: d, dir: dir, readFile: readFile,
+		at:  spot{path: fmt.Sprintf("servers[%d]", index), place: place{label: join(group, m.name), off: m.off}},
+		out: newTable(m.off, fromValue), env: newTable(m.off, fromValue),
+		fileEnv: newTable(m.off, fromValue), headers: newTable(m.off, fromValue),
+	}
 }
 
 // takenIDs are the ids that no client's server may be given.

@@ -80,7 +80,7 @@ func (c *clientServer) key(m member) {
 			arg.label = at.item(i, item).label
 			c.args[i] = &arg
 		}
-	case "env":
+	case "env", "environment":
 		c.merge(c.env, m, at)
 	case "env_vars":
 		c.passVariables(m, at)

@@ -42,9 +42,9 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 		opt.Lookup = func(string) (string, bool) { return "", false }
 	}
 	cfg := &Config{Settings: defaults(), Path: path}
-	data, refusal := readable(data)
-	if refusal != nil {
-		return cfg, problems(path, data, []finding{*refusal})
+	data, refused := readable(data)
+	if refused != nil {
+		return cfg, problems(path, data, []finding{*refused})
 	}
 	json := isJSON(path, data)
 	parse := parseTOML
@@ -53,11 +53,7 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	}
 	root, found, whole := parse(data)
 
-	d := &decoder{
-		lookup: opt.Lookup, json: json,
-		shapes: map[reflect.Type]*shape{}, places: map[string]place{}, bad: map[string]bool{}, meant: map[string]bool{},
-		found: found, expanded: map[string]string{},
-	}
+	d := newDecoder(opt, json, found)
 	root = d.adoptClientServers(root, filepath.Dir(path), opt.ReadFile)
 	d.decode(root, reflect.ValueOf(&cfg.Settings).Elem(), spot{place: place{off: noOffset}})
 	cfg.given = make(map[string]bool, len(d.places))
@@ -87,6 +83,14 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	mistakes, warnings := partition(d.found, isMistake)
 	cfg.Warnings = problems(path, data, warnings)
 	return cfg, problems(path, data, mistakes)
+}
+
+func newDecoder(opt Options, json bool, found []finding) *decoder {
+	return &decoder{
+		lookup: opt.Lookup, json: json,
+		shapes: map[reflect.Type]*shape{}, places: map[string]place{}, bad: map[string]bool{}, meant: map[string]bool{},
+		found: found, expanded: map[string]string{},
+	}
 }
 
 // Dir is the directory of the file, where relative names in it start; "" for the built-in default.
@@ -127,18 +131,24 @@ func Default(opt Options) (*Config, []Problem) {
 
 // readable takes a byte order mark off and refuses what is no text.
 func readable(data []byte) ([]byte, *finding) {
-	refuse := func(off int, text string) *finding { return &finding{place: place{off: off}, text: text} }
 	if len(data) > MaxBytes {
-		return nil, refuse(noOffset, fmt.Sprintf("larger than %d bytes", MaxBytes))
+		return nil, refusal(noOffset, fmt.Sprintf("larger than %d bytes", MaxBytes))
 	}
+	return readableText(data)
+}
+
+func refusal(off int, text string) *finding { return &finding{place: place{off: off}, text: text} }
+
+// readableText is readable for a text of any length.
+func readableText(data []byte) ([]byte, *finding) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return nil, refuse(noOffset, "the file is in UTF-16; save it as UTF-8")
+		return nil, refusal(noOffset, "the file is in UTF-16; save it as UTF-8")
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	for off := 0; off < len(data); {
 		r, size := utf8.DecodeRune(data[off:])
 		if r == utf8.RuneError && size == 1 {
-			return data, refuse(off, "not valid UTF-8")
+			return data, refusal(off, "not valid UTF-8")
 		}
 		off += size
 	}

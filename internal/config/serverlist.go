@@ -1,0 +1,184 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"secateur/internal/document"
+)
+
+// ServerList is the servers of a configuration or of a client's file as the file writes them: in our keys, variables
+// not expanded.
+type ServerList struct {
+	Servers  []FileServer
+	Into     document.Place  // where one more server goes in this file; its Name is still to be set
+	Taken    map[string]bool // ids that one more server may not have
+	Warnings []Problem
+}
+
+// FileServer is one server of a file.
+type FileServer struct {
+	ID     string
+	Place  document.Place
+	Fields []document.Field // id first
+}
+
+// openCodeGroup is where OpenCode lists its servers. It is read from that client's file, and is no key of a configuration.
+const openCodeGroup = "mcp"
+
+// ReadServers lists the servers of a file: a configuration, or that of any client that 'import' knows, YAML included.
+// Ids in taken are given to no server that is listed by name.
+func ReadServers(path string, data []byte, opt Options, taken map[string]bool) (ServerList, []Problem) {
+	list := ServerList{Into: document.Place{Group: "servers", List: true}, Taken: map[string]bool{}}
+	if opt.Lookup == nil {
+		opt.Lookup = func(string) (string, bool) { return "", false }
+	}
+	data, refused := readableText(data)
+	if refused != nil {
+		return list, problems(path, data, []finding{*refused})
+	}
+	root, found, whole := parse(document.FormatOf(path, data), data)
+	if !whole {
+		return list, problems(path, data, found)
+	}
+	d := newDecoder(opt, document.FormatOf(path, data) == document.JSON, nil)
+	d.lax = true
+	for id := range takenIDs(root) {
+		list.Taken[id] = true
+	}
+	for id := range taken {
+		list.Taken[id] = true
+	}
+	hasGroup := false
+	for _, m := range root.members {
+		switch {
+		case m.name == "servers" && m.value.kind == kindList:
+			list.addItems(m)
+		case m.value.kind == kindTable && (slices.Contains(clientGroups, m.name) || m.name == openCodeGroup):
+			if !hasGroup && root.get("servers").isNot(kindList) {
+				list.Into = document.Place{Group: m.name}
+			}
+			hasGroup = true
+			if m.name == openCodeGroup {
+				nameVariables(m.value)
+			}
+			for _, entry := range m.value.members {
+				out := d.clientServer(m.name, entry, len(list.Servers), filepath.Dir(path), opt.ReadFile).translate(entry, list.Taken)
+				if out != nil {
+					list.add(out, document.Place{Group: m.name, Name: entry.name})
+				}
+			}
+		}
+	}
+	d.hideVariables()
+	list.Warnings = problems(path, data, d.found)
+	return list, nil
+}
+
+func (n *node) isNot(k kind) bool { return n == nil || n.kind != k }
+
+func parse(f document.Format, data []byte) (*node, []finding, bool) {
+	switch f {
+	case document.JSON:
+		return parseJSON(data)
+	case document.YAML:
+		return parseYAML(data)
+	default:
+		return parseTOML(data)
+	}
+}
+
+func (l *ServerList) addItems(m member) {
+	for i, item := range m.value.items {
+		if item.kind == kindTable {
+			l.add(item, document.Place{Group: m.name, Index: i})
+		}
+	}
+}
+
+func (l *ServerList) add(entry *node, at document.Place) {
+	s := FileServer{Place: at}
+	if id := entry.get("id"); id != nil {
+		s.ID = id.text
+	}
+	s.Fields, _ = written(entry).([]document.Field)
+	l.Servers = append(l.Servers, s)
+}
+
+// written is a value as the document package writes it.
+func written(n *node) any {
+	switch n.kind {
+	case kindTable:
+		fields := []document.Field{}
+		for _, m := range n.members {
+			if m.value.kind != kindNull {
+				fields = append(fields, document.Field{Name: m.name, Value: written(m.value)})
+			}
+		}
+		return fields
+	case kindList:
+		items := []any{}
+		for _, item := range n.items {
+			items = append(items, written(item))
+		}
+		return items
+	case kindInteger, kindFloat:
+		return document.Number(n.text)
+	case kindBool:
+		return n.text == "true"
+	}
+	return n.text
+}
+
+// VariablesOf are the variables that a server's values name without a default.
+func VariablesOf(value any) []string {
+	var out []string
+	switch v := value.(type) {
+	case []document.Field:
+		for _, f := range v {
+			out = append(out, VariablesOf(f.Value)...)
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, VariablesOf(item)...)
+		}
+	case string:
+		expand(v, func(name string) (string, bool) {
+			if strings.Contains(v, "${"+name+"}") || strings.Contains(v, "${env:"+name+"}") {
+				out = append(out, name)
+			}
+			return "", false
+		})
+	}
+	return out
+}
+
+// LiteralSecrets are texts in a file that look like secrets: nothing that is shown of it may hold them.
+func LiteralSecrets(path string, data []byte) []string {
+	data, refused := readableText(data)
+	if refused != nil {
+		return nil
+	}
+	root, _, _ := parse(document.FormatOf(path, data), data)
+	var out []string
+	var walk func(n *node, name string, hidden bool)
+	walk = func(n *node, name string, hidden bool) {
+		switch n.kind {
+		case kindTable:
+			for _, m := range n.members {
+				walk(m.value, m.name, hidden || m.name == "headers" || m.name == "http_headers")
+			}
+		case kindList:
+			for _, item := range n.items {
+				walk(item, "", hidden)
+			}
+		case kindString:
+			if len(n.text) >= 4 && !strings.Contains(n.text, "${") && (hidden || nameLooksSecret(name) || valueLooksSecret(n.text)) {
+				out = append(out, n.text)
+			}
+		}
+	}
+	walk(root, "", false)
+	return out
+}
