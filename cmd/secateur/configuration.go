@@ -27,11 +27,7 @@ const (
 // load finds and reads the configuration. The working directory may be a stranger's repository: what is written there may
 // not send this user's secrets and files anywhere just because some command was run in it.
 func (w world) load(flag, listen string, files whose) (loaded, error) {
-	find := config.FindOptions{Flag: flag, Lookup: w.lookup, UserDir: w.userDir, Stat: os.Stat}
-	if files == orWorkingDir {
-		find.Dir = workingDir
-	}
-	path, found, err := config.Find(find)
+	path, found, err := config.Find(w.findOptions(flag, files))
 	if err != nil {
 		return loaded{}, exitError{exitConfig, fmt.Errorf("configuration: %w", err)}
 	}
@@ -43,6 +39,14 @@ func (w world) load(flag, listen string, files whose) (loaded, error) {
 		l.Config, l.mistakes = config.Default(opt)
 	}
 	return l, nil
+}
+
+func (w world) findOptions(flag string, files whose) config.FindOptions {
+	find := config.FindOptions{Flag: flag, Lookup: w.lookup, UserDir: w.userDir, Stat: os.Stat}
+	if files == orWorkingDir {
+		find.Dir = workingDir
+	}
+	return find
 }
 
 // usable is load for a command that is to run on the configuration: it says what is wrong and stops there.

@@ -19,6 +19,7 @@ type world struct {
 	stateDir string          // where tokens and the like of this user are kept; "" where it cannot be told
 	kill     <-chan struct{} // closed when nobody is waited for any more; nil: never
 	colour   bool            // standard output is a terminal that wants colours
+	asks     bool            // somebody sits at a terminal and can answer a question
 }
 
 func system() world {
@@ -28,6 +29,7 @@ func system() world {
 	w := world{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), home: home, userDir: userDir, cacheDir: cacheDir}
 	w.stateDir = w.findStateDir()
 	w.colour = w.wantsColour(isTerminal(os.Stdout))
+	w.asks = isTerminal(os.Stdin) && isTerminal(os.Stderr)
 	return w
 }
 

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"secateur/internal/clients"
+	"secateur/internal/config"
+	"secateur/internal/document"
+)
+
+// change is what a command did to a file, or would do. It is the command's --json.
+type change struct {
+	Client  string        `json:"client,omitempty"`
+	File    string        `json:"file"`
+	Backup  *string       `json:"backup"`  // null: there was no file, or nothing was written
+	Changed bool          `json:"changed"` // the file was written
+	Diff    string        `json:"diff"`    // "": nothing to change
+	Found   []foundClient `json:"found,omitempty"`
+}
+
+// changeFlags are how a command that changes a file may be run.
+type changeFlags struct {
+	dryRun, yes, asJSON bool
+	quiet               bool // the diff is for --json alone: what was typed says it already
+}
+
+func (f *changeFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change and write nothing")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without asking; needed where there is no terminal")
+	jsonFlag(cmd, &f.asJSON)
+}
+
+func jsonFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print one JSON object")
+}
+
+// settle shows a change, asks where it must, makes it, and reports.
+func (w world) settle(c change, f changeFlags, secrets []string, write func() (backup string, err error)) error {
+	c.Diff = hideSecrets(c.Diff, secrets)
+	if !f.asJSON && !f.quiet {
+		fmt.Fprint(w.out, c.Diff)
+	}
+	err := w.approve(c, f)
+	if err == nil && c.Diff != "" && !f.dryRun {
+		var backup string
+		if backup, err = write(); err != nil {
+			return err
+		}
+		c.Changed = true
+		if backup != "" {
+			c.Backup = &backup
+		}
+	}
+	if f.asJSON {
+		return errors.Join(json.NewEncoder(w.out).Encode(c), err)
+	}
+	w.report(c, f, err)
+	return err
+}
+
+func (w world) report(c change, f changeFlags, err error) {
+	switch {
+	case err != nil || f.dryRun && c.Diff != "":
+	case !c.Changed:
+		fmt.Fprintf(w.out, "%s: nothing to change\n", c.File)
+	case c.Backup != nil:
+		fmt.Fprintf(w.out, "wrote %s; what it was is kept in %s\n", c.File, *c.Backup)
+	default:
+		fmt.Fprintf(w.out, "wrote %s\n", c.File)
+	}
+}
+
+// approve asks whether to write. Where nobody can be asked, only --yes is a yes.
+func (w world) approve(c change, f changeFlags) error {
+	if f.yes || f.dryRun || c.Diff == "" {
+		return nil
+	}
+	if !w.asks {
+		return errors.New("nothing was written: there is no terminal to ask on; --yes writes it")
+	}
+	fmt.Fprintf(w.err, "Write %s? [y/N] ", c.File)
+	answer, _ := bufio.NewReader(w.in).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a == "y" || a == "yes" {
+		return nil
+	}
+	return errors.New("nothing was written")
+}
+
+// hideSecrets takes literal secrets of a file out of what is shown of it.
+func hideSecrets(text string, secrets []string) string {
+	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, s := range secrets {
+		quoted := strconv.Quote(s)
+		text = strings.ReplaceAll(text, quoted[1:len(quoted)-1], "[secret]")
+		text = strings.ReplaceAll(text, s, "[secret]")
+	}
+	return text
+}
+
+func secretsOf(path string, versions ...[]byte) []string {
+	var out []string
+	for _, v := range versions {
+		out = append(out, config.LiteralSecrets(path, v)...)
+	}
+	return out
+}
+
+// ownFile is the configuration file that a command edits.
+type ownFile struct {
+	path   string
+	before clients.Version
+	list   config.ServerList
+	opt    config.Options
+	unset  map[string]bool // variables that new servers name and that are not set here
+}
+
+// editable finds the configuration that 'serve' would read. Where there is none, one is made in the user's directory: the
+// built-in default that has run so far.
+func (w world) editable(flag string) (*ownFile, error) {
+	path, found, err := config.Find(w.findOptions(flag, orWorkingDir))
+	if err != nil {
+		return nil, exitError{exitConfig, fmt.Errorf("configuration: %w", err)}
+	}
+	if !found {
+		if w.userDir == "" {
+			return nil, errors.New("there is no configuration file and no directory for one; name it with --config")
+		}
+		path = filepath.Join(w.userDir, "secateur", initFile)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	f := &ownFile{path: path, unset: map[string]bool{}}
+	f.opt = config.Options{ReadFile: config.ReadFile, Lookup: func(name string) (string, bool) {
+		if f.unset[name] {
+			return standIn, true
+		}
+		return w.lookup(name)
+	}}
+	if f.before, err = clients.Read(path); err != nil {
+		return nil, err
+	}
+	var mistakes []config.Problem
+	f.list, mistakes = config.ReadServers(path, f.start(), f.opt, nil)
+	if len(mistakes) > 0 {
+		w.complain(mistakes)
+		return nil, exitError{exitConfig, fmt.Errorf("%s in %s; nothing was changed", plural(len(mistakes), "mistake"), path)}
+	}
+	return f, nil
+}
+
+// expect notes the variables that a new server names and that are not set here.
+func (f *ownFile) expect(w world, s config.FileServer) {
+	for _, name := range config.VariablesOf(s.Fields) {
+		if _, set := w.lookup(name); !set {
+			f.unset[name] = true
+		}
+	}
+}
+
+// standIn is what an unset variable counts as while a file is judged: whoever runs the daemon will set it. It fits wherever
+// a server's keys take a variable.
+const standIn = "http://unset.invalid"
+
+// start is what an edit begins with.
+func (f *ownFile) start() []byte {
+	if !f.before.Exists && document.FormatOf(f.path, nil) == document.TOML {
+		return config.Init(config.PresetDefault)
+	}
+	return f.before.Data
+}
+
+// insert puts a server into the text of the file.
+func (f *ownFile) insert(data []byte, s config.FileServer) ([]byte, error) {
+	at, fields := f.list.Into, s.Fields
+	if !at.List {
+		at.Name, fields = s.ID, byName(s.Fields)
+	}
+	return document.Insert(document.FormatOf(f.path, data), data, at, fields)
+}
+
+// byName is how clients write a server: without its id, the program apart from its arguments.
+func byName(fields []document.Field) []document.Field {
+	var out []document.Field
+	for _, f := range fields {
+		argv, isList := f.Value.([]any)
+		switch {
+		case f.Name == "id":
+		case f.Name == "command" && isList && len(argv) > 0:
+			out = append(out, document.Field{Name: "command", Value: argv[0]})
+			if len(argv) > 1 {
+				out = append(out, document.Field{Name: "args", Value: argv[1:]})
+			}
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// newMistakes are those of a text that the file did not have.
+func (f *ownFile) newMistakes(after []byte) []config.Problem {
+	key := func(p config.Problem) string { return p.Key + ": " + p.Text }
+	old := map[string]bool{}
+	_, mistakes := config.Load(f.path, f.start(), f.opt)
+	for _, p := range mistakes {
+		old[key(p)] = true
+	}
+	_, mistakes = config.Load(f.path, after, f.opt)
+	return slices.DeleteFunc(mistakes, func(p config.Problem) bool { return old[key(p)] })
+}
+
+// settle is settle for the configuration file.
+func (f *ownFile) settle(w world, c change, flags changeFlags, after []byte) error {
+	c.File = f.path
+	c.Diff = document.Diff(f.path, f.before.Data, after)
+	return w.settle(c, flags, secretsOf(f.path, f.before.Data, after), func() (string, error) {
+		return w.keeper().Replace(f.path, f.before, clients.Version{Data: after, Exists: true})
+	})
+}
+
+func (w world) keeper() clients.Keeper { return clients.Keeper{StateDir: w.stateDir} }
+
+func (w world) machine() clients.Machine {
+	return clients.Machine{OS: runtime.GOOS, Home: w.home, Lookup: w.lookup}
+}

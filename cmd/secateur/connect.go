@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"secateur/internal/clients"
+	"secateur/internal/config"
+	"secateur/internal/document"
+)
+
+func newConnect(w world) *cobra.Command {
+	var file string
+	var http bool
+	var flags changeFlags
+	cmd := &cobra.Command{
+		Use:   "connect CLIENT",
+		Short: "Put secateur into the file of an MCP client",
+		Long: `connect puts an entry "secateur" into the file in which a client lists its MCP servers. The
+change is shown first and asked for; 'secateur disconnect' restores the file byte for byte.
+
+The client starts 'secateur' itself, with the configuration of --config, SECATEUR_CONFIG or
+the user; with --http it connects to a running 'secateur serve'.
+
+CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
+		Example: `  secateur connect cursor --dry-run
+  secateur connect claude-code --http --yes`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeClients,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := clientNamed(args[0])
+			if err != nil {
+				return err
+			}
+			entry, err := w.entry(c, file, http)
+			if err != nil {
+				return err
+			}
+			plan, err := w.keeper().Connect(c, w.machine(), entry)
+			if err != nil {
+				return err
+			}
+			return w.settlePlan(plan, flags, w.keeper().Join)
+		},
+	}
+	configFlag(cmd, &file)
+	cmd.Flags().BoolVar(&http, "http", false, "the client connects to the URL of a running 'secateur serve' instead of starting one")
+	flags.register(cmd)
+	return cmd
+}
+
+func newDisconnect(w world) *cobra.Command {
+	var flags changeFlags
+	cmd := &cobra.Command{
+		Use:   "disconnect CLIENT",
+		Short: "Take secateur out of the file of an MCP client",
+		Long: `disconnect undoes 'secateur connect': the client's file is restored byte for byte. If it has been
+changed since, the entry "secateur" alone is taken out.`,
+		Example:           `  secateur disconnect cursor`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeClients,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := clientNamed(args[0])
+			if err != nil {
+				return err
+			}
+			plan, err := w.keeper().Disconnect(c, w.machine())
+			if err != nil {
+				return err
+			}
+			return w.settlePlan(plan, flags, w.keeper().Part)
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+func completeClients(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return clients.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+func clientNamed(name string) (clients.Client, error) {
+	c, ok := clients.ByName(name)
+	if !ok {
+		return c, fmt.Errorf("there is no client %q%s", name, nearestClient(name))
+	}
+	return c, nil
+}
+
+// nearestClient is the client that was probably meant, or all of them.
+func nearestClient(name string) string {
+	if s := didYouMean(name, clients.Names(), ""); s != "" {
+		return s
+	}
+	return "; the clients are " + strings.Join(clients.Names(), ", ")
+}
+
+func (w world) settlePlan(plan clients.Connection, flags changeFlags, write func(clients.Connection) (string, error)) error {
+	c := change{Client: plan.Client.Name, File: plan.File}
+	if plan.Changed() {
+		c.Diff = document.Diff(plan.File, plan.Before.Data, plan.After.Data)
+	}
+	return w.settle(c, flags, secretsOf(plan.File, plan.Before.Data, plan.After.Data), func() (string, error) { return write(plan) })
+}
+
+// entry is what the client's file is to say about us.
+func (w world) entry(c clients.Client, flag string, http bool) ([]document.Field, error) {
+	files := usersOwn
+	if http {
+		files = orWorkingDir // the daemon's
+	}
+	cfg, err := w.usable(flag, "", files)
+	if err != nil {
+		return nil, err
+	}
+	if http {
+		if !cfg.AuthToken.IsZero() {
+			fmt.Fprintf(w.err, "secateur: clients must show a token; add it to the entry, as %s writes headers\n", c.Title)
+		}
+		return c.URL(mcpURL(cfg.Settings))
+	}
+	if cfg.Path == "" {
+		if _, err := os.Stat(initFile); err == nil {
+			return nil, fmt.Errorf("an editor does not look at ./%s; name it: secateur connect %s --config %s", initFile, c.Name, initFile)
+		}
+	}
+	argv, err := ownCommand(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return c.Command(argv), nil
+}
+
+// ownCommand starts this program with this configuration, from wherever the client runs it.
+func ownCommand(cfg *config.Config) ([]string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Path == "" {
+		return []string{program, "stdio"}, nil
+	}
+	path, err := filepath.Abs(cfg.Path)
+	return []string{program, "stdio", "--config", path}, err
+}
+
+// mcpURL is where a client on this machine reaches the aggregate.
+func mcpURL(s config.Settings) string {
+	if s.Auth.PublicURL != "" {
+		return strings.TrimSuffix(s.Auth.PublicURL, "/") + "/mcp"
+	}
+	scheme := "http"
+	if s.TLS.Cert != "" {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return scheme + "://" + s.Listen + "/mcp"
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/mcp"
+}
