@@ -3,6 +3,7 @@ package aggregate
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -55,6 +56,12 @@ func (s *clientConn) admitted(ctx context.Context, c *client, a request, d desti
 	}
 	r := s.forward(ctx, c, a, d)
 	permit.Done(len(a.Raw), len(r.Body))
+	if state := permit.State(); !state.IsZero() && r.failed == nil {
+		if r.Header == nil {
+			r.Header = http.Header{}
+		}
+		admission.SetHeaders(r.Header, state)
+	}
 	return r
 }
 
