@@ -75,3 +75,9 @@ func (m Meta) Missing() string {
 func WithoutMeta(params []byte) []byte {
 	return rawjson.RemoveWithin(params, "_meta", MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel)
 }
+
+// WithoutSubscription returns the params of a notification without the subscription
+// that it is for; the same slice where it names none.
+func WithoutSubscription(params []byte) []byte {
+	return rawjson.RemoveWithin(params, "_meta", MetaSubscription)
+}

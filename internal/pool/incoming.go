@@ -76,7 +76,17 @@ func (c *Conn) pass(l catalog.List) {
 	}
 }
 
+// tell passes a notification on. The subscription that a modern server names is ours and means nothing to a member.
 func (c *Conn) tell(members []*Member, n *rpc.Message) {
+	if len(members) == 0 {
+		return
+	}
+	if c.speaks(era.Modern) {
+		if bare := era.WithoutSubscription(n.Params); len(bare) != len(n.Params) {
+			own := n.WithParams(bare)
+			n = &own
+		}
+	}
 	for _, m := range members {
 		m.observer.Notified(c.ID(), n)
 	}
