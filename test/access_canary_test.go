@@ -71,10 +71,11 @@ action = "allow"
 		pages.WriteString(p.as(t, token, path, body).body)
 	}
 	secretText := strings.Repeat("a line of text\n", 600) + "canary-redacted-0004 and canary-twice-0005"
-	arguments := `{"text":"` + strings.ReplaceAll(secretText, "\n", `\n`) + `","goal_hint":"text","source_type":"docs","password":"canary-password-0006","options":{"max_prune_ratio":0.9,"min_keep_lines":1,"timeout_ms":1000,"annotate_lines":false,"include_markers":true}}`
+	arguments := `{"text":"` + strings.ReplaceAll(secretText, "\n", `\n`) + `","goal_hint":"text","source_type":"docs","options":{"max_prune_ratio":0.9,"min_keep_lines":1,"timeout_ms":1000,"annotate_lines":false,"include_markers":true}}`
 	for _, token := range []string{canaries["T"], canaries["T"] + "x", "canary-wrong-0007"} {
 		call(token, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prune_text","arguments":`+arguments+`}}`)
 		call(token, "/api/mcp-gateway/pruner/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prune_text","arguments":`+arguments+`}}`)
+		call(token, "/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_json","arguments":{"password":"canary-password-0006"}}}`)
 		call(token, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"proxy":{"authToken":"canary-message-0008"}}}`)
 		call(token, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"canary-chat-0009"}]}`)
 	}
