@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/secret"
 )
@@ -22,5 +23,20 @@ func TestStderrHidesTheSecretsOfTheEnvironment(t *testing.T) {
 	}
 	if strings.Contains(logged.String(), "canary") {
 		t.Errorf("logged: %s", logged.String())
+	}
+}
+
+func TestAChildsOwnSecretsAreHidden(t *testing.T) {
+	p, err := Start(Program{
+		ID: "x", Command: []string{"/bin/sh", "-c", "echo key $K >&2"}, Env: map[string]secret.Text{"K": secret.New("sk-canary-0123456789")},
+		Grace: time.Second, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+	p.Stop()
+	if got := p.Stderr(10); got != "key [secret]" {
+		t.Errorf("its standard error is shown as %q, want the key hidden", got)
 	}
 }

@@ -25,7 +25,7 @@ func (q *request) openPlain() {
 		q.refuse(rpc.ID{}, q.unauthorized())
 		return
 	}
-	if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); !ok {
+	if wait, ok := q.mayOpen(); !ok {
 		q.refuse(rpc.ID{}, rpchttp.RateLimited(wait))
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"secateur/internal/access"
 	"secateur/internal/era"
@@ -139,9 +140,20 @@ func (q *request) stateless(msg *rpc.Message) {
 	x.finish(false, &a)
 }
 
+// crowd is the part of all sessions that may be open before opening more is limited.
+const crowd = 16
+
+// mayOpen asks the limit of openings where many sessions are open. Who opens and ends them takes nothing from anybody.
+func (q *request) mayOpen() (wait time.Duration, ok bool) {
+	if q.h.sessions.count() < q.h.opt.MaxSessions/crowd {
+		return 0, true
+	}
+	return q.h.opt.Openings.Allow(q.principal.Key())
+}
+
 // initialize opens a session.
 func (q *request) initialize(msg *rpc.Message) {
-	if wait, ok := q.h.opt.Openings.Allow(q.principal.Key()); !ok {
+	if wait, ok := q.mayOpen(); !ok {
 		q.refuse(msg.ID, rpchttp.RateLimited(wait))
 		return
 	}
