@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -166,10 +167,19 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 			after, have = next, append(have, s)
 			taken[s.ID] = true
 			source.Servers = append(source.Servers, shown(s))
+			w.complain(about(list.Warnings, s))
 		}
 		found = append(found, source)
 	}
 	return after, found, nil
+}
+
+// about are the warnings that concern one server: keys that have no meaning here, an id that is not its name.
+func about(warnings []config.Problem, s config.FileServer) []config.Problem {
+	return slices.DeleteFunc(slices.Clone(warnings), func(p config.Problem) bool {
+		rest := strings.TrimPrefix(p.Key, s.Place.Group+".")
+		return rest != s.Place.Name && !strings.HasPrefix(rest, s.Place.Name+".") && !strings.HasPrefix(rest, strconv.Quote(s.Place.Name))
+	})
 }
 
 // alone judges one server by itself.
