@@ -19,7 +19,7 @@ would have cost, over the bill of passing everything through, at the prices of t
 well-known providers.
 
 A file has one JSON object a line, plain or gzipped: whole sessions, or the bodies of
-chat completion requests in the order they were sent.`,
+chat completion requests in the order they were sent. "-" is standard input.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			cfg, err := w.usable(file, "", usersOwn)

@@ -83,6 +83,15 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("ReadFile(%s) = %v, %v", f, s, err)
 		}
 	}
+	for _, text := range []string{"", "\n", `{"events":[1,2]}`, `[{"model":"m"}]`} {
+		odd := filepath.Join(dir, "odd")
+		if err := os.WriteFile(odd, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadFile(odd); err == nil {
+			t.Errorf("%q was read as conversations", text)
+		}
+	}
 	if _, err := ReadFile(filepath.Join(dir, "none")); err == nil {
 		t.Error("a file that is not there was read")
 	}

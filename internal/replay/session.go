@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -47,16 +48,19 @@ type recorded struct {
 // defaultPerToken is how many characters a token has where nobody has counted.
 const defaultPerToken = 4
 
-// ReadFile reads the sessions of a file: one JSON object a line, plain or gzipped. An
+// ReadFile reads the sessions of a file, "-" being standard input: one JSON object a line, plain or gzipped. An
 // object with an id is a whole session; the objects without one are the bodies of
 // requests, one after the other, and make up one session, and so does a list of
 // such bodies.
 func ReadFile(path string) ([]Session, error) {
-	f, err := os.Open(path) //nolint:gosec // the file that the user names
-	if err != nil {
-		return nil, err
+	f := os.Stdin // "-"
+	var err error
+	if path != "-" {
+		if f, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		defer f.Close()
 	}
-	defer f.Close()
 	var r io.Reader = bufio.NewReaderSize(f, 1<<20)
 	if strings.HasSuffix(path, ".gz") {
 		if r, err = gzip.NewReader(r); err != nil {
@@ -67,7 +71,15 @@ func ReadFile(path string) ([]Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	return sessions, nil
+	for i := range sessions {
+		if len(sessions[i].requests) > 0 && slices.ContainsFunc(sessions[i].requests, func(q request) bool { return len(q.messages) > 0 }) {
+			return sessions, nil
+		}
+	}
+	if len(sessions) == 0 {
+		return nil, fmt.Errorf("read %s: it is empty", path)
+	}
+	return nil, fmt.Errorf("read %s: JSON, but no conversation: no object in it has messages of a chat completion request", path)
 }
 
 // Read reads sessions as ReadFile does. Requests that belong to no session are given
