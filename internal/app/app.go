@@ -79,7 +79,7 @@ type App struct {
 // New builds the program. It opens the store and starts nothing.
 func New(opt Options) (*App, error) {
 	a := newApp(opt)
-	a.placeStore(context.Background()) //nolint:contextcheck // building has no request
+	a.placeStore(context.Background())
 	var err error
 	if a.store, err = a.openStore(); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (a *App) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
 	}
 	priced := a.cfg.ObservationMasking.Schema1.Enabled && a.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
 	if len(a.cfg.Providers) > 0 && (priced || a.cfg.ContextPruning.Enabled) {
-		a.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent") //nolint:sloglint // at start there is no request
+		a.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent")
 	}
 	return &records.Memory{TTL: ttl}, true, nil
 }

@@ -3,9 +3,10 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
-	"secateur/internal/bill"
 	"strings"
 	"testing"
+
+	"secateur/internal/bill"
 )
 
 // A conversation in tests is a list of short words: "a:x,y" is an assistant that calls

@@ -34,7 +34,9 @@ func (v *supervisor) begin(ctx context.Context, s *connection) (end func()) {
 }
 
 // startLimit is how long an attempt may take.
-func (v *supervisor) startLimit() time.Duration { return v.u.startupTimeout() * v.patience }
+func (v *supervisor) startLimit() time.Duration {
+	return time.Duration(v.patience) * v.u.startupTimeout()
+}
 
 // isLate reports whether an attempt has taken longer than a caller waits for it.
 func (v *supervisor) isLate(a *attempt) bool {

@@ -13,7 +13,7 @@ import (
 type supervisor struct {
 	u        *Upstream
 	open     opener
-	patience time.Duration // how many times startup_timeout an attempt may take
+	patience int           // how many times startup_timeout an attempt may take
 	mayBeSSE bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
 	wake     chan struct{} // a call wants the next attempt now
 
