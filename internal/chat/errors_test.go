@@ -11,6 +11,14 @@ func TestLooksLikeError(t *testing.T) {
 		want bool
 	}{
 		"a Python traceback":                  {"ok so far\nTraceback (most recent call last):\n  File \"a.py\", line 1\nValueError: bad", true},
+		"a name of nine letters":              {"TypeError: Cannot read properties of undefined (reading 'x')", true},
+		"another":                             {"NameError: name 'x' is not defined", true},
+		"a program that knows no more":        {"Error: null", true},
+		"nor does this one":                   {"Error: undefined", true},
+		"nor this":                            {"Error: unknown", true},
+		"a test that took too long":           {"1) login\n\n    Test timeout of 5000ms exceeded.", true},
+		"a JSON object that is fatal":         {`{"fatal": true, "message": "x"}`, true},
+		"a JSON object that is not":           {`{"fatal": false}`, false},
 		"a lone exception line":               {"ValueError: invalid literal for int()", true},
 		"a dotted exception name":             {"java.lang.NullPointerException: Cannot invoke \"x\"\n\tat A.b(A.java:3)", true},
 		"an exception of a library":           {"requests.exceptions.ConnectionError: HTTPConnectionPool", true},
