@@ -56,7 +56,7 @@ func ReadFile(path string) ([]Session, error) {
 	f := os.Stdin // "-"
 	var err error
 	if path != "-" {
-		if f, err = os.Open(path); err != nil {
+		if f, err = os.Open(path); err != nil { //nolint:gosec // whoever types the command names the file
 			return nil, err
 		}
 		defer f.Close()
