@@ -81,3 +81,28 @@ func TestRecoverGivesItsTokenToNobodyElse(t *testing.T) {
 		}
 	}
 }
+
+func TestRecoverAsksStrangersWithoutItsToken(t *testing.T) {
+	var trusted, stranger listener
+	m, a := httptest.NewServer(&trusted), httptest.NewServer(&stranger)
+	defer m.Close()
+	defer a.Close()
+	w, file := worldOf(t, "")
+	cfg, err := w.usable(file, "", usersOwn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, done, err := w.sources(cfg, []daemonAddress{
+		{strings.TrimPrefix(m.URL, "http://"), true}, {strings.TrimPrefix(a.URL, "http://"), false},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	for _, fetch := range sources {
+		_, _ = fetch(t.Context(), "prn_00000000000000000000000000")
+	}
+	if !slices.Equal(trusted.sent, []string{"Bearer canary-token-of-16"}) || !slices.Equal(stranger.sent, []string{""}) {
+		t.Errorf("the listener was sent %q and the stranger %q, want the token and none", trusted.sent, stranger.sent)
+	}
+}

@@ -239,6 +239,10 @@ func TestPutReplacesADamagedFile(t *testing.T) {
 		"emptied":      func([]byte) []byte { return nil },
 		"cut off":      func(b []byte) []byte { return b[:len(b)/2] },
 		"zeros at end": func(b []byte) []byte { return append(b[:len(b)-8], make([]byte, 8)...) },
+		"one bit": func(b []byte) []byte {
+			b[len(b)/2] ^= 1
+			return b
+		},
 	} {
 		dir := t.TempDir()
 		f := openFile(t, dir)

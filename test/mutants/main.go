@@ -72,7 +72,7 @@ var mutants = []mutant{
 	{"links in the store", "internal/originals/fileplaces.go", "case info.Mode().Type() != kind:", "case false:", "./internal/originals"},
 	{"owner of the store", "internal/originals/fileplaces_unix.go", "int(owner.Uid) != os.Geteuid()", "false", "./internal/originals"},
 	{"pipes in the store", "internal/originals/fileplaces_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0", "./internal/originals"},
-	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "err = nil", "./internal/originals"},
+	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "_ = content", "./internal/originals"},
 	{"configuration of the working directory", "cmd/secateur/recover.go", `w.usable(file, "", usersOwn)`, `w.usable(file, "", orWorkingDir)`, "./cmd/secateur"},
 	{"token of recover", "cmd/secateur/recover.go", "if addr.trusted && ", "if ", "./cmd/secateur"},
 	{"readiness before the end", "internal/app/app.go", "case <-time.After(a.cfg.DrainDelay):", "case <-time.After(0):", "./internal/app"},
