@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"secateur/internal/config"
+	"secateur/internal/llmproxy"
+	"secateur/internal/originals"
+	"secateur/internal/records"
+	"secateur/test/provider"
+)
+
+// prices are a model whose prices the program knows by its name, and what its provider really asks.
+type prices struct {
+	model string
+	terms provider.Terms
+}
+
+// Terms are typed here and not read from the program's table, so that a mistake in it shows.
+var allPrices = []prices{
+	{"claude-sonnet-4-5", provider.Terms{Block: 128, Minimum: 1024, Life: 5 * time.Minute, Input: 1, Read: 0.1, Write: 1.25}},
+	{"claude-sonnet-5-5", provider.Terms{Block: 128, Minimum: 512, Life: 5 * time.Minute, Input: 1, Read: 0.05, Write: 1.25}},
+	{"deepseek-v4", provider.Terms{Block: 64, Minimum: 1024, Life: 6 * time.Hour, Input: 1, Read: 0.02, Write: 1}},
+}
+
+// outcome is what became of a run.
+type outcome struct {
+	id       string
+	requests int
+	end      provider.Bill
+	told     float64 // the ratio the program told with its last answer
+	worst    float64 // the highest true ratio at any moment
+	worstAt  int     // the request it was at
+	off      float64 // by how much a told ratio was ever off
+}
+
+// play sends a run through the program in its default configuration.
+func play(ctx context.Context, s *session, p prices, most int) (o outcome, err error) {
+	dir, err := os.MkdirTemp("", "evalbill")
+	if err != nil {
+		return o, err
+	}
+	defer os.RemoveAll(dir)
+	now := start
+	ruler := &provider.Ruler{Terms: p.terms, Now: func() time.Time { return now }}
+	proxy, done, err := door(dir, ruler, ruler.Now)
+	if err != nil {
+		return o, err
+	}
+	defer done()
+	o = outcome{id: s.ID, told: 1}
+	err = s.requests(p.model, most, func(q request) error {
+		now = start.Add(q.at)
+		ruler.Through(s.ID, q.body)
+		told, err := post(ctx, proxy, s.ID, q.body)
+		if err != nil {
+			return err
+		}
+		o.end, o.told = ruler.Bill(s.ID), told
+		truth := o.end.Ratio()
+		if truth > o.worst {
+			o.worst, o.worstAt = truth, o.requests
+		}
+		o.off = max(o.off, math.Abs(told-truth))
+		o.requests++
+		return ctx.Err()
+	})
+	if err != nil {
+		return o, fmt.Errorf("%s at %s: %w", s.ID, p.model, err)
+	}
+	return o, nil
+}
+
+// start is when every run begins.
+var start = time.Unix(1_800_000_000, 0)
+
+// door is the program's door for chat completions as init sets it up, with a store on disk and the provider behind it.
+func door(dir string, to http.RoundTripper, now func() time.Time) (p *llmproxy.Proxy, done func(), err error) {
+	cfg, mistakes := config.Load("secateur.toml", config.Init(config.PresetDefault), config.Options{})
+	if len(mistakes) > 0 {
+		return nil, nil, fmt.Errorf("%v", mistakes[0])
+	}
+	store, err := originals.OpenFile(originals.FileOptions{Dir: filepath.Join(dir, "originals")})
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, err := records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records")})
+	if err != nil {
+		_ = store.Close()
+		return nil, nil, err
+	}
+	p, err = llmproxy.New(llmproxy.Options{
+		Providers: map[string]llmproxy.Provider{"p": {BaseURL: "http://provider.invalid/v1"}}, // its prices are those the program knows
+		Masking:   cfg.ObservationMasking.Schema1, Pruning: cfg.ContextPruning, Originals: store, OriginalsTTL: cfg.Store.TTL(), Records: kept,
+		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), PruneTime: time.Minute, Transport: to,
+	})
+	if err != nil {
+		_ = store.Close()
+		return nil, nil, err
+	}
+	return p, func() { _ = store.Close() }, nil
+}
+
+// post sends a request and gives the ratio told with the answer.
+func post(ctx context.Context, p *llmproxy.Proxy, name string, body []byte) (told float64, err error) {
+	rec := httptest.NewRecorder()
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))
+	req.Header.Set(provider.Header, name)
+	p.Serve(rec, req, nil)
+	if rec.Code != http.StatusOK {
+		return 0, fmt.Errorf("answered with %d: %.200s", rec.Code, rec.Body.String())
+	}
+	return strconv.ParseFloat(rec.Result().Header.Get("X-Secateur-Bill-Ratio"), 64) //nolint:bodyclose // a recorder's has nothing to close
+}
