@@ -75,7 +75,7 @@ func startsLikeError(line string) bool {
 		if hasPrefixFold(line, "traceback (most recent call last)") {
 			return true
 		}
-		if strings.HasPrefix(line, "thread '") && strings.Contains(line, "' panicked at") {
+		if strings.HasPrefix(line, "thread '") && strings.Contains(line, " panicked at ") {
 			return true
 		}
 	case 'g':
@@ -98,7 +98,7 @@ func startsLikeError(line string) bool {
 			return true
 		}
 	}
-	return namesError(line)
+	return namesError(line) || toolError(line)
 }
 
 // statesError judges what follows the first word of a line that is about an error:
@@ -117,6 +117,9 @@ func statesError(rest string) bool {
 	case '[', '!':
 		return strings.ContainsRune(rest, ':') || rest[0] == '!'
 	case ' ', '\t':
+		if strings.HasPrefix(rest, "   ") && !strings.ContainsRune(rest, ':') {
+			return false // the first column of a table
+		}
 	default:
 		return false
 	}
@@ -134,13 +137,16 @@ func statesError(rest string) bool {
 	if aboutErrors[strings.ToLower(word)] {
 		return false
 	}
+	if quote := rest[0]; (quote == '"' || quote == '\'') && strings.IndexByte(rest[1:], quote) == len(rest)-2 {
+		return false // a call without parentheses
+	}
 	// An assignment, a declaration, a call.
 	return !strings.HasSuffix(rest, ";") && !strings.HasSuffix(rest, "{") && !strings.Contains(rest, " = ") && !strings.Contains(rest, " := ")
 }
 
 // aboutErrors are the words with which a text goes on that is about errors.
 var aboutErrors = wordSet("handling handler handlers message messages code codes type types value values class classes is are was were " +
-	"and or checking recovery reporting logging log logs rate rates budget management correction page pages boundary boundaries " +
+	"and or checking recovery reporting logging log logs rate rates budget budgets management correction page pages boundary boundaries " +
 	"object objects condition conditions as if for of to the that a an can may will should must has have does")
 
 // saysNothing are the values that programs print behind "Error:" when they know no more.
@@ -151,22 +157,31 @@ func startsLikeCode(after string) bool {
 	word, _, _ := strings.Cut(after, " ")
 	word = strings.TrimRight(word, ",;=|")
 	switch word {
-	case "string", "str", "int", "bool", "boolean", "number", "any", "unknown", "error", "Error", "Exception", "null", "None", "undefined",
+	case "typeof", "nil", "string", "str", "int", "bool", "boolean", "number", "any", "unknown", "error", "Error", "Exception", "null", "None", "undefined",
 		"true", "false", "True", "False", "function", "func", "object":
 		return word == strings.TrimRight(after, ",;= |") || strings.ContainsAny(after, "=|;{")
+	}
+	if _, value, ok := strings.Cut(after, " = "); ok && strings.HasPrefix(after, word+" = ") && !strings.Contains(value, " ") {
+		return true
 	}
 	return after[0] == '{' && strings.HasSuffix(after, "{")
 }
 
 // namesError finds the name of an exception before the first colon: letters,
-// digits, dots, ending in Error or Exception.
+// digits, dots, ending in Error or Exception; Node puts a code in brackets behind it.
 func namesError(line string) bool {
 	colon := -1
 	for i := range min(len(line), 120) {
 		c := line[i]
 		if c == ':' {
+			if strings.HasPrefix(line[i:], "::") || line[max(i-1, 0)] == ':' {
+				continue
+			}
 			colon = i
 			break
+		}
+		if c == ' ' {
+			return endsInError(line[:i]) && isCode(line[i+1:])
 		}
 		if !isLetter(c) && !isDigit(c) && c != '.' && c != '_' && c != '$' {
 			return false
@@ -176,7 +191,7 @@ func namesError(line string) bool {
 		return false
 	}
 	name := line[:colon]
-	if !strings.HasSuffix(name, "Error") && !strings.HasSuffix(name, "Exception") && !strings.HasSuffix(name, "Timeout") {
+	if !endsInError(name) {
 		return false
 	}
 	if name == "Error" || name == "Exception" {
@@ -186,183 +201,14 @@ func namesError(line string) bool {
 	return strings.HasPrefix(line[colon:], ": ") && after != "" && !startsLikeCode(after) || after == ""
 }
 
-// tailLines is how many lines from the end are searched for words that mean
-// failure only there: programs say last why they stopped.
-const tailLines = 10
-
-// endsLikeError judges the last lines of a text.
-func endsLikeError(text string) bool {
-	text = strings.TrimRight(text, " \t\r\n")
-	for range tailLines {
-		if text == "" {
-			return false
-		}
-		start := strings.LastIndexByte(text, '\n') + 1
-		if tailError(text[start:]) {
-			return true
-		}
-		text = strings.TrimRight(text[:start], "\r\n")
-	}
-	return false
+func endsInError(name string) bool {
+	return strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception") || strings.HasSuffix(name, "Timeout")
 }
 
-// maxReport is how long a line may be to be read as a report.
-const maxReport = 2000
-
-func tailError(line string) bool {
-	if len(line) > maxReport {
-		line = line[len(line)-maxReport:]
-	}
-	if !mayReport(line) {
-		return false
-	}
-	low := strings.ToLower(line)
-	hit := false
-	for _, w := range tailWords {
-		if strings.Contains(low, w) {
-			hit = true
-			break
-		}
-	}
-	if !hit || looksLikeMatch(line) {
-		return false
-	}
-	if strings.Contains(low, ": error:") {
-		return true
-	}
-	for _, w := range tailWords[1:] {
-		for from := 0; ; {
-			i := strings.Index(low[from:], w)
-			if i < 0 {
-				break
-			}
-			i += from
-			if reports(low, i, i+len(w), w) {
-				return true
-			}
-			from = i + len(w)
-		}
-	}
-	return false
-}
-
-// mayReport tells whether a line has, in either case, what each of tailWords has some
-// of: "out" behind an e, a d or a space, "efus", or "error" behind a space or a line.
-// Few lines do; the others need not be looked at closely.
-func mayReport(line string) bool {
-	for i := 3; i < len(line)-1; i++ {
-		switch line[i] | 0x20 {
-		case 'u':
-			before, after := line[i-1]|0x20, line[i+1]|0x20
-			first := line[i-2] | 0x20
-			if before == 'o' && after == 't' && (first == 'e' || first == 'd' || first == ' ') ||
-				before == 'f' && after == 's' && first == 'e' {
-				return true
-			}
-		case 'r':
-			if line[i+1]|0x20 == 'o' && line[i-1]|0x20 == 'r' && line[i-2]|0x20 == 'e' && (line[i-3] == ' ' || line[i-3] == '_') {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-var tailWords = []string{": error:", "timed out", "connect_error", "connection refused", "timeout", "etimedout", "econnrefused"}
-
-// reports judges one of the words where it stands in a line of lower case: quoted,
-// as part of a name, assigned or declared it is code, and in the middle of a
-// sentence it is prose.
-func reports(low string, start, end int, word string) bool {
-	before, after := byte(' '), ""
-	if start > 0 {
-		before = low[start-1]
-	}
-	after = low[end:]
-	if word == "connect_error" || word == "etimedout" || word == "econnrefused" {
-		return !isQuoted(low, start, end)
-	}
-	if isLetter(before) || isDigit(before) || before == '_' || before == '.' || before == '-' || before == '$' || isQuoted(low, start, end) {
-		return false
-	}
-	if after != "" && (isLetter(after[0]) || isDigit(after[0]) || strings.IndexByte("_=(.[-'\"`", after[0]) >= 0) {
-		return after[0] == '.' && strings.TrimRight(after, ". ") == "" || after[0] == '(' && word != "timeout"
-	}
-	if looksLikeCode(low) {
-		return false
-	}
-	if word != "timeout" {
-		return true
-	}
-	after = strings.TrimLeft(after, " \t")
-	if after == "" || strings.IndexByte(")!,;", after[0]) >= 0 || strings.HasPrefix(after, "of ") && strings.Contains(after, "exceeded") {
-		return true
-	}
-	if after[0] == ':' {
-		said := strings.TrimLeft(after[1:], " \t")
-		return said == "" || isLetter(said[0]) && !startsLikeCode(said)
-	}
-	next := after
-	for i := range len(after) {
-		if !isLetter(after[i]) {
-			next = after[:i]
-			break
-		}
-	}
-	return afterTimeout[next]
-}
-
-// afterTimeout are the words that go on telling about a timeout that happened.
-var afterTimeout = wordSet("after while waiting exceeded expired reached occurred during error fetching connecting reading when on at")
-
-func isQuoted(s string, start, end int) bool {
-	return start > 0 && end < len(s) && strings.IndexByte("'\"`", s[start-1]) >= 0 && strings.IndexByte("'\"`", s[end]) >= 0
-}
-
-// looksLikeCode tells a line of source code or of settings from a message.
-func looksLikeCode(line string) bool {
-	t := strings.TrimSpace(line)
-	if t == "" {
-		return false
-	}
-	switch t[len(t)-1] {
-	case '{', '}', ';', '\\', '(':
-		return true
-	}
-	for _, p := range []string{"#", "//", "/*", "*", "--", "def ", "return ", "if ", "elif ", "else", "for ", "while ", "raise ", "throw ", "except", "catch", "import ", "from ", "self.", "@", "- ", "* ", ">>>", "assert"} {
-		if strings.HasPrefix(t, p) {
-			return true
-		}
-	}
-	return strings.Contains(t, " = ") || strings.Contains(t, "==") || strings.Contains(t, " := ") || strings.Contains(t, "=>") || strings.Contains(t, "->")
-}
-
-// looksLikeMatch tells a line that a search found, "path:12:text" or "12:text", or
-// a numbered line of a file.
-func looksLikeMatch(line string) bool {
-	t := strings.TrimLeft(line, " ")
-	i := 0
-	for i < len(t) && isDigit(t[i]) {
-		i++
-	}
-	if i > 0 && i < len(t) && (t[i] == ':' && !hasClock(t, i) || t[i] == '\t' || t[i] == '|' || strings.HasPrefix(t[i:], "→") || strings.HasPrefix(t[i:], "│")) {
-		return true
-	}
-	colon := strings.IndexByte(t, ':')
-	if colon <= 0 || colon+1 >= len(t) || strings.ContainsAny(t[:colon], " \t") {
-		return false
-	}
-	j := colon + 1
-	for j < len(t) && isDigit(t[j]) {
-		j++
-	}
-	// A compiler's message has a column or a space behind its line number.
-	return j > colon+1 && j < len(t) && t[j] == ':' && j+1 < len(t) && t[j+1] != ' ' && !isDigit(t[j+1])
-}
-
-// hasClock tells a time, 12:34, from a line number.
-func hasClock(t string, colon int) bool {
-	return colon <= 2 && colon+2 < len(t) && isDigit(t[colon+1]) && isDigit(t[colon+2])
+// isCode tells whether s starts with a code in brackets and a colon, "[ERR_ASSERTION]:".
+func isCode(s string) bool {
+	code, _, ok := strings.Cut(s, "]:")
+	return ok && len(code) > 1 && code[0] == '[' && strings.ToUpper(code) == code && !strings.Contains(code, " ")
 }
 
 func hasPrefixFold(s, prefix string) bool {
