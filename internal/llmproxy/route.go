@@ -43,6 +43,21 @@ func (p *Proxy) route(model string) (target, bool) {
 	return to, true
 }
 
+// Prices gives what a model costs by the settings, as the proxy would take it. The input of one that nobody knows costs
+// nothing.
+func (o Options) Prices(model string) bill.Prices {
+	p := Proxy{opt: o, providers: make(map[string]*provider, len(o.Providers))}
+	for name, settings := range o.Providers {
+		p.providers[name] = &provider{Provider: settings, name: name}
+	}
+	p.fallback = defaultProvider(o.DefaultProvider, p.providers)
+	to, ok := p.route(model)
+	if !ok {
+		to.prices, _ = bill.Lookup(model)
+	}
+	return to.prices
+}
+
 // pricesOf gives the alias's prices, else the provider's, else those known for a model of this name.
 func pricesOf(own *bill.Prices, to target, asked string) bill.Prices {
 	switch {
