@@ -5,6 +5,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"secateur/internal/bill"
+	"secateur/internal/config"
+	"secateur/internal/llmproxy"
 	"secateur/internal/replay"
 )
 
@@ -14,9 +17,14 @@ func newReplay(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE…",
 		Short: "Play recorded conversations: what each masking strategy would have cost",
-		Long: `replay plays recorded conversations through every masking strategy and prints what each
-would have cost, over the bill of passing everything through, at the prices of the
-well-known providers.
+		Long: `replay plays recorded conversations through every masking strategy. It says first what the
+conversations would have cost in dollars, and what to write into the configuration; then
+what each strategy would have cost over the bill of passing everything through, at the
+prices of the well-known providers.
+
+Prices are those of the configuration, else list prices by the model's name. Tokens are
+counted with a tokenizer (o200k_base); a provider with another one counts other numbers, in
+much the same proportions. Output costs the same either way and is left out.
 
 A file has one JSON object a line, plain or gzipped: whole sessions, or the bodies of
 chat completion requests in the order they were sent. "-" is standard input.`,
@@ -37,6 +45,9 @@ chat completion requests in the order they were sent. "-" is standard input.`,
 			report, err := replay.Run(cmd.Context(), sessions, replay.Options{
 				Strategies: replay.Strategies(cfg.ObservationMasking.Schema1, cfg.ContextPruning),
 				Tables:     replay.Tables(),
+				Ruler:      replay.Tokens,
+				Prices:     configuredPrices(cfg),
+				Current:    replay.Strategy{Masking: cfg.ObservationMasking.Schema1, Pruning: cfg.ContextPruning},
 				Silent:     silent,
 			})
 			if err != nil {
@@ -52,4 +63,13 @@ chat completion requests in the order they were sent. "-" is standard input.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	cmd.Flags().BoolVar(&silent, "silent", false, "ignore the token counts that the provider reported")
 	return cmd
+}
+
+// configuredPrices are the prices that serve would decide by.
+func configuredPrices(cfg *config.Config) replay.Prices {
+	doors := llmproxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}
+	return func(model string) (bill.Prices, bool) {
+		p := doors.Prices(model)
+		return p, p.Input > 0
+	}
 }

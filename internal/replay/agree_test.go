@@ -85,7 +85,7 @@ func sendAll(t *testing.T, sessions []Session, st Strategy, table Table) sentAll
 	all := sentAll{}
 	for i := range sessions {
 		p := newPlayer(&sessions[i], Options{})
-		out, err := p.play(st, table)
+		out, err := p.play(st, table.prices(0))
 		if err != nil {
 			t.Fatal(err)
 		}

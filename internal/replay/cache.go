@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"math"
 	"unicode/utf8"
 
 	"secateur/internal/bill"
@@ -11,11 +10,13 @@ import (
 // so far, as a tree of messages. A prompt is matched with any earlier one, to the
 // character, in blocks.
 type cache struct {
-	hidden   float64 // tokens before the first message
-	perToken float64 // characters
-	ttl      float64 // seconds an entry lives unused; 0: for ever
-	root     entry
-	warm     bool
+	bill.Cache         // how it takes prompts
+	hidden     float64 // tokens before the first message
+	ruler      Ruler
+	perToken   float64 // of what the ruler measures
+	ttl        float64 // seconds an entry lives unused; 0: for ever
+	root       entry
+	warm       bool
 }
 
 type entry struct {
@@ -25,7 +26,7 @@ type entry struct {
 
 // request sends a prompt at a time and returns what it counts.
 func (c *cache) request(prompt []*rendered, at float64) bill.Prompt {
-	chars, total := 0, 0
+	known, total := 0.0, 0.0
 	node, depth := &c.root, 0
 	warm := c.warm && c.alive(node, at)
 	if warm {
@@ -34,7 +35,7 @@ func (c *cache) request(prompt []*rendered, at float64) bill.Prompt {
 			if n == nil || !c.alive(n, at) {
 				break
 			}
-			node, depth, chars = n, depth+1, chars+m.chars
+			node, depth, known = n, depth+1, known+m.size
 		}
 		if depth < len(prompt) {
 			most := 0
@@ -43,19 +44,15 @@ func (c *cache) request(prompt []*rendered, at float64) bill.Prompt {
 					most = max(most, common(m.text, prompt[depth].text))
 				}
 			}
-			chars += most
+			known += c.ruler(prompt[depth].text[:most])
 		}
 	}
 	for _, m := range prompt {
-		total += m.chars
+		total += m.size
 	}
-	p := bill.Prompt{Total: c.hidden + float64(total)/c.perToken}
+	p := bill.Prompt{Total: c.hidden + total/c.perToken}
 	if warm {
-		p.Cached = math.Floor((c.hidden+float64(chars)/c.perToken)/bill.Block) * bill.Block
-		if p.Cached < bill.Minimum {
-			p.Cached = 0
-		}
-		p.Cached = min(p.Cached, p.Total)
+		p.Cached = min(c.Cacheable(c.hidden+known/c.perToken), p.Total)
 	}
 	c.keep(prompt, at)
 	return p
@@ -79,18 +76,24 @@ func (c *cache) keep(prompt []*rendered, at float64) {
 
 func (c *cache) alive(e *entry, at float64) bool { return c.ttl == 0 || at-e.last <= c.ttl }
 
-// common counts the characters with which both texts begin.
+// common is the length of the whole characters with which both texts begin.
 func common(a, b string) int {
-	n, end := 0, min(len(a), len(b))
-	i := 0
+	i := sameBytes(a, b)
+	for i < min(len(a), len(b)) && i > 0 && !utf8.RuneStart(a[i]) { // within a character
+		i--
+	}
+	return i
+}
+
+// sameBytes is how many bytes both texts begin with.
+func sameBytes[T string | []byte](a, b T) int {
+	const step = 256
+	i, end := 0, min(len(a), len(b))
+	for i+step <= end && string(a[i:i+step]) == string(b[i:i+step]) {
+		i += step
+	}
 	for i < end && a[i] == b[i] {
 		i++
 	}
-	for i < end && i > 0 && !utf8.RuneStart(a[i]) { // within a character
-		i--
-	}
-	for range a[:i] {
-		n++
-	}
-	return n
+	return i
 }

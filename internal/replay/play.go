@@ -34,6 +34,11 @@ type player struct {
 	session *Session
 	ttl     float64
 	silent  bool // the provider does not tell what it counts
+	ruler   Ruler
+
+	perToken float64 // of what the ruler measures
+	hidden   float64 // tokens of each request that are not in its messages
+
 	render  *renderer
 	through []bill.Prompt // what each request counts if it is passed through
 	whole   [][]*rendered // its messages
@@ -48,12 +53,15 @@ type frozen struct {
 }
 
 func newPlayer(s *Session, o Options) *player {
-	ttl := o.CacheTTL
-	if !s.timed {
-		ttl = 0
+	p := &player{session: s, ttl: o.CacheTTL, silent: o.Silent, frozen: make(map[frozen]string)}
+	p.ruler, p.perToken, p.hidden = characters, s.perToken, s.hidden
+	if o.Ruler != nil {
+		p.ruler, p.perToken = o.Ruler, 1
+		if !s.measured {
+			p.hidden = o.Ruler(string(s.tools))
+		}
 	}
-	p := &player{session: s, ttl: ttl, silent: o.Silent, render: newRenderer(), frozen: make(map[frozen]string)}
-	c := p.cache()
+	p.render = newRenderer(p.ruler)
 	for i := range s.requests {
 		q := &s.requests[i]
 		prompt := make([]*rendered, len(q.messages))
@@ -61,18 +69,33 @@ func newPlayer(s *Session, o Options) *player {
 			prompt[j] = p.render.render(m)
 		}
 		p.whole = append(p.whole, prompt)
-		p.through = append(p.through, c.request(prompt, q.at))
 		var answer *rendered
 		if q.answer != nil {
 			answer = p.render.render(q.answer)
 		}
 		p.answers = append(p.answers, answer)
 	}
+	p.through = p.passThrough(bill.Prices{CacheTTL: p.ttl})
 	return p
 }
 
-func (p *player) cache() *cache {
-	return &cache{hidden: p.session.hidden, perToken: p.session.perToken, ttl: p.ttl}
+// passThrough counts the requests as they came.
+func (p *player) passThrough(prices bill.Prices) []bill.Prompt {
+	c := p.cache(prices)
+	counts := make([]bill.Prompt, len(p.whole))
+	for i, prompt := range p.whole {
+		counts[i] = c.request(prompt, p.session.requests[i].at)
+	}
+	return counts
+}
+
+// cache is an empty cache of a provider with these prices.
+func (p *player) cache(prices bill.Prices) *cache {
+	c := &cache{Cache: prices.Terms().Cache, ruler: p.ruler, hidden: p.hidden, perToken: p.perToken}
+	if p.session.timed {
+		c.ttl = prices.CacheTTL
+	}
+	return c
 }
 
 // played is what became of a session under a strategy.
@@ -83,21 +106,22 @@ type played struct {
 
 // play sends every request through the masking as a proxy would, and hands the
 // provider's counts back.
-func (p *player) play(st Strategy, t Table) (played, error) {
+func (p *player) play(st Strategy, prices bill.Prices) (played, error) {
 	var out played
 	records := make(map[chat.Key]chat.Record)
-	c := p.cache()
+	c := p.cache(prices)
 	var body, sent []byte
+	var came, went beginning
 	for i := range p.session.requests {
 		q := &p.session.requests[i]
 		body = q.body(body[:0])
-		conv, err := chat.Read(body)
+		conv, err := came.read(body)
 		if err != nil {
 			return out, fmt.Errorf("session %s, request %d: %w", p.session.ID, i, err)
 		}
-		plan := p.decide(conv, st, t.prices(p.ttl), records, int64(q.at))
+		plan := p.decide(conv, st, prices, records, int64(q.at))
 		sent = plan.Append(sent[:0])
-		after, err := chat.Read(sent)
+		after, err := went.read(sent)
 		if err != nil {
 			return out, fmt.Errorf("session %s, request %d as sent: %w", p.session.ID, i, err)
 		}

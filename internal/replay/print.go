@@ -6,11 +6,24 @@ import (
 	"strings"
 )
 
-// WriteText writes the report for a person: each session, then all of them.
+// WriteText writes the report for a person: what to do, all sessions together, then each.
 func (r *Report) WriteText(w io.Writer) error {
 	p := printer{w: w}
+	r.writeSummary(&p)
+	p.f("%d sessions, %d requests: bill over the bill of passing through, worst session in brackets\n\n", r.Sessions, r.Requests)
+	r.writeTotals(&p, func(t TableReport) string { return fmt.Sprintf("%.3f (%.2f)", t.Ratio, t.Worst) })
+	p.f("\nof the results that went out changed, held a name that a later answer uses and nothing sent still has\n\n")
+	r.writeTotals(&p, func(t TableReport) string {
+		return fmt.Sprintf("%d/%d", t.Faults.Lost, t.Faults.Changed)
+	})
+	r.writeEach(&p)
+	return p.err
+}
+
+// writeEach writes the ratio of each session.
+func (r *Report) writeEach(p *printer) {
 	for _, s := range r.Strategies {
-		p.f("%s\n", s.Name)
+		p.f("\n%s\n", s.Name)
 		p.f("  %-44s %6s", "session", "reqs")
 		for _, t := range s.Totals {
 			p.f(" %14s", t.Table)
@@ -23,15 +36,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			}
 			p.f("\n")
 		}
-		p.f("\n")
 	}
-	p.f("%d sessions, %d requests: bill over the bill of passing through, worst session in brackets\n\n", r.Sessions, r.Requests)
-	r.writeTotals(&p, func(t TableReport) string { return fmt.Sprintf("%.3f (%.2f)", t.Ratio, t.Worst) })
-	p.f("\nof the results that went out changed, held a name that a later answer uses and nothing sent still has\n\n")
-	r.writeTotals(&p, func(t TableReport) string {
-		return fmt.Sprintf("%d/%d", t.Faults.Lost, t.Faults.Changed)
-	})
-	return p.err
 }
 
 func (r *Report) writeTotals(p *printer, cell func(TableReport) string) {

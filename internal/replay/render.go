@@ -15,7 +15,8 @@ type rendered struct {
 	text  string
 	raw   string // one of the ways it was written
 	chars int
-	id    string // of the call that a tool's result answers
+	size  float64 // as the ruler measures it
+	id    string  // of the call that a tool's result answers
 	role  string
 	calls bool
 
@@ -41,10 +42,11 @@ type message struct {
 type renderer struct {
 	byRaw  map[string]*rendered
 	byText map[string]*rendered
+	ruler  Ruler
 }
 
-func newRenderer() *renderer {
-	return &renderer{byRaw: make(map[string]*rendered), byText: make(map[string]*rendered)}
+func newRenderer(ruler Ruler) *renderer {
+	return &renderer{byRaw: make(map[string]*rendered), byText: make(map[string]*rendered), ruler: ruler}
 }
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -76,7 +78,7 @@ func (r *renderer) render(raw []byte) *rendered {
 	if !ok {
 		m = &rendered{
 			text: text, raw: string(raw), chars: utf8.RuneCountInString(text), id: msg.ToolCallID, role: msg.Role,
-			calls: len(msg.ToolCalls) > 0, msg: msg,
+			calls: len(msg.ToolCalls) > 0, msg: msg, size: r.ruler(text),
 		}
 		r.byText[text] = m
 	}

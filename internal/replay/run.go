@@ -12,14 +12,18 @@ import (
 type Options struct {
 	Strategies []Strategy
 	Tables     []Table
-	CacheTTL   float64 // seconds a provider keeps an unused prompt, where the sessions tell times; 0: for ever
-	Silent     bool    // the provider does not tell what it counts, so that estimates have to stand in
+	CacheTTL   float64  // seconds a provider keeps an unused prompt, where the sessions tell times; 0: for ever
+	Ruler      Ruler    // nil: characters, and what the sessions say of them per token
+	Current    Strategy // what holds today: nothing is advised that it does already
+	Prices     Prices   // of the sessions' own models; nil: no dollars are told
+	Silent     bool     // the provider does not tell what it counts, so that estimates have to stand in
 }
 
 // Report is what all strategies would have cost.
 type Report struct {
 	Sessions   int              `json:"sessions"`
 	Requests   int              `json:"requests"`
+	Dollars    *Dollars         `json:"dollars,omitempty"`
 	Strategies []StrategyReport `json:"strategies"`
 }
 
@@ -59,11 +63,16 @@ type SessionReport struct {
 // Run plays the sessions under every strategy and every table.
 func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	rows := make([][]SessionReport, len(sessions)) // of each session, by strategy and table
+	own := make([]*ownBill, len(sessions))         // of each session, nil where its prices are not known
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range sessions {
 		g.Go(func() (err error) {
-			rows[i], err = playAll(ctx, &sessions[i], o)
+			p := newPlayer(&sessions[i], o)
+			if rows[i], err = p.playAll(ctx, o); err != nil || o.Prices == nil {
+				return err
+			}
+			own[i], err = p.playOwn(ctx, o)
 			return err
 		})
 	}
@@ -73,6 +82,9 @@ func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	r := &Report{Sessions: len(sessions)}
 	for i := range sessions {
 		r.Requests += len(sessions[i].requests)
+	}
+	if o.Prices != nil {
+		r.Dollars = addUp(sessions, own, o)
 	}
 	for i, st := range o.Strategies {
 		sr := StrategyReport{Name: st.Name}
@@ -89,9 +101,8 @@ func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	return r, nil
 }
 
-// playAll plays one session under every strategy and every table.
-func playAll(ctx context.Context, s *Session, o Options) ([]SessionReport, error) {
-	p := newPlayer(s, o)
+// playAll plays the session under every strategy and every table.
+func (p *player) playAll(ctx context.Context, o Options) ([]SessionReport, error) {
 	var out []SessionReport
 	for _, st := range o.Strategies {
 		var last played
@@ -102,12 +113,12 @@ func playAll(ctx context.Context, s *Session, o Options) ([]SessionReport, error
 			}
 			if j == 0 || st.priced() {
 				var err error
-				if last, err = p.play(st, t); err != nil {
+				if last, err = p.play(st, t.prices(p.ttl)); err != nil {
 					return nil, err
 				}
 				faults = p.faults(last)
 			}
-			r := SessionReport{ID: s.ID, Requests: len(s.requests), Ratio: 1, faults: faults}
+			r := SessionReport{ID: p.session.ID, Requests: len(p.session.requests), Ratio: 1, faults: faults}
 			for k := range last.sent {
 				r.Spent += t.Rates.Cost(last.sent[k])
 				r.Through += t.Rates.Cost(p.through[k])

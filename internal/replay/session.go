@@ -1,19 +1,10 @@
 package replay
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/klauspost/compress/gzip"
 )
 
 // Session is one recorded conversation: the requests in the order they were made.
@@ -23,7 +14,9 @@ type Session struct {
 	requests []request
 	perToken float64 // characters
 	hidden   float64 // tokens of each request that are not in its messages
-	timed    bool    // the requests' times are known
+	measured bool    // by the one who recorded them
+	tools    []byte
+	timed    bool // the requests' times are known
 }
 
 // request is one request of a session.
@@ -48,84 +41,11 @@ type recorded struct {
 // defaultPerToken is how many characters a token has where nobody has counted.
 const defaultPerToken = 4
 
-// ReadFile reads the sessions of a file, "-" being standard input: one JSON object a line, plain or gzipped. An
-// object with an id is a whole session; the objects without one are the bodies of
-// requests, one after the other, and make up one session, and so does a list of
-// such bodies.
-func ReadFile(path string) ([]Session, error) {
-	f := os.Stdin // "-"
-	var err error
-	if path != "-" {
-		if f, err = os.Open(path); err != nil { //nolint:gosec // whoever types the command names the file
-			return nil, err
-		}
-		defer f.Close()
-	}
-	var r io.Reader = bufio.NewReaderSize(f, 1<<20)
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(r); err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-	}
-	sessions, err := Read(r, filepath.Base(path))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	for i := range sessions {
-		if len(sessions[i].requests) > 0 && slices.ContainsFunc(sessions[i].requests, func(q request) bool { return len(q.messages) > 0 }) {
-			return sessions, nil
-		}
-	}
-	if len(sessions) == 0 {
-		return nil, fmt.Errorf("read %s: it is empty", path)
-	}
-	return nil, fmt.Errorf("read %s: JSON, but no conversation: no object in it has messages of a chat completion request", path)
-}
-
-// Read reads sessions as ReadFile does. Requests that belong to no session are given
-// the name.
-func Read(r io.Reader, name string) ([]Session, error) {
-	var sessions []Session
-	bodies := Session{ID: name, perToken: defaultPerToken}
-	d := jsontext.NewDecoder(r, lenient)
-	for {
-		v, err := d.ReadValue()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		items := []jsontext.Value{v.Clone()}
-		if v.Kind() == '[' {
-			if err := json.Unmarshal(v, &items, lenient); err != nil {
-				return nil, err
-			}
-		}
-		for _, item := range items {
-			var rec recorded
-			if err := json.Unmarshal(item, &rec, lenient); err != nil {
-				return nil, fmt.Errorf("value %d: %w", len(sessions)+len(bodies.requests)+1, err)
-			}
-			if rec.ID != "" {
-				sessions = append(sessions, rec.session())
-				continue
-			}
-			bodies.Model = rec.Model
-			bodies.hidden = max(bodies.hidden, float64(len(rec.Tools))/defaultPerToken)
-			bodies.requests = append(bodies.requests, request{messages: rec.Messages, head: rec.head()})
-		}
-	}
-	if len(bodies.requests) > 0 {
-		sessions = append(sessions, bodies)
-	}
-	return sessions, nil
-}
-
 // session makes the requests of a whole conversation: each ends where the
 // assistant's answer begins.
 func (rec *recorded) session() Session {
 	s := Session{ID: rec.ID, Model: rec.Model, perToken: rec.CharsPerToken, hidden: rec.PrefixTokens}
+	s.measured, s.tools = rec.PrefixTokens > 0, rec.Tools
 	if s.perToken <= 0 {
 		s.perToken = defaultPerToken
 	}

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+
 	"secateur/internal/bill"
 	"secateur/internal/chat"
 )
@@ -37,4 +39,19 @@ func Strategies(masking chat.Settings, pruning chat.Pruning) []Strategy {
 		{Name: "priced + pruning", Masking: with(chat.Priced, 0), Pruning: pruning},
 		{Name: "priced + pruning, max_loss 0.05", Masking: with(chat.Priced, loss), Pruning: pruning},
 	}
+}
+
+// same tells whether both say the same of what is compared here.
+func (s Strategy) same(other Strategy) bool { return s.settings() == other.settings() }
+
+// settings are the lines of a configuration that choose the strategy.
+func (s Strategy) settings() string {
+	masking := "enabled = false\n"
+	if s.Masking.Enabled {
+		masking = fmt.Sprintf("enabled = true\nstrategy = %q\n", s.Masking.Strategy)
+		if s.Masking.Strategy == chat.Priced {
+			masking += fmt.Sprintf("max_loss = %v\n", s.Masking.MaxLoss)
+		}
+	}
+	return fmt.Sprintf("[observation_masking.schema1]\n%s\n[context_pruning]\nenabled = %t\n", masking, s.Pruning.Enabled)
 }

@@ -1,0 +1,30 @@
+package replay
+
+import (
+	"sort"
+
+	"secateur/internal/chat"
+)
+
+// beginning is the list of messages of the last request. The next one mostly begins with it, and only what is new is
+// read then, as in the proxy.
+type beginning struct {
+	list     []byte
+	messages []chat.Message
+}
+
+// read reads the body of a request.
+func (b *beginning) read(body []byte) (*chat.Conversation, error) {
+	conv, err := chat.ReadOn(body, func(list []byte) []chat.Message {
+		same := sameBytes(b.list, list)
+		return b.messages[:sort.Search(len(b.messages), func(i int) bool { return b.messages[i].End() > same })]
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.list, b.messages = b.list[:0], conv.Messages
+	if n := len(conv.Messages); n > 0 {
+		b.list = append(b.list, conv.List()[:conv.Messages[n-1].End()]...)
+	}
+	return conv, nil
+}

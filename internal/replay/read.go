@@ -1,0 +1,191 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/gzip"
+)
+
+// ReadFile reads the sessions of a file, "-" being standard input: JSON objects, one a line, plain or gzipped. An
+// object with an id is a whole session; the objects without one are the bodies of requests, one after the other, and
+// make up one session, and so does a list of such bodies. Errors name the file and the line.
+func ReadFile(path string) ([]Session, error) {
+	f, where := os.Stdin, "standard input"
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil { //nolint:gosec // whoever types the command names the file
+			return nil, err
+		}
+		defer f.Close()
+		where = path
+	}
+	data, err := io.ReadAll(f)
+	if err == nil && bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		data, err = unzip(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", where, err)
+	}
+	sessions, err := parse(data, filepath.Base(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", where, err)
+	}
+	if !slices.ContainsFunc(sessions, Session.speaks) {
+		return nil, fmt.Errorf("%s: no conversation in it: %s; a session has an id and messages with at least one answer, "+
+			"the body of a chat completion request has messages", where, found(data))
+	}
+	return sessions, nil
+}
+
+func unzip(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+// Read reads sessions as ReadFile does. Requests that belong to no session are given the name.
+func Read(r io.Reader, name string) ([]Session, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return parse(data, name)
+}
+
+// parse reads sessions; its errors begin with the line.
+func parse(data []byte, name string) ([]Session, error) {
+	var sessions []Session
+	bodies := Session{ID: name, perToken: defaultPerToken}
+	d := jsontext.NewDecoder(bytes.NewReader(data), lenient)
+	for {
+		switch d.PeekKind() {
+		case '[', ']':
+			if d.StackDepth() == 0 || d.PeekKind() == ']' { // a list of bodies
+				if _, err := d.ReadToken(); err != nil {
+					return nil, noJSON(data, d, err)
+				}
+				continue
+			}
+		}
+		v, err := d.ReadValue()
+		if errors.Is(err, io.EOF) && d.StackDepth() == 0 {
+			break
+		}
+		if err != nil {
+			return nil, noJSON(data, d, err)
+		}
+		at := d.InputOffset() - int64(len(v))
+		if v.Kind() != '{' {
+			return nil, fmt.Errorf("%d: neither a session nor the body of a request: found %s", line(data, at), kind(v))
+		}
+		var rec recorded
+		if err := json.Unmarshal(v.Clone(), &rec, lenient); err != nil {
+			return nil, wrongType(line(data, at), v, err)
+		}
+		if rec.ID != "" {
+			sessions = append(sessions, rec.session())
+		} else {
+			bodies.add(&rec)
+		}
+	}
+	if len(bodies.requests) > 0 {
+		sessions = append(sessions, bodies)
+	}
+	return sessions, nil
+}
+
+// add appends the body of a request.
+func (s *Session) add(rec *recorded) {
+	s.Model = rec.Model
+	s.hidden = max(s.hidden, float64(len(rec.Tools))/defaultPerToken)
+	if len(rec.Tools) > len(s.tools) {
+		s.tools = rec.Tools
+	}
+	s.requests = append(s.requests, request{messages: rec.Messages, head: rec.head()})
+}
+
+// speaks tells whether anything was asked.
+func (s Session) speaks() bool {
+	return slices.ContainsFunc(s.requests, func(q request) bool { return len(q.messages) > 0 })
+}
+
+// noJSON says where the decoder stopped, and what stands there.
+func noJSON(data []byte, d *jsontext.Decoder, err error) error {
+	at := d.InputOffset()
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at = e.ByteOffset
+		err = e.Err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%d: the file ends in the middle of a value", line(data, int64(len(data))))
+	}
+	return fmt.Errorf("%d: not JSON: %w: found %s", line(data, at), err, excerpt(data[min(at, int64(len(data))):]))
+}
+
+// wrongType names the member that is not what it should be.
+func wrongType(at int, v jsontext.Value, err error) error {
+	if e, ok := errors.AsType[*json.SemanticError](err); ok {
+		return fmt.Errorf("%d: %s: found %s", at, strings.TrimPrefix(string(e.JSONPointer), "/"), e.JSONKind)
+	}
+	return fmt.Errorf("%d: %w: found %s", at, err, excerpt(v))
+}
+
+// line is the number of the line in which a byte stands.
+func line(data []byte, at int64) int {
+	at = min(max(at, 0), int64(len(data)))
+	return 1 + bytes.Count(data[:at], []byte("\n"))
+}
+
+// found describes the first value of a file without conversations.
+func found(data []byte) string {
+	d := jsontext.NewDecoder(bytes.NewReader(data), lenient)
+	if d.PeekKind() == '[' {
+		_, _ = d.ReadToken() // it was read before
+	}
+	if d.PeekKind() != '{' {
+		return "it is empty"
+	}
+	_, _ = d.ReadToken()
+	var names []string
+	for d.PeekKind() == '"' && len(names) < 8 {
+		name, err := d.ReadToken()
+		if err != nil {
+			break
+		}
+		names = append(names, fmt.Sprintf("%q", shorten(name.String(), 40)))
+		if d.SkipValue() != nil {
+			break
+		}
+	}
+	if len(names) == 0 {
+		return "found an empty object"
+	}
+	return "found an object with " + strings.Join(names, ", ")
+}
+
+func kind(v jsontext.Value) string {
+	switch v.Kind() {
+	case '"':
+		return "the string " + excerpt(v)
+	case '[':
+		return "a list within a list"
+	}
+	return excerpt(v)
+}
+
+// excerpt is the beginning of a text, to show what was found.
+func excerpt(text []byte) string {
+	first, _, _ := bytes.Cut(text[:min(len(text), 200)], []byte("\n"))
+	return fmt.Sprintf("%q", shorten(string(first), 40))
+}
