@@ -93,11 +93,10 @@ func plain(dst, raw []byte) []byte {
 	return dst
 }
 
-// kindOf is the kind of text that a message with a role mostly has. Tools print code, tables and JSON as well: with the
-// weights of logs the scale that an account learns on such a mixture is off the least.
+// kindOf is the kind of text that a message with a role mostly has.
 func kindOf(r Role) tokens.Kind {
 	if r == Tool {
-		return tokens.Logs
+		return tokens.Code
 	}
 	return tokens.Prose
 }
@@ -107,7 +106,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 	m := &p.c.Messages[i]
 	switch kind {
 	case Pruned:
-		return sizeOf(p.texts[i], tokens.Logs).Plus(bill.Size{Tokens: overhead})
+		return sizeOf(p.texts[i], tokens.Code).Plus(bill.Size{Tokens: overhead})
 	case Masked:
 		if p.short == nil {
 			p.short = make([]int, len(p.c.Messages))
@@ -128,6 +127,6 @@ func (p *Plan) takenOut(i int, kind Kind) bill.Size {
 	case was == kind:
 		return p.forms.of[i].Removed
 	}
-	whole := sizeOf(p.text(i), tokens.Logs).Plus(bill.Size{Tokens: overhead})
+	whole := sizeOf(p.text(i), tokens.Code).Plus(bill.Size{Tokens: overhead})
 	return whole.Less(p.size(i, kind))
 }
