@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
-	"secateur/internal/upstream"
+	"secateur/internal/era"
 )
 
 // ListInfo is for how long and for whom lists may be kept.
@@ -140,7 +140,7 @@ func (m *Member) listInfo() ListInfo {
 		if m.leases != nil {
 			c = m.leases[i].conn
 		}
-		if c == nil || eraOf(c.peer.Load()) != upstream.Modern {
+		if c == nil || eraOf(c.peer.Load()) != era.Modern {
 			return ListInfo{Scope: scopePrivate}
 		}
 		offers := c.offers()

@@ -27,7 +27,7 @@ func (f *Pool) choose(s *server, m *Member, has *Conn) choice {
 	case s.settings.Isolation == upstream.IsolationPerSession && m.client.Session:
 		return f.choosePrivate(s, m, has)
 	}
-	asksEra := m.client.Era == upstream.Modern && s.mayBeBoth()
+	asksEra := m.client.Era == era.Modern && s.mayBeBoth()
 	if asksEra && s.eras != nil && s.eras.over() && s.eras.modern {
 		return s.chooseModern()
 	}
@@ -46,7 +46,7 @@ func (f *Pool) chooseShared(s *server, m *Member) choice {
 	if c == nil {
 		return choice{need: &need{role: shared, caps: m.legacy()}}
 	}
-	if f.opt.Eager || c.speaks(upstream.Modern) || era.Covers(c.caps, m.legacy()) {
+	if f.opt.Eager || c.speaks(era.Modern) || era.Covers(c.caps, m.legacy()) {
 		return choice{conn: c}
 	}
 	caps := m.legacy()
@@ -65,9 +65,9 @@ const maxCapabilities = 16 << 10
 // does.
 func (f *Pool) chooseByEra(s *server, common *Conn) choice {
 	switch {
-	case common.speaks(upstream.Modern):
+	case common.speaks(era.Modern):
 		return choice{conn: common}
-	case !common.speaks(upstream.Legacy): // what it speaks will be seen when it is there
+	case !common.speaks(era.Legacy): // what it speaks will be seen when it is there
 		return choice{conn: common, loose: true}
 	}
 	check := f.checkedEras(s, common)
@@ -90,7 +90,7 @@ func (s *server) chooseModern() choice {
 func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
 	n := need{role: private, caps: m.legacy()}
 	known := true
-	if m.client.Era == upstream.Modern && s.mayBeBoth() {
+	if m.client.Era == era.Modern && s.mayBeBoth() {
 		switch check := f.checkedOn(s, has); {
 		case check == nil:
 			known = false
@@ -101,8 +101,8 @@ func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
 		}
 	}
 	switch {
-	case has != nil && !has.over && (has.protocol == n.protocol || has.speaks(upstream.Modern)):
-		return choice{conn: has, loose: !known && !has.speaks(upstream.Modern)}
+	case has != nil && !has.over && (has.protocol == n.protocol || has.speaks(era.Modern)):
+		return choice{conn: has, loose: !known && !has.speaks(era.Modern)}
 	case s.private >= f.opt.MaxPrivate:
 		return choice{err: ErrTooMany}
 	}
@@ -113,14 +113,14 @@ func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
 // neither is up in the legacy era.
 func (f *Pool) checkedOn(s *server, own *Conn) *eraCheck {
 	for _, c := range []*Conn{s.shared, own} {
-		if c != nil && c.speaks(upstream.Legacy) {
+		if c != nil && c.speaks(era.Legacy) {
 			return f.checkedEras(s, c)
 		}
 	}
 	return s.eras
 }
 
-func (c *Conn) speaks(e upstream.Era) bool {
+func (c *Conn) speaks(e era.Era) bool {
 	p := c.peer.Load()
 	return p != nil && p.Era == e
 }

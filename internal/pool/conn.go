@@ -123,7 +123,7 @@ func (c *Conn) Notify(ctx context.Context, n *rpc.Message) error { return c.up.N
 func (c *Conn) Peer(ctx context.Context) (*upstream.Peer, error) { return c.up.Peer(ctx) }
 
 // Era is the one in which the connection speaks; "" before Peer was there for the first time.
-func (c *Conn) Era() upstream.Era {
+func (c *Conn) Era() era.Era {
 	if p := c.peer.Load(); p != nil {
 		return p.Era
 	}
@@ -218,7 +218,7 @@ func closeOnce(c chan struct{}) {
 func (c *Conn) greet(ctx context.Context) {
 	peer := c.peer.Load()
 	offers := c.offers()
-	if peer != nil && peer.Era == upstream.Modern {
+	if peer != nil && peer.Era == era.Modern {
 		c.listenFirst(ctx)
 	} else {
 		c.setLevel()

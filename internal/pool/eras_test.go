@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/era"
 	"secateur/internal/upstream"
 )
 
@@ -30,7 +31,7 @@ func TestErasAreAskedOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		m := f.Join(modernClient(`{}`), nil)
 		defer m.Leave()
-		if c, err := m.Conn(t.Context(), "a"); err != nil || c.Era() != upstream.Modern {
+		if c, err := m.Conn(t.Context(), "a"); err != nil || c.Era() != era.Modern {
 			t.Errorf("after the server became another: era %v, %v; want modern", c.Era(), err)
 		}
 	})
@@ -101,7 +102,7 @@ func TestServerThatWasNotThereIsAskedLater(t *testing.T) {
 			m.Catalog(t.Context())
 			s.set(func() { s.dead = false })
 			time.Sleep(5 * time.Minute)
-			if c, err := m.Conn(t.Context(), "a"); err != nil || c.Era() != upstream.Modern {
+			if c, err := m.Conn(t.Context(), "a"); err != nil || c.Era() != era.Modern {
 				t.Errorf("eager %v: era %q, %v; want modern", eager, c.Era(), err)
 			}
 			m.Leave()
@@ -155,7 +156,7 @@ func TestModernConnectionComesBackUnasked(t *testing.T) {
 }
 
 func TestModernSessionsOfAnIsolatedServer(t *testing.T) {
-	for eras, want := range map[string]upstream.Era{"both": upstream.Modern, "legacy": upstream.Legacy} {
+	for eras, want := range map[string]era.Era{"both": era.Modern, "legacy": era.Legacy} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newFake(t, "x")
 			s.eras = eras

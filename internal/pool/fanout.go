@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"secateur/internal/era"
 	"secateur/internal/upstream"
 )
 
@@ -169,9 +170,9 @@ func (a *fanout) subscribedTo(uri string) (found []*Member) {
 }
 
 // eraOf is the era that a connection speaks, legacy where that is not known.
-func eraOf(p *upstream.Peer) upstream.Era {
+func eraOf(p *upstream.Peer) era.Era {
 	if p == nil {
-		return upstream.Legacy
+		return era.Legacy
 	}
 	return p.Era
 }

@@ -3,6 +3,7 @@ package pool
 import (
 	"testing"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
@@ -33,7 +34,7 @@ func FuzzServe(f *testing.F) {
 	if _, _, err := c.fanout.subscribe(m, "file:///a"); err != nil {
 		f.Fatal(err)
 	}
-	c.peer.Store(&upstream.Peer{Era: upstream.Modern})
+	c.peer.Store(&upstream.Peer{Era: era.Modern})
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		msg, err := rpc.ParseServer(doc, 0)
 		if err != nil || msg.Kind() == rpc.Response {

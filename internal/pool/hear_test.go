@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // hall is a pool of one server, with members that listen.
@@ -494,7 +494,7 @@ func TestMovedMembersKeepTheirSubscriptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := m.Conn(t.Context(), "a")
-		if err != nil || c.Era() != upstream.Modern {
+		if err != nil || c.Era() != era.Modern {
 			t.Fatalf("Conn: %v, %v", c, err)
 		}
 		f.mu.Lock()

@@ -382,9 +382,9 @@ func placeOf(tb testing.TB, m *Member, server string) int {
 }
 
 func legacy(caps string) Client {
-	return Client{Era: upstream.Legacy, Capabilities: era.NormalCapabilities([]byte(caps)), Session: true}
+	return Client{Era: era.Legacy, Capabilities: era.NormalCapabilities([]byte(caps)), Session: true}
 }
 
 func modernClient(caps string) Client {
-	return Client{Era: upstream.Modern, Capabilities: era.NormalCapabilities([]byte(caps))}
+	return Client{Era: era.Modern, Capabilities: era.NormalCapabilities([]byte(caps))}
 }

@@ -9,7 +9,6 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 // Serve takes what the server sends of its own accord. It is called by the upstream.
@@ -51,7 +50,7 @@ func (c *Conn) notified(n *rpc.Message) {
 		c.pass(catalog.Resources)
 	case "notifications/progress": // of a call that is over
 	case "notifications/cancelled":
-		if eraOf(c.peer.Load()) == upstream.Modern {
+		if eraOf(c.peer.Load()) == era.Modern {
 			c.listens.cancelled()
 		}
 	case "notifications/subscriptions/acknowledged":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
@@ -195,5 +196,5 @@ func (f freshness) old(tried time.Time) bool {
 
 // announces reports whether we hear when a list changes.
 func (c *Conn) announces(o offers, l catalog.List) bool {
-	return o.announced(l) && (eraOf(c.peer.Load()) == upstream.Legacy || c.listens.isHeard())
+	return o.announced(l) && (eraOf(c.peer.Load()) == era.Legacy || c.listens.isHeard())
 }

@@ -5,8 +5,8 @@ package pool
 import (
 	"slices"
 
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
-	"secateur/internal/upstream"
 )
 
 // filter is what we want to hear of a server.
@@ -18,7 +18,7 @@ type filter struct {
 // filter is what we want to hear, and in which session of the server.
 func (c *Conn) filter() (filter, int) {
 	uris, session := c.fanout.wanted()
-	if eraOf(c.peer.Load()) != upstream.Modern {
+	if eraOf(c.peer.Load()) != era.Modern {
 		return filter{}, session
 	}
 	offers := c.offers()

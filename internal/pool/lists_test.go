@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
 )
@@ -25,7 +26,7 @@ func TestListsOfAllServersAreOne(t *testing.T) {
 		m := f.Join(legacy(`{}`), nil)
 		defer m.Leave()
 		wantTools(t, m, "a::x", "a::y", "a::z", "b::x")
-		only := f.Join(Client{Era: upstream.Legacy, Only: "b"}, nil)
+		only := f.Join(Client{Era: era.Legacy, Only: "b"}, nil)
 		defer only.Leave()
 		wantTools(t, only, "b::x")
 		if _, err := only.Conn(t.Context(), "a"); !strings.Contains(fmt.Sprint(err), ErrUnknownServer.Error()) {

@@ -15,7 +15,7 @@ import (
 
 // Client is what the pool has to know about a client.
 type Client struct {
-	Era          upstream.Era
+	Era          era.Era
 	Capabilities []byte // as era.NormalCapabilities gives them; nil: none
 	Session      bool   // it lasts: a server with per-session isolation gets a connection for it alone
 	Only         string // the id of the one server it sees; "": all

@@ -5,6 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"secateur/internal/catalog"
+	"secateur/internal/era"
 	"secateur/internal/upstream"
 )
 
@@ -33,7 +34,7 @@ func offersOf(peer *upstream.Peer) offers {
 		tools: declared(caps.Tools), toolsChanged: changes(caps.Tools),
 		resources: declared(caps.Resources), resourcesChanged: changes(caps.Resources),
 		prompts: declared(caps.Prompts), promptsChanged: changes(caps.Prompts),
-		logging: declared(caps.Logging) && peer.Era == upstream.Legacy,
+		logging: declared(caps.Logging) && peer.Era == era.Legacy,
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"secateur/internal/era"
 	"secateur/internal/rpc"
-	"secateur/internal/upstream"
 )
 
 const (
@@ -121,7 +120,7 @@ func (a *fanout) rooted() []*Member {
 
 // rootsChanged tells a server that has asked for roots that they are others now.
 func (c *Conn) rootsChanged() {
-	if c.askedRoots.Load() && c.speaks(upstream.Legacy) {
+	if c.askedRoots.Load() && c.speaks(era.Legacy) {
 		c.rooting.ask(c.jobs, c.tellRoots)
 	}
 }

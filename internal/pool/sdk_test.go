@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"secateur/internal/child"
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
@@ -127,7 +128,7 @@ func TestRealServers(t *testing.T) {
 			if err := m.Unsubscribe(t.Context(), "sdk", "file:///c"); err != nil {
 				t.Fatal(err)
 			}
-			if c.client.Era == upstream.Modern { // whose server agrees later
+			if c.client.Era == era.Modern { // whose server agrees later
 				wantSoon(t, "the third resource is not listened to", func() bool {
 					now, _, _ := conn.listens.state()
 					return conn.listens.isHeard() && len(now.filter.uris) == 2

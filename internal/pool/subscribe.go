@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
-	"secateur/internal/upstream"
 )
 
 // errMoved says that a member has got another connection in the meantime.
@@ -46,7 +46,7 @@ func (m *Member) Unsubscribe(ctx context.Context, server, uri string) error {
 	if sub == nil {
 		return nil
 	}
-	if eraOf(c.peer.Load()) == upstream.Modern {
+	if eraOf(c.peer.Load()) == era.Modern {
 		c.listens.change()
 		return nil
 	}
@@ -59,7 +59,7 @@ func (c *Conn) subscribe(ctx context.Context, m *Member, uri string) error {
 	if err != nil {
 		return err
 	}
-	if eraOf(c.peer.Load()) == upstream.Modern {
+	if eraOf(c.peer.Load()) == era.Modern {
 		err = c.heard(ctx, uri)
 	} else if told, _ := c.fanout.isTold(sub); !told {
 		if err = m.wait(ctx, c.tellSubscription(sub)); err == nil {
@@ -77,7 +77,7 @@ func (c *Conn) subscribe(ctx context.Context, m *Member, uri string) error {
 
 // resubscribe has the server told what it does not know yet of its members' subscriptions.
 func (c *Conn) resubscribe() {
-	if eraOf(c.peer.Load()) == upstream.Modern {
+	if eraOf(c.peer.Load()) == era.Modern {
 		c.listens.change()
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/budget"
 	"secateur/internal/child"
+	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
@@ -223,7 +224,7 @@ func (s *connection) encode(req *rpc.Message, c *call, patience time.Duration) o
 		id := rpc.NumberID(c.number)
 		r.ID, r.ProgressToken = id, id
 	}
-	if s.era() == Modern {
+	if s.era() == era.Modern {
 		r.Meta, out.version = modernMeta(s.u, req.Meta())
 	}
 	out.message = req.AppendRewritten(make([]byte, 0, len(req.Raw)+len(r.Meta)+64), r)
@@ -287,11 +288,11 @@ func (s *connection) protocol() string {
 	return ""
 }
 
-func (s *connection) era() Era {
+func (s *connection) era() era.Era {
 	if p := s.peer.Load(); p != nil {
 		return p.Era
 	}
-	return Legacy
+	return era.Legacy
 }
 
 // notify sends a caller's notification.

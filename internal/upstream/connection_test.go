@@ -9,11 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 )
 
 // sentAs is what a message becomes on the wire of a session of this era.
-func sentAs(tb testing.TB, era Era, req *rpc.Message) outgoing {
+func sentAs(tb testing.TB, era era.Era, req *rpc.Message) outgoing {
 	tb.Helper()
 	u := fakeUpstream(tb, Options{ClientVersion: "7"}, nil)
 	s := &connection{u: u}
@@ -25,23 +26,23 @@ func TestRequestsOnTheWire(t *testing.T) {
 	const info = `"io.modelcontextprotocol/clientInfo":{"name":"secateur","version":"7"}`
 	for _, c := range []struct {
 		rule    string
-		era     Era
+		era     era.Era
 		in, out string
 		version string
 		name    string
 	}{
-		{"the id is ours", Legacy, `{"jsonrpc":"2.0","id":"x","method":"m"}`, `{"jsonrpc":"2.0","id":42,"method":"m"}`, "", ""},
+		{"the id is ours", era.Legacy, `{"jsonrpc":"2.0","id":"x","method":"m"}`, `{"jsonrpc":"2.0","id":42,"method":"m"}`, "", ""},
 		{
-			"the progress token is ours, all else stays", Legacy, `{ "id" : 1, "jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"progressToken":"p","x":1.0},"name":"n"},"z":1}`,
+			"the progress token is ours, all else stays", era.Legacy, `{ "id" : 1, "jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"progressToken":"p","x":1.0},"name":"n"},"z":1}`,
 			`{ "id" : 42, "jsonrpc":"2.0","method":"tools/call","params":{"_meta":{"progressToken":42,"x":1.0},"name":"n"},"z":1}`, "", "n",
 		},
-		{"no token is made up", Legacy, `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{}}}`, `{"jsonrpc":"2.0","id":42,"method":"m","params":{"_meta":{}}}`, "", ""},
+		{"no token is made up", era.Legacy, `{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{}}}`, `{"jsonrpc":"2.0","id":42,"method":"m","params":{"_meta":{}}}`, "", ""},
 		{
-			"a modern request says who sends it", Modern, `{"jsonrpc":"2.0","id":1,"method":"m"}`,
+			"a modern request says who sends it", era.Modern, `{"jsonrpc":"2.0","id":1,"method":"m"}`,
 			`{"jsonrpc":"2.0","id":42,"method":"m","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` + info + `}}}`, "2026-07-28", "",
 		},
 		{
-			"unless its client did", Modern, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"u","_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01","io.modelcontextprotocol/clientCapabilities":{"x":1}}}}`,
+			"unless its client did", era.Modern, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"u","_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01","io.modelcontextprotocol/clientCapabilities":{"x":1}}}}`,
 			`{"jsonrpc":"2.0","id":42,"method":"resources/read","params":{"uri":"u","_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01","io.modelcontextprotocol/clientCapabilities":{"x":1},` + info + `}}}`, "2027-01-01", "u",
 		},
 	} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
 )
@@ -202,7 +203,7 @@ func TestHTTPSSEAnswers(t *testing.T) {
 			for _, id := range []string{`1`, `"x"`, `1`} {
 				mustCall(t, u, toolCall(t, id, "echo", "1"), `{"ok":true}`)
 			}
-			if st := u.Status(); st.State != Ready || st.Protocol != "2024-11-05" || st.ServerName != "old" || st.Era != Legacy || st.Restarts != 0 {
+			if st := u.Status(); st.State != Ready || st.Protocol != "2024-11-05" || st.ServerName != "old" || st.Era != era.Legacy || st.Restarts != 0 {
 				t.Errorf("Status = %+v", st)
 			}
 			if !strings.Contains(f.got(), "notifications/initialized") {
@@ -664,7 +665,7 @@ func TestRealServerOverHTTPSSE(t *testing.T) {
 				Capabilities:   []byte(`{"elicitation":{}}`),
 				Opened:         func(p *Peer) { opened <- p },
 			})
-			if p := <-opened; p.ServerName != "sdk-server" || p.Era != Legacy {
+			if p := <-opened; p.ServerName != "sdk-server" || p.Era != era.Legacy {
 				t.Errorf("Peer = %+v", p)
 			}
 			var wg sync.WaitGroup

@@ -11,18 +11,9 @@ import (
 	"secateur/internal/era"
 )
 
-// Era is which of the two ways of the protocol a server speaks.
-type Era = era.Era
-
-// Legacy servers have an initialize and a session; for modern ones every request stands alone.
-const (
-	Legacy = era.Legacy
-	Modern = era.Modern
-)
-
 // Peer is what a server said about itself. It does not change.
 type Peer struct {
-	Era        Era
+	Era        era.Era
 	Protocol   string // the version in use
 	ServerName string // serverInfo.name
 
@@ -43,7 +34,7 @@ type handshakeResult struct {
 // InitializeResult is the result of an initialize: the server's own or, of a modern server, one made of its
 // DiscoverResult. The bytes are the Peer's.
 func (p *Peer) InitializeResult() []byte {
-	if p.Era == Legacy {
+	if p.Era == era.Legacy {
 		return p.raw
 	}
 	out := struct {
@@ -58,7 +49,7 @@ func (p *Peer) InitializeResult() []byte {
 // DiscoverResult is the result of a server/discover: the server's own or, of a legacy server, one made of its
 // InitializeResult, which names the version that the server speaks.
 func (p *Peer) DiscoverResult() []byte {
-	if p.Era == Modern {
+	if p.Era == era.Modern {
 		return p.raw
 	}
 	out := struct {
@@ -86,7 +77,7 @@ func (p *Peer) Instructions() []byte { return p.said.Instructions }
 
 func (p *Peer) serverInfo() jsontext.Value {
 	info := p.said.ServerInfo
-	if p.Era == Modern {
+	if p.Era == era.Modern {
 		info = p.said.Meta[era.MetaServer]
 	}
 	if info == nil {
@@ -117,7 +108,7 @@ func mustMarshal(v any) []byte {
 
 // peerOfInitialize reads an InitializeResult. The bytes are copied.
 func peerOfInitialize(raw []byte) (*Peer, error) {
-	p, err := newPeer(Legacy, raw)
+	p, err := newPeer(era.Legacy, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +121,7 @@ func peerOfInitialize(raw []byte) (*Peer, error) {
 
 // peerOfDiscover reads a DiscoverResult. The bytes are copied.
 func peerOfDiscover(raw []byte) (*Peer, error) {
-	p, err := newPeer(Modern, raw)
+	p, err := newPeer(era.Modern, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +139,7 @@ func (e *versionError) Error() string {
 	return fmt.Sprintf("it speaks protocol version %.32q, which this program does not", e.version)
 }
 
-func newPeer(era Era, raw []byte) (*Peer, error) {
+func newPeer(era era.Era, raw []byte) (*Peer, error) {
 	p := &Peer{Era: era, raw: slices.Clone(raw)}
 	if err := json.Unmarshal(p.raw, &p.said, lenient()); err != nil {
 		return nil, errors.New("what it said about itself cannot be read")

@@ -265,7 +265,7 @@ func (p *plain) ask(ctx context.Context) (*Peer, error) {
 	if reply.Result == nil {
 		return nil, p.u.errorf(Invalid, "it answered initialize with an error")
 	}
-	peer, err := newPeer(Legacy, reply.Result)
+	peer, err := newPeer(era.Legacy, reply.Result)
 	if err != nil {
 		return nil, p.u.errorf(Invalid, "%v", err)
 	}

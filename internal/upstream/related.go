@@ -41,7 +41,7 @@ func (s *connection) remade(ctx context.Context, msg *rpc.Message, r rpc.Rewrite
 
 // subscription is the call that a modern server's notification names as the one that asked for it.
 func (s *connection) subscription(msg *rpc.Message) *call {
-	if s.era() != Modern {
+	if s.era() != era.Modern {
 		return nil
 	}
 	id := rawjson.Get(msg.Meta(), era.MetaSubscription)

@@ -60,17 +60,17 @@ func TestRealServers(t *testing.T) {
 		rule     string
 		settings func(t *testing.T) Settings
 		protocol string
-		era      Era
+		era      era.Era
 		version  string
 	}{
-		{"a child, legacy", stdio, ProtocolLegacy, Legacy, era.LatestLegacy},
-		{"a child, auto", stdio, ProtocolAuto, Legacy, era.LatestLegacy},
-		{"a child, modern", stdio, ProtocolModern, Modern, era.LatestModern},
-		{"HTTP with streams, auto", handler(nil), ProtocolAuto, Legacy, era.LatestLegacy},
-		{"HTTP with JSON, auto", handler(&mcp.StreamableHTTPOptions{JSONResponse: true}), ProtocolAuto, Legacy, era.LatestLegacy},
-		{"HTTP without sessions, legacy", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolLegacy, Legacy, era.LatestLegacy},
-		{"HTTP without sessions, modern", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolModern, Modern, era.LatestModern},
-		{"HTTP without sessions, modern, JSON", handler(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}), ProtocolModern, Modern, era.LatestModern},
+		{"a child, legacy", stdio, ProtocolLegacy, era.Legacy, era.LatestLegacy},
+		{"a child, auto", stdio, ProtocolAuto, era.Legacy, era.LatestLegacy},
+		{"a child, modern", stdio, ProtocolModern, era.Modern, era.LatestModern},
+		{"HTTP with streams, auto", handler(nil), ProtocolAuto, era.Legacy, era.LatestLegacy},
+		{"HTTP with JSON, auto", handler(&mcp.StreamableHTTPOptions{JSONResponse: true}), ProtocolAuto, era.Legacy, era.LatestLegacy},
+		{"HTTP without sessions, legacy", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolLegacy, era.Legacy, era.LatestLegacy},
+		{"HTTP without sessions, modern", handler(&mcp.StreamableHTTPOptions{Stateless: true}), ProtocolModern, era.Modern, era.LatestModern},
+		{"HTTP without sessions, modern, JSON", handler(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}), ProtocolModern, era.Modern, era.LatestModern},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 )
 
@@ -26,7 +27,7 @@ type Status struct {
 	ID         string
 	State      State
 	Since      time.Time // of the state
-	Era        Era
+	Era        era.Era
 	Protocol   string // the protocol version in use; "" as long as it is not known
 	ServerName string
 	PID        int // of the child; 0: none

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"secateur/internal/child"
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 )
 
@@ -37,7 +38,7 @@ func TestChildAnswers(t *testing.T) {
 				t.Errorf("ServerName() = %q", got)
 			}
 			st := u.Status()
-			if st.State != Ready || st.Era != Legacy || st.Protocol != "2025-06-18" || st.PID == 0 || st.Restarts != 0 {
+			if st.State != Ready || st.Era != era.Legacy || st.Protocol != "2025-06-18" || st.PID == 0 || st.Restarts != 0 {
 				t.Errorf("Status() = %+v", st)
 			}
 		})

@@ -98,7 +98,7 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 			return errStopped
 		}
 		return nil
-	case m.method == methodCancelled && l.s.era() == Modern:
+	case m.method == methodCancelled && l.s.era() == era.Modern:
 		return nil // the call's response stream has been closed, which says it
 	case m.patience == 0:
 		return l.away(ctx, m, l.deliver)
@@ -138,7 +138,7 @@ func (l *streamable) header(now sessionID, m outgoing) http.Header {
 }
 
 func (l *streamable) isModern(m outgoing) bool {
-	return l.s.era() == Modern || m.method == methodDiscover
+	return l.s.era() == era.Modern || m.method == methodDiscover
 }
 
 func (l *streamable) newHeader(now sessionID, version string, m outgoing) http.Header {
@@ -157,7 +157,7 @@ func (l *streamable) newHeader(now sessionID, version string, m outgoing) http.H
 		fields = append(fields, headerField{"Mcp-Method", era.EncodeHeader(m.method)}, headerField{"Mcp-Name", era.EncodeHeader(m.name)})
 	}
 	h := l.endpoint.with(fields...)
-	if l.s.era() == Modern && m.call != nil {
+	if l.s.era() == era.Modern && m.call != nil {
 		addHeader(h, m.call.header)
 	}
 	return h

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
 )
@@ -184,7 +185,7 @@ func TestStreamableAnswers(t *testing.T) {
 			if strings.HasPrefix(c.rule, "messages") {
 				eventually(t, "its request is refused", func() bool { return strings.Count(f.got(), `"id":"q","error":{"code":-32601`) == 3 })
 			}
-			if st := u.Status(); st.State != Ready || st.Protocol != "2025-06-18" || st.ServerName != "fake" || st.Era != Legacy {
+			if st := u.Status(); st.State != Ready || st.Protocol != "2025-06-18" || st.ServerName != "fake" || st.Era != era.Legacy {
 				t.Errorf("Status = %+v", st)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"secateur/internal/era"
 )
 
 // supervisor is a server with connections: one at a time, the next when the last has ended.
@@ -173,7 +175,7 @@ func (s *connection) beats(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.u.opt.HealthTimeout)
 	defer cancel()
 	req := ownRequest(methodPing, "")
-	if s.era() == Modern {
+	if s.era() == era.Modern {
 		req = discoverRequest(s.u)
 	}
 	_, err := s.ask(ctx, req)

@@ -336,28 +336,28 @@ func TestEras(t *testing.T) {
 		rule, protocol string
 		initialize     func(version string) (result, err string)
 		discover       string // "": an error
-		era            Era
+		era            era.Era
 		version        string
 		asked          string
 		fails          string
 	}{
-		{"auto begins with initialize", ProtocolAuto, func(v string) (string, string) { return fmt.Sprintf(legacy, v), "" }, modern, Legacy, "2025-11-25", "initialize 2025-11-25", ""},
-		{"an older version is as good", "", func(string) (string, string) { return fmt.Sprintf(legacy, "2024-11-05"), "" }, modern, Legacy, "2024-11-05", "initialize 2025-11-25", ""},
-		{"a method that is unknown means modern", "", func(string) (string, string) { return "", refuse(-32601, "") }, modern, Modern, "2026-07-28", "initialize 2025-11-25, discover", ""},
+		{"auto begins with initialize", ProtocolAuto, func(v string) (string, string) { return fmt.Sprintf(legacy, v), "" }, modern, era.Legacy, "2025-11-25", "initialize 2025-11-25", ""},
+		{"an older version is as good", "", func(string) (string, string) { return fmt.Sprintf(legacy, "2024-11-05"), "" }, modern, era.Legacy, "2024-11-05", "initialize 2025-11-25", ""},
+		{"a method that is unknown means modern", "", func(string) (string, string) { return "", refuse(-32601, "") }, modern, era.Modern, "2026-07-28", "initialize 2025-11-25, discover", ""},
 		{"a version that is not supported too", "", func(string) (string, string) {
 			return "", refuse(-32022, `,"data":{"supported":["2026-07-28"],"requested":"2025-11-25"}`)
-		}, modern, Modern, "2026-07-28", "initialize 2025-11-25, discover", ""},
+		}, modern, era.Modern, "2026-07-28", "initialize 2025-11-25, discover", ""},
 		{"unless it names a legacy one", "", func(v string) (string, string) {
 			if v == "2025-03-26" {
 				return fmt.Sprintf(legacy, v), ""
 			}
 			return "", refuse(-32022, `,"data":{"supported":["2025-03-26","2024-11-05"]}`)
-		}, modern, Legacy, "2025-03-26", "initialize 2025-11-25, initialize 2025-03-26", ""},
-		{"a version that nobody knows means modern", "", func(string) (string, string) { return fmt.Sprintf(legacy, "2026-07-28"), "" }, modern, Modern, "2026-07-28", "initialize 2025-11-25, discover", ""},
+		}, modern, era.Legacy, "2025-03-26", "initialize 2025-11-25, initialize 2025-03-26", ""},
+		{"a version that nobody knows means modern", "", func(string) (string, string) { return fmt.Sprintf(legacy, "2026-07-28"), "" }, modern, era.Modern, "2026-07-28", "initialize 2025-11-25, discover", ""},
 		{"or is the error", "", func(string) (string, string) { return fmt.Sprintf(legacy, "1999-01-01"), "" }, "", "", "", "", "1999-01-01"},
 		{"another error is the error", "", func(string) (string, string) { return "", refuse(-32603, "") }, modern, "", "", "", "-32603: no"},
 		{"legacy asks for nothing else", ProtocolLegacy, func(string) (string, string) { return "", refuse(-32601, "") }, modern, "", "", "", "-32601"},
-		{"modern does not initialize", ProtocolModern, func(string) (string, string) { return "", "" }, modern, Modern, "2026-07-28", "discover", ""},
+		{"modern does not initialize", ProtocolModern, func(string) (string, string) { return "", "" }, modern, era.Modern, "2026-07-28", "discover", ""},
 		{"a modern server must speak modern", ProtocolModern, nil, `{"supportedVersions":["2025-11-25"]}`, "", "", "", "2026-07-28"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
