@@ -53,7 +53,7 @@ func play(ctx context.Context, s *session, p prices, most int) (o outcome, err e
 	defer os.RemoveAll(dir)
 	now := start
 	ruler := &provider.Ruler{Terms: p.terms, Now: func() time.Time { return now }}
-	proxy, done, err := door(dir, ruler, ruler.Now)
+	proxy, done, err := door(dir, ruler, ruler.Now) //nolint:contextcheck // building the door is no request
 	if err != nil {
 		return o, err
 	}
@@ -120,5 +120,5 @@ func post(ctx context.Context, p *llmproxy.Proxy, name string, body []byte) (tol
 	if rec.Code != http.StatusOK {
 		return 0, fmt.Errorf("answered with %d: %.200s", rec.Code, rec.Body.String())
 	}
-	return strconv.ParseFloat(rec.Result().Header.Get("X-Secateur-Bill-Ratio"), 64) //nolint:bodyclose // a recorder's has nothing to close
+	return strconv.ParseFloat(rec.Result().Header.Get("X-Secateur-Bill-Ratio"), 64)
 }
