@@ -155,6 +155,9 @@ func (d *daemon) peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
 	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
 		t.Skip("this system does not tell what a process takes")
 	}
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")

@@ -30,7 +30,7 @@ func TestADirectoryThatIsNotOursAloneIsRefused(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			dir := t.TempDir()
 			switch err := c.prepare(dir); {
-			case errors.Is(err, fs.ErrPermission):
+			case errors.Is(err, fs.ErrPermission) && os.Getenv("CI") == "":
 				t.Skip("only root can give a directory away")
 			case err != nil:
 				t.Fatal(err)
