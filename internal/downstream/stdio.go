@@ -40,7 +40,9 @@ func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptio
 	life, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if c, ok := in.(io.Closer); ok {
-		defer context.AfterFunc(life, func() { _ = c.Close() })()
+		wake := func() { _ = c.Close() }
+		defer wake() // whoever is woken by life may be back here before its AfterFunc has begun
+		defer context.AfterFunc(life, wake)()
 	}
 	p := &pipe{opt: opt, turns: make(chan struct{}, opt.MaxInFlight)}
 	p.out.broke = cancel
