@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -52,6 +53,9 @@ type shard struct {
 	looked time.Time
 }
 
+// errNotOurs means that something else is in a record's place.
+var errNotOurs = errors.New("not a record's file")
+
 // OpenFile opens a directory of values, making it if it is not there.
 func OpenFile(o FileOptions) (*File, error) {
 	if o.MaxBytes <= 0 {
@@ -83,7 +87,7 @@ func OpenFile(o FileOptions) (*File, error) {
 func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
 	name := nameOf(key)
 	path := f.path(name)
-	content, err := os.ReadFile(path)
+	content, used, err := f.read(path)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			f.log.DebugContext(ctx, "record not read", "err", err)
@@ -94,11 +98,7 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
 	if !ok {
 		return nil, false // the next Put writes over it
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false
-	}
-	idle := time.Since(info.ModTime())
+	idle := time.Since(used)
 	if idle >= f.ttl {
 		return nil, false // left to the next look
 	}
@@ -109,6 +109,26 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
 		}
 	}
 	return value, true
+}
+
+// read returns a file's content and when it was last used. What is no file of ours holds nobody up: a named pipe, a
+// link, more than there is room for.
+func (f *File) read(path string) (content []byte, used time.Time, err error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, time.Time{}, err
+	case !info.Mode().IsRegular() || info.Size() > f.maxBytes:
+		return nil, time.Time{}, errNotOurs
+	}
+	content = make([]byte, info.Size())
+	_, err = io.ReadFull(file, content)
+	return content, info.ModTime(), err
 }
 
 // Put keeps the value in place of any earlier one. What was not used for longest makes room.

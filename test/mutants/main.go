@@ -72,6 +72,7 @@ var mutants = []mutant{
 	{"links in the store", "internal/originals/fileplaces.go", "case info.Mode().Type() != kind:", "case false:", "./internal/originals"},
 	{"owner of the store", "internal/originals/fileplaces_unix.go", "int(owner.Uid) != os.Geteuid()", "false", "./internal/originals"},
 	{"pipes in the store", "internal/originals/fileplaces_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0", "./internal/originals"},
+	{"pipes among the records", "internal/records/place_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0", "./internal/records"},
 	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "_ = content", "./internal/originals"},
 	{"configuration of the working directory", "cmd/secateur/recover.go", `w.usable(file, "", usersOwn)`, `w.usable(file, "", orWorkingDir)`, "./cmd/secateur"},
 	{"token of recover", "cmd/secateur/recover.go", "if addr.trusted && ", "if ", "./cmd/secateur"},
