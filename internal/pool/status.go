@@ -43,21 +43,28 @@ func (f *Pool) Ending() (ids []string) {
 	return ids
 }
 
-func (f *Pool) statusOf(s *server) Status {
-	f.mu.Lock()
-	c, listed := s.shared, s.last
-	st := Status{}
+// shown is the connection that stands for the server, and what it lists; nil: there is none, and nothing is known. The pool is locked.
+func (s *server) shown() (c *Conn, listed *snapshot) {
+	c, listed = s.shared, s.last
 	for _, other := range s.conns {
-		if !other.wanted {
-			continue
-		}
-		st.Connections++
-		if c == nil || !c.wanted || c != s.shared && other.users > c.users {
+		if other.wanted && (c == nil || !c.wanted || c != s.shared && other.users > c.users) {
 			c = other
 		}
 	}
 	if c != nil && c.snapshot != nil {
 		listed = c.snapshot
+	}
+	return c, listed
+}
+
+func (f *Pool) statusOf(s *server) Status {
+	f.mu.Lock()
+	c, listed := s.shown()
+	st := Status{}
+	for _, other := range s.conns {
+		if other.wanted {
+			st.Connections++
+		}
 	}
 	f.mu.Unlock()
 	st.Status = upstream.Status{ID: s.settings.ID, State: upstream.Stopped}

@@ -38,7 +38,7 @@ func (v *supervisor) become(state State, change func(m *snapshot)) {
 // fail notes why there is no connection.
 func (v *supervisor) fail(m *snapshot, err error) {
 	failed := v.u.callError(err)
-	m.conn, m.err, m.LastError, m.PID = nil, failed, failed.Message, 0
+	m.conn, m.err, m.LastError, m.PID, m.Up = nil, failed, failed.Message, 0, time.Time{}
 }
 
 // live is a snapshot with a connection. It waits for one that is being opened, and asks for one once if the next attempt is

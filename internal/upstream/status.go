@@ -27,6 +27,7 @@ type Status struct {
 	ID         string
 	State      State
 	Since      time.Time // of the state
+	Up         time.Time // when the present connection was opened; zero: there is none
 	Era        era.Era
 	Protocol   string // the protocol version in use; "" as long as it is not known
 	ServerName string

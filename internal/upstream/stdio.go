@@ -50,6 +50,7 @@ func openPipes(ctx context.Context, s *connection) (link, error) {
 		framing = rpc.ContentLength
 	}
 	s.proc = proc
+	s.u.newest.Store(proc)
 	return &pipes{
 		s: s, framing: framing, proc: proc,
 		room: semaphore.NewWeighted(queueBytes), queue: make(chan outgoing, queueMessages),

@@ -18,13 +18,15 @@ type supervisor struct {
 	patience int           // how many times startup_timeout an attempt may take
 	mayBeSSE bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
 	wake     chan struct{} // a call wants the next attempt now
+	restart  chan struct{} // somebody wants a new connection
+	attempts atomic.Int64  // that have begun
 
 	now atomic.Pointer[snapshot]
 	mu  sync.Mutex // held while now is replaced
 }
 
 func newSupervisor(u *Upstream) *supervisor {
-	v := &supervisor{u: u, patience: 1, wake: make(chan struct{}, 1)}
+	v := &supervisor{u: u, patience: 1, wake: make(chan struct{}, 1), restart: make(chan struct{}, 1)}
 	switch s := u.opt.Settings; {
 	case s.Builtin != "":
 		v.open = openLocal
@@ -59,6 +61,11 @@ func (v *supervisor) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			break
 		}
+		if errors.Is(err, errRestarted) {
+			v.u.log.InfoContext(ctx, "server restarted on demand")
+			waits.Reset()
+			continue
+		}
 		wait := waits.Next()
 		v.report(ctx, err, ran, wait)
 		v.pause(ctx, err, ran && (useful || waits.failures == 1), wait)
@@ -78,6 +85,8 @@ func (v *supervisor) start(ctx context.Context) (*connection, error) {
 			m.wakeable = never
 		})
 	}
+	v.attempts.Add(1)
+	ctx, joined := v.untilRestart(ctx)
 	s, err := openConnection(ctx, v.u, v.open, v.begin)
 	if v.mayBeSSE && lacksStreamable(err) {
 		s, err = v.startSSE(ctx, err)
@@ -85,6 +94,12 @@ func (v *supervisor) start(ctx context.Context) (*connection, error) {
 	select {
 	case <-v.wake: // whoever wanted this attempt has had it
 	default:
+	}
+	switch interrupted := joined(); {
+	case interrupted && err != nil:
+		return nil, errRestarted
+	case interrupted: // too late for this attempt
+		v.askRestart()
 	}
 	return s, err
 }
@@ -108,7 +123,7 @@ func (v *supervisor) startSSE(ctx context.Context, why error) (*connection, erro
 // serve watches a connection to its end and says why it ended.
 func (v *supervisor) serve(ctx context.Context, s *connection) error {
 	v.become(Ready, func(m *snapshot) {
-		m.conn, m.err, m.PID = s, nil, s.pid()
+		m.conn, m.err, m.PID, m.Up = s, nil, s.pid(), time.Now()
 	})
 	v.u.opened.note(s)
 	peer := s.peer.Load()
@@ -118,8 +133,12 @@ func (v *supervisor) serve(ctx context.Context, s *connection) error {
 		v.become(Stopped, func(m *snapshot) { v.stop(m) })
 	} else {
 		v.become(Restarting, func(m *snapshot) {
+			before := m.LastError
 			v.fail(m, err)
 			m.wakeable = 0
+			if errors.Is(err, errRestarted) { // which is no failure of the server's
+				m.LastError = before
+			}
 		})
 	}
 	s.close(err)
@@ -128,7 +147,7 @@ func (v *supervisor) serve(ctx context.Context, s *connection) error {
 
 // stop is the last snapshot. What went wrong before is no news any more.
 func (v *supervisor) stop(m *snapshot) {
-	m.conn, m.err, m.PID = nil, v.u.callError(errStopped), 0
+	m.conn, m.err, m.PID, m.Up = nil, v.u.callError(errStopped), 0, time.Time{}
 }
 
 // watch waits for a connection's end, or for reasons to end it.
@@ -146,6 +165,8 @@ func (v *supervisor) watch(ctx context.Context, s *connection) error {
 			return errStopped
 		case <-s.over:
 			return s.why
+		case <-v.restart:
+			return errRestarted
 		case <-tick:
 		}
 		if s.beats(ctx) {
@@ -219,5 +240,6 @@ func (v *supervisor) pause(ctx context.Context, err error, hopeful bool, wait ti
 	case <-ctx.Done():
 	case <-t.C:
 	case <-v.wake:
+	case <-v.restart:
 	}
 }

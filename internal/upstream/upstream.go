@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
+	"secateur/internal/child"
 	"secateur/internal/rpc"
 	"secateur/internal/telemetry"
 )
@@ -66,6 +68,7 @@ type Upstream struct {
 	admission admission
 	opened    handshakeNotifier
 	server    server
+	newest    atomic.Pointer[child.Process] // that was started; nil: none was
 }
 
 // server is what stands behind an Upstream: plain, supervisor or disabled.
