@@ -18,7 +18,7 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat",
+		"events", "history", "pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
@@ -48,6 +48,8 @@ var arrows = map[string][]string{
 	"admission":  {"ratelimit", "access", "catalog", "rpc", "rawjson"},
 	"telemetry":  {},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
+	"events":     {},
+	"history":    {},
 	"datarate":   {},
 	"budget":     {},
 	"clients":    {"document"},

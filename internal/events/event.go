@@ -1,0 +1,117 @@
+package events
+
+import "time"
+
+// Type tells what happened.
+type Type string
+
+// The types of events.
+const (
+	TypeRequest Type = "request"
+	TypeCut     Type = "cut"
+	TypeServer  Type = "server"
+	TypeRefusal Type = "refusal"
+	TypeReload  Type = "reload"
+	TypeLog     Type = "log"
+)
+
+// Types are all types of events, in the order of the documentation.
+func Types() []Type {
+	return []Type{TypeRequest, TypeCut, TypeServer, TypeRefusal, TypeReload, TypeLog}
+}
+
+// Event is something that has happened.
+type Event struct {
+	ID   string // of this event, for Subscribe
+	At   time.Time
+	Type Type
+	Data Data // one of the types of this package; it is written as JSON
+}
+
+// Data is what is told of an event: Request, Cut, Server, Refusal, Reload or Log.
+type Data interface{ Type() Type }
+
+// Request is a request that was answered, at any door.
+type Request struct {
+	RequestID string  `json:"request_id"`
+	Door      string  `json:"door"`
+	Server    string  `json:"server"`
+	Method    string  `json:"method"`
+	Tool      string  `json:"tool"`
+	Outcome   string  `json:"outcome"`
+	MS        float64 `json:"ms"`
+	BytesIn   int64   `json:"bytes_in"`
+	BytesOut  int64   `json:"bytes_out"`
+	Subject   string  `json:"subject"`
+}
+
+// Cut is a text that was taken out of an observation or a conversation. ID is that of its original.
+type Cut struct {
+	ID            string    `json:"id"`
+	At            time.Time `json:"at"`      // zero: when it is published
+	Feature       string    `json:"feature"` // gateway, mcp, masked, pruned
+	Server        string    `json:"server"`
+	Tool          string    `json:"tool"`
+	Model         string    `json:"model"`
+	OriginalChars int       `json:"original_chars"`
+	KeptChars     int       `json:"kept_chars"`
+	TokensSaved   int       `json:"tokens_saved"`
+	Recovered     bool      `json:"recovered"`
+}
+
+// Server is a server whose state has changed.
+type Server struct {
+	ID        string `json:"id"`
+	State     string `json:"state"`
+	Restarts  int    `json:"restarts"`
+	LastError string `json:"last_error"` // "": none, or over
+}
+
+// Refusal is a request that was turned away. Reasons are those of the metric secateur_refusals_total.
+type Refusal struct {
+	RequestID string `json:"request_id"`
+	Door      string `json:"door"`
+	Reason    string `json:"reason"`
+	Rule      string `json:"rule"` // of the ACL, or the limit's name; "": neither
+	Subject   string `json:"subject"`
+}
+
+// Reload is a configuration that was read again: what the control plane answers to a reload.
+type Reload struct {
+	Outcome       string   `json:"outcome"` // ok, invalid, failed
+	Changed       bool     `json:"changed"`
+	Added         []string `json:"added"`
+	Removed       []string `json:"removed"`
+	Restarted     []string `json:"restarted"`
+	Unchanged     []string `json:"unchanged"`
+	Keys          []string `json:"keys"`
+	RestartNeeded []string `json:"restart_needed"`
+	Error         string   `json:"error,omitempty"`
+}
+
+// Log is a line of the program's log, or of a server's standard error.
+type Log struct {
+	At        time.Time `json:"at"` // zero: when it is published
+	Server    string    `json:"server"`
+	Level     string    `json:"level"`
+	Text      string    `json:"text"`
+	RequestID string    `json:"request_id,omitempty"`
+}
+
+// Type is TypeRequest.
+func (Request) Type() Type { return TypeRequest }
+
+// Type is TypeCut.
+func (Cut) Type() Type { return TypeCut }
+
+// Type is TypeServer.
+func (Server) Type() Type { return TypeServer }
+
+// Type is TypeRefusal.
+func (Refusal) Type() Type { return TypeRefusal }
+
+// Type is TypeReload.
+func (Reload) Type() Type { return TypeReload }
+
+// Type is TypeLog.
+func (Log) Type() Type { return TypeLog }
