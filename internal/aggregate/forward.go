@@ -31,10 +31,11 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 	if id, ok := s.mayAskFor(c, a.Method, d.server, d.params); !ok {
 		return refused(invalidParams("/taskId", "unknown task: "+clipped(id)))
 	}
-	conn, err := c.member.Conn(ctx, d.server)
+	conn, release, err := c.member.Hold(ctx, d.server)
 	if err != nil {
 		return refused(callFailed(ctx, d.server, err))
 	}
+	defer release()
 	e := proxiedCall{s: s, c: c, a: a, d: d, conn: conn, peer: era.Legacy}
 	if peer, err := conn.Peer(ctx); err == nil {
 		e.peer = peer.Era

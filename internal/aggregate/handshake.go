@@ -85,10 +85,11 @@ func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) r
 
 // peerOf is what the one server says about itself.
 func (s *clientConn) peerOf(ctx context.Context, c *client) (*upstream.Peer, *failure) {
-	conn, err := c.member.Conn(ctx, s.only)
+	conn, release, err := c.member.Hold(ctx, s.only)
 	if err != nil {
 		return nil, callFailed(ctx, s.only, err)
 	}
+	defer release()
 	peer, err := conn.Peer(ctx)
 	if err != nil {
 		return nil, callFailed(ctx, s.only, err)

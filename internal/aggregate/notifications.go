@@ -82,9 +82,10 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 
 // notify gives a notification to one server.
 func (s *clientConn) notify(ctx context.Context, c *client, id string, n *rpc.Message) {
-	conn, err := c.member.Conn(ctx, id)
+	conn, release, err := c.member.Hold(ctx, id)
 	if err == nil {
 		err = conn.Notify(ctx, n)
+		release()
 	}
 	if err != nil {
 		s.log.DebugContext(ctx, "notification not delivered", "server", id, "method", n.Method, "err", err)

@@ -21,9 +21,10 @@ import (
 
 // Options make a Gateway.
 type Options struct {
-	Servers         func(id string) *upstream.Upstream // nil for an id that is not known
-	IDs             func() []string                    // the known ids, for the answer to an unknown one
-	IsDisabled      func(id string) bool               // it is switched off in the configuration; nil: none is
+	// Servers is the server of an id, which stays until release is called; nil for an id that is not known.
+	Servers         func(id string) (up *upstream.Upstream, release func())
+	IDs             func() []string      // the known ids, for the answer to an unknown one
+	IsDisabled      func(id string) bool // it is switched off in the configuration; nil: none is
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Admission       *admission.Control // nil: everyone may do everything
@@ -63,7 +64,8 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		return
 	}
 	began := time.Now()
-	up := g.opt.Servers(r.PathValue("server"))
+	up, release := g.opt.Servers(r.PathValue("server"))
+	defer release()
 	server := "unknown"
 	if up != nil {
 		server = up.ID()

@@ -61,7 +61,7 @@ func newBench(t *testing.T, servers []upstream.Options, options ...option) *benc
 	}
 	b := &bench{store: &originals.Memory{MaxBytes: 1 << 30, TTL: time.Hour}, metrics: prometheus.NewRegistry()}
 	opt := gateway.Options{
-		Servers: func(id string) *upstream.Upstream { return byID[id] }, IDs: func() []string { return ids },
+		Servers: func(id string) (*upstream.Upstream, func()) { return byID[id], func() {} }, IDs: func() []string { return ids },
 		Masker: masker, Originals: b.store, MaxMessageBytes: 1 << 20, Metrics: b.metrics,
 	}
 	for _, o := range options {

@@ -37,7 +37,7 @@ const maxMerged = 128
 // when they were first wanted; for one that is not there now, what it last listed stands in. Members who see the same
 // get the same *catalog.Catalog. A member with an Observer is from now on told when it is not true any more.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
-	m.gather(ctx, m.pool.opt.FirstListWait, m.listed)
+	m.gather(ctx, m.pool.roster.Load().firstListWait, m.listed)
 	f := m.pool
 	f.mu.Lock()
 	version := f.version
@@ -71,14 +71,11 @@ func (m *Member) see(all *catalog.Catalog, version uint64) {
 	}
 }
 
-// snapshotAt is what the i-th server lists for the member: on its connection, or else, and as long as that has not listed
+// snapshotOf is what a server lists for the member: on its connection, or else, and as long as that has not listed
 // all, what it last listed to others; nil if nothing is known. The pool is locked.
-func (m *Member) snapshotAt(i int) *snapshot {
-	s := m.servers[i]
-	if m.leases != nil {
-		if c := m.leases[i].conn; c != nil && c.snapshot != nil && (isClosed(c.listed) || s.last == nil) {
-			return c.snapshot
-		}
+func (m *Member) snapshotOf(s *server) *snapshot {
+	if c := m.connTo(s); c != nil && c.snapshot != nil && (isClosed(c.listed) || s.last == nil) {
+		return c.snapshot
 	}
 	return s.last
 }
@@ -86,23 +83,25 @@ func (m *Member) snapshotAt(i int) *snapshot {
 // merged is the catalog of what the member's servers list now. The pool is locked.
 func (m *Member) merged() *merged {
 	f := m.pool
-	key := make([]byte, 0, 4*len(m.servers)+len(m.client.Only))
-	for i := range m.servers {
-		key = binary.AppendUvarint(key, m.snapshotAt(i).id())
+	servers := m.servers()
+	key := make([]byte, 0, 4*len(servers)+len(m.client.Only))
+	for _, s := range servers {
+		key = binary.AppendUvarint(key, m.snapshotOf(s).id())
 	}
 	key = append(key, m.client.Only...)
 	made := f.merged[string(key)]
 	if made == nil {
 		f.forgetMerged()
-		numbers := make([]uint64, len(m.servers))
-		lists := make([]catalog.ServerLists, len(m.servers))
-		for i, s := range m.servers {
+		numbers := make([]uint64, len(servers))
+		lists := make([]catalog.ServerLists, len(servers))
+		names := f.roster.Load().names
+		for i, s := range servers {
 			lists[i] = catalog.ServerLists{Server: s.settings.ID}
-			if snapshot := m.snapshotAt(i); snapshot != nil {
+			if snapshot := m.snapshotOf(s); snapshot != nil {
 				lists[i], numbers[i] = snapshot.lists(), snapshot.number
 			}
 		}
-		made = &merged{numbers: numbers, catalog: sync.OnceValue(func() *catalog.Catalog { return catalog.Merge(lists, f.opt.Names) })}
+		made = &merged{numbers: numbers, catalog: sync.OnceValue(func() *catalog.Catalog { return catalog.Merge(lists, names) })}
 		f.merged[string(key)] = made
 	}
 	made.used = f.version
@@ -113,7 +112,7 @@ func (m *Member) merged() *merged {
 // longest. The pool is locked.
 func (f *Pool) forgetMerged() {
 	current := map[uint64]bool{0: true}
-	for _, s := range f.servers {
+	for _, s := range f.roster.Load().servers {
 		current[s.last.id()] = true
 		for _, c := range s.conns {
 			current[c.snapshot.id()] = true
@@ -135,11 +134,8 @@ func (f *Pool) forgetMerged() {
 // listInfo joins what the servers say about how their lists may be kept. The pool is locked.
 func (m *Member) listInfo() ListInfo {
 	ttl, scope := time.Duration(-1), scopePublic
-	for i := range m.servers {
-		var c *Conn
-		if m.leases != nil {
-			c = m.leases[i].conn
-		}
+	for _, s := range m.servers() {
+		c := m.connTo(s)
 		if c == nil || eraOf(c.peer.Load()) != era.Modern {
 			return ListInfo{Scope: scopePrivate}
 		}

@@ -23,8 +23,10 @@ type Conn struct {
 	peer  atomic.Pointer[upstream.Peer] // what the server last said about itself; nil: nothing yet
 	said  atomic.Pointer[offers]        // the same, as far as it is about lists and logs
 	jobs  *background
-	calls atomic.Int64  // of members, that wait for their answers
+	calls atomic.Int64  // calls under way, and who is about to make one
 	ended chan struct{} // closed when the connection is to end
+	// leaving says that a reload has taken the server out: the connection ends with the last of calls. Set with Pool.mu held.
+	leaving atomic.Bool
 
 	greeting singleflight
 	caches   [listCount]listCache
@@ -111,8 +113,10 @@ func (f *Pool) build(s *server, n need) (*Conn, error) {
 
 // Call sends a request and waits for its answer, see upstream.Upstream.CallWith.
 func (c *Conn) Call(ctx context.Context, req *rpc.Message, opt upstream.CallOptions) (*upstream.Reply, error) {
-	c.calls.Add(1)
-	defer c.calls.Add(-1)
+	if !opt.Own { // no caller waits for what the program itself asks, which may be for ever
+		c.calls.Add(1)
+		defer c.leave()
+	}
 	return c.up.CallWith(ctx, req, opt)
 }
 

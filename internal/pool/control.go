@@ -73,7 +73,7 @@ func (f *Pool) connsOf(id string) (running []*Conn, started *Conn, err error) {
 	if f.state == stopped {
 		return nil, nil, ErrOver
 	}
-	for _, s := range f.all {
+	for _, s := range f.roster.Load().all {
 		if s.settings.ID != id {
 			continue
 		}
@@ -102,7 +102,7 @@ type Details struct {
 func (f *Pool) Details(id string) (Details, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.all {
+	for _, s := range f.roster.Load().all {
 		if s.settings.ID != id {
 			continue
 		}

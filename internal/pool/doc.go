@@ -20,6 +20,9 @@
 // members. catalogcache.go merges the lists, once for all members who see the
 // same, and listchanged.go tells those for whom something changed.
 //
+// roster.go has which servers there are; reload.go puts another roster in its place:
+// what is the same keeps its connections, what is not is drained.
+//
 // Jobs that outlive their caller run in the background (background.go), some of
 // them one at a time (singleflight.go).
 //

@@ -107,7 +107,7 @@ func (f *Pool) tryModern(ctx context.Context, s *server, check *eraCheck) {
 		f.log.WarnContext(ctx, "connection not built", "server", s.settings.ID, "err", err)
 	} else {
 		f.mu.Lock()
-		if f.state != stopped {
+		if f.state != stopped && !s.retired {
 			s.conns = append(s.conns, c)
 			f.start(c)
 		}

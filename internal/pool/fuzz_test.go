@@ -26,7 +26,7 @@ func FuzzServe(f *testing.F) {
 	pool := poolOf(f, Options{}, map[string]*fake{"a": newFake(f, "x")})
 	e := &ears{}
 	m := pool.Join(legacy(`{"roots":{},"sampling":{},"elicitation":{}}`), e)
-	ch := m.acquire(0)
+	ch := m.acquire(m.servers()[0])
 	if ch.err != nil {
 		f.Fatal(ch.err)
 	}

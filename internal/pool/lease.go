@@ -8,18 +8,38 @@ import (
 
 // lease is a member's place on a connection of one server.
 type lease struct {
-	conn    *Conn // nil: none yet
-	loose   bool  // another may be better soon
-	leveled bool  // the server knows which log messages the member wants
+	server  *server
+	conn    *Conn    // nil: none yet
+	loose   bool     // another may be better soon
+	leveled bool     // the server knows which log messages the member wants
+	uris    []string // resources subscribed to on the server that this one took the place of
 }
 
-// take is the connection for the member to its i-th server, as far as that can be told now; else the choice says what
+// lease is the member's on a server, nil if it has none. The pool is locked.
+func (m *Member) lease(s *server) *lease {
+	for i := range m.leases {
+		if m.leases[i].server == s {
+			return &m.leases[i]
+		}
+	}
+	return nil
+}
+
+// connTo is the member's connection to a server, nil if it has none. The pool is locked.
+func (m *Member) connTo(s *server) *Conn {
+	if at := m.lease(s); at != nil {
+		return at.conn
+	}
+	return nil
+}
+
+// acquire is the connection for the member to a server, as far as that can be told now; else the choice says what
 // to wait for. It is started if it is not, and the member counts among its users from now on.
-func (m *Member) acquire(i int) choice {
-	f, s := m.pool, m.servers[i]
+func (m *Member) acquire(s *server) choice {
+	f := m.pool
 	var built *Conn
 	for {
-		ch := m.tryAcquire(i, built)
+		ch := m.tryAcquire(s, built)
 		if ch.need == nil {
 			return ch
 		}
@@ -31,18 +51,22 @@ func (m *Member) acquire(i int) choice {
 	}
 }
 
-// tryAcquire is take with a connection that may have been built for it. Where another one is needed, the choice says so.
-func (m *Member) tryAcquire(i int, built *Conn) choice {
-	f, s := m.pool, m.servers[i]
+// tryAcquire is acquire with a connection that may have been built for it. Where another one is needed, the choice says so.
+func (m *Member) tryAcquire(s *server, built *Conn) choice {
+	f := m.pool
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if m.left || f.state == stopped {
 		return choice{err: ErrOver}
 	}
-	if m.leases == nil {
-		m.leases = make([]lease, len(m.servers))
+	if s.retired {
+		return choice{err: errMoved}
 	}
-	at := &m.leases[i]
+	at := m.lease(s)
+	if at == nil {
+		m.leases = append(m.leases, lease{server: s})
+		at = &m.leases[len(m.leases)-1]
+	}
 	if at.conn != nil && !at.loose && !at.conn.over {
 		return choice{conn: at.conn, since: at.conn.since}
 	}
@@ -61,18 +85,18 @@ func (m *Member) tryAcquire(i int, built *Conn) choice {
 	return ch
 }
 
-// sit moves a member to the chosen connection. The pool is locked.
+// attach moves a member to the chosen connection. The pool is locked.
 func (f *Pool) attach(m *Member, at *lease, ch choice) {
 	at.loose = ch.loose
 	f.start(ch.conn)
 	if at.conn == ch.conn {
 		return
 	}
-	var uris []string
+	uris := at.uris
 	if at.conn != nil {
 		uris = f.detach(m, at)
 	}
-	at.conn, at.leveled = ch.conn, false
+	at.conn, at.leveled, at.uris = ch.conn, false, nil
 	at.conn.users++
 	at.conn.fanout.add(m, uris)
 	if len(m.roots) > 0 {
@@ -89,7 +113,7 @@ func (f *Pool) attach(m *Member, at *lease, ch choice) {
 	}
 }
 
-// rise takes a member off its connection and returns the resources it had subscribed to. The pool is locked.
+// detach takes a member off its connection and returns the resources it had subscribed to. The pool is locked.
 func (f *Pool) detach(m *Member, at *lease) []string {
 	c := at.conn
 	at.conn = nil
@@ -155,12 +179,12 @@ func (f *Pool) reap(c *Conn) {
 	}
 }
 
-// ready is closed when there is nothing to wait for at a member's i-th server any more. The connection is nil as long as
+// ready is closed when there is nothing to wait for at a server any more. The connection is nil as long as
 // none is chosen; what is nil then never is.
-type ready func(i int, c *Conn) <-chan struct{}
+type ready func(s *server, c *Conn) <-chan struct{}
 
 // reached is ready when the server was there for the first time, or first failed to be.
-func (m *Member) reached(_ int, c *Conn) <-chan struct{} {
+func (m *Member) reached(_ *server, c *Conn) <-chan struct{} {
 	if c == nil {
 		return nil
 	}
@@ -168,8 +192,8 @@ func (m *Member) reached(_ int, c *Conn) <-chan struct{} {
 }
 
 // listed is ready when the server's lists are known: on this connection, or, unless it is a session's own, on another.
-func (m *Member) listed(i int, c *Conn) <-chan struct{} {
-	if s := m.servers[i]; s.listed.Load() && (c == nil || c.role != private) {
+func (m *Member) listed(s *server, c *Conn) <-chan struct{} {
+	if s.listed.Load() && (c == nil || c.role != private) {
 		return closed
 	}
 	if c == nil {
@@ -188,27 +212,27 @@ var closed = func() <-chan struct{} {
 // gather takes the member to all its servers and waits until each is ready; for one that is not, until limit after it
 // was begun to be started.
 func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
-	var missing []int
-	for i := range m.servers {
-		if ch := m.acquire(i); ch.err == nil && !isClosed(ready(i, ch.conn)) {
-			missing = append(missing, i)
+	var missing []*server
+	for _, s := range m.servers() {
+		if ch := m.acquire(s); ch.err == nil && !isClosed(ready(s, ch.conn)) {
+			missing = append(missing, s)
 		}
 	}
 	var waits sync.WaitGroup
-	for _, i := range missing {
-		waits.Go(func() { m.await(ctx, i, limit, ready) })
+	for _, s := range missing {
+		waits.Go(func() { m.await(ctx, s, limit, ready) })
 	}
 	waits.Wait()
 }
 
 // await is gather for one server.
-func (m *Member) await(ctx context.Context, i int, limit time.Duration, ready ready) {
+func (m *Member) await(ctx context.Context, s *server, limit time.Duration, ready ready) {
 	for {
-		ch := m.acquire(i)
+		ch := m.acquire(s)
 		if ch.err != nil {
 			return
 		}
-		done := ready(i, ch.conn)
+		done := ready(s, ch.conn)
 		if isClosed(done) {
 			return
 		}

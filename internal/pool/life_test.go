@@ -57,7 +57,9 @@ func TestMembersBeforeAndAfterRun(t *testing.T) {
 			late.Leave()
 			began := time.Now()
 			req := rpc.NewRequest(rpc.StringID("1"), "tools/list", nil)
-			_, err := f.Shared("a").Call(t.Context(), &req)
+			up, release := f.Shared("a")
+			_, err := up.Call(t.Context(), &req)
+			release()
 			if failed, ok := errors.AsType[*upstream.CallError](err); !ok || failed.Kind != upstream.Unavailable || time.Since(began) > 0 {
 				t.Errorf("call of the base after Run: %v after %s", err, time.Since(began))
 			}

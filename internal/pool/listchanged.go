@@ -38,8 +38,8 @@ func (f *Pool) watching() []*Member {
 
 // compare tells a member which lists are others than it has seen.
 func (m *Member) compare() {
-	for i := range m.servers {
-		m.acquire(i) // a server that is there at last
+	for _, s := range m.servers() {
+		m.acquire(s) // a server that is there at last
 	}
 	f := m.pool
 	f.mu.Lock()

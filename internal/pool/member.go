@@ -40,7 +40,6 @@ type Member struct {
 	pool     *Pool
 	client   Client
 	observer Observer
-	servers  []*server
 	number   uint64 // members that came later have higher ones
 	joined   time.Time
 	level    atomic.Int64 // from which level on it hears log messages; 0: it has not said
@@ -50,7 +49,7 @@ type Member struct {
 	// Guarded by Pool.mu.
 
 	left       bool
-	leases     []lease          // of servers; nil: none was asked for yet
+	leases     []lease          // on connections of the servers that were asked for
 	legacyCaps []byte           // what of its capabilities legacy servers understand; nil: not worked out yet
 	seen       *catalog.Catalog // what it was given, or told that it has become; nil: nothing yet
 	roots      []root
@@ -63,17 +62,22 @@ func (f *Pool) Join(c Client, l Observer) *Member {
 	if c.Capabilities == nil {
 		c.Capabilities = noCapabilities
 	}
-	m := &Member{
-		pool: f, client: c, observer: l, servers: f.servers,
+	return &Member{
+		pool: f, client: c, observer: l,
 		number: f.joined.Add(1), joined: time.Now(), rootsCame: make(chan struct{}),
 	}
-	if c.Only != "" {
-		m.servers = nil
-		if i, ok := f.index[c.Only]; ok {
-			m.servers = f.servers[i : i+1 : i+1]
-		}
+}
+
+// servers are those that the member sees now.
+func (m *Member) servers() []*server {
+	r := m.pool.roster.Load()
+	if m.client.Only == "" {
+		return r.servers
 	}
-	return m
+	if s := r.index[m.client.Only]; s != nil {
+		return s.alone
+	}
+	return nil
 }
 
 // legacy are the member's capabilities as far as legacy servers understand them. The pool is locked.
@@ -109,12 +113,15 @@ func (m *Member) Leave() {
 // reached is left for a call to say. It is to be asked for each time: the next one may be another. The error is
 // ErrUnknownServer, ErrTooMany, ErrOver, ctx's own, or the builder's.
 func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
-	i, err := m.indexOf(server)
-	if err != nil {
-		return nil, err
-	}
 	for {
-		ch := m.acquire(i)
+		s, err := m.find(server)
+		if err != nil {
+			return nil, err
+		}
+		ch := m.acquire(s)
+		if errors.Is(ch.err, errMoved) {
+			continue // a reload has put another in its place
+		}
 		if ch.err != nil {
 			return nil, ch.err
 		}
@@ -124,7 +131,7 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 				continue // it failed, and another will do
 			}
 			if isClosed(ch.conn.met) {
-				return ch.conn, m.leveled(ctx, i, ch.conn)
+				return ch.conn, m.leveled(ctx, ch.conn)
 			}
 			done = ch.conn.met
 		}
@@ -135,13 +142,16 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 }
 
 // leveled makes sure that a server knows the level that the member chose before it had the connection.
-func (m *Member) leveled(ctx context.Context, i int, c *Conn) error {
+func (m *Member) leveled(ctx context.Context, c *Conn) error {
 	if m.level.Load() == 0 {
 		return nil
 	}
 	m.pool.mu.Lock()
-	told := m.leases[i].leveled
-	m.leases[i].leveled = true
+	at := m.lease(c.s)
+	told := at == nil || at.leveled
+	if at != nil {
+		at.leveled = true
+	}
 	m.pool.mu.Unlock()
 	if told {
 		return nil
@@ -161,25 +171,19 @@ func (m *Member) wait(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-func (m *Member) indexOf(server string) (int, error) {
-	i, ok := m.pool.index[server]
-	switch {
-	case !ok || m.client.Only != "" && m.client.Only != server:
-		return 0, fmt.Errorf("%w: %q", ErrUnknownServer, server)
-	case m.client.Only != "":
-		return 0, nil
+func (m *Member) find(server string) (*server, error) {
+	s := m.pool.roster.Load().index[server]
+	if s == nil || m.client.Only != "" && m.client.Only != server {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownServer, server)
 	}
-	return i, nil
+	return s, nil
 }
 
-// at is the connection to the i-th server, nil if there is none yet.
-func (m *Member) at(i int) *Conn {
+// at is the connection to a server, nil if there is none yet.
+func (m *Member) at(s *server) *Conn {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
-	if m.leases == nil {
-		return nil
-	}
-	return m.leases[i].conn
+	return m.connTo(s)
 }
 
 // Conns are the connections that the member has, to the servers that it has asked for something.
@@ -211,22 +215,19 @@ const greetingTime = 1500 * time.Millisecond
 // being started for the first time is waited for, greetingTime at most. What one said before it went down still counts,
 // and what it said to others where it has not been asked for this member yet.
 func (m *Member) Peers(ctx context.Context) []Peer {
-	m.gather(ctx, greetingTime, func(i int, c *Conn) <-chan struct{} {
-		if m.servers[i].met.Load() {
+	m.gather(ctx, greetingTime, func(s *server, c *Conn) <-chan struct{} {
+		if s.met.Load() {
 			return closed
 		}
-		return m.reached(i, c)
+		return m.reached(s, c)
 	})
 	f := m.pool
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make([]Peer, len(m.servers))
-	for i, s := range m.servers {
-		var own *Conn
-		if m.leases != nil {
-			own = m.leases[i].conn
-		}
-		all[i] = s.peer(own)
+	servers := m.servers()
+	all := make([]Peer, len(servers))
+	for i, s := range servers {
+		all[i] = s.peer(m.connTo(s))
 	}
 	return all
 }

@@ -87,7 +87,9 @@ func TestAPlainServerGetsNothingThatNobodyAskedFor(t *testing.T) {
 	if bad != nil {
 		t.Fatal(bad)
 	}
-	if _, err := f.Shared("p").Call(t.Context(), &req); err != nil {
+	up, release := f.Shared("p")
+	defer release()
+	if _, err := up.Call(t.Context(), &req); err != nil {
 		t.Error(err)
 	}
 	stop()

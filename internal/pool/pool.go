@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -55,17 +54,17 @@ type Connection struct {
 
 // Pool is all connections to all servers. Its methods may be used by many goroutines.
 type Pool struct {
-	opt     Options
-	log     *slog.Logger
-	all     []*server // in order
-	servers []*server // those that are not disabled
-	index   map[string]int
+	opt    Options
+	log    *slog.Logger
+	roster atomic.Pointer[roster] // another one after Reload; stored with mu held
 
 	jobs *background   // all connections
 	over chan struct{} // closed when Run's context is done
 	news chan struct{} // lists may have changed, or which connections serve whom
 
 	joined atomic.Uint64 // counts members
+
+	reloading sync.Mutex // held while Reload runs
 
 	mu       sync.Mutex
 	state    state
@@ -91,19 +90,17 @@ func New(opt Options) (*Pool, error) {
 	}
 	opt = opt.withDefaults()
 	f := &Pool{
-		opt: opt, log: opt.Log, index: map[string]int{},
+		opt: opt, log: opt.Log,
 		jobs: newBackground(), over: make(chan struct{}), news: make(chan struct{}, 1),
 		watchers: map[*Member]struct{}{}, merged: map[string]*merged{},
 	}
-	known := map[string]bool{}
-	for _, set := range opt.Servers {
-		if known[set.ID] {
-			return nil, fmt.Errorf("pool: two servers are called %q", set.ID)
-		}
-		known[set.ID] = true
-		if err := f.add(set); err != nil {
-			return nil, err
-		}
+	first, err := f.newRoster(Servers{Settings: opt.Servers, Names: opt.Names, FirstListWait: opt.FirstListWait}, &roster{})
+	if err != nil {
+		return nil, err
+	}
+	f.roster.Store(first)
+	for _, s := range first.servers {
+		f.startEager(s)
 	}
 	return f, nil
 }
@@ -127,27 +124,11 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (f *Pool) add(set upstream.Settings) error {
-	s := &server{settings: set}
-	f.all = append(f.all, s)
-	if set.Disabled {
-		return nil
-	}
-	caps := noCapabilities
-	if f.opt.Eager {
-		caps = allCapabilities
-	}
-	c, err := f.build(s, need{role: shared, caps: caps})
-	if err != nil {
-		return err
-	}
-	s.install(c)
-	f.index[set.ID] = len(f.servers)
-	f.servers = append(f.servers, s)
+// startEager starts what a server has to start before anybody needs it. The pool is locked, or nobody knows it yet.
+func (f *Pool) startEager(s *server) {
 	if f.opt.Eager && !s.plain() { // a plain server has nothing to start, and gets no message that no client asked for
-		f.start(c)
+		f.start(s.first)
 	}
-	return nil
 }
 
 // Run keeps the connections alive until ctx is done, and returns when none is left. It is run once.
@@ -167,7 +148,7 @@ func (f *Pool) begin() bool {
 		return false
 	}
 	f.state = active
-	for _, s := range f.servers {
+	for _, s := range f.roster.Load().servers {
 		for _, c := range s.conns {
 			c.since = time.Now() // not when somebody first wished that we ran
 		}
@@ -179,7 +160,7 @@ func (f *Pool) begin() bool {
 func (f *Pool) finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.servers {
+	for _, s := range f.roster.Load().servers {
 		for _, c := range s.conns {
 			f.start(c)
 		}
@@ -203,22 +184,14 @@ func (f *Pool) start(c *Conn) {
 	f.jobs.start(c.run)
 }
 
-// Shared is the connection that serves all, of a pool that is eager; nil where there is no such server or it is disabled.
-func (f *Pool) Shared(id string) *upstream.Upstream {
-	i, ok := f.index[id]
-	if !ok {
-		return nil
-	}
-	return f.servers[i].shared.up
-}
-
 // Names are how clients want names to look.
-func (f *Pool) Names() *catalog.Names { return f.opt.Names }
+func (f *Pool) Names() *catalog.Names { return f.roster.Load().names }
 
 // IDs are those of the servers that are not disabled, in order.
 func (f *Pool) IDs() []string {
-	ids := make([]string, len(f.servers))
-	for i, s := range f.servers {
+	servers := f.roster.Load().servers
+	ids := make([]string, len(servers))
+	for i, s := range servers {
 		ids[i] = s.settings.ID
 	}
 	return ids
@@ -226,5 +199,5 @@ func (f *Pool) IDs() []string {
 
 // IsDisabled reports whether there is a server of that id which the configuration has switched off.
 func (f *Pool) IsDisabled(id string) bool {
-	return slices.ContainsFunc(f.all, func(s *server) bool { return s.settings.ID == id && s.settings.Disabled })
+	return slices.ContainsFunc(f.roster.Load().all, func(s *server) bool { return s.settings.ID == id && s.settings.Disabled })
 }

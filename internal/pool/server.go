@@ -12,9 +12,11 @@ import (
 	"secateur/internal/upstream"
 )
 
-// server is one of the servers, with its connections. Settings do not change, the rest is guarded by Pool.mu.
+// server is one of the servers, with its connections. Settings, alone and first do not change, the rest is guarded by Pool.mu.
 type server struct {
 	settings upstream.Settings
+	alone    []*server // the server itself, for who sees no other
+	first    *Conn     // the shared connection that it began with; nil: the server is disabled
 
 	shared  *Conn     // for all who have none of their own; nil: there is none any more, or the server is disabled
 	modern  *Conn     // for modern clients of a server that speaks both eras; nil: nobody has needed it
@@ -23,6 +25,7 @@ type server struct {
 	eras    *eraCheck // whether it speaks the modern era beside the legacy one; nil: not asked yet
 	info    []byte    // serverInfo, as it last gave it
 	last    *snapshot // what it last listed on a connection for all; nil: nothing yet
+	retired bool      // a reload has taken it out, or put another in its place
 
 	// Not guarded.
 

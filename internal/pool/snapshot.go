@@ -110,10 +110,11 @@ func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
 	fresh.number = f.printed
 	fresh.problems = sync.OnceValue(func() []catalog.Problem {
 		all := []catalog.ServerLists{fresh.lists()}
-		for _, other := range f.opt.Servers { // whose names are theirs alone
-			all = append(all, catalog.ServerLists{Server: other.ID})
+		r := f.roster.Load()
+		for _, other := range r.all { // whose names are theirs alone
+			all = append(all, catalog.ServerLists{Server: other.settings.ID})
 		}
-		merged := catalog.Merge(all, f.opt.Names)
+		merged := catalog.Merge(all, r.names)
 		return append(merged.Problems(), merged.LookAlikes()...)
 	})
 	return fresh

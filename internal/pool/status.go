@@ -20,8 +20,9 @@ type Status struct {
 
 // Status is how all servers are doing now, disabled ones included, in order.
 func (f *Pool) Status() []Status {
-	all := make([]Status, len(f.all))
-	for i, s := range f.all {
+	servers := f.roster.Load().all
+	all := make([]Status, len(servers))
+	for i, s := range servers {
 		if s.settings.Disabled {
 			all[i].Status = upstream.Status{ID: s.settings.ID, State: upstream.Disabled}
 			continue
@@ -35,7 +36,7 @@ func (f *Pool) Status() []Status {
 func (f *Pool) Ending() (ids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, s := range f.servers {
+	for _, s := range f.roster.Load().servers {
 		if slices.ContainsFunc(s.conns, func(c *Conn) bool { return c.wanted && !c.gone }) {
 			ids = append(ids, s.settings.ID)
 		}

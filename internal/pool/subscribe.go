@@ -18,14 +18,14 @@ var errMoved = errors.New("the member uses another connection now")
 // call's, a *ServerError if the server refused, or ErrTooMany; it leaves everything as it was.
 func (m *Member) Subscribe(ctx context.Context, server, uri string) error {
 	for {
-		c, err := m.Conn(ctx, server)
+		c, release, err := m.Hold(ctx, server)
 		if err != nil {
 			return err
 		}
-		if _, err := c.up.Peer(ctx); err != nil {
-			return err
+		if _, err = c.up.Peer(ctx); err == nil {
+			err = c.subscribe(ctx, m, uri)
 		}
-		err = c.subscribe(ctx, m, uri)
+		release()
 		if !errors.Is(err, errMoved) {
 			return err
 		}
@@ -34,11 +34,11 @@ func (m *Member) Subscribe(ctx context.Context, server, uri string) error {
 
 // Unsubscribe ends what Subscribe began. The error is ErrUnknownServer or ctx's own.
 func (m *Member) Unsubscribe(ctx context.Context, server, uri string) error {
-	i, err := m.indexOf(server)
+	s, err := m.find(server)
 	if err != nil {
 		return err
 	}
-	c := m.at(i)
+	c := m.at(s)
 	if c == nil {
 		return nil
 	}
