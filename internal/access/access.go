@@ -45,6 +45,9 @@ const (
 // Challenge is what an unauthorized caller is told in the header WWW-Authenticate.
 const Challenge = `Bearer realm="secateur"`
 
+// InvalidChallenge is the same where something was shown that is not good.
+const InvalidChallenge = Challenge + `, error="invalid_token"`
+
 // Header is what an unauthorized caller is told in the header WWW-Authenticate.
 func (v Verdict) Header() string {
 	if v.Challenge == "" {

@@ -12,6 +12,7 @@ type Principal struct {
 	Subject string   // unique with its issuer
 	Tenant  string   // whose originals and records it sees
 	Roles   []string // what rules may ask for
+	Expires int64    // when what was shown is good no longer, in Unix seconds; 0: it has no end of its own
 }
 
 // The issuers of our own.

@@ -44,16 +44,31 @@ func newRedaction(name string, r Rule) (*Redaction, error) {
 // there is nothing to replace; everything else keeps its bytes. A text that is a JSON document itself, as tool results often are,
 // is looked into.
 func Redact(doc []byte, list []*Redaction, where string) []byte {
-	r := redactor{}
-	for _, d := range list {
-		if where == InArguments && d.Arguments || where == InResults && d.Results {
-			r.list = append(r.list, d)
-		}
-	}
+	r := redactor{list: in(list, where)}
 	if len(r.list) == 0 {
 		return doc
 	}
 	return r.document(doc, 0)
+}
+
+// RedactText is Redact for a text.
+func RedactText(text string, list []*Redaction, where string) string {
+	r := redactor{list: in(list, where)}
+	if len(r.list) == 0 {
+		return text
+	}
+	out, _ := r.plain(text, 0)
+	return out
+}
+
+// in are the redactions for a place.
+func in(list []*Redaction, where string) (here []*Redaction) {
+	for _, d := range list {
+		if where == InArguments && d.Arguments || where == InResults && d.Results {
+			here = append(here, d)
+		}
+	}
+	return here
 }
 
 // innerDocuments bounds how often a text within a text is looked into.
@@ -124,7 +139,11 @@ func (r redactor) text(raw []byte, inner int) (string, bool) {
 	if !hasFields && !escaped && !r.matches(raw[1:len(raw)-1]) {
 		return "", false
 	}
-	text := rawjson.Unquote(raw)
+	return r.plain(rawjson.Unquote(raw), inner)
+}
+
+// plain is a text with the replacements made.
+func (r redactor) plain(text string, inner int) (string, bool) {
 	was := text
 	if inner < innerDocuments && isDocument(text) {
 		text = string(r.document([]byte(text), inner+1))

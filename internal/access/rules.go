@@ -216,6 +216,17 @@ func (s *Rules) Sees(p *Principal, door Door, server string) bool {
 	return !s.closed
 }
 
+// About are the redactions that may concern anything of a server for the caller: for what a server says of its own accord, of which it is not
+// known what it is about.
+func (s *Rules) About(p *Principal, door Door, server string) (list []*Redaction) {
+	if s == nil {
+		return nil
+	}
+	var hit found
+	s.caller(&hit, p, door, server)
+	return s.redacts(&hit, len(s.rules))
+}
+
 // AppendMatching appends the position of every rule about a call, in order.
 func (s *Rules) AppendMatching(dst []int, p *Principal, t Target) []int {
 	if s == nil {

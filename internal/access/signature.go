@@ -4,12 +4,16 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"secateur/internal/secret"
 )
+
+// ErrBodyHash is what reading a signed body ends with if it is not the one that was signed: its sender is not known, whatever the headers said.
+var ErrBodyHash = errors.New("the body is not the one that was signed")
 
 // Signed is what an HMAC signature covers.
 type Signed struct {

@@ -162,3 +162,29 @@ func TestFileAudit(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 }
+
+func TestWhatServersSayOnTheWayIsRedacted(t *testing.T) {
+	c := control(t, false, admission.Options{},
+		access.Rule{Server: access.Globs{"s"}, Tool: access.Globs{"x"}, Action: access.ActionRedact, Patterns: []string{"sk-[a-z]+"}},
+		access.Rule{Server: access.Globs{"other"}, Action: access.ActionRedact, Patterns: []string{"."}},
+	)
+	n := rpc.NewNotification("notifications/message", []byte(`{"level":"info","data":"key sk-abc"}`))
+	const want = `{"level":"info","data":"key [redacted]"}`
+	permit, no := c.Ask(t.Context(), nil, "tools/call", access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindTool, Name: "x"})
+	if no != nil {
+		t.Fatal(no)
+	}
+	if got := permit.RedactNotice(&n); string(got.Params) != want {
+		t.Errorf("in a call: %s", got.Params)
+	}
+	if got := c.RedactNotice(nil, access.DoorMCP, "s", &n); string(got.Params) != want {
+		t.Errorf("outside any: %s", got.Params)
+	}
+	if got := c.RedactNotice(nil, access.DoorMCP, "third", &n); got != &n {
+		t.Errorf("of a server without a rule: %s", got.Params)
+	}
+	task, _ := c.AskSeen(t.Context(), nil, "tasks/result", access.Target{Door: access.DoorMCP, Server: "s"})
+	if got := task.RedactResult([]byte(`"sk-abc"`)); string(got) != `"[redacted]"` {
+		t.Errorf("the result of a task: %s", got)
+	}
+}

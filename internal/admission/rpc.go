@@ -117,6 +117,24 @@ func (p Permit) RedactResult(result []byte) []byte {
 	return access.Redact(result, p.Redact, access.InResults)
 }
 
+// RedactNotice replaces what is to be redacted in what a server says to a caller outside any call.
+func (c *Control) RedactNotice(p *access.Principal, door access.Door, server string, m *rpc.Message) *rpc.Message {
+	if c == nil || c.rules == nil {
+		return m
+	}
+	return Permit{Redact: c.rules.About(p, door, server)}.RedactNotice(m)
+}
+
+// RedactNotice replaces what is to be redacted in what a server says on the way to its answer: progress, log messages, questions.
+func (p Permit) RedactNotice(m *rpc.Message) *rpc.Message {
+	redacted := p.RedactResult(m.Params)
+	if len(redacted) == 0 || &redacted[0] == &m.Params[0] {
+		return m
+	}
+	changed := m.WithParams(redacted)
+	return &changed
+}
+
 // ListTarget is a thing that a server lists, by the server's own name or URI. Of a template that is what stands before its first variable.
 func ListTarget(door access.Door, server string, l catalog.List, original string) access.Target {
 	t := access.Target{Door: door, Server: server, Name: original}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
@@ -73,6 +74,7 @@ func (n *clientFeed) Notified(server string, m *rpc.Message) {
 		return
 	}
 	n.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
+	m = n.s.opt.Admission.RedactNotice(n.s.Principal(), access.DoorMCP, server, m)
 	n.tell(n.s.forClient(server, m, n.s.uris.outgoing(server, m)))
 }
 
@@ -91,6 +93,7 @@ func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Mess
 	if !n.s.link.Heard() {
 		return notOffered(req) // over HTTP, nobody listens outside of calls
 	}
+	req = n.s.opt.Admission.RedactNotice(n.s.Principal(), access.DoorMCP, server, req)
 	conn, err := n.c.member.Conn(ctx, server)
 	if err != nil {
 		return notOffered(req)

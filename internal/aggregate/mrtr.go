@@ -86,7 +86,7 @@ func (e *proxiedCall) begin(ctx context.Context) reply {
 	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &parkedCall{
 		digest: e.fingerprint(), cancel: cancel, ctx: life, changed: make(chan struct{}, 1), here: e,
-		capabilities: e.c.capabilities, d: destination{server: e.d.server, renames: e.d.renames, out: e.d.out}, log: e.s.log,
+		capabilities: e.c.capabilities, d: destination{server: e.d.server, renames: e.d.renames, out: e.d.out}, log: e.s.log, permit: e.a.permit,
 	}
 	_, _ = rand.Read(p.id[:])
 	if e.s.link != nil {

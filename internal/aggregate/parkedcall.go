@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"secateur/internal/admission"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
@@ -37,6 +38,7 @@ type parkedCall struct {
 
 	capabilities []byte      // of the client
 	d            destination // for the names in what the server asks
+	permit       admission.Permit
 }
 
 // posed is a question of the server's.
@@ -48,6 +50,7 @@ type posed struct {
 
 // Serve takes what the server sends for the call.
 func (p *parkedCall) Serve(ctx context.Context, m *rpc.Message) []byte {
+	m = p.permit.RedactNotice(m)
 	p.mu.Lock()
 	if m.Kind() != rpc.Request {
 		defer p.mu.Unlock() // so that they stay in order

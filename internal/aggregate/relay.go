@@ -14,6 +14,7 @@ type relay struct {
 
 // Serve passes one message on. To a request it returns the client's answer.
 func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
+	m = r.a.permit.RedactNotice(m)
 	if m.Kind() != rpc.Request {
 		r.notice(m)
 		return nil

@@ -215,7 +215,7 @@ func (a *Authenticator) checkToken(ctx context.Context, text string) (*access.Pr
 func (a *Authenticator) refuse(path string, cause access.Cause) access.Verdict {
 	challenge := access.Challenge
 	if cause != access.CauseMissing {
-		challenge += `, error="invalid_token"`
+		challenge = access.InvalidChallenge
 	}
 	if a.jwt != nil {
 		challenge += `, resource_metadata="` + a.publicURL + MetadataPath + metadataSuffix(path) + `"`

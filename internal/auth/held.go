@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"sync"
+	"time"
 
 	"secateur/internal/access"
 )
@@ -18,12 +19,25 @@ type hold struct {
 	cancel    context.CancelFunc
 }
 
-// Hold gives a context for work on behalf of a principal that ends when its token is revoked. The caller calls release when the work is over.
+// Hold gives a context for work on behalf of a principal that ends when its token is revoked, or what it has shown expires: a JWT, a token,
+// a certificate. The caller calls release when the work is over.
 func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
-	if p == nil || p.Issuer != access.IssuerToken || !a.filed.Load() {
+	revocable := p != nil && p.Issuer == access.IssuerToken && a.filed.Load()
+	if p == nil || !revocable && p.Expires == 0 {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx) // no deadline: its end is nobody's slowness
+	if p.Expires != 0 {
+		expire := time.AfterFunc(time.Until(time.Unix(p.Expires, 0)), cancel)
+		stop := cancel
+		cancel = func() {
+			expire.Stop()
+			stop()
+		}
+	}
+	if !revocable {
+		return ctx, cancel
+	}
 	h := &hold{p, cancel}
 	a.held.mu.Lock()
 	if a.held.open == nil {

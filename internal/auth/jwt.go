@@ -143,6 +143,7 @@ func (v *jwtVerifier) verifyAnew(ctx context.Context, text string, now time.Time
 		}
 		p.Tenant = tenant[0]
 	}
+	p.Expires = expires.Unix()
 	return p, expires, "", nil
 }
 

@@ -175,7 +175,7 @@ func TestJWT(t *testing.T) {
 			if (p != nil) != (c.cause == "") || v.Cause != c.cause {
 				t.Errorf("%s: %+v, %q, want %q", c.rule, p, v.Cause, c.cause)
 			}
-			if p != nil && (p.Issuer != idp.URL || p.Subject != "alice" || p.Tenant != "team-a" || !p.HasRole("qa")) {
+			if p != nil && (p.Issuer != idp.URL || p.Subject != "alice" || p.Tenant != "team-a" || !p.HasRole("qa") || p.Expires <= now.Unix()) {
 				t.Errorf("%s: %+v", c.rule, p)
 			}
 		}

@@ -57,9 +57,6 @@ func (a *Authenticator) checkSignature(r *http.Request, signature string) (*acce
 	return key.principal, ""
 }
 
-// ErrBodyHash is what reading a signed body ends with if it is not the one that was signed.
-var ErrBodyHash = errors.New("the body is not the one that was signed")
-
 // signedBody hashes a body as it is read and withholds its end if the hash is wrong.
 type signedBody struct {
 	io.ReadCloser
@@ -90,7 +87,7 @@ func (b *signedBody) Read(p []byte) (int, error) {
 
 func (b *signedBody) check() error {
 	if [32]byte(b.sum.Sum(nil)) != b.want {
-		return ErrBodyHash
+		return access.ErrBodyHash
 	}
 	return nil
 }

@@ -168,7 +168,9 @@ func (a *Authenticator) checkCertificate(state *tls.ConnectionState) (*access.Pr
 	for _, row := range a.opt.Settings.Certificates {
 		for _, name := range names {
 			if row.SAN.Match(name) {
-				return principal(access.IssuerMTLS, name, row.Tenant, row.Roles), ""
+				p := principal(access.IssuerMTLS, name, row.Tenant, row.Roles)
+				p.Expires = cert.NotAfter.Unix()
+				return p, ""
 			}
 		}
 	}

@@ -38,7 +38,11 @@ func (all tokens) add(t Token, filed bool) {
 	if err != nil {
 		return // a row that no token fits
 	}
-	all[sum] = &holder{principal: principal(access.IssuerToken, t.Name, t.Tenant, t.Roles), expires: t.Expires, filed: filed}
+	p := principal(access.IssuerToken, t.Name, t.Tenant, t.Roles)
+	if !t.Expires.IsZero() {
+		p.Expires = t.Expires.Unix()
+	}
+	all[sum] = &holder{principal: p, expires: t.Expires, filed: filed}
 }
 
 // find looks a token up.

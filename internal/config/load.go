@@ -75,7 +75,6 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	if whole { // of half a file nothing can be said to be missing
 		d.validate(reflect.ValueOf(cfg.Settings), "")
 		d.warnBackend(cfg.Settings)
-		d.warnRedaction(cfg.Settings)
 	}
 
 	d.hideVariables()

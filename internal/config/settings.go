@@ -259,16 +259,3 @@ func (s Settings) validateAccess() error {
 	}
 	return errors.Join(errs...)
 }
-
-// warnRedaction says where a redaction does less than it may seem to.
-func (d *decoder) warnRedaction(s Settings) {
-	for i, r := range s.ACL {
-		aboutChat := len(r.Door) == 0 || r.Door.Match(string(access.DoorChat))
-		aboutModels := len(r.Model) > 0 || len(r.Tool)+len(r.Prompt)+len(r.Resource)+len(r.Route) == 0
-		inResults := len(r.In) == 0 || slices.Contains(r.In, access.InResults)
-		if r.Action == access.ActionRedact && aboutChat && aboutModels && inResults && len(s.Providers) > 0 {
-			d.warn(spot{place: d.locate(fmt.Sprintf("acl[%d].action", i))},
-				"answers of models are not redacted in this version, only what is sent to them; name the other doors, or set in = [\"arguments\"]")
-		}
-	}
-}

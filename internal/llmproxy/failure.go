@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/budget"
 	"secateur/internal/datarate"
 	"secateur/internal/rawjson"
@@ -26,6 +27,8 @@ type failure struct {
 	message string
 	outcome outcome
 	wait    time.Duration // Retry-After; 0: none
+
+	challenge string // WWW-Authenticate; "": none
 }
 
 func (f *failure) Error() string { return f.message }
@@ -58,6 +61,9 @@ func (p *Proxy) refuse(w http.ResponseWriter, to *provider, f *failure) {
 	if f.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.wait.Seconds())))))
 	}
+	if f.challenge != "" {
+		w.Header().Set("WWW-Authenticate", f.challenge)
+	}
 	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout || f.status == http.StatusServiceUnavailable { // there may be more of it that nobody is going to read
 		w.Header().Set("Connection", "close")
 	}
@@ -69,7 +75,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be; a client that went away has no use for an error
+	_, _ = w.Write(body) // a client that went away has no use for an error
 }
 
 func bodyTooLarge(limit int64) *failure {
@@ -88,6 +94,12 @@ func bodyBroken(err error) *failure {
 		return &failure{
 			status: http.StatusRequestTimeout, kind: invalidRequest, code: "request_timeout", outcome: badRequest,
 			message: "The request came too slowly.",
+		}
+	}
+	if errors.Is(err, access.ErrBodyHash) {
+		return &failure{
+			status: http.StatusUnauthorized, kind: "authentication_error", code: "invalid_api_key", outcome: badRequest, challenge: access.InvalidChallenge,
+			message: "The body is not the one that was signed.",
 		}
 	}
 	return &failure{
@@ -168,6 +180,14 @@ func unanswered(to *provider, err error) *failure {
 func isTLS(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ")
+}
+
+// notRedacted answers where a rule redacts what the provider says, and that could not be read whole.
+func notRedacted(to *provider) *failure {
+	return &failure{
+		status: http.StatusBadGateway, kind: upstreamError, code: "upstream_invalid_response", outcome: brokenOff,
+		message: fmt.Sprintf("The answer of the provider %q could not be read whole, and a rule redacts it.", to.name),
+	}
 }
 
 // brokeOff is the last event of a stream that the provider did not finish.

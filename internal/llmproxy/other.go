@@ -44,23 +44,24 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 		p.refuse(w, nil, bad)
 		return
 	}
-	defer permit.Done(int(max(0, r.ContentLength)), 0)
-	p.passOn(w, r, p.fallback, below)
+	passed := int64(0)
+	defer func() { permit.Done(int(max(0, r.ContentLength)), int(passed)) }()
+	passed = p.passOn(w, r, p.fallback, below)
 }
 
-// passOn passes a request to a provider, nil where there is none, at a path below its base.
-func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string) {
+// passOn passes a request to a provider, nil where there is none, at a path below its base. It returns the size of the answer.
+func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string) (passed int64) {
 	began := time.Now()
 	if to == nil {
 		p.refuse(w, nil, noProvider())
-		return
+		return 0
 	}
 	if climbs(r.URL.Path) || below != "" && below[0] != '/' {
 		p.refuse(w, to, &failure{
 			status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
 			message: "There is nothing at this path.",
 		})
-		return
+		return 0
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -82,18 +83,18 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 			p.metrics.request(to, clientGone)
 			panic(http.ErrAbortHandler) // nobody is there to be told
 		}
-		if errors.Is(err, datarate.ErrTooSlow) {
+		if errors.Is(err, datarate.ErrTooSlow) || errors.Is(err, access.ErrBodyHash) {
 			p.refuse(w, to, bodyBroken(err))
-			return
+			return 0
 		}
 		p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", to.name, "err", err)
 		p.refuse(w, to, unanswered(to, err))
-		return
+		return 0
 	}
 	defer res.Body.Close()
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		p.metrics.request(to, p.join(ctx, w, res))
-		return
+		return 0
 	}
 	a := answer{from: to, res: res, patience: p.opt.Patience, giveUp: cancel}
 	ended := a.pass(ctx, w)
@@ -102,6 +103,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	if ended.broken() {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 	}
+	return a.passed
 }
 
 // climbs tells whether a path leads out of where it starts.

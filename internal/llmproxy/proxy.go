@@ -166,7 +166,9 @@ func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *acc
 		p.refuse(w, nil, bad)
 		return
 	}
-	defer permit.Done(len(body.bytes), 0)
+	x := exchange{p: p, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact}
+	size := len(body.bytes)
+	defer func() { permit.Done(size, int(x.passed)) }()
 	if redacted := access.Redact(body.bytes, permit.Redact, access.InArguments); len(redacted) > 0 && &redacted[0] != &body.bytes[0] {
 		body = grab(len(redacted)) // others may hold the client's own
 		body.bytes = append(body.bytes, redacted...)
@@ -176,7 +178,7 @@ func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *acc
 			return
 		}
 	}
-	x := exchange{p: p, to: to, tenant: principal.Owner(), who: principal, asked: modelTarget(modelOf(conv), to), began: began, effect: untouched}
+	x.asked = modelTarget(modelOf(conv), to)
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 

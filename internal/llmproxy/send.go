@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/budget"
 	"secateur/internal/chat"
 )
 
@@ -21,6 +22,8 @@ type exchange struct {
 	began  time.Time
 	effect effect
 	booked *chat.Record // what was written down of it; nil: nothing
+	redact []*access.Redaction
+	passed int64 // bytes of the answer that went to the client
 
 	rewritten
 }
@@ -34,9 +37,13 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	if x.flight != nil {
 		defer x.land(r.Context())
 	}
+	header := x.p.headersFor(x.to.provider, r.Header)
+	if x.redactsAnswer() {
+		header["Accept-Encoding"] = []string{"identity"}
+	}
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
 		Method: http.MethodPost, URL: x.to.provider.url(chatPath, r.URL.RawQuery),
-		Header: x.p.headersFor(x.to.provider, r.Header),
+		Header: header,
 		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
 		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
 	})
@@ -51,6 +58,13 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		return
 	}
 	defer res.Body.Close()
+	if x.redactsAnswer() {
+		if err := x.redactAnswer(res, budget.From(ctx)); err != nil {
+			x.p.opt.Log.WarnContext(ctx, "answer cannot be redacted, so it is not passed on", "provider", x.to.provider.name, "err", err)
+			x.p.refuse(w, x.to.provider, notRedacted(x.to.provider))
+			return
+		}
+	}
 	x.readAhead(res)
 	x.effect.announce(res.Header)
 	a := answer{from: x.to.provider, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
@@ -61,6 +75,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		a.events = &events{}
 	}
 	ended := a.pass(ctx, w)
+	x.passed = a.passed
 	x.settle(ctx, res.StatusCode, ended, a.usage)
 	if ended.broken() && !a.told {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one

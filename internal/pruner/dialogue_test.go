@@ -86,7 +86,7 @@ func indent(t *testing.T, doc []byte) []byte {
 }
 
 // lengthScores is a reranker that likes short documents.
-func lengthScores(_ context.Context, _ string, docs []string) (rerank.Result, error) {
+func lengthScores(_ context.Context, _, _ string, docs []string) (rerank.Result, error) {
 	out := rerank.Result{Status: 200, Latency: 12 * time.Millisecond}
 	for _, d := range docs {
 		out.Scores = append(out.Scores, 1/float64(1+len(d)))

@@ -152,7 +152,7 @@ func TestTheOriginalIsKeptBeforeTheCut(t *testing.T) {
 func TestAFaultInTheEnginePassesTheTextWhole(t *testing.T) {
 	s := newServer(t, func(o *pruner.Options) {
 		o.Backend = string(rerank.DeepInfra)
-		o.Rerank = func(context.Context, string, []string) (rerank.Result, error) { panic("broken") }
+		o.Rerank = func(context.Context, string, string, []string) (rerank.Result, error) { panic("broken") }
 	})
 	text := numbered(50)
 	noOp(t, s, text, pruneText(t, s, asked{text: text, goal: "line", ratio: 0.5, annotate: true}), "internal_error")

@@ -12,7 +12,7 @@ import (
 )
 
 // Rerank scores documents for a query, as [rerank.Client.Score] does.
-type Rerank func(ctx context.Context, query string, docs []string) (rerank.Result, error)
+type Rerank func(ctx context.Context, tenant, query string, docs []string) (rerank.Result, error)
 
 // RerankStats tell what a reranker did for a prune.
 type RerankStats struct {
@@ -56,7 +56,7 @@ func (s *Server) consult(ctx context.Context, req prune.Request, watch *stopwatc
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(limit, s.opt.DeepInfraTimeout))
 	defer cancel()
-	scores, err := s.opt.Rerank(ctx, req.Goal, docs)
+	scores, err := s.opt.Rerank(ctx, s.tenant(ctx), req.Goal, docs)
 	if err != nil {
 		s.opt.Log.WarnContext(ctx, "reranker failed, pruning without it", "backend", s.backend, "docs", len(docs), "err", err)
 		if e, ok := errors.AsType[*rerank.Error](err); ok {

@@ -26,7 +26,7 @@ func withScores(tb testing.TB, backend rerank.Backend, score pruner.Rerank) *pru
 
 // likes is a reranker that prefers documents with a word in them.
 func likes(word string) pruner.Rerank {
-	return func(_ context.Context, _ string, docs []string) (rerank.Result, error) {
+	return func(_ context.Context, _, _ string, docs []string) (rerank.Result, error) {
 		res := rerank.Result{Status: 200, Latency: 7 * time.Millisecond}
 		for _, d := range docs {
 			score := 0.0
@@ -86,9 +86,9 @@ func TestRerankerIsToldOfTheBestOnly(t *testing.T) {
 	var sent int
 	s := newServer(t, func(o *pruner.Options) {
 		o.Backend, o.DeepInfraMaxDocs = "cloud", 4
-		o.Rerank = func(ctx context.Context, q string, docs []string) (rerank.Result, error) {
+		o.Rerank = func(ctx context.Context, _, q string, docs []string) (rerank.Result, error) {
 			sent = len(docs)
-			return likes("chapter9word")(ctx, q, docs)
+			return likes("chapter9word")(ctx, "", q, docs)
 		}
 	})
 	p := pruneText(t, s, asked{text: paragraphs(40), goal: "chapter9word", ratio: 0.5})
@@ -105,8 +105,8 @@ func TestRerankerIsToldOfTheBestOnly(t *testing.T) {
 }
 
 func TestRememberedScores(t *testing.T) {
-	s := withScores(t, rerank.DeepInfra, func(ctx context.Context, q string, docs []string) (rerank.Result, error) {
-		res, err := likes("x")(ctx, q, docs)
+	s := withScores(t, rerank.DeepInfra, func(ctx context.Context, _, q string, docs []string) (rerank.Result, error) {
+		res, err := likes("x")(ctx, "", q, docs)
 		res.Cached = true
 		return res, err
 	})
@@ -134,7 +134,9 @@ func backendFallback(t *testing.T, p pruned, a asked, backend, kind string, stat
 func TestRerankerThatFails(t *testing.T) {
 	a := asked{text: paragraphs(5), goal: "chapter3word", ratio: 0.5, markers: true}
 	fail := func(err error) pruner.Rerank {
-		return func(context.Context, string, []string) (rerank.Result, error) { return rerank.Result{Status: 200}, err }
+		return func(context.Context, string, string, []string) (rerank.Result, error) {
+			return rerank.Result{Status: 200}, err
+		}
 	}
 	for _, c := range []struct {
 		name  string
@@ -142,7 +144,7 @@ func TestRerankerThatFails(t *testing.T) {
 		kind  string
 	}{
 		{"an error of no kind", fail(errors.New("no route")), "http_error"},
-		{"a short list", func(context.Context, string, []string) (rerank.Result, error) {
+		{"a short list", func(context.Context, string, string, []string) (rerank.Result, error) {
 			return rerank.Result{Scores: []float64{1}, Status: 200}, nil
 		}, "parse_error"},
 		{"nobody to ask", nil, "config_error"},
@@ -191,7 +193,7 @@ func TestRerankerThatIsLate(t *testing.T) {
 		var waited time.Duration
 		s := newServer(t, func(o *pruner.Options) {
 			o.Backend, o.Now = string(rerank.DeepInfra), time.Now
-			o.Rerank = func(ctx context.Context, _ string, _ []string) (rerank.Result, error) {
+			o.Rerank = func(ctx context.Context, _, _ string, _ []string) (rerank.Result, error) {
 				began := time.Now()
 				<-ctx.Done()
 				waited = time.Since(began)
@@ -226,7 +228,7 @@ func TestRerankerIsAskedOnlyIfItCanMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := pruneText(t, newServer(t, func(o *pruner.Options) {
 				o.Backend, o.MaxInputChars = string(c.backend), 10_000
-				o.Rerank = func(context.Context, string, []string) (rerank.Result, error) {
+				o.Rerank = func(context.Context, string, string, []string) (rerank.Result, error) {
 					t.Error("it was asked")
 					return rerank.Result{}, errors.New("unasked")
 				}

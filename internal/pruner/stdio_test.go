@@ -74,7 +74,7 @@ type slow struct {
 
 func newSlow() slow { return slow{make(chan struct{}, 100), make(chan struct{})} }
 
-func (s slow) score(ctx context.Context, _ string, docs []string) (rerank.Result, error) {
+func (s slow) score(ctx context.Context, _, _ string, docs []string) (rerank.Result, error) {
 	s.begun <- struct{}{}
 	select {
 	case <-s.let:

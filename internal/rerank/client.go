@@ -103,7 +103,7 @@ func (c *Client) MaxDocs() int { return c.settings.DeepInfraMaxDocs }
 
 // Score asks how well each document answers the query. It waits as long as ctx and the settings' timeout allow. Its
 // errors are *Error.
-func (c *Client) Score(ctx context.Context, query string, docs []string) (Result, error) {
+func (c *Client) Score(ctx context.Context, tenant, query string, docs []string) (Result, error) {
 	if c.broken != nil {
 		return Result{}, c.fail(KindConfig, 0, c.broken)
 	}
@@ -117,7 +117,7 @@ func (c *Client) Score(ctx context.Context, query string, docs []string) (Result
 		return Result{}, c.fail(KindHTTP, 0, err)
 	}
 	query = shorten(query)
-	k := keyOf(query, docs)
+	k := keyOf(tenant, query, docs)
 
 	c.mu.Lock()
 	if scores, ok := c.cache.get(k, time.Now()); ok {
@@ -187,7 +187,7 @@ func (c *Client) fail(kind Kind, status int, cause error) *Error {
 // key stands for a question. Whom it is put to is always the same.
 type key [sha256.Size]byte
 
-func keyOf(query string, docs []string) (k key) {
+func keyOf(tenant, query string, docs []string) (k key) {
 	h := sha256.New()
 	var length [8]byte
 	add := func(s string) {
@@ -195,6 +195,7 @@ func keyOf(query string, docs []string) (k key) {
 		h.Write(length[:])
 		h.Write([]byte(s))
 	}
+	add(tenant)
 	add(query)
 	for _, d := range docs {
 		add(d)

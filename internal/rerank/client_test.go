@@ -71,7 +71,7 @@ func TestAnswerIsRememberedForItsTime(t *testing.T) {
 		c := b.client(t, nil)
 		ask := func(query string, docs ...string) rerank.Result {
 			t.Helper()
-			r, err := c.Score(t.Context(), query, docs)
+			r, err := c.Score(t.Context(), "", query, docs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,6 +96,9 @@ func TestAnswerIsRememberedForItsTime(t *testing.T) {
 				t.Errorf("another question %q is answered from memory", other)
 			}
 		}
+		if r, err := c.Score(t.Context(), "another tenant", "q", []string{"a", "b"}); err != nil || r.Cached {
+			t.Errorf("another tenant's question: %+v, %v; want it asked", r, err)
+		}
 	})
 }
 
@@ -113,7 +116,7 @@ func TestMemoryOfAnswersIsBounded(t *testing.T) {
 			b := &backend{body: `{"scores":[1]}`}
 			client := b.client(t, c.set)
 			for _, q := range []string{"1", "2", "3", "3", "2", "1"} {
-				if _, err := client.Score(t.Context(), q, []string{"a"}); err != nil {
+				if _, err := client.Score(t.Context(), "", q, []string{"a"}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -130,7 +133,7 @@ func TestFailureIsNotRemembered(t *testing.T) {
 		c := b.client(t, nil)
 		wantFailure(t, c, "deepinfra_parse_error", 200)
 		b.body = `{"scores":[1,2]}`
-		if _, err := c.Score(t.Context(), "q", []string{"first document", "second document"}); err != nil {
+		if _, err := c.Score(t.Context(), "", "q", []string{"first document", "second document"}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -147,7 +150,7 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%2)*700*time.Millisecond)
 				defer cancel()
 				time.Sleep(time.Duration(i) * time.Millisecond)
-				r, err := c.Score(ctx, "q", []string{"a", "b"})
+				r, err := c.Score(ctx, "", "q", []string{"a", "b"})
 				if early := i%2 == 0; early != (err != nil) {
 					t.Errorf("caller %d: %+v, %v", i, r, err)
 				}
@@ -166,14 +169,14 @@ func TestQuestionIsTakenBackWhenNobodyWaits(t *testing.T) {
 		c := b.client(t, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := c.Score(ctx, "q", []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Score(ctx, "", "q", []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Score = %v, want the deadline", err)
 		}
 		synctest.Wait()
 		if got := b.cancelled.Load(); got != 1 {
 			t.Errorf("%d questions were taken back, want 1", got)
 		}
-		if _, err := c.Score(ctx, "q", []string{"a"}); err == nil || b.asked.Load() != 1 {
+		if _, err := c.Score(ctx, "", "q", []string{"a"}); err == nil || b.asked.Load() != 1 {
 			t.Errorf("Score after the deadline = %v, asked %d times", err, b.asked.Load())
 		}
 	})
@@ -195,10 +198,10 @@ func TestQuestionThatWasTakenBackIsAskedAgain(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := c.Score(ctx, "q", []string{"a"}); err == nil {
+		if _, err := c.Score(ctx, "", "q", []string{"a"}); err == nil {
 			t.Error("an answer after the deadline")
 		}
-		if _, err := c.Score(t.Context(), "q", []string{"a"}); err != nil || asked.Load() != 2 {
+		if _, err := c.Score(t.Context(), "", "q", []string{"a"}); err != nil || asked.Load() != 2 {
 			t.Errorf("Score = %v, asked %d times, want an answer to the second", err, asked.Load())
 		}
 	})
@@ -225,7 +228,7 @@ func TestAnswerWithoutEnd(t *testing.T) {
 				return &http.Response{StatusCode: status, Request: r, Header: http.Header{}, Body: body}, nil
 			})
 		})
-		if _, err := c.Score(t.Context(), "q", []string{"a"}); err == nil || body.read > 9<<20 {
+		if _, err := c.Score(t.Context(), "", "q", []string{"a"}); err == nil || body.read > 9<<20 {
 			t.Errorf("status %d: Score = %v after reading %d bytes", status, err, body.read)
 		}
 	}
@@ -249,7 +252,7 @@ func TestQuestionsAtTheSameTimeAreBounded(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 100 {
 			wg.Go(func() {
-				if _, err := c.Score(t.Context(), fmt.Sprint(i), []string{"a"}); err != nil {
+				if _, err := c.Score(t.Context(), "", fmt.Sprint(i), []string{"a"}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -294,7 +297,7 @@ func TestSilentBackendIsLeftAlone(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				c.b.takes, c.b.down, c.b.body = 0, false, `{"scores":[1]}`
 				for i := range 3 {
-					if _, err := client.Score(t.Context(), fmt.Sprint(i), []string{"a"}); err != nil {
+					if _, err := client.Score(t.Context(), "", fmt.Sprint(i), []string{"a"}); err != nil {
 						t.Errorf("when it is back: %v", err)
 					}
 				}
@@ -321,7 +324,7 @@ func TestOneCallTriesWhetherTheBackendIsBack(t *testing.T) {
 		var ok atomic.Int32
 		for i := range 10 {
 			wg.Go(func() {
-				if _, err := c.Score(t.Context(), fmt.Sprint(i), []string{"a"}); err == nil {
+				if _, err := c.Score(t.Context(), "", fmt.Sprint(i), []string{"a"}); err == nil {
 					ok.Add(1)
 				}
 			})
@@ -353,14 +356,14 @@ func TestRefusalsAndHastyCallersDoNotCountAsSilence(t *testing.T) {
 		status = 0
 		for range 20 {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-			if _, err := c.Score(ctx, "q", []string{"a"}); err == nil {
+			if _, err := c.Score(ctx, "", "q", []string{"a"}); err == nil {
 				t.Error("an answer in no time")
 			}
 			cancel()
 			synctest.Wait()
 		}
 		status = 200
-		if _, err := c.Score(t.Context(), "q", []string{"a", "b"}); err != nil || asked != 41 {
+		if _, err := c.Score(t.Context(), "", "q", []string{"a", "b"}); err != nil || asked != 41 {
 			t.Errorf("Score = %v, asked %d times, want 41", err, asked)
 		}
 	})
@@ -373,7 +376,7 @@ func TestCloseTakesBackWhatIsUnderWay(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
-				if _, err := c.Score(t.Context(), fmt.Sprint(i), []string{"a"}); err == nil {
+				if _, err := c.Score(t.Context(), "", fmt.Sprint(i), []string{"a"}); err == nil {
 					t.Error("an answer from a backend that gives none")
 				}
 			})
@@ -393,7 +396,7 @@ func TestCloseTakesBackWhatIsUnderWay(t *testing.T) {
 
 func TestNoDocumentsNeedNoAnswer(t *testing.T) {
 	b := &backend{}
-	r, err := b.client(t, nil).Score(t.Context(), "q", nil)
+	r, err := b.client(t, nil).Score(t.Context(), "", "q", nil)
 	if err != nil || len(r.Scores) != 0 || b.asked.Load() != 0 {
 		t.Errorf("Score of nothing = %+v, %v, asked %d times", r, err, b.asked.Load())
 	}

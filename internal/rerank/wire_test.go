@@ -64,7 +64,7 @@ func TestDeepInfraIsAskedAsItsInterfaceSays(t *testing.T) {
 	defer srv.Close()
 	c := newClient(t, "cloud", srv.URL+"/v1/inference/model?x=1", nil)
 	docs := []string{"a <b> & \"c\"", "", "\xff \u2028"}
-	r, err := c.Score(t.Context(), "goal", docs)
+	r, err := c.Score(t.Context(), "", "goal", docs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestNobodyIsThere(t *testing.T) {
 	ln.Close()
 	client := newClient(t, rerank.DeepInfra, address, nil)
 	wantFailure(t, client, "deepinfra_http_error", 0)
-	if _, err := client.Score(t.Context(), "q", []string{"a"}); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := client.Score(t.Context(), "", "q", []string{"a"}); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("Score = %v, want an error without what is in the address", err)
 	}
 }
@@ -172,7 +172,7 @@ func TestTheShorterPatienceCounts(t *testing.T) {
 		client := newClient(t, rerank.DeepInfra, srv.URL, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		_, err := client.Score(ctx, "q", []string{"a", "b"})
+		_, err := client.Score(ctx, "", "q", []string{"a", "b"})
 		if e, ok := errors.AsType[*rerank.Error](err); !ok || e.Warning() != "deepinfra_http_error" ||
 			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Score = %v, want deepinfra_http_error for the deadline", err)
@@ -232,7 +232,7 @@ func TestKeyMayBeWrittenWithSpaceAround(t *testing.T) {
 	client := newClient(t, rerank.DeepInfra, srv.URL, func(o *rerank.Options) {
 		o.DeepInfraAPIKey, o.RerankAPIKey = secret.New(canary+"\n"), secret.New(canary+"\n")
 	})
-	if _, err := client.Score(t.Context(), "q", []string{"a", "b"}); err != nil {
+	if _, err := client.Score(t.Context(), "", "q", []string{"a", "b"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -274,7 +274,7 @@ func TestRerankAnswers(t *testing.T) {
 				wantFailure(t, client, c.warning, 200)
 				return
 			}
-			r, err := client.Score(t.Context(), "q", []string{"a", "b"})
+			r, err := client.Score(t.Context(), "", "q", []string{"a", "b"})
 			if want := []float64{0.5, 0.25}; err != nil || !slices.Equal(r.Scores, want) {
 				t.Errorf("Score = %v, %v, want %v", r.Scores, err, want)
 			}
@@ -308,7 +308,7 @@ func TestRerankIsAsked(t *testing.T) {
 		client := newClient(t, rerank.Rerank, srv.URL+c.path, func(o *rerank.Options) {
 			o.RerankModel, o.RerankAPIKey = c.model, secret.New(c.key)
 		})
-		if _, err := client.Score(t.Context(), "q", []string{"a", "b"}); err != nil {
+		if _, err := client.Score(t.Context(), "", "q", []string{"a", "b"}); err != nil {
 			t.Errorf("%s: %v", c.rule, err)
 		}
 		srv.Close()
@@ -331,7 +331,7 @@ func TestServerThatWantsTexts(t *testing.T) {
 	defer srv.Close()
 	client := newClient(t, rerank.Rerank, srv.URL, nil)
 	for _, query := range []string{"q", "r"} {
-		r, err := client.Score(t.Context(), query, []string{"a", "b"})
+		r, err := client.Score(t.Context(), "", query, []string{"a", "b"})
 		if err != nil || !slices.Equal(r.Scores, []float64{0.1, 0.9}) {
 			t.Errorf("Score = %v, %v", r.Scores, err)
 		}
@@ -361,7 +361,7 @@ func TestLongQueryIsCutBetweenCharacters(t *testing.T) {
 	}))
 	defer srv.Close()
 	client := newClient(t, rerank.Rerank, srv.URL, nil)
-	if _, err := client.Score(t.Context(), "x"+strings.Repeat("é", 1<<20), []string{"a"}); err != nil {
+	if _, err := client.Score(t.Context(), "", "x"+strings.Repeat("é", 1<<20), []string{"a"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -375,7 +375,7 @@ func FuzzAnswer(f *testing.F) {
 			client := newClient(t, backend, "http://127.0.0.1:1", func(o *rerank.Options) {
 				o.Transport = roundTrip(func(r *http.Request) (*http.Response, error) { return respond(r, 200, string(body)), nil })
 			})
-			r, err := client.Score(t.Context(), "q", []string{"a", "b"})
+			r, err := client.Score(t.Context(), "", "q", []string{"a", "b"})
 			if (err == nil) != (len(r.Scores) == 2) {
 				t.Errorf("Score = %v, %v", r.Scores, err)
 			}
@@ -386,7 +386,7 @@ func FuzzAnswer(f *testing.F) {
 // wantFailure asks for two scores and expects none, and the key nowhere.
 func wantFailure(t *testing.T, c *rerank.Client, warning string, status int) {
 	t.Helper()
-	r, err := c.Score(t.Context(), "q", []string{"first document", "second document"})
+	r, err := c.Score(t.Context(), "", "q", []string{"first document", "second document"})
 	e, ok := errors.AsType[*rerank.Error](err)
 	if !ok || e.Warning() != warning || e.Status != status || r.Scores != nil {
 		t.Fatalf("Score = %v, %v, want %s with status %d", r.Scores, err, warning, status)

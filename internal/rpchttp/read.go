@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"secateur/internal/access"
 	"secateur/internal/budget"
 	"secateur/internal/buffer"
 	"secateur/internal/datarate"
@@ -33,6 +34,10 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure
 	case errors.Is(err, budget.ErrFull):
 		w.Header().Set("Connection", "close")
 		return Buffer{}, Overloaded()
+	case errors.Is(err, access.ErrBodyHash):
+		f := Unauthorized(err.Error(), access.CauseInvalid)
+		f.header = http.Header{"Www-Authenticate": {access.InvalidChallenge}}
+		return Buffer{}, f
 	}
 	return Buffer{}, InvalidRequest(http.StatusBadRequest, "the request ended before it was whole")
 }
