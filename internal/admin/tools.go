@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/access"
+)
+
+// Tool is one that a server lists.
+type Tool struct {
+	Name   string `json:"name"` // server::tool
+	Server string `json:"server"`
+	Tool   string `json:"tool"`   // as the server calls it
+	Tokens int    `json:"tokens"` // of its definition, estimated
+	Pin    string `json:"pin"`    // state of its pinned definition; "": definitions are not pinned
+}
+
+func (a *API) tools() Operation {
+	return Operation{
+		ID: "listTools", Method: http.MethodGet, Path: "/tools", Summary: "The tools of all servers, with what their definitions cost", answer: Tool{}, isList: true,
+		query: []parameter{{name: "server", about: "only those of this server", is: "string"}},
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			all := a.opt.Tools()
+			if id := r.URL.Query().Get("server"); id != "" {
+				if a.opt.Servers != nil {
+					if _, err := a.find(id); err != nil {
+						return nil, err
+					}
+				}
+				all = keep(all, func(t Tool) bool { return t.Server == id })
+			}
+			return page(r, all, func(t Tool) string { return t.Name })
+		},
+	}
+}
+
+// keep is the items of a list that pass.
+func keep[T any](all []T, pass func(T) bool) (some []T) {
+	for _, item := range all {
+		if pass(item) {
+			some = append(some, item)
+		}
+	}
+	return some
+}
+
+// CallRequest names a tool and what it gets.
+type CallRequest struct {
+	Tool      string         `json:"tool"`               // server::tool
+	Arguments jsontext.Value `json:"arguments,omitzero"` // an object; left out: {}
+}
+
+// Called is how a tool call went: a result, or an error.
+type Called struct {
+	Result    jsontext.Value `json:"result,omitzero"` // as the server gave it, uncut
+	Error     jsontext.Value `json:"error,omitzero"`  // a JSON-RPC error
+	RequestID string         `json:"request_id"`
+	MS        float64        `json:"ms"`
+}
+
+func (a *API) call() Operation {
+	return Operation{
+		ID: "callTool", Method: http.MethodPost, Path: "/call", Summary: "Call a tool; its result is not cut", body: CallRequest{}, answer: Called{},
+		do: func(r *http.Request, p *access.Principal) (any, error) {
+			req, err := readBody[CallRequest](r)
+			if err != nil {
+				return nil, err
+			}
+			if len(req.Arguments) == 0 {
+				req.Arguments = jsontext.Value("{}")
+			}
+			if req.Tool == "" || req.Arguments.Kind() != '{' {
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "a call is {\"tool\": \"server::tool\", \"arguments\": {…}}", "")
+			}
+			return a.opt.Call(r.Context(), p, req.Tool, req.Arguments)
+		},
+	}
+}
