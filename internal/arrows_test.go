@@ -18,7 +18,7 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"events", "history", "pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat",
+		"events", "history", "pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
-	"admin":    {},
+	"admin":    {"access", "prune"},
 
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},

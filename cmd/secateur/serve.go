@@ -32,7 +32,7 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 			}
 			hello := greeting{cfg: cfg}
 			a, err := app.New(app.Options{
-				Config: cfg, Version: version, Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
+				Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
 				Listening: func(addr net.Addr) {
 					hello.addr = addr.String()
 					fmt.Fprint(w.out, hello.first())

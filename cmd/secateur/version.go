@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -25,6 +26,9 @@ func newVersion(w world) *cobra.Command {
 func versionLine() string {
 	return fmt.Sprintf("secateur %s%s (%s, %s/%s)", version, commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
+
+// shortCommit is the commit that this binary was built from; "": Go has recorded none.
+func shortCommit() string { return strings.TrimPrefix(commit(), "+") }
 
 func commit() string {
 	info, ok := debug.ReadBuildInfo()

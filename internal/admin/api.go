@@ -20,7 +20,7 @@ type Options struct {
 	Restart func(ctx context.Context, id string) error // waits until the server is ready or has failed
 	Refresh func(ctx context.Context, id string) error // waits until its lists have been fetched again
 
-	Tools    func() []Tool
+	Tools    func(p *access.Principal) []Tool // that the caller may have
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
 	Limits   func() []LimitUsage

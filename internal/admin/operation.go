@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"secateur/internal/access"
 )
@@ -84,7 +83,7 @@ func (o Operation) write(w http.ResponseWriter, r *http.Request, answer any) err
 		w.WriteHeader(status)
 		return nil
 	}
-	body, err := json.Marshal(answer, jsontext.WithIndent("  "), json.Deterministic(true))
+	body, err := json.Marshal(answer, json.Deterministic(true))
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ func (a *API) tools() Operation {
 	return Operation{
 		ID: "listTools", Method: http.MethodGet, Path: "/tools", Summary: "The tools of all servers, with what their definitions cost", answer: Tool{}, isList: true,
 		query: []parameter{{name: "server", about: "only those of this server", is: "string"}},
-		do: func(r *http.Request, _ *access.Principal) (any, error) {
-			all := a.opt.Tools()
+		do: func(r *http.Request, p *access.Principal) (any, error) {
+			all := a.opt.Tools(p)
 			if id := r.URL.Query().Get("server"); id != "" {
 				if a.opt.Servers != nil {
 					if _, err := a.find(id); err != nil {

@@ -204,6 +204,14 @@ func (c *Control) Missed(ctx context.Context, p *access.Principal) *Refusal {
 	return nil
 }
 
+// Usage lists the buckets of all limits that are in use.
+func (c *Control) Usage() []ratelimit.Usage {
+	if c == nil {
+		return nil
+	}
+	return append(c.general.Usage(), c.specific.Usage()...)
+}
+
 // HasBudgets reports whether some limit wants to know what models cost.
 func (c *Control) HasBudgets() bool { return c != nil && c.budgets }
 

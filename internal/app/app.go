@@ -31,6 +31,7 @@ import (
 type Options struct {
 	Config  *config.Config
 	Version string
+	Commit  string       // that the program was built from; "": not recorded
 	Log     *slog.Logger // nil discards
 	Environ []string     // what children may inherit of; the minimal base is taken from it
 	Home    string       // what ~ stands for in store.url
@@ -72,6 +73,8 @@ type App struct {
 	admission *admission.Control // one for all doors
 	closers   []io.Closer        // closed when all else is done
 	draining  atomic.Bool
+	started   time.Time
+	addr      atomic.Pointer[string] // that is listened on; nil: none yet
 
 	certificates *auth.Certificates // nil: no TLS
 }
@@ -101,7 +104,7 @@ func newApp(opt Options) *App {
 	}
 	cfg := opt.Config.Settings
 	return &App{
-		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), servers: &servers{},
+		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), servers: &servers{}, started: time.Now(),
 	}
 }
 
@@ -173,6 +176,8 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.close())
 	}
+	addr := ln.Addr().String()
+	a.addr.Store(&addr)
 	doors, err := a.routes()
 	if err != nil {
 		return errors.Join(err, ln.Close(), a.close())

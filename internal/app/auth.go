@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -86,22 +85,6 @@ func (a *App) checkListen(addr string) error {
 	return nil
 }
 
-// whoami tells callers who they are taken for.
-func whoami(w http.ResponseWriter, _ *http.Request, p *access.Principal) {
-	roles := p.Roles
-	if roles == nil {
-		roles = []string{}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(struct { // a client that went away has no use for an error
-		Issuer  string   `json:"issuer"`
-		Subject string   `json:"subject"`
-		Tenant  string   `json:"tenant"`
-		Roles   []string `json:"roles"`
-	}{p.Issuer, p.Subject, p.Tenant, roles})
-}
-
 // serveOn answers HTTP on a listener, over TLS where that is configured.
 func (a *App) serveOn(web *http.Server, ln net.Listener) error {
 	err := error(nil)
@@ -115,26 +98,4 @@ func (a *App) serveOn(web *http.Server, ln net.Listener) error {
 		return nil
 	}
 	return err
-}
-
-// explain answers GET /api/v1/access/explain: which rule decides about a principal and a target, and why the others do not.
-func (a *App) explain(w http.ResponseWriter, r *http.Request, _ *access.Principal) {
-	q := r.URL.Query()
-	p, err := a.auth.Named(q.Get("principal"))
-	t, ok := access.ParseTarget(q.Get("target"))
-	if err == nil && !ok {
-		err = errors.New("a target is server::tool, prompt:…, resource:…, model:… or route:…")
-	}
-	if err != nil {
-		writeProblem(w, problem{Type: "about:blank", Title: "Bad Request", Status: http.StatusBadRequest, Detail: err.Error(), Code: "invalid_request"})
-		return
-	}
-	if door := q.Get("door"); door != "" {
-		t.Door = access.Door(door)
-	}
-	out := a.admission.Rules().Explain(p, t)
-	out.Principal = q.Get("principal")
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(out) // a client that went away has no use for an error
 }

@@ -2,13 +2,13 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"strings"
 
 	"secateur/internal/access"
+	"secateur/internal/admin"
 	"secateur/internal/admission"
 	"secateur/internal/auth"
 	"secateur/internal/budget"
@@ -145,7 +145,7 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 func (g guard) role(d door, roles ...string) http.Handler {
 	return g.shut(plainRefusal, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 		if !g.admission.Lists(p, access.Target{Door: access.DoorAdmin, Kind: access.KindRoute, Name: r.URL.Path}) {
-			http.NotFound(w, r)
+			admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, "there is no such endpoint", "").Write(w) // as if it were not there
 			return
 		}
 		if !p.HasRole(roles...) {
@@ -192,32 +192,5 @@ func effective(r *http.Request) access.Request {
 	return req
 }
 
-// plainRefusal is the answer of a route that is no JSON-RPC door (RFC 9457).
-func plainRefusal(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
-	p := problem{Type: "about:blank", Title: "Forbidden", Status: http.StatusForbidden, Detail: v.Reason, Code: "forbidden"}
-	switch v.Kind {
-	case access.Overloaded:
-		w.Header().Set("Retry-After", "2")
-		p.Title, p.Status, p.Code = "Service Unavailable", http.StatusServiceUnavailable, "overloaded"
-	case access.Unauthorized:
-		w.Header().Set("WWW-Authenticate", v.Header())
-		p.Title, p.Status, p.Code, p.Reason = "Unauthorized", http.StatusUnauthorized, "unauthorized", string(v.Cause)
-	}
-	writeProblem(w, p)
-}
-
-func writeProblem(w http.ResponseWriter, p problem) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // a client that went away has no use for an error
-}
-
-// problem is a refusal as application/problem+json.
-type problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-	Code   string `json:"code"`
-	Reason string `json:"reason,omitempty"`
-}
+// plainRefusal is the answer of a route that is no JSON-RPC door.
+func plainRefusal(w http.ResponseWriter, _ *http.Request, v access.Verdict) { admin.Refuse(w, v) }

@@ -98,7 +98,7 @@ func pathOf(pattern string) string {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
 	}
-	return strings.NewReplacer("{server}", "pruner", "{$}", "").Replace(pattern)
+	return strings.NewReplacer("{server}", "pruner", "{id}", "pruner", "{$}", "").Replace(pattern)
 }
 
 // decision is in, or how a caller is turned away by access control.

@@ -44,18 +44,21 @@ func (a *App) routes() (*doors, error) {
 	mux.Handle("GET /healthz", g.open(health.Alive))
 	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.isAdmin(r)) }))
 	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(a.registry)), access.RoleAdmin, access.RoleMetrics))
-	mux.Handle("GET /api/v1/access/explain", g.role(a.explain, access.RoleAdmin))
-	mux.Handle("GET /api/v1/whoami", g.shut(plainRefusal, whoami))
 	mux.Handle("GET "+auth.MetadataPath, g.open(a.auth.ServeMetadata))
 	mux.Handle("GET "+auth.MetadataPath+"/", g.open(a.auth.ServeMetadata))
 	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gate.Serve))
 	d := &doors{mux: mux, aggregate: aggregate, mcp: a.hangAggregate(mux, g, aggregate)}
+	control, err := a.newControl(d.mcp.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	hangControl(mux, g, control)
 	hangChat(mux, g, chat)
 	if a.servers.pruner != nil {
 		hangPruner(mux, g, a.servers.pruner)
 	}
 	mux.Handle("/", g.open(notFound("POST /mcp, POST /mcp/{server}, POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, "+
-		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz and GET /metrics")))
+		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz, GET /metrics and GET /api/v1/openapi.json")))
 	return d, nil
 }
 

@@ -93,10 +93,7 @@ func (a *App) serverStates() (all []admin.ServerState) {
 	for _, st := range a.servers.Status() {
 		state := admin.ServerState{
 			ID: st.ID, State: string(st.State), Restarts: st.Restarts, Error: presentError(st.Status),
-			Tools: st.Tools, Resources: st.Resources, Templates: st.Templates, Prompts: st.Prompts,
-		}
-		for _, p := range st.Problems {
-			state.Problems = append(state.Problems, fmt.Sprintf("%s %q: %s", p.List, p.Item, p.Reason))
+			Tools: st.Tools, Resources: st.Resources, Templates: st.Templates, Prompts: st.Prompts, Problems: problemsOf(st),
 		}
 		all = append(all, state)
 	}

@@ -39,6 +39,19 @@ var computed = map[string][]string{
 	`path`:                             {"/mcp", "/mcp/", "/mcp/{server}", "/mcp/{server}/"},
 	`"GET " + auth.MetadataPath`:       {"GET /.well-known/oauth-protected-resource"},
 	`"GET " + auth.MetadataPath + "/"`: {"GET /.well-known/oauth-protected-resource/"},
+	`o.Pattern()`:                      controlPatterns(),
+	`admin.Base + "/"`:                 {"GET /api/v1/nothing"},
+}
+
+func controlPatterns() (all []string) {
+	api, err := (&App{}).newControl(nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, o := range api.Operations() {
+		all = append(all, o.Pattern())
+	}
+	return all
 }
 
 // strangersMay is what is open to those who are not known.

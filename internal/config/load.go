@@ -2,6 +2,8 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -19,6 +21,7 @@ const MaxBytes = 4 << 20
 type Config struct {
 	Settings
 	Path     string    // of the file; "": the built-in default
+	SHA256   string    // of the file's content, in hex
 	Warnings []Problem // to be shown; nothing is wrong enough to stop
 
 	given map[string]bool // the paths that stand in the file
@@ -41,7 +44,7 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	if opt.Lookup == nil {
 		opt.Lookup = func(string) (string, bool) { return "", false }
 	}
-	cfg := &Config{Settings: defaults(), Path: path}
+	cfg := &Config{Settings: defaults(), Path: path, SHA256: sumOf(data)}
 	data, refused := readable(data)
 	if refused != nil {
 		return cfg, problems(path, data, []finding{*refused})
@@ -82,6 +85,11 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	mistakes, warnings := partition(d.found, isMistake)
 	cfg.Warnings = problems(path, data, warnings)
 	return cfg, problems(path, data, mistakes)
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 func newDecoder(opt Options, json bool, found []finding) *decoder {

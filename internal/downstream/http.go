@@ -181,6 +181,9 @@ func (h *HTTP) cancelLone(all bool) {
 	}
 }
 
+// Sessions is how many are open.
+func (h *HTTP) Sessions() int { return h.sessions.count() }
+
 // Close ends all sessions and streams. What only listens ends at once, and so does every session that has no request
 // running; those that run have until ctx is done, then they are cancelled. It returns when everything has ended, or
 // shortly after ctx is done.

@@ -1,0 +1,259 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/admin"
+	"secateur/internal/catalog"
+	"secateur/internal/originals"
+	"secateur/internal/pool"
+	"secateur/internal/rawjson"
+	"secateur/internal/tokens"
+	"secateur/internal/upstream"
+)
+
+// newControl builds the control plane. Sessions counts those of MCP clients.
+func (a *App) newControl(sessions func() int) (*admin.API, error) {
+	return admin.New(admin.Options{
+		Status:   func() admin.Status { return a.status(sessions()) },
+		Servers:  a.controlServers,
+		Stderr:   a.serverStderr,
+		Restart:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Restart) },
+		Refresh:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Refresh) },
+		Tools:    a.controlTools,
+		Call:     a.callTool,
+		Original: a.original,
+		Limits:   a.limitUsage,
+		Explain:  a.explain,
+	})
+}
+
+// hangControl hangs the control plane's routes.
+func hangControl(mux *router, g interface {
+	control(anyRole bool, d door) http.Handler
+}, api *admin.API) {
+	for _, o := range api.Operations() {
+		mux.Handle(o.Pattern(), g.control(o.AnyRole, o.Serve))
+	}
+	mux.Handle(admin.Base+"/", g.control(true, api.NotFound))
+}
+
+// control lets those into the control plane who have the role admin. Where no credential is asked, pages of another origin are turned away,
+// also those that may call the other doors.
+func (g guard) control(anyRole bool, d door) http.Handler {
+	hang := func(g guard) http.Handler {
+		if anyRole {
+			return g.shut(plainRefusal, d)
+		}
+		return g.role(d, access.RoleAdmin)
+	}
+	own := g
+	own.policy.Origins = nil
+	asked, unasked := hang(g), hang(own)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if g.auth.Asks() {
+			asked.ServeHTTP(w, r)
+			return
+		}
+		unasked.ServeHTTP(w, r)
+	})
+}
+
+// status is how the program fares.
+func (a *App) status(sessions int) admin.Status {
+	s := admin.Status{
+		Version: a.opt.Version, Commit: a.opt.Commit, Mode: "serve", PID: os.Getpid(), StartedAt: a.started, Uptime: age(a.started), Listen: a.listening(),
+		Config:  admin.ConfigState{Path: a.opt.Config.Path, SHA256: a.opt.Config.SHA256, LoadedAt: a.started, RestartNeeded: []string{}},
+		Doors:   a.openDoors(),
+		Servers: map[string]int{}, Sessions: sessions,
+	}
+	if a.opt.Lazy {
+		s.Mode = "stdio"
+	}
+	for _, st := range a.servers.Status() {
+		s.Servers[string(st.State)]++
+		s.InFlight += st.InFlight
+	}
+	kept := a.store.Stats()
+	s.Store = admin.StoreUse{URL: withoutPassword(a.cfg.Store.URL), Originals: kept.Count, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes}
+	return s
+}
+
+// openDoors are the doors that a client may use now.
+func (a *App) openDoors() []string {
+	doors := []string{string(access.DoorMCP)}
+	if !a.opt.Lazy {
+		doors = append(doors, string(access.DoorGateway))
+		if len(a.cfg.Providers) > 0 {
+			doors = append(doors, string(access.DoorChat))
+		}
+	}
+	if a.servers.pruner != nil {
+		doors = append(doors, string(access.DoorPruner))
+	}
+	return append(doors, string(access.DoorAdmin))
+}
+
+// listening is the address that is listened on; "": none yet, or none ever.
+func (a *App) listening() string {
+	if addr := a.addr.Load(); addr != nil {
+		return *addr
+	}
+	return ""
+}
+
+// withoutPassword is an address for people to see.
+func withoutPassword(address string) string {
+	if u, err := url.Parse(address); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return address
+}
+
+// age is how many seconds ago something was, to the millisecond; 0 for what never was.
+func age(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return time.Since(t).Round(time.Millisecond).Seconds()
+}
+
+// controlServers are all servers as the control plane shows them.
+func (a *App) controlServers() (all []admin.Server) {
+	for _, st := range a.servers.Status() {
+		all = append(all, a.controlServer(st))
+	}
+	return all
+}
+
+func (a *App) controlServer(st pool.Status) admin.Server {
+	s := admin.Server{
+		ID: st.ID, State: string(st.State), Era: string(st.Era), Protocol: st.Protocol, Uptime: age(st.Up), Restarts: st.Restarts,
+		LastError: st.LastError, InFlight: st.InFlight, Tools: st.Tools, Resources: st.Resources, Prompts: st.Prompts, Problems: problemsOf(st),
+	}
+	if st.PID > 0 {
+		s.PID = &st.PID
+	}
+	if d, ok := a.servers.Details(st.ID); ok {
+		s.Transport = transportOf(d.Settings)
+		for _, items := range [][][]byte{d.Lists.Tools, d.Lists.Resources, d.Lists.Templates, d.Lists.Prompts} {
+			for _, item := range items {
+				s.Tokens += definitionTokens(item)
+			}
+		}
+	}
+	return s
+}
+
+func transportOf(s upstream.Settings) string {
+	switch {
+	case s.Builtin != "":
+		return "builtin"
+	case s.URL == "":
+		return "stdio"
+	case s.Transport == "":
+		return upstream.TransportHTTP
+	default:
+		return s.Transport
+	}
+}
+
+func problemsOf(st pool.Status) []string {
+	all := []string{}
+	for _, p := range st.Problems {
+		all = append(all, fmt.Sprintf("%s %q: %s", p.List, p.Item, p.Reason))
+	}
+	return all
+}
+
+func (a *App) serverStderr(id string, lines int) []string {
+	d, ok := a.servers.Details(id)
+	if !ok {
+		return nil
+	}
+	return d.Stderr(lines)
+}
+
+// actOn does something to a server; what keeps it from being done becomes a refusal.
+func (a *App) actOn(ctx context.Context, id string, act func(context.Context, string) error) error {
+	err := act(ctx, id)
+	switch {
+	case errors.Is(err, pool.ErrUnknownServer):
+		return admin.NewProblem(http.StatusNotFound, admin.CodeUnknownServer, err.Error(), "")
+	case errors.Is(err, pool.ErrOver):
+		return admin.NewProblem(http.StatusServiceUnavailable, "upstream_unavailable", "the program is stopping", "")
+	}
+	return err
+}
+
+// controlTools are the tools that a caller may have, by the names of the contract.
+func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
+	for _, st := range a.servers.Status() {
+		d, _ := a.servers.Details(st.ID)
+		for _, raw := range d.Lists.Tools {
+			tool := rawjson.GetText(raw, "name")
+			if !a.admission.Lists(p, access.Target{Door: access.DoorAdmin, Server: st.ID, Kind: access.KindTool, Name: tool}) {
+				continue
+			}
+			all = append(all, admin.Tool{Name: st.ID + catalog.ContractSeparator + tool, Server: st.ID, Tool: tool, Tokens: definitionTokens(raw)})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y admin.Tool) int { return strings.Compare(x.Name, y.Name) })
+	return all
+}
+
+// original is a text that was cut, for its owner.
+func (a *App) original(ctx context.Context, p *access.Principal, id string) (string, error) {
+	text, err := a.store.Get(ctx, p.Owner(), id)
+	switch {
+	case errors.Is(err, originals.ErrNotFound):
+		if over := a.admission.Missed(ctx, p); over != nil {
+			return "", admin.NewProblem(http.StatusTooManyRequests, admin.CodeRateLimited, "Rate limit exceeded", "too many ids that are not there; try again in a minute")
+		}
+		return "", admin.NewProblem(http.StatusNotFound, admin.CodePruneIDNotFound, err.Error(), "originals are kept for store.ttl_s seconds after they were last used")
+	case err != nil:
+		return "", admin.NewProblem(http.StatusServiceUnavailable, admin.CodeUnavailable, err.Error(), "try again")
+	}
+	return text, nil
+}
+
+func (a *App) limitUsage() []admin.LimitUsage {
+	all := []admin.LimitUsage{}
+	for _, u := range a.admission.Usage() {
+		all = append(all, admin.LimitUsage{
+			Limit: u.Limit, Key: strings.Join(u.Key, " "), Remaining: max(0, u.Remaining), Reset: u.Reset.Round(time.Millisecond).Seconds(), InFlight: u.InFlight, Queued: u.Queued,
+		})
+	}
+	slices.SortFunc(all, func(x, y admin.LimitUsage) int { return strings.Compare(x.Limit+"\x00"+x.Key, y.Limit+"\x00"+y.Key) })
+	return all
+}
+
+// explain says which rule decides about a principal and a target, and why the others do not.
+func (a *App) explain(principal, target, door string) (access.Explanation, error) {
+	p, err := a.auth.Named(principal)
+	t, ok := access.ParseTarget(target)
+	if err == nil && !ok {
+		err = errors.New("a target is server::tool, prompt:…, resource:…, model:… or route:…")
+	}
+	if err != nil {
+		return access.Explanation{}, admin.NewProblem(http.StatusBadRequest, admin.CodeInvalidRequest, err.Error(), "")
+	}
+	if door != "" {
+		t.Door = access.Door(door)
+	}
+	out := a.admission.Rules().Explain(p, t)
+	out.Principal = principal
+	return out, nil
+}
+
+// definitionTokens is about how many tokens a definition takes in a prompt.
+func definitionTokens(raw []byte) int { return tokens.Estimate(string(raw), tokens.JSON) }

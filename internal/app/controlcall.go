@@ -1,0 +1,148 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/access"
+	"secateur/internal/admin"
+	"secateur/internal/admission"
+	"secateur/internal/catalog"
+	"secateur/internal/era"
+	"secateur/internal/pool"
+	"secateur/internal/rawjson"
+	"secateur/internal/rpc"
+	"secateur/internal/suggest"
+	"secateur/internal/upstream"
+)
+
+// callTool calls a tool for the control plane: under the rules and limits of the door admin, and uncut.
+func (a *App) callTool(ctx context.Context, p *access.Principal, name string, arguments jsontext.Value) (admin.Called, error) {
+	began := time.Now()
+	out := admin.Called{RequestID: strings.ToLower(rand.Text())}
+	result, failed, err := a.callOne(ctx, p, name, arguments)
+	if err != nil {
+		return out, err
+	}
+	out.Result, out.Error = result, failed
+	out.MS = float64(time.Since(began).Microseconds()) / 1000
+	return out, nil
+}
+
+// callOne is the tool's result or a JSON-RPC error, both raw. The error is a *admin.Problem, or ctx's own.
+func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arguments []byte) (result, failed []byte, err error) {
+	member := a.servers.Join(pool.Client{Era: era.Legacy}, nil)
+	defer member.Leave()
+	server, tool, ok := a.resolveTool(ctx, member, name)
+	if !ok {
+		return nil, a.unknownTool(p, name).Append(nil), nil
+	}
+	params := rawjson.AppendQuoted([]byte(`{"name":`), tool)
+	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
+	target := access.Target{Door: access.DoorAdmin, Server: server, Kind: access.KindTool, Name: tool}
+	permit, refused := a.admission.Ask(ctx, p, "tools/call", target)
+	if refused != nil {
+		return nil, nil, asProblem(refused)
+	}
+	written := 0
+	defer func() { permit.Done(len(params), written) }()
+	conn, err := member.Conn(ctx, server)
+	if err != nil {
+		return nil, a.callFailed(server, err), ctx.Err()
+	}
+	params = permit.RedactParams(params)
+	req := rpc.NewRequest(rpc.StringID("control"), "tools/call", params)
+	reply, err := conn.Call(ctx, &req, upstream.CallOptions{Header: a.paramHeaders(conn, tool, params)})
+	if err != nil {
+		return nil, a.callFailed(server, err), ctx.Err()
+	}
+	defer reply.Release()
+	if reply.Error != nil {
+		failed = bytes.Clone(permit.RedactResult(reply.Error))
+	} else {
+		result = bytes.Clone(permit.RedactResult(reply.Result))
+	}
+	written = len(result) + len(failed)
+	return result, failed, nil
+}
+
+// resolveTool finds whose tool a name is: by the form of the contract, without waiting for anyone, or by any form that the doors accept.
+// One that its server does not list is none.
+func (a *App) resolveTool(ctx context.Context, m *pool.Member, name string) (server, tool string, ok bool) {
+	server, tool, ok = strings.Cut(name, catalog.ContractSeparator)
+	if ok && a.lists(server, tool) {
+		return server, tool, true
+	}
+	all, _ := m.Catalog(ctx)
+	server, tool, ok = all.For("").ResolveTool(name)
+	return server, tool, ok && a.lists(server, tool)
+}
+
+// lists reports whether a server has a tool, as far as it is known what it lists.
+func (a *App) lists(server, tool string) bool {
+	d, known := a.servers.Details(server)
+	return known && !d.Settings.Disabled && (len(d.Lists.Tools) == 0 || definitionOf(d.Lists, tool) != nil)
+}
+
+// definitionOf is a tool as its server lists it; nil: it does not.
+func definitionOf(lists catalog.ServerLists, name string) []byte {
+	for _, raw := range lists.Tools {
+		if rawjson.GetText(raw, "name") == name {
+			return raw
+		}
+	}
+	return nil
+}
+
+func (a *App) unknownTool(p *access.Principal, name string) *rpc.Error {
+	e := rpc.InvalidParams("/name", "")
+	e.Message = fmt.Sprintf("unknown tool: %.200s", name)
+	var known []string
+	for _, t := range a.controlTools(p) {
+		known = append(known, t.Name)
+	}
+	if near := suggest.Nearest(name, known); near != "" {
+		e.Data.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return e
+}
+
+// callFailed is what became of a call that no server answered, raw.
+func (a *App) callFailed(server string, err error) []byte {
+	if errors.Is(err, pool.ErrUnknownServer) {
+		return rpc.NewError(rpc.CodeUnknownServer, err.Error()).Append(nil)
+	}
+	return upstream.RPCError(server, err).Append(nil)
+}
+
+// paramHeaders are the headers that a modern server wants arguments repeated in (SEP-2243).
+func (a *App) paramHeaders(conn *pool.Conn, tool string, params []byte) (all []upstream.Header) {
+	d, _ := a.servers.Details(conn.ID())
+	wanted, err := era.ReadToolHeaders(definitionOf(d.Lists, tool))
+	if err != nil || wanted == nil || conn.Era() != era.Modern {
+		return nil
+	}
+	for _, h := range wanted.Of(rawjson.Get(params, "arguments")) {
+		all = append(all, upstream.Header{Name: h.Name, Value: h.Value})
+	}
+	return all
+}
+
+// asProblem is a refusal of access control.
+func asProblem(r *admission.Refusal) error {
+	e, status, _ := r.Error()
+	if status == 0 {
+		status = http.StatusNotFound
+	}
+	p := admin.NewProblem(status, e.Data.Code, e.Message, e.Data.Hint)
+	p.Rule = r.Rule
+	return p
+}
