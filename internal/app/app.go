@@ -22,6 +22,7 @@ import (
 	"secateur/internal/budget"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
+	"secateur/internal/datarate"
 	"secateur/internal/originals"
 	"secateur/internal/records"
 	"secateur/internal/telemetry"
@@ -72,6 +73,7 @@ type App struct {
 	budget    *budget.Budget
 	admission *admission.Control // one for all doors
 	closers   []io.Closer        // closed when all else is done
+	rates     *datarate.Guard    // one for all requests
 	draining  atomic.Bool
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -105,6 +107,7 @@ func newApp(opt Options) *App {
 	cfg := opt.Config.Settings
 	return &App{
 		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), servers: &servers{}, started: time.Now(),
+		rates: datarate.New(datarate.Limits{}),
 	}
 }
 
@@ -235,6 +238,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 		case <-time.After(a.cfg.DrainDelay):
 		case <-drain.Done():
 		}
+		a.rates.Drain()
 		if stopping != nil {
 			work.Go(func() error {
 				stopping(drain)

@@ -13,6 +13,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/config"
+	"secateur/internal/datarate"
 )
 
 // A load balancer sees that we are not ready while the listener is still open.
@@ -44,6 +45,37 @@ func TestNotReadyComesBeforeTheListenerCloses(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	if err := <-ended; err != nil {
 		t.Errorf("Run with nothing lost: %v", err)
+	}
+}
+
+// Who does not read an answer does not hold up the program's end for as long as it may while the program runs.
+func TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) {
+	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\n[store]\nurl = \"memory:\"\n"), config.Options{})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	a, err := New(Options{Config: cfg, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		a.rates = datarate.New(datarate.Limits{}) // of this bubble
+		large := a.guard("127.0.0.1").open(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		client, conn := net.Pipe()
+		defer client.Close()
+		go func() { ended <- a.serve(ctx, large, &oneConn{conn: conn}, nil) }()
+		_, _ = io.WriteString(client, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		synctest.Wait()
+		stop()
+		began := time.Now()
+		if err, took := <-ended, time.Since(began); err != nil || took > 10*time.Second {
+			t.Errorf("the end took %s (%v), want 10s at most", took, err)
+		}
+	})
+	if err := a.close(); err != nil {
+		t.Error(err)
 	}
 }
 

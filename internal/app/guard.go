@@ -31,6 +31,7 @@ type guard struct {
 	budget    *budget.Budget
 	log       *slog.Logger
 	guesses   *guesses
+	rates     *datarate.Guard
 }
 
 // open lets every caller in whose request is no web page's.
@@ -163,7 +164,7 @@ func (g guard) isAdmin(r *http.Request) bool {
 }
 
 func (g guard) safely(h http.HandlerFunc) http.Handler {
-	return datarate.Limits{}.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return g.rates.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() { //nolint:contextcheck // it has the request's
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way

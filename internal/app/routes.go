@@ -110,6 +110,7 @@ func (a *App) guard(host string) guard {
 		budget:    a.budget,
 		log:       a.log,
 		guesses:   newGuesses(),
+		rates:     a.rates,
 	}
 }
 

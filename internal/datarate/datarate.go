@@ -2,9 +2,8 @@ package datarate
 
 import (
 	"errors"
-	"io"
 	"net/http"
-	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,135 +15,82 @@ var ErrTooSlow = errors.New("the body comes too slowly")
 type Limits struct {
 	// Pause is how long a client may send nothing in the middle of its body, or take nothing of its answer; 0: 30 s.
 	Pause time.Duration
+	// DrainPause is how long once the program stops; 0: 5 s.
+	DrainPause time.Duration
 	// BytesPerSecond is how fast a body must come on average once Pause has passed; 0: 1 KiB.
 	BytesPerSecond int
 }
 
 const (
-	defaultPause = 30 * time.Second
-	defaultRate  = 1 << 10
-
-	// writePiece is how much of an answer is written under one deadline, so that a large answer to a slow network has as
-	// many of them as it needs.
-	writePiece = 256 << 10
+	defaultPause      = 30 * time.Second
+	defaultDrainPause = 5 * time.Second
+	defaultRate       = 1 << 10
 )
 
-// Guard holds the limits for a handler.
-func (l Limits) Guard(next http.Handler) http.Handler {
+// Guard holds the limits for all requests of a server.
+type Guard struct {
+	limits Limits
+	pause  atomic.Int64 // in force now
+
+	mu   sync.Mutex
+	open exchange // head of the ring of those under way; guarded by mu
+}
+
+// New makes a Guard.
+func New(l Limits) *Guard {
 	if l.Pause <= 0 {
 		l.Pause = defaultPause
+	}
+	if l.DrainPause <= 0 {
+		l.DrainPause = defaultDrainPause
 	}
 	if l.BytesPerSecond <= 0 {
 		l.BytesPerSecond = defaultRate
 	}
+	g := &Guard{limits: l}
+	g.pause.Store(int64(l.Pause))
+	g.open.next, g.open.prev = &g.open, &g.open
+	return g
+}
+
+// Handler holds the limits for a handler.
+func (g *Guard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &writer{ResponseWriter: w, limits: l, control: http.NewResponseController(w)}
+		e := &exchange{guard: g, control: *http.NewResponseController(w)}
+		g.enter(e)
+		defer g.leave(e)
+		out := &writer{ResponseWriter: w, exchange: e}
 		if r.Body != nil && r.Body != http.NoBody {
-			out.body = &body{ReadCloser: r.Body, limits: l, control: out.control}
+			e.hasBody = true
 			r = r.WithContext(r.Context()) // net/http knows the body it gave by its type
-			r.Body = out.body
+			r.Body = &body{ReadCloser: r.Body, exchange: e}
 		}
 		next.ServeHTTP(out, r)
-		if r.ProtoMajor == 1 { // what is still buffered is written once the handler has returned
-			out.hurry()
+		if r.ProtoMajor == 1 {
+			out.finish()
 		}
 	})
 }
 
-// body is a request's body under a deadline while it is being read.
-type body struct {
-	io.ReadCloser
-
-	limits  Limits
-	control *http.ResponseController
-	began   time.Time
-	read    int64
-	done    atomic.Bool // nothing more is to come
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	now := time.Now()
-	if b.began.IsZero() {
-		b.began = now
-	}
-	due := b.began.Add(b.limits.Pause + time.Duration(b.read/int64(b.limits.BytesPerSecond))*time.Second)
-	if silence := now.Add(b.limits.Pause); silence.Before(due) {
-		due = silence
-	}
-	if !now.Before(due) { // it comes too slowly even if there is more of it by now
-		return 0, ErrTooSlow
-	}
-	_ = b.control.SetReadDeadline(due)
-	n, err := b.ReadCloser.Read(p)
-	b.read += int64(n)
-	_ = b.control.SetReadDeadline(time.Time{}) // with the body read, the server looks out for the client's end
-	if err != nil {
-		b.done.Store(true)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = ErrTooSlow
-	}
-	return n, err
-}
-
-// writer is an answer under a deadline while it is being written.
-type writer struct {
-	http.ResponseWriter
-
-	limits  Limits
-	control *http.ResponseController
-	body    *body // of the request; nil: it has none
-	begun   bool  // the header is written, or about to be
-	duplex  bool  // the body is read while the answer is written
-}
-
-func (w *writer) Write(p []byte) (n int, err error) {
-	for {
-		piece := p[n:min(n+writePiece, len(p))]
-		w.hurry()
-		m, err := w.ResponseWriter.Write(piece)
-		w.rest()
-		n += m
-		if err != nil || n == len(p) {
-			return n, err
-		}
+// Drain shortens the pause, also of those who are in one: nobody holds up the end of the program by not reading.
+func (g *Guard) Drain() {
+	g.pause.Store(int64(min(g.limits.DrainPause, g.limits.Pause)))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for e := g.open.next; e != &g.open; e = e.next {
+		e.shorten()
 	}
 }
 
-// FlushError is what [http.ResponseController] calls.
-func (w *writer) FlushError() error {
-	w.hurry()
-	defer w.rest()
-	return w.control.Flush()
+func (g *Guard) enter(e *exchange) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e.next, e.prev = &g.open, g.open.prev
+	e.prev.next, e.next.prev = e, e
 }
 
-// Unwrap lets [http.ResponseController] reach the rest.
-func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// EnableFullDuplex is what [http.ResponseController] calls.
-func (w *writer) EnableFullDuplex() error {
-	err := w.control.EnableFullDuplex()
-	w.duplex = w.duplex || err == nil
-	return err
+func (g *Guard) leave(e *exchange) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e.prev.next, e.next.prev = e.next, e.prev
 }
-
-// hurry puts what is about to be written under a deadline; a writer that knows none is a test's. Before a header goes out
-// net/http reads what the handler has left of the body, and would wait for it for ever.
-func (w *writer) hurry() {
-	now := time.Now()
-	_ = w.control.SetWriteDeadline(now.Add(w.limits.Pause))
-	if w.drains() {
-		_ = w.control.SetReadDeadline(now.Add(w.limits.Pause / 3)) // so that there is time left to write
-	}
-}
-
-func (w *writer) rest() {
-	_ = w.control.SetWriteDeadline(time.Time{})
-	if w.drains() {
-		_ = w.control.SetReadDeadline(time.Time{})
-	}
-	w.begun = true
-}
-
-// drains tells whether writing may make net/http read.
-func (w *writer) drains() bool { return !w.begun && !w.duplex && w.body != nil && !w.body.done.Load() }

@@ -39,8 +39,15 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 // dial serves a handler behind limits to one client.
 func dial(t *testing.T, l datarate.Limits, h http.HandlerFunc) net.Conn {
 	t.Helper()
+	_, conn := serve(t, datarate.New(l), h)
+	return conn
+}
+
+// serve is a server behind a guard, and a client's connection to it.
+func serve(t *testing.T, g *datarate.Guard, h http.HandlerFunc) (*http.Server, net.Conn) {
+	t.Helper()
 	ln := newPipes()
-	srv := &http.Server{Handler: l.Guard(h)}
+	srv := &http.Server{Handler: g.Handler(h)}
 	var running sync.WaitGroup
 	running.Go(func() { _ = srv.Serve(ln) })
 	ours, theirs := net.Pipe()
@@ -50,7 +57,7 @@ func dial(t *testing.T, l datarate.Limits, h http.HandlerFunc) net.Conn {
 		_ = srv.Close()
 		running.Wait()
 	})
-	return ours
+	return srv, ours
 }
 
 func TestABodyThatComesTooSlowlyIsEnded(t *testing.T) {
@@ -175,6 +182,84 @@ func TestWhoReadsIsServed(t *testing.T) {
 		_ = conn.Close()
 		if n := <-got; n < 2*int64(len(answer)) {
 			t.Errorf("the reader got %d bytes of two answers, want more than %d", n, 2*len(answer))
+		}
+	})
+}
+
+// Once the program stops, nobody holds it up by not reading or not sending for as long as it was allowed before.
+func TestDrainShortensThePauseOfThoseInOne(t *testing.T) {
+	answer := bytes.Repeat([]byte("x"), 1<<20)
+	for _, c := range []struct {
+		rule    string
+		request string
+		handle  func(w http.ResponseWriter, r *http.Request)
+	}{
+		{"in a write", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }},
+		{"in what net/http writes after the handler", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "3000")
+			_, _ = w.Write(answer[:3000])
+		}},
+		{"in a body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) }},
+		{"in a body that nobody reads", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "3000")
+			_, _ = w.Write(answer[:3000])
+		}},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := datarate.New(datarate.Limits{})
+				srv, conn := serve(t, g, c.handle)
+				_, _ = io.WriteString(conn, c.request)
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				began := time.Now()
+				g.Drain()
+				if err, took := srv.Shutdown(t.Context()), time.Since(began); err != nil || took > 11*time.Second {
+					t.Errorf("the server ended with %v after %s, want within two pauses of 5s", err, took)
+				}
+			})
+		})
+	}
+}
+
+// A client whose body came too slowly is told so, and its connection ends.
+func TestABodyThatCameTooSlowlyIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := dial(t, datarate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadAll(r.Body); errors.Is(err, datarate.ErrTooSlow) {
+				w.WriteHeader(http.StatusRequestTimeout)
+			}
+		})
+		_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+		began := time.Now()
+		got, _ := io.ReadAll(conn)
+		if took := time.Since(began); !bytes.HasPrefix(got, []byte("HTTP/1.1 408 ")) || took > 31*time.Second {
+			t.Errorf("a body that does not come: %q after %s, want 408 and the connection's end within 31s", got, took)
+		}
+	})
+}
+
+// A stream that rests is not in a pause, and one that is read goes on to its end.
+func TestDrainLeavesThoseWhoRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := datarate.New(datarate.Limits{})
+		ended := make(chan error, 1)
+		srv, conn := serve(t, g, func(w http.ResponseWriter, _ *http.Request) {
+			_, err := io.WriteString(w, "first")
+			err = errors.Join(err, http.NewResponseController(w).Flush())
+			time.Sleep(20 * time.Second)
+			_, more := io.WriteString(w, "last")
+			ended <- errors.Join(err, more, http.NewResponseController(w).Flush())
+		})
+		go func() { _, _ = io.Copy(io.Discard, conn) }()
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		time.Sleep(time.Second)
+		g.Drain()
+		if err := srv.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("a stream that was read to its end: %v", err)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		px.proxy.ServeOther(w, r, &access.Principal{Subject: "somebody"})
 	})
-	guarded := datarate.Limits{}.Guard(mux)
+	guarded := datarate.New(datarate.Limits{}).Handler(mux)
 	px.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		px.running.Add(1)
 		defer px.running.Done()

@@ -1,0 +1,109 @@
+package datarate
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// exchange is a request under way: its deadlines, and who waits under one.
+type exchange struct {
+	guard   *Guard
+	control http.ResponseController // sets deadlines; of a test's writer that knows none, it does not
+	hasBody bool
+
+	next, prev *exchange // in the Guard's ring
+
+	mu       sync.Mutex // guards the fields below, and orders deadlines with Drain
+	reading  bool       // of the body, by the handler
+	writing  bool
+	draining bool // net/http reads what the handler has left of the body while it writes the header
+	bodyDone bool // nothing more is to come
+	begun    bool // the header is written, or about to be
+	duplex   bool // the body is read while the answer is written
+}
+
+func (e *exchange) pause() time.Duration { return time.Duration(e.guard.pause.Load()) }
+
+// startRead puts a read under a deadline: latest at the end of a pause, or when the whole has come too slowly.
+func (e *exchange) startRead(began time.Time, read int64) error {
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	limits := &e.guard.limits
+	due := began.Add(limits.Pause + time.Duration(read/int64(limits.BytesPerSecond))*time.Second)
+	if silence := now.Add(e.pause()); silence.Before(due) {
+		due = silence
+	}
+	_ = e.control.SetReadDeadline(due)
+	if !now.Before(due) { // it comes too slowly even if there is more of it by now
+		e.bodyDone = true
+		return ErrTooSlow
+	}
+	e.reading = true
+	return nil
+}
+
+// endRead lifts the deadline: with the body read, the server looks out for the client's end. After a read that came too
+// late it stays, or net/http would wait for the rest.
+func (e *exchange) endRead(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reading = false
+	e.bodyDone = e.bodyDone || err != nil
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		_ = e.control.SetReadDeadline(time.Time{})
+	}
+}
+
+// startWrite puts what is about to be written under a deadline. Before a header goes out net/http reads what the handler
+// has left of the body, and would wait for it for ever.
+func (e *exchange) startWrite() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.writing = true
+	e.draining = !e.begun && !e.duplex && e.hasBody && !e.bodyDone
+	e.setWriting()
+}
+
+// setWriting sets the deadlines of a write from now on. The caller holds mu.
+func (e *exchange) setWriting() {
+	now, pause := time.Now(), e.pause()
+	_ = e.control.SetWriteDeadline(now.Add(pause))
+	if e.draining {
+		_ = e.control.SetReadDeadline(now.Add(pause / 3)) // so that there is time left to write
+	}
+}
+
+func (e *exchange) endWrite() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_ = e.control.SetWriteDeadline(time.Time{})
+	if e.draining {
+		_ = e.control.SetReadDeadline(time.Time{})
+	}
+	e.writing, e.draining, e.begun = false, false, true
+}
+
+// end puts what net/http does once the handler has returned under a deadline: it writes what is buffered, and reads what
+// the handler has left of the body.
+func (e *exchange) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.writing, e.draining = true, e.hasBody && !e.bodyDone
+	e.setWriting()
+}
+
+// shorten brings the deadlines that are set now forward to the pause in force.
+func (e *exchange) shorten() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.reading {
+		_ = e.control.SetReadDeadline(time.Now().Add(e.pause()))
+	}
+	if e.writing {
+		e.setWriting()
+	}
+}

@@ -1,0 +1,91 @@
+package datarate
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// body is a request's body under a deadline while it is being read.
+type body struct {
+	io.ReadCloser
+	*exchange
+
+	began time.Time
+	read  int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.began.IsZero() {
+		b.began = time.Now()
+	}
+	if err := b.startRead(b.began, b.read); err != nil {
+		return 0, err
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	b.endRead(err)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = ErrTooSlow
+	}
+	return n, err
+}
+
+const (
+	// writePiece is how much of an answer is written under one deadline, so that a large answer to a slow network has as
+	// many of them as it needs.
+	writePiece = 256 << 10
+
+	// heldBack is how much of an answer net/http may keep until the handler returns.
+	heldBack = 2 << 10
+)
+
+// writer is an answer under a deadline while it is being written.
+type writer struct {
+	http.ResponseWriter
+	*exchange
+
+	written int64
+}
+
+func (w *writer) Write(p []byte) (n int, err error) {
+	for {
+		piece := p[n:min(n+writePiece, len(p))]
+		w.startWrite()
+		m, err := w.ResponseWriter.Write(piece)
+		w.endWrite()
+		w.written += int64(m)
+		n += m
+		if err != nil || n == len(p) {
+			return n, err
+		}
+	}
+}
+
+// FlushError is what [http.ResponseController] calls.
+func (w *writer) FlushError() error {
+	w.startWrite()
+	defer w.endWrite()
+	return w.control.Flush()
+}
+
+// Unwrap lets [http.ResponseController] reach the rest.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// EnableFullDuplex is what [http.ResponseController] calls.
+func (w *writer) EnableFullDuplex() error {
+	err := w.control.EnableFullDuplex()
+	w.duplex = w.duplex || err == nil
+	return err
+}
+
+// finish sees to what net/http has still buffered when the handler returns, and writes afterwards. Where the header is
+// out that happens here, where Drain reaches it.
+func (w *writer) finish() {
+	if w.written > heldBack {
+		_ = w.FlushError()
+	}
+	w.end()
+}
