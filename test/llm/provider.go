@@ -1,0 +1,268 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"secateur/test/provider"
+)
+
+// Provider answers Messages and Responses.
+type Provider struct {
+	Say   Script
+	Fault func(n int, r *http.Request) Fault // how the n-th request fails; nil: never
+	Now   func() time.Time                   // nil: time.Now
+
+	mu      sync.Mutex // guards the fields below
+	paid    Book
+	through Book
+	seen    []Seen
+	answers int
+	kept    map[string][]json.RawMessage // by the id of a response, the items up to its end
+	threads map[string]bool              // by the id of a message, whether a thread can go on from it
+}
+
+// Turn is what the model gets to see of a request.
+type Turn struct {
+	User    string   // the last text of the user
+	Calls   int      // calls that the model has made in this conversation
+	Results []string // those the model has not answered yet
+	Tools   []string // names
+	Model   string
+	Compact bool // Responses: a summary is asked for
+}
+
+// Script is what the model says.
+type Script func(Turn) Reply
+
+// Reply is an answer of the model.
+type Reply struct {
+	Think    []string // thinking blocks, or reasoning items; "": nothing is shown of it
+	Redacted bool     // the last of them is
+	Text     string
+	Calls    []Call
+}
+
+// Call is a call of a tool. Input is JSON, or free text for a custom tool of Responses.
+type Call struct {
+	Name, Input string
+	Custom      bool
+}
+
+// Fault is a way to fail.
+type Fault struct {
+	Status int    // answered with; 0: as if nothing were wrong
+	Body   string // of such an answer
+	Events int    // of a stream that are sent before it fails; 0: all, and it does not
+	Tell   bool   // with an error event; else the connection breaks
+	Wait   chan struct{}
+}
+
+// Seen is a request that reached the provider, and what it was answered with.
+type Seen struct {
+	Method, Path, Query string
+	Header              http.Header
+	Body                []byte // decoded
+	Status              int
+	Answer              []byte
+	Counts              Counts
+}
+
+// Requests are those that reached a path so far; "": all.
+func (p *Provider) Requests(path string) (found []Seen) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.seen {
+		if path == "" || s.Path == path {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Bill is what a conversation has cost, and what it would have cost as the client sent it, in the price of an uncached token.
+func (p *Provider) Bill(conversation string) provider.Bill {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return provider.Bill{Paid: p.paid.Spent[conversation], Through: p.through.Spent[conversation]}
+}
+
+// Through bills a request as the client sent it.
+func (p *Provider) Through(path string, header http.Header, body []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if q, model, err := readPrompt(path, header, body); err == nil {
+		_, _ = p.through.take(model, header.Get(provider.Header), q, p.now())
+	}
+}
+
+func readPrompt(path string, header http.Header, body []byte) (prompt, string, error) {
+	switch path {
+	case messagesPath:
+		m, err := readMessages(header, body)
+		if err != nil {
+			return prompt{}, "", err
+		}
+		return m.prompt, m.Model, nil
+	case responsesPath:
+		r, err := readResponses(body, nil)
+		if err != nil {
+			return prompt{}, "", err
+		}
+		return r.prompt, r.Model, nil
+	}
+	return prompt{}, "", fmt.Errorf("%s has no prompt", path)
+}
+
+func (p *Provider) now() time.Time {
+	if p.Now != nil {
+		return p.Now()
+	}
+	return time.Now()
+}
+
+// Paths of what is answered.
+const (
+	messagesPath    = "/v1/messages"
+	countPath       = "/v1/messages/count_tokens"
+	responsesPath   = "/v1/responses"
+	compactPath     = "/v1/responses/compact"
+	inputTokensPath = "/v1/responses/input_tokens"
+)
+
+// mostBody is how long a body may be, decoded.
+const mostBody = 64 << 20
+
+// ServeHTTP answers a request.
+func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := decoded(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	p.mu.Lock()
+	n := len(p.seen)
+	p.seen = append(p.seen, Seen{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body})
+	p.mu.Unlock()
+	var fault Fault
+	if p.Fault != nil {
+		fault = p.Fault(n, r)
+	}
+	out := p.answer(n, r, body, fault)
+	if fault.Wait != nil {
+		select {
+		case <-fault.Wait:
+		case <-r.Context().Done():
+		}
+	}
+	p.send(n, w, out, fault)
+}
+
+// decoded reads a body that may be compressed.
+func decoded(r *http.Request) ([]byte, error) {
+	from := io.Reader(r.Body)
+	switch r.Header.Get("Content-Encoding") {
+	case "zstd":
+		d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		from = d
+	case "gzip":
+		d, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, err
+		}
+		from = d
+	}
+	return io.ReadAll(io.LimitReader(from, mostBody))
+}
+
+// output is an answer before it is sent.
+type output struct {
+	status int
+	header map[string]string
+	body   []byte   // JSON
+	events [][]byte // a stream, instead of a body
+	failed []byte   // the event that tells a failure in the stream
+}
+
+func (p *Provider) answer(n int, r *http.Request, body []byte, fault Fault) output {
+	if fault.Status != 0 {
+		return output{status: fault.Status, body: []byte(fault.Body)}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case r.Header.Get("Upgrade") != "":
+		return responsesError(http.StatusNotImplemented, "server_error", "no upgrade here")
+	case r.Method == http.MethodPost && r.URL.Path == messagesPath:
+		return p.messages(n, r.Header, body)
+	case r.Method == http.MethodPost && r.URL.Path == countPath:
+		return p.countTokens(r.Header, body)
+	case r.Method == http.MethodPost && r.URL.Path == responsesPath:
+		return p.responses(n, r.Header, body)
+	case r.Method == http.MethodPost && r.URL.Path == compactPath:
+		return p.compact(r.Header, body)
+	case r.Method == http.MethodPost && r.URL.Path == inputTokensPath:
+		return p.inputTokens(r.Header, body)
+	}
+	return output{status: http.StatusNotFound, body: []byte(`{"type":"error","error":{"type":"not_found_error","message":"Not Found"}}`)}
+}
+
+// send writes an answer, as far as the fault lets it.
+func (p *Provider) send(n int, w http.ResponseWriter, out output, fault Fault) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Request-Id", fmt.Sprintf("req_%d", n))
+	for name, v := range out.header {
+		w.Header().Set(name, v)
+	}
+	var sent bytes.Buffer
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.seen[n].Status, p.seen[n].Answer = out.status, sent.Bytes()
+	}()
+	to := io.MultiWriter(w, &sent)
+	if out.events == nil {
+		w.Header().Set("Content-Length", fmt.Sprint(len(out.body)))
+		w.WriteHeader(out.status)
+		if fault.Events > 0 {
+			_, _ = to.Write(out.body[:len(out.body)/2])
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = to.Write(out.body)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.WriteHeader(out.status)
+	for i, e := range out.events {
+		if fault.Events > 0 && i == fault.Events {
+			if fault.Tell {
+				_, _ = to.Write(out.failed)
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = to.Write(e)
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+func event(name string, data any) []byte {
+	b, err := json.Marshal(data)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, b)
+}

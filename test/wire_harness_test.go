@@ -1,0 +1,170 @@
+package test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"secateur/test/llm"
+)
+
+// wire is a provider, the program in front of it as a process of its own, and a tap in front of that, where clients connect.
+type wire struct {
+	provider *llm.Provider
+	tap      *llm.Tap
+	url      string // of the tap
+	config   string
+	daemon   atomic.Pointer[daemon]
+}
+
+// startWire starts all three. What the program keeps is on disk, and big results are pruned. While a client runs the program is
+// ended: in an orderly way before one request, by a kill before another; -1: never.
+func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt int) *wire {
+	t.Helper()
+	w := &wire{provider: &llm.Provider{Say: say}}
+	upstream := httptest.NewServer(w.provider)
+	t.Cleanup(upstream.Close)
+	w.config = fmt.Sprintf("log_level = \"DEBUG\"\nstore = { url = \"file:%s\", put_timeout_ms = 60000 }\n[context_pruning]\nenabled = true\n[providers.%s]\nbase_url = %q\n",
+		t.TempDir(), format, upstream.URL+"/v1")
+	w.tap = &llm.Tap{To: func() string { return w.daemon.Load().url }, Provider: w.provider, Before: func(n int) {
+		switch n {
+		case restartAt:
+			w.restart(t, syscall.SIGTERM)
+		case killAt:
+			w.restart(t, syscall.SIGKILL)
+		}
+	}}
+	front := httptest.NewServer(w.tap)
+	t.Cleanup(front.Close)
+	w.url = front.URL
+	w.daemon.Store(startDaemon(t, w.config))
+	return w
+}
+
+// restart ends the program with a signal and starts another on what was kept.
+func (w *wire) restart(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	old := w.daemon.Load()
+	if err := old.cmd.Process.Signal(signal); err != nil {
+		t.Error(err)
+	}
+	_ = old.stop()
+	w.daemon.Store(startDaemon(t, w.config))
+}
+
+// logs are files like those that a build leaves, each another one, with the reason of a failure somewhere in it.
+func logs(t *testing.T, n int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for i := range n {
+		var b strings.Builder
+		for line := range 150 {
+			if line == 37+i {
+				fmt.Fprintf(&b, "src/parser_%d.go:%d: undefined: tokenTable\n", i, 40+i)
+				continue
+			}
+			fmt.Fprintf(&b, "2026-03-0%d 10:%02d:%02d INFO step %d of part %d: compiled package_%d in %d ms\n", i%9+1, line/60%60, line%60, line, i, line*7%83, line*31%997)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("build-%d.log", i)), []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// run runs a client, at most a minute, in a home of its own that nothing leaves.
+func (w *wire) run(t *testing.T, dir string, env, command []string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "BASE_URL=" + w.url}, env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(command[0]), err, out)
+	}
+	return string(out)
+}
+
+// mayChange are the strings that the program may change: texts of results.
+var mayChange = regexp.MustCompile(`^(messages\.\d+\.content\.\d+\.content(\.\d+\.text)?|input\.\d+\.output(\.\d+\.text)?)$`)
+
+// checkAll holds every request that the client sent against what reached the provider. It gives how many results were
+// changed in the last one.
+func (w *wire) checkAll(t *testing.T, path string) (changed int) {
+	t.Helper()
+	sent, got := w.tap.Requests(path), w.provider.Requests(path)
+	if len(sent) != len(got) || len(sent) == 0 {
+		t.Fatalf("%s: the client sent %d requests, %d reached the provider", path, len(sent), len(got))
+	}
+	var forms llm.Forms
+	for i := range sent {
+		if got[i].Status != 200 {
+			t.Errorf("%s %d: the provider answered %d: %.300s", path, i, got[i].Status, got[i].Answer)
+		}
+		if string(sent[i].Answer) != string(got[i].Answer) || sent[i].Status != got[i].Status {
+			t.Errorf("%s %d: the client got another answer:\n%.300q\n%.300q", path, i, sent[i].Answer, got[i].Answer)
+		}
+		if sent[i].Query != got[i].Query {
+			t.Errorf("%s %d: query %q became %q", path, i, sent[i].Query, got[i].Query)
+		}
+		checkHeaders(t, sent[i], got[i])
+		changes, err := llm.Compare(sent[i].Body, got[i].Body)
+		if err != nil {
+			t.Errorf("%s %d: %v", path, i, err)
+		}
+		for _, c := range changes {
+			if !mayChange.MatchString(c.Path) || !strings.HasSuffix(c.HolderOf, "tool_result") && !strings.HasSuffix(c.HolderOf, "_call_output") {
+				t.Errorf("%s %d: %s of a %s was changed", path, i, c.Path, c.HolderOf)
+			}
+		}
+		changed = len(changes)
+		if err := forms.Add(path, sent[i].Body, got[i].Body); err != nil {
+			t.Errorf("%s %d: %v", path, i, err)
+		}
+	}
+	return changed
+}
+
+// checkHeaders holds that what a client says in headers arrives as it was, in one line where it was one.
+func checkHeaders(t *testing.T, sent, got llm.Seen) {
+	t.Helper()
+	for name, values := range sent.Header {
+		switch name {
+		case "Content-Length", "Content-Encoding", "Connection", "Accept-Encoding", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto":
+			continue
+		}
+		if strings.Join(values, "\n") != strings.Join(got.Header.Values(name), "\n") {
+			t.Errorf("%s: header %s: %q became %q", sent.Path, name, values, got.Header.Values(name))
+		}
+	}
+}
+
+// npmProgram is a program that a package of npm brings for this machine.
+func npmProgram(t *testing.T, patterns ...string) string {
+	t.Helper()
+	for _, p := range patterns {
+		if found, _ := filepath.Glob(filepath.Join("npm", "node_modules", filepath.FromSlash(p))); len(found) > 0 {
+			file, err := filepath.Abs(found[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+	}
+	lack(t, patterns[0]+" is not installed; make test installs it")
+	return ""
+}
