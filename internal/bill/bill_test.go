@@ -2,6 +2,7 @@ package bill
 
 import (
 	"math"
+	"reflect"
 	"testing"
 )
 
@@ -11,10 +12,10 @@ func TestRates(t *testing.T) {
 		want   Rates
 	}{
 		"unknown":            {Prices{}, Rates{}},
-		"no cache":           {Prices{Input: 3}, Rates{1, 1}},
-		"a cached price":     {Prices{Input: 4, CachedInput: new(1.0)}, Rates{0.25, 1}},
-		"a price of writing": {Prices{Input: 4, CachedInput: new(0.4), CacheWrite: new(5.0)}, Rates{0.1, 1.25}},
-		"cached for nothing": {Prices{Input: 4, CachedInput: new(0.0)}, Rates{0, 1}},
+		"no cache":           {Prices{Input: 3}, Rates{Read: 1, Write: 1, Hour: 1}},
+		"a cached price":     {Prices{Input: 4, CachedInput: new(1.0)}, Rates{Read: 0.25, Write: 1, Hour: 1}},
+		"a price of writing": {Prices{Input: 4, CachedInput: new(0.4), CacheWrite: new(5.0)}, Rates{Read: 0.1, Write: 1.25, Hour: 1.25}},
+		"cached for nothing": {Prices{Input: 4, CachedInput: new(0.0)}, Rates{Read: 0, Write: 1, Hour: 1}},
 	} {
 		if got := c.prices.Rates(); got != c.want {
 			t.Errorf("%s: Rates = %v, want %v", name, got, c.want)
@@ -66,7 +67,7 @@ func TestCacheable(t *testing.T) {
 	}
 }
 
-var claude = Terms{Rates: Rates{0.1, 1.25}}
+var claude = Terms{Rates: Rates{Read: 0.1, Write: 1.25}}
 
 // pieces are stretches of so many tokens, as we estimate them.
 func pieces(tokens ...float64) (out []Piece) {
@@ -94,7 +95,7 @@ func TestNothingTakenOutIsARatioOfExactlyOne(t *testing.T) {
 		}
 		req.Pieces = append(req.Pieces, pieces(333, 1111)...)
 	}
-	if b := a.Estimate(Terms{}, req); b != a {
+	if b := a.Estimate(Terms{}, req); !reflect.DeepEqual(b, a) {
 		t.Errorf("without rates %+v was booked", b)
 	}
 }
@@ -104,8 +105,8 @@ func TestWhatWasTakenOutWouldHavePaidItsRate(t *testing.T) {
 		usage Usage
 		saved float64
 	}{
-		"the old from the cache, the new written": {Usage{Input: 6000, Cached: 4992, Told: true}, 0.1*2000 + 1.25*500},
-		"a provider that does not tell":           {Usage{Input: 6000}, 0.1*2000 + 1.25*500},
+		"the old from the cache, the new written": {Usage{Input: 6000, Cached: 4992, Told: true}, 0.1*1920 + 1.25*580}, // in whole blocks
+		"a provider that does not tell":           {Usage{Input: 6000}, 0.1*1920 + 1.25*580},
 		"a cache that has lost everything":        {Usage{Input: 6000, Told: true}, 1.25 * 2500},
 		"a cache that has lost the end":           {Usage{Input: 6000, Cached: 2048, Told: true}, 0.1*0 + 1.25*2500},
 	} {
@@ -128,9 +129,9 @@ func TestARewriteIsBookedAsWhatItCost(t *testing.T) {
 		usage Usage
 		saved float64
 	}{
-		"the cache was warm":                       {false, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*5000 - 1.15*(14976-3968)},
+		"the cache was warm":                       {false, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*4992 + 1.25*8 - 1.15*(14976-3968)},
 		"the cache was cold":                       {true, Usage{Input: 15500, Cached: 0, Told: true}, 1.25 * 5000},
-		"it was taken for cold and had everything": {true, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*5000 - 1.15*(14976-3968)},
+		"it was taken for cold and had everything": {true, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*4992 + 1.25*8 - 1.15*(14976-3968)},
 	} {
 		req.Cold = c.cold
 		if got := a.Settle(claude, req, c.usage); math.Abs(got.Saved()-c.saved) > 1 {
@@ -215,7 +216,7 @@ func long(n int) Request {
 func TestChoose(t *testing.T) {
 	rich := Account{Spent: 1e5, Kept: 8e5}
 	poor := Account{Spent: 1e5}
-	none := Terms{Rates: Rates{1, 1}}
+	none := Terms{Rates: Rates{Read: 1, Write: 1}}
 	for name, c := range map[string]struct {
 		account Account
 		terms   Terms
@@ -236,7 +237,7 @@ func TestChoose(t *testing.T) {
 		"a long one whose bank another branch has claimed":    {rich, claude, 90, MayBeWarm, 8e5, 0, false},
 		"a long one with nothing banked is left alone":        {poor, claude, 60, MayBeWarm, 0, 0, false},
 		"unless a loss may be risked":                         {poor, claude, 90, MayBeWarm, 0, 1, true},
-		"an event that returns more than it costs needs none": {Account{Spent: 2, Kept: -1}, Terms{Rates: Rates{0.9, 1}}, 90, MayBeWarm, 0, 0, true},
+		"an event that returns more than it costs needs none": {Account{Spent: 2, Kept: -1}, Terms{Rates: Rates{Read: 0.9, Write: 1}}, 90, MayBeWarm, 0, 0, true},
 	} {
 		req := long(c.turns)
 		got := c.account.Choose(Choice{
@@ -266,7 +267,7 @@ func TestChooseWaitsUntilWaitingHasCostAsMuch(t *testing.T) {
 // TestAnEventNeverCostsMoreThanTheAccountHolds tries many conversations: whatever is
 // chosen, the bill with it stays within the bound even if no request follows.
 func TestAnEventNeverCostsMoreThanTheAccountHolds(t *testing.T) {
-	for _, r := range []Rates{{0.1, 1.25}, {0.1, 1}, {0.168, 1}, {0.02, 1}, {0.5, 1}, {1, 1}} {
+	for _, r := range []Rates{{0.1, 1.25, 1.25}, {0.1, 1, 1}, {0.168, 1, 1}, {0.02, 1, 1}, {0.5, 1, 1}, {1, 1, 1}} {
 		terms := Terms{Rates: r}
 		for turns := 9; turns < 150; turns += 7 {
 			for _, banked := range []float64{0, 1e3, 1e4, 1e5} {
@@ -304,5 +305,139 @@ func TestNothingIsMadeTooShortForTheCache(t *testing.T) {
 	}
 	if (Account{}).StaysCached(claude, Request{Pieces: []Piece{{Size: Size{Tokens: 9000}, Removed: Size{Tokens: 100}}}}) {
 		t.Error("100 tokens less are worth what the end of a block costs")
+	}
+}
+
+func TestACacheIsChosenByFormatAndModel(t *testing.T) {
+	for _, c := range []struct {
+		format Format
+		model  string
+		prices Prices
+		want   Kind
+	}{
+		{Messages, "claude-opus-5-5", Prices{Input: 1}, Markers},
+		{Chat, "anthropic/claude-opus-5-5", Prices{Input: 1}, Blocks}, // a router sets marks of its own, or none
+		{Messages, "deepseek-v4", Prices{Input: 1}, Blocks},
+		{Messages, "unheard-of", Prices{Input: 1}, Markers},
+		{Responses, "gpt-5.6-sol", Prices{Input: 1}, Endings},
+		{Chat, "gpt-6-luna", Prices{Input: 1}, Endings},
+		{Responses, "gpt-5.5", Prices{Input: 1}, Intervals},
+		{Responses, "gpt-5", Prices{Input: 1}, Blocks},
+		{Responses, "unheard-of", Prices{Input: 1}, Blocks},
+		{Responses, "gpt-5", Prices{Input: 1, Cache: "endings"}, Endings},
+	} {
+		if got := c.prices.In(c.format, c.model).Kind; got != c.want {
+			t.Errorf("format %d, model %s, %+v: %v, want %v", c.format, c.model, c.prices, got, c.want)
+		}
+	}
+}
+
+func TestMarksSayWhatIsPaid(t *testing.T) {
+	p, _ := Lookup("claude-sonnet-5")
+	terms := p.In(Messages, "claude-sonnet-5")
+	if got := terms.With(nil); got.Read != 1 || got.Write != 1 {
+		t.Errorf("without marks the rates are %+v: nothing is cached", got.Rates)
+	}
+	if got := terms.With([]Mark{{Pieces: 3}}); got.Life != 300 || got.Read != 0.1 {
+		t.Errorf("with a mark: %+v", got)
+	}
+	if got := terms.With([]Mark{{Hour: true}, {Pieces: 3}}); got.Life != 3600 || got.Hour != 2 {
+		t.Errorf("with a mark for an hour: %+v", got)
+	}
+	// 1000 removed tokens: behind the marks, before the second one, before the one for an hour.
+	for _, c := range []struct {
+		piece int
+		saved float64
+	}{{3, 1000}, {2, 1250}, {1, 2000}} {
+		req := Request{Pieces: pieces(9000, 1000, 1000, 1000), Marks: []Mark{{Pieces: 2, Hour: true}, {Pieces: 3}}}
+		req.Pieces[c.piece].Removed = Size{Tokens: 1000}
+		usage := Usage{Input: 12000, Told: true, Wrote: 11000, Hour: 10000, WroteTold: true}
+		a := Account{Scale: Scale{Guess: Weights{Tokens: 1}}}.Settle(terms, req, usage)
+		if want := 2*10000 + 1.25*1000 + 1000; a.Spent != want {
+			t.Errorf("spent %v, want %v", a.Spent, want)
+		}
+		if math.Abs(a.Saved()-c.saved) > 1 {
+			t.Errorf("out of piece %d: saved %v, want %v", c.piece, a.Saved(), c.saved)
+		}
+	}
+}
+
+// A change loses what lies behind the last place before it where the cache can find the prompt again.
+func TestAnEventCostsWhatTheCacheWillNotFind(t *testing.T) {
+	rich := Account{Spent: 1e6, Kept: 9e6, Scale: Scale{Guess: Weights{Tokens: 1}}}
+	claim := func(terms Terms, entries ...Entry) float64 {
+		req := long(90)
+		for i := range req.Pieces {
+			req.Pieces[i].Ends = i%2 == 1
+		}
+		req.Marks = []Mark{{Pieces: 1}, {Pieces: len(req.Pieces)}}
+		req.Pieces[150].Saves = 1450 // near the end, the only one
+		for i := range req.Pieces[:150] {
+			req.Pieces[i].Saves = 0
+		}
+		a := rich
+		a.Entries = entries
+		var cost float64
+		a.eachEvent(Choice{Terms: terms.With(req.Marks), Request: req}, func(_ int, c, _, _, _ float64) { cost = c })
+		return cost
+	}
+	at := func(kind Kind) Terms {
+		return Terms{Rates: Rates{Read: 0.1, Write: 1.25, Hour: 2}, Cache: Cache{Kind: kind}}
+	}
+	behind := claim(at(Blocks))
+	for name, c := range map[string]struct {
+		cost  float64
+		whole bool // of the prompt is lost
+	}{
+		"markers, nothing known":            {claim(at(Markers)), true},
+		"markers, an entry out of reach":    {claim(at(Markers), Entry{Pieces: 140}), true},
+		"endings, an entry twelve back":     {claim(at(Endings), Entry{Pieces: 150}), false},
+		"endings, an entry behind it":       {claim(at(Endings), Entry{Pieces: 152}), true},
+		"endings, an entry that is too old": {claim(at(Endings), Entry{Pieces: 150, At: -4000}), true},
+	} {
+		if lost := c.cost > 4*behind; lost != c.whole {
+			t.Errorf("%s: costs %.0f, with blocks %.0f", name, c.cost, behind)
+		}
+	}
+}
+
+func TestAShorterPromptBelowTheBandIsCheaper(t *testing.T) {
+	req := long(90)
+	terms := claude
+	poor := Account{Spent: 1e6}
+	if got := poor.Choose(Choice{Terms: terms, Horizon: 30, Request: req}); got.From != len(req.Pieces) {
+		t.Fatalf("masked without a band: %+v", got)
+	}
+	terms.Band = Band{Above: 100_000, Times: 5}
+	if got := poor.Choose(Choice{Terms: terms, Horizon: 30, Request: req}); got.From == len(req.Pieces) {
+		t.Error("nothing is masked although the prompt costs five times as much above 100000 tokens")
+	}
+}
+
+func TestAccountsAreWrittenDown(t *testing.T) {
+	a := Account{Spent: 1, Kept: 2, Cut: Size{3, 4, 5}, Owed: 6, Claimed: 7, Last: Counted{8, 9, Size{10, 11, 12}}}
+	a.Scale = Scale{Guess: Weights{13, 14, 15}, Products: [6]float64{16, 17, 18, 19, 20, 21}, Counted: [3]float64{22, 23, 24}}
+	a.Entries = []Entry{{0, 1e9, true}, {7, 1e9 + 5, false}, {900, 1e9, true}}
+	b, err := a.AppendBinary([]byte("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Account
+	if rest, ok := got.Decode(append(b[1:len(b):len(b)], "rest"...)); !ok || string(rest) != "rest" || !reflect.DeepEqual(got, a) {
+		t.Errorf("Decode = %+v, %q, %v, want %+v", got, rest, ok, a)
+	}
+	for n := range len(b) - 1 {
+		if _, ok := got.Decode(b[1 : 1+n]); ok {
+			t.Fatalf("%d of %d bytes are an account", n, len(b)-1)
+		}
+	}
+	l := Learned{1, 2, Weights{3, 4, 5}}
+	b, _ = l.AppendBinary(nil)
+	var back Learned
+	if back.UnmarshalBinary(b) != nil || back != l {
+		t.Errorf("UnmarshalBinary = %+v, want %+v", back, l)
+	}
+	if back.UnmarshalBinary(b[1:]) != nil || back != (Learned{}) {
+		t.Errorf("half of it has taught %+v", back)
 	}
 }

@@ -8,10 +8,6 @@ type Choice struct {
 	Request Request // with nothing more masked; its pieces say what each would save
 	Cold    Coldness
 	Claims  float64 // what all branches of the conversation have claimed
-
-	// Found is the piece up to which the cache still finds a prompt that changes at a
-	// piece. nil: up to the change.
-	Found func(piece int) int
 }
 
 // Event is a decision to mask: from a piece on, all that may be masked.
@@ -45,6 +41,7 @@ func (a Account) Purse(maxLoss, claims float64) float64 {
 // bear even if no other request follows. Without rates only what costs nothing is masked.
 func (a Account) Choose(c Choice) Event {
 	pieces := c.Request.Pieces
+	c.Terms = c.Terms.With(c.Request.Marks)
 	free := Event{From: len(pieces)}
 	sent := c.Request.Sent
 	if c.Cold == KnownCold {
@@ -79,17 +76,24 @@ func (a Account) Choose(c Choice) Event {
 // eachEvent yields what masking from each piece on that was sent before would cost now, of that the
 // rewriting, what each later request gets back, and what was missed by not having masked from the start.
 func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns, missed float64)) {
-	req, read := c.Request, c.Terms.Read
-	weights := a.Scale.Weights()
-	cached, starts := a.position(req, req.Sent), weights.Count(req.Head)
-	for _, p := range req.Pieces[:req.Sent] {
-		starts += weights.Count(p.Size)
+	req, t := c.Request, c.Terms
+	held := req.Sent // so many pieces the cache may have
+	if t.Kind == Markers {
+		held = min(held, marked(req.Marks))
 	}
+	weights := a.Scale.Weights()
+	starts := weights.Count(req.Head) + weights.Count(sizeOf(req.Pieces[:req.Sent]))
 	if starts <= 0 {
 		return
 	}
-	fit := cached / starts // what was counted is exact
-	var removed, missed float64
+	fit := a.position(req, req.Sent) / starts // what was counted is exact
+	total, cached := a.size(req), a.position(req, held)
+	write := t.Write
+	if hourMarked(req.Marks) > 0 {
+		write = max(write, t.Hour)
+	}
+	now := t.Read*cached + write*(total-cached) // what the request costs with nothing more masked
+	var removed, plain, missed float64
 	for i := req.Sent - 1; i >= 0; i-- {
 		p := req.Pieces[i]
 		whole := weights.Count(p.Size)
@@ -97,21 +101,36 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 		if p.Saves == 0 {
 			continue
 		}
-		saves := fit * whole * p.Saves / p.Size.Tokens
-		removed += saves
-		missed += saves * float64(p.Passed)
-		kept := fit * starts
-		if c.Found != nil {
-			kept = min(kept, a.position(req, c.Found(i)))
+		saves, rate := fit*whole*p.Saves/p.Size.Tokens, t.Read
+		if i >= held { // it is paid in full each time
+			plain, rate = plain+saves, 1
+		} else {
+			removed += saves
 		}
-		if kept < c.Terms.minimum()+c.Terms.block() {
+		missed += rate * saves * float64(p.Passed)
+		kept := fit * starts
+		if t.precise() {
+			kept = min(kept, a.position(req, a.entry(t, req, i)))
+		}
+		if kept < t.minimum()+t.block() {
 			kept = 0
 		}
-		lost := max(0, caution*(cached-kept)-removed) + c.Terms.block() // the block that the change falls into is lost whole
-		rewrite := (c.Terms.Write - read) * lost
-		yield(i, rewrite-read*removed, rewrite, read*removed, read*missed)
+		rewrite := 0.0
+		if i < held {
+			lost := max(0, caution*(cached-kept)-removed) + t.block() // the block that the change falls into is lost whole
+			rewrite = (write - t.Read) * lost
+		}
+		returns := t.Read*removed + plain
+		// Both are dearer above a band; whether the prompt is just within it nobody knows.
+		before, after := t.times(total*(1-edge)), t.times((total-removed-plain)*(1+edge))
+		cost := after*(now+rewrite-returns) - before*now
+		returns = before*t.Read*total - after*(t.Read*total-returns)
+		yield(i, cost, after*rewrite, returns, before*missed)
 	}
 }
+
+// edge is how far from the size where a band begins a prompt is known to be on one side of it.
+const edge = 0.03
 
 // staysCached tells whether what is left when all from a piece on is masked is long enough for the cache.
 func (a Account) staysCached(c Choice, from int) bool {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // Prices are dollars per million tokens.
@@ -14,6 +16,9 @@ type Prices struct {
 	Output      float64  `toml:"output" json:"output"`
 	CacheTTL    float64  `toml:"cache_ttl_s" json:"cache_ttl_s,omitempty"` // seconds a cached prompt lives unused; 0: unknown
 
+	CacheWriteHour *float64 `toml:"cache_write_1h" json:"cache_write_1h,omitempty"` // to be kept for an hour; nil: twice input where a request can ask for that
+
+	Cache        string  `toml:"cache" json:"cache,omitempty"`                           // a [Kind]'s name; "": by the model and the format
 	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"`     // shorter prompts are not cached; 0: 1024
 	CacheBlock   float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"` // a beginning is cached in blocks of so many; 0: 128
 	LongAbove    float64 `toml:"long_above_tokens" json:"long_above_tokens,omitempty"`   // from more tokens on a prompt is dearer; 0: never
@@ -35,6 +40,12 @@ func (p Prices) Validate() error {
 	if p.CacheWrite != nil {
 		errs = append(errs, check("cache_write", *p.CacheWrite))
 	}
+	if p.CacheWriteHour != nil {
+		errs = append(errs, check("cache_write_1h", *p.CacheWriteHour))
+	}
+	if p.Cache != "" && !slices.Contains(kindNames[:], p.Cache) {
+		errs = append(errs, fmt.Errorf("cache: %q is none of %s", p.Cache, strings.Join(kindNames[:], ", ")))
+	}
 	notNegative := func(key string, v float64) {
 		if math.IsNaN(v) || v < 0 {
 			errs = append(errs, fmt.Errorf("%s: %v is negative", key, v))
@@ -48,13 +59,18 @@ func (p Prices) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Terms gives what decisions need of the prices.
+// Terms gives what decisions need of the prices where nothing is known of a request but its size: what is cached
+// where messages end or are marked is then taken to be cached in blocks. [Prices.In] knows better.
 func (p Prices) Terms() Terms {
-	return Terms{
+	t := Terms{
 		Rates: p.Rates(),
 		Cache: Cache{Block: p.CacheBlock, Minimum: p.CacheMinimum, Life: p.CacheTTL},
 		Band:  Band{Above: p.LongAbove, Times: p.LongTimes},
 	}
+	if p.Cache == Intervals.String() {
+		t.Kind = Intervals
+	}
+	return t
 }
 
 // Rates gives the prices as multiples of an uncached input token. Where input
@@ -70,6 +86,10 @@ func (p Prices) Rates() Rates {
 	if p.CacheWrite != nil && *p.CacheWrite > 0 {
 		r.Write = *p.CacheWrite / p.Input
 	}
+	r.Hour = r.Write
+	if p.CacheWriteHour != nil && *p.CacheWriteHour > 0 {
+		r.Hour = *p.CacheWriteHour / p.Input
+	}
 	return r
 }
 
@@ -78,16 +98,21 @@ func (p Prices) Rates() Rates {
 type Rates struct {
 	Read  float64 // of a token found in the cache
 	Write float64 // of a token that was not, and is written to it
+	Hour  float64 // of one that is written to be kept for an hour
 }
 
 // Known tells whether there are rates.
 func (r Rates) Known() bool { return r.Write > 0 }
 
 // Cost is what a prompt costs.
-func (r Rates) Cost(p Prompt) float64 { return r.Read*p.Cached + r.Write*(p.Total-p.Cached) }
+func (r Rates) Cost(p Prompt) float64 {
+	return r.Read*p.Cached + r.Write*(p.Total-p.Cached-p.Hour-p.Plain) + r.Hour*p.Hour + p.Plain
+}
 
-// Prompt is the size of a request in tokens.
+// Prompt is the size of a request in tokens. What is none of the last three is written to the cache.
 type Prompt struct {
 	Total  float64
 	Cached float64 // how many of them the provider has in its cache
+	Hour   float64 // written to be kept for an hour
+	Plain  float64 // neither found nor written
 }

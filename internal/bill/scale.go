@@ -1,5 +1,7 @@
 package bill
 
+import "math"
+
 // Size is how large a text is, as far as that can be told without the provider's tokenizer. Tokenizers differ most in what
 // they make of digits and signs.
 type Size struct {
@@ -27,6 +29,18 @@ type Weights struct{ Tokens, Digits, Signs float64 }
 func (w Weights) Count(s Size) float64 {
 	n := w.Tokens*s.Tokens + w.Digits*s.Digits + w.Signs*s.Signs
 	return min(max(n, minScale*s.Tokens), maxScale*s.Tokens)
+}
+
+// Near tells whether weights are much the same.
+func (w Weights) Near(other Weights) bool {
+	const little = 0.03
+	theirs := other.floats()
+	for i, f := range w.floats() {
+		if math.Abs(*f-*theirs[i]) >= little {
+			return false
+		}
+	}
+	return true
 }
 
 // Scale learns how many tokens a provider counts in a text of some size. It fits weights

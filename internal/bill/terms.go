@@ -1,20 +1,22 @@
 package bill
 
-import "math"
+import "slices"
 
-// Terms are how a provider bills a prompt. Formats in which a request says itself how it
-// is cached make their own.
+// Format is the shape of a request. The same model may be cached in one way in the one and in another in the other.
+type Format uint8
+
+// The formats.
+const (
+	Chat      Format = iota // OpenAI's chat completions, and all that speak it
+	Messages                // Anthropic's
+	Responses               // OpenAI's
+)
+
+// Terms are how a provider bills a prompt.
 type Terms struct {
 	Rates
 	Cache
 	Band
-}
-
-// Cache is how a provider's cache takes prompts. The zero value stands for the usual one.
-type Cache struct {
-	Block   float64 // tokens; a beginning is known in whole blocks. 0: 128
-	Minimum float64 // tokens; nothing shorter is cached. 0: 1024
-	Life    float64 // seconds an entry may live unused; 0: unknown
 }
 
 // Band is the size from which on every token of a prompt costs more. The zero value means
@@ -24,110 +26,107 @@ type Band struct {
 	Times float64 // what the prices are multiplied with
 }
 
-// The usual cache.
-const (
-	Block   = 128
-	Minimum = 1024
-	// unknownLife is how long, in seconds, a cache of unknown kind may live.
-	unknownLife = 3600
-)
-
-func (c Cache) block() float64 {
-	if c.Block <= 0 {
-		return Block
+func (b Band) times(tokens float64) float64 {
+	if b.Above > 0 && b.Times > 0 && tokens > b.Above {
+		return b.Times
 	}
-	return c.Block
+	return 1
 }
 
-func (c Cache) minimum() float64 {
-	if c.Minimum <= 0 {
-		return Minimum
+// In gives what decisions need of the prices, for requests of a format to a model.
+func (p Prices) In(f Format, model string) Terms {
+	t := p.Terms()
+	t.Kind = p.kind(f, model)
+	if t.Known() && t.Kind == Markers && t.Hour == t.Write && p.CacheWriteHour == nil {
+		t.Hour = max(t.Write, hourWrite)
 	}
-	return c.Minimum
+	return t
 }
 
-// Cacheable is how much of a known beginning of that many tokens a provider takes
-// from its cache.
-func (c Cache) Cacheable(tokens float64) float64 {
-	n := math.Floor(tokens/c.block()) * c.block()
-	if n < c.minimum() {
-		return 0
-	}
-	return n
-}
+// hourWrite is what writing for an hour costs over input, where the prices do not say.
+const hourWrite = 2
 
-// roomy tells whether a prompt is long enough to be cached, were we off by a quarter.
-func (c Cache) roomy(tokens float64) bool { return tokens >= 1.25*c.minimum()+c.block() }
-
-// Cacheable is what the usual cache makes of a beginning.
-func Cacheable(tokens float64) float64 { return Cache{}.Cacheable(tokens) }
-
-// Cost is what a prompt costs. One too short for the cache is not written to it.
-func (t Terms) Cost(p Prompt) float64 {
-	rates := t.Rates
-	if p.Total < t.minimum() && p.Cached == 0 {
-		rates.Write = min(1, rates.Write)
-	}
-	cost := rates.Cost(p)
-	if t.Above > 0 && t.Times > 0 && p.Total > t.Above {
-		cost *= t.Times
-	}
-	return cost
-}
-
-// Learned is what the answers to all conversations have taught about a model of a provider.
-type Learned struct {
-	Warm    float64 // seconds; the longest pause after which a prompt was found in the cache
-	Cold    float64 // seconds; the shortest pause after which one was gone, above Warm; 0: none was seen
-	Weights Weights // of its tokenizer; zero: unknown
-}
-
-// minPause is the pause, in seconds, from which on a cache teaches something about its life:
-// within less a miss has other reasons.
-const minPause = 60
-
-// Pause takes in whether a prompt was found in the cache after a pause of so many seconds.
-func (l Learned) Pause(seconds float64, found bool) Learned {
-	switch {
-	case seconds < minPause:
-	case found:
-		l.Warm = max(l.Warm, seconds)
-		if l.Cold <= l.Warm {
-			l.Cold = 0
+// kind is what the prices say, else what is known of a model of this name, else what is usual in the format. Outside
+// of the Messages format nobody knows whether a request reaches Claude with marks of its own: a router may set others.
+func (p Prices) kind(f Format, model string) Kind {
+	name := p.Cache
+	if name == "" {
+		known, ok := Lookup(model)
+		switch {
+		case ok:
+			name = known.Cache
+		case f == Messages:
+			return Markers
 		}
-	case seconds > l.Warm && (l.Cold == 0 || seconds < l.Cold):
-		l.Cold = seconds
 	}
-	return l
+	for k, s := range kindNames {
+		if s == name && (Kind(k) != Markers || f == Messages) { //nolint:gosec // four of them
+			return Kind(k) //nolint:gosec // four of them
+		}
+	}
+	return Blocks
 }
 
-// Coldness is how sure it is that a cache has forgotten a prompt.
-type Coldness uint8
-
-// How sure it is.
-const (
-	MayBeWarm  Coldness = iota
-	LikelyCold          // for longer than caches of this kind live, as we were told
-	KnownCold           // and as we have seen
-)
-
-// After says how cold the cache is that was not used for so many seconds.
-func (l Learned) After(seconds float64, c Cache) Coldness {
-	life := c.Life
-	if life <= 0 {
-		life = unknownLife
+// With gives the terms of a request with these marks. One without any is not cached at all where the cache needs
+// them, and how long it is kept hangs on what they ask for. What an [Account] is given goes through it by itself.
+func (t Terms) With(marks []Mark) Terms {
+	if t.Kind != Markers {
+		return t
 	}
-	if seconds <= max(life, l.Warm)*(1+slackShare)+slack {
-		return MayBeWarm
+	if len(marks) == 0 {
+		if t.Known() {
+			t.Rates = Rates{Read: 1, Write: 1, Hour: 1}
+		}
+		return t
 	}
-	if l.Cold > 0 && seconds >= l.Cold {
-		return KnownCold
+	if t.Hour > t.Write { // what is not asked for is not given
+		t.Life = markLife
+		if slices.ContainsFunc(marks, func(m Mark) bool { return m.Hour }) {
+			t.Life = hourLife
+		}
 	}
-	return LikelyCold
+	return t
 }
 
-// Clocks differ, and times are not written down with every request.
-const (
-	slack      = 45 // seconds
-	slackShare = 0.1
-)
+// Cost is what a prompt costs of which nothing else is known. One too short for the cache is not written to it.
+func (t Terms) Cost(p Prompt) float64 {
+	if p.Total < t.minimum() && p.Cached == 0 {
+		p.Plain, p.Hour = p.Total, 0
+	}
+	return t.cost(p)
+}
+
+func (t Terms) cost(p Prompt) float64 { return t.Rates.Cost(p) * t.times(p.Total) }
+
+// rate is what a token of a piece pays, when so many pieces are found in the cache.
+func (t Terms) rate(req Request, piece, found int) float64 {
+	switch {
+	case piece < found:
+		return t.Read
+	case t.Kind != Markers:
+		return t.Write
+	case piece < hourMarked(req.Marks):
+		return t.Hour
+	case piece < marked(req.Marks):
+		return t.Write
+	}
+	return 1
+}
+
+// marked is how many pieces stand before the last mark.
+func marked(marks []Mark) (pieces int) {
+	for _, m := range marks {
+		pieces = max(pieces, m.Pieces)
+	}
+	return pieces
+}
+
+// hourMarked is how many pieces are to be kept for an hour.
+func hourMarked(marks []Mark) (pieces int) {
+	for _, m := range marks {
+		if m.Hour {
+			pieces = max(pieces, m.Pieces)
+		}
+	}
+	return pieces
+}

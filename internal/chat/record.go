@@ -52,7 +52,7 @@ const (
 
 // recordVersion changes with the form below; a record of another version is as
 // good as none.
-const recordVersion = 2
+const recordVersion = 3
 
 const (
 	flagOff    = 1
@@ -74,23 +74,22 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		flags |= flagJudged
 	}
 	dst = append(dst, flags)
-	for _, f := range r.floats() {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(*f))
-	}
-	dst = binary.AppendUvarint(dst, uint64(r.Account.Last.Pieces)) //nolint:gosec // a count
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Bill.Spent))
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Bill.Saved))
+	dst, err := r.Account.AppendBinary(dst)
 	dst = binary.AppendUvarint(dst, uint64(len(r.Cuts)))
 	last := 0
 	for _, c := range r.Cuts {
 		dst = binary.AppendUvarint(dst, uint64(c.Message-last)) //nolint:gosec // in the order of the messages
 		last = c.Message
 		dst = append(dst, byte(c.Kind))
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Tokens))
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Digits))
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Signs))
+		var bad error
+		dst, bad = c.Removed.AppendBinary(dst)
+		err = errors.Join(err, bad)
 		dst = binary.AppendUvarint(dst, uint64(len(c.ID)))
 		dst = append(dst, c.ID...)
 	}
-	return dst, nil
+	return dst, err
 }
 
 var errRecord = errors.New("not a record")
@@ -107,17 +106,16 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	out.Time = d.varint()
 	flags := d.byte()
 	out.Off, out.Judged = flags&flagOff != 0, flags&flagJudged != 0
-	for _, f := range out.floats() {
-		*f = d.float()
-	}
-	out.Account.Last.Pieces = d.count(math.MaxInt32)
+	out.Bill = Bill{Spent: d.float(), Saved: d.float()}
+	d.part(out.Account.Decode)
 	n := d.count(len(d.b))
 	if n > 0 {
 		out.Cuts = make([]Sent, 0, n)
 	}
 	ids, last := string(d.b), 0 // one string for all
 	for range n {
-		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte()), Removed: bill.Size{Tokens: d.float(), Digits: d.float(), Signs: d.float()}}
+		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte())}
+		d.part(c.Removed.Decode)
 		id := len(d.take(d.count(len(b))))
 		if d.bad || c.Message >= out.Messages || c.Kind > Masked {
 			return errRecord
@@ -134,22 +132,6 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-func (r *Record) floats() []*float64 {
-	a := &r.Account
-	all := []*float64{
-		&r.Bill.Spent, &r.Bill.Saved, &a.Spent, &a.Kept, &a.Cut.Tokens, &a.Cut.Digits, &a.Cut.Signs, &a.Owed, &a.Claimed,
-		&a.Last.Input, &a.Last.Removed.Tokens, &a.Last.Removed.Digits, &a.Last.Removed.Signs,
-		&a.Scale.Guess.Tokens, &a.Scale.Guess.Digits, &a.Scale.Guess.Signs,
-	}
-	for i := range a.Scale.Products {
-		all = append(all, &a.Scale.Products[i])
-	}
-	for i := range a.Scale.Counted {
-		all = append(all, &a.Scale.Counted[i])
-	}
-	return all
-}
-
 // decoder takes a record apart; once something is missing it is bad for good.
 type decoder struct {
 	b   []byte
@@ -164,6 +146,13 @@ func (d *decoder) take(n int) []byte {
 	p := d.b[:n]
 	d.b = d.b[n:]
 	return p
+}
+
+// part has someone else read what comes next.
+func (d *decoder) part(decode func([]byte) ([]byte, bool)) {
+	rest, ok := decode(d.b)
+	d.bad = d.bad || !ok
+	d.b = rest
 }
 
 func (d *decoder) byte() byte {

@@ -104,6 +104,9 @@ func enumFile(pattern, word string) string {
 	if pattern == "tls.client_auth" {
 		return "[tls]\ncert = \"c\"\nkey = \"k\"\nclient_ca = \"a\"\nclient_auth = \"" + word + "\"\n"
 	}
+	if key, ok := strings.CutPrefix(pattern, "prices."); ok {
+		return "[providers.p]\nbase_url = \"http://h\"\n[providers.p.prices]\n" + key + " = \"" + word + "\"\n"
+	}
 	return pattern + " = \"" + word + "\"\n"
 }
 

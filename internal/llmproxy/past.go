@@ -135,22 +135,15 @@ func (l *lane) touch(ctx context.Context, past chat.Past, now int64) error {
 
 // learned is what other requests have taught about the model.
 func (l *lane) learned(ctx context.Context) (known bill.Learned) {
-	b, ok := l.p.opt.Records.Get(ctx, l.learnedKey())
-	if !ok || len(b) != 5*8 {
-		return bill.Learned{}
-	}
-	for i, f := range []*float64{&known.Warm, &known.Cold, &known.Weights.Tokens, &known.Weights.Digits, &known.Weights.Signs} {
-		*f = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-		if math.IsNaN(*f) || math.IsInf(*f, 0) {
-			return bill.Learned{}
-		}
+	if b, ok := l.p.opt.Records.Get(ctx, l.learnedKey()); ok {
+		_ = known.UnmarshalBinary(b) // what is no lesson has taught nothing
 	}
 	return known
 }
 
 // learn writes down what an answer has taught, where it is something new.
 func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
-	if was.Warm == is.Warm && was.Cold == is.Cold && near(was.Weights, is.Weights) {
+	if was.Warm == is.Warm && was.Cold == is.Cold && was.Weights.Near(is.Weights) {
 		return nil
 	}
 	// Others may have learned meanwhile: the longest life holds.
@@ -161,17 +154,11 @@ func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
 			is.Cold = now.Cold
 		}
 	}
-	var b []byte
-	for _, f := range []float64{is.Warm, is.Cold, is.Weights.Tokens, is.Weights.Digits, is.Weights.Signs} {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+	b, err := is.AppendBinary(nil)
+	if err != nil {
+		return err
 	}
 	return l.p.opt.Records.Put(ctx, l.learnedKey(), b)
-}
-
-// near tells whether weights are much the same.
-func near(a, b bill.Weights) bool {
-	const little = 0.03
-	return math.Abs(a.Tokens-b.Tokens) < little && math.Abs(a.Digits-b.Digits) < little && math.Abs(a.Signs-b.Signs) < little
 }
 
 // maxClaims bounds how many rewrites the branches of a conversation can claim.

@@ -1,0 +1,137 @@
+package bill
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// AppendBinary appends a compact form of the account, for a record that outlives the process. It never fails.
+func (a Account) AppendBinary(dst []byte) ([]byte, error) {
+	for _, f := range a.floats() {
+		dst = appendFloat(dst, *f)
+	}
+	dst = binary.AppendUvarint(dst, uint64(a.Last.Pieces)) //nolint:gosec // a count
+	dst = binary.AppendUvarint(dst, uint64(len(a.Entries)))
+	last := 0
+	for _, e := range a.Entries {
+		step := uint64(e.Pieces-last) << 1 //nolint:gosec // in the order of the pieces
+		if e.Hour {
+			step |= 1
+		}
+		dst, last = appendFloat(binary.AppendUvarint(dst, step), e.At), e.Pieces
+	}
+	return dst, nil
+}
+
+// Decode reads an account from the beginning of what AppendBinary has written, and gives the rest. It is not ok where
+// that is none.
+func (a *Account) Decode(b []byte) (rest []byte, ok bool) {
+	var out Account
+	d := decoder{b: b}
+	for _, f := range out.floats() {
+		*f = d.float()
+	}
+	out.Last.Pieces = d.count(math.MaxInt32)
+	n, last := d.count(maxEntries), 0
+	for range n {
+		step := d.count(math.MaxInt32)
+		last += step >> 1
+		out.Entries = append(out.Entries, Entry{Pieces: last, Hour: step&1 != 0, At: d.float()})
+	}
+	if d.bad || last > math.MaxInt32 {
+		return nil, false
+	}
+	*a = out
+	return d.b, true
+}
+
+func (a *Account) floats() []*float64 {
+	all := append([]*float64{&a.Spent, &a.Kept, &a.Owed, &a.Claimed, &a.Last.Input}, a.Cut.floats()...)
+	all = append(append(all, a.Last.Removed.floats()...), a.Scale.Guess.floats()...)
+	for i := range a.Scale.Products {
+		all = append(all, &a.Scale.Products[i])
+	}
+	for i := range a.Scale.Counted {
+		all = append(all, &a.Scale.Counted[i])
+	}
+	return all
+}
+
+// AppendBinary appends the size as numbers. It never fails.
+func (s Size) AppendBinary(dst []byte) ([]byte, error) {
+	for _, f := range s.floats() {
+		dst = appendFloat(dst, *f)
+	}
+	return dst, nil
+}
+
+// Decode reads a size from the beginning of what AppendBinary has written, and gives the rest.
+func (s *Size) Decode(b []byte) (rest []byte, ok bool) {
+	d := decoder{b: b}
+	var out Size
+	for _, f := range out.floats() {
+		*f = d.float()
+	}
+	if d.bad {
+		return nil, false
+	}
+	*s = out
+	return d.b, true
+}
+
+func (s *Size) floats() []*float64 { return []*float64{&s.Tokens, &s.Digits, &s.Signs} }
+
+func (w *Weights) floats() []*float64 { return []*float64{&w.Tokens, &w.Digits, &w.Signs} }
+
+// AppendBinary appends what was learned as numbers. It never fails.
+func (l Learned) AppendBinary(dst []byte) ([]byte, error) {
+	for _, f := range append([]*float64{&l.Warm, &l.Cold}, l.Weights.floats()...) {
+		dst = appendFloat(dst, *f)
+	}
+	return dst, nil
+}
+
+// UnmarshalBinary reads what AppendBinary has written; of what is none nothing was learned.
+func (l *Learned) UnmarshalBinary(b []byte) error {
+	d := decoder{b: b}
+	var out Learned
+	for _, f := range append([]*float64{&out.Warm, &out.Cold}, out.Weights.floats()...) {
+		*f = d.float()
+	}
+	if d.bad || len(d.b) > 0 {
+		out = Learned{}
+	}
+	*l = out
+	return nil
+}
+
+func appendFloat(dst []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
+}
+
+// decoder takes numbers off the front; once something is missing it is bad for good.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) float() float64 {
+	if d.bad || len(d.b) < 8 {
+		d.bad = true
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(d.b))
+	d.b = d.b[8:]
+	d.bad = math.IsNaN(f) || math.IsInf(f, 0)
+	return f
+}
+
+func (d *decoder) count(most int) int {
+	v, n := binary.Uvarint(d.b)
+	if d.bad || n <= 0 || v > uint64(most) { //nolint:gosec // most is a length
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return int(v) //nolint:gosec // bounded above
+}
