@@ -88,7 +88,7 @@ func (s *server) chooseModern() choice {
 // choosePrivate finds a session's own connection, or what it is to be. A modern session's is of the modern era where the
 // server speaks it, which is asked on the first connection that there is.
 func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
-	n := need{role: private, caps: m.legacy()}
+	n := need{role: private, caps: m.legacy(), owner: m.client.Owner}
 	known := true
 	if m.client.Era == era.Modern && s.mayBeBoth() {
 		switch check := f.checkedOn(s, has); {
@@ -100,11 +100,11 @@ func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
 			n.protocol = upstream.ProtocolModern
 		}
 	}
-	switch {
-	case has != nil && !has.over && (has.protocol == n.protocol || has.speaks(era.Modern)):
+	if has != nil && !has.over && (has.protocol == n.protocol || has.speaks(era.Modern)) {
 		return choice{conn: has, loose: !known && !has.speaks(era.Modern)}
-	case s.private >= f.opt.MaxPrivate:
-		return choice{err: ErrTooMany}
+	}
+	if err := f.makeRoom(s, n.owner); err != nil {
+		return choice{err: err}
 	}
 	return choice{need: &n, loose: !known}
 }

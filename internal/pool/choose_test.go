@@ -239,6 +239,56 @@ func TestSessionsOfTheirOwnAreBounded(t *testing.T) {
 	})
 }
 
+// One caller cannot take all the processes that sessions may have, and sessions that it has abandoned do not lock it out.
+func TestSessionsOfOneCallerAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFake(t, "x")
+		f := poolOf(t, Options{
+			MaxOfOwner: 2,
+			Servers:    []upstream.Settings{{ID: "a", Builtin: "fake", Isolation: upstream.IsolationPerSession}},
+		}, map[string]*fake{"a": s})
+		stop := run(t, f)
+		defer stop()
+		var all []*Member
+		defer func() {
+			for _, m := range all {
+				m.Leave()
+			}
+		}()
+		join := func(owner string) *Member {
+			c := legacy(`{}`)
+			c.Owner = owner
+			all = append(all, f.Join(c, nil))
+			return all[len(all)-1]
+		}
+		first, second := join("one"), join("one")
+		placeOf(t, first, "a")
+		placeOf(t, second, "a")
+		if _, err := join("one").Conn(t.Context(), "a"); !errors.Is(err, ErrTooMany) || !strings.Contains(err.Error(), "2 sessions") {
+			t.Errorf("a third session of one caller: %v, want ErrTooMany and how many there are", err)
+		}
+		if at := placeOf(t, join("another"), "a"); at != 3 {
+			t.Errorf("another caller's session is served on connection %d, want 3", at)
+		}
+		time.Sleep(restTime)
+		placeOf(t, first, "a")
+		third := join("one")
+		if at := placeOf(t, third, "a"); at != 4 {
+			t.Errorf("once one rests, a third is served on connection %d, want 4", at)
+		}
+		if at := placeOf(t, first, "a"); at != 1 {
+			t.Errorf("the one in use is served on connection %d, want its own", at)
+		}
+		if _, err := second.Conn(t.Context(), "a"); !errors.Is(err, ErrTooMany) {
+			t.Errorf("the one that made room, while the others are in use: %v, want ErrTooMany", err)
+		}
+		time.Sleep(restTime)
+		if at := placeOf(t, second, "a"); at != 5 {
+			t.Errorf("the one that made room comes again: served on connection %d, want a new one", at)
+		}
+	})
+}
+
 func TestConnectionIsKeptForACallThatGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")

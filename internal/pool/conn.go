@@ -24,6 +24,7 @@ type Conn struct {
 	said  atomic.Pointer[offers]        // the same, as far as it is about lists and logs
 	jobs  *background
 	calls atomic.Int64  // calls under way, and who is about to make one
+	used  atomic.Int64  // private: when a call last began or ended, as time.Time.UnixNano
 	ended chan struct{} // closed when the connection is to end
 	// leaving says that a reload has taken the server out: the connection ends with the last of calls. Set with Pool.mu held.
 	leaving atomic.Bool
@@ -74,6 +75,7 @@ type need struct {
 	protocol string // "": the settings'
 	caps     []byte // that it declares
 	trial    bool   // see Connection.Trial
+	owner    string // private: whose session it is
 }
 
 // meets reports whether a connection that was built for one need will do for another: what all clients have in common
@@ -116,6 +118,10 @@ func (c *Conn) Call(ctx context.Context, req *rpc.Message, opt upstream.CallOpti
 	if !opt.Own { // no caller waits for what the program itself asks, which may be for ever
 		c.calls.Add(1)
 		defer c.leave()
+		if c.role == private {
+			c.touch()
+			defer c.touch()
+		}
 	}
 	return c.up.CallWith(ctx, req, opt)
 }

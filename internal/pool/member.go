@@ -19,6 +19,7 @@ type Client struct {
 	Capabilities []byte // as era.NormalCapabilities gives them; nil: none
 	Session      bool   // it lasts: a server with per-session isolation gets a connection for it alone
 	Only         string // the id of the one server it sees; "": all
+	Owner        string // whose client it is; so many connections of sessions' own are one caller's at most
 }
 
 // Observer is what a member hears. Its methods are called from goroutines of the pool, at the same time too, and should

@@ -36,6 +36,7 @@ type Options struct {
 	Linger        time.Duration // how long a connection without users is kept; default 30 s
 	Revisit       time.Duration // how long after a client without a session, which may come again any time; default 10 min
 	MaxPrivate    int           // sessions' own ones to a server; default 256
+	MaxOfOwner    int           // of these, one caller's; default 64
 
 	// Eager has Run start a connection to every server that has a start, which declares what can be served for any
 	// client. Else one starts when a client needs it, and declares what that client can do.
@@ -117,6 +118,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Revisit <= 0 {
 		o.Revisit = 10 * time.Minute
+	}
+	if o.MaxOfOwner <= 0 {
+		o.MaxOfOwner = 64
 	}
 	if o.MaxPrivate <= 0 {
 		o.MaxPrivate = 256

@@ -60,6 +60,7 @@ var mutants = []mutant{
 	{"number of strangers", "internal/downstream/post.go", "maxStrangers  = 64", "maxStrangers  = 1 << 20", "./internal/downstream"},
 	{"opening of sessions", "internal/downstream/post.go", "return q.h.opt.Openings.Allow(q.principal.Key())", "return 0, true", "./internal/downstream"},
 	{"abandoned sessions", "internal/downstream/registry.go", "if len(all) <= maxResting {", "if true {", "./internal/downstream"},
+	{"processes of one caller's sessions", "internal/pool/private.go", "case len(own) >= f.opt.MaxOfOwner:", "case false:", "./internal/pool"},
 	{"budget of bytes", "internal/budget/budget.go", "if b.used+n > limit || ", "if ", "./internal/budget"},
 	{"share of a principal", "internal/budget/budget.go", " || own+n > limit-limit/4 {", " {", "./internal/budget"},
 	{"budget before every door", "internal/app/guard.go", "held, err := g.budget.Open(p.Key())", "held, err := (*budget.Budget)(nil).Open(p.Key())", "./internal/app"},
