@@ -214,6 +214,9 @@ var keys = map[string]keyInfo{
 	"prices.output":        {doc: "Output tokens.", least: new(0.0)},
 	"prices.cache_ttl_s":   {doc: "Seconds the provider's cache lives unused. A longer life that answers show counts instead.", least: new(0.0)},
 
+	"admin":       {doc: "How the running program is operated."},
+	"admin.watch": {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},
+
 	"prices.cache_min_tokens":   {doc: "Shorter prompts are not cached. 0: 1024.", least: new(0.0)},
 	"prices.cache":              {doc: "Where the provider's cache finds a prompt again: blocks of tokens, intervals of 2048, endings of messages, markers that a request carries. Left out: by the model's name and the format.", enum: []string{"blocks", "intervals", "endings", "markers"}},
 	"prices.cache_write_1h":     {doc: "Input tokens written to the cache to be kept for an hour. Left out: twice input where a request can ask for it.", least: new(0.0)},

@@ -111,7 +111,7 @@ func enumFile(pattern, word string) string {
 }
 
 func TestRefusedKeysAreNoKeys(t *testing.T) {
-	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "pins", "admin"} {
+	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "pins", "telemetry"} {
 		if _, known := keys[pattern]; known {
 			t.Errorf("%s is both refused and known", pattern)
 		}

@@ -89,7 +89,7 @@ func refused(pattern string, clientFile bool) (reason string, ok bool) {
 		return "set the environment variable DEEPINFRA_ENDPOINT_URL instead", true
 	case "pins":
 		return "not part of this version; a rule about access that is not enforced must not look as if it were", true
-	case "notifications", "admin", "telemetry": // words that clients use too
+	case "notifications", "telemetry": // words that clients use too
 		return "not part of this version", !clientFile
 	}
 	return "", false

@@ -56,6 +56,7 @@ type Settings struct {
 	Limits             []ratelimit.Settings         `toml:"limits"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
+	Admin              Admin                        `toml:"admin"`
 }
 
 // defaults are what a file that says nothing means.
@@ -77,6 +78,7 @@ func defaults() Settings {
 		Pruner:              pruner.Default(),
 		Store:               originals.Default(),
 		Auth:                auth.Default(),
+		Admin:               Admin{Watch: true},
 	}
 }
 

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -94,6 +95,11 @@ var (
 
 // build makes a connection and starts nothing. Its builder is not ours: the pool must not be locked.
 func (f *Pool) build(s *server, n need) (*Conn, error) {
+	return f.buildWith(cmp.Or(f.roster.Load().builder, &f.opt.New), s, n)
+}
+
+// buildWith is build with one of several builders.
+func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 	c := &Conn{
 		pool: f, s: s, need: n, jobs: newBackground(),
 		ended: make(chan struct{}), met: make(chan struct{}), listed: make(chan struct{}),
@@ -103,7 +109,7 @@ func (f *Pool) build(s *server, n need) (*Conn, error) {
 	for l := range c.caches {
 		c.caches[l].list, c.caches[l].failed.First = catalog.List(l), time.Second
 	}
-	up, err := f.opt.New(s.settings, Connection{
+	up, err := (*builder)(s.settings, Connection{
 		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Opened: c.opened, Trial: n.trial,
 	})
 	if err != nil {

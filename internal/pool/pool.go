@@ -28,9 +28,8 @@ var (
 // Options are what a Pool is built from. Zero values mean the defaults named here.
 type Options struct {
 	Servers []upstream.Settings // in order; disabled ones are known and never used
-	// New builds a connection to a server and starts nothing. It may be called by many goroutines.
-	New   func(s upstream.Settings, o Connection) (*upstream.Upstream, error)
-	Names *catalog.Names // nil: the default ones
+	New     Builder
+	Names   *catalog.Names // nil: the default ones
 
 	FirstListWait time.Duration // how long lists wait for a server that has not been there yet; 0: not at all
 	Linger        time.Duration // how long a connection without users is kept; default 30 s
@@ -43,6 +42,9 @@ type Options struct {
 	Eager bool
 	Log   *slog.Logger // nil discards
 }
+
+// Builder builds a connection to a server and starts nothing. It may be called by many goroutines.
+type Builder func(s upstream.Settings, o Connection) (*upstream.Upstream, error)
 
 // Connection is what distinguishes one connection to a server from another.
 type Connection struct {

@@ -22,7 +22,7 @@ func settingsOf(ids ...string) (all []upstream.Settings) {
 
 func reload(t *testing.T, f *Pool, set Servers) {
 	t.Helper()
-	if err := f.Reload(set); err != nil {
+	if err := f.Reload(set, nil); err != nil {
 		t.Fatalf("Reload: %v", err)
 	}
 	synctest.Wait()
@@ -174,7 +174,7 @@ func TestReloadThatCannotBeBuiltChangesNothing(t *testing.T) {
 		f := poolOf(t, Options{Eager: true, FirstListWait: time.Second, Servers: settingsOf("a")}, map[string]*fake{"a": a, "b": newFake(t)})
 		run(t, f)
 		bad := append(settingsOf("a"), upstream.Settings{ID: "b"})
-		if err := f.Reload(Servers{Settings: bad, Changed: []string{"a"}}); err == nil {
+		if err := f.Reload(Servers{Settings: bad, Changed: []string{"a"}}, nil); err == nil {
 			t.Fatal("a server without a command was taken")
 		}
 		m := f.Join(legacy(`{}`), nil)
@@ -249,7 +249,7 @@ func TestReloadUnderLoad(t *testing.T) {
 			if n%3 == 0 {
 				set.Changed = []string{"b"}
 			}
-			if err := f.Reload(set); err != nil {
+			if err := f.Reload(set, nil); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(3 * time.Millisecond)

@@ -14,6 +14,7 @@ type Servers struct {
 	Names         *catalog.Names      // nil: the default ones
 	FirstListWait time.Duration       // as in Options
 
+	New Builder // nil: the one that the pool was made with
 	// Changed are the ids of those that are others than before, though they may have the same settings. With New's servers
 	// it says nothing.
 	Changed []string
@@ -27,6 +28,7 @@ type roster struct {
 
 	names         *catalog.Names
 	firstListWait time.Duration
+	builder       *Builder // nil: the pool's
 }
 
 // newRoster builds a roster that takes over the servers of another that are the same in both. It starts nothing. Builders are not
@@ -46,6 +48,10 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 	if r.names == nil {
 		r.names = catalog.NewNames(catalog.Default())
 	}
+	builder := &f.opt.New
+	if set.New != nil {
+		r.builder, builder = &set.New, &set.New
+	}
 	known := map[string]bool{}
 	for _, one := range set.Settings {
 		if known[one.ID] {
@@ -55,7 +61,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 		s := kept[one.ID]
 		if s == nil {
 			var err error
-			if s, err = f.newServer(one); err != nil {
+			if s, err = f.newServer(builder, one); err != nil {
 				return nil, err
 			}
 		}
@@ -69,7 +75,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 }
 
 // newServer builds a server with the connection that it begins with, and starts nothing.
-func (f *Pool) newServer(set upstream.Settings) (*server, error) {
+func (f *Pool) newServer(builder *Builder, set upstream.Settings) (*server, error) {
 	s := &server{settings: set}
 	s.alone = []*server{s}
 	if set.Disabled {
@@ -79,7 +85,7 @@ func (f *Pool) newServer(set upstream.Settings) (*server, error) {
 	if f.opt.Eager {
 		caps = allCapabilities
 	}
-	c, err := f.build(s, need{role: shared, caps: caps})
+	c, err := f.buildWith(builder, s, need{role: shared, caps: caps})
 	if err != nil {
 		return nil, err
 	}

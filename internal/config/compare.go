@@ -1,0 +1,89 @@
+package config
+
+import (
+	"encoding"
+	"maps"
+	"reflect"
+	"slices"
+
+	"secateur/internal/upstream"
+)
+
+// ServerChanges are the ids of servers by what has become of them, each list in order.
+type ServerChanges struct {
+	Added, Removed, Changed, Unchanged []string
+}
+
+// CompareServers tells what has become of servers. One that was switched on or off has changed.
+func CompareServers(before, after []upstream.Settings) (c ServerChanges) {
+	old := make(map[string]upstream.Settings, len(before))
+	for _, s := range before {
+		old[s.ID] = s
+	}
+	for _, s := range after {
+		was, known := old[s.ID]
+		delete(old, s.ID)
+		switch {
+		case !known:
+			c.Added = append(c.Added, s.ID)
+		case reflect.DeepEqual(was, s):
+			c.Unchanged = append(c.Unchanged, s.ID)
+		default:
+			c.Changed = append(c.Changed, s.ID)
+		}
+	}
+	for _, s := range before {
+		if _, gone := old[s.ID]; gone {
+			c.Removed = append(c.Removed, s.ID)
+		}
+	}
+	return c
+}
+
+// CompareKeys lists the keys that have other values in one configuration than in another, in alphabetical order, without those of
+// servers: "page_size", "store.url", "providers.kimi.base_url". A list is named as a whole.
+func CompareKeys(before, after Settings) []string {
+	var found []string
+	compareKeys(&found, "", reflect.ValueOf(before), reflect.ValueOf(after))
+	return slices.DeleteFunc(found, func(key string) bool { return key == "servers" })
+}
+
+var textMarshalerType = reflect.TypeFor[encoding.TextMarshaler]()
+
+func compareKeys(found *[]string, path string, a, b reflect.Value) {
+	t := a.Type()
+	switch {
+	case t.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil():
+		compareKeys(found, path, a.Elem(), b.Elem())
+	case t.Kind() == reflect.Struct && !t.Implements(textMarshalerType):
+		keys := shapeOf(t)
+		if len(keys.names) == 0 && !reflect.DeepEqual(a.Interface(), b.Interface()) {
+			*found = append(*found, path)
+		}
+		for _, name := range keys.names {
+			x, _ := keys.field(a, name)
+			y, _ := keys.field(b, name)
+			compareKeys(found, join(path, name), x, y)
+		}
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
+		compareEntries(found, path, a, b)
+	case !reflect.DeepEqual(a.Interface(), b.Interface()):
+		*found = append(*found, path)
+	}
+}
+
+// compareEntries is compareKeys for tables with names of the user's.
+func compareEntries(found *[]string, path string, a, b reflect.Value) {
+	names := map[string]struct{}{}
+	for _, k := range slices.Concat(a.MapKeys(), b.MapKeys()) {
+		names[k.String()] = struct{}{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		x, y := a.MapIndex(reflect.ValueOf(name)), b.MapIndex(reflect.ValueOf(name))
+		if x.IsValid() && y.IsValid() {
+			compareKeys(found, join(path, name), x, y)
+		} else {
+			*found = append(*found, join(path, name))
+		}
+	}
+}
