@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,23 +19,23 @@ import (
 )
 
 // newAggregate builds the door for MCP clients.
-func (a *App) newAggregate() (*aggregate.Server, error) {
+func (gen *generation) newAggregate() (*aggregate.Server, error) {
 	opt := aggregate.Options{
-		Pool:      a.servers.Pool,
-		Originals: a.store,
+		Pool:      gen.servers,
+		Originals: gen.store,
 		Authenticate: func(ctx context.Context, token string) (*access.Principal, access.Verdict) {
-			return a.auth.AuthenticateMessage(ctx, token, "/mcp")
+			return gen.auth.AuthenticateMessage(ctx, token, "/mcp")
 		},
-		Admission: a.admission,
-		PageSize:  a.cfg.PageSize,
-		Version:   a.opt.Version,
-		Metrics:   a.registry,
-		Log:       a.log,
+		Admission: gen.admission,
+		PageSize:  gen.cfg.PageSize,
+		Version:   gen.opt.Version,
+		Metrics:   gen.registry,
+		Log:       gen.log,
 	}
-	if a.servers.pruner != nil {
+	if gen.pruner != nil {
 		opt.Recovery = config.PrunerID
 	}
-	if set := a.cfg.ObservationMasking.MCP; set.Enabled {
+	if set := gen.cfg.ObservationMasking.MCP; set.Enabled {
 		var err error
 		opt.MaskRepeats = set.Structured == config.StructuredRepeats
 		if opt.Masker, err = mask.New(set.Settings); err != nil {
@@ -48,10 +49,22 @@ func (a *App) newAggregate() (*aggregate.Server, error) {
 // behind one token, and far from all that there are.
 const openingsPerMinute = 1200
 
-// hangAggregate hangs the routes of all servers as one and of each by itself. Who calls is told by the door: the
-// token may stand in a request's body.
-func (a *App) hangAggregate(mux *router, g guard, door *aggregate.Server) *downstream.HTTP {
-	web := downstream.NewHTTP(downstream.HTTPOptions{
+// openMCP opens the door for MCP clients over HTTP, once: sessions outlive reloads. Who calls is told by the door: the token may stand in
+// a request's body.
+func (gen *generation) openMCP() error {
+	if gen.mcp != nil {
+		return nil
+	}
+	door, err := gen.newAggregate()
+	if err != nil {
+		return err
+	}
+	host, _, err := net.SplitHostPort(gen.App.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	gen.App.aggregate = door
+	gen.App.mcp = downstream.NewHTTP(downstream.HTTPOptions{
 		Server: func(name, query string) (downstream.Server, error) {
 			if name != "" {
 				return door.Only(name), nil
@@ -59,36 +72,42 @@ func (a *App) hangAggregate(mux *router, g guard, door *aggregate.Server) *downs
 			names, err := catalog.ReadQuery(query)
 			return door.AggregateAsking(names), err
 		},
-		Known:           a.servers.IDs,
-		IsDisabled:      a.servers.IsDisabled,
+		Known:           gen.servers.IDs,
+		IsDisabled:      gen.servers.IsDisabled,
 		Check:           callerOf,
 		Openings:        ratelimit.PerMinute(openingsPerMinute),
-		TokenInHeader:   !access.IsLoopback(g.policy.Listen),
-		MaxMessageBytes: a.cfg.MaxMessageBytes,
-		Metrics:         a.registry,
-		Log:             a.log,
+		TokenInHeader:   !access.IsLoopback(host),
+		MaxMessageBytes: gen.cfg.MaxMessageBytes,
+		Metrics:         gen.registry,
+		Log:             gen.log,
 	})
+	return nil
+}
+
+// hangMCP hangs the routes of all servers as one and of each by itself.
+func (gen *generation) hangMCP(mux *router, g guard) {
 	for _, path := range []string{"/mcp", "/mcp/{$}", "/mcp/{server}", "/mcp/{server}/{$}"} {
-		mux.Handle(path, g.site(web))
+		mux.Handle(path, g.site(gen.mcp))
 	}
-	return web
 }
 
 // RunStdio serves all servers as one to the client at the other end of a pipe, until it ends or ctx is done. An
 // environment that has the token speaks for the whole connection.
 func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token string) error {
-	door, err := a.newAggregate()
+	g := a.live.Load()
+	door, err := g.newAggregate()
 	if err != nil {
 		return errors.Join(err, a.close())
 	}
-	principal, _ := a.auth.AuthenticateMessage(ctx, token, "/mcp") // nil: the messages have to tell
+	a.aggregate = door
+	principal, _ := g.auth.AuthenticateMessage(ctx, token, "/mcp") // nil: the messages have to tell
 	defer a.tuneCollector()()
 	// The servers outlive the pipe: what is in flight needs them until it is answered.
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
-	back.Go(func() error { return a.auth.Run(serverCtx) })
+	back.Go(func() error { return a.live.Load().auth.Run(serverCtx) })
 	err = downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
 		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
@@ -99,9 +118,9 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
 
-// close ends the streams and sessions of MCP clients, once what they wait for is answered.
-func (d *doors) close(ctx context.Context) {
-	d.aggregate.Close()
-	_ = d.mcp.Close(ctx) // what it does not finish in time, the listener's end does
-	d.aggregate.Wait()
+// closeMCP ends the streams and sessions of MCP clients, once what they wait for is answered.
+func (a *App) closeMCP(ctx context.Context) {
+	a.aggregate.Close()
+	_ = a.mcp.Close(ctx) // what it does not finish in time, the listener's end does
+	a.aggregate.Wait()
 }

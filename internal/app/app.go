@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,13 +18,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/admin"
-	"secateur/internal/admission"
+	"secateur/internal/aggregate"
 	"secateur/internal/auth"
 	"secateur/internal/budget"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/datarate"
+	"secateur/internal/downstream"
 	"secateur/internal/originals"
+	"secateur/internal/pool"
 	"secateur/internal/records"
 	"secateur/internal/telemetry"
 )
@@ -64,21 +67,25 @@ type Options struct {
 // App is the whole program, built and not yet running.
 type App struct {
 	opt       Options
-	cfg       config.Settings
+	cfg       config.Settings // what the program was started with: the listener and the store are its
 	log       *slog.Logger
 	registry  *prometheus.Registry
-	auth      *auth.Authenticator
 	store     originals.StoreCloser
-	servers   *servers
+	servers   *pool.Pool // those inside this program included; nil: the pruner is alone
 	budget    *budget.Budget
-	admission *admission.Control // one for all doors
-	closers   []io.Closer        // closed when all else is done
-	rates     *datarate.Guard    // one for all requests
+	aggregate *aggregate.Server // nil as long as no door for MCP clients is open
+	mcp       *downstream.HTTP  // the same, over HTTP
+	guesses   *guesses
+	closers   []io.Closer     // closed when all else is done
+	rates     *datarate.Guard // one for all requests
 	draining  atomic.Bool
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
 
 	certificates *auth.Certificates // nil: no TLS
+
+	live      atomic.Pointer[generation] // what the configuration that was last loaded asks for
+	reloading sync.Mutex                 // held while another takes its place
 }
 
 // New builds the program. It opens the store and starts nothing.
@@ -90,10 +97,15 @@ func New(opt Options) (*App, error) {
 		return nil, err
 	}
 	a.openBudget()
-	if err := a.openAuth(); err != nil {
+	if err := a.loadCertificates(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	if a.servers, err = a.buildServers(); err != nil {
+	g, err := a.newGeneration(a.cfg, nil)
+	if err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	a.live.Store(g)
+	if a.servers, err = g.newPool(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
@@ -106,7 +118,7 @@ func newApp(opt Options) *App {
 	}
 	cfg := opt.Config.Settings
 	return &App{
-		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), servers: &servers{}, started: time.Now(),
+		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), guesses: newGuesses(), started: time.Now(),
 		rates: datarate.New(datarate.Limits{}),
 	}
 }
@@ -172,7 +184,8 @@ func (a *App) close() error {
 
 // Run opens the doors and works until ctx is done; then it finishes what is in flight and takes everything down.
 func (a *App) Run(ctx context.Context) error {
-	if err := a.checkListen(a.cfg.Listen); err != nil {
+	g := a.live.Load()
+	if err := g.checkListen(a.cfg.Listen); err != nil {
 		return errors.Join(err, a.close())
 	}
 	ln, err := listen(ctx, a.cfg.Listen, "--listen")
@@ -181,8 +194,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	addr := ln.Addr().String()
 	a.addr.Store(&addr)
-	doors, err := a.routes()
-	if err != nil {
+	if err := g.hang(); err != nil {
 		return errors.Join(err, ln.Close(), a.close())
 	}
 	// The servers outlive the doors: what is in flight needs them until it is answered.
@@ -190,7 +202,7 @@ func (a *App) Run(ctx context.Context) error {
 	defer stopServers()
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
-	err = a.serve(ctx, doors.mux, ln, doors.close)
+	err = a.serve(ctx, a, ln, a.closeMCP)
 	stopServers()
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
@@ -218,16 +230,13 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
 	defer a.tuneCollector()()
 	defer a.limitHeap()()
-	if len(a.cfg.AllowedOrigins) > 0 {
-		h = cors{a.cfg.AllowedOrigins, h}
-	}
 	web := newServer(h, a.log)
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })
-	work.Go(func() error { return a.auth.Run(ctx) })
+	work.Go(func() error { return a.live.Load().auth.Run(ctx) })
 	work.Go(func() error {
 		<-ctx.Done()
 		a.draining.Store(true)

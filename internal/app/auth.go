@@ -14,53 +14,57 @@ import (
 	"secateur/internal/auth"
 )
 
-// openAuth builds what finds out who is calling.
-func (a *App) openAuth() error {
-	scheme := "http"
-	if a.cfg.TLS.Cert != "" {
-		scheme = "https"
-		var err error
-		if a.certificates, err = auth.LoadCertificates(a.cfg.TLS.In(a.opt.Config.Dir()), func(err error) {
-			a.log.ErrorContext(context.Background(), "certificates cannot be read, so those read before serve on", "err", err)
-		}); err != nil {
-			return err
-		}
+// loadCertificates reads what the listener needs for TLS.
+func (a *App) loadCertificates() (err error) {
+	if a.cfg.TLS.Cert == "" {
+		return nil
 	}
-	var err error
-	a.auth, err = auth.New(auth.Options{
-		Settings: a.cfg.Auth, Token: a.cfg.AuthToken, StateDir: a.opt.StateDir, PublicURL: scheme + "://" + a.cfg.Listen,
-		Certificates: a.certificates, Log: a.log,
+	a.certificates, err = auth.LoadCertificates(a.cfg.TLS.In(a.opt.Config.Dir()), func(err error) {
+		a.log.ErrorContext(context.Background(), "certificates cannot be read, so those read before serve on", "err", err)
+	})
+	return err
+}
+
+// openAuth builds what finds out who is calling.
+func (gen *generation) openAuth() (err error) {
+	scheme := "http"
+	if gen.certificates != nil {
+		scheme = "https"
+	}
+	gen.auth, err = auth.New(auth.Options{
+		Settings: gen.cfg.Auth, Token: gen.cfg.AuthToken, StateDir: gen.opt.StateDir, PublicURL: scheme + "://" + gen.App.cfg.Listen,
+		Certificates: gen.certificates, Log: gen.log,
 	})
 	if err != nil {
 		return err
 	}
-	return a.openAdmission()
+	return gen.openAdmission()
 }
 
 // openAdmission builds what decides what callers may do.
-func (a *App) openAdmission() error {
-	rules, err := access.NewRules(a.cfg.ACL, a.cfg.Auth.Default == access.ActionDeny)
+func (gen *generation) openAdmission() error {
+	rules, err := access.NewRules(gen.cfg.ACL, gen.cfg.Auth.Default == access.ActionDeny)
 	if err != nil {
 		return fmt.Errorf("acl: %w", err)
 	}
 	var audit admission.Audit
-	path, toFile := strings.CutPrefix(a.cfg.Auth.Audit, "file:")
+	path, toFile := strings.CutPrefix(gen.cfg.Auth.Audit, "file:")
 	switch {
 	case toFile:
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(a.opt.Config.Dir(), path)
+			path = filepath.Join(gen.opt.Config.Dir(), path)
 		}
-		file, err := admission.OpenFileAudit(path, a.log)
+		file, err := admission.OpenFileAudit(path, gen.log)
 		if err != nil {
 			return err
 		}
-		a.closers = append(a.closers, file)
+		gen.App.closers = append(gen.closers, file)
 		audit = file
-	case a.cfg.Auth.Audit == auth.AuditLog && (rules != nil || a.auth.Asks()): // with nothing to decide there is nothing to write
-		audit = admission.LogAudit{Log: a.log}
+	case gen.cfg.Auth.Audit == auth.AuditLog && (rules != nil || gen.auth.Asks()): // with nothing to decide there is nothing to write
+		audit = admission.LogAudit{Log: gen.log}
 	}
-	a.admission, err = admission.New(admission.Options{
-		Rules: rules, PerMinute: a.cfg.RateLimitPerMinute, Limits: a.cfg.Limits, Explain: a.cfg.Auth.Explain, Audit: audit, Metrics: a.registry,
+	gen.admission, err = admission.New(admission.Options{
+		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
 	})
 	return err
 }
@@ -69,16 +73,16 @@ func (a *App) openAdmission() error {
 const minToken = 16
 
 // checkListen refuses an address that other machines reach where nothing controls access.
-func (a *App) checkListen(addr string) error {
+func (gen *generation) checkListen(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return err
 	}
-	if token := a.cfg.AuthToken; !access.IsLoopback(host) && !token.IsZero() && len(token.Reveal()) < minToken {
+	if token := gen.cfg.AuthToken; !access.IsLoopback(host) && !token.IsZero() && len(token.Reveal()) < minToken {
 		return fmt.Errorf("listen on %s: reachable from other machines, and auth_token has fewer than %d characters, which can be guessed; "+
 			"make one with 'secateur token new', or listen on 127.0.0.1", addr, minToken)
 	}
-	if !access.IsLoopback(host) && !a.auth.Asks() {
+	if !access.IsLoopback(host) && !gen.auth.Asks() {
 		return fmt.Errorf("listen on %s: reachable from other machines, and nothing controls access; "+
 			"set auth_token, make a token with 'secateur token new', or listen on 127.0.0.1", addr)
 	}

@@ -10,46 +10,46 @@ import (
 )
 
 // newChat makes the door for chat completions. What it has sent before is remembered where originals are kept.
-func (a *App) newChat() (*llmproxy.Proxy, error) {
-	kept, forgetful, err := a.openRecords()
+func (gen *generation) newChat() (*llmproxy.Proxy, error) {
+	kept, forgetful, err := gen.openRecords()
 	if err != nil {
 		return nil, err
 	}
 	proxy, err := llmproxy.New(llmproxy.Options{
-		Providers:       a.cfg.Providers,
-		Models:          a.cfg.Models,
-		DefaultProvider: a.cfg.DefaultProvider,
-		Masking:         a.cfg.ObservationMasking.Schema1,
-		Pruning:         a.cfg.ContextPruning,
-		Originals:       a.store,
-		OriginalsTTL:    a.cfg.Store.TTL(),
+		Providers:       gen.cfg.Providers,
+		Models:          gen.cfg.Models,
+		DefaultProvider: gen.cfg.DefaultProvider,
+		Masking:         gen.cfg.ObservationMasking.Schema1,
+		Pruning:         gen.cfg.ContextPruning,
+		Originals:       gen.store,
+		OriginalsTTL:    gen.cfg.Store.TTL(),
 		Records:         kept,
 		Forgetful:       forgetful,
-		OwnToken:        a.cfg.AuthToken,
-		Admission:       a.admission,
-		MaxBodyBytes:    a.cfg.MaxBodyBytes,
-		Log:             a.log,
-		Metrics:         a.registry,
+		OwnToken:        gen.cfg.AuthToken,
+		Admission:       gen.admission,
+		MaxBodyBytes:    gen.cfg.MaxBodyBytes,
+		Log:             gen.log,
+		Metrics:         gen.registry,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.closers = append(a.closers, proxy)
+	gen.App.closers = append(gen.closers, proxy)
 	return proxy, nil
 }
 
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
 // what had been cut would go out in another form, at a higher bill than passing through.
-func (a *App) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
-	ttl := time.Duration(a.cfg.Store.SentTTL * float64(time.Second))
-	dir, onDisk := a.storeOptions().Dir()
+func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
+	ttl := time.Duration(gen.cfg.Store.SentTTL * float64(time.Second))
+	dir, onDisk := gen.storeOptions().Dir()
 	if onDisk {
-		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: a.log})
+		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: gen.log})
 		return kept, false, err
 	}
-	priced := a.cfg.ObservationMasking.Schema1.Enabled && a.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
-	if len(a.cfg.Providers) > 0 && (priced || a.cfg.ContextPruning.Enabled) {
-		a.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent")
+	priced := gen.cfg.ObservationMasking.Schema1.Enabled && gen.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
+	if len(gen.cfg.Providers) > 0 && (priced || gen.cfg.ContextPruning.Enabled) {
+		gen.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent")
 	}
 	return &records.Memory{TTL: ttl}, true, nil
 }

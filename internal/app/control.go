@@ -93,11 +93,11 @@ func (a *App) openDoors() []string {
 	doors := []string{string(access.DoorMCP)}
 	if !a.opt.Lazy {
 		doors = append(doors, string(access.DoorGateway))
-		if len(a.cfg.Providers) > 0 {
+		if len(a.live.Load().cfg.Providers) > 0 {
 			doors = append(doors, string(access.DoorChat))
 		}
 	}
-	if a.servers.pruner != nil {
+	if a.live.Load().pruner != nil {
 		doors = append(doors, string(access.DoorPruner))
 	}
 	return append(doors, string(access.DoorAdmin))
@@ -201,7 +201,7 @@ func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
 		d, _ := a.servers.Details(st.ID)
 		for _, raw := range d.Lists.Tools {
 			tool := rawjson.GetText(raw, "name")
-			if !a.admission.Lists(p, access.Target{Door: access.DoorAdmin, Server: st.ID, Kind: access.KindTool, Name: tool}) {
+			if !a.live.Load().admission.Lists(p, access.Target{Door: access.DoorAdmin, Server: st.ID, Kind: access.KindTool, Name: tool}) {
 				continue
 			}
 			all = append(all, admin.Tool{Name: st.ID + catalog.ContractSeparator + tool, Server: st.ID, Tool: tool, Tokens: definitionTokens(raw)})
@@ -216,7 +216,7 @@ func (a *App) original(ctx context.Context, p *access.Principal, id string) (str
 	text, err := a.store.Get(ctx, p.Owner(), id)
 	switch {
 	case errors.Is(err, originals.ErrNotFound):
-		if over := a.admission.Missed(ctx, p); over != nil {
+		if over := a.live.Load().admission.Missed(ctx, p); over != nil {
 			return "", admin.NewProblem(http.StatusTooManyRequests, admin.CodeRateLimited, "Rate limit exceeded", "too many ids that are not there; try again in a minute")
 		}
 		return "", admin.NewProblem(http.StatusNotFound, admin.CodePruneIDNotFound, err.Error(), "originals are kept for store.ttl_s seconds after they were last used")
@@ -228,7 +228,7 @@ func (a *App) original(ctx context.Context, p *access.Principal, id string) (str
 
 func (a *App) limitUsage() []admin.LimitUsage {
 	all := []admin.LimitUsage{}
-	for _, u := range a.admission.Usage() {
+	for _, u := range a.live.Load().admission.Usage() {
 		all = append(all, admin.LimitUsage{
 			Limit: u.Limit, Key: strings.Join(u.Key, " "), Remaining: max(0, u.Remaining), Reset: u.Reset.Round(time.Millisecond).Seconds(), InFlight: u.InFlight, Queued: u.Queued,
 		})
@@ -239,7 +239,7 @@ func (a *App) limitUsage() []admin.LimitUsage {
 
 // explain says which rule decides about a principal and a target, and why the others do not.
 func (a *App) explain(principal, target, door string) (access.Explanation, error) {
-	p, err := a.auth.Named(principal)
+	p, err := a.live.Load().auth.Named(principal)
 	t, ok := access.ParseTarget(target)
 	if err == nil && !ok {
 		err = errors.New("a target is server::tool, prompt:…, resource:…, model:… or route:…")
@@ -250,7 +250,7 @@ func (a *App) explain(principal, target, door string) (access.Explanation, error
 	if door != "" {
 		t.Door = access.Door(door)
 	}
-	out := a.admission.Rules().Explain(p, t)
+	out := a.live.Load().admission.Rules().Explain(p, t)
 	out.Principal = principal
 	return out, nil
 }

@@ -53,11 +53,11 @@ func control(t *testing.T, text string, keys ...string) *controlled {
 		running.Wait()
 		_ = a.close()
 	})
-	d, err := a.routes()
+	d, err := a.live.Load().routes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &controlled{a, d.mux}
+	c := &controlled{a, d}
 	m := a.servers.Join(pool.Client{Era: era.Legacy}, nil)
 	defer m.Leave()
 	m.Catalog(t.Context()) // waits for each

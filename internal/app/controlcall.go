@@ -48,16 +48,17 @@ func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arg
 	params := rawjson.AppendQuoted([]byte(`{"name":`), tool)
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	target := access.Target{Door: access.DoorAdmin, Server: server, Kind: access.KindTool, Name: tool}
-	permit, refused := a.admission.Ask(ctx, p, "tools/call", target)
+	permit, refused := a.live.Load().admission.Ask(ctx, p, "tools/call", target)
 	if refused != nil {
 		return nil, nil, asProblem(refused)
 	}
 	written := 0
 	defer func() { permit.Done(len(params), written) }()
-	conn, err := member.Conn(ctx, server)
+	conn, release, err := member.Hold(ctx, server)
 	if err != nil {
 		return nil, a.callFailed(server, err), ctx.Err()
 	}
+	defer release()
 	params = permit.RedactParams(params)
 	req := rpc.NewRequest(rpc.StringID("control"), "tools/call", params)
 	reply, err := conn.Call(ctx, &req, upstream.CallOptions{Header: a.paramHeaders(conn, tool, params)})

@@ -43,11 +43,11 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	doors, err := a.routes()
+	doors, err := a.live.Load().routes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer doors.close(t.Context())
+	defer a.closeMCP(t.Context())
 
 	credentials := []struct {
 		name   string
@@ -63,11 +63,11 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 		{"other page", [2]string{"Origin", "https://evil.example"}},
 	}
 	var table strings.Builder
-	for _, pattern := range slices.Sorted(slices.Values(doors.mux.patterns)) {
+	for _, pattern := range slices.Sorted(slices.Values(doors.patterns)) {
 		for _, method := range methodsOf(pattern) {
 			fmt.Fprintf(&table, "%s", method+" "+pathOf(pattern))
 			for _, c := range credentials {
-				fmt.Fprintf(&table, " | %s: %s", c.name, decision(doors.mux, method, pathOf(pattern), c.header))
+				fmt.Fprintf(&table, " | %s: %s", c.name, decision(doors, method, pathOf(pattern), c.header))
 			}
 			table.WriteByte('\n')
 		}

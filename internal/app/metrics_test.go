@@ -24,11 +24,11 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	doors, err := a.routes()
+	_, err = a.live.Load().routes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer doors.close(t.Context())
+	defer a.closeMCP(t.Context())
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 
 // Pruner is the pruner alone: its own listener or its own pipe, and nothing else of the program.
 type Pruner struct {
-	app    *App
-	server *pruner.Server
+	app *App
+	gen *generation
 }
 
 // NewPruner builds the pruner alone. Where the configuration names no store, originals are kept in memory for
@@ -34,43 +34,46 @@ func NewPruner(opt Options) (*Pruner, error) {
 		return nil, err
 	}
 	a.openBudget()
-	if err := a.openAuth(); err != nil {
+	if err := a.loadCertificates(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	server, err := a.newPruner()
+	cfg := a.cfg
+	cfg.Pruner.Enabled = true // whatever the file says about it as one of the servers
+	g, err := a.newGeneration(cfg, nil)
 	if err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	return &Pruner{a, server}, nil
+	a.live.Store(g)
+	return &Pruner{a, g}, nil
 }
 
 // Run serves POST /rpc and GET /health until ctx is done.
 func (p *Pruner) Run(ctx context.Context) error {
 	s := p.app.cfg.Pruner
 	addr := net.JoinHostPort(s.Host, strconv.Itoa(s.Port))
-	if err := p.app.checkListen(addr); err != nil {
+	if err := p.gen.checkListen(addr); err != nil {
 		return errors.Join(err, p.app.close())
 	}
 	ln, err := listen(ctx, addr, "MCP_PRUNER_PORT")
 	if err != nil {
 		return errors.Join(err, p.app.close())
 	}
-	g := p.app.guard(s.Host)
+	g := p.gen.guard(s.Host)
 	mux := newRouter()
-	hangPruner(mux, g, p.server)
+	hangPruner(mux, g, p.gen.pruner)
 	mux.Handle("GET /healthz", g.open(admin.Health{}.Alive))
 	mux.Handle("/", g.open(notFound("POST /rpc, GET /health and GET /healthz")))
-	return errors.Join(p.app.serve(ctx, mux, ln, nil), p.app.close())
+	return errors.Join(p.app.serve(ctx, p.gen.withCORS(mux), ln, nil), p.app.close())
 }
 
 // RunStdio serves a pipe until it ends or ctx is done.
 func (p *Pruner) RunStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return errors.Join(p.server.ServeStdio(ctx, in, out), p.app.close())
+	return errors.Join(p.gen.pruner.ServeStdio(ctx, in, out), p.app.close())
 }
 
 // Prune prunes for a person or a pipe.
 func (p *Pruner) Prune(ctx context.Context, cmd pruner.PruneCommand) error {
-	return errors.Join(p.server.RunPrune(ctx, cmd), p.app.close())
+	return errors.Join(p.gen.pruner.RunPrune(ctx, cmd), p.app.close())
 }
 
 // hangPruner hangs the pruner's routes.
@@ -79,20 +82,20 @@ func hangPruner(mux *router, g guard, p *pruner.Server) {
 	mux.Handle("/health", g.shut(plainRefusal, plain(http.HandlerFunc(p.ServeHealth))))
 }
 
-func (a *App) newPruner() (*pruner.Server, error) {
-	scorer, err := a.newRerank()
+func (gen *generation) newPruner() (*pruner.Server, error) {
+	scorer, err := gen.newRerank()
 	if err != nil {
 		return nil, err
 	}
 	return pruner.New(pruner.Options{
-		Settings:        a.cfg.Pruner,
-		Originals:       a.store,
+		Settings:        gen.cfg.Pruner,
+		Originals:       gen.store,
 		Rerank:          scorer,
-		Version:         a.opt.Version,
+		Version:         gen.opt.Version,
 		Now:             time.Now,
-		Admission:       a.admission,
-		MaxMessageBytes: a.cfg.MaxMessageBytes,
-		Log:             a.log,
-		Metrics:         a.registry,
+		Admission:       gen.admission,
+		MaxMessageBytes: gen.cfg.MaxMessageBytes,
+		Log:             gen.log,
+		Metrics:         gen.registry,
 	})
 }

@@ -11,9 +11,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admin"
-	"secateur/internal/aggregate"
 	"secateur/internal/auth"
-	"secateur/internal/downstream"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
 	"secateur/internal/rpchttp"
@@ -21,45 +19,44 @@ import (
 )
 
 // routes hangs every door behind the guard.
-func (a *App) routes() (*doors, error) {
-	host, _, err := net.SplitHostPort(a.cfg.Listen)
+func (gen *generation) routes() (*router, error) {
+	host, _, err := net.SplitHostPort(gen.App.cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
-	g := a.guard(host)
-	gate, err := a.newGateway()
+	g := gen.guard(host)
+	gate, err := gen.newGateway()
 	if err != nil {
 		return nil, err
 	}
-	chat, err := a.newChat()
+	chat, err := gen.newChat()
 	if err != nil {
 		return nil, err
 	}
-	aggregate, err := a.newAggregate()
-	if err != nil {
+	if err := gen.openMCP(); err != nil {
 		return nil, err
 	}
-	health := admin.Health{Draining: a.draining.Load, Servers: a.serverStates, Store: a.storeState}
+	health := admin.Health{Draining: gen.draining.Load, Servers: gen.serverStates, Store: gen.storeState}
 	mux := newRouter()
 	mux.Handle("GET /healthz", g.open(health.Alive))
 	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.isAdmin(r)) }))
-	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(a.registry)), access.RoleAdmin, access.RoleMetrics))
-	mux.Handle("GET "+auth.MetadataPath, g.open(a.auth.ServeMetadata))
-	mux.Handle("GET "+auth.MetadataPath+"/", g.open(a.auth.ServeMetadata))
+	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(gen.registry)), access.RoleAdmin, access.RoleMetrics))
+	mux.Handle("GET "+auth.MetadataPath, g.open(gen.auth.ServeMetadata))
+	mux.Handle("GET "+auth.MetadataPath+"/", g.open(gen.auth.ServeMetadata))
 	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gate.Serve))
-	d := &doors{mux: mux, aggregate: aggregate, mcp: a.hangAggregate(mux, g, aggregate)}
-	control, err := a.newControl(d.mcp.Sessions)
+	gen.hangMCP(mux, g)
+	control, err := gen.newControl(gen.mcp.Sessions)
 	if err != nil {
 		return nil, err
 	}
 	hangControl(mux, g, control)
 	hangChat(mux, g, chat)
-	if a.servers.pruner != nil {
-		hangPruner(mux, g, a.servers.pruner)
+	if gen.pruner != nil {
+		hangPruner(mux, g, gen.pruner)
 	}
 	mux.Handle("/", g.open(notFound("POST /mcp, POST /mcp/{server}, POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, "+
 		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz, GET /metrics and GET /api/v1/openapi.json")))
-	return d, nil
+	return mux, nil
 }
 
 // router is a ServeMux that can list its routes.
@@ -76,41 +73,34 @@ func (r *router) Handle(pattern string, h http.Handler) {
 	r.ServeMux.Handle(pattern, h)
 }
 
-// doors are the HTTP doors, open for connections that outlast their requests.
-type doors struct {
-	mux       *router
-	mcp       *downstream.HTTP
-	aggregate *aggregate.Server
-}
-
-func (a *App) newGateway() (*gateway.Gateway, error) {
-	masker, err := mask.New(a.cfg.ObservationMasking.Gateway)
+func (gen *generation) newGateway() (*gateway.Gateway, error) {
+	masker, err := mask.New(gen.cfg.ObservationMasking.Gateway)
 	if err != nil {
 		return nil, fmt.Errorf("observation_masking.gateway: %w", err)
 	}
 	return gateway.New(gateway.Options{
-		Servers:         a.servers.Shared,
-		IDs:             a.servers.sortedIDs,
-		IsDisabled:      a.servers.IsDisabled,
+		Servers:         gen.servers.Shared,
+		IDs:             gen.sortedIDs,
+		IsDisabled:      gen.servers.IsDisabled,
 		Masker:          masker,
-		Originals:       a.store,
-		Admission:       a.admission,
-		MaxMessageBytes: a.cfg.MaxMessageBytes,
-		Metrics:         a.registry,
-		Log:             a.log,
+		Originals:       gen.store,
+		Admission:       gen.admission,
+		MaxMessageBytes: gen.cfg.MaxMessageBytes,
+		Metrics:         gen.registry,
+		Log:             gen.log,
 	})
 }
 
 // guard is the one for a listener on this host.
-func (a *App) guard(host string) guard {
+func (gen *generation) guard(host string) guard {
 	return guard{
-		policy:    access.Policy{Listen: host, Hosts: a.cfg.AllowedHosts, Origins: a.cfg.AllowedOrigins},
-		auth:      a.auth,
-		admission: a.admission,
-		budget:    a.budget,
-		log:       a.log,
-		guesses:   newGuesses(),
-		rates:     a.rates,
+		policy:    access.Policy{Listen: host, Hosts: gen.cfg.AllowedHosts, Origins: gen.cfg.AllowedOrigins},
+		auth:      gen.auth,
+		admission: gen.admission,
+		budget:    gen.budget,
+		log:       gen.log,
+		guesses:   gen.guesses,
+		rates:     gen.rates,
 	}
 }
 

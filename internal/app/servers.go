@@ -12,76 +12,76 @@ import (
 	"secateur/internal/config"
 	"secateur/internal/demo"
 	"secateur/internal/pool"
-	"secateur/internal/pruner"
 	"secateur/internal/upstream"
 )
 
-// servers are the MCP servers behind the doors, those inside this program included.
-type servers struct {
-	*pool.Pool
-	pruner *pruner.Server              // nil: not enabled
-	local  map[string]upstream.Handler // what stands behind the built-in ones
+// newPool makes the pool of the MCP servers behind the doors, those inside this program included.
+func (gen *generation) newPool() (*pool.Pool, error) {
+	set := gen.poolServers()
+	return pool.New(pool.Options{
+		Servers:       set.Settings,
+		New:           set.New,
+		Names:         set.Names,
+		FirstListWait: set.FirstListWait,
+		Eager:         !gen.opt.Lazy,
+		Log:           gen.log,
+	})
 }
 
-func (a *App) buildServers() (*servers, error) {
-	s := &servers{local: map[string]upstream.Handler{}}
-	settings := slices.Clone(a.cfg.Servers)
-	for _, set := range settings {
-		if set.Builtin == "demo" {
-			d, err := demo.New(a.opt.Version)
-			if err != nil {
-				return nil, err
-			}
-			s.local[set.ID] = d
-		}
+// poolServers are the servers as the pool wants them.
+func (gen *generation) poolServers() pool.Servers {
+	return pool.Servers{
+		Settings: allServers(gen.cfg), New: gen.connect, Names: catalog.NewNames(gen.cfg.Naming), FirstListWait: gen.cfg.FirstListWait,
 	}
-	if a.cfg.Pruner.Enabled {
-		p, err := a.newPruner()
-		if err != nil {
-			return nil, err
-		}
-		s.pruner = p
-		s.local[config.PrunerID] = p
-		settings = append(settings, upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID})
+}
+
+// allServers are the configured servers and the pruner, which is one more.
+func allServers(cfg config.Settings) []upstream.Settings {
+	if !cfg.Pruner.Enabled {
+		return cfg.Servers
 	}
-	var err error
-	s.Pool, err = pool.New(pool.Options{
-		Servers: settings,
-		New: func(set upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
-			return a.connect(s, set, c)
-		},
-		Names:         catalog.NewNames(a.cfg.Naming),
-		FirstListWait: a.cfg.FirstListWait,
-		Eager:         !a.opt.Lazy,
-		Log:           a.log,
-	})
-	return s, err
+	return append(slices.Clone(cfg.Servers), upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID})
+}
+
+// local is what stands behind a built-in server; nil: it is none.
+func (gen *generation) local(set upstream.Settings) (upstream.Handler, error) {
+	switch set.Builtin {
+	case "":
+		return nil, nil
+	case config.PrunerID:
+		return gen.pruner, nil
+	}
+	return demo.New(gen.opt.Version)
 }
 
 // connect builds one connection to a server.
-func (a *App) connect(s *servers, set upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
+func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
 	if c.Protocol != "" {
 		set.Protocol = c.Protocol
 	}
-	log := a.log
+	local, err := gen.local(set)
+	if err != nil {
+		return nil, err
+	}
+	log := gen.log
 	if c.Trial {
 		log = slog.New(calm{log.Handler()})
 	}
 	up, err := upstream.New(upstream.Options{
-		Settings:        inHome(set, a.opt.Home),
-		Local:           s.local[set.ID],
+		Settings:        inHome(set, gen.opt.Home),
+		Local:           local,
 		Capabilities:    c.Capabilities,
 		Incoming:        c.Incoming,
 		Opened:          c.Opened,
 		Log:             log,
-		Kill:            a.opt.Kill,
-		BaseEnv:         child.BaseEnv(a.opt.Environ),
-		ResponseTimeout: a.cfg.ResponseTimeout,
-		MaxMessageBytes: int(a.cfg.MaxMessageBytes),
-		LongString:      a.cfg.ObservationMasking.Gateway.MaxChars,
-		ClientVersion:   a.opt.Version,
-		HealthInterval:  a.cfg.HealthcheckInterval,
-		HealthTimeout:   a.cfg.HealthcheckTimeout,
+		Kill:            gen.opt.Kill,
+		BaseEnv:         child.BaseEnv(gen.opt.Environ),
+		ResponseTimeout: gen.cfg.ResponseTimeout,
+		MaxMessageBytes: int(gen.cfg.MaxMessageBytes),
+		LongString:      gen.cfg.ObservationMasking.Gateway.MaxChars,
+		ClientVersion:   gen.opt.Version,
+		HealthInterval:  gen.cfg.HealthcheckInterval,
+		HealthTimeout:   gen.cfg.HealthcheckTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server %q: %w", set.ID, err)
@@ -109,7 +109,7 @@ func presentError(s upstream.Status) string {
 }
 
 // sortedIDs are those of the servers that can be called, as a list for a person.
-func (s *servers) sortedIDs() []string { return slices.Sorted(slices.Values(s.IDs())) }
+func (a *App) sortedIDs() []string { return slices.Sorted(slices.Values(a.servers.IDs())) }
 
 // calm is for a connection that may well fail: whether a server speaks the modern era is found out by trying. What would
 // be a warning of any other is for those who look closely.

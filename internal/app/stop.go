@@ -12,7 +12,7 @@ const stopWord = time.Second
 
 // busyServers are the ids of the servers that have calls to answer.
 func (a *App) busyServers() (ids []string) {
-	if a.servers.Pool == nil { // the pruner alone
+	if a.servers == nil { // the pruner alone
 		return nil
 	}
 	for _, s := range a.servers.Status() {

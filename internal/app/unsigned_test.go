@@ -51,11 +51,11 @@ func TestBodyThatWasNotSignedIsUnauthorized(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	doors, err := a.routes()
+	doors, err := a.live.Load().routes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer doors.close(t.Context())
+	defer a.closeMCP(t.Context())
 	const key = "the-shared-token-16the-shared-token-16"
 	const sent = `{"jsonrpc":"2.0","id":1,"method":"tools/list","model":"m"}`
 	for i, path := range []string{"/api/mcp-gateway/pruner/rpc", "/mcp", "/mcp/pruner", "/rpc", "/v1/chat/completions", "/v1/embeddings?a=1"} {
@@ -65,7 +65,7 @@ func TestBodyThatWasNotSignedIsUnauthorized(t *testing.T) {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		signRequest(r, key, "nonce-0123456789-"+strconv.Itoa(i), strings.Replace(sent, "1,", "2,", 1))
 		w := httptest.NewRecorder()
-		doors.mux.ServeHTTP(w, r)
+		doors.ServeHTTP(w, r)
 		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Header().Get("WWW-Authenticate"), "invalid_token") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}

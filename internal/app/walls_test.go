@@ -239,11 +239,11 @@ func builtWith(t *testing.T, keys string, tables ...string) http.Handler {
 		running.Wait()
 		_ = a.close()
 	})
-	d, err := a.routes()
+	d, err := a.live.Load().routes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d.mux
+	return d
 }
 
 // The listener itself: a header that does not come, one that is too large, a connection that nobody uses.

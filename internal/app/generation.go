@@ -1,0 +1,65 @@
+package app
+
+import (
+	"net/http"
+
+	"secateur/internal/admission"
+	"secateur/internal/auth"
+	"secateur/internal/config"
+	"secateur/internal/pruner"
+)
+
+// generation is what the program makes of one configuration: all that a reload replaces. Once it is live it does not change. A request is
+// served by the generation that it met when it came.
+type generation struct {
+	*App // what outlives reloads: the store, the servers, the sessions
+
+	cfg       config.Settings // the App's own is the one that it was started with
+	auth      *auth.Authenticator
+	admission *admission.Control // one for all doors
+	pruner    *pruner.Server     // nil: not enabled
+	handler   http.Handler       // every HTTP door behind its guard; nil: there is no listener
+}
+
+// newGeneration builds what a configuration asks for and starts nothing; before is the one whose place it takes, nil for the first.
+func (a *App) newGeneration(cfg config.Settings, before *generation) (*generation, error) {
+	g := &generation{App: a, cfg: cfg}
+	if before != nil {
+		g.auth, g.admission, g.pruner = before.auth, before.admission, before.pruner
+	} else if err := g.openAuth(); err != nil {
+		return nil, err
+	}
+	if g.pruner == nil && cfg.Pruner.Enabled {
+		var err error
+		if g.pruner, err = g.newPruner(); err != nil {
+			return nil, err
+		}
+	}
+	if before != nil && before.handler != nil {
+		return g, g.hang()
+	}
+	return g, nil
+}
+
+// hang makes the handler of every HTTP door.
+func (gen *generation) hang() error {
+	mux, err := gen.routes()
+	if err != nil {
+		return err
+	}
+	gen.handler = gen.withCORS(mux)
+	return nil
+}
+
+// withCORS lets web pages of the configured origins in.
+func (gen *generation) withCORS(h http.Handler) http.Handler {
+	if len(gen.cfg.AllowedOrigins) == 0 {
+		return h
+	}
+	return cors{gen.cfg.AllowedOrigins, h}
+}
+
+// ServeHTTP has a request served by the generation that is live when it comes.
+func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.live.Load().handler.ServeHTTP(w, r)
+}
