@@ -1,8 +1,11 @@
 package originals
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+
+	"secateur/internal/redisdb"
 )
 
 // Options is what Open needs beside the settings.
@@ -13,7 +16,8 @@ type Options struct {
 	Home string       // what ~ stands for
 	Log  *slog.Logger // nil discards
 
-	NoSweep bool // see FileOptions
+	NoSweep bool        // see FileOptions
+	Redis   *redisdb.DB // the engine that a redis: URL names
 }
 
 // Open makes the store that the settings ask for. A store on disk is opened, not just named: a directory that
@@ -26,6 +30,9 @@ func Open(o Options) (StoreCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
+	if where.redis {
+		return openRedis(o)
+	}
 	if where.dir == "" {
 		return WithReports(&Memory{MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest}, o.Log), nil
 	}
@@ -37,10 +44,28 @@ func Open(o Options) (StoreCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.PutTimeoutMS == 0 {
-		return WithReports(f, o.Log), nil
+	return o.inFront(f), nil
+}
+
+func openRedis(o Options) (StoreCloser, error) {
+	if o.Redis == nil {
+		return nil, errors.New("open store of originals: no engine was opened for its url")
 	}
-	return WithReports(WithPutTimeout(f, o.PutTimeout()), o.Log), nil
+	r, err := OpenRedis(RedisOptions{
+		DB: o.Redis, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, NearBytes: min(nearBytes, o.MaxBytes),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.inFront(r), nil
+}
+
+// inFront puts the reports, and the time that a Put may take, in front of a store that can be slow.
+func (o Options) inFront(s StoreCloser) StoreCloser {
+	if o.PutTimeoutMS == 0 {
+		return WithReports(s, o.Log)
+	}
+	return WithReports(WithPutTimeout(s, o.PutTimeout()), o.Log)
 }
 
 // Dir is the directory of a store on disk; not ok for any other store.

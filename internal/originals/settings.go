@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"secateur/internal/redisdb"
 )
 
 // Settings say where originals are kept, how many and how long.
 type Settings struct {
-	URL          string  `toml:"url" json:"url"`                       // memory: or file:DIR; "": whoever opens the store decides, else memory:
+	URL          string  `toml:"url" json:"url"`                       // memory:, file:DIR or redis://HOST; "": whoever opens the store decides, else memory:
 	MaxBytes     int64   `toml:"max_bytes" json:"max_bytes"`           // room for all of them
 	WhenFull     string  `toml:"when_full" json:"when_full"`           // refuse | oldest; "": refuse
 	TTLSeconds   float64 `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
@@ -65,8 +67,11 @@ func (s Settings) TTL() time.Duration { return time.Duration(s.TTLSeconds * floa
 // PutTimeout is the put timeout as a duration.
 func (s Settings) PutTimeout() time.Duration { return time.Duration(s.PutTimeoutMS) * time.Millisecond }
 
-// location is a parsed URL: a directory as it was written, or "" for memory.
-type location struct{ dir string }
+// location is a parsed URL: a directory as it was written, an engine, or neither for memory.
+type location struct {
+	dir   string
+	redis bool
+}
 
 // parseURL never repeats the URL in its errors: one with a password in it is easily put here.
 func parseURL(url string) (location, error) {
@@ -75,7 +80,7 @@ func parseURL(url string) (location, error) {
 	}
 	scheme, rest, ok := strings.Cut(url, ":")
 	if !ok {
-		return location{}, errors.New("not a store: use memory: or file:DIR")
+		return location{}, errors.New("not a store: use memory:, file:DIR or redis://HOST")
 	}
 	switch strings.ToLower(scheme) {
 	case "memory":
@@ -101,10 +106,10 @@ func parseURL(url string) (location, error) {
 			return location{}, errors.New("only ~ itself stands for a home directory, not ~NAME")
 		}
 		return location{dir: rest}, nil
-	case "redis", "rediss":
-		return location{}, errors.New("redis is not part of this version yet: use memory: or file:DIR")
+	case "redis", "rediss", "unix":
+		return location{redis: true}, redisdb.Check(url)
 	default:
-		return location{}, errors.New("unknown kind of store: use memory: or file:DIR")
+		return location{}, errors.New("unknown kind of store: use memory:, file:DIR or redis://HOST")
 	}
 }
 

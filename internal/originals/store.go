@@ -49,16 +49,18 @@ type StoreCloser interface {
 const (
 	KindMemory = "memory"
 	KindFile   = "file"
+	KindRedis  = "redis"
 )
 
 // Stats tells what a store holds and what it could not do. A store that is shared with other processes counts
 // theirs as of its last look.
 type Stats struct {
-	Kind     string `json:"kind"`      // KindMemory or KindFile
+	Kind     string `json:"kind"`      // KindMemory, KindFile or KindRedis
 	Count    int    `json:"count"`     // originals kept
 	Bytes    int64  `json:"bytes"`     // room they take, with what keeping them costs
 	MaxBytes int64  `json:"max_bytes"` // room there is
 	Full     bool   `json:"full"`      // the last Put that found no room would find none now
+	Down     bool   `json:"down"`      // the engine behind it does not answer: nothing can be kept
 	Refused  int64  `json:"refused"`   // Puts that were not kept, for whatever reason
 	Dropped  int64  `json:"dropped"`   // living originals that this process dropped to make room
 	Corrupt  int64  `json:"corrupt"`   // originals found damaged and set aside

@@ -29,30 +29,51 @@ const expiryGrain = 2 * time.Second
 // testing/synctest, so time is the store's to read and costs nothing.
 func Run(t *testing.T, open func(t *testing.T) originals.Store) {
 	t.Helper()
-	for _, rule := range []struct {
-		name  string
-		check func(*testing.T, originals.Store)
-	}{
-		{"what is put comes back byte for byte", roundTrip},
-		{"an id is a function of tenant and text", sameID},
-		{"a text kept twice takes the room of one", keptOnce},
-		{"nobody finds what is another tenant's", tenantsApart},
-		{"what is no id is not found", noID},
-		{"an original lives its time and no longer", expires},
-		{"put of the same text renews", putRenews},
-		{"get renews", getRenews},
-		{"get by another tenant does not renew", othersDoNotRenew},
-		{"an expired original can be put again", putAfterExpiry},
-		{"full is refused, and nothing living is lost for it", full},
-		{"what is kept can be renewed while full", renewWhileFull},
-		{"room comes back as originals expire", roomComesBack},
-		{"a text larger than the store is refused as such", tooLarge},
-		{"many at once", concurrent},
-	} {
+	for _, rule := range rules {
 		t.Run(rule.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rule.check(t, open(t)) })
+			synctest.Test(t, func(t *testing.T) { rule.check(t, subject{open(t), time.Sleep, time.Nanosecond}) })
 		})
 	}
+}
+
+// RunOutside checks a store whose clock is not this process's: open gives a function along that lets time pass for it.
+func RunOutside(t *testing.T, open func(t *testing.T) (originals.Store, func(time.Duration))) {
+	t.Helper()
+	for _, rule := range rules {
+		t.Run(rule.name, func(t *testing.T) {
+			store, pass := open(t)
+			rule.check(t, subject{store, pass, time.Minute / 2})
+		})
+	}
+}
+
+// subject is a store under test, and its time.
+type subject struct {
+	originals.Store
+
+	pass func(time.Duration)
+	just time.Duration // how long before a moment it has certainly not come
+}
+
+var rules = []struct {
+	name  string
+	check func(*testing.T, subject)
+}{
+	{"what is put comes back byte for byte", roundTrip},
+	{"an id is a function of tenant and text", sameID},
+	{"a text kept twice takes the room of one", keptOnce},
+	{"nobody finds what is another tenant's", tenantsApart},
+	{"what is no id is not found", noID},
+	{"an original lives its time and no longer", expires},
+	{"put of the same text renews", putRenews},
+	{"get renews", getRenews},
+	{"get by another tenant does not renew", othersDoNotRenew},
+	{"an expired original can be put again", putAfterExpiry},
+	{"full is refused, and nothing living is lost for it", full},
+	{"what is kept can be renewed while full", renewWhileFull},
+	{"room comes back as originals expire", roomComesBack},
+	{"a text larger than the store is refused as such", tooLarge},
+	{"many at once", concurrent},
 }
 
 // Noise is a text of n bytes that no compression makes smaller, the same for the same seed.
@@ -64,7 +85,7 @@ func Noise(seed uint64, n int) string {
 	return string(b)
 }
 
-func roundTrip(t *testing.T, s originals.Store) {
+func roundTrip(t *testing.T, s subject) {
 	t.Helper()
 	texts := map[string]string{
 		"empty":               "",
@@ -98,7 +119,7 @@ func everyByte() string {
 	return string(b)
 }
 
-func sameID(t *testing.T, s originals.Store) {
+func sameID(t *testing.T, s subject) {
 	t.Helper()
 	for _, tenant := range []string{"", "a", "a\x00", strings.Repeat("t", 1000), "\xff"} {
 		if id, again, want := put(t, s, tenant, "text"), put(t, s, tenant, "text"), originals.ID(tenant, "text"); id != want || again != want {
@@ -110,7 +131,7 @@ func sameID(t *testing.T, s originals.Store) {
 	}
 }
 
-func keptOnce(t *testing.T, s originals.Store) {
+func keptOnce(t *testing.T, s subject) {
 	t.Helper()
 	text := Noise(1, MaxBytes/2)
 	put(t, s, "", text)
@@ -123,7 +144,7 @@ func keptOnce(t *testing.T, s originals.Store) {
 	}
 }
 
-func tenantsApart(t *testing.T, s originals.Store) {
+func tenantsApart(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "alice", "alice's text")
 	for _, other := range []string{"bob", "", "alice\x00", "Alice"} {
@@ -139,7 +160,7 @@ func tenantsApart(t *testing.T, s originals.Store) {
 	}
 }
 
-func noID(t *testing.T, s originals.Store) {
+func noID(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "", "text")
 	for _, wrong := range []string{
@@ -153,59 +174,59 @@ func noID(t *testing.T, s originals.Store) {
 	}
 }
 
-func expires(t *testing.T, s originals.Store) {
+func expires(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "", "text")
-	time.Sleep(TTL - time.Nanosecond)
+	s.pass(TTL - s.just)
 	mustGet(t, s, id, "text")
-	time.Sleep(TTL + expiryGrain)
+	s.pass(TTL + expiryGrain)
 	_, err := s.Get(t.Context(), "", id)
 	wantNotFound(t, err)
 }
 
-func putRenews(t *testing.T, s originals.Store) {
+func putRenews(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "", "text")
 	for range 5 {
-		time.Sleep(TTL - time.Nanosecond)
+		s.pass(TTL - s.just)
 		put(t, s, "", "text")
 	}
-	time.Sleep(TTL - time.Nanosecond)
+	s.pass(TTL - s.just)
 	mustGet(t, s, id, "text")
 }
 
-func getRenews(t *testing.T, s originals.Store) {
+func getRenews(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "", "text")
 	for range 5 {
-		time.Sleep(TTL - time.Nanosecond)
+		s.pass(TTL - s.just)
 		mustGet(t, s, id, "text")
 	}
 }
 
-func othersDoNotRenew(t *testing.T, s originals.Store) {
+func othersDoNotRenew(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "", "text")
 	for range 4 {
-		time.Sleep(TTL / 4)
+		s.pass(TTL / 4)
 		_, err := s.Get(t.Context(), "other", id)
 		wantNotFound(t, err)
 	}
-	time.Sleep(expiryGrain)
+	s.pass(expiryGrain)
 	_, err := s.Get(t.Context(), "", id)
 	wantNotFound(t, err)
 }
 
-func putAfterExpiry(t *testing.T, s originals.Store) {
+func putAfterExpiry(t *testing.T, s subject) {
 	t.Helper()
 	id := put(t, s, "", "text")
-	time.Sleep(2 * TTL)
+	s.pass(2 * TTL)
 	put(t, s, "", "text")
-	time.Sleep(TTL - time.Nanosecond)
+	s.pass(TTL - s.just)
 	mustGet(t, s, id, "text")
 }
 
-func full(t *testing.T, s originals.Store) {
+func full(t *testing.T, s subject) {
 	t.Helper()
 	ids := fill(t, s)
 	if len(ids) < 10 {
@@ -220,23 +241,23 @@ func full(t *testing.T, s originals.Store) {
 	}
 }
 
-func renewWhileFull(t *testing.T, s originals.Store) {
+func renewWhileFull(t *testing.T, s subject) {
 	t.Helper()
 	ids := fill(t, s)
-	time.Sleep(TTL - time.Minute)
+	s.pass(TTL - time.Minute)
 	put(t, s, "", Noise(0, 1<<20))
-	time.Sleep(time.Minute + expiryGrain)
+	s.pass(time.Minute + expiryGrain)
 	mustGet(t, s, ids[0], Noise(0, 1<<20))
 	_, err := s.Get(t.Context(), "", ids[1])
 	wantNotFound(t, err)
 }
 
-func roomComesBack(t *testing.T, s originals.Store) {
+func roomComesBack(t *testing.T, s subject) {
 	t.Helper()
 	ids := fill(t, s)
-	time.Sleep(TTL / 2)
+	s.pass(TTL / 2)
 	mustGet(t, s, ids[0], Noise(0, 1<<20))
-	time.Sleep(TTL/2 + expiryGrain)
+	s.pass(TTL/2 + expiryGrain)
 	for i := range len(ids) - 1 {
 		put(t, s, "", Noise(uint64(1000+i), 1<<20))
 	}
@@ -244,7 +265,7 @@ func roomComesBack(t *testing.T, s originals.Store) {
 }
 
 // fill puts texts of a megabyte, Noise(0), Noise(1) and so on, until the store refuses one.
-func fill(t *testing.T, s originals.Store) (ids []string) {
+func fill(t *testing.T, s subject) (ids []string) {
 	t.Helper()
 	for i := uint64(0); ; i++ {
 		id, err := s.Put(t.Context(), "", Noise(i, 1<<20))
@@ -261,7 +282,7 @@ func fill(t *testing.T, s originals.Store) (ids []string) {
 	}
 }
 
-func tooLarge(t *testing.T, s originals.Store) {
+func tooLarge(t *testing.T, s subject) {
 	t.Helper()
 	text := strings.Repeat("a", MaxBytes+1) // however well it compresses
 	if _, err := s.Put(t.Context(), "", text); !errors.Is(err, originals.ErrTooLarge) {
@@ -272,7 +293,7 @@ func tooLarge(t *testing.T, s originals.Store) {
 	put(t, s, "", "a small text still fits")
 }
 
-func concurrent(t *testing.T, s originals.Store) {
+func concurrent(t *testing.T, s subject) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -296,7 +317,7 @@ func concurrent(t *testing.T, s originals.Store) {
 	wg.Wait()
 }
 
-func put(t *testing.T, s originals.Store, tenant, text string) string {
+func put(t *testing.T, s subject, tenant, text string) string {
 	t.Helper()
 	id, err := s.Put(t.Context(), tenant, text)
 	if err != nil {
@@ -305,7 +326,7 @@ func put(t *testing.T, s originals.Store, tenant, text string) string {
 	return id
 }
 
-func mustGet(t *testing.T, s originals.Store, id, want string) {
+func mustGet(t *testing.T, s subject, id, want string) {
 	t.Helper()
 	if got, err := s.Get(t.Context(), "", id); err != nil || got != want {
 		t.Fatalf("Get = %d bytes, %v, want the %d bytes that were put", len(got), err, len(want))

@@ -1,0 +1,246 @@
+package originals
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"secateur/internal/redisdb"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// nearBytes bounds what of a store in Redis is kept in this process too.
+const nearBytes = 32 << 20
+
+// RedisOptions say what a Redis store keeps.
+type RedisOptions struct {
+	DB         *redisdb.DB
+	MaxBytes   int64 // room of each tenant
+	TTL        time.Duration
+	DropOldest bool
+	NearBytes  int64 // what was asked for is kept in this process too, so much of it; 0: nothing
+}
+
+// Redis keeps originals where several replicas find them. A text is one value, compressed as in a file, that expires by
+// itself; a tenant's originals are counted in an index of their own, so that values spread over a Cluster while the count
+// stays exact. What is lost there (an engine that was emptied, or evicts) is not found here: never another text.
+// Texts that were asked for are near: kept in this process as well.
+type Redis struct {
+	opt   RedisOptions
+	codec codec
+	near  Memory
+
+	refused, dropped, corrupt atomic.Int64
+
+	mu      sync.Mutex // guards the fields below
+	tenants map[string]count
+	full    bool
+	closed  bool
+}
+
+// count is what a tenant had when it was last looked.
+type count struct{ originals, bytes int64 }
+
+// maxTenants bounds of how many tenants Stats tell.
+const maxTenants = 10_000
+
+// OpenRedis makes a store in an engine. Close leaves the engine's connections to their owner.
+func OpenRedis(o RedisOptions) (*Redis, error) {
+	c, err := newCodec()
+	if err != nil {
+		return nil, fmt.Errorf("open store of originals: %w", err)
+	}
+	return &Redis{opt: o, codec: c, near: Memory{MaxBytes: o.NearBytes, TTL: o.TTL, DropOldest: true}, tenants: map[string]count{}}, nil
+}
+
+// redisKeys is where a tenant's things are. The value has a slot of its own, the index of a tenant another.
+type redisKeys struct{ index, sizes, total, tag string }
+
+func keysOf(tenant string) redisKeys {
+	sum := tenantTag(tenant)
+	tag := hex.EncodeToString(sum[:])
+	return redisKeys{redisdb.Key("oi", tag, "moments"), redisdb.Key("oi", tag, "sizes"), redisdb.Key("oi", tag, "total"), tag}
+}
+
+func (k redisKeys) list() []string { return []string{k.index, k.sizes, k.total} }
+
+func (k redisKeys) value(id string) string { return redisdb.Key("o", k.tag+id, "") }
+
+// Put makes room for the text in the tenant's count, then writes it: two round trips, one more where the engine had lost it.
+func (r *Redis) Put(ctx context.Context, tenant, text string) (string, error) {
+	id, err := r.put(ctx, tenant, text)
+	if err != nil {
+		r.refused.Add(1)
+	}
+	return id, err
+}
+
+func (r *Redis) put(ctx context.Context, tenant, text string) (string, error) {
+	if r.isClosed() {
+		return "", ErrUnavailable
+	}
+	if int64(len(text)) > r.opt.MaxBytes {
+		return "", ErrTooLarge
+	}
+	id, keys := ID(tenant, text), keysOf(tenant)
+	content := r.codec.encode(nil, tenant, text, time.Time{})
+	known, err := r.reserve(ctx, keys, id, int64(len(content)))
+	if err != nil {
+		return "", err
+	}
+	if known {
+		kept, err := r.opt.DB.PExpire(ctx, keys.value(id), r.opt.TTL).Result()
+		if err != nil {
+			return "", away(err)
+		}
+		if kept {
+			return id, nil
+		}
+	}
+	if err := r.opt.DB.Set(ctx, keys.value(id), content, r.opt.TTL).Err(); err != nil {
+		r.release(ctx, keys, id)
+		return "", away(err)
+	}
+	return id, nil
+}
+
+// reserve counts an original in, or renews one that is counted.
+func (r *Redis) reserve(ctx context.Context, keys redisKeys, id string, size int64) (known bool, err error) {
+	oldest := 0
+	if r.opt.DropOldest {
+		oldest = 1
+	}
+	answer, err := reserve.Run(ctx, r.opt.DB, keys.list(), id, size, r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest).Slice()
+	if err != nil {
+		return false, away(err)
+	}
+	state, now, gone := readReserve(answer)
+	r.note(keys.tag, now, state == reserveFull)
+	if len(gone) > 0 {
+		r.dropped.Add(int64(len(gone)))
+		// Each is in a slot of its own. One that stays behind expires by itself, and nobody is promised that it is gone.
+		_, _ = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, old := range gone {
+				p.Unlink(ctx, keys.value(old))
+			}
+			return nil
+		})
+	}
+	if state == reserveFull {
+		return false, ErrFull
+	}
+	return state == reserveKnown, nil
+}
+
+// release takes back what was counted for a text that could not be written.
+func (r *Redis) release(ctx context.Context, keys redisKeys, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = release.Run(ctx, r.opt.DB, keys.list(), id).Err()
+}
+
+// Get returns the text in one round trip, without its bytes where they are near.
+func (r *Redis) Get(ctx context.Context, tenant, id string) (string, error) {
+	if r.isClosed() {
+		return "", ErrUnavailable
+	}
+	if !isID(id) {
+		return "", ErrNotFound
+	}
+	keys := keysOf(tenant)
+	near, err := r.near.Get(ctx, tenant, id)
+	isNear := err == nil && r.opt.NearBytes > 0
+	var content *redis.StringCmd
+	_, err = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error {
+		if isNear {
+			p.PExpire(ctx, keys.value(id), r.opt.TTL)
+		} else {
+			content = p.GetEx(ctx, keys.value(id), r.opt.TTL)
+		}
+		renew.Eval(ctx, p, keys.list(), id, r.opt.TTL.Milliseconds())
+		return nil
+	})
+	switch {
+	case isNear:
+		return near, nil // whether or not the engine still has it, or answers
+	case errors.Is(content.Err(), redis.Nil):
+		return "", ErrNotFound
+	case content.Err() != nil:
+		return "", away(content.Err())
+	case err != nil && redisdb.IsAway(err):
+		return "", away(err)
+	}
+	return r.decode(ctx, tenant, id, content)
+}
+
+func (r *Redis) decode(ctx context.Context, tenant, id string, content *redis.StringCmd) (string, error) {
+	b, err := content.Bytes()
+	if err != nil {
+		return "", away(err)
+	}
+	text, err := r.codec.decode(b, tenant, id)
+	switch {
+	case errors.Is(err, errNewer):
+		return "", fmt.Errorf("%w: %w", ErrUnavailable, err)
+	case err != nil:
+		keys := keysOf(tenant)
+		r.corrupt.Add(1)
+		_ = r.opt.DB.Unlink(ctx, keys.value(id)).Err()
+		r.release(ctx, keys, id)
+		return "", ErrDamaged
+	}
+	if r.opt.NearBytes > 0 {
+		_, _ = r.near.Put(ctx, tenant, text) // one that finds no room is not near
+	}
+	return text, nil
+}
+
+// away is why the engine did not do what it was asked.
+func away(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
+
+func (r *Redis) isClosed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
+// note keeps what a look at a tenant's count showed.
+func (r *Redis) note(tag string, c count, full bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.tenants[tag]; known || len(r.tenants) < maxTenants {
+		r.tenants[tag] = c
+	}
+	r.full = full
+}
+
+// Stats tells of the tenants that this process has put for, as of the last time.
+func (r *Redis) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := Stats{
+		Kind: KindRedis, MaxBytes: r.opt.MaxBytes, Full: r.full, Down: r.opt.DB.Up() != nil,
+		Refused: r.refused.Load(), Dropped: r.dropped.Load(), Corrupt: r.corrupt.Load(),
+	}
+	for _, c := range r.tenants {
+		s.Count += int(c.originals)
+		s.Bytes += c.bytes
+	}
+	return s
+}
+
+// Close lets go of what this store holds itself.
+func (r *Redis) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	return r.codec.close()
+}

@@ -1,0 +1,125 @@
+// Package redistest starts a real redis-server for tests.
+package redistest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Server is a redis-server of a test's own, on a socket in a directory of its own.
+type Server struct {
+	URL string // for store.url
+
+	t    *testing.T
+	dir  string
+	args []string
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+}
+
+// Start runs a server until the test ends. Without the program the test is skipped, but not in CI. args are options of
+// redis-server in addition.
+func Start(t *testing.T, args ...string) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("redis-server is not installed: make test installs it")
+		}
+		t.Skip("redis-server is not installed")
+	}
+	dir, err := os.MkdirTemp("", "redis") // t.TempDir is too long for a socket's path
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{URL: "unix://" + filepath.Join(dir, "s"), t: t, dir: dir, args: args}
+	t.Cleanup(func() {
+		s.Kill()
+		_ = os.RemoveAll(dir)
+	})
+	s.Run()
+	return s
+}
+
+// Run starts the server, anew after Kill, and waits until it answers.
+func (s *Server) Run() {
+	s.t.Helper()
+	args := append([]string{"--port", "0", "--unixsocket", filepath.Join(s.dir, "s"), "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.args...)
+	cmd := exec.Command("redis-server", args...) //nolint:gosec,noctx // the test's own words; ended by Kill
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.cmd = cmd
+	s.mu.Unlock()
+	c := s.Client()
+	defer func() { _ = c.Close() }()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	for c.Ping(ctx).Err() != nil {
+		if ctx.Err() != nil {
+			s.t.Fatalf("redis-server does not answer: %s", out.String())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Client is a connection past our own code.
+func (s *Server) Client() *redis.Client {
+	return redis.NewClient(&redis.Options{Network: "unix", Addr: filepath.Join(s.dir, "s")})
+}
+
+// Signal sends the server a signal.
+func (s *Server) Signal(sig os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Kill ends the server at once; what it held is gone.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s.cmd = nil
+}
+
+// Advance lets time pass for everything that is kept: each time to live is shorter by d, each score of a sorted set
+// (the moments of expiry in there) earlier.
+func (s *Server) Advance(d time.Duration) {
+	s.t.Helper()
+	ctx, c := context.Background(), s.Client()
+	defer func() { _ = c.Close() }()
+	keys, err := c.Keys(ctx, "*").Result()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, key := range keys {
+		if left := c.PTTL(ctx, key).Val(); left > 0 && left <= d {
+			c.Del(ctx, key)
+			continue
+		} else if left > 0 {
+			c.PExpire(ctx, key, left-d)
+		}
+		if c.Type(ctx, key).Val() != "zset" {
+			continue
+		}
+		for _, member := range c.ZRange(ctx, key, 0, -1).Val() {
+			c.ZIncrBy(ctx, key, -float64(d.Milliseconds()), member)
+		}
+	}
+}

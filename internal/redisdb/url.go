@@ -1,0 +1,79 @@
+package redisdb
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// errURL never repeats the URL: there is a password in it.
+var errURL = errors.New("not a Redis URL: write redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix://PATH")
+
+// IsURL reports whether a store's URL is for this package.
+func IsURL(s string) bool {
+	scheme, _, ok := strings.Cut(s, ":")
+	switch strings.ToLower(scheme) {
+	case "redis", "rediss", "unix":
+		return ok
+	}
+	return false
+}
+
+// Check reports what is wrong with a URL.
+func Check(s string) error {
+	_, err := parse(s)
+	return err
+}
+
+// parse reads a URL as go-redis does. The parameter master_name makes its hosts those of Sentinel, cluster=true or a
+// second address (addr) those of a Cluster.
+func parse(s string) (*redis.UniversalOptions, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "unix" && u.Host == "" || u.Scheme == "unix" && u.Path == "" {
+		return nil, errURL
+	}
+	q := u.Query()
+	switch {
+	case q.Get("master_name") != "":
+		o, err := redis.ParseFailoverURL(s)
+		if err != nil {
+			return nil, errURL
+		}
+		return &redis.UniversalOptions{
+			Addrs: o.SentinelAddrs, MasterName: o.MasterName, DB: o.DB, TLSConfig: o.TLSConfig,
+			Username: o.Username, Password: o.Password, SentinelUsername: o.SentinelUsername, SentinelPassword: o.SentinelPassword,
+			PoolSize: o.PoolSize, DialTimeout: o.DialTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+		}, nil
+	case q.Has("addr") || q.Get("cluster") == "true":
+		q.Del("cluster")
+		u.RawQuery = q.Encode()
+		o, err := redis.ParseClusterURL(u.String())
+		if err != nil {
+			return nil, errURL
+		}
+		return &redis.UniversalOptions{
+			Addrs: o.Addrs, IsClusterMode: true, TLSConfig: o.TLSConfig, Username: o.Username, Password: o.Password,
+			PoolSize: o.PoolSize, DialTimeout: o.DialTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+		}, nil
+	}
+	o, err := redis.ParseURL(s)
+	if err != nil {
+		return nil, errURL
+	}
+	return &redis.UniversalOptions{
+		Addrs: []string{o.Addr}, DB: o.DB, TLSConfig: o.TLSConfig, Username: o.Username, Password: o.Password,
+		PoolSize: o.PoolSize, DialTimeout: o.DialTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
+	}, nil
+}
+
+// Redacted is the URL without what is secret in it: the password, and every parameter.
+func Redacted(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "redis:"
+	}
+	u.RawQuery = ""
+	return u.Redacted()
+}
