@@ -17,7 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"budget", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"events", "history", "pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
@@ -38,8 +38,9 @@ var arrows = map[string][]string{
 	"upstream":   {"telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"cutting":    {"upstream", "originals", "mask"},
-	"originals":  {},
-	"records":    {},
+	"originals":  {"redisdb"},
+	"records":    {"redisdb"},
+	"redisdb":    {},
 	"replay":     {"chat", "bill"},
 	"rerank":     {"secret"},
 	"ratelimit":  {"access"},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, Chromium, and the
+# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, Chromium, Redis, and the
 # npm packages of test/npm/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
 set -eu
 cd "$(dirname "$0")"
@@ -25,6 +25,7 @@ need python3 python3
 need node nodejs
 need npm npm
 need chromium chromium
+need redis-server redis-server
 
 # The lock file decides; a tree that already matches it is left alone.
 if ! [ npm/node_modules/.package-lock.json -nt npm/package-lock.json ]; then

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,6 +21,7 @@ import (
 	"secateur/internal/config"
 	"secateur/internal/originals"
 	"secateur/internal/pruner"
+	"secateur/internal/redisdb"
 )
 
 func newRecover(w world) *cobra.Command {
@@ -42,7 +45,7 @@ who runs this in its shell gets all of it: no door of ours cuts it again.
 				return err
 			}
 			run.ID, run.Ranges = args[0], args[1:]
-			sources, closeAll, err := w.sources(cfg, w.daemons(cmd.Context(), cfg))
+			sources, closeAll, err := w.sources(cmd.Context(), cfg, w.daemons(cmd.Context(), cfg))
 			if err != nil {
 				return err
 			}
@@ -62,7 +65,7 @@ who runs this in its shell gets all of it: no door of ours cuts it again.
 }
 
 // sources are where an original may be: a daemon's memory, the configured store, the cache of 'secateur prune'.
-func (w world) sources(cfg *config.Config, daemons []daemonAddress) (sources []pruner.Fetch, closeAll func(), err error) {
+func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemonAddress) (sources []pruner.Fetch, closeAll func(), err error) {
 	client := &http.Client{
 		Timeout:       10 * time.Second,
 		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy: what goes out here is for this machine
@@ -75,21 +78,29 @@ func (w world) sources(cfg *config.Config, daemons []daemonAddress) (sources []p
 		}
 		sources = append(sources, pruner.FromDaemon(client, "http://"+addr.hostPort+"/rpc", header))
 	}
-	var open []originals.StoreCloser
+	var open []io.Closer
 	closeAll = func() {
-		for _, s := range open {
+		for _, s := range slices.Backward(open) {
 			_ = s.Close()
 		}
 	}
 	add := func(set originals.Settings) error {
+		opt := originals.Options{Settings: set, Base: cfg.Dir(), Home: w.home, NoSweep: true}
+		if redisdb.IsURL(set.URL) {
+			db, err := redisdb.Open(ctx, redisdb.Options{URL: set.URL})
+			if err != nil {
+				return fmt.Errorf("store: %w", err)
+			}
+			open, opt.Redis = append(open, db), db
+		}
 		dir, onDisk := strings.CutPrefix(set.URL, "file:")
-		if !onDisk {
+		if !onDisk && opt.Redis == nil {
 			return nil
 		}
-		if _, err := os.Stat(dir); err != nil && strings.HasPrefix(dir, "/") {
+		if _, err := os.Stat(dir); onDisk && err != nil && strings.HasPrefix(dir, "/") {
 			return nil // nothing was kept there yet, and looking must not make it
 		}
-		store, err := originals.Open(originals.Options{Settings: set, Base: cfg.Dir(), Home: w.home, NoSweep: true})
+		store, err := originals.Open(opt)
 		if err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func TestRecoverAsksStrangersWithoutItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources, done, err := w.sources(cfg, []daemonAddress{
+	sources, done, err := w.sources(t.Context(), cfg, []daemonAddress{
 		{strings.TrimPrefix(m.URL, "http://"), true}, {strings.TrimPrefix(a.URL, "http://"), false},
 	})
 	if err != nil {

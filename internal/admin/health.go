@@ -23,8 +23,8 @@ type ServerState struct {
 
 // StoreState is what /readyz tells of the store of originals.
 type StoreState struct {
-	State     string `json:"state"` // ok; full: nothing more is cut until something expires
-	Kind      string `json:"kind"`  // memory, file
+	State     string `json:"state"` // ok; full: nothing more is cut until something expires; unavailable: nothing is cut until the engine answers
+	Kind      string `json:"kind"`  // memory, file, redis
 	Originals int    `json:"originals"`
 	Bytes     int64  `json:"bytes"`
 	MaxBytes  int64  `json:"max_bytes"`

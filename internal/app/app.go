@@ -28,6 +28,7 @@ import (
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/records"
+	"secateur/internal/redisdb"
 	"secateur/internal/telemetry"
 )
 
@@ -71,7 +72,8 @@ type App struct {
 	log       *slog.Logger
 	registry  *prometheus.Registry
 	store     originals.StoreCloser
-	servers   *pool.Pool // those inside this program included; nil: the pruner is alone
+	redis     *redisdb.DB // nil: the store is this process's, or on its disk
+	servers   *pool.Pool  // those inside this program included; nil: the pruner is alone
 	budget    *budget.Budget
 	aggregate *aggregate.Server // nil as long as no door for MCP clients is open
 	mcp       *downstream.HTTP  // the same, over HTTP
@@ -147,8 +149,11 @@ func (a *App) placeStore(ctx context.Context) {
 }
 
 func (a *App) openStore() (originals.StoreCloser, error) {
+	if err := a.openRedis(context.Background()); err != nil {
+		return nil, err
+	}
 	opt := a.storeOptions()
-	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") {
+	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
 		opt.MaxBytes = min(opt.MaxBytes, memory/2) // a store that takes it all ends with the process
 	}
 	store, err := originals.Open(opt)
@@ -159,7 +164,7 @@ func (a *App) openStore() (originals.StoreCloser, error) {
 }
 
 func (a *App) storeOptions() originals.Options {
-	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log}
+	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log, Redis: a.redis}
 }
 
 func (a *App) storeState() admin.StoreState {
@@ -167,7 +172,10 @@ func (a *App) storeState() admin.StoreState {
 	state := admin.StoreState{
 		State: "ok", Kind: s.Kind, Originals: s.Count, Bytes: s.Bytes, MaxBytes: s.MaxBytes, Refused: s.Refused, Dropped: s.Dropped,
 	}
-	if s.Full {
+	switch {
+	case s.Down:
+		state.State = "unavailable"
+	case s.Full:
 		state.State = "full"
 	}
 	return state

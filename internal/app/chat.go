@@ -47,6 +47,9 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: gen.log})
 		return kept, false, err
 	}
+	if gen.redis != nil {
+		return records.NewRedis(records.RedisOptions{DB: gen.redis, TTL: ttl, Log: gen.log}), false, nil
+	}
 	priced := gen.cfg.ObservationMasking.Schema1.Enabled && gen.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
 	if len(gen.cfg.Providers) > 0 && (priced || gen.cfg.ContextPruning.Enabled) {
 		gen.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent")

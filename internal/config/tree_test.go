@@ -267,7 +267,7 @@ transport = "${CANARY}"
 base_url = "CANARY"
 api_key = "CANARY"
 [store]
-url = "redis://:CANARY@h"
+url = "redis://:CANARY@h/none"
 [mcp_pruner]
 deepinfra_api_key = "CANARY"
 rerank_url = "CANARY"

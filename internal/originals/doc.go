@@ -1,4 +1,4 @@
-// Package originals keeps what was cut out of a message, so that it can be had back byte for byte until its time
+// Package originals keeps what was cut out of a message, so that it can be restored byte for byte until its time
 // to live is over. An original is named by its content: [ID] is a hash over the tenant it belongs to and its text,
 // so the same text always has the same id, keeping it twice costs nothing, and nobody finds another tenant's.
 //
@@ -8,6 +8,7 @@
 //   - [File] holds one compressed file each in a directory that several processes may share and that survives
 //     them, whichever way they end. file.go is the store, fileio.go reads and writes, fileformat.go says what is in a file, filequota.go
 //     counts what is there and drops what has expired, fileoldest.go what was not used for longest, filelock*.go keeps that apart from a renewal.
+//   - [Redis] holds them in an engine that replicas share. redis.go is the store, redisscripts.go what the engine counts.
 //
 // [WithPutTimeout] stands in front of a store that can be slow and gives up on it in time.
 //

@@ -48,7 +48,13 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 		{"no directory", func(s *originals.Settings) { s.URL = "file:" }, []string{"url: file: needs"}},
 		{"a directory with a NUL", func(s *originals.Settings) { s.URL = "file:a\x00" }, []string{"url: file: needs"}},
 		{"another user's home", func(s *originals.Settings) { s.URL = "file:~bob/x" }, []string{"url: only ~"}},
-		{"redis", func(s *originals.Settings) { s.URL = "redis://h" }, []string{"url: redis is not part of this version yet"}},
+		{"redis", func(s *originals.Settings) { s.URL = "redis://h" }, nil},
+		{"redis, found by Sentinel", func(s *originals.Settings) { s.URL = "redis://a:26379?addr=b:26379&master_name=m&password=x" }, nil},
+		{"redis as a cluster, with TLS", func(s *originals.Settings) { s.URL = "rediss://u:p@a:6379?addr=b:6379" }, nil},
+		{"redis on a socket", func(s *originals.Settings) { s.URL = "unix:///run/redis.sock?db=2" }, nil},
+		{"redis nowhere", func(s *originals.Settings) { s.URL = "redis:" }, []string{"url: not a Redis URL"}},
+		{"redis with a database that is no number", func(s *originals.Settings) { s.URL = "redis://h/x" }, []string{"url: not a Redis URL"}},
+		{"redis with an option that there is not", func(s *originals.Settings) { s.URL = "redis://h?nonsense=1" }, []string{"url: not a Redis URL"}},
 		{"nothing", func(s *originals.Settings) { s.URL = "" }, nil},
 		{"a bare path", func(s *originals.Settings) { s.URL = "/var/x" }, []string{"url: not a store"}},
 		{"another kind", func(s *originals.Settings) { s.URL = "s3:x" }, []string{"url: unknown kind"}},
@@ -80,7 +86,7 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 }
 
 func TestValidateKeepsAPasswordToItself(t *testing.T) {
-	for _, url := range []string{"redis://user:hunter2@host", "hunter2", "x://hunter2@y", "file://hunter2@host/x", "memory:hunter2"} {
+	for _, url := range []string{"redis://user:hunter2@host/x", "redis://host?hunter2=1", "hunter2", "x://hunter2@y", "file://hunter2@host/x", "memory:hunter2"} {
 		s := originals.Default()
 		s.URL = url
 		if err := s.Validate(); err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -130,7 +136,7 @@ func TestOpenNeedsToKnowWhere(t *testing.T) {
 	for url, want := range map[string]string{
 		"file:~/x":      "no home directory",
 		"file:relative": "relative",
-		"redis://h":     "not part of this version yet",
+		"redis://h":     "no engine",
 	} {
 		s := originals.Default()
 		s.URL = url

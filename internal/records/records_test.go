@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"secateur/internal/records"
+	"secateur/internal/redisdb"
+	"secateur/internal/redisdb/redistest"
 )
 
 type store interface {
@@ -26,6 +28,23 @@ func each(t *testing.T, maxBytes int64, test func(t *testing.T, s store)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { test(t, &records.Memory{MaxBytes: maxBytes}) })
 	t.Run("file", func(t *testing.T) { test(t, openFile(t, t.TempDir(), maxBytes, 0)) })
+}
+
+// eachShared runs the test for the stores that are bounded elsewhere too.
+func eachShared(t *testing.T, test func(t *testing.T, s store)) {
+	t.Helper()
+	each(t, 1<<20, test)
+	t.Run("redis", func(t *testing.T) { test(t, openRedis(t, redistest.Start(t))) })
+}
+
+func openRedis(t *testing.T, server *redistest.Server) *records.Redis {
+	t.Helper()
+	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return records.NewRedis(records.RedisOptions{DB: db, TTL: time.Hour})
 }
 
 func openFile(t *testing.T, dir string, maxBytes int64, ttl time.Duration) *records.File {
@@ -59,7 +78,7 @@ func wantNone(t *testing.T, s store, key string) {
 }
 
 func TestKeepsTheLastValueOfEachKey(t *testing.T) {
-	each(t, 1<<20, func(t *testing.T, s store) {
+	eachShared(t, func(t *testing.T, s store) {
 		t.Helper()
 		wantNone(t, s, "a")
 		put(t, s, "a", "one")
@@ -74,7 +93,7 @@ func TestKeepsTheLastValueOfEachKey(t *testing.T) {
 }
 
 func TestPutCopiesItsValue(t *testing.T) {
-	each(t, 1<<20, func(t *testing.T, s store) {
+	eachShared(t, func(t *testing.T, s store) {
 		t.Helper()
 		v := []byte("value")
 		if err := s.Put(t.Context(), "a", v); err != nil {

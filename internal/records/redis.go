@@ -1,0 +1,94 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"secateur/internal/redisdb"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// maxRedisValue bounds one value in the engine.
+const maxRedisValue = 8 << 20
+
+// RedisOptions say where and for how long a Redis keeps values.
+type RedisOptions struct {
+	DB       *redisdb.DB
+	MaxBytes int64         // of what is kept in this process too; 0: DefaultMaxBytes
+	TTL      time.Duration // life after the last use; 0: DefaultTTL
+	Log      *slog.Logger  // nil discards
+}
+
+// Redis keeps values where every replica finds them. What this process has put or got is kept here as well, for the time
+// that the engine does not answer: the conversations that it serves go on in the form they had. While the engine answers,
+// its word counts.
+type Redis struct {
+	db   *redisdb.DB
+	ttl  time.Duration
+	log  *slog.Logger
+	near Memory
+}
+
+// NewRedis keeps values in an engine, whose connections stay their owner's.
+func NewRedis(o RedisOptions) *Redis {
+	if o.TTL <= 0 {
+		o.TTL = DefaultTTL
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Redis{db: o.DB, ttl: o.TTL, log: o.Log, near: Memory{MaxBytes: o.MaxBytes, TTL: o.TTL}}
+}
+
+// redisKey is a name of fixed length for any key, in a slot of its own.
+func redisKey(key string) string { return redisdb.Key("r", nameOf(key), "") }
+
+// Get returns the value.
+func (r *Redis) Get(ctx context.Context, key string) ([]byte, bool) {
+	content, err := r.db.GetEx(ctx, redisKey(key), r.ttl).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, false
+	}
+	if err != nil {
+		value, ok := r.near.Get(ctx, key)
+		r.log.DebugContext(ctx, "record not read", "err", err, "near", ok)
+		return value, ok
+	}
+	value, ok := open(content, key)
+	if ok {
+		_ = r.near.Put(ctx, key, value) // one too large is not near
+	}
+	return value, ok
+}
+
+// Put keeps the value in place of any earlier one.
+func (r *Redis) Put(ctx context.Context, key string, value []byte) error {
+	if len(value) > maxRedisValue {
+		return ErrTooLarge
+	}
+	if err := r.db.Set(ctx, redisKey(key), seal(key, value), r.ttl).Err(); err != nil {
+		return fmt.Errorf("keep record: %w", err)
+	}
+	_ = r.near.Put(ctx, key, value)
+	return nil
+}
+
+// PutNew keeps a value for a key that has none, and tells whether it did. Of several replicas one is the first.
+func (r *Redis) PutNew(ctx context.Context, key string, value []byte) (first bool, err error) {
+	if len(value) > maxRedisValue {
+		return false, ErrTooLarge
+	}
+	err = r.db.SetArgs(ctx, redisKey(key), seal(key, value), redis.SetArgs{Mode: "NX", TTL: r.ttl}).Err()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("keep record: %w", err)
+	}
+	_ = r.near.Put(ctx, key, value)
+	return true, nil
+}
