@@ -1,10 +1,5 @@
 package bill
 
-import (
-	"math"
-	"slices"
-)
-
 // Account is what a lane has cost so far, in the price of uncached input tokens. The zero
 // value is a new lane's.
 type Account struct {
@@ -108,25 +103,6 @@ func (a Account) expected(t Terms, req Request, input float64) float64 {
 	return min(t.Cacheable(a.position(req, a.found(t, req, min(req.Same, req.Likely)))), input)
 }
 
-// found is how many pieces the cache finds of a prompt of which so many are as they were.
-func (a Account) found(t Terms, req Request, same int) int {
-	if !t.precise() || a.Last.Pieces == 0 { // what was never seen is taken to have been sent whole
-		return same
-	}
-	return a.entry(t, req, same)
-}
-
-// entry is the last of the known entries that this request lets the cache find, of a prompt of which so many pieces are
-// as they were.
-func (a Account) entry(t Terms, req Request, same int) (best int) {
-	for _, e := range a.Entries {
-		if e.Pieces > best && e.Pieces <= same && t.alive(e, req.At) && t.reaches(req, e.Pieces) {
-			best = e.Pieces
-		}
-	}
-	return best
-}
-
 func (a Account) book(t Terms, req Request, u Usage) Account {
 	if !t.Known() {
 		return a
@@ -162,99 +138,6 @@ func (a Account) sent(t Terms, req Request, u Usage) Prompt {
 	return p
 }
 
-// through is what the prompt would have counted had nothing ever been taken out, and how many of its pieces the cache
-// would have had.
-func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, found int) {
-	out := a.Scale.Count(removed(req.Pieces))
-	if out == 0 && req.Same >= min(req.Sent, req.Likely) {
-		return sent, 0
-	}
-	found, rewrote := a.foundWhole(t, req, sent)
-	through = Prompt{Total: sent.Total + out, Hour: sent.Hour, Plain: sent.Plain}
-	if t.Kind == Markers {
-		written := max(found, marked(req.Marks))
-		through.Plain += a.Scale.Count(removed(req.Pieces[written:]))
-		if hour := hourMarked(req.Marks); hour > found {
-			through.Hour += a.Scale.Count(removed(req.Pieces[found:hour]))
-		}
-	} else if sent.Plain == sent.Total && through.Total >= t.minimum() {
-		through.Plain = 0 // the whole would have been long enough for the cache
-	}
-	// Where a block of the whole ends is not where one of what was sent does.
-	shorter := a.position(req, found)
-	more := t.Cacheable(shorter+a.Scale.Count(removed(req.Pieces[:found]))) - t.Cacheable(shorter)
-	through.Cached = min(sent.Cached+rewrote+more, through.Total-through.Plain)
-	through.Hour = min(max(0, through.Hour-rewrote), through.Total-through.Plain-through.Cached)
-	if sent.Cached == 0 && through.Cached < t.minimum() {
-		through.Cached = 0
-		return through, 0
-	}
-	return through, found
-}
-
-// foundWhole is how many pieces the cache would have had of a prompt with nothing ever taken out of it, and how many of
-// the tokens that go out it had to read again only because they are not what they were.
-func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewrote float64) {
-	same, usual := a.found(t, req, req.Same), a.found(t, req, min(req.Same, req.Likely))
-	hit, likely := a.position(req, same), a.position(req, usual)
-	near := func(at float64) bool { return math.Abs(sent.Cached-at) <= 0.1*at+max(t.block(), Block) }
-	changed := req.Same < min(req.Sent, req.Likely)
-	switch {
-	case !changed && near(likely):
-		return usual, 0
-	case !changed && near(hit):
-		return same, 0
-	case !changed && t.precise(): // an entry may live longer than it is promised to
-		for _, e := range slices.Backward(a.Entries) {
-			if e.Pieces <= req.Same && near(a.position(req, e.Pieces)) {
-				return e.Pieces, 0
-			}
-		}
-		return a.reach(req, sent.Cached), 0
-	case !changed || req.Cold && !a.foundAfterAll(t, req, sent), t.roomy(hit) && sent.Cached < 0.5*hit:
-		return a.reach(req, sent.Cached), 0 // what the cache had lost it would have lost of the whole as well
-	}
-	// What was there before the change was found: the rest would have been, too.
-	found = a.found(t, req, req.Likely)
-	return found, max(0, t.Cacheable(a.position(req, found))-sent.Cached)
-}
-
-// remember is what the cache has when a request was sent.
-func (a Account) remember(t Terms, req Request) (entries []Entry) {
-	if !t.precise() {
-		return nil
-	}
-	hit := a.found(t, req, req.Same)
-	for _, e := range a.Entries {
-		if e.Pieces > min(req.Same, len(req.Pieces)) || !t.alive(e, req.At) {
-			continue // of a prompt that is not sent any more, or gone
-		}
-		if e.Pieces == hit {
-			e.At = req.At
-		}
-		entries = append(entries, e)
-	}
-	for _, m := range t.kept(req) {
-		i, known := slices.BinarySearchFunc(entries, m.Pieces, func(e Entry, n int) int { return e.Pieces - n })
-		e := Entry{Pieces: m.Pieces, At: req.At, Hour: m.Hour}
-		if known {
-			entries[i] = e
-		} else {
-			entries = slices.Insert(entries, i, e)
-		}
-	}
-	if more := len(entries) - maxEntries; more > 0 { // the first ones every request comes back to
-		entries = slices.Delete(entries, 2, 2+more)
-	}
-	return entries
-}
-
-// foundAfterAll tells whether a cache that was taken for cold has proved to be warm: it had more than
-// what other conversations begin with as well.
-func (a Account) foundAfterAll(t Terms, req Request, sent Prompt) bool {
-	return sent.Cached > a.position(req, req.Root)+2*max(t.block(), Block)
-}
-
 // Lesson is what the answer to a request has taught about the cache of its model: whether a
 // prompt was found after the pause. It is not ok where nothing can be told.
 func (a Account) Lesson(t Terms, req Request, u Usage) (found, ok bool) {
@@ -286,119 +169,6 @@ func (a *Account) learn(req Request, u Usage) {
 	if grown, ok := a.grown(req); ok {
 		a.Scale.learn(grown, u.Input-last.Input)
 	}
-}
-
-// grown is what has come to a prompt since it was counted last; it is not ok where anything else has changed.
-func (a Account) grown(req Request) (size Size, ok bool) {
-	known := a.Last.Pieces
-	if known == 0 || known > req.Same || known >= len(req.Pieces) {
-		return Size{}, false
-	}
-	return sizeOf(req.Pieces[known:]), true
-}
-
-func sizeOf(pieces []Piece) (sum Size) {
-	for i := range pieces {
-		sum = sum.Plus(pieces[i].Size)
-	}
-	return sum
-}
-
-// size is how many tokens the provider is expected to count.
-func (a Account) size(req Request) float64 { return a.position(req, len(req.Pieces)) }
-
-// position is how many tokens are expected before a piece, as the prompt goes out. What was
-// counted last is taken for exact, as long as it goes out again.
-func (a Account) position(req Request, piece int) float64 {
-	weights := a.Scale.Weights()
-	scaled := func(pieces []Piece) float64 { return weights.Count(sizeOf(pieces)) }
-	head := weights.Count(req.Head)
-	switch known := a.Last.Pieces; {
-	case known == 0 || known > len(req.Pieces):
-		return head + scaled(req.Pieces[:piece])
-	case piece >= known:
-		return a.Last.Input + a.regained(req, known) + scaled(req.Pieces[known:piece])
-	default:
-		before, behind := head+scaled(req.Pieces[:piece]), scaled(req.Pieces[piece:known])
-		if before+behind <= 0 {
-			return 0
-		}
-		return max(0, a.Last.Input+a.regained(req, known)) * before / (before + behind)
-	}
-}
-
-// regained is by how many tokens the pieces that were counted last are longer now: fewer than
-// nothing where more is taken out of them.
-func (a Account) regained(req Request, known int) float64 {
-	if req.Same >= known {
-		return 0
-	}
-	return a.Scale.Count(a.Last.Removed) - a.Scale.Count(removed(req.Pieces[:known]))
-}
-
-// reach is how many pieces stand within the first so many tokens.
-func (a Account) reach(req Request, tokensWithin float64) (n int) {
-	weights := a.Scale.Weights()
-	at := a.position(req, 0)
-	for ; n < len(req.Pieces); n++ {
-		if at += weights.Count(req.Pieces[n].Size); at > tokensWithin {
-			break
-		}
-	}
-	return n
-}
-
-func removed(pieces []Piece) (sum Size) {
-	for i := range pieces {
-		sum = sum.Plus(pieces[i].Removed)
-	}
-	return sum
-}
-
-// Size is how many tokens the provider is expected to count.
-func (a Account) Size(req Request) float64 { return a.size(req) }
-
-// StaysCached tells whether a prompt that has been made shorter is still long enough for the
-// cache, and shorter by enough for what is lost where a block of the cache ends.
-func (a Account) StaysCached(t Terms, req Request) bool {
-	t = t.With(req.Marks)
-	if t.Known() && t.Read >= t.Write { // there is no cache
-		return true
-	}
-	if !t.roomy(a.shortest(t, req)) {
-		return false
-	}
-	return t.precise() || a.Scale.Count(removed(req.Pieces)) >= t.enoughBlocks()*t.block()
-}
-
-// shortest is the shortest beginning with anything taken out that the cache is asked to keep.
-func (a Account) shortest(t Terms, req Request) float64 {
-	first := slices.IndexFunc(req.Pieces, func(p Piece) bool { return p.Removed.Tokens > 0 })
-	switch {
-	case first < 0 || !t.precise():
-		return a.size(req)
-	case t.Kind == Endings:
-		return a.position(req, first+1)
-	}
-	end := len(req.Pieces)
-	for _, m := range req.Marks {
-		if m.Pieces > first {
-			end = min(end, m.Pieces)
-		}
-	}
-	return a.position(req, end)
-}
-
-// enoughBlocks is how many blocks a prompt has to be shorter by. Where it ends within a block is chance, and so is
-// what that costs with each request: up to (w-r) of a block more than the whole would, or less. What is taken out
-// brings r of itself with each request and w of itself once; with so much of it the sum is as good as never negative
-// (gambler's ruin).
-func (t Terms) enoughBlocks() float64 {
-	const least, most = 4, 16
-	if !t.Known() || t.Read <= 0 {
-		return most
-	}
-	return min(max(least, (t.Write-t.Read)/math.Sqrt(t.Read)), most)
 }
 
 // Teach adds what the answer to a request has taught to what was known about the model.

@@ -1,6 +1,9 @@
 package bill
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Kind says where in a prompt a provider's cache can find it again. What was sent before and
 // comes again unchanged is found up to such a place, and no farther.
@@ -150,8 +153,8 @@ func (c Cache) kept(req Request) []Mark {
 	case Markers:
 		return req.Marks
 	case Endings:
-		for i := len(req.Pieces) - 1; i >= 0; i-- {
-			if req.Pieces[i].Ends {
+		for i, p := range slices.Backward(req.Pieces) {
+			if p.Ends {
 				return []Mark{{Pieces: firstEnding(req)}, {Pieces: i + 1}}
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/bill"
 )
 
-var conversations = flag.Uint64("conversations", 30, "how many conversations with each cache")
+var conversations = flag.Uint64("conversations", 18, "how many conversations with each cache")
 
 // TestNeverAboveWhicheverCache has a small door prune and mask random conversations by what the account says, at
 // providers with each kind of cache. At every moment what was paid is no more than passing through would have cost.

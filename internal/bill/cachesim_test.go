@@ -1,6 +1,9 @@
 package bill_test
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The caches of four providers, written from their documentation and without the package's code: what they find, what
 // they write, and what that costs.
@@ -103,8 +106,8 @@ func (s *simulated) blocks(c *counted, ends []int, hashes []uint64, now float64)
 
 func (s *simulated) endings(c *counted, prompt []part, ends []int, hashes []uint64, now float64) {
 	var places []int // pieces up to each ending, the last first
-	for i := len(prompt) - 1; i >= 0; i-- {
-		if prompt[i].ends {
+	for i, p := range slices.Backward(prompt) {
+		if p.ends {
 			places = append(places, i+1)
 		}
 	}

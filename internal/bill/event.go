@@ -93,6 +93,7 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 		write = max(write, t.Hour)
 	}
 	now := t.Read*cached + write*(total-cached) // what the request costs with nothing more masked
+	entry, upTo := -1, 0.0
 	var removed, plain, missed float64
 	for i := req.Sent - 1; i >= 0; i-- {
 		p := req.Pieces[i]
@@ -110,7 +111,10 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 		missed += rate * saves * float64(p.Passed)
 		kept := fit * starts
 		if t.precise() {
-			kept = min(kept, a.position(req, a.entry(t, req, i)))
+			if e := a.entry(t, req, i); e != entry {
+				entry, upTo = e, a.position(req, e)
+			}
+			kept = min(kept, upTo)
 		}
 		if kept < t.minimum()+t.block() {
 			kept = 0

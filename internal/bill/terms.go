@@ -60,8 +60,8 @@ func (p Prices) kind(f Format, model string) Kind {
 		}
 	}
 	for k, s := range kindNames {
-		if s == name && (Kind(k) != Markers || f == Messages) { //nolint:gosec // four of them
-			return Kind(k) //nolint:gosec // four of them
+		if s == name && (Kind(k) != Markers || f == Messages) {
+			return Kind(k)
 		}
 	}
 	return Blocks

@@ -29,20 +29,24 @@ func TestParseUsage(t *testing.T) {
 		"Anthropic's start": {`{"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":80,"output_tokens":1}}}`, Usage{Input: 90, Cached: 80, Told: true, Output: 1}, true},
 		"Anthropic, kept for an hour": {
 			`{"usage":{"input_tokens":10,"cache_read_input_tokens":80,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":7}}`,
-			Usage{Input: 120, Cached: 80, Told: true, Wrote: 30, Hour: 20, WroteTold: true, Output: 7}, true,
+			Usage{Input: 120, Cached: 80, Told: true, Wrote: 30, Hour: 20, WroteTold: true, Output: 7},
+			true,
 		},
 		"Anthropic with a summary before the answer": {
 			`{"usage":{"input_tokens":5,"output_tokens":7,"iterations":[{"input_tokens":100,"cache_read_input_tokens":50,"output_tokens":30},{"input_tokens":5,"cache_read_input_tokens":0,"cache_creation_input_tokens":4,"output_tokens":7}]}}`,
-			Usage{Input: 159, Cached: 50, Told: true, Wrote: 4, WroteTold: true, Output: 37}, true,
+			Usage{Input: 159, Cached: 50, Told: true, Wrote: 4, WroteTold: true, Output: 37},
+			true,
 		},
 		"Anthropic without a cache": {`{"usage":{"input_tokens":10,"output_tokens":7}}`, Usage{Input: 10, Output: 7}, true},
 		"Responses": {
 			`{"usage":{"input_tokens":2000,"input_tokens_details":{"cached_tokens":1000,"cache_write_tokens":900},"output_tokens":3,"output_tokens_details":{"reasoning_tokens":1},"total_tokens":2003}}`,
-			Usage{Input: 2000, Cached: 1000, Told: true, Wrote: 900, WroteTold: true, Output: 3}, true,
+			Usage{Input: 2000, Cached: 1000, Told: true, Wrote: 900, WroteTold: true, Output: 3},
+			true,
 		},
 		"Responses' last event": {
 			`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":2000,"input_tokens_details":{"cached_tokens":1024},"output_tokens":3}}}`,
-			Usage{Input: 2000, Cached: 1024, Told: true, Output: 3}, true,
+			Usage{Input: 2000, Cached: 1024, Told: true, Output: 3},
+			true,
 		},
 		"only output so far":  {`{"type":"message_delta","usage":{"output_tokens":15}}`, Usage{}, false},
 		"nothing cached":      {`{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":0}}}`, Usage{Input: 100, Told: true}, true},
