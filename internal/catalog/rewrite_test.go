@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 	"unsafe"
 
 	"secateur/internal/catalog"
@@ -229,6 +230,9 @@ func checkEdits(t *testing.T, doc []byte, edits []rawjson.Edit) {
 		server, original, ok := catalog.UnwrapTask(is)
 		if server != "s" || original != was {
 			server, original, ok = catalog.DecodeURI(is)
+		}
+		if !utf8.ValidString(was) {
+			continue // of a document that no reader lets through
 		}
 		if !ok || server != "s" || original != was {
 			t.Errorf("%q leads to %q, %q, %v, want %q", is, server, original, ok, was)
