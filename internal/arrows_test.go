@@ -18,15 +18,15 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"events", "history", "pool", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
+		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
 	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
-		"admission", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+		"admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
-	"gateway":  {"upstream", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
+	"gateway":  {"upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"downstream": {"ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
 	"upstream":   {"telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
+	"tasks":      {"access", "rawjson"},
 	"cutting":    {"upstream", "originals", "mask"},
 	"originals":  {"redisdb"},
 	"records":    {"redisdb"},

@@ -10,6 +10,7 @@ import (
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
+	"secateur/internal/tasks"
 	"secateur/internal/upstream"
 )
 
@@ -28,8 +29,10 @@ type proxiedCall struct {
 // forward has a server answer. How long it may take is the connection's to say (upstream, response_timeout).
 func (s *clientConn) forward(ctx context.Context, c *client, a request, d destination) reply {
 	a.timing.server = d.server
-	if id, ok := s.mayAskFor(c, a.Method, d.server, d.params); !ok {
-		return refused(invalidParams("/taskId", "unknown task: "+clipped(id)))
+	if tasks.Names(a.Method) {
+		if id, ok := s.opt.Tasks.MayAsk(ctx, d.server, d.params, s.taskCaller(c)); !ok {
+			return refused(invalidParams("/taskId", "unknown task: "+clipped(id)))
+		}
 	}
 	conn, release, err := c.member.Hold(ctx, d.server)
 	if err != nil {
@@ -42,7 +45,7 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
 		return refused(callFailed(ctx, d.server, err))
 	}
-	r := s.noteTasks(c, a.Method, d.server, e.bridge(ctx))
+	r := s.noteTasks(ctx, c, a.Method, d.server, e.bridge(ctx))
 	if r.failed != nil && c.era == era.Legacy {
 		r.failed.stream = true
 	}

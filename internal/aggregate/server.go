@@ -19,6 +19,7 @@ import (
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
+	"secateur/internal/tasks"
 )
 
 // Options make a Server.
@@ -31,6 +32,9 @@ type Options struct {
 	Admission   *admission.Control // nil: everyone may do everything
 	// Authenticate says whose token a message brings in params.proxy.authToken.
 	Authenticate func(ctx context.Context, token string) (*access.Principal, access.Verdict)
+
+	// Tasks are who made which task; nil: what this door makes is kept for this door.
+	Tasks *tasks.Owners
 
 	PageSize int // items of a list on a page at most; 0: all
 	Version  string
@@ -62,7 +66,6 @@ type Server struct {
 	all     *scope
 
 	contractNames contractNames
-	tasks         taskOwners
 }
 
 // New makes a Server.
@@ -72,6 +75,9 @@ func New(opt Options) (*Server, error) {
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Tasks == nil {
+		opt.Tasks = &tasks.Owners{}
 	}
 	if opt.AnswerTime <= 0 {
 		opt.AnswerTime = 10 * time.Minute

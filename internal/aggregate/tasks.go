@@ -10,6 +10,7 @@ import (
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
+	"secateur/internal/tasks"
 	"secateur/internal/upstream"
 )
 
@@ -43,13 +44,13 @@ func (s *clientConn) followTasks(ctx context.Context, c *client, a request, m *p
 		if !s.opt.Admission.Sees(a.principal, access.DoorMCP, server) {
 			continue
 		}
-		if !s.tasks.allows(taskKey{server, task}, s.taskOwner(c)) {
+		if !s.opt.Tasks.Allows(ctx, tasks.Key{Server: server, Task: task}, s.taskCaller(c)) {
 			continue
 		}
 		own[server] = append(own[server], task)
 		names[server] = append(names[server], id)
 	}
-	for server, tasks := range own {
+	for server, ofServer := range own {
 		conn, err := m.Conn(ctx, server)
 		if err != nil {
 			continue
@@ -57,7 +58,7 @@ func (s *clientConn) followTasks(ctx context.Context, c *client, a request, m *p
 		if peer, err := conn.Peer(ctx); err != nil || peer.Era != era.Modern {
 			continue
 		}
-		req := taskListen(c, tasks)
+		req := taskListen(c, ofServer)
 		honoured = append(honoured, names[server]...)
 		work.Go(func() {
 			options := upstream.CallOptions{Own: true, Patient: true, Related: taskNotifications{l, server}}
@@ -70,10 +71,10 @@ func (s *clientConn) followTasks(ctx context.Context, c *client, a request, m *p
 }
 
 // taskListen is the request to be told of tasks, with the client's own capabilities: it is for them that tasks exist.
-func taskListen(c *client, tasks []string) rpc.Message {
+func taskListen(c *client, ids []string) rpc.Message {
 	params := rawjson.Object{'{'}
 	params.Begin("notifications")
-	params.Texts("taskIds", tasks)
+	params.Texts("taskIds", ids)
 	params.End()
 	params.Begin("_meta")
 	params.Raw(era.MetaCapabilities, c.capabilities)

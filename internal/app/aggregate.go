@@ -27,6 +27,7 @@ func (gen *generation) newAggregate() (*aggregate.Server, error) {
 			return gen.auth.AuthenticateMessage(ctx, token, "/mcp")
 		},
 		Admission: gen.admission,
+		Tasks:     gen.tasks,
 		PageSize:  gen.cfg.PageSize,
 		Version:   gen.opt.Version,
 		Metrics:   gen.registry,

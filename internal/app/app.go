@@ -29,6 +29,7 @@ import (
 	"secateur/internal/pool"
 	"secateur/internal/records"
 	"secateur/internal/redisdb"
+	"secateur/internal/tasks"
 	"secateur/internal/telemetry"
 )
 
@@ -80,6 +81,7 @@ type App struct {
 	guesses   *guesses
 	closers   []io.Closer     // closed when all else is done
 	rates     *datarate.Guard // one for all requests
+	tasks     *tasks.Owners   // one for all doors
 	draining  atomic.Bool
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -99,6 +101,7 @@ func New(opt Options) (*App, error) {
 		return nil, err
 	}
 	a.openBudget()
+	a.tasks = a.openTasks()
 	if err := a.loadCertificates(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}

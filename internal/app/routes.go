@@ -85,6 +85,7 @@ func (gen *generation) newGateway() (*gateway.Gateway, error) {
 		Masker:          masker,
 		Originals:       gen.store,
 		Admission:       gen.admission,
+		Tasks:           gen.tasks,
 		MaxMessageBytes: gen.cfg.MaxMessageBytes,
 		Metrics:         gen.registry,
 		Log:             gen.log,

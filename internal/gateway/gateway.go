@@ -16,6 +16,7 @@ import (
 	"secateur/internal/originals"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
+	"secateur/internal/tasks"
 	"secateur/internal/upstream"
 )
 
@@ -28,6 +29,7 @@ type Options struct {
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Admission       *admission.Control // nil: everyone may do everything
+	Tasks           *tasks.Owners      // who made which task; nil: what this door makes is kept for this door
 	MaxMessageBytes int64              // a larger request is refused
 	Metrics         prometheus.Registerer
 	Log             *slog.Logger
@@ -45,6 +47,9 @@ type Gateway struct {
 func New(opt Options) (*Gateway, error) {
 	if opt.Servers == nil || opt.IDs == nil || opt.Masker == nil || opt.Originals == nil || opt.MaxMessageBytes <= 0 {
 		return nil, errors.New("gateway: servers, masker, originals and a message size are needed")
+	}
+	if opt.Tasks == nil {
+		opt.Tasks = &tasks.Owners{}
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -99,6 +104,10 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		g.refuse(w, server, req.ID, no)
 		return
 	}
+	if no := g.foreignTask(r.Context(), principal, server, &req); no != nil {
+		g.refuse(w, server, req.ID, no)
+		return
+	}
 	written := 0
 	defer func() { permit.Done(len(body.Bytes), written) }()
 	admission.SetHeaders(w.Header(), permit.State())
@@ -133,6 +142,10 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 		return 0
 	}
 	defer reply.Release()
+	if reply, err = g.ownTasks(ctx, up.ID(), req, reply, principal); err != nil {
+		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
+		return 0
+	}
 	if reply, err = g.withhold(up.ID(), req, reply, by); err != nil {
 		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
 		return 0

@@ -72,7 +72,13 @@ func newBench(t *testing.T, servers []upstream.Options, options ...option) *benc
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /api/mcp-gateway/{server}/rpc", func(w http.ResponseWriter, r *http.Request) { g.Serve(w, r, access.Anonymous()) })
+	mux.HandleFunc("POST /api/mcp-gateway/{server}/rpc", func(w http.ResponseWriter, r *http.Request) {
+		caller := access.Anonymous()
+		if name := r.URL.Query().Get("as"); name != "" {
+			caller = &access.Principal{Issuer: "token", Subject: name}
+		}
+		g.Serve(w, r, caller)
+	})
 	b.door = httptest.NewServer(mux)
 	t.Cleanup(func() {
 		b.door.Close()
@@ -111,7 +117,13 @@ type answer struct {
 
 func (b *bench) post(t *testing.T, server, body string) answer {
 	t.Helper()
-	res, err := http.Post(b.door.URL+"/api/mcp-gateway/"+server+"/rpc", "application/json", strings.NewReader(body))
+	return b.postAs(t, "", server, body)
+}
+
+// postAs is post of a principal; "": of nobody in particular.
+func (b *bench) postAs(t *testing.T, who, server, body string) answer {
+	t.Helper()
+	res, err := http.Post(b.door.URL+"/api/mcp-gateway/"+server+"/rpc?as="+who, "application/json", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,28 @@
+package app
+
+import (
+	"path/filepath"
+	"time"
+
+	"secateur/internal/records"
+	"secateur/internal/tasks"
+)
+
+// openTasks makes what all doors know of tasks: who made which. Beyond a restart, and to other replicas, that is known
+// where the store is.
+func (a *App) openTasks() *tasks.Owners {
+	ttl := time.Duration(a.cfg.Store.SentTTL * float64(time.Second))
+	if a.redis != nil {
+		return &tasks.Owners{Records: records.NewRedis(records.RedisOptions{DB: a.redis, TTL: ttl, Log: a.log})}
+	}
+	dir, onDisk := a.storeOptions().Dir()
+	if !onDisk {
+		return &tasks.Owners{}
+	}
+	kept, err := records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: a.log})
+	if err != nil { // the door for chat says so, and does not open
+		a.log.Warn("who makes tasks is not kept beyond a restart", "err", err)
+		return &tasks.Owners{}
+	}
+	return &tasks.Owners{Records: kept}
+}

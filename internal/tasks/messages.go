@@ -1,0 +1,63 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"secateur/internal/rawjson"
+)
+
+// Names reports whether requests of a method name tasks.
+func Names(method string) bool { return strings.HasPrefix(method, "tasks/") }
+
+// MayAsk tells whether a request comes from the maker of the task that it names, if any.
+func (o *Owners) MayAsk(ctx context.Context, server string, params []byte, c Caller) (id string, ok bool) {
+	id, named := rawjson.Text(rawjson.Get(params, "taskId"))
+	return id, !named || o.Allows(ctx, Key{server, id}, c)
+}
+
+// Tells reports whether an answer may tell of tasks. Most do not.
+func Tells(answer []byte) bool { return bytes.Contains(answer, []byte(`"taskId"`)) }
+
+// Result remembers the task that the result of a call tells of, or leaves those of others out of a list: then it is
+// another slice. Own is a task in its server's words.
+func (o *Owners) Result(ctx context.Context, method string, result []byte, c Caller, own func(id string) Key) []byte {
+	switch {
+	case method == "tasks/list":
+		return o.withoutOthers(ctx, result, c, own)
+	case Names(method):
+		return result
+	}
+	for _, raw := range [][]byte{rawjson.Get(result, "taskId"), rawjson.Get(rawjson.Get(result, "task"), "taskId")} {
+		if id, ok := rawjson.Text(raw); ok {
+			o.Note(ctx, own(id), c)
+		}
+	}
+	return result
+}
+
+// withoutOthers is a list of tasks without those of others.
+func (o *Owners) withoutOthers(ctx context.Context, result []byte, c Caller, own func(id string) Key) []byte {
+	list := rawjson.Get(result, "tasks")
+	if len(list) == 0 || list[0] != '[' {
+		return result
+	}
+	kept, foreign := []byte{'['}, false
+	cursor := rawjson.NewCursor(list)
+	for cursor.Enter(); !cursor.Done(); {
+		item := cursor.Raw()
+		if id, ok := rawjson.Text(rawjson.Get(item, "taskId")); ok && !o.Allows(ctx, own(id), c) {
+			foreign = true
+			continue
+		}
+		if len(kept) > 1 {
+			kept = append(kept, ',')
+		}
+		kept = append(kept, item...)
+	}
+	if !foreign {
+		return result
+	}
+	return rawjson.Set(result, "tasks", append(kept, ']'))
+}
