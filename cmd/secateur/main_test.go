@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +30,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
 			env.Values[daemonKey{}] = new(*daemon)
+			env.Values[pipeKey{}] = new(pipe)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
 			env.Setenv("XDG_STATE_HOME", env.WorkDir+"/.state")
 			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/.cache")
@@ -39,6 +42,9 @@ func TestScripts(t *testing.T) {
 			"terminate": terminate,
 			"http":      request,
 			"status":    status,
+			"masked":    masked,
+			"hold":      hold,
+			"release":   release,
 		},
 	})
 }
@@ -168,6 +174,84 @@ func request(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(ts.Stdout(), "X-Secateur-Originals: %s\n", ids)
 	}
 	fmt.Fprintf(ts.Stdout(), "%s\n", text)
+}
+
+// masked FILE compares what was last printed with a file, but for what differs from run to run, or is estimated: ADDRESS, PID, TIME,
+// N tokens, and the width of columns.
+func masked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: masked file")
+	}
+	got := ts.ReadFile("stdout")
+	for _, m := range []struct{ pattern, word string }{
+		{`127\.0\.0\.1:\d+`, "ADDRESS"},
+		{`pid \d+`, "pid PID"},
+		{`( |^)\d+(s|m\d\ds)( |,|$)`, "${1}TIME$3"},
+		{`(process +)\d+`, "${1}PID"},
+		{`  +`, "  "},
+		{`^(\S+  \S+  builtin  \d+  )[1-9]\d*`, "${1}N"}, // tokens are estimates
+		{`^(\w+::\w+  )\d+$`, "${1}N"},
+		{`\d+( tokens)`, "N$1"},
+	} {
+		got = regexp.MustCompile("(?m)"+m.pattern).ReplaceAllString(got, m.word)
+	}
+	got = strings.ReplaceAll(got, ts.MkAbs("."), "$WORK")
+	if want := ts.ReadFile(args[0]); got != want {
+		ts.Fatalf("printed:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// pipe is a program that hold started.
+type pipe struct {
+	cmd *exec.Cmd
+	in  io.Closer
+}
+
+type pipeKey struct{}
+
+// hold ARGS… runs secateur on a pipe that stays open until release, and waits for the socket of its control plane. What it prints goes to
+// the file held.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("unsupported: ! hold")
+	}
+	cmd := exec.Command("secateur", args...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	out, err := os.Create(ts.MkAbs("held"))
+	ts.Check(err)
+	defer out.Close()
+	cmd.Stdout = out
+	in, err := cmd.StdinPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() { _ = cmd.Process.Kill() })
+	*ts.Value(pipeKey{}).(*pipe) = pipe{cmd, in}
+	_, err = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`+"\n")
+	ts.Check(err)
+	socket := filepath.Join(ts.Getenv("XDG_STATE_HOME"), "secateur", "sockets", fmt.Sprintf("%d.sock", cmd.Process.Pid))
+	for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		_, err := os.Stat(socket)
+		listed, _ := os.ReadFile(ts.MkAbs("held"))
+		if err == nil && strings.Contains(string(listed), "\n") {
+			return
+		}
+		if time.Now().After(late) {
+			ts.Fatalf("there is no socket %s", socket)
+		}
+	}
+}
+
+// release ends what hold started; the exit status must be 0.
+func release(ts *testscript.TestScript, neg bool, _ []string) {
+	p, _ := ts.Value(pipeKey{}).(*pipe)
+	if p == nil || p.cmd == nil || neg {
+		ts.Fatalf("nothing is held")
+	}
+	ts.Check(p.in.Close())
+	ts.Check(p.cmd.Wait())
 }
 
 // status N COMMAND… runs a command whose exit status must be N.

@@ -30,8 +30,8 @@ func newRecover(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recover ID [A-B …]",
 		Short: "Print what was cut: an original, or lines A to B of it",
-		Long: `recover prints an original, or some of its lines, from a running 'secateur serve' or
-'secateur pruner', from the store that the configuration names, or from what
+		Long: `recover prints an original, or some of its lines, from a running 'secateur serve',
+'secateur stdio' or 'secateur pruner', from the store that the configuration names, or from what
 'secateur prune' kept. One line on standard error names the original, so that an agent
 who runs this in its shell gets all of it: no door of ours cuts it again.
 
@@ -77,6 +77,11 @@ func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemon
 			header.Set("Authorization", "Bearer "+cfg.AuthToken.Reveal())
 		}
 		sources = append(sources, pruner.FromDaemon(client, "http://"+addr.hostPort+"/rpc", header))
+	}
+	for _, path := range w.sockets() {
+		client := newClient(overSocket(path), nil)
+		client.Timeout = 10 * time.Second
+		sources = append(sources, pruner.FromDaemon(client, "http://secateur/rpc", nil))
 	}
 	var open []io.Closer
 	closeAll = func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"secateur/internal/admin"
 	"secateur/internal/catalog"
 	"secateur/internal/suggest"
 )
@@ -55,7 +56,11 @@ func run(ctx context.Context, args []string, w world) int {
 	} else if isUsage(err) {
 		code = exitUsage
 	}
-	if text := err.Error(); text != "" {
+	text := err.Error()
+	if p, ok := errors.AsType[*admin.Problem](err); ok && p.Hint != "" {
+		text += "; " + p.Hint
+	}
+	if text != "" {
 		fmt.Fprintln(w.err, "secateur:", text)
 	}
 	if code == exitUsage {
@@ -119,7 +124,8 @@ client's settings need no more than the program and its file.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newPrices(w), newInit(w),
-		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newSchema(w), newVersion(w))
+		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newSchema(w), newVersion(w),
+		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w))
 	return root
 }
 

@@ -19,7 +19,10 @@ type world struct {
 	stateDir string          // where tokens and the like of this user are kept; "" where it cannot be told
 	kill     <-chan struct{} // closed when nobody is waited for any more; nil: never
 	colour   bool            // standard output is a terminal that wants colours
+	width    int             // of that terminal, in characters; 0: it is none
 	asks     bool            // somebody sits at a terminal and can answer a question
+
+	errTerminal bool // standard error is a terminal, where progress is shown
 }
 
 func system() world {
@@ -29,6 +32,8 @@ func system() world {
 	w := world{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), home: home, userDir: userDir, cacheDir: cacheDir}
 	w.stateDir = w.findStateDir()
 	w.colour = w.wantsColour(isTerminal(os.Stdout))
+	w.errTerminal = isTerminal(os.Stderr)
+	w.width = terminalWidth(os.Stdout)
 	w.asks = isTerminal(os.Stdin) && isTerminal(os.Stderr)
 	return w
 }

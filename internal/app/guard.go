@@ -144,7 +144,12 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 
 // role lets those in who have one of these roles.
 func (g guard) role(d door, roles ...string) http.Handler {
-	return g.shut(plainRefusal, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+	return g.shut(plainRefusal, g.withRole(d, roles...))
+}
+
+// withRole is a door for those who have one of these roles.
+func (g guard) withRole(d door, roles ...string) door {
+	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 		if !g.admission.Lists(p, access.Target{Door: access.DoorAdmin, Kind: access.KindRoute, Name: r.URL.Path}) {
 			admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, "there is no such endpoint", "").Write(w) // as if it were not there
 			return
@@ -154,7 +159,7 @@ func (g guard) role(d door, roles ...string) http.Handler {
 			return
 		}
 		d(w, r, p)
-	})
+	}
 }
 
 // isAdmin reports whether this caller may see how the program fares.

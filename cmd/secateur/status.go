@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"secateur/internal/admin"
+)
+
+func newStatus(w world) *cobra.Command {
+	var flags daemonFlags
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the running program fares",
+		Long:  `status shows version, configuration, servers by state, store and load of the running program.` + daemonHelp,
+		Example: `  secateur status
+  secateur status --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := w.reach(cmd.Context(), flags)
+			if err != nil {
+				return err
+			}
+			s, raw, err := get[admin.Status](cmd.Context(), c, "/status")
+			if err != nil {
+				return err
+			}
+			if flags.asJSON {
+				_, err = w.out.Write(raw)
+				return err
+			}
+			w.printStatus(s)
+			return nil
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+func (w world) printStatus(s admin.Status) {
+	on := ""
+	if s.Listen != "" {
+		on = " on " + s.Listen
+	}
+	fmt.Fprintf(w.out, "secateur %s, %s%s, pid %d, up %s\n", s.Version, s.Mode, on, s.PID, ago(s.Uptime))
+	config := s.Config.Path
+	if config == "" {
+		config = "built-in default"
+	}
+	fmt.Fprintf(w.out, "configuration  %s\n", config)
+	if len(s.Config.RestartNeeded) > 0 {
+		fmt.Fprintf(w.out, "waits for a restart  %s\n", strings.Join(s.Config.RestartNeeded, ", "))
+	}
+	fmt.Fprintf(w.out, "doors          %s\n", strings.Join(s.Doors, ", "))
+	var states []string
+	for _, state := range slices.Sorted(maps.Keys(s.Servers)) {
+		states = append(states, fmt.Sprintf("%d %s", s.Servers[state], w.coloured(state)))
+	}
+	fmt.Fprintf(w.out, "servers        %s\n", strings.Join(states, ", "))
+	fmt.Fprintf(w.out, "store          %s, %s, %s of %s\n", s.Store.URL, plural(s.Store.Originals, "original"), size(s.Store.Bytes), size(s.Store.MaxBytes))
+	fmt.Fprintf(w.out, "load           %s in flight, %s\n", plural(s.InFlight, "call"), plural(s.Sessions, "session"))
+}

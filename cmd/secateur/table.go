@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// table is what a command shows of a list.
+type table struct {
+	head    []string
+	rows    [][]string
+	numbers map[int]bool // columns that are numbers, which end at the right
+}
+
+// print writes the table. On a terminal a row is cut where the terminal ends, and states have their colours.
+func (t table) print(w world) {
+	widths := make([]int, len(t.head))
+	for _, row := range append([][]string{t.head}, t.rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	t.line(w, w.out, widths, t.head)
+	for _, row := range t.rows {
+		t.line(w, w.out, widths, row)
+	}
+}
+
+func (t table) line(w world, out io.Writer, widths []int, row []string) {
+	var b strings.Builder
+	used := 0
+	for i, cell := range row {
+		if i > 0 {
+			b.WriteString("  ")
+			used += 2
+		}
+		if w.width > 0 && i == len(row)-1 {
+			cell = clip(cell, w.width-used)
+		}
+		pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
+		used += widths[i]
+		switch {
+		case t.numbers[i]:
+			b.WriteString(pad + w.coloured(cell))
+		case i == len(row)-1:
+			b.WriteString(w.coloured(cell))
+		default:
+			b.WriteString(w.coloured(cell) + pad)
+		}
+	}
+	fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+}
+
+// clip cuts a text to so many characters.
+func clip(s string, most int) string {
+	if most < 1 || utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
+
+// The colours of a terminal (ECMA-48, SGR).
+const (
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	plain  = "\x1b[0m"
+)
+
+// coloured is a word with the colour of what it tells, where colours are wanted.
+func (w world) coloured(word string) string {
+	if !w.colour {
+		return word
+	}
+	switch word {
+	case "ready", "ok":
+		return green + word + plain
+	case "down", "fail":
+		return red + word + plain
+	case "starting", "restarting", "degraded", "warn":
+		return yellow + word + plain
+	}
+	return word
+}
+
+// ago is a number of seconds for a person.
+func ago(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second)).Truncate(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// size is a number of bytes for a person.
+func size(bytes int64) string {
+	const kib, mib = 1 << 10, 1 << 20
+	switch {
+	case bytes < kib:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < mib:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/kib)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/mib)
+}
+
+// oneLine is a text without line breaks and control characters, for a column.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}

@@ -1,0 +1,11 @@
+//go:build !windows
+
+package app
+
+import (
+	"errors"
+	"syscall"
+)
+
+// isRefused reports whether nobody listens on a socket.
+func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

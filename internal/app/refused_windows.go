@@ -1,0 +1,10 @@
+package app
+
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
+// isRefused reports whether nobody listens on a socket.
+func isRefused(err error) bool { return errors.Is(err, windows.WSAECONNREFUSED) }
