@@ -6,10 +6,11 @@ BENCH ?= .
 COUNT ?= 1
 FUZZTIME ?= 10s
 SOAKTIME ?= 30s
+CHART  = deploy/helm/secateur --set secrets.authToken.name=token --set secrets.redisUrl.name=redis
 
 export CGO_ENABLED ?= 1
 
-.PHONY: build test check fmt bench eval fuzz mutants soak sbom clean
+.PHONY: build test check fmt bench eval fuzz mutants soak sbom chart clean
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
@@ -53,6 +54,11 @@ soak: build ## attacks on a program bounded in memory, for SOAKTIME (30s), over 
 
 sbom: ## bin/secateur.cdx.json and bin/THIRD_PARTY_NOTICES: what is in the binary, under which licences
 	$(GO) run ./test/sbom
+
+chart: ## lints and renders the Helm chart, with Helm built from its sources
+	for more in '' '--set autoscaling.enabled=true --set serviceMonitor.enabled=true'; do \
+		$(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 lint --strict $(CHART) && $(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 template test $(CHART) $$more >/dev/null || exit 1; \
+	done
 
 clean:
 	rm -rf bin test/.ready test/npm/node_modules

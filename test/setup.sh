@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, Chromium, Redis, and the
+# Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, Chromium, Redis, nginx, and the
 # npm packages of test/npm/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
 set -eu
 cd "$(dirname "$0")"
@@ -26,6 +26,8 @@ need node nodejs
 need npm npm
 need chromium chromium
 need redis-server redis-server
+need nginx nginx-light
+need systemd-analyze systemd
 
 # The lock file decides; a tree that already matches it is left alone.
 if ! [ npm/node_modules/.package-lock.json -nt npm/package-lock.json ]; then

@@ -124,7 +124,7 @@ client's settings need no more than the program and its file.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newPrices(w), newInit(w),
-		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newSchema(w), newVersion(w),
+		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newHealthcheck(w), newSchema(w), newVersion(w),
 		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w))
 	return root
 }

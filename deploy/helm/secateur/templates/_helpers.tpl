@@ -1,0 +1,4 @@
+{{- define "secateur.labels" -}}
+app.kubernetes.io/name: secateur
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
