@@ -9,6 +9,8 @@ type Input struct {
 	Past
 
 	Conversation *Conversation
+	Model        string // as the provider calls it
+	Replay       bool   // what was cut before is cut again, and nothing else
 	Masking      Settings
 	Pruned       map[int]string // what the results of Jobs were pruned to; a result not in it goes whole
 	Prices       bill.Prices    // zero: unknown
@@ -22,18 +24,23 @@ type Input struct {
 func Decide(in Input) *Plan {
 	c := in.Conversation
 	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
-	p.results = findResults(c)
+	p.results, p.summarized = findResults(c), c.summarized()
 	p.template = parsePlaceholder(in.Masking)
 	p.terms = in.Prices.Terms()
 	p.recall()
 	p.prune()
 	if in.Masking.Enabled && in.Masking.WindowTurns > 0 && p.results.turns > in.Masking.WindowTurns {
-		switch in.Masking.Strategy {
-		case Sliding:
+		p.Barrier = c.Barrier(in.Model)
+		if in.Replay {
+			p.Barrier = ReplayOnly
+		}
+		switch {
+		case p.Barrier != Open: // what was masked before stays so: what came after is bound to that
+		case in.Masking.Strategy == Sliding:
 			p.slide()
-		case Stepped:
+		case in.Masking.Strategy == Stepped:
 			p.step()
-		case Priced:
+		case in.Masking.Strategy == Priced:
 			p.price()
 		}
 	}
@@ -122,7 +129,7 @@ func (p *Plan) prune() {
 			p.kinds[i], p.removed[i] = Whole, bill.Size{} // its bytes are lost; to send the whole is never wrong
 		}
 	}
-	if !fresh || p.before.Account.StaysCached(p.terms, p.request(p.unchanged())) {
+	if !fresh || p.c.Thread != NoThread || p.before.Account.StaysCached(p.terms, p.request(p.unchanged())) {
 		return
 	}
 	for i := range p.texts {
@@ -242,8 +249,8 @@ func (p *Plan) maskable(i, edge int, kept map[string]bool) bool {
 // for its size or for its tool's sake.
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
 	res, m := &p.results.of[i], &p.c.Messages[i]
-	return res.ok && res.turn < edge && i < p.results.lastAssistant && p.c.isResult(i) &&
-		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID]
+	return res.ok && res.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
+		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.c.isSpared(res.name)
 }
 
 // isKeptError judges what was masked before only once: it is the same text.

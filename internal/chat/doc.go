@@ -1,9 +1,11 @@
-// Package chat reads the body of a chat completion request without losing a byte of
-// it and decides which tool results go out masked or pruned.
+// Package chat reads a conversation with a model without losing a byte of it and decides
+// which tool results go out masked or pruned.
 //
-// [Read] checks a body and finds its messages by their offsets, in one pass (read.go,
-// reader.go), and hashes them, so that a conversation is known again by what stands in
-// it (hash.go); [ReadOn] leaves out what was read before. A [Record] is what
+// [Format.Read] checks a body and finds its messages by their offsets, in one pass
+// (format.go, reader.go), and hashes them, so that a conversation is known again by what
+// stands in it (hash.go); [Format.ReadOn] leaves out what was read before. Each format has a
+// reader of its own (completions.go, messages.go, responses.go), which tells answers, calls,
+// results and what may not be changed (barrier.go); all that follows knows no format. A [Record] is what
 // was sent before and what it has cost; it is kept under the conversation's key and
 // found again, by any longer conversation, at one of its [Conversation.Places].
 //
@@ -17,7 +19,7 @@
 // A door does this with a request, and forwards the body as it came where anything
 // fails:
 //
-//	c, err := chat.Read(body)
+//	c, err := chat.Messages.Read(body)
 //	record := … // the first of c.Places() that has one
 //	for _, job := range c.Jobs(pruning, record) { … } // frozen bytes, or c.Prune and freeze
 //	plan := chat.Decide(chat.Input{Conversation: c, Record: record, …})

@@ -86,7 +86,10 @@ func (c *Conversation) arguments(m *Message, id string) string {
 		if call.ID != id || call.arguments.end == 0 {
 			continue
 		}
-		text := rawjson.Unquote(c.bytes(call.arguments))
+		text := string(c.bytes(call.arguments))
+		if text[0] == '"' { // formats differ in whether arguments are JSON, or a string that holds it
+			text = rawjson.Unquote(c.bytes(call.arguments))
+		}
 		values, err := rawjson.LongStrings([]byte(text), MaxDepth, 0)
 		if err != nil {
 			return text

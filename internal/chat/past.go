@@ -16,6 +16,7 @@ type Past struct {
 	Touched int64
 	Alone   bool // all of these were of this lane
 
+	Engine  uint64       // what prunes now; see [Pruning.Engine]
 	Learned bill.Learned // about the provider's model
 	Claims  float64      // what the branches of this lane have claimed
 }
@@ -47,7 +48,7 @@ func (c *Conversation) root() int {
 // them all.
 func (c *Conversation) answered() int {
 	for i := len(c.Messages) - 1; i > 0; i-- {
-		if c.Messages[i].Role == Assistant {
+		if c.Messages[i].Role == Assistant && !c.Messages[i].follows {
 			return i
 		}
 	}

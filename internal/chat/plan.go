@@ -14,23 +14,27 @@ type Plan struct {
 	Claim float64 // what the account has to cover of what is masked now; 0: nothing. It is the caller's to claim
 	Model string  // what the provider calls the model; "": as the client does
 
-	in       Input
-	c        *Conversation
-	results  results
-	template placeholder
-	terms    bill.Terms
-	before   Record         // what the record said, if there was one
-	forms    forms          // how messages went out before
-	cold     bill.Coldness  // of the provider's cache
-	pause    float64        // seconds since a request that began alike; 0: unknown
-	owed     float64        // the provider's tokens that came again because they had been cut
-	again    bool           // the request was only made because something had been cut
-	kinds    []Kind         // of each message
-	removed  []bill.Size    // of what is taken out of each message
-	short    []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
-	goesOut  *bill.Request  // what was decided; nil: not known yet
-	texts    map[int]string // what results were pruned to
-	decoded  []string       // what results say, as far as it was asked for
+	Barrier Barrier // why nothing more was masked where there would have been something
+
+	in      Input
+	c       *Conversation
+	results results
+
+	summarized int // so many messages the provider does not look at
+	template   placeholder
+	terms      bill.Terms
+	before     Record         // what the record said, if there was one
+	forms      forms          // how messages went out before
+	cold       bill.Coldness  // of the provider's cache
+	pause      float64        // seconds since a request that began alike; 0: unknown
+	owed       float64        // the provider's tokens that came again because they had been cut
+	again      bool           // the request was only made because something had been cut
+	kinds      []Kind         // of each message
+	removed    []bill.Size    // of what is taken out of each message
+	short      []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
+	goesOut    *bill.Request  // what was decided; nil: not known yet
+	texts      map[int]string // what results were pruned to
+	decoded    []string       // what results say, as far as it was asked for
 }
 
 // Cut is a result that does not go out whole.
@@ -252,6 +256,9 @@ func (p *Plan) goes() bill.Request {
 // out; usage is nil where the provider's counts are not known yet, or never.
 func (p *Plan) Record(usage *bill.Usage) Record {
 	r := p.Unbooked()
+	if p.c.Thread == ThreadContinue {
+		return r // most of the prompt was not seen
+	}
 	r.Cached = r.Messages
 	before := r.Account
 	if usage == nil {
@@ -280,7 +287,10 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 func (p *Plan) Unbooked() Record {
 	r := Record{
 		Messages: len(p.c.Messages), Cached: p.forms.sent, Time: p.in.Now, Off: p.before.Off, Judged: p.in.Masking.KeepErrors,
-		Account: p.before.Account, Bill: p.before.Bill,
+		Account: p.before.Account, Bill: p.before.Bill, Engine: p.in.Engine,
+	}
+	if len(p.before.Cuts) > 0 {
+		r.Engine = p.before.Engine // what was pruned before may have to be made again
 	}
 	if len(p.Cuts) > 0 {
 		r.Cuts = make([]Sent, 0, len(p.Cuts))

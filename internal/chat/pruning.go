@@ -15,6 +15,11 @@ type Job struct {
 	Message int
 	Key     Key  // of the conversation up to the result: the pruned bytes are frozen under it
 	Fresh   bool // it has not been sent before
+	Frozen  bool // it is pruned only if bytes are frozen under the key: else it was sent whole
+
+	// ThreadKey is of the result alone. Where the server keeps the conversation only this is known of what the result is
+	// a part of: its bytes are frozen under it, too. Zero: they are not.
+	ThreadKey Key
 }
 
 // Jobs lists the results that go out pruned. Those already sent are pruned if they were
@@ -37,24 +42,47 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		again := said[m.said]
 		said[m.said] = true
 		if i < known {
-			if i < len(forms.of) && forms.of[i].Kind == Pruned {
-				jobs = append(jobs, Job{i, c.key(i + 1), false})
+			switch {
+			case i < len(forms.of) && forms.of[i].Kind == Pruned:
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1)})
+			case c.Thread == ThreadCreate && m.Chars >= s.MinChars && i >= len(forms.of):
+				jobs = append(jobs, Job{Message: i, Key: c.threadKey(i), Frozen: true})
 			}
 			continue
 		}
-		if !s.Enabled || off || again || m.Chars < s.MinChars {
+		if !s.Enabled || off || again || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError {
 			continue
 		}
 		if found == nil {
 			f := findResults(c)
 			found = &f
 		}
-		if !c.isRecovered(i, found.of[i].sinceName) {
-			jobs = append(jobs, Job{i, c.key(i + 1), true})
+		if c.isRecovered(i, found.of[i].sinceName) || c.isSpared(found.of[i].sinceName) {
+			continue
 		}
+		job := Job{Message: i, Key: c.key(i + 1), Fresh: true}
+		if c.Thread == ThreadContinue {
+			job.ThreadKey = c.threadKey(i)
+		}
+		jobs = append(jobs, job)
 	}
 	return jobs
 }
+
+// minCutError is how many characters a result has at least that is pruned though its client calls it an error.
+const minCutError = 30_000
+
+// threadKey names a result by its call and what it says.
+func (c *Conversation) threadKey(i int) Key {
+	d := newDigest()
+	d.write([]byte("thread"))
+	d.write([]byte(c.Messages[i].CallID))
+	d.take(c.Messages[i].said)
+	return d.sum()
+}
+
+// isSpared tells the tools whose results are what their user wants to be kept: Anthropic's memory.
+func (c *Conversation) isSpared(tool string) bool { return c.Format == Messages && tool == "memory" }
 
 // isRecovered tells whether a result is what a recovery has brought back: by its tool, by an
 // original's id in the call, or by what it says of itself.

@@ -21,6 +21,7 @@ type Record struct {
 	Cuts     []Sent // in the order of the messages
 	Off      bool   // rewriting has lost money here: nothing more is cut
 	Judged   bool   // no result that went out masked reports an error
+	Engine   uint64 // what has pruned its first cuts; see [Pruning.Engine]
 	Account  bill.Account
 	Bill     Bill
 }
@@ -50,9 +51,12 @@ const (
 	Masked
 )
 
-// recordVersion changes with the form below; a record of another version is as
-// good as none.
-const recordVersion = 3
+// recordVersion changes with the form below. Records outlive the program that wrote them: the form before is read,
+// too; a record of any other version is as good as none.
+const (
+	recordVersion     = 4
+	lastRecordVersion = 3 // without the engine
+)
 
 const (
 	flagOff    = 1
@@ -74,6 +78,7 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		flags |= flagJudged
 	}
 	dst = append(dst, flags)
+	dst = binary.LittleEndian.AppendUint64(dst, r.Engine)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Bill.Spent))
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Bill.Saved))
 	dst, err := r.Account.AppendBinary(dst)
@@ -98,7 +103,8 @@ var errRecord = errors.New("not a record")
 func (r *Record) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	var out Record
-	if d.byte() != recordVersion {
+	version := d.byte()
+	if version != recordVersion && version != lastRecordVersion {
 		return errRecord
 	}
 	out.Messages = d.count(math.MaxInt32)
@@ -106,6 +112,9 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	out.Time = d.varint()
 	flags := d.byte()
 	out.Off, out.Judged = flags&flagOff != 0, flags&flagJudged != 0
+	if version == recordVersion {
+		out.Engine = d.word()
+	}
 	out.Bill = Bill{Spent: d.float(), Saved: d.float()}
 	d.part(out.Account.Decode)
 	n := d.count(len(d.b))
@@ -162,12 +171,16 @@ func (d *decoder) byte() byte {
 	return 0
 }
 
-func (d *decoder) float() float64 {
+func (d *decoder) word() uint64 {
 	p := d.take(8)
 	if p == nil {
 		return 0
 	}
-	f := math.Float64frombits(binary.LittleEndian.Uint64(p))
+	return binary.LittleEndian.Uint64(p)
+}
+
+func (d *decoder) float() float64 {
+	f := math.Float64frombits(d.word())
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		d.bad = true
 	}

@@ -88,6 +88,20 @@ func DefaultPruning() Pruning {
 	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40}
 }
 
+// engineVersion changes whenever the same text for the same goal may come out another.
+const engineVersion = 1
+
+// Engine names what prunes: results come out the same where it is the same.
+func (p Pruning) Engine() uint64 {
+	d := newDigest()
+	for _, n := range []int{engineVersion, p.MinChars, p.TargetChars, p.MinKeepLines} {
+		d = d.step(uint64(n), mixA) //nolint:gosec // any word will do
+	}
+	d = d.step(math.Float64bits(p.MaxPruneRatio), mixB)
+	k := d.sum()
+	return max(1, word(k[:]))
+}
+
 // Validate reports every mistake as "key: text".
 func (p Pruning) Validate() error {
 	var errs []error

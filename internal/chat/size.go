@@ -106,7 +106,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 	m := &p.c.Messages[i]
 	switch kind {
 	case Pruned:
-		return sizeOf(p.texts[i], tokens.Code).Plus(bill.Size{Tokens: overhead})
+		return sizeOf(p.texts[i], tokens.Code).Plus(bill.Size{Tokens: overhead}).Plus(m.rest.of())
 	case Masked:
 		if p.short == nil {
 			p.short = make([]int, len(p.c.Messages))
@@ -114,7 +114,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 		if p.short[i] == 0 {
 			p.short[i] = p.template.chars(m.CallID, p.toolName(i), m.Chars)
 		}
-		return idSize(p.short[i]).of().Plus(bill.Size{Tokens: overhead})
+		return idSize(p.short[i]).of().Plus(bill.Size{Tokens: overhead}).Plus(m.rest.of())
 	}
 	return m.size.of()
 }
@@ -127,6 +127,6 @@ func (p *Plan) takenOut(i int, kind Kind) bill.Size {
 	case was == kind:
 		return p.forms.of[i].Removed
 	}
-	whole := sizeOf(p.text(i), tokens.Code).Plus(bill.Size{Tokens: overhead})
+	whole := sizeOf(p.text(i), tokens.Code).Plus(bill.Size{Tokens: overhead}).Plus(p.c.Messages[i].rest.of())
 	return whole.Less(p.size(i, kind))
 }

@@ -1,13 +1,13 @@
 package chat
 
-// A tool turn is an assistant's message that calls at least one tool with an id.
+// A tool turn is an assistant's answer that calls at least one tool with an id.
 // results says of each message what it has to do with them.
 type results struct {
 	turns         int // how many there are
-	assistants    int // messages of the assistant
+	assistants    int // answers of the assistant
 	lastAssistant int // the last of these; -1: none
 	of            []result
-	answers       []int // for each message, the assistant's messages before it
+	answers       []int // for each message, the assistant's answers before it
 }
 
 // result is a message as a tool's result. Ids may come twice, so there are two
@@ -29,16 +29,24 @@ func findResults(c *Conversation) results {
 		name string
 	}
 	calls := make(map[string]call, len(c.Messages)/2)
-	settled := true // what is found while going through holds at the end
+	settled := true  // what is found while going through holds at the end
+	calling := false // the answer has called a tool
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		r.answers[i] = r.assistants
 		switch m.Role {
 		case Assistant:
-			r.assistants++
 			r.lastAssistant = i
+			if !m.follows {
+				r.assistants++
+				calling = false
+			}
 			if len(m.Calls) == 0 {
 				continue
+			}
+			if !calling {
+				calling = true
+				r.turns++
 			}
 			for _, tc := range m.Calls {
 				before, again := calls[tc.ID]
@@ -46,9 +54,8 @@ func findResults(c *Conversation) results {
 				if tc.Name == "" {
 					tc.Name = before.name
 				}
-				calls[tc.ID] = call{r.turns, tc.Name}
+				calls[tc.ID] = call{r.turns - 1, tc.Name}
 			}
-			r.turns++
 		case Tool:
 			c, ok := calls[m.CallID]
 			if !ok {

@@ -6,8 +6,8 @@ import (
 	"secateur/internal/access"
 )
 
-// Refuse answers a caller whom access control turned away, in the form that clients of OpenAI know.
-func Refuse(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
+// Refuse answers a caller whom access control turned away, in the form that clients of the route know.
+func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 	f := &failure{status: http.StatusForbidden, kind: "permission_error", code: "forbidden", message: v.Reason}
 	if v.Kind == access.Overloaded {
 		f = overloaded()
@@ -18,5 +18,5 @@ func Refuse(w http.ResponseWriter, _ *http.Request, v access.Verdict) {
 		w.Header().Set("WWW-Authenticate", v.Header())
 		f.status, f.kind, f.code = http.StatusUnauthorized, "authentication_error", "invalid_api_key"
 	}
-	writeJSON(w, f.status, f.appendJSON(nil))
+	writeJSON(w, f.status, f.append(nil, formatOf(r)))
 }

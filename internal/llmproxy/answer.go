@@ -9,11 +9,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"secateur/internal/chat"
 )
 
 // answer is a provider's answer on its way to the client.
 type answer struct {
 	from   *provider
+	format chat.Format
 	res    *http.Response
 	usage  *meter  // reads along; nil: nobody wants to know
 	events *events // reads along in a stream that can be read; nil: in any other answer
@@ -162,11 +165,12 @@ func (a *answer) passTrailer(h http.Header) {
 	}
 }
 
-// endsTooEarly tells whether an answer that simply stops has not come to its end. Where it is framed, its frame tells.
-// Of one that lasts as long as its connection a stream ends with a mark of its own, and JSON where it is whole.
+// endsTooEarly tells whether an answer that simply stops has not come to its end. Where it is framed, its frame tells, but
+// for the streams of formats in which a last event is never missing. Of an answer that lasts as long as its connection a
+// stream ends with a mark of its own, and JSON where it is whole.
 func (a *answer) endsTooEarly() bool {
 	switch {
-	case isFramed(a.res) || a.res.StatusCode != http.StatusOK:
+	case a.res.StatusCode != http.StatusOK, isFramed(a.res) && (a.events == nil || a.format == chat.Completions):
 		return false
 	case a.events != nil:
 		return !a.events.done
@@ -189,8 +193,7 @@ func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController, w
 	if a.torn {
 		end = append(end, "\n\n"...)
 	}
-	end = append(end, "data: "...)
-	end = append(why.appendJSON(end), "\n\n"...)
+	end = append(why.appendEvent(end, a.format), "\n\n"...)
 	if _, err := w.Write(end); err != nil {
 		return
 	}

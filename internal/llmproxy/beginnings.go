@@ -20,6 +20,7 @@ type beginnings struct {
 
 // beginning is a list of messages that was read.
 type beginning struct {
+	format   chat.Format
 	body     *buffer // held for the list
 	list     []byte  // from its bracket to the end of its last message
 	messages []chat.Message
@@ -35,8 +36,8 @@ const (
 )
 
 // find gives the messages with which a list begins, and the whole beginning where the list has all of it.
-func (b *beginnings) find(list []byte) (messages []chat.Message, whole *beginning) {
-	for _, one := range b.alike(list) {
+func (b *beginnings) find(format chat.Format, list []byte) (messages []chat.Message, whole *beginning) {
+	for _, one := range b.alike(format, list) {
 		if whole == nil { // nothing is likely to have more
 			same := commonLength(one.list, list)
 			n := sort.Search(len(one.messages), func(i int) bool { return one.messages[i].End() > same })
@@ -53,12 +54,12 @@ func (b *beginnings) find(list []byte) (messages []chat.Message, whole *beginnin
 }
 
 // alike gives the beginnings that may be a list's, the latest first. Their bodies are the caller's to release.
-func (b *beginnings) alike(list []byte) (alike []*beginning) {
+func (b *beginnings) alike(format chat.Format, list []byte) (alike []*beginning) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, one := range slices.Backward(b.all) {
 		middle := one.middleAt()
-		if len(list) < middle+probeLength || [probeLength]byte(list[middle:]) != one.middle {
+		if one.format != format || len(list) < middle+probeLength || [probeLength]byte(list[middle:]) != one.middle {
 			continue
 		}
 		one.body.hold()
@@ -74,7 +75,7 @@ func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning
 	if len(conv.Messages) == 0 || cap(body.bytes) > maxPooled {
 		return
 	}
-	one := &beginning{body: body, messages: conv.Messages}
+	one := &beginning{format: conv.Format, body: body, messages: conv.Messages}
 	one.list = conv.List()[:conv.Messages[len(conv.Messages)-1].End()]
 	if len(one.list) < minBeginning {
 		return

@@ -36,7 +36,7 @@ func (b *beginnings) read(t *testing.T, text []byte) (known int) {
 	body.bytes = append(body.bytes, text...)
 	var from *beginning
 	got, err := chat.ReadOn(body.bytes, func(list []byte) (messages []chat.Message) {
-		messages, from = b.find(list)
+		messages, from = b.find(chat.Completions, list)
 		known = len(messages)
 		return messages
 	})

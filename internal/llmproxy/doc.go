@@ -1,7 +1,8 @@
-// Package llmproxy stands between a client and the providers of language models. It speaks their protocol, OpenAI's
-// chat completions, so that a client only needs another base URL.
+// Package llmproxy stands between a client and the providers of language models. It speaks their protocols, OpenAI's
+// chat completions and Responses and Anthropic's Messages (endpoint.go, format.go), so that a client only needs another
+// base URL. It does not translate between them: a request goes to a provider that speaks its format.
 //
-// A chat request is read whole and parsed once; what it begins with like the request before it is only compared
+// A request is read whole and parsed once; what it begins with like the request before it is only compared
 // (beginnings.go). Its model chooses the provider (route.go). What stands in the conversation is masked and pruned as
 // the core packages chat and bill decide (masking.go); every text that is taken out is kept in originals first, and
 // whatever goes wrong on the way, the request goes out as it came. The rest of the request, its headers included,

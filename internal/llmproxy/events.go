@@ -1,13 +1,26 @@
 package llmproxy
 
-import "bytes"
+import (
+	"bytes"
+
+	"secateur/internal/chat"
+)
 
 // events follows a stream of server-sent events as its bytes pass, wherever they are cut, just far enough to know
 // whether its end has come.
 type events struct {
-	start  [len("data: [DONE]")]byte // how the current line begins
-	length int                       // of the current line so far
-	done   bool                      // data: [DONE] has come
+	format chat.Format
+	start  [48]byte // how the current line begins
+	length int      // of the current line so far
+	last   bool     // the line that is the last, or begins the last event, has come
+	done   bool     // all of the last event has
+}
+
+// lastEvents are the events that end a stream, by their types. Chat completions have none, but a last line.
+var lastEvents = [...][]string{
+	chat.Completions: {"[DONE]"},
+	chat.Messages:    {"message_stop", "error"},
+	chat.Responses:   {"response.completed", "response.failed", "response.incomplete", "error"},
 }
 
 // wholeEvents is how many of these bytes, which begin between two events or in the middle of one, are followed by a place
@@ -32,9 +45,11 @@ func wholeEvents(p []byte) int {
 func (e *events) read(p []byte) {
 	// Of many lines only the first, which may have begun before, and the last tell something, unless the end is among them.
 	first, last := bytes.IndexByte(p, '\n'), bytes.LastIndexByte(p, '\n')
-	if first < last && !bytes.Contains(p[first:], []byte("[DONE]")) {
+	if first < last && !e.last && !e.mayEnd(p[first:]) {
 		e.readLines(p[:first+1])
-		p = p[last+1:]
+		if p = p[first+1:]; !e.last {
+			p = p[last-first:]
+		}
 	}
 	e.readLines(p)
 }
@@ -49,17 +64,47 @@ func (e *events) readLines(p []byte) {
 		if !ended {
 			return
 		}
-		e.done = e.done || e.saysDone()
+		e.last = e.last || e.saysDone()
+		isBlank := e.length == 0 || e.length == 1 && e.start[0] == '\r'
+		e.done = e.done || e.last && (e.format == chat.Completions || isBlank)
 		e.length = 0
 		p = rest
 	}
 }
 
-// saysDone tells whether the current line begins as the last one of a stream does.
+// mayEnd tells whether one of these lines may be the last.
+func (e *events) mayEnd(p []byte) bool {
+	for _, kind := range lastEvents[e.format] {
+		if bytes.Contains(p, []byte(kind)) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysDone tells whether the current line begins as the last one of a stream does, or as the last event.
 func (e *events) saysDone() bool {
-	data, ok := bytes.CutPrefix(e.start[:min(e.length, len(e.start))], []byte("data:"))
-	return ok && bytes.HasPrefix(bytes.TrimLeft(data, " "), []byte("[DONE]"))
+	line := e.start[:min(e.length, len(e.start))]
+	data, isData := bytes.CutPrefix(line, []byte("data:"))
+	data = bytes.TrimLeft(data, " ")
+	if e.format == chat.Completions {
+		return isData && bytes.HasPrefix(data, []byte("[DONE]"))
+	}
+	name, ok := bytes.CutPrefix(line, []byte("event:"))
+	if isData { // some leave out the line that names the event
+		data, ok = bytes.CutPrefix(data, []byte(`{"type":`))
+		data = bytes.TrimLeft(data, " ")
+		name, ok = bytes.CutPrefix(data, []byte(`"`))
+	}
+	name = bytes.TrimLeft(name, " ")
+	for _, kind := range lastEvents[e.format] {
+		rest, is := bytes.CutPrefix(name, []byte(kind))
+		if ok && is && (len(rest) == 0 || rest[0] == '"' || rest[0] == '\r' || rest[0] == ' ') {
+			return true
+		}
+	}
+	return false
 }
 
 // finished tells whether the stream has said its last, be it in a line that has no end yet.
-func (e *events) finished() bool { return e.done || e.saysDone() }
+func (e *events) finished() bool { return e.last || e.saysDone() }

@@ -14,11 +14,12 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/budget"
+	"secateur/internal/chat"
 	"secateur/internal/datarate"
 	"secateur/internal/rawjson"
 )
 
-// failure is an answer of our own that says no, in the form that clients of OpenAI know.
+// failure is an answer of our own that says no, in the form that clients of the format know.
 type failure struct {
 	status  int
 	kind    string // error.type
@@ -38,8 +39,11 @@ const (
 	upstreamError  = "upstream_error"
 )
 
-// appendJSON appends {"error":…}.
-func (f *failure) appendJSON(dst []byte) []byte {
+// append appends the failure as an answer in a format has it.
+func (f *failure) append(dst []byte, format chat.Format) []byte {
+	if format == chat.Messages {
+		return f.appendAnthropic(dst)
+	}
 	dst = append(dst, `{"error":{"message":`...)
 	dst = rawjson.AppendQuoted(dst, f.message)
 	dst = append(dst, `,"type":`...)
@@ -56,7 +60,7 @@ func (f *failure) appendJSON(dst []byte) []byte {
 }
 
 // refuse answers with a failure.
-func (p *Proxy) refuse(w http.ResponseWriter, to *provider, f *failure) {
+func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, to *provider, f *failure) {
 	p.metrics.request(to, f.outcome)
 	if f.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.wait.Seconds())))))
@@ -67,7 +71,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, to *provider, f *failure) {
 	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout || f.status == http.StatusServiceUnavailable { // there may be more of it that nobody is going to read
 		w.Header().Set("Connection", "close")
 	}
-	writeJSON(w, f.status, f.appendJSON(nil))
+	writeJSON(w, f.status, f.append(nil, formatOf(r)))
 }
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
@@ -137,6 +141,16 @@ func (p *Proxy) modelNotFound(model string) *failure {
 			"and there is no default provider; GET /v1/models lists what there is.", shorten(model))
 	}
 	return f
+}
+
+// wrongFormat answers for a model of a provider that does not speak the client's format.
+func wrongFormat(model string, to *provider, asked chat.Format) *failure {
+	return &failure{
+		status: http.StatusBadRequest, kind: invalidRequest, code: "wrong_format", param: "model", outcome: badRequest,
+		message: fmt.Sprintf("The model %s is one of the provider %q, which speaks the format %q and not %q: send it to %s, or set "+
+			"providers.%s.format if it speaks this one. Formats are not translated into each other.",
+			shorten(model), to.name, to.format, asked, routeOf(to.format), to.name),
+	}
 }
 
 // noProvider answers where only the default provider could.

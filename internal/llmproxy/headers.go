@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"secateur/internal/chat"
 	"secateur/internal/secret"
 )
 
@@ -14,6 +15,7 @@ const (
 	headerSaved  = "X-Secateur-Tokens-Saved" // estimated, in this request
 	headerRatio  = "X-Secateur-Bill-Ratio"   // of the conversation so far: spent over what passing through would have cost
 	headerIDs    = "X-Secateur-Originals"    // what was taken out, where the text left behind does not tell its id
+	headerWhy    = "X-Secateur-Unmasked"     // why nothing more was masked, where there would have been something
 )
 
 // ours is how the names of headers begin that only we may set. A provider who could would tell clients what we did, and a
@@ -34,6 +36,8 @@ type effect struct {
 	saved  int
 	ratio  float64
 	ids    []string // of originals
+
+	barrier chat.Barrier
 }
 
 // maxListed bounds the ids in a header: clients bound the size of headers.
@@ -48,6 +52,9 @@ func (e effect) announce(h http.Header) {
 	h.Set(headerRatio, strconv.FormatFloat(e.ratio, 'f', 4, 64))
 	if len(e.ids) > 0 {
 		h.Set(headerIDs, strings.Join(e.ids, ", "))
+	}
+	if e.barrier != chat.Open {
+		h.Set(headerWhy, string(e.barrier))
 	}
 }
 
@@ -83,7 +90,7 @@ func (p *Proxy) headersFor(to *provider, client http.Header) http.Header {
 	delete(h, "Expect")         // we have met it: the body is here
 	withoutToken(h, p.opt.OwnToken)
 	if !to.APIKey.IsZero() {
-		h["Authorization"] = []string{"Bearer " + to.APIKey.Reveal()}
+		to.sign(h)
 	}
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = []string{""} // net/http would send its own
@@ -96,6 +103,16 @@ func (p *Proxy) headersFor(to *provider, client http.Header) http.Header {
 		}
 	}
 	return h
+}
+
+// sign puts the provider's key where it looks for one, in place of the client's.
+func (p *provider) sign(h http.Header) {
+	if p.format == chat.Messages {
+		delete(h, "Authorization") // of two that differ nobody knows which counts
+		h["X-Api-Key"] = []string{p.APIKey.Reveal()}
+		return
+	}
+	h["Authorization"] = []string{"Bearer " + p.APIKey.Reveal()}
 }
 
 // withoutToken drops every value that is our own token, alone or behind a scheme.

@@ -53,8 +53,9 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	now := x.p.opt.Now().Unix()
 	lane := x.laneOf(conv)
 	past := lane.recall(ctx, conv)
+	past.Engine = x.p.opt.Pruning.Engine()
 	plan := chat.Decide(chat.Input{
-		Past: past, Conversation: conv, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
+		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.at.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: x.prune(ctx, conv, past),
 		ID:     func(text string) string { return originals.ID(x.tenant, text) },
 	})
@@ -65,8 +66,10 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err := x.keep(ctx, plan); err != nil {
 		return nil, err
 	}
-	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
-	x.remember(ctx, now)
+	if !x.at.replay {
+		x.rewritten = rewritten{plan: plan, lane: lane, past: past}
+		x.remember(ctx, now)
+	}
 	out = body
 	if len(plan.Cuts) > 0 || x.to.model != "" && x.to.model != conv.Model {
 		out = grab(plan.Size())
@@ -75,10 +78,25 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 		body.hold()
 	}
 	sent := plan.Record(nil)
-	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Bill.Ratio(), ids: unnamed(plan.Cuts)}
+	if x.at.replay {
+		sent = plan.Unbooked()
+	}
+	x.effect = effect{
+		masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Bill.Ratio(), ids: unnamed(plan.Cuts), barrier: plan.Barrier,
+	}
 	x.pruned = len(plan.Cuts) - x.effect.masked
-	x.flight = x.p.flights.start(lane.record, &sent) // the last that can go wrong
+	if !x.at.replay {
+		x.flight = x.p.flights.start(lane.record, &sent) // the last that can go wrong
+	}
 	return out, nil
+}
+
+// modelOf is what the provider calls the model.
+func (x *exchange) modelOf(conv *chat.Conversation) string {
+	if x.to.model != "" {
+		return x.to.model
+	}
+	return conv.Model
 }
 
 // masking are the settings, less what needs a memory that we do not have.
@@ -93,7 +111,7 @@ func (p *Proxy) masking() chat.Settings {
 // remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
 // it goes out in that form from now on. What cannot be remembered is not cut.
 func (x *exchange) remember(ctx context.Context, now int64) {
-	if x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled {
+	if x.at.format == chat.Completions && x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled {
 		return // what goes out hangs on the messages alone
 	}
 	err := x.lane.touch(ctx, x.past, now)
@@ -153,7 +171,7 @@ const maxPruneChars = 2_000_000
 // anew: the same text for the same goal comes out the same.
 func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) map[int]string {
 	settings := x.p.opt.Pruning
-	if x.p.opt.Forgetful {
+	if x.p.opt.Forgetful || x.at.replay {
 		settings.Enabled = false
 	}
 	var pruned map[int]string
@@ -164,13 +182,19 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 		text := ""
 		if b, ok := x.p.opt.Records.Get(ctx, key); ok {
 			text = string(b)
+		} else if job.Frozen {
+			continue
 		} else if !expired() && conv.Messages[job.Message].Chars <= maxPruneChars {
 			original := conv.Text(job.Message)
 			id := originals.ID(x.tenant, original)
 			if text, ok = conv.Prune(settings, job, id, expired); !ok {
 				continue
 			}
-			if err := x.p.opt.Records.Put(ctx, key, []byte(text)); err != nil {
+			err := x.freeze(ctx, key, text)
+			if err == nil && job.ThreadKey != (chat.Key{}) {
+				err = x.freeze(ctx, x.frozenKey(job.ThreadKey), text)
+			}
+			if err != nil {
 				x.p.opt.Log.WarnContext(ctx, "pruned text cannot be remembered, the result goes out whole", "err", err)
 				continue
 			}
@@ -184,6 +208,11 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 		pruned[job.Message] = text
 	}
 	return pruned
+}
+
+// freeze keeps what a result is pruned to.
+func (x *exchange) freeze(ctx context.Context, key, text string) error {
+	return x.p.opt.Records.Put(ctx, key, []byte(text))
 }
 
 // maxUnkept is how many results may have to go out whole before all of them do.

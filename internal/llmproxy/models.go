@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"secateur/internal/access"
+	"secateur/internal/chat"
 	"secateur/internal/rawjson"
 )
 
@@ -147,10 +148,16 @@ func appendModel(dst []byte, id, owner string, raw []byte) []byte {
 // modelsOf asks a provider for its models, or remembers what it said to the same caller.
 func (p *Proxy) modelsOf(ctx context.Context, to *provider, client http.Header) []listed {
 	h := http.Header{"Accept": {"application/json"}, "User-Agent": {""}}
-	if auth := p.headersFor(to, client)["Authorization"]; auth != nil {
-		h["Authorization"] = auth
+	signed := p.headersFor(to, client)
+	for _, name := range []string{"Authorization", "X-Api-Key", "Anthropic-Beta"} {
+		if values := signed[name]; values != nil {
+			h[name] = values
+		}
 	}
-	who := sha256.Sum256([]byte(h.Get("Authorization")))
+	who := sha256.Sum256([]byte(h.Get("Authorization") + "\n" + h.Get("X-Api-Key")))
+	if to.format == chat.Messages {
+		h["Anthropic-Version"] = []string{"2023-06-01"}
+	}
 	if list, ok := to.models.recall(who, p.opt.Now()); ok {
 		return list
 	}
@@ -182,7 +189,11 @@ func (m *modelList) keep(who [sha256.Size]byte, until time.Time, list []listed) 
 func (p *Proxy) fetchModels(ctx context.Context, to *provider, h http.Header) ([]listed, error) {
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	res, err := p.send(ctx, to, &http.Request{Method: http.MethodGet, URL: to.url("/models", ""), Header: h})
+	query := ""
+	if to.format == chat.Messages {
+		query = "limit=1000" // the list comes in pages
+	}
+	res, err := p.send(ctx, to, &http.Request{Method: http.MethodGet, URL: to.url("/models", query), Header: h})
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,10 @@ import (
 
 // ServeOther passes any other request under /v1 to the default provider: method, path, query, headers and body as
 // they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection. Only a
-// question for one model goes to whom the model is of. A path that only looks unlike that of chat completions is theirs.
+// question for one model goes to whom the model is of, and what only clients of one format ask to a provider that speaks
+// it. A path that only looks unlike that of an endpoint is its.
 func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
-	if strings.TrimRight(r.URL.Path, "/") == "/v1"+chatPath {
+	if _, ok := endpointOf(r.URL.Path); ok {
 		p.Serve(w, r, principal)
 		return
 	}
@@ -33,7 +34,7 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
 		if !p.maySee(principal, name) {
-			p.refuse(w, nil, p.modelNotFound(name))
+			p.refuse(w, r, nil, p.modelNotFound(name))
 			return
 		}
 		p.serveModel(w, r, name, below)
@@ -41,23 +42,23 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 	}
 	permit, bad := p.askRoute(r, principal)
 	if bad != nil {
-		p.refuse(w, nil, bad)
+		p.refuse(w, r, nil, bad)
 		return
 	}
 	passed := int64(0)
 	defer func() { permit.Done(int(max(0, r.ContentLength)), int(passed)) }()
-	passed = p.passOn(w, r, p.fallback, below)
+	passed = p.passOn(w, r, p.fallbackIn(formatOf(r), r.Header), below)
 }
 
 // passOn passes a request to a provider, nil where there is none, at a path below its base. It returns the size of the answer.
 func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string) (passed int64) {
 	began := time.Now()
 	if to == nil {
-		p.refuse(w, nil, noProvider())
+		p.refuse(w, r, nil, noProvider())
 		return 0
 	}
 	if climbs(r.URL.Path) || below != "" && below[0] != '/' {
-		p.refuse(w, to, &failure{
+		p.refuse(w, r, to, &failure{
 			status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
 			message: "There is nothing at this path.",
 		})
@@ -84,11 +85,11 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 			panic(http.ErrAbortHandler) // nobody is there to be told
 		}
 		if errors.Is(err, datarate.ErrTooSlow) || errors.Is(err, access.ErrBodyHash) {
-			p.refuse(w, to, bodyBroken(err))
+			p.refuse(w, r, to, bodyBroken(err))
 			return 0
 		}
 		p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", to.name, "err", err)
-		p.refuse(w, to, unanswered(to, err))
+		p.refuse(w, r, to, unanswered(to, err))
 		return 0
 	}
 	defer res.Body.Close()
@@ -96,7 +97,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 		p.metrics.request(to, p.join(ctx, w, res))
 		return 0
 	}
-	a := answer{from: to, res: res, patience: p.opt.Patience, giveUp: cancel}
+	a := answer{from: to, format: formatOf(r), res: res, patience: p.opt.Patience, giveUp: cancel}
 	ended := a.pass(ctx, w)
 	p.metrics.request(to, ended)
 	p.metrics.took(to, began)

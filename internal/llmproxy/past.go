@@ -23,10 +23,7 @@ type lane struct {
 }
 
 func (x *exchange) laneOf(conv *chat.Conversation) lane {
-	provider, model := x.to.provider.name, x.to.model
-	if model == "" {
-		model = conv.Model
-	}
+	provider, model := x.to.provider.name, x.modelOf(conv)
 	l := lane{p: x.p, tenant: x.tenant, key: conv.Lane(provider, model).String(), model: provider + "/" + model, root: conv.Root().String()}
 	l.record, l.last = l.recordKey(conv.Key()), l.lastKey(conv.Key())
 	return l

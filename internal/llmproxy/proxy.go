@@ -52,7 +52,7 @@ type Records interface {
 // DefaultPatience lets a model think as long as the usual clients wait.
 const DefaultPatience = 10 * time.Minute
 
-// Proxy is the door for chat completions.
+// Proxy is the door for conversations with models.
 type Proxy struct {
 	opt       Options
 	providers map[string]*provider
@@ -91,7 +91,7 @@ func New(opt Options) (*Proxy, error) {
 		if err != nil {
 			return nil, fmt.Errorf("providers.%s.base_url: %w", name, err)
 		}
-		p.providers[name] = &provider{Provider: s, name: name, base: base}
+		p.providers[name] = &provider{Provider: s, name: name, base: base, format: s.format(name, base)}
 	}
 	for name, m := range opt.Models {
 		if p.providers[m.Provider] == nil {
@@ -116,15 +116,15 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// Serve answers POST /v1/chat/completions for a principal who may call. Any other method is passed on.
+// Serve answers what is posted to one of the endpoints, for a principal who may call. Any other method is passed on.
 func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	entry, ok := p.admit(w, r, principal)
 	if !ok {
 		return
 	}
 	defer entry.Leave()
-	if r.Method == http.MethodPost {
-		p.serveChat(w, r, principal)
+	if at, ok := endpointOf(r.URL.Path); ok && r.Method == http.MethodPost {
+		p.serveConversation(w, r, at, principal)
 		return
 	}
 	p.pass(w, r, principal)
@@ -135,46 +135,46 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.
 func (p *Proxy) admit(w http.ResponseWriter, r *http.Request, principal *access.Principal) (admission.Entry, bool) {
 	entry, over := p.opt.Admission.Enter(r.Context(), principal, access.DoorChat)
 	if over != nil {
-		p.refuse(w, nil, p.refusedBy(w, over))
+		p.refuse(w, r, nil, p.refusedBy(w, over))
 		return entry, false
 	}
 	admission.SetHeaders(w.Header(), entry.State())
 	return entry, true
 }
 
-func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
+func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at endpoint, principal *access.Principal) {
 	began := time.Now()
 	untouched.announce(w.Header())
 	body, bad := readBody(r, p.opt.MaxBodyBytes)
 	if bad != nil {
-		p.refuse(w, nil, bad)
+		p.refuse(w, r, nil, bad)
 		return
 	}
 	defer body.release()
-	conv := p.read(r.Context(), body)
+	conv := p.read(r.Context(), at.format, body)
 	if conv == nil && p.opt.Admission.Rules() != nil {
-		p.refuse(w, nil, notJSON()) // rules depend on its fields
+		p.refuse(w, r, nil, notJSON()) // rules depend on its fields
 		return
 	}
-	to, bad := p.targetOf(conv)
+	to, bad := p.targetOf(conv, at.format, r.Header)
 	if bad != nil {
-		p.refuse(w, nil, bad)
+		p.refuse(w, r, nil, bad)
 		return
 	}
 	permit, bad := p.ask(w, r, principal, conv, to)
 	if bad != nil {
-		p.refuse(w, nil, bad)
+		p.refuse(w, r, nil, bad)
 		return
 	}
-	x := exchange{p: p, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact}
+	x := exchange{p: p, at: at, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact}
 	size := len(body.bytes)
 	defer func() { permit.Done(size, int(x.passed)) }()
 	if redacted := access.Redact(body.bytes, permit.Redact, access.InArguments); len(redacted) > 0 && &redacted[0] != &body.bytes[0] {
 		body = grab(len(redacted)) // others may hold the client's own
 		body.bytes = append(body.bytes, redacted...)
 		defer body.release()
-		if conv = p.read(r.Context(), body); conv == nil {
-			p.refuse(w, nil, notJSON())
+		if conv = p.read(r.Context(), at.format, body); conv == nil {
+			p.refuse(w, r, nil, notJSON())
 			return
 		}
 	}
@@ -183,7 +183,7 @@ func (p *Proxy) serveChat(w http.ResponseWriter, r *http.Request, principal *acc
 }
 
 // read parses a request; nil where it is not strict JSON, or defeats us.
-func (p *Proxy) read(ctx context.Context, body *buffer) (conv *chat.Conversation) {
+func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (conv *chat.Conversation) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.trouble(ctx, "reading a request panicked", fmt.Errorf("%v", v))
@@ -191,8 +191,8 @@ func (p *Proxy) read(ctx context.Context, body *buffer) (conv *chat.Conversation
 		}
 	}()
 	var from *beginning
-	conv, err := chat.ReadOn(body.bytes, func(list []byte) (known []chat.Message) {
-		known, from = p.begun.find(list)
+	conv, err := format.ReadOn(body.bytes, func(list []byte) (known []chat.Message) {
+		known, from = p.begun.find(format, list)
 		return known
 	})
 	if err != nil {
@@ -203,17 +203,16 @@ func (p *Proxy) read(ctx context.Context, body *buffer) (conv *chat.Conversation
 }
 
 // targetOf says where a request goes. What is not strict JSON has no model we could trust, and goes to the default.
-func (p *Proxy) targetOf(conv *chat.Conversation) (target, *failure) {
-	model := ""
-	if conv != nil {
-		model = conv.Model
-	}
-	to, ok := p.route(model)
+func (p *Proxy) targetOf(conv *chat.Conversation, format chat.Format, h http.Header) (target, *failure) {
+	model := modelOf(conv)
+	to, ok := p.routeIn(format, h, model)
 	switch {
 	case !ok && conv == nil:
 		return target{}, notJSON()
 	case !ok:
 		return target{}, p.modelNotFound(model)
+	case !to.provider.speaks(format):
+		return target{}, wrongFormat(model, to.provider, format)
 	}
 	return to, nil
 }

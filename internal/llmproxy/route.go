@@ -1,10 +1,12 @@
 package llmproxy
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
 	"secateur/internal/bill"
+	"secateur/internal/chat"
 )
 
 // provider is a configured provider.
@@ -13,6 +15,7 @@ type provider struct {
 
 	name   string
 	base   *url.URL
+	format chat.Format
 	models modelList
 }
 
@@ -24,7 +27,14 @@ type target struct {
 }
 
 // route finds the provider of a model: an alias, else provider/model, else the default provider takes it as it is.
-func (p *Proxy) route(model string) (target, bool) {
+func (p *Proxy) route(model string) (target, bool) { return p.routeTo(p.fallback, model) }
+
+// routeIn is route for a request in a format: what nobody else takes goes to a provider that speaks it.
+func (p *Proxy) routeIn(format chat.Format, h http.Header, model string) (target, bool) {
+	return p.routeTo(p.fallbackIn(format, h), model)
+}
+
+func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
 	if alias, ok := p.opt.Models[model]; ok {
 		to := target{provider: p.providers[alias.Provider], model: alias.Model}
 		to.prices = pricesOf(alias.Prices, to, model)
@@ -35,12 +45,37 @@ func (p *Proxy) route(model string) (target, bool) {
 		to.prices = pricesOf(nil, to, model)
 		return to, true
 	}
-	to := target{provider: p.fallback}
+	to := target{provider: fallback}
 	if to.provider == nil {
 		return target{}, false
 	}
 	to.prices = pricesOf(nil, to, model)
 	return to, true
+}
+
+// fallbackIn takes what no alias and no prefix names, in a format: the default provider, if it speaks the format, else the
+// only one that does. Of two that Codex speaks to, the one for those who are signed in with ChatGPT gets their requests
+// and no others: the credentials for the one are no good at the other.
+func (p *Proxy) fallbackIn(format chat.Format, h http.Header) *provider {
+	signedIn := format == chat.Responses && h.Get("Chatgpt-Account-Id") != ""
+	fits := func(to *provider) bool { return to.speaks(format) && to.isChatGPT() == signedIn }
+	if p.fallback != nil && fits(p.fallback) {
+		return p.fallback
+	}
+	var only *provider
+	for _, to := range p.providers {
+		if !fits(to) {
+			continue
+		}
+		if only != nil {
+			return p.fallback
+		}
+		only = to
+	}
+	if only == nil {
+		return p.fallback
+	}
+	return only
 }
 
 // Prices gives what a model costs by the settings, as the proxy would take it. The input of one that nobody knows costs

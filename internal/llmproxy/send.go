@@ -15,6 +15,7 @@ import (
 // exchange is one chat request and its answer.
 type exchange struct {
 	p      *Proxy
+	at     endpoint
 	to     target
 	tenant string // whose originals and records it makes
 	who    *access.Principal
@@ -28,8 +29,6 @@ type exchange struct {
 	rewritten
 }
 
-const chatPath = "/chat/completions"
-
 // run sends the request, whose body it releases, and passes the answer on.
 func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -42,7 +41,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		header["Accept-Encoding"] = []string{"identity"}
 	}
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
-		Method: http.MethodPost, URL: x.to.provider.url(chatPath, r.URL.RawQuery),
+		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
 		Header: header,
 		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
 		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
@@ -54,25 +53,25 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 			panic(http.ErrAbortHandler) // nobody is there to be told
 		}
 		x.p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", x.to.provider.name, "err", err)
-		x.p.refuse(w, x.to.provider, unanswered(x.to.provider, err))
+		x.p.refuse(w, r, x.to.provider, unanswered(x.to.provider, err))
 		return
 	}
 	defer res.Body.Close()
 	if x.redactsAnswer() {
 		if err := x.redactAnswer(res, budget.From(ctx)); err != nil {
 			x.p.opt.Log.WarnContext(ctx, "answer cannot be redacted, so it is not passed on", "provider", x.to.provider.name, "err", err)
-			x.p.refuse(w, x.to.provider, notRedacted(x.to.provider))
+			x.p.refuse(w, r, x.to.provider, notRedacted(x.to.provider))
 			return
 		}
 	}
 	x.readAhead(res)
 	x.effect.announce(res.Header)
-	a := answer{from: x.to.provider, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
+	a := answer{from: x.to.provider, format: x.at.format, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
 	if x.flight != nil {
 		a.ending = &x.flight.ending
 	}
 	if isEventStream(res.Header) && !isEncoded(res.Header) {
-		a.events = &events{}
+		a.events = &events{format: x.at.format}
 	}
 	ended := a.pass(ctx, w)
 	x.passed = a.passed

@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"secateur/internal/bill"
 	"secateur/internal/secret"
 )
 
-// Provider is a place that answers chat completions.
+// Provider is a place that answers conversations.
 type Provider struct {
-	BaseURL string       `toml:"base_url" json:"base_url"` // what /chat/completions is appended to
-	APIKey  secret.Text  `toml:"api_key" json:"api_key"`   // empty: the client's own Authorization header is passed on
+	Format  string       `toml:"format" json:"format"`     // one of the formats' names; "": by the provider's name and its address
+	BaseURL string       `toml:"base_url" json:"base_url"` // what /chat/completions is appended to, or /messages, or /responses
+	APIKey  secret.Text  `toml:"api_key" json:"api_key"`   // empty: the client's own credentials are passed on
 	Prices  *bill.Prices `toml:"prices" json:"prices"`     // nil: those of the built-in table, by the model's name
 }
 
@@ -29,6 +31,9 @@ func (p Provider) Validate() error {
 	var errs []error
 	if err != nil {
 		errs = append(errs, fmt.Errorf("base_url: %w", err))
+	}
+	if _, ok := parseFormat(p.Format); !ok && p.Format != "" {
+		errs = append(errs, fmt.Errorf("format: %q is none of %s", p.Format, strings.Join(formatNames, ", ")))
 	}
 	return errors.Join(append(errs, validatePrices(p.Prices))...)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/bill"
+	"secateur/internal/chat"
 )
 
 // settleTime bounds what is done for the next request of a conversation when this one's client has gone.
@@ -71,11 +72,11 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	x.p.metrics.took(to, x.began)
 	x.p.metrics.effect(to, x.effect, x.pruned)
 	log := x.p.opt.Log.DebugContext
-	if x.effect.masked+x.pruned > 0 {
+	if x.effect.masked+x.pruned > 0 || x.effect.barrier != chat.Open {
 		log = x.p.opt.Log.InfoContext
 	}
-	log(ctx, "chat request passed", "provider", to.name, "status", status, "outcome", string(ended),
-		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio,
+	log(ctx, "chat request passed", "provider", to.name, "format", x.at.format.String(), "status", status, "outcome", string(ended),
+		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio, "unmasked", string(x.effect.barrier),
 		"took_ms", time.Since(x.began).Milliseconds())
 	if m != nil {
 		defer m.close()

@@ -209,7 +209,7 @@ func TestAClientThatGoesAwayCancelsTheProvider(t *testing.T) {
 			w.(http.Flusher).Flush()
 		}},
 	} {
-		for _, path := range []string{"/v1/chat/completions", "/v1/responses"} {
+		for _, path := range []string{"/v1/chat/completions", "/v1/embeddings"} {
 			t.Run(tt.rule+" "+path, func(t *testing.T) {
 				asked, gone := make(chan struct{}), make(chan struct{})
 				p := newProvider(t, func(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,153 @@
+package chat
+
+import (
+	"slices"
+
+	"secateur/internal/rawjson"
+	"secateur/internal/tokens"
+)
+
+// Format is the protocol that a request is written in. What is decided about a conversation does not depend on it;
+// where its messages, calls and results stand does.
+type Format uint8
+
+// The formats.
+const (
+	Completions Format = iota // OpenAI's chat completions
+	Messages                  // Anthropic's
+	Responses                 // OpenAI's
+)
+
+// String is how settings call the format.
+func (f Format) String() string { return [...]string{"chat", "messages", "responses"}[f] }
+
+// shape is how a format is read.
+type shape struct {
+	list  string                                               // the name of the list of messages
+	item  func(c *Conversation, r *reader)                     // reads one of its objects
+	field func(c *Conversation, keyed *digest, f *headerField) // takes in any other member of the request
+}
+
+// headerField is a member of a request beside its list of messages.
+type headerField struct{ name, word, raw []byte }
+
+var shapes = [...]shape{
+	Completions: {list: "messages", item: (*Conversation).readCompletionMessage, field: (*Conversation).completionField},
+	Messages:    {list: "messages", item: (*Conversation).readMessagesMessage, field: (*Conversation).messagesField},
+	Responses:   {list: "input", item: (*Conversation).readItem, field: (*Conversation).responsesField},
+}
+
+// Read reads the body of a chat completion request.
+func Read(body []byte) (*Conversation, error) { return Completions.Read(body) }
+
+// Read reads the body of a request. It fails where the body is not one strict JSON
+// object: names that come twice, bytes that are not UTF-8 and nesting past MaxDepth
+// are refused everywhere. What it does not understand it leaves alone: a body
+// without a list of messages is a conversation without messages.
+func (f Format) Read(body []byte) (*Conversation, error) {
+	return f.ReadOn(body, func([]byte) []Message { return nil })
+}
+
+// ReadOn is Completions.ReadOn.
+func ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, error) {
+	return Completions.ReadOn(body, begun)
+}
+
+// ReadOn is Read for a request that may begin as another did. It calls begun with the
+// body from the bracket of the list of messages on, which gives the messages that an
+// earlier call has found at the beginning of a list that starts with the same bytes, up
+// to the [Message.End] of the last of them. These are not read again.
+func (f Format) ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, error) {
+	c := &Conversation{Format: f, Body: body}
+	r := newReader(body)
+	keyed := newDigest()
+	as := &shapes[f]
+	for r.enter(); ; {
+		name := r.name()
+		if name == nil {
+			break
+		}
+		word := decoded(name)
+		if string(word) == as.list && r.peek() == '[' {
+			c.readList(&r, begun)
+			continue
+		}
+		at := r.value()
+		raw := at.of(body)
+		switch string(word) {
+		case "model":
+			if len(raw) > 0 && raw[0] == '"' {
+				c.model, c.Model = at, rawjson.Unquote(raw)
+			}
+		case "stream":
+			c.Stream = string(raw) == "true"
+		default:
+			as.field(c, &keyed, &headerField{name, word, raw})
+		}
+	}
+	if err := r.end(); err != nil {
+		return nil, err
+	}
+	c.tools = keyed.sum()
+	return c, nil
+}
+
+// key takes in what a provider may keep its caches apart by.
+func (f *headerField) key(keyed *digest) {
+	keyed.write(f.name)
+	keyed.write(f.raw)
+}
+
+func (c *Conversation) readList(r *reader, begun func(list []byte) []Message) {
+	c.list = r.pos()
+	r.countFrom(c.list)
+	defer r.countFrom(0)
+	r.list()
+	known := begun(r.doc)
+	for len(known) > 0 && !known[len(known)-1].isObject(r.doc) {
+		known = known[:len(known)-1] // a number may go on
+	}
+	if len(known) > 0 {
+		c.Messages = slices.Clip(known) // others may have it too
+		r.jump(known[len(known)-1].End())
+	}
+	item := shapes[c.Format].item
+	for r.item() {
+		if r.peek() == '{' {
+			item(c, r)
+			continue
+		}
+		m := c.add(r)
+		m.at = r.value()
+		d := newDigest()
+		d.write(m.at.of(r.doc))
+		m.digest, m.size = d, estimate(m.at.of(r.doc), tokens.JSON)
+	}
+}
+
+// add adds a message, which is good until the next is added.
+func (c *Conversation) add(r *reader) *Message {
+	if len(c.Messages) == cap(c.Messages) {
+		c.makeRoom(r)
+	}
+	c.Messages = append(c.Messages, Message{})
+	return &c.Messages[len(c.Messages)-1]
+}
+
+const (
+	firstMessages = 16
+	// minMessage is a size below which messages are not expected to be: room is made for
+	// no more than there can be of that size, so that a few short ones before a long one
+	// take no more memory for them than the body has.
+	minMessage = 256
+)
+
+// makeRoom makes room for as many messages, and calls in them, as are to be expected
+// after those that were read.
+func (c *Conversation) makeRoom(r *reader) {
+	n, left := len(c.Messages), len(r.doc)-r.pos()
+	more := min(n*left/max(r.pos(), 1), left/minMessage)
+	more += more/8 + firstMessages
+	c.Messages = append(make([]Message, 0, n+more), c.Messages...)
+	r.calls = slices.Grow(r.calls, more/2)
+}

@@ -1,0 +1,61 @@
+package llmproxy
+
+import (
+	"net/http"
+	"strings"
+
+	"secateur/internal/chat"
+)
+
+// endpoint is a path that conversations are posted to, below a provider's base.
+type endpoint struct {
+	path   string
+	format chat.Format
+	replay bool // it counts or compacts a conversation: it gets what was sent of it, and nothing new is cut
+}
+
+var endpoints = []endpoint{
+	{path: "/chat/completions", format: chat.Completions},
+	{path: "/messages", format: chat.Messages},
+	{path: "/messages/count_tokens", format: chat.Messages, replay: true},
+	{path: "/responses", format: chat.Responses},
+	{path: "/responses/compact", format: chat.Responses, replay: true},
+	{path: "/responses/input_tokens", format: chat.Responses, replay: true},
+}
+
+// endpointOf finds the endpoint of a path. One that only looks unlike an endpoint's is its, too.
+func endpointOf(path string) (endpoint, bool) {
+	below, isV1 := strings.CutPrefix(path, "/v1")
+	below = strings.TrimRight(below, "/")
+	for _, e := range endpoints {
+		if e.path == below && (isV1 || e.format == chat.Completions) {
+			return e, true
+		}
+	}
+	return endpoint{}, false
+}
+
+// formatOf is the format that the clients of a path speak.
+func formatOf(r *http.Request) chat.Format {
+	switch below := strings.TrimPrefix(r.URL.Path, "/v1"); {
+	case isBelow(below, "/messages"):
+		return chat.Messages
+	case isBelow(below, "/responses"):
+		return chat.Responses
+	case r.Header.Get("Anthropic-Version") != "": // every client of it says so
+		return chat.Messages
+	}
+	return chat.Completions
+}
+
+func isBelow(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+// routeOf is where clients find a format.
+func routeOf(f chat.Format) string {
+	for _, e := range endpoints {
+		if e.format == f {
+			return "/v1" + e.path
+		}
+	}
+	return ""
+}
