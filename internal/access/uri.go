@@ -5,7 +5,8 @@ import "strings"
 // NormalURI is the one spelling of a URI that rules are matched against: scheme and host in lower case, percent-encoded
 // letters and digits as themselves, other percent-encodings in capitals, "." segments and empty ones taken out. It is not ok
 // where a server might read another path than we do: a segment "..", a dot, slash, backslash, percent sign or control character behind a
-// percent-encoding, a backslash, a control character, or a percent sign that encodes nothing.
+// percent-encoding, a backslash, a control character, a percent sign that encodes nothing, "..;" with parameters, or characters that
+// compatibility normalisation (NFKC) turns into dots and slashes.
 func NormalURI(uri string) (normal string, ok bool) {
 	decoded, ok := decodePercent(uri)
 	if !ok {
@@ -36,6 +37,9 @@ func NormalURI(uri string) (normal string, ok bool) {
 // cleanPath takes "." and empty segments out of the path behind what stands before it; it is not ok if one is "..". The two slashes of a
 // URL within a path stay.
 func cleanPath(before, path string) (string, bool) {
+	if !isASCII(path) && looksLikePath(path) {
+		return "", false
+	}
 	if !strings.Contains(path, "//") && !strings.Contains(path, "/.") && !strings.HasPrefix(path, ".") {
 		return before + path, true
 	}
@@ -47,7 +51,7 @@ func cleanPath(before, path string) (string, bool) {
 			end++
 		}
 		segment, more := path[i:end], end < len(path)
-		if segment == ".." {
+		if name, _, _ := strings.Cut(segment, ";"); name == ".." {
 			return "", false
 		}
 		b.WriteString(strings.TrimPrefix(segment, onlyDot(segment)))
@@ -60,6 +64,51 @@ func cleanPath(before, path string) (string, bool) {
 		i = end + 1
 	}
 	return b.String(), true
+}
+
+// isASCII reports whether there is no other character, as such or percent-encoded.
+func isASCII(path string) bool {
+	for i := range len(path) {
+		if path[i] >= 0x80 || path[i] == '%' {
+			return false
+		}
+	}
+	return true
+}
+
+// lookAlikes are what NFKC makes dots and slashes of.
+var lookAlikes = strings.NewReplacer("\u2024", ".", "\u2025", "..", "\ufe52", ".", "\uff0e", ".", "\uff0f", "/", "\ufe68", "/", "\uff3c", "/")
+
+// looksLikePath reports whether a server that normalises characters would find another slash in a path, or a segment "..".
+func looksLikePath(path string) bool {
+	plain := path
+	if strings.Contains(path, "%") {
+		plain = unescape(path)
+	}
+	folded := lookAlikes.Replace(plain)
+	if strings.Count(folded, "/") != strings.Count(plain, "/") {
+		return true
+	}
+	for segment := range strings.SplitSeq(folded, "/") {
+		if name, _, _ := strings.Cut(segment, ";"); name == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape decodes every percent-encoding of a text that has been through decodePercent.
+func unescape(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			b = append(b, byte(hexDigit(s[i+1]))<<4|byte(hexDigit(s[i+2])))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
 }
 
 func onlyDot(segment string) string {

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,9 @@ type Options struct {
 	Explain   []string // roles that are told which rule refused them
 	Audit     Audit    // nil: none
 	Metrics   prometheus.Registerer
+
+	BudgetFile string       // where the sums of a day are kept over a restart; "": nowhere
+	Log        *slog.Logger // nil discards
 }
 
 // Control decides. Its methods may be used by many goroutines. The nil *Control lets everyone do everything.
@@ -31,11 +35,16 @@ type Control struct {
 	refusals          *prometheus.CounterVec
 	budgets           bool
 	misses            *ratelimit.Limits
+	kept              budgetFile
+	log               *slog.Logger
 }
 
 // New makes a Control.
 func New(opt Options) (*Control, error) {
-	c := &Control{rules: opt.Rules, explain: opt.Explain, audit: opt.Audit}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Control{rules: opt.Rules, explain: opt.Explain, audit: opt.Audit, kept: budgetFile{path: opt.BudgetFile}, log: opt.Log}
 	var general, specific []ratelimit.Settings
 	for i, s := range opt.Limits {
 		s.Name = ratelimit.SettingsName(s, i)
@@ -57,6 +66,13 @@ func New(opt Options) (*Control, error) {
 		{Name: "unknown_prune_ids", By: []string{ratelimit.ByPrincipal}, Rate: ratelimit.Rate{Number: unknownIDs, Per: time.Minute}},
 	}}); err != nil {
 		return nil, err
+	}
+	if c.budgets {
+		spent, err := c.kept.load()
+		if err != nil {
+			return nil, err // access fails closed
+		}
+		c.Restore(spent)
 	}
 	c.refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "secateur_refusals_total", Help: "Calls that access control refused.",
@@ -222,6 +238,9 @@ func (c *Control) Spend(p *access.Principal, t access.Target, tokens int64, usd 
 	}
 	c.general.Spend(ratelimit.Call{Principal: p, Target: access.Target{Door: t.Door}}, tokens, usd)
 	c.specific.Spend(ratelimit.Call{Principal: p, Target: t}, tokens, usd)
+	if err := c.keepBudgets(savePause); err != nil {
+		c.log.ErrorContext(context.Background(), "budgets", "err", err)
+	}
 }
 
 func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Target, method, rule string) *Refusal {

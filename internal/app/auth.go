@@ -65,8 +65,21 @@ func (gen *generation) openAdmission() error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
+		BudgetFile: gen.stateFile("budgets.json"), Log: gen.log,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	gen.App.closers = append(gen.closers, gen.admission)
+	return nil
+}
+
+// stateFile is a file in the state directory; "" where there is none.
+func (a *App) stateFile(name string) string {
+	if a.opt.StateDir == "" {
+		return ""
+	}
+	return filepath.Join(a.opt.StateDir, name)
 }
 
 // minToken is how many characters a token needs that other machines can try out.

@@ -41,7 +41,9 @@ func TestBodyThatWasNotSignedIsUnauthorized(t *testing.T) {
 		}
 	}))
 	defer provider.Close()
-	lookup := func(name string) (string, bool) { return "the-shared-token-16", name == "T" }
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"T": matrixToken, "ISSUER": "http://127.0.0.1:1"}[name], true
+	}
 	cfg, mistakes := config.Load("unsigned.toml", []byte(matrixConfig+"[providers.x]\nbase_url = \""+provider.URL+"/v1\"\n"), config.Options{Lookup: lookup})
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
@@ -56,7 +58,7 @@ func TestBodyThatWasNotSignedIsUnauthorized(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.closeMCP(t.Context())
-	const key = "the-shared-token-16the-shared-token-16"
+	const key = matrixToken + matrixToken
 	const sent = `{"jsonrpc":"2.0","id":1,"method":"tools/list","model":"m"}`
 	for i, path := range []string{"/api/mcp-gateway/pruner/rpc", "/mcp", "/mcp/pruner", "/rpc", "/v1/chat/completions", "/v1/embeddings?a=1"} {
 		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(sent))

@@ -69,8 +69,9 @@ func (l *limit) key(c Call) (k key) {
 }
 
 // bucket finds the call's bucket or makes it.
-func (l *limit) bucket(c Call, now time.Time) *bucket {
-	k := l.key(c)
+func (l *limit) bucket(c Call, now time.Time) *bucket { return l.bucketOf(l.key(c), now) }
+
+func (l *limit) bucketOf(k key, now time.Time) *bucket {
 	if b := l.buckets[k]; b != nil {
 		return b
 	}
