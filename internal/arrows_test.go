@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
-	"admin":    {"access", "prune"},
+	"admin":    {"access", "prune", "events", "history"},
 
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},

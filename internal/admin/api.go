@@ -9,6 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"secateur/internal/access"
+	"secateur/internal/events"
+	"secateur/internal/history"
 )
 
 // Options are what the control plane shows and does. An operation whose function is nil is not there. The functions may be called by many
@@ -24,6 +26,8 @@ type Options struct {
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
 	Limits   func() []LimitUsage
+	Savings  func(history.Query) (history.Savings, error)
+	Events   *events.Feed
 	Explain  func(principal, target, door string) (access.Explanation, error)
 }
 
@@ -54,6 +58,8 @@ func New(opt Options) (*API, error) {
 	add(opt.Call != nil, a.call())
 	add(opt.Original != nil, a.original())
 	add(opt.Limits != nil, a.limits())
+	add(opt.Savings != nil, a.savings())
+	add(opt.Events != nil, a.cuts(), a.events())
 	add(opt.Explain != nil, a.explain())
 	var err error
 	a.document, err = describe(a.operations)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -120,7 +121,7 @@ func (o Operation) checkQuery(r *http.Request) error {
 
 func (o Operation) parameters() []parameter {
 	if o.isList {
-		return append(o.query[:len(o.query):len(o.query)], limitParameter, cursorParameter)
+		return append(slices.Clip(o.query), limitParameter, cursorParameter)
 	}
 	return o.query
 }

@@ -30,10 +30,10 @@ var (
 
 // of is the schema of a Go type as encoding writes it. A struct becomes a named one.
 func (s schemas) of(t reflect.Type) *schema {
-	switch {
-	case t == timeType:
+	switch t {
+	case timeType:
 		return &schema{Type: "string", Format: "date-time"}
-	case t == valueType:
+	case valueType:
 		return &schema{} // whatever a server or a client wrote
 	}
 	switch t.Kind() {

@@ -37,10 +37,13 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 	})
 }
 
-// hangControl hangs the control plane's routes.
-func hangControl(mux *router, g interface {
+// controlGuard stands before the control plane's routes.
+type controlGuard interface {
 	control(anyRole bool, d door) http.Handler
-}, api *admin.API) {
+}
+
+// hangControl hangs the control plane's routes.
+func hangControl(mux *router, g controlGuard, api *admin.API) {
 	for _, o := range api.Operations() {
 		mux.Handle(o.Pattern(), g.control(o.AnyRole, o.Serve))
 	}

@@ -192,7 +192,9 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 func validate(document, at, instance string) error {
 	document = strings.ReplaceAll(document, "#/components/schemas/", "#/$defs/")
 	var whole struct {
-		Components struct{ Schemas json.RawMessage }
+		Components struct {
+			Schemas json.RawMessage `json:"schemas"`
+		} `json:"components"`
 	}
 	if err := json.Unmarshal([]byte(document), &whole); err != nil {
 		return err
@@ -321,12 +323,14 @@ func TestControlCall(t *testing.T) {
 	res, body := c.ask(t, "POST", "/call", `{"tool":"demo::read_log","arguments":{}}`)
 	var called struct {
 		Result struct {
-			Content []struct{ Text string } `json:"content"`
-		}
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"result"`
 		RequestID string   `json:"request_id"`
 		MS        *float64 `json:"ms"`
 	}
-	if err := json.Unmarshal([]byte(body), &called); err != nil || res.StatusCode != 200 || called.RequestID == "" || called.MS == nil ||
+	if err := json.Unmarshal([]byte(body), &called); err != nil || res.StatusCode != http.StatusOK || called.RequestID == "" || called.MS == nil ||
 		len(called.Result.Content) != 1 || len(called.Result.Content[0].Text) < 100_000 || strings.Contains(body, "OBSERVATION_MASKED") {
 		t.Errorf("call = %d, %d bytes: %.300s", res.StatusCode, len(body), body)
 	}
@@ -432,7 +436,7 @@ func TestControlRestart(t *testing.T) {
 	}
 	res, body := c.ask(t, "POST", "/servers/shell/restart", "")
 	var after admin.Server
-	if err := json.Unmarshal([]byte(body), &after); err != nil || res.StatusCode != 200 {
+	if err := json.Unmarshal([]byte(body), &after); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("restart: %d %s", res.StatusCode, body)
 	}
 	if after.State != "ready" || after.PID == nil || *after.PID == *before.PID || after.Restarts != before.Restarts+1 || after.LastError != "" {
