@@ -77,6 +77,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		Kill:            gen.opt.Kill,
 		BaseEnv:         child.BaseEnv(gen.opt.Environ),
 		ResponseTimeout: gen.cfg.ResponseTimeout,
+		Budget:          gen.budget,
 		MaxMessageBytes: int(gen.cfg.MaxMessageBytes),
 		LongString:      gen.cfg.ObservationMasking.Gateway.MaxChars,
 		ClientVersion:   gen.opt.Version,

@@ -20,6 +20,10 @@ type Reader struct {
 	framing Framing
 	max     int
 	ragged  bool // see Ragged
+
+	// Room, where it is set, is told how many bytes a message is about to take while it is read, and 0 when it is read.
+	// Where it says false the message is skipped.
+	Room func(bytes int) bool
 }
 
 // NewReader returns a Reader of messages of at most maxBytes each.
@@ -27,16 +31,20 @@ func NewReader(r io.Reader, framing Framing, maxBytes int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, 64<<10), framing: framing, max: maxBytes}
 }
 
-// A TooLongError tells of a message over the size limit. The message has been
+// A TooLongError tells of a message over the size limit, or one that there was no room for. The message has been
 // skipped; reading goes on behind it.
 type TooLongError struct {
 	ID     ID    // the message's, zero where it has none that can be told
 	IsCall bool  // it has a method: a request or a notification, not a response
 	Size   int64 // in bytes
 	Limit  int
+	NoRoom bool // it is not over the limit, but there was no room for it
 }
 
 func (e *TooLongError) Error() string {
+	if e.NoRoom {
+		return fmt.Sprintf("there is no room for a message of %d bytes", e.Size)
+	}
 	return fmt.Sprintf("message of %d bytes is over the limit of %d", e.Size, e.Limit)
 }
 
@@ -54,6 +62,7 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 	for {
 		msg, err := next()
+		r.hasRoom(0)
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +71,8 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 	}
 }
+
+func (r *Reader) hasRoom(bytes int) bool { return r.Room == nil || r.Room(bytes) }
 
 // Ragged tells whether the message that Next has just returned was a last line without its line break: one that was
 // still being written when the stream ended may be only half there.
@@ -76,7 +87,11 @@ func (r *Reader) nextLine() ([]byte, error) {
 			return nil, r.skipLine(line, piece, err)
 		}
 		if cap(line)-len(line) < len(piece) {
-			line = slices.Grow(line, max(len(piece), len(line)))
+			more := max(len(piece), len(line))
+			if !r.hasRoom(len(line) + more) {
+				return nil, r.skipLine(line, piece, err)
+			}
+			line = slices.Grow(line, more)
 		}
 		line = append(line, piece...)
 		switch {
@@ -113,7 +128,7 @@ func (r *Reader) nextCounted() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if length > int64(r.max) {
+	if length > int64(r.max) || !r.hasRoom(int(length)) {
 		var s skimmer
 		// If the stream ends here, it does so again at the next call.
 		_, _ = io.CopyN(&s, r.in, length)
@@ -163,7 +178,7 @@ func (r *Reader) readHeader() (int64, error) {
 }
 
 func (r *Reader) tooLong(s *skimmer, size int64) error {
-	return &TooLongError{ID: s.ID(), IsCall: s.isCall, Size: size, Limit: r.max}
+	return &TooLongError{ID: s.ID(), IsCall: s.isCall, Size: size, Limit: r.max, NoRoom: size <= int64(r.max)}
 }
 
 // atEnd gives an end of the stream another name.

@@ -104,6 +104,28 @@ func TestALongLineIsSkimmedFromItsStart(t *testing.T) {
 	}
 }
 
+// A message that there is no room for is skipped, and it is known which call it was for.
+func TestMessagesThatThereIsNoRoomForAreSkipped(t *testing.T) {
+	long, small := `{"id":5,"result":"`+strings.Repeat("x", 300<<10)+`"}`, `{"id":6,"result":1}`
+	for _, framing := range []rpc.Framing{rpc.Lines, rpc.ContentLength} {
+		in := framing.AppendFrame(framing.AppendFrame(nil, []byte(long)), []byte(small))
+		r := rpc.NewReader(bytes.NewReader(in), framing, 1<<20)
+		most, held := 0, 0
+		r.Room = func(bytes int) bool {
+			most, held = max(most, bytes), bytes
+			return bytes <= 200<<10
+		}
+		_, err := r.Next()
+		skipped, ok := errors.AsType[*rpc.TooLongError](err)
+		if !ok || skipped.ID != rpc.NumberID(5) || !skipped.NoRoom || most < 200<<10 || held != 0 {
+			t.Errorf("%s: Next() = %v with %d bytes held, want it to be skipped for want of room", framing, err, held)
+		}
+		if msg, err := r.Next(); err != nil || string(msg) != small || held != 0 {
+			t.Errorf("%s: Next() = %s, %v with %d bytes held", framing, msg, err, held)
+		}
+	}
+}
+
 var errAny = errors.New("any error but the end")
 
 func TestReaderReportsErrors(t *testing.T) {

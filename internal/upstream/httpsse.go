@@ -74,7 +74,7 @@ func (l *httpSSE) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.events = newEventReader(r, l.s.u.opt.MaxMessageBytes)
+	l.events = l.s.u.newEvents(r)
 	return l.awaitAddress()
 }
 

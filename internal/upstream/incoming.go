@@ -111,15 +111,29 @@ func (s *connection) unreadable(ctx context.Context, seen *rpc.Message, err erro
 
 // tooLong fails the call that a message over the size limit answered.
 func (s *connection) tooLong(ctx context.Context, e *rpc.TooLongError) {
-	s.u.tooLarge.Warn(ctx, s.u.log, "message over max_message_bytes dropped", "bytes", e.Size, "max_message_bytes", e.Limit)
+	refusal := rpc.NewError(rpc.CodeInvalidRequest, "the request is too long")
+	if e.NoRoom {
+		refusal = rpc.NewError(rpc.CodeOverloaded, "there is no room for the request now")
+		s.u.tooLarge.Warn(ctx, s.u.log, "message dropped that there is no memory for now", "bytes", e.Size)
+	} else {
+		s.u.tooLarge.Warn(ctx, s.u.log, "message over max_message_bytes dropped", "bytes", e.Size, "max_message_bytes", e.Limit)
+	}
 	switch {
 	case !e.IsCall:
 		if c := s.calls.take(e.ID); c != nil {
-			c.give(outcome{err: s.u.tooLongError()})
+			c.give(outcome{err: s.u.skippedError(e)})
 		}
 	case !e.ID.IsZero():
-		s.respond(ctx, rpc.NewError(rpc.CodeInvalidRequest, "the request is too long").AppendResponse(nil, e.ID), 0)
+		s.respond(ctx, refusal.AppendResponse(nil, e.ID), 0)
 	}
+}
+
+// skippedError is the one for a call whose answer was too long, or had no room.
+func (u *Upstream) skippedError(e *rpc.TooLongError) *CallError {
+	if e.NoRoom {
+		return u.overloadedError()
+	}
+	return u.tooLongError()
 }
 
 func (s *connection) notified(ctx context.Context, msg *rpc.Message, origin *call) {

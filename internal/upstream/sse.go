@@ -31,7 +31,9 @@ type eventReader struct {
 	line    []byte
 	cut     bool // line was over the limit
 	data    []byte
-	over    *overlong // takes the data of an event that is over the limit
+	over    *overlong            // takes the data of an event that is over the limit
+	room    func(bytes int) bool // see rpc.Reader.Room; nil: there always is
+	full    bool                 // there was no room for this event
 	lastID  string
 	pending error // the stream's end, told when buf is used up
 }
@@ -40,13 +42,46 @@ func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{r: r, limit: limit, buf: make([]byte, 0, 8<<10)}
 }
 
+// newEvents reads the events of a server's stream.
+func (u *Upstream) newEvents(r io.Reader) *eventReader {
+	e := newEventReader(r, u.opt.MaxMessageBytes)
+	e.room = u.newRoom().take
+	return e
+}
+
+// hasRoom asks for room for so many bytes of an event. Where there was none once, the event is skipped.
+func (e *eventReader) hasRoom(bytes int) bool {
+	if e.room != nil && !e.full && !e.room(bytes) {
+		e.full = true
+	}
+	return !e.full
+}
+
+// begin makes ready for the next event. What a large one took is given back.
+func (e *eventReader) begin() {
+	if cap(e.data) > keptCapacity {
+		e.data = nil
+	}
+	if cap(e.line) > keptCapacity {
+		e.line = nil
+	}
+	e.data, e.full = e.data[:0], false
+}
+
+// keptCapacity is how large a buffer is kept for the next event.
+const keptCapacity = 1 << 20
+
 // next reads up to the end of an event that carries data, an id or a delay. An event that the stream's end cut short
 // is not one.
 func (e *eventReader) next() (ev event, err error) {
-	e.data = e.data[:0]
+	e.begin()
 	defer func() {
+		if e.room != nil {
+			e.room(0)
+		}
 		if e.over != nil {
 			ev.long, e.over = e.over.end(), nil
+			ev.long.NoRoom = e.full
 		}
 	}()
 	lines, seen := 0, false
@@ -73,7 +108,7 @@ func (e *eventReader) next() (ev event, err error) {
 			lines++
 			switch {
 			case e.cut: // it is passed on already
-			case e.over != nil || len(e.data)+len(value) > e.limit:
+			case e.over != nil || len(e.data)+len(value) > e.limit || !e.hasRoom(len(e.data)+len(value)+len(e.line)):
 				e.pass(value)
 			default:
 				e.data = append(e.data, value...)
@@ -129,6 +164,9 @@ func (e *eventReader) readLine() error {
 
 func (e *eventReader) keep(part []byte) {
 	room := max(e.limit+lineOverhead-len(e.line), 0)
+	if !e.hasRoom(len(e.data) + len(e.line) + len(part)) {
+		room = max(lineOverhead-len(e.line), 0)
+	}
 	if len(part) <= room {
 		e.line = append(e.line, part...)
 		return

@@ -96,6 +96,19 @@ func TestEventsOverTheLimitAreLookedThrough(t *testing.T) {
 			if ev, err = e.next(); err != nil || string(ev.data) != "next" || ev.long != nil {
 				t.Errorf("%s: then %+v, %v", c.rule, ev, err)
 			}
+			held := 0
+			e = newEventReader(&pieceReader{[]byte(c.in + "\n\ndata: next\n\n"), size}, 1<<20)
+			e.room = func(bytes int) bool {
+				held = bytes
+				return bytes < 100
+			}
+			ev, err = e.next()
+			if err != nil || ev.long == nil || ev.long.ID.String() != c.id || ev.long.IsCall != c.isCall || !ev.long.NoRoom || len(ev.data) > 0 {
+				t.Errorf("%s, without room: %q %+v, %v; want id %s", c.rule, ev.data, ev.long, err, c.id)
+			}
+			if ev, err = e.next(); err != nil || string(ev.data) != "next" || ev.long != nil || held != 0 {
+				t.Errorf("%s, without room: then %+v, %v, and %d bytes held", c.rule, ev, err, held)
+			}
 		}
 		cut := newEventReader(strings.NewReader(c.in), 100)
 		if ev, err := cut.next(); !errors.Is(err, io.EOF) {

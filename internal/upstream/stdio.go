@@ -83,6 +83,7 @@ const statusWait = time.Second
 // read takes messages off the child's output until it ends.
 func (p *pipes) read(ctx context.Context) {
 	r := rpc.NewReader(p.proc.Stdout, p.framing, p.s.u.opt.MaxMessageBytes)
+	r.Room = p.s.u.newRoom().take
 	for {
 		raw, err := r.Next()
 		if err == nil && r.Ragged() && rawjson.Check(raw, rpc.MaxResultDepth) != nil {

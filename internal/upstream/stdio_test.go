@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"secateur/internal/budget"
 	"secateur/internal/child"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
@@ -273,6 +274,21 @@ func TestTooLongAnswerFailsItsCallAlone(t *testing.T) {
 	mustCall(t, u, toolCall(t, "1", "echo", `2`), `2`)
 	if u.Status().PID != pid {
 		t.Error("the child was restarted")
+	}
+}
+
+// An answer counts while it comes: whose it is shows at its end, and until then it takes memory all the same.
+func TestAnAnswerWithoutRoomFailsItsCallAlone(t *testing.T) {
+	full := budget.New(1<<20, nil)
+	u := start(t, Options{Settings: childSettings(t, "none"), Budget: full})
+	mustCall(t, u, toolCall(t, "1", "echo", `1`), `1`)
+	_, err := u.CallWith(t.Context(), toolCall(t, "1", "huge", `10000000`), CallOptions{Patient: true})
+	wantError(t, err, Overloaded, 0, "no room")
+	if reply, err := u.Call(t.Context(), toolCall(t, "1", "huge", `20000`)); err != nil || len(reply.Result) < 20000 {
+		t.Errorf("an answer that there is room for: %v", err)
+	}
+	if n := full.InFlight(); n != 0 {
+		t.Errorf("%d bytes are held with nothing in flight", n)
 	}
 }
 

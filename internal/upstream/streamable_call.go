@@ -211,7 +211,7 @@ func (l *streamable) endedEarly(from source) error {
 
 // readStream gives the messages of a stream to the connection until the call has its outcome; nil then.
 func (l *streamable) readStream(ctx context.Context, r io.Reader, at *resumePoint, from source) error {
-	events := newEventReader(r, l.s.u.opt.MaxMessageBytes)
+	events := l.s.u.newEvents(r)
 	events.lastID = at.id
 	for {
 		ev, err := events.next()
@@ -222,7 +222,7 @@ func (l *streamable) readStream(ctx context.Context, r io.Reader, at *resumePoin
 			return l.endedEarly(from)
 		}
 		if ev.long != nil && !ev.long.IsCall {
-			return l.s.u.tooLongError()
+			return l.s.u.skippedError(ev.long)
 		}
 		l.take(ctx, &ev, at, from)
 		if !l.s.calls.waits(from.call) {

@@ -72,7 +72,7 @@ func (l *streamable) standOnce(ctx context.Context, now sessionID, at *resumePoi
 	if err != nil {
 		return true
 	}
-	events := newEventReader(r, l.s.u.opt.MaxMessageBytes)
+	events := l.s.u.newEvents(r)
 	events.lastID = at.id
 	for {
 		ev, err := events.next()

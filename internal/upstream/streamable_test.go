@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"secateur/internal/budget"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
@@ -393,6 +394,20 @@ func TestStreamableEventTooLong(t *testing.T) {
 	u := start(t, Options{Settings: httpSettings(f.URL), MaxMessageBytes: 1 << 16})
 	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
 	wantError(t, err, Invalid, 0, "max_message_bytes")
+}
+
+func TestStreamableEventWithoutRoom(t *testing.T) {
+	f := newFakeHTTP(t)
+	f.call = func(w http.ResponseWriter, _ *http.Request, req request) {
+		sse(w)("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":\"%s\"}\n\n", req.ID, strings.Repeat("x", 2<<20))
+	}
+	full := budget.New(1<<20, nil)
+	u := start(t, Options{Settings: httpSettings(f.URL), Budget: full})
+	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	wantError(t, err, Overloaded, 0, "no room")
+	if n := full.InFlight(); n != 0 {
+		t.Errorf("%d bytes are held with nothing in flight", n)
+	}
 }
 
 func TestStreamableTimeoutAndCancel(t *testing.T) {

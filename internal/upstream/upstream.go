@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/budget"
 	"secateur/internal/child"
 	"secateur/internal/rpc"
 	"secateur/internal/telemetry"
@@ -49,13 +50,14 @@ type Options struct {
 	ClientName    string // told to the server; default secateur
 	ClientVersion string // default 0
 
-	ResponseTimeout time.Duration // for an answer or a sign of progress; Settings win; default 30 s
-	MaxMessageBytes int           // a larger message fails its call; default 32 MiB
-	LongString      int           // strings of results longer than this are noted in a Reply; 0: none
-	HealthInterval  time.Duration // between two checks of a server's health; 0: off
-	HealthTimeout   time.Duration // for the answer to one; default 5 s
-	InFlight        int           // calls at the server at one time; default 256, for a URL 1024
-	Waiting         int           // calls that may wait for their turn; default 4096
+	ResponseTimeout time.Duration  // for an answer or a sign of progress; Settings win; default 30 s
+	Budget          *budget.Budget // counts messages while they are read; nil: nothing does
+	MaxMessageBytes int            // a larger message fails its call; default 32 MiB
+	LongString      int            // strings of results longer than this are noted in a Reply; 0: none
+	HealthInterval  time.Duration  // between two checks of a server's health; 0: off
+	HealthTimeout   time.Duration  // for the answer to one; default 5 s
+	InFlight        int            // calls at the server at one time; default 256, for a URL 1024
+	Waiting         int            // calls that may wait for their turn; default 4096
 }
 
 // Upstream is one MCP server. Its methods may be used by many goroutines.

@@ -62,6 +62,8 @@ var mutants = []mutant{
 	{"abandoned sessions", "internal/downstream/registry.go", "if len(all) <= maxResting {", "if true {", "./internal/downstream"},
 	{"processes of one caller's sessions", "internal/pool/private.go", "case len(own) >= f.opt.MaxOfOwner:", "case false:", "./internal/pool"},
 	{"budget of bytes", "internal/budget/budget.go", "if b.used+n > limit || ", "if ", "./internal/budget"},
+	{"answers on a pipe while they come", "internal/upstream/stdio.go", "r.Room = p.s.u.newRoom().take", "", "./internal/upstream"},
+	{"events while they come", "internal/upstream/sse.go", "e.room = u.newRoom().take", "", "./internal/upstream"},
 	{"share of a principal", "internal/budget/budget.go", " || own+n > limit-limit/4 {", " {", "./internal/budget"},
 	{"budget before every door", "internal/app/guard.go", "held, err := g.budget.Open(p.Key())", "held, err := (*budget.Budget)(nil).Open(p.Key())", "./internal/app"},
 	{"size of an answer", "internal/pruner/recover.go", "budget < 0 {", "false {", "./internal/pruner"},
