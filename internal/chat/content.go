@@ -77,7 +77,7 @@ func (m *Message) readPart(r *reader, d *digest, as parts) (whole bool) {
 			text[2], chars[2] = r.text()
 		case string(word) == "outcome":
 			m.IsError = m.IsError || isBadOutcome(r.value().of(r.doc))
-		case string(word) == "cache_control":
+		case string(word) == "cache_control", string(word) == "prompt_cache_breakpoint":
 			m.mark = markOf(r.value().of(r.doc))
 		default:
 			r.value()

@@ -21,6 +21,7 @@ type Conversation struct {
 	extra   size     // of that
 	barrier Barrier  // what the request says itself about changes
 	marks   marks    // for the cache, before and beside the messages
+	marked  bool     // the cache keeps what is marked, and nothing else
 	chain   []digest // of every beginning, from that of none of the messages to that of all; made when asked for
 }
 
@@ -45,10 +46,11 @@ type Message struct {
 	IsError bool   // marked as such by the client
 	Chars   int    // characters of the content, where it is a string
 
-	follows bool // it goes on with the answer that the message before it is a part of
-	signed  bool // it holds reasoning that the provider has signed
-	summary bool // it stands for all that comes before it
-	mark    mark // for the cache, at its end
+	follows bool  // it goes on with the answer that the message before it is a part of
+	signed  bool  // it holds reasoning that the provider has signed
+	summary bool  // it stands for all that comes before it
+	mark    mark  // for the cache, at its end
+	places  uint8 // how many places of a cache it takes, beside the one at its end
 
 	at      span   // the whole message, or that which it is a part of
 	content span   // the string that can be cut: its content, or the longest text in it; else empty

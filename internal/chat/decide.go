@@ -26,7 +26,9 @@ func Decide(in Input) *Plan {
 	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
 	p.results, p.summarized = findResults(c), c.summarized()
 	p.template = parsePlaceholder(in.Masking)
-	p.terms = in.Prices.Terms()
+	p.terms = c.terms(in.Prices, in.Model)
+	p.firstPiece = c.firstPieces()
+	p.marks = c.marksFor(p.terms, p.firstPiece)
 	p.recall()
 	p.prune()
 	if in.Masking.Enabled && in.Masking.WindowTurns > 0 && p.results.turns > in.Masking.WindowTurns {
@@ -73,7 +75,7 @@ func (p *Plan) recall() {
 	}
 	if past.Touched > 0 {
 		p.pause = max(0, float64(p.in.Now-past.Touched))
-		p.cold = past.Learned.After(p.pause, p.terms.Cache)
+		p.cold = past.Learned.After(p.pause, p.terms.With(p.marks).Cache)
 	}
 	p.refetched()
 }
@@ -194,25 +196,26 @@ func (p *Plan) price() {
 	kept := p.results.lastOfEachTool(p.c, s.KeepLastKPerTool, p.results.turns)
 	req := p.request(p.forms.sent)
 	old := false
-	for i := range req.Pieces {
+	for i := range p.c.Messages {
 		if p.kinds[i] == Masked || !p.isOld(i, p.results.turns-s.WindowTurns, kept) || p.results.of[i].since < 0 {
 			continue
 		}
-		req.Pieces[i].Saves = max(0, p.saves(i))
-		req.Pieces[i].Passed = p.results.assistants - p.results.answers[i]
-		old = old || req.Pieces[i].Saves > 0
+		piece := p.piece(&req, i)
+		piece.Saves = max(0, p.saves(i))
+		piece.Passed = p.results.assistants - p.results.answers[i]
+		old = old || piece.Saves > 0
 	}
 	if !old || p.choose(req).From == len(req.Pieces) {
 		return // errors, which are kept, would not make it pay
 	}
-	for i := range req.Pieces {
-		if req.Pieces[i].Saves > 0 && (p.isKeptError(i) || p.isPlaceholder(i, p.results.of[i].sinceName)) {
-			req.Pieces[i].Saves = 0
+	for i := range p.c.Messages {
+		if piece := p.piece(&req, i); piece.Saves > 0 && (p.isKeptError(i) || p.isPlaceholder(i, p.results.of[i].sinceName)) {
+			piece.Saves = 0
 		}
 	}
 	event := p.choose(req)
-	for i := event.From; i < len(req.Pieces); i++ {
-		if req.Pieces[i].Saves > 0 {
+	for i := range p.c.Messages {
+		if p.firstPiece[i] >= event.From && p.piece(&req, i).Saves > 0 {
 			p.kinds[i] = Masked
 		}
 	}
@@ -271,16 +274,3 @@ func (p *Plan) toolName(i int) string {
 
 // saves is how many tokens masking a result takes away.
 func (p *Plan) saves(i int) float64 { return p.size(i, p.kinds[i]).Tokens - p.size(i, Masked).Tokens }
-
-// request is the request as it stands, when the first messages so many go out as they
-// did before.
-func (p *Plan) request(same int) bill.Request {
-	req := bill.Request{
-		Head: p.c.extra.of(), Pieces: make([]bill.Piece, len(p.c.Messages)),
-		Sent: p.forms.sent, Same: same, Likely: p.forms.warm, Root: p.c.root(), Cold: p.cold != bill.MayBeWarm, Pause: p.pause,
-	}
-	for i := range req.Pieces {
-		req.Pieces[i] = bill.Piece{Size: p.size(i, p.kinds[i]), Removed: p.removed[i], Result: p.c.Messages[i].Role == Tool}
-	}
-	return req
-}

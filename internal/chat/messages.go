@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"math"
 
 	"secateur/internal/rawjson"
 	"secateur/internal/tokens"
@@ -101,6 +102,7 @@ func (c *Conversation) readBlocks(r *reader) {
 		return
 	}
 	open, firstCall := -1, len(r.calls) // the message that takes what is no result
+	calling := false                    // the block before was a call: a cache takes a run of these for one
 	for r.list(); r.item(); {
 		var b block
 		b.read(r)
@@ -121,9 +123,13 @@ func (c *Conversation) readBlocks(r *reader) {
 			}
 			continue
 		}
-		if open < 0 {
-			open = len(c.Messages)
+		switch isCall := b.is("tool_use"); {
+		case open < 0:
+			open, calling = len(c.Messages), isCall
 			c.add(r).open()
+		case !isCall || !calling:
+			calling = isCall
+			c.Messages[open].places += min(1, math.MaxUint8-c.Messages[open].places)
 		}
 		c.Messages[open].take(r, &b)
 	}

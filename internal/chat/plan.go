@@ -23,6 +23,8 @@ type Plan struct {
 	summarized int // so many messages the provider does not look at
 	template   placeholder
 	terms      bill.Terms
+	firstPiece []int // of each message, in what the account sees of the conversation, and how many there are
+	marks      []bill.Mark
 	before     Record         // what the record said, if there was one
 	forms      forms          // how messages went out before
 	cold       bill.Coldness  // of the provider's cache
@@ -311,9 +313,10 @@ func (p *Plan) debt() float64 {
 		return 0
 	}
 	const reads = 5
-	cost := p.owed * (p.terms.Write + reads*p.terms.Read)
+	terms := p.terms.With(p.marks)
+	cost := p.owed * (terms.Write + reads*terms.Read)
 	if p.again {
-		cost += p.terms.Read * p.before.Account.Size(p.goes())
+		cost += terms.Read * p.before.Account.Size(p.goes())
 	}
 	return cost
 }

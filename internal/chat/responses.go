@@ -21,6 +21,8 @@ func (c *Conversation) responsesField(keyed *digest, f *headerField) {
 		if string(f.raw) != "null" {
 			c.Thread, c.barrier = ThreadContinue, ServerHistory
 		}
+	case "prompt_cache_options":
+		c.marked = is(rawjson.Get(f.raw, "mode"), "explicit")
 	case "context_management":
 		if string(f.raw) != "null" && string(f.raw) != "[]" && c.barrier == Open {
 			c.barrier = ContextManagement
