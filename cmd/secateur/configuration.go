@@ -62,6 +62,26 @@ func (w world) usable(flag, listen string, files whose) (*config.Config, error) 
 	return nil, exitError{exitConfig, fmt.Errorf("%s in %s; nothing was started", plural(len(l.mistakes), "mistake"), l.name())}
 }
 
+// reload loads the configuration again that a program was started with: the same file, whatever else there may be by now.
+func (w world) reload(started *config.Config, flag, listen string, files whose) (*config.Config, []config.Problem) {
+	if started.Path != "" {
+		flag = started.Path
+	}
+	l, err := w.load(flag, listen, files)
+	if err != nil {
+		return started, []config.Problem{{File: started.Path, Text: err.Error()}}
+	}
+	return l.Config, l.mistakes
+}
+
+// notifyHangups begins to take SIGHUP as a request to reload; nil where that is not done.
+func (w world) notifyHangups() <-chan os.Signal {
+	if w.hangups == nil {
+		return nil
+	}
+	return w.hangups()
+}
+
 func (w world) complain(problems []config.Problem) {
 	for _, p := range problems {
 		fmt.Fprintln(w.err, p)

@@ -18,6 +18,11 @@ func main() {
 	go obey(signals, stop, kill)
 	w := system()
 	w.kill = kill
+	w.hangups = func() <-chan os.Signal {
+		hangups := make(chan os.Signal, 1)
+		signal.Notify(hangups, syscall.SIGHUP)
+		return hangups
+	}
 	os.Exit(run(ctx, os.Args[1:], w))
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"secateur/internal/app"
+	"secateur/internal/config"
 	"secateur/internal/telemetry"
 )
 
@@ -18,6 +19,9 @@ func newServe(w world) *cobra.Command {
 		Short: "Serve all HTTP endpoints",
 		Long: `serve runs all HTTP endpoints. Without a configuration file the built-in default runs:
 the pruner and a small demo server with large answers, on 127.0.0.1:8000.
+
+A change of the configuration file is applied while the program runs, and so is SIGHUP:
+servers that are the same keep their process, and no call fails.
 
 SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at once.`,
 		Args: cobra.NoArgs,
@@ -33,6 +37,7 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 			hello := greeting{cfg: cfg}
 			a, err := app.New(app.Options{
 				Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
+				Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, listen, orWorkingDir) }, Hangups: w.notifyHangups(),
 				Listening: func(addr net.Addr) {
 					hello.addr = addr.String()
 					fmt.Fprint(w.out, hello.first())

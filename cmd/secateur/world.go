@@ -14,13 +14,14 @@ type world struct {
 	out, err io.Writer
 	environ  []string
 	home     string
-	userDir  string          // where configurations of this user live; "" where it cannot be told
-	cacheDir string          // where things of this user may be kept; "" where it cannot be told
-	stateDir string          // where tokens and the like of this user are kept; "" where it cannot be told
-	kill     <-chan struct{} // closed when nobody is waited for any more; nil: never
-	colour   bool            // standard output is a terminal that wants colours
-	width    int             // of that terminal, in characters; 0: it is none
-	asks     bool            // somebody sits at a terminal and can answer a question
+	userDir  string                  // where configurations of this user live; "" where it cannot be told
+	cacheDir string                  // where things of this user may be kept; "" where it cannot be told
+	stateDir string                  // where tokens and the like of this user are kept; "" where it cannot be told
+	kill     <-chan struct{}         // closed when nobody is waited for any more; nil: never
+	hangups  func() <-chan os.Signal // begins to take SIGHUP, and tells of it; nil: it is not looked at
+	colour   bool                    // standard output is a terminal that wants colours
+	width    int                     // of that terminal, in characters; 0: it is none
+	asks     bool                    // somebody sits at a terminal and can answer a question
 
 	errTerminal bool // standard error is a terminal, where progress is shown
 }

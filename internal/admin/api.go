@@ -22,6 +22,7 @@ type Options struct {
 	Restart func(ctx context.Context, id string) error // waits until the server is ready or has failed
 	Refresh func(ctx context.Context, id string) error // waits until its lists have been fetched again
 
+	Reload   func(ctx context.Context, dryRun bool) (Reloaded, error)
 	Tools    func(p *access.Principal) []Tool // that the caller may have
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
@@ -54,6 +55,7 @@ func New(opt Options) (*API, error) {
 		add(opt.Restart != nil, a.restart())
 		add(opt.Refresh != nil, a.refresh())
 	}
+	add(opt.Reload != nil, a.reload())
 	add(opt.Tools != nil, a.tools())
 	add(opt.Call != nil, a.call())
 	add(opt.Original != nil, a.original())

@@ -110,6 +110,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	back.Go(func() error { return a.live.Load().auth.Run(serverCtx) })
 	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })
+	back.Go(func() error { return a.reloads(serverCtx) })
 	err = downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
 		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers

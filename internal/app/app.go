@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -58,6 +59,11 @@ type Options struct {
 	// are ended by force, with all that they have started. Nil: never.
 	Kill <-chan struct{}
 
+	// Load reads the configuration again; nil: it cannot be reloaded. Hangups asks for a reload with each value, and so does the
+	// configuration's file when it changes, unless the configuration says otherwise.
+	Load    func() (*config.Config, []config.Problem)
+	Hangups <-chan os.Signal
+
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
 	// Starting is called then, and now and again, as long as servers are still starting; Started once, when each has
@@ -88,7 +94,8 @@ type App struct {
 
 	certificates *auth.Certificates // nil: no TLS
 
-	live      atomic.Pointer[generation] // what the configuration that was last loaded asks for
+	loaded    atomic.Pointer[loaded]     // the configuration that was last applied
+	live      atomic.Pointer[generation] // what it asks for
 	reloading sync.Mutex                 // held while another takes its place
 }
 
@@ -122,10 +129,12 @@ func newApp(opt Options) *App {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg := opt.Config.Settings
-	return &App{
+	a := &App{
 		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), guesses: newGuesses(), started: time.Now(),
 		rates: datarate.New(datarate.Limits{}),
 	}
+	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
+	return a
 }
 
 // placeStore decides where a store is kept that the configuration does not place: in the user's state directory, so
@@ -247,6 +256,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	web.BaseContext = func(net.Listener) context.Context { return requests }
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })
+	work.Go(func() error { return a.reloads(ctx) })
 	work.Go(func() error { return a.live.Load().auth.Run(ctx) })
 	work.Go(func() error {
 		<-ctx.Done()

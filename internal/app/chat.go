@@ -9,13 +9,16 @@ import (
 	"secateur/internal/records"
 )
 
-// newChat makes the door for chat completions. What it has sent before is remembered where originals are kept.
-func (gen *generation) newChat() (*llmproxy.Proxy, error) {
+// openChat opens the door for chat completions. What it has sent before is remembered where originals are kept.
+func (gen *generation) openChat() error {
+	if gen.chat != nil {
+		return nil
+	}
 	kept, forgetful, err := gen.openRecords()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	proxy, err := llmproxy.New(llmproxy.Options{
+	gen.chat, err = llmproxy.New(llmproxy.Options{
 		Providers:       gen.cfg.Providers,
 		Models:          gen.cfg.Models,
 		DefaultProvider: gen.cfg.DefaultProvider,
@@ -32,10 +35,10 @@ func (gen *generation) newChat() (*llmproxy.Proxy, error) {
 		Metrics:         gen.registry,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	gen.App.closers = append(gen.closers, proxy)
-	return proxy, nil
+	gen.App.closers = append(gen.closers, gen.chat)
+	return nil
 }
 
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then

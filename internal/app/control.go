@@ -29,6 +29,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Stderr:   a.serverStderr,
 		Restart:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Restart) },
 		Refresh:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Refresh) },
+		Reload:   a.controlReload,
 		Tools:    a.controlTools,
 		Call:     a.callTool,
 		Original: a.original,
@@ -75,7 +76,7 @@ func (g guard) control(anyRole bool, d door) http.Handler {
 func (a *App) status(sessions int) admin.Status {
 	s := admin.Status{
 		Version: a.opt.Version, Commit: a.opt.Commit, Mode: "serve", PID: os.Getpid(), StartedAt: a.started, Uptime: age(a.started), Listen: a.listening(),
-		Config:  admin.ConfigState{Path: a.opt.Config.Path, SHA256: a.opt.Config.SHA256, LoadedAt: a.started, RestartNeeded: []string{}},
+		Config:  a.configState(),
 		Doors:   a.openDoors(),
 		Servers: map[string]int{}, Sessions: sessions,
 	}

@@ -60,7 +60,7 @@ func TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a.rates = datarate.New(datarate.Limits{}) // of this bubble
-		large := (&generation{App: a}).guard("127.0.0.1").open(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
+		large := a.live.Load().guard("127.0.0.1").open(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		client, conn := net.Pipe()

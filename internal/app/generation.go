@@ -6,6 +6,8 @@ import (
 	"secateur/internal/admission"
 	"secateur/internal/auth"
 	"secateur/internal/config"
+	"secateur/internal/gateway"
+	"secateur/internal/llmproxy"
 	"secateur/internal/pruner"
 )
 
@@ -14,31 +16,33 @@ import (
 type generation struct {
 	*App // what outlives reloads: the store, the servers, the sessions
 
-	cfg       config.Settings // the App's own is the one that it was started with
-	auth      *auth.Authenticator
-	admission *admission.Control // one for all doors
-	pruner    *pruner.Server     // nil: not enabled
-	handler   http.Handler       // every HTTP door behind its guard; nil: there is no listener
+	cfg        config.Settings // the App's own is the one that it was started with
+	auth       *auth.Authenticator
+	admission  *admission.Control // one for all doors
+	pruner     *pruner.Server     // nil: not enabled
+	lastPruner *pruner.Server     // the newest there was; nil: none yet
+	gateway    *gateway.Gateway   // nil: there is no listener
+	chat       *llmproxy.Proxy    // the same
+	handler    http.Handler       // every HTTP door behind its guard; the same
 }
 
 // newGeneration builds what a configuration asks for and starts nothing; before is the one whose place it takes, nil for the first.
 func (a *App) newGeneration(cfg config.Settings, before *generation) (*generation, error) {
-	g := &generation{App: a, cfg: cfg}
+	cfg.Listen, cfg.TLS, cfg.Store = a.cfg.Listen, a.cfg.TLS, a.cfg.Store // they wait for a restart
+	gen := &generation{App: a, cfg: cfg}
 	if before != nil {
-		g.auth, g.admission, g.pruner = before.auth, before.admission, before.pruner
-	} else if err := g.openAuth(); err != nil {
+		gen.auth, gen.admission = before.auth, before.admission
+		gen.gateway, gen.chat = before.gateway, before.chat
+	} else if err := gen.openAuth(); err != nil {
 		return nil, err
 	}
-	if g.pruner == nil && cfg.Pruner.Enabled {
-		var err error
-		if g.pruner, err = g.newPruner(); err != nil {
-			return nil, err
-		}
+	if err := gen.openPruner(before); err != nil {
+		return nil, err
 	}
 	if before != nil && before.handler != nil {
-		return g, g.hang()
+		return gen, gen.hang()
 	}
-	return g, nil
+	return gen, nil
 }
 
 // hang makes the handler of every HTTP door.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -82,12 +83,24 @@ func hangPruner(mux *router, g guard, p *pruner.Server) {
 	mux.Handle("/health", g.shut(plainRefusal, plain(http.HandlerFunc(p.ServeHealth))))
 }
 
-func (gen *generation) newPruner() (*pruner.Server, error) {
+// openPruner makes the pruner, if it is enabled.
+func (gen *generation) openPruner(before *generation) error {
+	if before != nil {
+		gen.lastPruner = before.lastPruner
+	}
+	switch {
+	case !gen.cfg.Pruner.Enabled:
+		return nil
+	case before != nil && before.pruner != nil && before.admission == gen.admission && reflect.DeepEqual(before.cfg.Pruner, gen.cfg.Pruner):
+		gen.pruner = before.pruner
+		return nil
+	}
 	scorer, err := gen.newRerank()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return pruner.New(pruner.Options{
+	gen.pruner, err = pruner.New(pruner.Options{
+		Replaces:        gen.lastPruner,
 		Settings:        gen.cfg.Pruner,
 		Originals:       gen.store,
 		Rerank:          scorer,
@@ -98,4 +111,6 @@ func (gen *generation) newPruner() (*pruner.Server, error) {
 		Log:             gen.log,
 		Metrics:         gen.registry,
 	})
+	gen.lastPruner = gen.pruner
+	return err
 }

@@ -25,12 +25,10 @@ func (gen *generation) routes() (*router, error) {
 		return nil, err
 	}
 	g := gen.guard(host)
-	gate, err := gen.newGateway()
-	if err != nil {
+	if err := gen.openGateway(); err != nil {
 		return nil, err
 	}
-	chat, err := gen.newChat()
-	if err != nil {
+	if err := gen.openChat(); err != nil {
 		return nil, err
 	}
 	if err := gen.openMCP(); err != nil {
@@ -43,14 +41,14 @@ func (gen *generation) routes() (*router, error) {
 	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(gen.registry)), access.RoleAdmin, access.RoleMetrics))
 	mux.Handle("GET "+auth.MetadataPath, g.open(gen.auth.ServeMetadata))
 	mux.Handle("GET "+auth.MetadataPath+"/", g.open(gen.auth.ServeMetadata))
-	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gate.Serve))
+	mux.Handle("/api/mcp-gateway/{server}/rpc", g.shut(rpchttp.Refuse, gen.gateway.Serve))
 	gen.hangMCP(mux, g)
 	control, err := gen.newControl(gen.mcp.Sessions)
 	if err != nil {
 		return nil, err
 	}
 	hangControl(mux, g, control)
-	hangChat(mux, g, chat)
+	hangChat(mux, g, gen.chat)
 	if gen.pruner != nil {
 		hangPruner(mux, g, gen.pruner)
 	}
@@ -73,12 +71,15 @@ func (r *router) Handle(pattern string, h http.Handler) {
 	r.ServeMux.Handle(pattern, h)
 }
 
-func (gen *generation) newGateway() (*gateway.Gateway, error) {
+func (gen *generation) openGateway() error {
+	if gen.gateway != nil {
+		return nil
+	}
 	masker, err := mask.New(gen.cfg.ObservationMasking.Gateway)
 	if err != nil {
-		return nil, fmt.Errorf("observation_masking.gateway: %w", err)
+		return fmt.Errorf("observation_masking.gateway: %w", err)
 	}
-	return gateway.New(gateway.Options{
+	gen.gateway, err = gateway.New(gateway.Options{
 		Servers:         gen.servers.Shared,
 		IDs:             gen.sortedIDs,
 		IsDisabled:      gen.servers.IsDisabled,
@@ -90,6 +91,7 @@ func (gen *generation) newGateway() (*gateway.Gateway, error) {
 		Metrics:         gen.registry,
 		Log:             gen.log,
 	})
+	return err
 }
 
 // guard is the one for a listener on this host.

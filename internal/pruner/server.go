@@ -36,6 +36,7 @@ type Options struct {
 	MaxMessageBytes int64                 // a larger message is refused; 0: 32 MiB
 	Log             *slog.Logger          // nil discards
 	Metrics         prometheus.Registerer // nil: none
+	Replaces        *Server               // whose place it takes: it counts on in the same metrics; nil: nobody's
 }
 
 // Server is the pruner. Its methods may be called concurrently.
@@ -68,7 +69,12 @@ func New(opt Options) (*Server, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	backend, _ := rerank.ParseBackend(opt.Backend)
-	s := &Server{opt: opt, structure: structure, backend: backend, metrics: newMetrics(opt.Metrics)}
+	s := &Server{opt: opt, structure: structure, backend: backend}
+	if opt.Replaces != nil {
+		s.metrics, s.opt.Replaces = opt.Replaces.metrics, nil
+	} else {
+		s.metrics = newMetrics(opt.Metrics)
+	}
 	s.tools, err = toolserver.New(toolserver.Options{
 		Name:         Name,
 		Title:        "secateur pruner",

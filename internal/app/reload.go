@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"secateur/internal/admin"
+	"secateur/internal/config"
+)
+
+// InvalidConfig is a configuration with mistakes: nothing was changed.
+type InvalidConfig struct{ Mistakes []config.Problem }
+
+func (e *InvalidConfig) Error() string {
+	lines := make([]string, len(e.Mistakes))
+	for i, m := range e.Mistakes {
+		lines[i] = m.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// errNoReload is what a reload comes to where nobody has said how to load a configuration.
+var errNoReload = errors.New("this program was started without a way to load its configuration again")
+
+// Effect is whether a reload changes anything.
+type Effect bool
+
+// The effects.
+const (
+	Apply  Effect = true
+	DryRun Effect = false
+)
+
+// Reload reads the configuration again and, unless it is a dry run, applies what has changed: requests that come from then on are served by
+// the new one, those under way by the old. An *InvalidConfig, as any error, leaves everything as it was.
+func (a *App) Reload(ctx context.Context, e Effect) (admin.Reloaded, error) {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	if a.opt.Load == nil {
+		return admin.Reloaded{}, errNoReload
+	}
+	next, mistakes := a.opt.Load()
+	if len(mistakes) > 0 {
+		return admin.Reloaded{}, &InvalidConfig{mistakes}
+	}
+	out, changed := difference(a.opt.Config.Settings, a.loaded.Load().Settings, next.Settings)
+	if e == DryRun || !out.Changed {
+		return out, nil
+	}
+	for _, p := range next.Warnings {
+		a.log.WarnContext(ctx, "configuration", "problem", p.String())
+	}
+	if err := a.apply(&loaded{Config: next, at: time.Now(), restartNeeded: out.RestartNeeded}, changed); err != nil {
+		return admin.Reloaded{}, err
+	}
+	a.log.InfoContext(ctx, "configuration reloaded", "added", out.Added, "removed", out.Removed, "restarted", out.Restarted, "unchanged", len(out.Unchanged),
+		"keys", out.Keys, "restart_needed", out.RestartNeeded)
+	return out, nil
+}
+
+// apply makes a configuration the live one. Changed are the servers that get another process.
+func (a *App) apply(next *loaded, changed []string) error {
+	gen, err := a.newGeneration(next.Settings, a.live.Load())
+	if err != nil {
+		return err
+	}
+	set := gen.poolServers()
+	set.Changed = changed
+	return a.servers.Reload(set, func() {
+		a.live.Store(gen)
+		a.loaded.Store(next)
+	})
+}
+
+// loaded is the configuration that was last applied.
+type loaded struct {
+	*config.Config
+	at            time.Time
+	restartNeeded []string // keys that have changed since the program was started, and wait for a restart
+}
+
+// difference is what a reload changes: from what is live to next, and for what waits for a restart from what the program was started with.
+func difference(started, live, next config.Settings) (out admin.Reloaded, changed []string) {
+	servers := config.CompareServers(allServers(live), allServers(next))
+	out = admin.Reloaded{
+		Added: list(servers.Added), Removed: list(servers.Removed), Restarted: list(servers.Changed), Unchanged: list(servers.Unchanged),
+		Keys:          list(slices.DeleteFunc(config.CompareKeys(live, next), waitsForRestart)),
+		RestartNeeded: list(slices.DeleteFunc(config.CompareKeys(started, next), func(key string) bool { return !waitsForRestart(key) })),
+	}
+	if live.Pruner.Enabled && next.Pruner.Enabled && !reflect.DeepEqual(live.Pruner, next.Pruner) {
+		out.Unchanged = slices.DeleteFunc(out.Unchanged, func(id string) bool { return id == config.PrunerID })
+		out.Restarted = append(out.Restarted, config.PrunerID)
+	}
+	out.Changed = len(out.Added)+len(out.Removed)+len(out.Restarted)+len(config.CompareKeys(live, next)) > 0 || !slices.Equal(order(live), order(next))
+	return out, out.Restarted
+}
+
+// order is that of the servers, which is that of their tools in lists.
+func order(s config.Settings) (ids []string) {
+	for _, server := range s.Servers {
+		ids = append(ids, server.ID)
+	}
+	return ids
+}
+
+// list is a list that is none where it is empty, for JSON.
+func list(ids []string) []string { return append([]string{}, ids...) }
+
+// liveKeys are the keys that a reload applies, with all below them. Any other waits for a restart.
+var liveKeys = []string{"admin", "allowed_hosts", "allowed_origins", "first_list_wait", "mcp_pruner", "naming"}
+
+func waitsForRestart(key string) bool {
+	return !slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
+}
+
+// reloads reloads whenever it is asked to from outside, or the file changes, until ctx is done.
+func (a *App) reloads(ctx context.Context) error {
+	if a.opt.Load == nil {
+		return nil
+	}
+	changes := make(chan struct{}, 1)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		a.watchConfig(ctx, changes)
+	}()
+	defer func() { <-watched }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.opt.Hangups:
+			a.tryReload(ctx, "SIGHUP")
+		case <-changes:
+			if a.loaded.Load().Admin.Watch {
+				a.tryReload(ctx, "the file has changed")
+			}
+		}
+	}
+}
+
+// watchConfig tells when the file changes.
+func (a *App) watchConfig(ctx context.Context, changes chan<- struct{}) {
+	path := a.opt.Config.Path
+	if path == "" {
+		return
+	}
+	err := watchFile(ctx, path, quietTime, nil, func() {
+		select {
+		case changes <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		a.log.WarnContext(ctx, "the configuration file is not watched; reload with SIGHUP or 'secateur reload'", "err", err)
+	}
+}
+
+// tryReload is Reload for who cannot be answered.
+func (a *App) tryReload(ctx context.Context, why string) {
+	_, err := a.Reload(ctx, Apply)
+	if invalid, ok := errors.AsType[*InvalidConfig](err); ok {
+		for _, m := range invalid.Mistakes {
+			a.log.ErrorContext(ctx, "configuration not reloaded, what was loaded before stays", "because", why, "problem", m.String())
+		}
+		return
+	}
+	if err != nil {
+		a.log.ErrorContext(ctx, "configuration not reloaded, what was loaded before stays", "because", why, "err", err)
+	}
+}
+
+// controlReload is Reload for the control plane.
+func (a *App) controlReload(ctx context.Context, dryRun bool) (admin.Reloaded, error) {
+	out, err := a.Reload(ctx, Effect(!dryRun))
+	if invalid, ok := errors.AsType[*InvalidConfig](err); ok {
+		return out, invalid.problem()
+	}
+	return out, err
+}
+
+// problem is the refusal of an invalid configuration.
+func (e *InvalidConfig) problem() *admin.Problem {
+	p := admin.NewProblem(http.StatusUnprocessableEntity, admin.CodeConfigInvalid,
+		fmt.Sprintf("the configuration has mistakes (%d), and nothing was changed", len(e.Mistakes)), "errors tells file, line and key")
+	for _, m := range e.Mistakes {
+		p.Errors = append(p.Errors, admin.ConfigError{File: m.File, Line: m.Line, Key: m.Key, Message: m.Text})
+	}
+	return p
+}
+
+// configState is which configuration is live.
+func (a *App) configState() admin.ConfigState {
+	last := a.loaded.Load()
+	return admin.ConfigState{Path: last.Path, SHA256: last.SHA256, LoadedAt: last.at, RestartNeeded: last.restartNeeded}
+}
