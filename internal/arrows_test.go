@@ -20,13 +20,13 @@ var arrows = map[string][]string{
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
-	"config": {"auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
+	"config": {"telemetry", "auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
-		"admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+		"telemetry", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
-	"gateway":  {"upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
+	"gateway":  {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
@@ -47,8 +47,8 @@ var arrows = map[string][]string{
 	"ratelimit":  {"access"},
 	"auth":       {"outbound", "access", "secret"},
 	"outbound":   {},
-	"admission":  {"ratelimit", "access", "catalog", "rpc", "rawjson"},
-	"telemetry":  {},
+	"admission":  {"telemetry", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},
+	"telemetry":  {"events", "rawjson", "secret"},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"events":     {},
 	"history":    {},

@@ -55,6 +55,14 @@ func (p *Principal) HasRole(roles ...string) bool {
 	return p != nil && slices.ContainsFunc(p.Roles, func(r string) bool { return slices.Contains(roles, r) })
 }
 
+// Name is the subject, for people; "" of nobody.
+func (p *Principal) Name() string {
+	if p == nil {
+		return ""
+	}
+	return p.Subject
+}
+
 // Key names the caller among all others, for maps and seals; "" for nil. No two callers share one, whatever is in their names.
 func (p *Principal) Key() string {
 	if p == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/events"
 	"secateur/internal/ratelimit"
 )
 
@@ -21,6 +22,7 @@ type Options struct {
 	Explain   []string // roles that are told which rule refused them
 	Audit     Audit    // nil: none
 	Metrics   prometheus.Registerer
+	Events    *events.Feed // nil: nobody listens
 
 	BudgetFile string       // where the sums of a day are kept over a restart; "": nowhere
 	Log        *slog.Logger // nil discards
@@ -32,6 +34,7 @@ type Control struct {
 	general, specific *ratelimit.Limits
 	explain           []string
 	audit             Audit
+	events            *events.Feed
 	refusals          *prometheus.CounterVec
 	budgets           bool
 	misses            *ratelimit.Limits
@@ -44,7 +47,9 @@ func New(opt Options) (*Control, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Control{rules: opt.Rules, explain: opt.Explain, audit: opt.Audit, kept: budgetFile{path: opt.BudgetFile}, log: opt.Log}
+	c := &Control{
+		rules: opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, log: opt.Log,
+	}
 	var general, specific []ratelimit.Settings
 	for i, s := range opt.Limits {
 		s.Name = ratelimit.SettingsName(s, i)
@@ -247,7 +252,7 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 	if rule == "" {
 		rule = "default"
 	}
-	c.refusals.WithLabelValues(string(t.Door), "acl", rule).Inc()
+	c.count(ctx, t.Door, "acl", rule, p)
 	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: rule})
 	r := &Refusal{Target: t}
 	if p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) }) {
@@ -257,7 +262,7 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 }
 
 func (c *Control) limited(ctx context.Context, p *access.Principal, t access.Target, method string, over *ratelimit.Refusal) *Refusal {
-	c.refusals.WithLabelValues(string(t.Door), string(over.Reason), over.Limit).Inc()
+	c.count(ctx, t.Door, string(over.Reason), over.Limit, p)
 	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "limit", Rule: over.Limit})
 	return &Refusal{Target: t, Limit: over}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/events"
+	"secateur/internal/telemetry"
 )
 
 // Line is one decision: who, what and why, never contents.
@@ -39,23 +41,43 @@ func (c *Control) Unauthorized(ctx context.Context, door access.Door, cause stri
 	if c == nil {
 		return
 	}
-	c.refusals.WithLabelValues(string(door), "unauthorized", "").Inc()
+	c.count(ctx, door, "unauthorized", "", nil)
 	c.write(ctx, Line{Target: access.Target{Door: door}, Decision: "unauthorized", Rule: cause})
 }
 
-// Overloaded counts a request for which there was no memory.
-func (c *Control) Overloaded(door access.Door) {
+// Forbidden counts a request that came from where none may, or to what its caller has no role for.
+func (c *Control) Forbidden(ctx context.Context, door access.Door) {
 	if c != nil {
-		c.refusals.WithLabelValues(string(door), "memory", "").Inc()
+		c.count(ctx, door, "forbidden", "", nil)
 	}
+}
+
+// Overloaded counts a request for which there was no memory.
+func (c *Control) Overloaded(ctx context.Context, door access.Door) {
+	if c != nil {
+		c.count(ctx, door, "memory", "", nil)
+	}
+}
+
+// count counts a refusal, and tells whoever listens.
+func (c *Control) count(ctx context.Context, door access.Door, reason, rule string, p *access.Principal) {
+	c.refusals.WithLabelValues(string(door), reason, rule).Inc()
+	if c.events == nil {
+		return
+	}
+	r := events.Refusal{RequestID: telemetry.RequestID(ctx), Door: string(door), Reason: reason, Rule: rule}
+	if p != nil {
+		r.Subject = p.Subject
+	}
+	c.events.Publish(r)
 }
 
 // LogAudit writes the audit to the log.
 type LogAudit struct{ Log *slog.Logger }
 
-// Write writes a line.
+// Write writes a line. The log adds the id of its request.
 func (a LogAudit) Write(ctx context.Context, l Line) {
-	r := recordOf(l)
+	r := recordOf(ctx, l)
 	a.Log.InfoContext(ctx, "access", "issuer", r.Issuer, "subject", r.Subject, "tenant", r.Tenant, "door", r.Door, "method", r.Method,
 		"server", r.Server, "target", r.Target, "decision", r.Decision, "rule", r.Rule, "bytes_in", r.BytesIn, "bytes_out", r.BytesOut)
 }
@@ -79,7 +101,7 @@ func OpenFileAudit(path string, log *slog.Logger) (*FileAudit, error) {
 
 // Write writes a line. A disk that takes none is told once; the call goes on: what was decided is not changed by it.
 func (a *FileAudit) Write(ctx context.Context, l Line) {
-	b, err := json.Marshal(recordOf(l))
+	b, err := json.Marshal(recordOf(ctx, l))
 	if err != nil {
 		return // strings and numbers are always written
 	}
@@ -98,24 +120,25 @@ func (a *FileAudit) Close() error { return a.file.Close() }
 
 // record is a line as it is written.
 type record struct {
-	Time     string `json:"time"`
-	Issuer   string `json:"issuer"`
-	Subject  string `json:"subject"`
-	Tenant   string `json:"tenant"`
-	Door     string `json:"door"`
-	Method   string `json:"method"`
-	Server   string `json:"server"`
-	Target   string `json:"target"`
-	Decision string `json:"decision"`
-	Rule     string `json:"rule"`
-	BytesIn  int    `json:"bytes_in"`
-	BytesOut int    `json:"bytes_out"`
+	Time      string `json:"time"`
+	RequestID string `json:"request_id"`
+	Issuer    string `json:"issuer"`
+	Subject   string `json:"subject"`
+	Tenant    string `json:"tenant"`
+	Door      string `json:"door"`
+	Method    string `json:"method"`
+	Server    string `json:"server"`
+	Target    string `json:"target"`
+	Decision  string `json:"decision"`
+	Rule      string `json:"rule"`
+	BytesIn   int    `json:"bytes_in"`
+	BytesOut  int    `json:"bytes_out"`
 }
 
-func recordOf(l Line) record {
+func recordOf(ctx context.Context, l Line) record {
 	const longest = 200 // of what a client may have written itself
 	r := record{
-		Time: time.Now().UTC().Format(time.RFC3339Nano), Door: string(l.Target.Door), Method: clip(l.Method, longest), Server: l.Target.Server,
+		Time: time.Now().UTC().Format(time.RFC3339Nano), RequestID: telemetry.RequestID(ctx), Door: string(l.Target.Door), Method: clip(l.Method, longest), Server: l.Target.Server,
 		Target: clip(l.Target.String(), longest), Decision: l.Decision, Rule: l.Rule, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
 	}
 	if p := l.Principal; p != nil {

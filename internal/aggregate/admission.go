@@ -20,6 +20,7 @@ import (
 func (s *clientConn) admit(ctx context.Context, req *rpc.Message, x downstream.Exchange) (*rpc.Message, admitted, *failure) {
 	req, p, v := s.identify(ctx, req, x)
 	if p == nil {
+		s.opt.Admission.Unauthorized(ctx, access.DoorMCP, string(v.Cause))
 		return req, admitted{}, unauthorized(v)
 	}
 	if owner := s.Principal(); owner != nil && !owner.Is(p) {

@@ -12,6 +12,7 @@ import (
 	"secateur/internal/downstream"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
+	"secateur/internal/telemetry"
 )
 
 // clientConn is one client's connection: a session of the legacy era or a pipe. Without a link it is for the requests
@@ -59,14 +60,16 @@ func (s *clientConn) openerDecides() bool {
 
 // Handle answers a request.
 func (s *clientConn) Handle(ctx context.Context, req *rpc.Message, x downstream.Exchange) downstream.Answer {
-	t := s.metrics.begin(req.Method)
+	ctx, span := telemetry.StartMessage(telemetry.WithOwnRequest(ctx), req.Meta())
+	t := s.begin(req, span)
 	a, outcome := s.handle(ctx, req, x, &t)
-	t.end(outcome)
+	t.end(ctx, outcome, len(a.Body))
 	return a
 }
 
 func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
 	req, by, failed := s.admit(ctx, req, x)
+	t.principal = by.principal
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
 	}

@@ -15,11 +15,13 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/cutting"
 	"secateur/internal/downstream"
+	"secateur/internal/events"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
 	"secateur/internal/tasks"
+	"secateur/internal/telemetry"
 )
 
 // Options make a Server.
@@ -50,7 +52,9 @@ type Options struct {
 	ParkTime time.Duration
 
 	Metrics prometheus.Registerer
-	Log     *slog.Logger // nil discards
+	Events  *events.Feed          // nil: nobody listens
+	Tools   *telemetry.ToolLabels // nil: no tool has a label of its own
+	Log     *slog.Logger          // nil discards
 }
 
 // Server is the door. Its methods may be used by many goroutines.

@@ -16,6 +16,7 @@ import (
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
 	"secateur/internal/ratelimit"
+	"secateur/internal/telemetry"
 )
 
 // newAggregate builds the door for MCP clients.
@@ -31,6 +32,8 @@ func (gen *generation) newAggregate() (*aggregate.Server, error) {
 		PageSize:  gen.cfg.PageSize,
 		Version:   gen.opt.Version,
 		Metrics:   gen.registry,
+		Events:    gen.feed,
+		Tools:     gen.tools,
 		Log:       gen.log,
 	}
 	if gen.pruner != nil {
@@ -109,9 +112,10 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	back.Go(func() error { return a.live.Load().auth.Run(serverCtx) })
+	back.Go(func() error { return a.history.Run(serverCtx) })
 	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })
 	back.Go(func() error { return a.reloads(serverCtx) })
-	err = downstream.ServeStdio(ctx, in, out, downstream.StdioOptions{
+	err = downstream.ServeStdio(telemetry.WithTracing(ctx, a.tracing), in, out, downstream.StdioOptions{
 		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})

@@ -26,6 +26,8 @@ import (
 	"secateur/internal/config"
 	"secateur/internal/datarate"
 	"secateur/internal/downstream"
+	"secateur/internal/events"
+	"secateur/internal/history"
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/records"
@@ -88,6 +90,10 @@ type App struct {
 	closers   []io.Closer     // closed when all else is done
 	rates     *datarate.Guard // one for all requests
 	tasks     *tasks.Owners   // one for all doors
+	feed      *events.Feed
+	history   *history.History   // nil: the pruner alone
+	tracing   *telemetry.Tracing // nil: off
+	tools     *telemetry.ToolLabels
 	draining  atomic.Bool
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -109,6 +115,9 @@ func New(opt Options) (*App, error) {
 	}
 	a.openBudget()
 	a.tasks = a.openTasks()
+	if err := a.openTelemetry(); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
 	if err := a.loadCertificates(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
@@ -120,6 +129,7 @@ func New(opt Options) (*App, error) {
 	if a.servers, err = g.newPool(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
+	a.tools = telemetry.NewToolLabels(a.servers.HasTool)
 	return a, nil
 }
 
@@ -128,10 +138,10 @@ func newApp(opt Options) *App {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	cfg := opt.Config.Settings
+	feed := events.New()
 	a := &App{
-		opt: opt, cfg: cfg, log: opt.Log, registry: telemetry.NewRegistry(opt.Version), guesses: newGuesses(), started: time.Now(),
-		rates: datarate.New(datarate.Limits{}),
+		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version), guesses: newGuesses(), started: time.Now(),
+		rates: datarate.New(datarate.Limits{}), feed: feed,
 	}
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
 	return a
@@ -258,6 +268,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	work.Go(func() error { return a.serveOn(web, ln) })
 	work.Go(func() error { return a.reloads(ctx) })
 	work.Go(func() error { return a.live.Load().auth.Run(ctx) })
+	work.Go(func() error { return a.history.Run(ctx) })
 	work.Go(func() error {
 		<-ctx.Done()
 		a.draining.Store(true)

@@ -65,7 +65,7 @@ func (gen *generation) openAdmission() error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
-		BudgetFile: gen.stateFile("budgets.json"), Log: gen.log,
+		BudgetFile: gen.stateFile("budgets.json"), Events: gen.feed, Log: gen.log,
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"secateur/internal/budget"
 	"secateur/internal/datarate"
 	"secateur/internal/rpchttp"
+	"secateur/internal/telemetry"
 )
 
 // door is a handler for a caller who may come in.
@@ -32,12 +33,14 @@ type guard struct {
 	log       *slog.Logger
 	guesses   *guesses
 	rates     *datarate.Guard
+	tracing   *telemetry.Tracing // nil: off
 }
 
 // open lets every caller in whose request is no web page's.
 func (g guard) open(h http.HandlerFunc) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		if v := g.policy.CheckSite(requestOf(r)); v.Kind != access.Allowed {
+			g.note(r, v)
 			plainRefusal(w, r, v)
 			return
 		}
@@ -49,6 +52,7 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 func (g guard) site(h http.Handler) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		if v := g.policy.CheckSite(effective(r)); v.Kind != access.Allowed {
+			g.note(r, v)
 			rpchttp.Refuse(w, r, v)
 			return
 		}
@@ -99,8 +103,11 @@ func (g guard) shut(refuse refusal, d door) http.Handler {
 
 // note writes down who was turned away.
 func (g guard) note(r *http.Request, v access.Verdict) {
-	if v.Kind == access.Unauthorized {
+	switch v.Kind {
+	case access.Unauthorized:
 		g.admission.Unauthorized(r.Context(), doorOf(r.URL.Path), string(v.Cause))
+	case access.Forbidden:
+		g.admission.Forbidden(r.Context(), doorOf(r.URL.Path))
 	}
 }
 
@@ -125,13 +132,13 @@ func doorOf(path string) access.Door {
 func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	held, err := g.budget.Open(p.Key())
 	if err != nil {
-		g.admission.Overloaded(doorOf(r.URL.Path))
+		g.admission.Overloaded(r.Context(), doorOf(r.URL.Path))
 		refuse(w, r, access.Verdict{Kind: access.Overloaded, Reason: err.Error()})
 		return
 	}
-	defer func() {
+	defer func() { //nolint:contextcheck // it has the request's
 		if held.Refused() {
-			g.admission.Overloaded(doorOf(r.URL.Path))
+			g.admission.Overloaded(r.Context(), doorOf(r.URL.Path))
 		}
 		held.Close()
 	}()
@@ -155,6 +162,7 @@ func (g guard) withRole(d door, roles ...string) door {
 			return
 		}
 		if !p.HasRole(roles...) {
+			g.admission.Forbidden(r.Context(), access.DoorAdmin)
 			plainRefusal(w, r, access.Verdict{Kind: access.Forbidden, Reason: "this needs the role " + strings.Join(roles, " or ")})
 			return
 		}
@@ -168,8 +176,21 @@ func (g guard) isAdmin(r *http.Request) bool {
 	return p.HasRole(access.RoleAdmin)
 }
 
+// safely gives a request its id, begins its trace and catches what should never happen.
 func (g guard) safely(h http.HandlerFunc) http.Handler {
 	return g.rates.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, id := telemetry.WithRequest(r.Context(), r.Header.Get(telemetry.HeaderRequestID), g.tracing)
+		w.Header().Set(telemetry.HeaderRequestID, id)
+		ctx, span := g.tracing.StartHTTP(ctx, r, r.Pattern)
+		r = r.WithContext(ctx)
+		if g.tracing != nil {
+			seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+			w = seen
+			defer func() {
+				span.Status(seen.status)
+				span.End("")
+			}()
+		}
 		defer func() { //nolint:contextcheck // it has the request's
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way
@@ -182,6 +203,21 @@ func (g guard) safely(h http.HandlerFunc) http.Handler {
 		h(w, r)
 	}))
 }
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader begins the answer.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func requestOf(r *http.Request) access.Request {
 	return access.Request{

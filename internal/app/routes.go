@@ -89,6 +89,8 @@ func (gen *generation) openGateway() error {
 		Tasks:           gen.tasks,
 		MaxMessageBytes: gen.cfg.MaxMessageBytes,
 		Metrics:         gen.registry,
+		Events:          gen.feed,
+		Tools:           gen.tools,
 		Log:             gen.log,
 	})
 	return err
@@ -104,6 +106,7 @@ func (gen *generation) guard(host string) guard {
 		log:       gen.log,
 		guesses:   gen.guesses,
 		rates:     gen.rates,
+		tracing:   gen.tracing,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,6 +143,10 @@ func (d *decoder) decodeStruct(n *node, v reflect.Value, at spot) {
 	shape := d.shape(v.Type())
 	for _, m := range n.members {
 		field, known := shape.field(v, m.name)
+		if known && d.isTheirs(m, field, at) {
+			d.warn(at.key(m.name, m.name, m.off), "ignored: not a key of ours")
+			continue
+		}
 		if !known {
 			d.unknownKey(m, at, shape.names)
 			continue
@@ -153,6 +158,21 @@ func (d *decoder) decodeStruct(n *node, v reflect.Value, at spot) {
 		d.decode(m.value, field, at.key(m.name, label, m.off))
 	}
 }
+
+// isTheirs reports whether a key of a client's file that we have too means something else there: none of its members is ours.
+func (d *decoder) isTheirs(m member, field reflect.Value, at spot) bool {
+	if !d.lax || at.path != "" || !slices.Contains(sharedWords, m.name) {
+		return false
+	}
+	if m.value.kind != kindTable || field.Kind() != reflect.Struct {
+		return true
+	}
+	ours := d.shape(field.Type()).names
+	return !slices.ContainsFunc(m.value.members, func(inner member) bool { return slices.Contains(ours, inner.name) })
+}
+
+// sharedWords are keys of ours that the files of clients use for something of their own.
+var sharedWords = []string{"telemetry"}
 
 func (d *decoder) unknownKey(m member, at spot, known []string) {
 	here := at.key(m.name, m.name, m.off)

@@ -177,6 +177,12 @@ var keys = map[string]keyInfo{
 	"acl[].patterns": {doc: "redact: RE2, inside any string."},
 	"acl[].in":       {doc: "redact: arguments, results. Empty: both."},
 
+	"telemetry":               {doc: "Where traces go. Metrics are at /metrics, without a setting."},
+	"telemetry.otlp_endpoint": {doc: "Address of an OpenTelemetry collector: traces are posted to {otlp_endpoint}/v1/traces, as protobuf. Empty: no traces."},
+	"telemetry.otlp_headers":  {doc: "Sent with them."},
+	"telemetry.service_name":  {doc: "What this program is called in the traces."},
+	"telemetry.sample":        {doc: "Part of the requests that are traced, where the client has not decided.", least: new(0.0), most: new(1.0)},
+
 	"limits":                  {doc: "How often. Every one that matches a call counts."},
 	"limits[]":                {doc: "One limit. A key left out matches anything."},
 	"limits[].name":           {doc: "For answers, audit and metrics. Empty: limit- and its number."},

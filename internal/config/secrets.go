@@ -18,13 +18,13 @@ func literalSecret(pattern, path, value string) string {
 		return "the key stands in the file" + advice
 	case "auth.hmac[].secret":
 		return "the secret stands in the file" + advice
-	case "servers[].headers.*":
+	case "servers[].headers.*", "telemetry.otlp_headers.*":
 		return "the header's value stands in the file" + advice
 	case "servers[].env.*":
 		if nameLooksSecret(path[strings.LastIndexByte(path, '.')+1:]) || valueLooksSecret(value) {
 			return "this looks like a secret and stands in the file" + advice
 		}
-	case "servers[].url", "store.url", "mcp_pruner.rerank_url", "providers.*.base_url":
+	case "servers[].url", "store.url", "mcp_pruner.rerank_url", "providers.*.base_url", "telemetry.otlp_endpoint":
 		if hasPassword(value) {
 			return "a password stands in the file" + advice
 		}
@@ -89,7 +89,7 @@ func refused(pattern string, clientFile bool) (reason string, ok bool) {
 		return "set the environment variable DEEPINFRA_ENDPOINT_URL instead", true
 	case "pins":
 		return "not part of this version; a rule about access that is not enforced must not look as if it were", true
-	case "notifications", "telemetry": // words that clients use too
+	case "notifications": // a word that clients use too
 		return "not part of this version", !clientFile
 	}
 	return "", false

@@ -21,6 +21,7 @@ import (
 	"secateur/internal/pruner"
 	"secateur/internal/ratelimit"
 	"secateur/internal/secret"
+	"secateur/internal/telemetry"
 	"secateur/internal/upstream"
 )
 
@@ -54,6 +55,7 @@ type Settings struct {
 	TLS                auth.TLS                     `toml:"tls"`
 	ACL                []access.Rule                `toml:"acl"`
 	Limits             []ratelimit.Settings         `toml:"limits"`
+	Telemetry          telemetry.Settings           `toml:"telemetry"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
 	Admin              Admin                        `toml:"admin"`
@@ -79,6 +81,7 @@ func defaults() Settings {
 		Store:               originals.Default(),
 		Auth:                auth.Default(),
 		Admin:               Admin{Watch: true},
+		Telemetry:           telemetry.Default(),
 	}
 }
 

@@ -106,7 +106,7 @@ func (f *Feed) append(s *slot) {
 }
 
 // index is where an event stands in the ring.
-func (f *Feed) index(number uint64) int { return int((number - 1) % ringSize) } //nolint:gosec // below ringSize
+func (f *Feed) index(number uint64) int { return int((number - 1) % ringSize) }
 
 // oldest is the number of the oldest event that is remembered, or of the next one where none is. The lock is held.
 func (f *Feed) oldest() uint64 { return f.last - uint64(len(f.ring)) + 1 }

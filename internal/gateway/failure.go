@@ -11,8 +11,8 @@ import (
 )
 
 // refuse counts a failure and writes it.
-func (g *Gateway) refuse(w http.ResponseWriter, server string, id rpc.ID, f *rpchttp.Failure) {
-	g.metrics.failed(server, f.Err.Data.Code)
+func (t *timing) refuse(ctx context.Context, w http.ResponseWriter, id rpc.ID, f *rpchttp.Failure) {
+	t.end(ctx, f.Err.Data.Code)
 	f.Write(w, id)
 }
 

@@ -12,11 +12,13 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admission"
 	"secateur/internal/cutting"
+	"secateur/internal/events"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 	"secateur/internal/tasks"
+	"secateur/internal/telemetry"
 	"secateur/internal/upstream"
 )
 
@@ -32,6 +34,8 @@ type Options struct {
 	Tasks           *tasks.Owners      // who made which task; nil: what this door makes is kept for this door
 	MaxMessageBytes int64              // a larger request is refused
 	Metrics         prometheus.Registerer
+	Events          *events.Feed          // nil: nobody listens
+	Tools           *telemetry.ToolLabels // nil: no tool has a label of its own
 	Log             *slog.Logger
 }
 
@@ -68,65 +72,66 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 	if rpchttp.PostOnly(w, r) {
 		return
 	}
-	began := time.Now()
 	up, release := g.opt.Servers(r.PathValue("server"))
 	defer release()
-	server := "unknown"
+	t := timing{g: g, began: time.Now(), server: telemetry.Other, method: telemetry.Other, principal: principal}
 	if up != nil {
-		server = up.ID()
+		t.server = up.ID()
 	}
 	body, failed := rpchttp.Read(w, r, g.opt.MaxMessageBytes)
 	if failed != nil {
-		g.refuse(w, server, rpc.ID{}, failed)
+		t.refuse(r.Context(), w, rpc.ID{}, failed)
 		return
 	}
 	defer body.Release()
+	t.in = len(body.Bytes)
 	req, bad := rpc.ParseRequest(body.Bytes, rpc.MaxRequestDepth)
 	if bad != nil {
-		g.refuse(w, server, req.ID, rpchttp.BadRequest(bad))
+		t.refuse(r.Context(), w, req.ID, rpchttp.BadRequest(bad))
 		return
 	}
+	t.about(req.Method, req.Name)
 	if rpchttp.Counts(req.Method) {
 		entry, over := g.opt.Admission.Enter(r.Context(), principal, access.DoorGateway)
 		if over != nil {
-			g.refuse(w, server, req.ID, refusedBy(over))
+			t.refuse(r.Context(), w, req.ID, refusedBy(over))
 			return
 		}
 		defer entry.Leave()
 		admission.SetHeaders(w.Header(), entry.State())
 	}
-	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, server) {
-		g.refuse(w, server, req.ID, g.noServer(r, principal, &req, up != nil))
+	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, t.server) {
+		t.refuse(r.Context(), w, req.ID, g.noServer(r, principal, &req, up != nil))
 		return
 	}
-	permit, no := g.ask(r.Context(), principal, server, &req)
+	permit, no := g.ask(r.Context(), principal, t.server, &req)
 	if no != nil {
-		g.refuse(w, server, req.ID, no)
+		t.refuse(r.Context(), w, req.ID, no)
 		return
 	}
-	if no := g.foreignTask(r.Context(), principal, server, &req); no != nil {
-		g.refuse(w, server, req.ID, no)
+	if no := g.foreignTask(r.Context(), principal, t.server, &req); no != nil {
+		t.refuse(r.Context(), w, req.ID, no)
 		return
 	}
-	written := 0
-	defer func() { permit.Done(len(body.Bytes), written) }()
+	defer func() { permit.Done(t.in, t.out) }()
 	admission.SetHeaders(w.Header(), permit.State())
 	if params := permit.RedactParams(req.Params); len(params) > 0 && &params[0] != &req.Params[0] {
 		req = req.WithParams(params)
 	}
 	if req.Kind() == rpc.Notification {
 		g.notify(r.Context(), up, &req, principal)
-		g.metrics.count(server, "notification", began)
+		t.end(r.Context(), "notification")
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	written = g.answer(w, r, up, &req, caller{principal, permit}, began)
+	g.answer(w, r, up, &req, caller{principal, permit}, &t)
 }
 
-// answer calls the server and writes what it says. It returns the size of that.
-func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, by caller, began time.Time) int {
+// answer calls the server and writes what it says.
+func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, by caller, t *timing) {
 	principal := by.principal
-	ctx := r.Context()
+	ctx, span := telemetry.StartMessage(r.Context(), req.Meta())
+	t.span = span
 	if isLive(up) {
 		var done func()
 		ctx, done = g.inFlight.Begin(ctx, callID(up, principal, req.ID))
@@ -135,30 +140,29 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	reply, err := g.call(access.NewContext(ctx, principal), up, req)
 	if err != nil {
 		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
-			g.metrics.count(up.ID(), "client_gone", began)
-			return 0
+			t.end(ctx, "client_gone")
+			return
 		}
-		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
-		return 0
+		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
+		return
 	}
 	defer reply.Release()
 	if reply, err = g.ownTasks(ctx, up.ID(), req, reply, principal); err != nil {
-		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
-		return 0
+		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
+		return
 	}
 	if reply, err = g.withhold(up.ID(), req, reply, by); err != nil {
-		g.refuse(w, up.ID(), req.ID, failureOf(ctx, up.ID(), err))
-		return 0
+		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
+		return
 	}
 	out, kept := g.mask(ctx, principal.Owner(), up, req, reply)
 	if len(kept) > 0 {
 		g.announce(ctx, principal.Owner(), w.Header(), kept)
 	}
+	t.out = len(out.Bytes)
 	rpchttp.Write(w, http.StatusOK, out.Bytes)
-	size := len(out.Bytes)
 	out.Release()
-	g.metrics.count(up.ID(), outcomeOf(reply), began)
-	return size
+	t.end(ctx, outcomeOf(reply))
 }
 
 // errCancelled is why a call ended whose caller asked for that.

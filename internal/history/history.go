@@ -197,3 +197,6 @@ func (h *History) forget(today string) {
 		}
 	}
 }
+
+// Close writes what has changed.
+func (h *History) Close() error { return h.Save() }

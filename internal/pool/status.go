@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"secateur/internal/catalog"
+	"secateur/internal/rawjson"
 	"secateur/internal/upstream"
 )
 
@@ -78,4 +79,20 @@ func (f *Pool) statusOf(s *server) Status {
 		st.Templates, st.Prompts = len(listed.items[catalog.Templates]), len(listed.items[catalog.Prompts])
 	}
 	return st
+}
+
+// HasTool reports whether a server lists a tool, by the server's own name.
+func (f *Pool) HasTool(server, tool string) bool {
+	f.mu.Lock()
+	var listed *snapshot
+	for _, s := range f.roster.Load().servers {
+		if s.settings.ID == server {
+			_, listed = s.shown()
+		}
+	}
+	f.mu.Unlock()
+	if listed == nil {
+		return false
+	}
+	return slices.ContainsFunc(listed.items[catalog.Tools], func(item []byte) bool { return rawjson.GetText(item, "name") == tool })
 }

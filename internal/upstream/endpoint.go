@@ -16,6 +16,7 @@ import (
 	"secateur/internal/budget"
 	"secateur/internal/buffer"
 	"secateur/internal/rpc"
+	"secateur/internal/telemetry"
 )
 
 // endpoint is a server's address over HTTP and the connections to it.
@@ -98,7 +99,7 @@ func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody)
 // postTo is post with another address of the same origin.
 func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, body *sentBody) (*http.Response, error) {
 	req := e.request.WithContext(ctx)
-	req.URL, req.Header, req.Close = to, header, e.conns.once.Load()
+	req.URL, req.Header, req.Close = to, telemetry.TraceHeader(ctx, header), e.conns.once.Load()
 	req.Body, req.GetBody, req.ContentLength = body, body.again, int64(len(body.data))
 	resp, err := e.rt.RoundTrip(req)
 	if err != nil && strings.Contains(err.Error(), closedIdle) {

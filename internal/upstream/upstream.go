@@ -211,7 +211,21 @@ func (u *Upstream) CallWith(ctx context.Context, req *rpc.Message, opt CallOptio
 		return nil, err
 	}
 	defer u.admission.leave()
-	return u.server.call(ctx, req, opt)
+	return u.server.call(ctx, u.traced(ctx, req), opt)
+}
+
+// traced tells the server in params._meta which trace a request belongs to. One that gets every message as it came is told in the
+// headers alone where the message has no params.
+func (u *Upstream) traced(ctx context.Context, req *rpc.Message) *rpc.Message {
+	if req.Params == nil && u.opt.Settings.Transport == TransportRPC {
+		return req
+	}
+	params := telemetry.TraceParams(ctx, req.Params, req.Meta())
+	if len(params) == 0 || len(req.Params) > 0 && &params[0] == &req.Params[0] {
+		return req
+	}
+	m := req.WithParams(params)
+	return &m
 }
 
 // Notify sends a notification; no answer is waited for. A notifications/cancelled is not sent on where ids are mapped,
