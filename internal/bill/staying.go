@@ -18,9 +18,13 @@ func (a Account) StaysCached(t Terms, req Request) bool {
 	return t.precise() || a.Scale.Count(removed(req.Pieces)) >= t.enoughBlocks()*t.block()
 }
 
-// shortest is the shortest beginning with anything taken out that the cache is asked to keep.
+// shortest is the shortest beginning with anything newly taken out that the cache is asked to keep.
 func (a Account) shortest(t Terms, req Request) float64 {
-	first := slices.IndexFunc(req.Pieces, func(p Piece) bool { return p.Removed.Tokens > 0 })
+	same := min(req.Same, len(req.Pieces))
+	first := slices.IndexFunc(req.Pieces[same:], func(p Piece) bool { return p.Removed.Tokens > 0 })
+	if first >= 0 {
+		first += same
+	}
 	switch {
 	case first < 0 || !t.precise():
 		return a.size(req)

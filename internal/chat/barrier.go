@@ -39,6 +39,9 @@ func (c *Conversation) Barrier(model string) Barrier {
 	return Open
 }
 
+// Compacts tells whether a request asks for a summary of the conversation, with which another begins.
+func (c *Conversation) Compacts() bool { return c.barrier == ReplayOnly }
+
 // isBinding tells whether a model may check its reasoning against what was sent before it. In chat completions
 // signed reasoning comes back from routers only, and of the models behind these only Claude checks it.
 func (c *Conversation) isBinding(model string) bool {

@@ -68,6 +68,9 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, to *provider, f *
 	if f.challenge != "" {
 		w.Header().Set("WWW-Authenticate", f.challenge)
 	}
+	if f.status == http.StatusUpgradeRequired {
+		w.Header().Set("Upgrade", "HTTP/1.1") // RFC 9110, section 15.5.22: it has to name one
+	}
 	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout || f.status == http.StatusServiceUnavailable { // there may be more of it that nobody is going to read
 		w.Header().Set("Connection", "close")
 	}
@@ -150,6 +153,14 @@ func wrongFormat(model string, to *provider, asked chat.Format) *failure {
 		message: fmt.Sprintf("The model %s is one of the provider %q, which speaks the format %q and not %q: send it to %s, or set "+
 			"providers.%s.format if it speaks this one. Formats are not translated into each other.",
 			shorten(model), to.name, to.format, asked, routeOf(to.format), to.name),
+	}
+}
+
+// noWebSocket answers a client that asks to speak WebSocket. It goes on with HTTP, where its requests can be read.
+func noWebSocket() *failure {
+	return &failure{
+		status: http.StatusUpgradeRequired, kind: invalidRequest, code: "websocket_refused", outcome: badRequest,
+		message: "secateur reads conversations over HTTP only: send POST /v1/responses.",
 	}
 }
 

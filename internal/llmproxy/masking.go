@@ -26,7 +26,7 @@ type rewritten struct {
 // rewrite gives the body that goes out, which is the caller's to release: the client's own bytes wherever nothing is to be
 // changed, or anything goes wrong.
 func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *buffer) *buffer {
-	if conv != nil && len(conv.Messages) > 0 && (x.p.opt.Masking.Enabled || x.p.opt.Pruning.Enabled) {
+	if conv != nil && len(conv.Messages) > 0 && x.p.cuts() {
 		out, err := x.mask(ctx, conv, body)
 		if err == nil {
 			return out
@@ -55,7 +55,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	past := lane.recall(ctx, conv)
 	past.Engine = x.p.opt.Pruning.Engine()
 	plan := chat.Decide(chat.Input{
-		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.at.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
+		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: x.prune(ctx, conv, past),
 		ID:     func(text string) string { return originals.ID(x.tenant, text) },
 	})
@@ -66,7 +66,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err := x.keep(ctx, plan); err != nil {
 		return nil, err
 	}
-	if !x.at.replay {
+	if !x.replay {
 		x.rewritten = rewritten{plan: plan, lane: lane, past: past}
 		x.remember(ctx, now)
 	}
@@ -78,14 +78,14 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 		body.hold()
 	}
 	sent := plan.Record(nil)
-	if x.at.replay {
+	if x.replay {
 		sent = plan.Unbooked()
 	}
 	x.effect = effect{
 		masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Bill.Ratio(), ids: unnamed(plan.Cuts), barrier: plan.Barrier,
 	}
 	x.pruned = len(plan.Cuts) - x.effect.masked
-	if !x.at.replay {
+	if !x.replay {
 		x.flight = x.p.flights.start(lane.record, &sent) // the last that can go wrong
 	}
 	return out, nil
@@ -171,7 +171,7 @@ const maxPruneChars = 2_000_000
 // anew: the same text for the same goal comes out the same.
 func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) map[int]string {
 	settings := x.p.opt.Pruning
-	if x.p.opt.Forgetful || x.at.replay {
+	if x.p.opt.Forgetful || x.replay {
 		settings.Enabled = false
 	}
 	var pruned map[int]string

@@ -69,8 +69,7 @@ func New(opt Options) (*Proxy, error) {
 	if opt.MaxBodyBytes <= 0 {
 		return nil, errors.New("llmproxy: a body size is needed")
 	}
-	rewrites := opt.Masking.Enabled || opt.Pruning.Enabled
-	if rewrites && (opt.Originals == nil || opt.Records == nil) {
+	if (opt.Masking.Enabled || opt.Pruning.Enabled) && (opt.Originals == nil || opt.Records == nil) {
 		return nil, errors.New("llmproxy: originals and records are needed")
 	}
 	if opt.Now == nil {
@@ -126,9 +125,15 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.
 	if at, ok := endpointOf(r.URL.Path); ok && r.Method == http.MethodPost {
 		p.serveConversation(w, r, at, principal)
 		return
+	} else if ok && at.format == chat.Responses && isWebSocket(r.Header) && p.cuts() {
+		p.refuse(w, r, nil, noWebSocket())
+		return
 	}
 	p.pass(w, r, principal)
 }
+
+// cuts tells whether anything may be taken out of a conversation.
+func (p *Proxy) cuts() bool { return p.opt.Masking.Enabled || p.opt.Pruning.Enabled }
 
 // admit asks the limit, before anything of the request is read; where it is one too many the caller is told so. Every way
 // to a provider begins with it.
@@ -151,6 +156,16 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		return
 	}
 	defer body.release()
+	packed := body
+	unpacked, bad := unpackBody(r, packed, p.opt.MaxBodyBytes)
+	if bad != nil {
+		p.refuse(w, r, nil, bad)
+		return
+	}
+	if unpacked != nil {
+		defer unpacked.release()
+		body = unpacked
+	}
 	conv := p.read(r.Context(), at.format, body)
 	if conv == nil && p.opt.Admission.Rules() != nil {
 		p.refuse(w, r, nil, notJSON()) // rules depend on its fields
@@ -167,6 +182,9 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		return
 	}
 	x := exchange{p: p, at: at, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact}
+	if unpacked != nil {
+		x.packed, x.unpacked = packed, unpacked
+	}
 	size := len(body.bytes)
 	defer func() { permit.Done(size, int(x.passed)) }()
 	if redacted := access.Redact(body.bytes, permit.Redact, access.InArguments); len(redacted) > 0 && &redacted[0] != &body.bytes[0] {
@@ -179,6 +197,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		}
 	}
 	x.asked = modelTarget(modelOf(conv), to)
+	x.replay = at.replay || conv != nil && conv.Compacts()
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 

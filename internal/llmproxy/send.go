@@ -16,6 +16,7 @@ import (
 type exchange struct {
 	p      *Proxy
 	at     endpoint
+	replay bool // it gets what was sent, nothing new is cut, and nothing is booked
 	to     target
 	tenant string // whose originals and records it makes
 	who    *access.Principal
@@ -23,8 +24,10 @@ type exchange struct {
 	began  time.Time
 	effect effect
 	booked *chat.Record // what was written down of it; nil: nothing
-	redact []*access.Redaction
-	passed int64 // bytes of the answer that went to the client
+
+	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
+	redact           []*access.Redaction
+	passed           int64 // bytes of the answer that went to the client
 
 	rewritten
 }
@@ -40,6 +43,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	if x.redactsAnswer() {
 		header["Accept-Encoding"] = []string{"identity"}
 	}
+	body = x.pack(header, body)
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
 		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
 		Header: header,
