@@ -9,7 +9,6 @@ import (
 	"secateur/internal/app"
 	"secateur/internal/config"
 	"secateur/internal/demo"
-	"secateur/internal/originals"
 )
 
 // greeting is what serve says about itself: first where it listens, then, once every server has come up or shown that it
@@ -17,6 +16,8 @@ import (
 type greeting struct {
 	cfg  *config.Config
 	addr string
+
+	originalID func(text string) string // what the running store calls a text
 }
 
 // base is the address with its scheme.
@@ -134,5 +135,5 @@ The lines around the failure in it, restored:
 
   curl -s%[1]s %[2]s/rpc -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"%[4]s","ranges":[{"start_line":1632,"end_line":1638}],"include_line_numbers":true}}}'
 
-`, auth, g.base(), server, originals.ID("", demo.Log()))
+`, auth, g.base(), server, g.originalID(demo.Log()))
 }

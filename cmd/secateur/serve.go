@@ -48,6 +48,7 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 			if err != nil {
 				return err
 			}
+			hello.originalID = a.OriginalID
 			return a.Run(cmd.Context())
 		},
 	}

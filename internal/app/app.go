@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -170,7 +171,7 @@ func (a *App) placeStore(ctx context.Context) {
 	a.log.WarnContext(ctx, "there is no state directory, the store is kept in memory")
 }
 
-func (a *App) openStore() (originals.StoreCloser, error) {
+func (a *App) openStore() (_ originals.StoreCloser, err error) {
 	if err := a.openRedis(context.Background()); err != nil {
 		return nil, err
 	}
@@ -178,12 +179,32 @@ func (a *App) openStore() (originals.StoreCloser, error) {
 	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
 		opt.MaxBytes = min(opt.MaxBytes, memory/2) // a store that takes it all ends with the process
 	}
+	if !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
+		if opt.Key, err = a.idKey(); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+	}
 	store, err := originals.Open(opt)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	return store, nil
 }
+
+// idKey is what ids of originals in memory are made with: the same after a restart, where there is a state directory that can be written.
+func (a *App) idKey() (originals.Key, error) {
+	if a.opt.StateDir == "" || os.MkdirAll(a.opt.StateDir, 0o700) != nil {
+		return originals.NewKey(), nil
+	}
+	key, _, err := originals.LoadKey(a.opt.StateDir, false)
+	if errors.Is(err, fs.ErrPermission) {
+		return originals.NewKey(), nil
+	}
+	return key, err
+}
+
+// OriginalID is what the store calls a text of callers without a tenant.
+func (a *App) OriginalID(text string) string { return a.store.ID("", text) }
 
 func (a *App) storeOptions() originals.Options {
 	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log, Redis: a.redis}

@@ -28,8 +28,12 @@ func NewPruner(opt Options) (*Pruner, error) {
 	a := newApp(opt)
 	var err error
 	if !opt.StoreGiven && !opt.Config.Given("store") {
+		key, err := a.idKey()
+		if err != nil {
+			return nil, err
+		}
 		a.store = originals.WithReports(&originals.Memory{
-			MaxBytes: a.cfg.Store.MaxBytes, TTL: a.cfg.Pruner.PruneIDTTL, DropOldest: a.cfg.Store.WhenFull == originals.WhenFullOldest,
+			Key: key, MaxBytes: a.cfg.Store.MaxBytes, TTL: a.cfg.Pruner.PruneIDTTL, DropOldest: a.cfg.Store.WhenFull == originals.WhenFullOldest,
 		}, a.log)
 	} else if a.store, err = a.openStore(); err != nil {
 		return nil, err

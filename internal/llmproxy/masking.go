@@ -57,7 +57,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	plan := chat.Decide(chat.Input{
 		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: x.prune(ctx, conv, past),
-		ID:     func(text string) string { return originals.ID(x.tenant, text) },
+		ID:     func(text string) string { return x.p.opt.Originals.ID(x.tenant, text) },
 	})
 	plan.Model = x.to.model
 	if plan.Claim > 0 && !lane.claim(ctx, plan.Claim, past.Claims) {
@@ -186,7 +186,7 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 			continue
 		} else if !expired() && conv.Messages[job.Message].Chars <= maxPruneChars {
 			original := conv.Text(job.Message)
-			id := originals.ID(x.tenant, original)
+			id := x.p.opt.Originals.ID(x.tenant, original)
 			if text, ok = conv.Prune(settings, job, id, expired); !ok {
 				continue
 			}

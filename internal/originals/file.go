@@ -90,11 +90,18 @@ func OpenFile(o FileOptions) (*File, error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("open originals: %w", err)
 	}
+	if err := f.openKey(ctx); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("open originals: %w", err)
+	}
 	if !o.NoSweep {
 		f.scan(ctx)
 	}
 	return f, nil
 }
+
+// ID is what Put would return.
+func (f *File) ID(tenant, text string) string { return f.codec.key.ID(tenant, text) }
 
 // Put keeps the text.
 func (f *File) Put(ctx context.Context, tenant, text string) (string, error) {
@@ -116,7 +123,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	if int64(len(text)) > f.maxBytes {
 		return "", ErrTooLarge
 	}
-	id := ID(tenant, text)
+	id := f.ID(tenant, text)
 	renewed, err := f.renewKept(ctx, tenant, id)
 	if err != nil || renewed {
 		return id, err

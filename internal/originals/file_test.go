@@ -173,7 +173,7 @@ func TestReaderNeverSeesHalfAFile(t *testing.T) {
 	}
 	defer f.Close()
 	text := originalstest.Noise(1, 200_000)
-	path := originals.Path(f, originals.ID("", text))
+	path := originals.Path(f, f.ID("", text))
 	done := make(chan struct{})
 	var reader sync.WaitGroup
 	reader.Go(func() {
@@ -182,7 +182,7 @@ func TestReaderNeverSeesHalfAFile(t *testing.T) {
 			case <-done:
 				return
 			default:
-				if got, err := f.Get(t.Context(), "", originals.ID("", text)); err == nil && got != text {
+				if got, err := f.Get(t.Context(), "", f.ID("", text)); err == nil && got != text {
 					t.Error("Get gives half a text")
 				}
 			}
@@ -494,7 +494,7 @@ func keep(t *testing.T, s originals.Store, text string) string {
 
 func wantKept(t *testing.T, s originals.Store, text string) {
 	t.Helper()
-	if got, err := s.Get(t.Context(), "", originals.ID("", text)); err != nil || got != text {
+	if got, err := s.Get(t.Context(), "", s.ID("", text)); err != nil || got != text {
 		t.Errorf("Get = %d bytes, %v, want %d bytes", len(got), err, len(text))
 	}
 }

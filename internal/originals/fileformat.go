@@ -58,6 +58,7 @@ var (
 type codec struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
+	key Key // that ids are made with
 }
 
 func newCodec() (codec, error) {
@@ -71,7 +72,7 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, fmt.Errorf("make decompressor: %w", err)
 	}
-	return codec{enc, dec}, nil
+	return codec{enc: enc, dec: dec}, nil
 }
 
 func (c codec) close() error {
@@ -185,7 +186,7 @@ func (c codec) decode(file []byte, tenant, id string) (string, error) {
 	default:
 		return "", fmt.Errorf("%w: unknown compression", errCorrupt)
 	}
-	if uint64(len(text)) != length || ID(tenant, text) != id {
+	if uint64(len(text)) != length || !c.key.names(id, tenant, text) {
 		return "", fmt.Errorf("%w: text does not match its id", errCorrupt)
 	}
 	return text, nil

@@ -251,3 +251,21 @@ func unavailable(doing string, err error) error {
 	}
 	return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
 }
+
+// openKey reads the directory's key, or makes it.
+func (f *File) openKey(ctx context.Context) error {
+	inUse := false
+	for _, digit := range idAlphabet { // made by the first Put, and there ever since
+		_, err := os.Stat(filepath.Join(f.dir, string(digit)))
+		inUse = inUse || err == nil
+	}
+	key, made, err := LoadKey(f.dir, inUse)
+	if err != nil {
+		return err
+	}
+	if made && key == nil {
+		f.log.InfoContext(ctx, "this store has given out ids without a key, and goes on so: what was sent once is sent again in the same form", "dir", f.dir)
+	}
+	f.codec.key = key
+	return nil
+}

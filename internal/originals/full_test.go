@@ -85,7 +85,7 @@ func TestFileDropsNothingThatWasJustPut(t *testing.T) {
 	for i := range 4 * room {
 		id := keep(t, f, fmt.Sprint("text ", i))
 		if i > 0 {
-			get(t, f, originals.ID("", fmt.Sprint("text ", i-1)))
+			get(t, f, f.ID("", fmt.Sprint("text ", i-1)))
 		}
 		get(t, f, id)
 	}

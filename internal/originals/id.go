@@ -2,7 +2,6 @@ package originals
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"strings"
 	"unsafe"
 )
@@ -14,18 +13,11 @@ const (
 	idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// ID names a tenant's text: "prn_" and 26 digits of Crockford base32 of SHA-256 over the tenant's length, the
+// ID names a tenant's text in a store without a key: "prn_" and 26 digits of Crockford base32 of SHA-256 over the tenant's length, the
 // tenant and the text. It depends on nothing else, so a text that was cut once is cut to the same bytes again.
-func ID(tenant, text string) string {
-	h := sha256.New()
-	var length [8]byte
-	binary.BigEndian.PutUint64(length[:], uint64(len(tenant)))
-	h.Write(length[:])
-	h.Write(bytesOf(tenant))
-	h.Write(bytesOf(text))
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
+func ID(tenant, text string) string { return Key(nil).ID(tenant, text) }
 
+func encodeID(sum [sha256.Size]byte) string {
 	id := make([]byte, 0, len(idPrefix)+idDigits)
 	id = append(id, idPrefix...)
 	var pending uint

@@ -17,6 +17,7 @@ type Memory struct {
 	MaxBytes int64         // room for texts and what keeping them costs; 0: as Default
 	TTL      time.Duration // how long an original lives after it was last put or got; 0: as Default
 
+	Key        Key  // nil: ids are made without one
 	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
 
 	// One lock: it is held for a map access and a few pointers, never while hashing.
@@ -38,9 +39,12 @@ type kept struct {
 
 var _ StoreCloser = (*Memory)(nil)
 
+// ID is what Put would return.
+func (m *Memory) ID(tenant, text string) string { return m.Key.ID(tenant, text) }
+
 // Put keeps the text.
 func (m *Memory) Put(_ context.Context, tenant, text string) (string, error) {
-	id := ID(tenant, text)
+	id := m.ID(tenant, text)
 	cost := costOf(tenant, text)
 	m.mu.Lock()
 	defer m.mu.Unlock()

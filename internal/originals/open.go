@@ -17,6 +17,7 @@ type Options struct {
 	Log  *slog.Logger // nil discards
 
 	NoSweep bool        // see FileOptions
+	Key     Key         // of a store in memory; others have their own
 	Redis   *redisdb.DB // the engine that a redis: URL names
 }
 
@@ -34,7 +35,7 @@ func Open(o Options) (StoreCloser, error) {
 		return openRedis(o)
 	}
 	if where.dir == "" {
-		return WithReports(&Memory{MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest}, o.Log), nil
+		return WithReports(&Memory{Key: o.Key, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest}, o.Log), nil
 	}
 	dir, err := where.resolve(o.Base, o.Home)
 	if err != nil {
@@ -52,7 +53,7 @@ func openRedis(o Options) (StoreCloser, error) {
 		return nil, errors.New("open store of originals: no engine was opened for its url")
 	}
 	r, err := OpenRedis(RedisOptions{
-		DB: o.Redis, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, NearBytes: min(nearBytes, o.MaxBytes),
+		Key: keyOfURL(o.URL), DB: o.Redis, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, NearBytes: min(nearBytes, o.MaxBytes),
 	})
 	if err != nil {
 		return nil, err

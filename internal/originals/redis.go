@@ -23,6 +23,7 @@ type RedisOptions struct {
 	MaxBytes   int64 // room of each tenant
 	TTL        time.Duration
 	DropOldest bool
+	Key        Key
 	NearBytes  int64 // what was asked for is kept in this process too, so much of it; 0: nothing
 }
 
@@ -55,7 +56,8 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
-	return &Redis{opt: o, codec: c, near: Memory{MaxBytes: o.NearBytes, TTL: o.TTL, DropOldest: true}, tenants: map[string]count{}}, nil
+	c.key = o.Key
+	return &Redis{opt: o, codec: c, near: Memory{Key: o.Key, MaxBytes: o.NearBytes, TTL: o.TTL, DropOldest: true}, tenants: map[string]count{}}, nil
 }
 
 // redisKeys is where a tenant's things are. The value has a slot of its own, the index of a tenant another.
@@ -70,6 +72,9 @@ func keysOf(tenant string) redisKeys {
 func (k redisKeys) list() []string { return []string{k.index, k.sizes, k.total} }
 
 func (k redisKeys) value(id string) string { return redisdb.Key("o", k.tag+id, "") }
+
+// ID is what Put would return.
+func (r *Redis) ID(tenant, text string) string { return r.codec.key.ID(tenant, text) }
 
 // Put makes room for the text in the tenant's count, then writes it: two round trips, one more where the engine had lost it.
 func (r *Redis) Put(ctx context.Context, tenant, text string) (string, error) {
@@ -87,7 +92,7 @@ func (r *Redis) put(ctx context.Context, tenant, text string) (string, error) {
 	if int64(len(text)) > r.opt.MaxBytes {
 		return "", ErrTooLarge
 	}
-	id, keys := ID(tenant, text), keysOf(tenant)
+	id, keys := r.ID(tenant, text), keysOf(tenant)
 	content := r.codec.encode(nil, tenant, text, time.Time{})
 	known, err := r.reserve(ctx, keys, id, int64(len(content)))
 	if err != nil {

@@ -27,6 +27,8 @@ var (
 // Store keeps originals. Its methods may be called concurrently. Texts and tenants are any bytes: a store gives
 // back exactly what it was given.
 type Store interface {
+	// ID is what Put would return: a function of the tenant, the text and the store's key.
+	ID(tenant, text string) string
 	// Put keeps the text for the tenant and returns its id, which is ID(tenant, text). It returns no error only
 	// once Get would find the text. Putting a text that is kept already renews its time to live. Errors are
 	// ErrFull, ErrTooLarge and ErrUnavailable, and in each of these cases the text must not be cut.

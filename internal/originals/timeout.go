@@ -29,6 +29,9 @@ type timed struct {
 	calls  sync.WaitGroup
 }
 
+// ID is what Put would return.
+func (t *timed) ID(tenant, text string) string { return t.store.ID(tenant, text) }
+
 // Put keeps the text if that does not take too long.
 func (t *timed) Put(ctx context.Context, tenant, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.limit)

@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"secateur/internal/originals"
 	"secateur/internal/prune"
 	"secateur/internal/rawjson"
 )
@@ -117,7 +116,7 @@ func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Resul
 		Expired: func() bool { return watch.expired() || ctx.Err() != nil },
 	}
 	if req.IncludeMarkers {
-		id := originals.ID(s.opt.Tenant, req.Text)
+		id := s.opt.Originals.ID(s.tenant(ctx), req.Text)
 		request.Marker = func(b prune.Block) string { return prune.Marker(id, b) }
 	}
 	sound := s.safely(ctx, "plan", func() {
@@ -141,7 +140,7 @@ func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Resul
 func (s *Server) keep(ctx context.Context, text string) (id string, kept bool) {
 	id, err := s.opt.Originals.Put(ctx, s.tenant(ctx), text)
 	if err != nil {
-		id = originals.ID(s.tenant(ctx), text)
+		id = s.opt.Originals.ID(s.tenant(ctx), text)
 		s.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "id", id, "bytes", len(text), "err", err)
 		return id, false
 	}

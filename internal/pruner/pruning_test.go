@@ -120,6 +120,7 @@ type broken struct {
 	err error
 }
 
+func (b broken) ID(tenant, text string) string                       { return originals.ID(tenant, text) }
 func (b broken) Put(context.Context, string, string) (string, error) { return "", b.err }
 func (b broken) Get(context.Context, string, string) (string, error) { return "", b.err }
 

@@ -122,7 +122,7 @@ func everyByte() string {
 func sameID(t *testing.T, s subject) {
 	t.Helper()
 	for _, tenant := range []string{"", "a", "a\x00", strings.Repeat("t", 1000), "\xff"} {
-		if id, again, want := put(t, s, tenant, "text"), put(t, s, tenant, "text"), originals.ID(tenant, "text"); id != want || again != want {
+		if id, again, want := put(t, s, tenant, "text"), put(t, s, tenant, "text"), s.ID(tenant, "text"); id != want || again != want {
 			t.Errorf("Put(%q) = %s and then %s, want %s both times", tenant, id, again, want)
 		}
 	}
@@ -150,7 +150,7 @@ func tenantsApart(t *testing.T, s subject) {
 	for _, other := range []string{"bob", "", "alice\x00", "Alice"} {
 		_, err := s.Get(t.Context(), other, id)
 		wantNotFound(t, err)
-		if _, unknown := s.Get(t.Context(), other, originals.ID(other, "never put")); err == nil || unknown == nil ||
+		if _, unknown := s.Get(t.Context(), other, s.ID(other, "never put")); err == nil || unknown == nil ||
 			err.Error() != unknown.Error() {
 			t.Errorf("tenant %q can tell alice's id (%v) from an unknown one (%v)", other, err, unknown)
 		}
@@ -288,7 +288,7 @@ func tooLarge(t *testing.T, s subject) {
 	if _, err := s.Put(t.Context(), "", text); !errors.Is(err, originals.ErrTooLarge) {
 		t.Errorf("Put of %d bytes: err = %v, want ErrTooLarge", len(text), err)
 	}
-	_, err := s.Get(t.Context(), "", originals.ID("", text))
+	_, err := s.Get(t.Context(), "", s.ID("", text))
 	wantNotFound(t, err)
 	put(t, s, "", "a small text still fits")
 }
