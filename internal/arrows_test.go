@@ -55,6 +55,7 @@ var arrows = map[string][]string{
 	"datarate":   {},
 	"budget":     {},
 	"clients":    {"document"},
+	"doctor":     {"child", "access", "secret"},
 
 	// core
 	"buffer":     {},

@@ -61,7 +61,7 @@ func newDisconnect(w world) *cobra.Command {
 		Short: "Take secateur out of the file of an MCP client",
 		Long: `disconnect undoes 'secateur connect': the client's file is restored byte for byte. If it has been
 changed since, the entry "secateur" alone is taken out.`,
-		Example:           `  secateur disconnect cursor`,
+		Example:           `  secateur disconnect cursor --yes`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -23,6 +23,7 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/app"
+	"secateur/internal/config"
 )
 
 // daemonFlags say which running program a command talks to, and how it answers.
@@ -79,10 +80,7 @@ func (w world) candidates(ctx context.Context, f daemonFlags) ([]*controlClient,
 	if err != nil {
 		return nil, err
 	}
-	token, given := w.lookup("SECATEUR_TOKEN")
-	if !given && cfg.Config != nil {
-		token = cfg.AuthToken.Reveal()
-	}
+	token := w.tokenFor(cfg.Config)
 	address := f.url
 	if address == "" {
 		address, _ = w.lookup("SECATEUR_URL")
@@ -95,21 +93,39 @@ func (w world) candidates(ctx context.Context, f daemonFlags) ([]*controlClient,
 		return []*controlClient{{name: address, base: strings.TrimSuffix(address, "/"), token: token, http: newClient(nil, nil)}}, nil
 	}
 	var all []*controlClient
-	if host, port, err := net.SplitHostPort(cfg.Listen); err == nil {
-		if host = onThisMachine(ctx, host); host != "" {
-			c := &controlClient{name: "http://" + net.JoinHostPort(host, port), token: token, http: newClient(nil, nil)}
-			if cfg.TLS.Cert != "" {
-				c.name = "https" + strings.TrimPrefix(c.name, "http")
-				c.http = newClient(nil, ownCertificate(cfg.TLS.In(cfg.Dir()).Cert))
-			}
-			c.base = c.name
-			all = append(all, c)
-		}
+	if c := w.listener(ctx, cfg.Config); c != nil {
+		all = append(all, c)
 	}
 	for _, path := range w.sockets() {
 		all = append(all, &controlClient{name: path, base: "http://secateur", http: newClient(overSocket(path), nil)})
 	}
 	return all, nil
+}
+
+// tokenFor is what a program that runs with a configuration is shown.
+func (w world) tokenFor(cfg *config.Config) string {
+	if token, given := w.lookup("SECATEUR_TOKEN"); given {
+		return token
+	}
+	return cfg.AuthToken.Reveal()
+}
+
+// listener is the program that listens where a configuration says; nil: that is not on this machine.
+func (w world) listener(ctx context.Context, cfg *config.Config) *controlClient {
+	host, port, err := net.SplitHostPort(cfg.Listen)
+	if err != nil {
+		return nil
+	}
+	if host = onThisMachine(ctx, host); host == "" {
+		return nil
+	}
+	c := &controlClient{name: "http://" + net.JoinHostPort(host, port), token: w.tokenFor(cfg), http: newClient(nil, nil)}
+	if cfg.TLS.Cert != "" {
+		c.name = "https" + strings.TrimPrefix(c.name, "http")
+		c.http = newClient(nil, ownCertificate(cfg.TLS.In(cfg.Dir()).Cert))
+	}
+	c.base = c.name
+	return c
 }
 
 // sockets are those of programs on a pipe, the newest first.

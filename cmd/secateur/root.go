@@ -125,7 +125,14 @@ client's settings need no more than the program and its file.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newPrices(w), newInit(w),
 		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newHealthcheck(w), newSchema(w), newVersion(w),
-		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w))
+		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w), newDoctor(w), newMan(w))
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.HasSubCommands() && !c.Runnable() {
+			c.Args = isCommand
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
 }
 

@@ -221,6 +221,9 @@ func startError(p Program, err error) error {
 	}
 }
 
+// LookPath finds the program that a child with this environment would be, see BaseEnv.
+func LookPath(name string, environ []string) (string, error) { return lookPath(name, BaseEnv(environ)) }
+
 // lookPath finds a program in the PATH that the child will have. A name with a separator is taken as it is, relative
 // to the child's directory.
 func lookPath(name string, env []string) (string, error) {

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"secateur/internal/originals"
+	"secateur/internal/pool"
+	"secateur/internal/upstream"
+)
+
+// Handshaken is how a server answered when it was started by itself.
+type Handshaken struct {
+	Name     string // as it calls itself
+	Protocol string
+	Took     time.Duration
+	Stderr   []string // the end of what its process wrote, also where it failed
+}
+
+// Handshake starts one server by itself, shakes hands with it and ends it again. It needs no running program.
+func Handshake(ctx context.Context, opt Options, set upstream.Settings) (Handshaken, error) {
+	gen := &generation{App: newApp(opt), cfg: opt.Config.Settings}
+	up, err := gen.connect(set, pool.Connection{Capabilities: []byte(`{}`)})
+	if err != nil {
+		return Handshaken{}, err
+	}
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { _ = up.Run(life) })
+	began := time.Now()
+	peer, err := up.Peer(ctx)
+	h := Handshaken{Took: time.Since(began)}
+	stop()
+	running.Wait()
+	h.Stderr = up.Stderr(stderrShown)
+	if peer != nil {
+		h.Name, h.Protocol = peer.ServerName, peer.Protocol
+	}
+	return h, err
+}
+
+// stderrShown is how many lines of a server that failed are shown.
+const stderrShown = 5
+
+// CheckStore opens the configured store and looks something up in it. It tells where that is.
+func CheckStore(ctx context.Context, opt Options) (where string, err error) {
+	a := newApp(opt)
+	a.placeStore(ctx)
+	where = withoutPassword(a.cfg.Store.URL)
+	if a.store, err = a.openStore(); err != nil {
+		return where, err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	if _, err = a.store.Get(ctx, "", originals.ID("", "secateur doctor")); errors.Is(err, originals.ErrNotFound) {
+		err = nil
+	}
+	if s := a.store.Stats(); err == nil && s.Full {
+		return where, fmt.Errorf("it is full: %d of %d bytes, so nothing more is cut", s.Bytes, s.MaxBytes)
+	}
+	return where, err
+}

@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"secateur/internal/access"
+)
+
+// Listed is what a client's file lists, as far as it matters here.
+type Listed struct {
+	Client  string // as 'secateur connect' calls it
+	Title   string
+	File    string
+	Program string   // what it starts as secateur; "": it connects to an address, or secateur is not among its servers
+	HasUs   bool     // secateur is among its servers
+	Others  []string // ids of its other servers
+}
+
+// CheckClient looks at how a client is connected: what it starts must be there, and a server that it also has by itself comes twice.
+func CheckClient(l Listed, ours []string, environ []string) Check {
+	return func(ctx context.Context) []Finding {
+		f := Finding{Check: Client, Subject: l.Client, Level: OK, Cause: l.File + " lists secateur"}
+		if !l.HasUs {
+			f.Cause, f.Fix = l.Title+" does not use secateur", "'secateur connect "+l.Client+"' shows what that would change"
+			return []Finding{f}
+		}
+		if l.Program != "" {
+			if found := CheckCommand(l.Client, l.Program, environ)(ctx)[0]; found.Level != OK {
+				f.Level, f.Cause, f.Fix = Fail, l.File+": "+found.Cause, "'secateur connect "+l.Client+"' writes the path of this program"
+				return []Finding{f}
+			}
+		}
+		var twice []string
+		for _, id := range l.Others {
+			if slices.Contains(ours, id) {
+				twice = append(twice, id)
+			}
+		}
+		if len(twice) > 0 {
+			f.Level, f.Cause = Warn, l.Title+" also has "+strings.Join(twice, ", ")+" by itself: their tools fill the context twice, and nothing of them is cut"
+			f.Fix = "take them out of " + l.File
+		}
+		return []Finding{f}
+	}
+}
+
+// CheckClaudeCode looks at what Claude Code switches off behind a base URL of ours. Settings are its settings.json.
+func CheckClaudeCode(settings string, lookup func(string) (string, bool)) Check {
+	return func(context.Context) []Finding {
+		env := claudeEnv(settings)
+		value := func(name string) string { // the file beats the shell
+			if v, ok := env[name]; ok {
+				return v
+			}
+			v, _ := lookup(name)
+			return v
+		}
+		base, err := url.Parse(value("ANTHROPIC_BASE_URL"))
+		if err != nil || !access.IsLoopback(base.Hostname()) {
+			return nil
+		}
+		f := Finding{Check: Client, Subject: "claude-code", Level: OK, Cause: "behind " + base.Host + ": tool search is on; remote control, voice and fine-grained tool streaming are off, which nothing here can change"}
+		if on := strings.ToLower(value("ENABLE_TOOL_SEARCH")); on == "" || on == "false" || on == "0" {
+			f.Level = Warn
+			f.Cause = "Claude Code switches its tool search off behind ANTHROPIC_BASE_URL, so that the definitions of all MCP tools fill the context from the start"
+			f.Fix = `set ENABLE_TOOL_SEARCH to "true", in env of ` + filepath.ToSlash(settings)
+		}
+		return []Finding{f}
+	}
+}
+
+// claudeEnv are the variables that a settings.json of Claude Code sets.
+func claudeEnv(file string) map[string]string {
+	var settings struct {
+		Env map[string]string `json:"env"`
+	}
+	if data, err := os.ReadFile(file); err == nil {
+		_ = json.Unmarshal(data, &settings) // what is not there sets nothing
+	}
+	return settings.Env
+}

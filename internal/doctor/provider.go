@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"secateur/internal/secret"
+)
+
+const (
+	providerTime = 10 * time.Second // for an answer
+	skewWarn     = time.Minute      // of the clock: tokens and signatures have this much leeway
+	skewFail     = 5 * time.Minute
+)
+
+// CheckProvider asks a provider for its list of models, which costs nothing, and compares the clock with the date of the answer.
+func CheckProvider(name, base string, key secret.Text, now func() time.Time) Check {
+	return func(ctx context.Context) []Finding {
+		f := Finding{Check: Provider, Subject: name, Level: OK}
+		ctx, cancel := context.WithTimeout(ctx, providerTime)
+		defer cancel()
+		res, err := askModels(ctx, base, key)
+		if err != nil {
+			f.Level, f.Cause, f.Fix = Fail, fmt.Sprintf("%s: %v", base, cause(err)), "correct base_url of the provider "+name+", or the network between"
+			return []Finding{f}
+		}
+		_ = res.Body.Close()
+		switch refused := res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden; {
+		case refused && key.IsZero():
+			f.Cause = base + " answers; it wants a key, and the client's own is passed on"
+		case refused:
+			f.Level, f.Cause, f.Fix = Fail, fmt.Sprintf("%s refuses the key (HTTP %d)", base, res.StatusCode), "put another into the variable that api_key names"
+		case res.StatusCode >= http.StatusInternalServerError:
+			f.Level, f.Cause, f.Fix = Warn, fmt.Sprintf("%s answers with HTTP %d", base, res.StatusCode), "try again later"
+		default:
+			f.Cause = base + " answers"
+		}
+		findings := []Finding{f}
+		if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+			findings = append(findings, clock(name, now().Sub(date)))
+		}
+		return findings
+	}
+}
+
+func askModels(ctx context.Context, base string, key secret.Text) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/models", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if !key.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+key.Reveal())
+		req.Header.Set("X-Api-Key", key.Reveal())
+		req.Header.Set("Anthropic-Version", "2023-06-01")
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return client.Do(req)
+}
+
+func clock(provider string, off time.Duration) Finding {
+	f := Finding{Check: Clock, Subject: provider, Level: OK, Cause: "as the provider's, to the minute"}
+	if off.Abs() < skewWarn {
+		return f
+	}
+	f.Level, f.Cause, f.Fix = Warn, fmt.Sprintf("%s off the provider's", off.Abs().Round(time.Second)), "set the clock, best with NTP: tokens and signatures carry times"
+	if off.Abs() >= skewFail {
+		f.Level = Fail
+	}
+	return f
+}
+
+// cause is why an address does not answer, without the address.
+func cause(err error) error {
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
