@@ -210,7 +210,7 @@ var closed = func() <-chan struct{} {
 }()
 
 // gather takes the member to all its servers and waits until each is ready; for one that is not, until limit after it
-// was begun to be started.
+// was begun to be started, or after the member has joined if that was before.
 func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	var missing []*server
 	for _, s := range m.servers() {
@@ -239,7 +239,11 @@ func (m *Member) await(ctx context.Context, s *server, limit time.Duration, read
 		if ch.conn == nil {
 			done = ch.wait
 		}
-		left := limit - time.Since(ch.since)
+		began := ch.since
+		if m.joined.Before(began) {
+			began = m.joined // all that a client waits for when it comes ends together
+		}
+		left := limit - time.Since(began)
 		if left <= 0 || !m.pause(ctx, left, done) {
 			return
 		}

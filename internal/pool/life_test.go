@@ -17,6 +17,34 @@ import (
 	"secateur/internal/upstream"
 )
 
+// A client that came and waited for its greeting does not wait as long again for its first list: it is all one to whoever
+// counts the seconds until it can begin. Nor does one that comes later wait for a server that has had its time.
+func TestTheFirstListWaitsFromWhenTheClientCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := newFake(t, "x")
+		slow.dead = true
+		f := poolOf(t, Options{FirstListWait: 8 * time.Second}, map[string]*fake{"slow": slow})
+		stop := run(t, f)
+		defer stop()
+		came := time.Now()
+		m := f.Join(legacy(`{}`), nil)
+		defer m.Leave()
+		time.Sleep(5 * time.Second) // the server is started when it is first wanted
+		m.Catalog(t.Context())
+		if took := time.Since(came); took != 8*time.Second {
+			t.Errorf("the first list came %s after the client, want 8s", took)
+		}
+		time.Sleep(5 * time.Second)
+		later := f.Join(legacy(`{}`), nil)
+		defer later.Leave()
+		came = time.Now()
+		later.Catalog(t.Context())
+		if took := time.Since(came); took != 0 {
+			t.Errorf("a client that came when the server was 8s late waited %s for its list", took)
+		}
+	})
+}
+
 func TestMembersBeforeAndAfterRun(t *testing.T) {
 	for _, eager := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
