@@ -23,6 +23,7 @@ func BenchmarkGreeting(b *testing.B) {
 	for name, greet := range map[string]func(b *testing.B, url string){
 		"initialize":      func(b *testing.B, url string) { b.Helper(); openSession(b, url) },
 		"server_discover": func(b *testing.B, url string) { b.Helper(); post(b, url, discover, modernHeader) },
+		"initialize_deaf": func(b *testing.B, url string) { b.Helper(); openSession(b, url+"/deaf") },
 	} {
 		b.Run("warm/"+name, func(b *testing.B) {
 			p := startForBench(b, servers)

@@ -2,6 +2,7 @@ package aggregate_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -227,6 +228,8 @@ type doorOptions struct {
 	masker     *mask.Masker
 	pageSize   int
 	answerTime time.Duration
+	parkTime   time.Duration
+	greeting   time.Duration // how long the door of one server waits for it; 0: long enough
 	grace      time.Duration // after the client has hung up
 }
 
@@ -259,7 +262,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 			}
 			return access.TokenHolder(), access.Verdict{}
 		},
-		Version: "1.0", PageSize: o.pageSize, AnswerTime: o.answerTime,
+		Version: "1.0", PageSize: o.pageSize, AnswerTime: o.answerTime, ParkTime: o.parkTime, GreetingTime: cmp.Or(o.greeting, 20*time.Second),
 	})
 	if err != nil {
 		t.Fatal(err)

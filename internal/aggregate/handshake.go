@@ -25,11 +25,16 @@ func (s *clientConn) initialize(ctx context.Context, a request) reply {
 	if s.only != "" {
 		return s.initializeOnly(ctx, c, a)
 	}
+	return s.initializeAs(c, a, c.member.Peers(ctx))
+}
+
+// initializeAs is our own result: in the name of all servers, or of the one that has said nothing yet.
+func (s *clientConn) initializeAs(c *client, a request, peers []pool.Peer) reply {
 	o := rawjson.Object{'{'}
-	o.Text("protocolVersion", version)
+	o.Text("protocolVersion", c.version)
 	o.Raw("capabilities", []byte(aggregateCapabilities))
 	o.Raw("serverInfo", s.info)
-	s.addInstructions(c, a.principal, c.member.Peers(ctx), &o)
+	s.addInstructions(c, a.principal, peers, &o)
 	return a.result(append(o, '}'))
 }
 
@@ -40,7 +45,7 @@ const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subsc
 // addInstructions adds the member that joins what the servers say about their use, as far as it is known: no client waits
 // for its first answer because a server is slow.
 func (s *clientConn) addInstructions(c *client, p *access.Principal, peers []pool.Peer, o *rawjson.Object) {
-	if text := s.instructions(c, p, peers); text != "" {
+	if text := s.instructions(c, p, peers); s.only == "" && text != "" {
 		o.Text("instructions", text)
 	}
 }
@@ -73,14 +78,33 @@ func (s *clientConn) recoverTool(c *client, server string) string {
 	return s.opt.Pool.Names().ToolName(c.name, c.asked, server, mask.RecoverTool)
 }
 
-// initializeOnly is the one server's own result, in the version that was agreed on with the client.
+// initializeOnly is the one server's own result, in the version that was agreed on with the client. Of a server that says
+// nothing in time it is ours: it may have anything.
 func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) reply {
-	peer, failed := s.peerOf(ctx, c)
-	if failed != nil {
+	peer, failed := s.peerInTime(ctx, c)
+	switch {
+	case failed != nil:
 		return refused(failed)
+	case peer == nil:
+		return s.initializeAs(c, a, nil)
 	}
 	version := rawjson.AppendQuoted(nil, c.version)
 	return a.result(rawjson.Set(peer.InitializeResult(), "protocolVersion", version))
+}
+
+// peerInTime is what the one server says about itself: to this client, or to another where that takes longer than a
+// client waits for its first answer. It is nil where nothing is known yet.
+func (s *clientConn) peerInTime(ctx context.Context, c *client) (*upstream.Peer, *failure) {
+	inTime, cancel := context.WithTimeout(ctx, s.opt.GreetingTime)
+	defer cancel()
+	peer, failed := s.peerOf(inTime, c)
+	if failed == nil || inTime.Err() == nil || ctx.Err() != nil {
+		return peer, failed
+	}
+	for _, p := range c.member.Peers(inTime) { // which nobody waits for any more
+		return p.Peer, nil
+	}
+	return nil, failed
 }
 
 // peerOf is what the one server says about itself.
@@ -102,7 +126,11 @@ func (s *clientConn) discover(ctx context.Context, c *client, a request) reply {
 	if s.only != "" {
 		return s.discoverOnly(ctx, c, a)
 	}
-	peers := c.member.Peers(ctx)
+	return s.discoverAs(c, a, c.member.Peers(ctx))
+}
+
+// discoverAs is our own result: in the name of all servers, or of the one that has said nothing yet.
+func (s *clientConn) discoverAs(c *client, a request, peers []pool.Peer) reply {
 	o := rawjson.Object{'{'}
 	o.Text("resultType", era.Complete)
 	o.Texts("supportedVersions", era.Versions())
@@ -116,9 +144,12 @@ func (s *clientConn) discover(ctx context.Context, c *client, a request) reply {
 
 // discoverOnly is the one server's own result. A server that speaks only legacy is spoken to through us.
 func (s *clientConn) discoverOnly(ctx context.Context, c *client, a request) reply {
-	peer, failed := s.peerOf(ctx, c)
-	if failed != nil {
+	peer, failed := s.peerInTime(ctx, c)
+	switch {
+	case failed != nil:
 		return refused(failed)
+	case peer == nil:
+		return s.discoverAs(c, a, nil)
 	}
 	result := peer.DiscoverResult()
 	if peer.Era == era.Legacy {

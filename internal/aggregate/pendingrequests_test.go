@@ -42,3 +42,10 @@ func TestAnAbandonedQuestionEnds(t *testing.T) {
 		})
 	}
 }
+
+// Nobody can say whether the client of a parked call will ever come back, and its server waits meanwhile.
+func TestAParkedCallWaitsTwoMinutesAtMost(t *testing.T) {
+	if got := (Options{}).withDefaults().ParkTime; got <= 0 || got > 2*time.Minute {
+		t.Errorf("a parked call waits %s for its client, want two minutes at most", got)
+	}
+}

@@ -44,6 +44,9 @@ type Options struct {
 	// Recovery is the id of the server whose recover_text gives back what was cut; "": the first that calls itself a
 	// pruner.
 	Recovery string
+	// GreetingTime is how long initialize and server/discover of a single server's door wait for that server. Default
+	// 0.9 s: a client that waits for a second gets its answer.
+	GreetingTime time.Duration
 	// AnswerTime is how long a client that is there may take to answer a server's question. Default ten minutes: a
 	// person may have to be asked.
 	AnswerTime time.Duration
@@ -77,18 +80,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Pool == nil || opt.Authenticate == nil || opt.Masker != nil && opt.Originals == nil {
 		return nil, errors.New("aggregate: a pool, a way to tell callers apart and, for masking, a store are needed")
 	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
-	if opt.Tasks == nil {
-		opt.Tasks = &tasks.Owners{}
-	}
-	if opt.AnswerTime <= 0 {
-		opt.AnswerTime = 10 * time.Minute
-	}
-	if opt.ParkTime <= 0 {
-		opt.ParkTime = 2 * time.Minute
-	}
+	opt = opt.withDefaults()
 	seal, err := newSealer()
 	if err != nil {
 		return nil, err
@@ -108,6 +100,25 @@ func New(opt Options) (*Server, error) {
 	}
 	s.all = &scope{server: s}
 	return s, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Tasks == nil {
+		o.Tasks = &tasks.Owners{}
+	}
+	if o.GreetingTime <= 0 {
+		o.GreetingTime = 900 * time.Millisecond
+	}
+	if o.AnswerTime <= 0 {
+		o.AnswerTime = 10 * time.Minute
+	}
+	if o.ParkTime <= 0 {
+		o.ParkTime = 2 * time.Minute
+	}
+	return o
 }
 
 // Aggregate is all servers as one.
