@@ -17,6 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
+		"cutting",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
@@ -29,7 +30,7 @@ var arrows = map[string][]string{
 	"gateway":  {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
-	"llmproxy": {"budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
+	"llmproxy": {"telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {"access", "prune", "events", "history"},
 
 	// rim
@@ -38,7 +39,7 @@ var arrows = map[string][]string{
 	"upstream":   {"telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"tasks":      {"access", "rawjson"},
-	"cutting":    {"upstream", "originals", "mask"},
+	"cutting":    {"upstream", "originals", "mask", "tokens"},
 	"originals":  {"redisdb"},
 	"records":    {"redisdb"},
 	"redisdb":    {},
@@ -48,7 +49,7 @@ var arrows = map[string][]string{
 	"auth":       {"outbound", "access", "secret"},
 	"outbound":   {},
 	"admission":  {"telemetry", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},
-	"telemetry":  {"events", "rawjson", "secret"},
+	"telemetry":  {"events", "history", "rawjson", "secret"},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"events":     {},
 	"history":    {},

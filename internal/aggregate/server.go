@@ -57,6 +57,7 @@ type Options struct {
 	Metrics prometheus.Registerer
 	Events  *events.Feed          // nil: nobody listens
 	Tools   *telemetry.ToolLabels // nil: no tool has a label of its own
+	Cut     func(cutting.Made)    // told of each cut; nil: nobody wants to know
 	Log     *slog.Logger          // nil discards
 }
 
@@ -92,7 +93,7 @@ func New(opt Options) (*Server, error) {
 	s := &Server{opt: opt, log: opt.Log, jobs: newBackground(), info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
 	if opt.Masker != nil {
 		s.cutter, err = cutting.New(cutting.Options{
-			Masker: opt.Masker, Originals: opt.Originals, Door: "mcp", Metrics: opt.Metrics, Log: opt.Log,
+			Masker: opt.Masker, Originals: opt.Originals, Door: "mcp", Metrics: opt.Metrics, Observe: opt.Cut, Log: opt.Log,
 		})
 		if err != nil {
 			return nil, err

@@ -34,6 +34,7 @@ func (gen *generation) newAggregate() (*aggregate.Server, error) {
 		Metrics:   gen.registry,
 		Events:    gen.feed,
 		Tools:     gen.tools,
+		Cut:       gen.cutMade,
 		Log:       gen.log,
 	}
 	if gen.pruner != nil {

@@ -95,6 +95,8 @@ type App struct {
 	history   *history.History   // nil: the pruner alone
 	tracing   *telemetry.Tracing // nil: off
 	tools     *telemetry.ToolLabels
+	savings   *telemetry.Savings // nil: the pruner alone
+	reloaded  *telemetry.Reloads
 	draining  atomic.Bool
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -130,7 +132,8 @@ func New(opt Options) (*App, error) {
 	if a.servers, err = g.newPool(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
-	a.tools = telemetry.NewToolLabels(a.servers.HasTool)
+	a.tools.Listed(a.servers.HasTool)
+	a.registry.MustRegister(newServerMetrics(a.servers.Status))
 	return a, nil
 }
 
@@ -141,7 +144,7 @@ func newApp(opt Options) *App {
 	}
 	feed := events.New()
 	a := &App{
-		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version), guesses: newGuesses(), started: time.Now(),
+		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version, opt.Commit), guesses: newGuesses(), started: time.Now(),
 		rates: datarate.New(datarate.Limits{}), feed: feed,
 	}
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})

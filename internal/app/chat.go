@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/records"
@@ -33,6 +34,7 @@ func (gen *generation) openChat() error {
 		MaxBodyBytes:    gen.cfg.MaxBodyBytes,
 		Log:             gen.log,
 		Metrics:         gen.registry,
+		Observer:        chatObserver{gen.savings},
 	})
 	if err != nil {
 		return err
@@ -63,9 +65,9 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 // hangChat hangs the routes of chat completions; a client's base URL may end in /v1 or not.
 func hangChat(mux *router, g guard, p *llmproxy.Proxy) {
 	for _, prefix := range []string{"", "/v1"} {
-		mux.Handle(prefix+"/chat/completions", g.shut(llmproxy.Refuse, p.Serve))
-		mux.Handle(prefix+"/chat/completions/{$}", g.shut(llmproxy.Refuse, p.Serve))
-		mux.Handle("GET "+prefix+"/models", g.shut(llmproxy.Refuse, p.ServeModels))
+		mux.Handle(prefix+"/chat/completions", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.Serve)))
+		mux.Handle(prefix+"/chat/completions/{$}", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.Serve)))
+		mux.Handle("GET "+prefix+"/models", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.ServeModels)))
 	}
-	mux.Handle("/v1/", g.shut(llmproxy.Refuse, p.ServeOther))
+	mux.Handle("/v1/", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.ServeOther)))
 }

@@ -13,6 +13,7 @@ import (
 	"secateur/internal/auth"
 	"secateur/internal/budget"
 	"secateur/internal/datarate"
+	"secateur/internal/events"
 	"secateur/internal/rpchttp"
 	"secateur/internal/telemetry"
 )
@@ -34,6 +35,7 @@ type guard struct {
 	guesses   *guesses
 	rates     *datarate.Guard
 	tracing   *telemetry.Tracing // nil: off
+	feed      *events.Feed
 }
 
 // open lets every caller in whose request is no web page's.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/admin"
 	"secateur/internal/originals"
 	"secateur/internal/pruner"
@@ -83,7 +84,7 @@ func (p *Pruner) Prune(ctx context.Context, cmd pruner.PruneCommand) error {
 
 // hangPruner hangs the pruner's routes.
 func hangPruner(mux *router, g guard, p *pruner.Server) {
-	mux.Handle("/rpc", g.shut(rpchttp.Refuse, p.ServeRPC))
+	mux.Handle("/rpc", g.shut(rpchttp.Refuse, g.watch(access.DoorPruner, p.ServeRPC)))
 	mux.Handle("/health", g.shut(plainRefusal, plain(http.HandlerFunc(p.ServeHealth))))
 }
 
@@ -105,6 +106,7 @@ func (gen *generation) openPruner(before *generation) error {
 	}
 	gen.pruner, err = pruner.New(pruner.Options{
 		Replaces:        gen.lastPruner,
+		Recovered:       gen.savings.Recovered,
 		Settings:        gen.cfg.Pruner,
 		Originals:       gen.store,
 		Rerank:          scorer,

@@ -39,9 +39,12 @@ const (
 
 // Reload reads the configuration again and, unless it is a dry run, applies what has changed: requests that come from then on are served by
 // the new one, those under way by the old. An *InvalidConfig, as any error, leaves everything as it was.
-func (a *App) Reload(ctx context.Context, e Effect) (admin.Reloaded, error) {
+func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
+	if e == Apply {
+		defer func() { a.noteReload(done, err) }()
+	}
 	if a.opt.Load == nil {
 		return admin.Reloaded{}, errNoReload
 	}

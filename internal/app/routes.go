@@ -91,6 +91,7 @@ func (gen *generation) openGateway() error {
 		Metrics:         gen.registry,
 		Events:          gen.feed,
 		Tools:           gen.tools,
+		Cut:             gen.cutMade,
 		Log:             gen.log,
 	})
 	return err
@@ -107,6 +108,7 @@ func (gen *generation) guard(host string) guard {
 		guesses:   gen.guesses,
 		rates:     gen.rates,
 		tracing:   gen.tracing,
+		feed:      gen.feed,
 	}
 }
 

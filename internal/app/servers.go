@@ -67,7 +67,12 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 	if c.Trial {
 		log = slog.New(calm{log.Handler()})
 	}
+	var changed func(upstream.Status)
+	if !c.Trial {
+		changed = gen.tellServer
+	}
 	up, err := upstream.New(upstream.Options{
+		Changed:         changed,
 		Settings:        inHome(set, gen.opt.Home),
 		Local:           local,
 		Capabilities:    c.Capabilities,

@@ -2,14 +2,27 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"strings"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/access"
+	"secateur/internal/admin"
+	"secateur/internal/cutting"
+	"secateur/internal/events"
 	"secateur/internal/history"
+	"secateur/internal/llmproxy"
+	"secateur/internal/ratelimit"
 	"secateur/internal/telemetry"
+	"secateur/internal/upstream"
 )
 
-// openTelemetry makes what traces, and what remembers across restarts.
+// openTelemetry makes what counts, what traces, and what remembers across restarts.
 func (a *App) openTelemetry() error {
 	ctx := context.Background()
 	var err error
@@ -24,8 +37,144 @@ func (a *App) openTelemetry() error {
 	if a.history, err = history.Open(opt); err != nil {
 		a.log.WarnContext(ctx, "the state directory cannot be written, so what is saved is forgotten with a restart", "err", err)
 		opt.Dir = ""
-		a.history, err = history.Open(opt)
+		if a.history, err = history.Open(opt); err != nil {
+			return err
+		}
 	}
 	a.closers = append(a.closers, a.history)
-	return err
+	a.savings = telemetry.NewSavings(a.registry, a.history, a.feed)
+	a.reloaded = telemetry.NewReloads(a.registry, a.started)
+	a.tools = telemetry.NewToolLabels()
+	a.registry.MustRegister(
+		newLimitMetrics(func() []ratelimit.Usage {
+			if gen := a.live.Load(); gen != nil {
+				return gen.admission.Usage()
+			}
+			return nil
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "secateur_sessions", Help: "Open sessions of MCP clients."}, func() float64 {
+			switch {
+			case a.opt.Lazy:
+				return 1 // that of the pipe
+			case a.mcp == nil:
+				return 0
+			}
+			return float64(a.mcp.Sessions())
+		}))
+	return nil
+}
+
+// cutMade counts an observation that was cut.
+func (a *App) cutMade(m cutting.Made) {
+	a.savings.Cut(events.Cut{
+		ID: m.ID, Feature: m.Door, Server: m.Server, Tool: a.tools.Label(m.Server, m.Tool), OriginalChars: m.Chars, KeptChars: m.Kept, TokensSaved: m.Tokens,
+	})
+}
+
+// tellServer tells that the state of a server has changed.
+func (a *App) tellServer(s upstream.Status) {
+	a.feed.Publish(events.Server{ID: s.ID, State: string(s.State), Restarts: s.Restarts, LastError: presentError(s)})
+}
+
+// noteReload counts a reload and tells of it.
+func (a *App) noteReload(done admin.Reloaded, err error) {
+	outcome, told := telemetry.ReloadOK, ""
+	if err != nil {
+		outcome, told = telemetry.ReloadFailed, err.Error()
+		if _, invalid := errors.AsType[*InvalidConfig](err); invalid {
+			outcome = telemetry.ReloadInvalid
+		}
+	}
+	a.reloaded.Done(outcome, time.Now())
+	a.feed.Publish(events.Reload{
+		Outcome: outcome, Changed: done.Changed, Added: list(done.Added), Removed: list(done.Removed), Restarted: list(done.Restarted),
+		Unchanged: list(done.Unchanged), Keys: list(done.Keys), RestartNeeded: list(done.RestartNeeded), Error: told,
+	})
+}
+
+// chatObserver counts what conversations cost.
+type chatObserver struct{ savings *telemetry.Savings }
+
+// Settled counts a request.
+func (o chatObserver) Settled(_ context.Context, s llmproxy.Settled) {
+	e := history.Exchange{
+		Provider: s.Provider, Model: s.Model, PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, Spent: s.Spent, Passthrough: s.Passthrough,
+	}
+	if s.MaskedTokens > 0 {
+		e.Parts = append(e.Parts, history.Part{Feature: history.FeatureMasked, Weight: float64(s.MaskedTokens)})
+	}
+	if s.PrunedTokens > 0 {
+		e.Parts = append(e.Parts, history.Part{Feature: history.FeaturePruned, Weight: float64(s.PrunedTokens)})
+	}
+	if len(e.Parts) == 0 && e.Spent != e.Passthrough { // what an earlier cut still costs or saves
+		e.Parts = []history.Part{{Feature: history.FeatureMasked, Weight: 1}}
+	}
+	o.savings.Chat(e)
+}
+
+// Cut counts a result that went out cut.
+func (o chatObserver) Cut(_ context.Context, c llmproxy.ResultCut) {
+	feature := history.FeaturePruned
+	if c.Masked {
+		feature = history.FeatureMasked
+	}
+	o.savings.Cut(events.Cut{
+		ID: c.ID, Feature: feature, Model: c.Provider + "/" + c.Model, OriginalChars: c.Chars, KeptChars: c.Kept, TokensSaved: c.Tokens,
+	})
+}
+
+// watch tells of the requests of a door that does not do so itself.
+func (g guard) watch(at access.Door, d door) door {
+	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+		began := time.Now()
+		var ended llmproxy.Ended
+		seen := &sizeWriter{statusWriter: statusWriter{ResponseWriter: w, status: http.StatusOK}}
+		defer func() {
+			g.feed.PublishRequest(events.Request{
+				RequestID: telemetry.RequestID(r.Context()), Door: string(at), Method: routeOf(r), Outcome: outcomeOf(ended.Outcome, seen.status),
+				MS: float64(time.Since(began).Microseconds()) / 1000, BytesIn: max(r.ContentLength, 0), BytesOut: seen.size, Subject: p.Name(),
+			})
+		}()
+		d(seen, r.WithContext(llmproxy.WithEnded(r.Context(), &ended)), p)
+	}
+}
+
+// routeOf is what a request asks for, out of a closed set: the method and the pattern of its route.
+func routeOf(r *http.Request) string {
+	if strings.HasPrefix(r.Pattern, r.Method+" ") {
+		return r.Pattern
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodPatch, http.MethodHead, http.MethodOptions:
+		return r.Method + " " + r.Pattern
+	}
+	return telemetry.Other + " " + r.Pattern
+}
+
+// outcomeOf is the word that a door has for how a request ended, else one for its status.
+func outcomeOf(said string, status int) string {
+	switch {
+	case said != "":
+		return said
+	case status < http.StatusBadRequest:
+		return "ok"
+	case status == http.StatusTooManyRequests:
+		return "rate_limited"
+	case status >= http.StatusInternalServerError:
+		return "internal_error"
+	}
+	return "refused"
+}
+
+// sizeWriter counts the bytes of an answer.
+type sizeWriter struct {
+	statusWriter
+	size int64
+}
+
+// Write writes some of them.
+func (w *sizeWriter) Write(p []byte) (int, error) {
+	n, err := w.statusWriter.Write(p)
+	w.size += int64(n)
+	return n, err
 }

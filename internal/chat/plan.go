@@ -325,3 +325,8 @@ func (p *Plan) debt() float64 {
 func (p *Plan) Learned(usage bill.Usage) bill.Learned {
 	return p.before.Account.Teach(p.in.Learned, p.terms, p.goes(), usage)
 }
+
+// Taken tells how many characters the original of a cut has, and estimates how many tokens the cut takes from the request.
+func (p *Plan) Taken(c Cut) (chars, tokens int) {
+	return p.c.Messages[c.Message].Chars, max(0, int(p.before.Account.Scale.Count(p.removed[c.Message])))
+}

@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/mask"
 	"secateur/internal/originals"
+	"secateur/internal/tokens"
 	"secateur/internal/upstream"
 )
 
@@ -18,7 +19,17 @@ type Options struct {
 	Originals originals.Store // where originals go before they are cut
 	Door      string          // whose cuts they are, in the names of the metrics: gateway, mcp
 	Metrics   prometheus.Registerer
+	Observe   func(Made) // told of each cut; nil: nobody wants to know
 	Log       *slog.Logger
+}
+
+// Made is a cut that was made.
+type Made struct {
+	ID           string // of the original
+	Door         string
+	Server, Tool string
+	Chars, Kept  int // of the original, and of what is left of it
+	Tokens       int // an estimate of what is missing
 }
 
 // A Cutter keeps originals and makes cuts. Its methods may be used by many goroutines.
@@ -51,7 +62,7 @@ func (c *Cutter) Exempts(s Server, tool string) bool { return !s.Settings().Mask
 // Keep keeps for a tenant the originals of what find wants to cut out of a document, which is what a server's tool answered. Tool
 // is "" for what is no tool's. Nothing is looked for, and nothing kept, where the result is spared.
 func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
-	k := Kept{c: c, server: s.ID(), doc: doc}
+	k := Kept{c: c, server: s.ID(), tool: tool, doc: doc}
 	if c.Exempts(s, tool) {
 		return k
 	}
@@ -60,10 +71,11 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 		return k
 	}
 	for _, cut := range cuts {
-		if mask.IsRecovered(cut.Text(doc)) {
+		text := cut.Text(doc)
+		if mask.IsRecovered(text) {
 			continue
 		}
-		id, err := c.opt.Originals.Put(ctx, tenant, cut.Text(doc))
+		id, err := c.opt.Originals.Put(ctx, tenant, text)
 		if err != nil { // content fails open: what cannot be kept is not cut
 			c.metrics.unkept.WithLabelValues(k.server).Inc()
 			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "server", k.server, "chars", cut.Chars, "err", err)
@@ -71,8 +83,17 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 		}
 		cut.ID = id
 		k.cuts, k.IDs = append(k.cuts, cut), append(k.IDs, id)
+		if c.opt.Observe != nil {
+			k.tokens = append(k.tokens, c.missing(text, cut.Chars))
+		}
 	}
 	return k
+}
+
+// missing estimates how many tokens a cut takes out of a text of so many characters.
+func (c *Cutter) missing(text string, chars int) int {
+	kept := c.opt.Masker.KeptChars()
+	return int(float64(tokens.Estimate(text, tokens.Prose)) * float64(chars-kept) / float64(max(chars, 1)))
 }
 
 // isRecovery asks a server for its name, where the tool could be a pruner's; one that does not tell is no pruner.
@@ -90,8 +111,10 @@ type Kept struct {
 
 	c      *Cutter
 	server string
+	tool   string
 	doc    []byte
 	cuts   []mask.Cut
+	tokens []int // that each of them takes out; nil: nobody wants to know
 }
 
 // Append appends the document with the cuts made.
@@ -99,5 +122,10 @@ func (k Kept) Append(dst []byte) []byte {
 	before := len(dst)
 	dst = k.c.opt.Masker.Append(dst, k.doc, k.cuts)
 	k.c.metrics.cut(k.server, len(k.cuts), len(k.doc)-(len(dst)-before))
+	for i, n := range k.tokens {
+		k.c.opt.Observe(Made{
+			ID: k.IDs[i], Door: k.c.opt.Door, Server: k.server, Tool: k.tool, Chars: k.cuts[i].Chars, Kept: k.c.opt.Masker.KeptChars(), Tokens: n,
+		})
+	}
 	return dst
 }

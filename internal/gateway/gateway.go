@@ -36,6 +36,7 @@ type Options struct {
 	Metrics         prometheus.Registerer
 	Events          *events.Feed          // nil: nobody listens
 	Tools           *telemetry.ToolLabels // nil: no tool has a label of its own
+	Cut             func(cutting.Made)    // told of each cut; nil: nobody wants to know
 	Log             *slog.Logger
 }
 
@@ -59,7 +60,7 @@ func New(opt Options) (*Gateway, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	cutter, err := cutting.New(cutting.Options{
-		Masker: opt.Masker, Originals: opt.Originals, Door: "gateway", Metrics: opt.Metrics, Log: opt.Log,
+		Masker: opt.Masker, Originals: opt.Originals, Door: "gateway", Metrics: opt.Metrics, Observe: opt.Cut, Log: opt.Log,
 	})
 	if err != nil {
 		return nil, err

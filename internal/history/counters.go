@@ -61,11 +61,11 @@ func (e Exchange) share(p Part, of float64) Share {
 	return s
 }
 
-// Cut is texts that were cut, or their originals asked for again.
+// Cut is a text that was cut, or whose original was asked for.
 type Cut struct {
 	Feature, Server, Tool, Model string
-	Texts                        int64 // how many; 0: one
 	Tokens                       int64
+	Again                        bool // the same text was cut before: only its tokens count again
 }
 
 // row names counters. A field is "" where it says nothing.

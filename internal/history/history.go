@@ -70,26 +70,28 @@ func (h *History) Chat(e Exchange) {
 	})
 }
 
-// Cut adds texts that were cut.
+// Cut adds a text that was cut.
 func (h *History) Cut(c Cut) {
 	if h == nil {
 		return
 	}
 	h.update(func(now hour) {
 		at := now.at(row{Server: c.Server, Tool: c.Tool, Model: c.Model, Feature: c.Feature})
-		at.Cuts += max(c.Texts, 1)
+		if !c.Again {
+			at.Cuts++
+		}
 		at.CutTokens += c.Tokens
 	})
 }
 
-// Recovered adds texts that were cut and have now been asked for again, for the first time.
+// Recovered adds a text that was cut and has now been asked for, for the first time.
 func (h *History) Recovered(c Cut) {
 	if h == nil {
 		return
 	}
 	h.update(func(now hour) {
 		at := now.at(row{Server: c.Server, Tool: c.Tool, Model: c.Model, Feature: c.Feature})
-		at.Recovered += max(c.Texts, 1)
+		at.Recovered++
 		at.RecoveredTokens += c.Tokens
 	})
 }

@@ -60,7 +60,7 @@ var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
 // pass sends the answer to the client as it comes, every piece at once, and says how it ended.
 func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	h := w.Header()
-	copyHeaders(h, a.res.Header)
+	copyAnswerHeaders(h, a.res.Header)
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil // net/http would guess one
 	}

@@ -61,7 +61,7 @@ func (f *failure) append(dst []byte, format chat.Format) []byte {
 
 // refuse answers with a failure.
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, to *provider, f *failure) {
-	p.metrics.request(to, f.outcome)
+	p.ended(r.Context(), to, f.outcome)
 	if f.wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.wait.Seconds())))))
 	}

@@ -14,8 +14,6 @@ type metrics struct {
 	pruned   *prometheus.CounterVec
 	saved    *prometheus.CounterVec
 	ratio    *prometheus.HistogramVec
-	spent    *prometheus.CounterVec
-	through  *prometheus.CounterVec
 	unkept   *prometheus.CounterVec
 	troubles prometheus.Counter
 }
@@ -37,15 +35,13 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Name: "secateur_chat_bill_ratio", Help: "Bills of conversations so far over those of passing through, as answers have told them.",
 			Buckets: prometheus.LinearBuckets(0.1, 0.1, 12),
 		}, []string{"provider"}),
-		spent:   counter("spent_dollars_total", "What the prompts of all requests with known prices have cost.", "provider"),
-		through: counter("passthrough_dollars_total", "What they would have cost had all been passed through.", "provider"),
-		unkept:  counter("unmasked_total", "Tool results that went out whole because the store refused their original.", "provider"),
+		unkept: counter("unmasked_total", "Tool results that went out whole because the store refused their original.", "provider"),
 		troubles: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "secateur_chat_masking_failures_total", Help: "Requests that went out as they came because masking failed.",
 		}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.masked, m.pruned, m.saved, m.ratio, m.spent, m.through, m.unkept, m.troubles)
+		reg.MustRegister(m.requests, m.seconds, m.masked, m.pruned, m.saved, m.ratio, m.unkept, m.troubles)
 	}
 	return m
 }
@@ -68,10 +64,4 @@ func (m *metrics) effect(to *provider, e effect, pruned int) {
 	m.pruned.WithLabelValues(to.name).Add(float64(pruned))
 	m.saved.WithLabelValues(to.name).Add(float64(max(e.saved, 0)))
 	m.ratio.WithLabelValues(to.name).Observe(e.ratio)
-}
-
-// bill counts dollars.
-func (m *metrics) bill(to *provider, spent, through float64) {
-	m.spent.WithLabelValues(to.name).Add(max(spent, 0))
-	m.through.WithLabelValues(to.name).Add(max(through, 0))
 }

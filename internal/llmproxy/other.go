@@ -81,7 +81,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	res, err := p.send(ctx, to, req)
 	if err != nil {
 		if r.Context().Err() != nil {
-			p.metrics.request(to, clientGone)
+			p.ended(ctx, to, clientGone)
 			panic(http.ErrAbortHandler) // nobody is there to be told
 		}
 		if errors.Is(err, datarate.ErrTooSlow) || errors.Is(err, access.ErrBodyHash) {
@@ -94,12 +94,12 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	}
 	defer res.Body.Close()
 	if res.StatusCode == http.StatusSwitchingProtocols {
-		p.metrics.request(to, p.join(ctx, w, res))
+		p.ended(ctx, to, p.join(ctx, w, res))
 		return 0
 	}
 	a := answer{from: to, format: formatOf(r), res: res, patience: p.opt.Patience, giveUp: cancel}
 	ended := a.pass(ctx, w)
-	p.metrics.request(to, ended)
+	p.ended(ctx, to, ended)
 	p.metrics.took(to, began)
 	if ended.broken() {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one

@@ -36,6 +36,7 @@ type Options struct {
 	Now          func() time.Time   // nil: time.Now
 	Log          *slog.Logger       // nil discards
 	Metrics      prometheus.Registerer
+	Observer     Observer // nil: nobody wants to know
 
 	PruneTime time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
 	Patience  time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
@@ -62,6 +63,7 @@ type Proxy struct {
 	renewed   renewals
 	begun     beginnings
 	flights   flights
+	models    modelNames
 }
 
 // New makes a proxy.

@@ -10,6 +10,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/budget"
 	"secateur/internal/chat"
+	"secateur/internal/telemetry"
 )
 
 // exchange is one chat request and its answer.
@@ -53,7 +54,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	body.release() // the transport may hold it still
 	if err != nil {
 		if r.Context().Err() != nil {
-			x.p.metrics.request(x.to.provider, clientGone)
+			x.p.ended(ctx, x.to.provider, clientGone)
 			panic(http.ErrAbortHandler) // nobody is there to be told
 		}
 		x.p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", x.to.provider.name, "err", err)
@@ -92,10 +93,15 @@ var errWrongUpgrade = errors.New("the provider changes to a protocol that was no
 func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
 	req.Host = to.base.Host
 	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	ctx, span := telemetry.StartProvider(ctx, to.name, req.Method, routeLabel(req.URL.Path))
+	req.Header = telemetry.TraceHeader(ctx, req.Header)
 	res, err := p.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		span.End(string(unreachable))
 		return nil, err
 	}
+	span.Status(res.StatusCode)
+	res.Body = span.UntilClosed(res.Body)
 	if res.StatusCode == http.StatusSwitchingProtocols && (!isWebSocket(req.Header) || !isWebSocket(res.Header)) {
 		_ = res.Body.Close()
 		return nil, errWrongUpgrade

@@ -16,7 +16,7 @@ const settleTime = 5 * time.Second
 
 // meter reads along where the provider's counts are of use, or the end of an answer shows in it alone.
 func (x *exchange) meter(res *http.Response) *meter {
-	if res.StatusCode/100 == 2 && (x.plan != nil || x.p.opt.Admission.HasBudgets() || !isFramed(res)) {
+	if res.StatusCode/100 == 2 && (x.plan != nil || x.p.opt.Admission.HasBudgets() || x.p.opt.Observer != nil || !isFramed(res)) {
 		return newMeter(res)
 	}
 	return nil
@@ -68,7 +68,7 @@ func (x *exchange) told(usage *bill.Usage) float64 {
 // settle writes down what was sent and what it cost.
 func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter) {
 	to := x.to.provider
-	x.p.metrics.request(to, ended)
+	x.p.ended(ctx, to, ended)
 	x.p.metrics.took(to, x.began)
 	x.p.metrics.effect(to, x.effect, x.pruned)
 	log := x.p.opt.Log.DebugContext
@@ -90,6 +90,7 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	}
 	x.spend(usage)
 	if x.plan == nil {
+		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
@@ -106,10 +107,8 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 		}
 	}()
 	before, r := x.plan.Unbooked(), x.plan.Record(usage)
-	if x.to.prices.Input > 0 {
-		spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
-		x.p.metrics.bill(x.to.provider, spent, spent+saved)
-	}
+	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
+	x.observe(ctx, usage, spent, spent+saved)
 	x.booked = &r
 	err := x.lane.keep(ctx, &r)
 	if err == nil && usage != nil {

@@ -88,6 +88,7 @@ type proxied struct {
 	registry *prometheus.Registry
 	store    *originals.Memory
 	records  llmproxy.Records
+	told     ledger
 }
 
 // newProxy serves a proxy in front of providers. Change may be nil.
@@ -98,6 +99,7 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 		Providers: map[string]llmproxy.Provider{}, Originals: px.store, Records: px.records,
 		MaxBodyBytes: 64 << 20, Metrics: px.registry, Log: slog.New(slog.DiscardHandler),
 		PruneTime: time.Minute, // a busy machine must not make a difference
+		Observer:  &px.told,
 	}
 	for name, p := range providers {
 		opt.Providers[name] = llmproxy.Provider{BaseURL: p.URL + "/v1"}

@@ -58,7 +58,7 @@ func (p *Proxy) join(ctx context.Context, w http.ResponseWriter, res *http.Respo
 		panic(http.ErrAbortHandler)
 	}
 	h := make(http.Header)
-	copyHeaders(h, res.Header)
+	copyAnswerHeaders(h, res.Header)
 	h["Connection"], h["Upgrade"] = []string{"Upgrade"}, []string{webSocket}
 	agreed := &http.Response{StatusCode: res.StatusCode, ProtoMajor: 1, ProtoMinor: 1, Header: h}
 	if agreed.Write(buffered) != nil || buffered.Flush() != nil {

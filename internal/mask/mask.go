@@ -44,6 +44,9 @@ func (c *Cut) Text(doc []byte) string { return rawjson.Unquote(doc[c.start:c.end
 // LongString returns the number of characters above which a string is of interest.
 func (m *Masker) LongString() int { return m.settings.MaxChars }
 
+// KeptChars returns how many characters are left of a string that is cut, beside the marker.
+func (m *Masker) KeptChars() int { return m.settings.HeadChars + m.settings.TailChars }
+
 // Cuts returns the cuts to be made in doc, in the order of the document. The
 // strings of more than LongString characters are given, in that order too.
 func (m *Masker) Cuts(doc []byte, long []rawjson.String) []Cut {

@@ -160,6 +160,9 @@ func (s *Server) original(ctx context.Context, id string) (string, *rpc.Error) {
 	switch {
 	case err == nil:
 		s.metrics.recoveries.WithLabelValues("ok").Inc()
+		if s.opt.Recovered != nil {
+			s.opt.Recovered(originals.NormalID(id))
+		}
 		return text, nil
 	case errors.Is(err, originals.ErrNotFound):
 		if over := s.opt.Admission.Missed(ctx, access.FromContext(ctx)); over != nil {

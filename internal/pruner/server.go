@@ -36,6 +36,7 @@ type Options struct {
 	MaxMessageBytes int64                 // a larger message is refused; 0: 32 MiB
 	Log             *slog.Logger          // nil discards
 	Metrics         prometheus.Registerer // nil: none
+	Recovered       func(id string)       // told of each original that was found; nil: nobody wants to know
 	Replaces        *Server               // whose place it takes: it counts on in the same metrics; nil: nobody's
 }
 

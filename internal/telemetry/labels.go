@@ -18,7 +18,7 @@ const (
 // ToolLabels tells which names of tools may be labels: those that are listed now, or were when they were called. It may be used by
 // many goroutines. The nil *ToolLabels knows none.
 type ToolLabels struct {
-	isListed func(server, tool string) bool
+	isListed atomic.Pointer[func(server, tool string) bool] // nil: nobody has said yet
 
 	known  atomic.Pointer[map[toolKey]struct{}] // replaced, never changed
 	mu     sync.Mutex                           // held while known is replaced; guards the field below
@@ -27,12 +27,15 @@ type ToolLabels struct {
 
 type toolKey struct{ server, tool string }
 
-// NewToolLabels asks isListed for names that it has not seen yet.
-func NewToolLabels(isListed func(server, tool string) bool) *ToolLabels {
-	l := &ToolLabels{isListed: isListed, counts: map[string]int{}}
+// NewToolLabels knows no names yet.
+func NewToolLabels() *ToolLabels {
+	l := &ToolLabels{counts: map[string]int{}}
 	l.known.Store(&map[toolKey]struct{}{})
 	return l
 }
+
+// Listed says whom to ask whether a server lists a tool.
+func (l *ToolLabels) Listed(ask func(server, tool string) bool) { l.isListed.Store(&ask) }
 
 // Label is the name of a server's tool as a label: "" where there is none, Other where nobody lists it.
 func (l *ToolLabels) Label(server, tool string) string {
@@ -51,7 +54,8 @@ func (l *ToolLabels) Label(server, tool string) string {
 // learn takes a name in, if it is listed and there is room.
 func (l *ToolLabels) learn(server, tool string) bool {
 	const longest = 128
-	if len(tool) > longest || !l.isListed(server, tool) {
+	ask := l.isListed.Load()
+	if len(tool) > longest || ask == nil || !(*ask)(server, tool) {
 		return false
 	}
 	l.mu.Lock()

@@ -11,7 +11,11 @@ import (
 
 func TestToolsThatAreListedAreLabels(t *testing.T) {
 	listed := map[string]bool{"files/read": true}
-	l := telemetry.NewToolLabels(func(server, tool string) bool { return listed[server+"/"+tool] })
+	l := telemetry.NewToolLabels()
+	if got := l.Label("files", "read"); got != "other" {
+		t.Errorf("before anything is listed a tool is %q", got)
+	}
+	l.Listed(func(server, tool string) bool { return listed[server+"/"+tool] })
 	for _, c := range []struct{ server, tool, want string }{
 		{"files", "read", "read"}, {"files", "made-up", "other"}, {"git", "read", "other"}, {"files", "", ""},
 	} {
@@ -31,7 +35,8 @@ func TestToolsThatAreListedAreLabels(t *testing.T) {
 
 // A server that lists whatever it is asked for, and clients that ask for everything.
 func TestLabelsAreCapped(t *testing.T) {
-	l := telemetry.NewToolLabels(func(string, string) bool { return true })
+	l := telemetry.NewToolLabels()
+	l.Listed(func(string, string) bool { return true })
 	seen := make([]map[string]bool, 4)
 	var work sync.WaitGroup
 	for w := range seen {

@@ -3,36 +3,21 @@ package telemetry
 import (
 	"net/http"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// NewRegistry holds the program's metrics, the Go runtime's and the process's included.
-func NewRegistry(version string) *prometheus.Registry {
+// NewRegistry holds the program's metrics, the Go runtime's and the process's included. The commit is "" where it is not known.
+func NewRegistry(version, commit string) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "secateur_build_info", Help: "Always 1; the labels name the version, its commit and the Go that built it.",
 	}, []string{"version", "commit", "goversion"})
-	build.WithLabelValues(version, commit(), runtime.Version()).Set(1)
+	build.WithLabelValues(version, commit, runtime.Version()).Set(1)
 	reg.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return reg
-}
-
-// commit is what this program was built from; "" where Go has recorded none.
-func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
-		}
-	}
-	return ""
 }
 
 // Handler serves the registry in Prometheus's text form.

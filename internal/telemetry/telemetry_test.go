@@ -27,8 +27,8 @@ func TestStructuredLogIsOneObjectALine(t *testing.T) {
 
 func TestMetricsNameTheVersion(t *testing.T) {
 	rec := httptest.NewRecorder()
-	telemetry.Handler(telemetry.NewRegistry("v9")).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if !strings.Contains(rec.Body.String(), `goversion="`+runtime.Version()+`",version="v9"} 1`) {
+	telemetry.Handler(telemetry.NewRegistry("v9", "abc")).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if !strings.Contains(rec.Body.String(), `secateur_build_info{commit="abc",goversion="`+runtime.Version()+`",version="v9"} 1`) {
 		t.Errorf("/metrics does not name the version:\n%s", rec.Body.String())
 	}
 }

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -153,4 +154,27 @@ func (s Span) End(outcome string) {
 		}
 	}
 	s.span.End()
+}
+
+// UntilClosed ends the span when a body is closed. A body that is written to as well ends it at once: how long such a connection lasts
+// says nothing of the request.
+func (s Span) UntilClosed(body io.ReadCloser) io.ReadCloser {
+	if s.span == nil {
+		return body
+	}
+	if _, both := body.(io.Writer); both {
+		s.span.End()
+		return body
+	}
+	return &spannedBody{body, s}
+}
+
+type spannedBody struct {
+	io.ReadCloser
+	span Span
+}
+
+func (b *spannedBody) Close() error {
+	b.span.End("")
+	return b.ReadCloser.Close()
 }

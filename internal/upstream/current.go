@@ -33,6 +33,11 @@ func (v *supervisor) become(state State, change func(m *snapshot)) {
 	}
 	v.now.Store(&m)
 	close(old.next)
+	if changed := v.u.opt.Changed; changed != nil && m.State != old.State {
+		told := m.Status
+		told.ID = v.u.ID()
+		changed(told)
+	}
 }
 
 // fail notes why there is no connection.

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/pool"
+	"secateur/internal/ratelimit"
+	"secateur/internal/upstream"
+)
+
+// serverMetrics tell how the servers are doing when somebody asks. Labels are the ids of the configuration.
+type serverMetrics struct {
+	status               func() []pool.Status
+	up, restarts, flight *prometheus.Desc
+}
+
+func newServerMetrics(status func() []pool.Status) *serverMetrics {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, []string{"server"}, nil)
+	}
+	return &serverMetrics{
+		status:   status,
+		up:       desc("secateur_server_up", "1 if a server can be called, else 0."),
+		restarts: desc("secateur_server_restarts_total", "How often it was started again."),
+		flight:   desc("secateur_server_in_flight", "Calls that it has not answered yet."),
+	}
+}
+
+// Describe names the metrics.
+func (m *serverMetrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.up
+	ch <- m.restarts
+	ch <- m.flight
+}
+
+// Collect gives their values.
+func (m *serverMetrics) Collect(ch chan<- prometheus.Metric) {
+	for _, s := range m.status() {
+		if s.State == upstream.Disabled {
+			continue
+		}
+		up := 0.0
+		if s.State == upstream.Ready || s.State == upstream.Degraded {
+			up = 1
+		}
+		ch <- prometheus.MustNewConstMetric(m.up, prometheus.GaugeValue, up, s.ID)
+		ch <- prometheus.MustNewConstMetric(m.restarts, prometheus.CounterValue, float64(s.Restarts), s.ID)
+		ch <- prometheus.MustNewConstMetric(m.flight, prometheus.GaugeValue, float64(s.InFlight), s.ID)
+	}
+}
+
+// limitMetrics tell how many calls wait for their turn. Labels are the names of limits.
+type limitMetrics struct {
+	usage  func() []ratelimit.Usage
+	queued *prometheus.Desc
+}
+
+func newLimitMetrics(usage func() []ratelimit.Usage) *limitMetrics {
+	return &limitMetrics{usage, prometheus.NewDesc("secateur_queued", "Calls that wait for their turn, by limit.", []string{"limit"}, nil)}
+}
+
+// Describe names the metric.
+func (m *limitMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- m.queued }
+
+// Collect gives its values.
+func (m *limitMetrics) Collect(ch chan<- prometheus.Metric) {
+	queued := map[string]int{}
+	for _, u := range m.usage() {
+		queued[u.Limit] += u.Queued
+	}
+	for limit, n := range queued {
+		ch <- prometheus.MustNewConstMetric(m.queued, prometheus.GaugeValue, float64(n), limit)
+	}
+}
