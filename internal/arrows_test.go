@@ -19,9 +19,9 @@ var arrows = map[string][]string{
 	"app": {
 		"cutting",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
+		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
-	"config": {"telemetry", "auth", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
+	"config": {"telemetry", "auth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"ratelimit":  {"access"},
 	"auth":       {"outbound", "access", "secret"},
 	"outbound":   {},
+	"pins":       {"rawjson"},
 	"admission":  {"telemetry", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},
 	"telemetry":  {"events", "history", "rawjson", "secret"},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},

@@ -58,10 +58,16 @@ func start(t *testing.T, toml string) *program {
 
 func startConfig(tb testing.TB, cfg *config.Config) *program {
 	tb.Helper()
+	return startIn(tb, cfg, "")
+}
+
+// startIn starts the program with a state directory.
+func startIn(tb testing.TB, cfg *config.Config, state string) *program {
+	tb.Helper()
 	before := descendants()
 	listening := make(chan net.Addr, 1)
 	a, err := app.New(app.Options{
-		Config: cfg, Version: "test", Environ: os.Environ(),
+		Config: cfg, Version: "test", Environ: os.Environ(), StateDir: state,
 		Log:       slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: cfg.Level()})),
 		Listening: func(addr net.Addr) { listening <- addr },
 	})

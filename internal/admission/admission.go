@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/catalog"
 	"secateur/internal/events"
 	"secateur/internal/ratelimit"
 )
@@ -23,6 +24,11 @@ type Options struct {
 	Audit     Audit    // nil: none
 	Metrics   prometheus.Registerer
 	Events    *events.Feed // nil: nobody listens
+
+	// Held reports whether a tool is held back, since it is another than the one that was pinned; nil: none ever is. Listed takes in the
+	// tools that a server lists to a caller directly; nil: nobody wants to know.
+	Held   func(server, tool string) bool
+	Listed func(ctx context.Context, server string, tools [][]byte)
 
 	BudgetFile string       // where the sums of a day are kept over a restart; "": nowhere
 	Log        *slog.Logger // nil discards
@@ -39,6 +45,8 @@ type Control struct {
 	budgets           bool
 	misses            *ratelimit.Limits
 	kept              budgetFile
+	held              func(server, tool string) bool
+	listed            func(ctx context.Context, server string, tools [][]byte)
 	log               *slog.Logger
 }
 
@@ -48,7 +56,7 @@ func New(opt Options) (*Control, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Control{
-		rules: opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, log: opt.Log,
+		rules: opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, log: opt.Log,
 	}
 	var general, specific []ratelimit.Settings
 	for i, s := range opt.Limits {
@@ -101,6 +109,7 @@ type Refusal struct {
 	Target access.Target
 	Rule   string             // the rule that denied it, for a caller who may know; "": answer as if it were not there
 	Limit  *ratelimit.Refusal // nil: it was a rule
+	Pin    bool               // its definition has changed, and nobody has approved of that
 }
 
 // Entry is a caller who may ask. Its holder calls Leave when the answer is out.
@@ -167,6 +176,9 @@ func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, t
 		if !d.Allowed {
 			return Permit{}, c.denied(ctx, p, t, method, d.Rule)
 		}
+		if c.isHeld(t) {
+			return Permit{}, c.changed(ctx, p, t, method)
+		}
 		permit.Redact = append(permit.Redact, d.Redact...)
 		if i == 0 {
 			permit.rule = d.Rule
@@ -207,7 +219,24 @@ func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Targ
 
 // Lists reports whether the caller may have a thing that is about to be listed.
 func (c *Control) Lists(p *access.Principal, t access.Target) bool {
-	return c == nil || c.rules.Decide(p, t).Allowed
+	return c == nil || c.rules.Decide(p, t).Allowed && !c.isHeld(t)
+}
+
+// Filters reports whether some of what servers list may not be for everyone.
+func (c *Control) Filters() bool { return c != nil && (c.rules != nil || c.held != nil) }
+
+func (c *Control) isHeld(t access.Target) bool {
+	return c.held != nil && t.Kind == access.KindTool && c.held(t.Server, t.Name)
+}
+
+// NoteList takes in what a server lists to a caller directly.
+func (c *Control) NoteList(ctx context.Context, server string, l catalog.List, result []byte) {
+	if c == nil || c.listed == nil || l != catalog.Tools {
+		return
+	}
+	if page, err := catalog.ReadPage(l, result); err == nil {
+		c.listed(ctx, server, page.Items)
+	}
 }
 
 // unknownIDs is how many ids of originals that are not there a principal may ask for in a minute.
@@ -259,6 +288,13 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 		r.Rule = rule
 	}
 	return r
+}
+
+// changed refuses a tool whose definition is not the one that was pinned.
+func (c *Control) changed(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
+	c.refusals.WithLabelValues(string(t.Door), "acl", "pins").Inc()
+	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: "pins"})
+	return &Refusal{Target: t, Pin: true}
 }
 
 func (c *Control) limited(ctx context.Context, p *access.Principal, t access.Target, method string, over *ratelimit.Refusal) *Refusal {

@@ -25,6 +25,12 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 		SetHeaders(header, r.Limit.State)
 		return e, http.StatusTooManyRequests, header
 	}
+	if r.Pin {
+		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String(), 200)+" is not the one that was pinned")
+		e.Data.Hint = "secateur pins approve " + r.Target.String()
+		e.Data.Extra = []byte(`"reason":"pin_changed"`)
+		return e, http.StatusForbidden, nil
+	}
 	if r.Rule != "" {
 		e = rpc.NewError(rpc.CodeForbidden, "denied by the rule "+r.Rule+": "+r.Target.String())
 		e.Data.Extra = rawjson.AppendQuoted([]byte(`"rule":`), r.Rule)

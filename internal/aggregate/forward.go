@@ -125,7 +125,7 @@ func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 		out.outcome = "server_error"
 		return e.finishError(r, out)
 	}
-	result := e.a.permit.RedactResult(e.withhold(r.Result))
+	result := e.a.permit.RedactResult(e.withhold(ctx, r.Result))
 	if e.d.renames && !r.NoRefs {
 		result = e.d.out.Result(e.a.Method, result)
 	}
@@ -148,9 +148,13 @@ func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 }
 
 // withhold takes out of a list of the one server what its client may not have.
-func (e *proxiedCall) withhold(result []byte) []byte {
+func (e *proxiedCall) withhold(ctx context.Context, result []byte) []byte {
 	l, ok := catalog.ListOf(e.a.Method)
-	if !ok || e.s.opt.Admission.Rules() == nil {
+	if !ok {
+		return result
+	}
+	e.s.opt.Admission.NoteList(ctx, e.d.server, l, result)
+	if !e.s.opt.Admission.Filters() {
 		return result
 	}
 	return catalog.Filter(l, result, func(original string) bool { return e.a.lists(e.s, l, e.d.server, original) })

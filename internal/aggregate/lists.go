@@ -21,7 +21,7 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 		s.noteContractNames(ctx, c, named)
 	}
 	var page catalog.Page
-	if s.opt.Admission.Rules() == nil {
+	if !s.opt.Admission.Filters() {
 		page, err = named.Page(l, ask, s.opt.PageSize)
 	} else {
 		page, err = named.PageOf(l, ask, s.opt.PageSize, func(server, original string) bool { return a.lists(s, l, server, original) })

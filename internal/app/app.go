@@ -30,6 +30,7 @@ import (
 	"secateur/internal/events"
 	"secateur/internal/history"
 	"secateur/internal/originals"
+	"secateur/internal/pins"
 	"secateur/internal/pool"
 	"secateur/internal/records"
 	"secateur/internal/redisdb"
@@ -92,6 +93,7 @@ type App struct {
 	rates     *datarate.Guard // one for all requests
 	tasks     *tasks.Owners   // one for all doors
 	feed      *events.Feed
+	pins      *pins.Book
 	history   *history.History   // nil: the pruner alone
 	tracing   *telemetry.Tracing // nil: off
 	tools     *telemetry.ToolLabels
@@ -147,6 +149,7 @@ func newApp(opt Options) *App {
 		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version, opt.Commit), guesses: newGuesses(), started: time.Now(),
 		rates: datarate.New(datarate.Limits{}), feed: feed,
 	}
+	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
 	return a
 }

@@ -65,6 +65,7 @@ func (gen *generation) openAdmission() error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
+		Held: gen.heldTools(), Listed: gen.seeTools,
 		BudgetFile: gen.stateFile("budgets.json"), Events: gen.feed, Log: gen.log,
 	})
 	if err != nil {

@@ -25,6 +25,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 		FirstListWait: set.FirstListWait,
 		Eager:         !gen.opt.Lazy,
 		Log:           gen.log,
+		Listed:        func(server string, tools [][]byte) { gen.live.Load().seeTools(context.Background(), server, tools) },
 	})
 }
 

@@ -221,6 +221,9 @@ var keys = map[string]keyInfo{
 	"prices.output":        {doc: "Output tokens.", least: new(0.0)},
 	"prices.cache_ttl_s":   {doc: "Seconds the provider's cache lives unused. A longer life that answers show counts instead.", least: new(0.0)},
 
+	"pins":      {doc: "What is done when a tool's description or schema is not the one that was first seen."},
+	"pins.mode": {doc: "off; report: changes are logged and listed by secateur pins; strict: changed tools are held back until secateur pins approve.", enum: []string{"off", "report", "strict"}},
+
 	"admin":       {doc: "How the running program is operated."},
 	"admin.watch": {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},
 

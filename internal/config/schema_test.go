@@ -114,7 +114,7 @@ func enumFile(pattern, word string) string {
 }
 
 func TestRefusedKeysAreNoKeys(t *testing.T) {
-	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "pins", "notifications"} {
+	for _, pattern := range []string{"mcp_pruner.deepinfra_api_key", "mcp_pruner.rerank_api_key", "notifications"} {
 		if _, known := keys[pattern]; known {
 			t.Errorf("%s is both refused and known", pattern)
 		}

@@ -18,6 +18,7 @@ import (
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
+	"secateur/internal/pins"
 	"secateur/internal/pruner"
 	"secateur/internal/ratelimit"
 	"secateur/internal/secret"
@@ -59,6 +60,7 @@ type Settings struct {
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
 	Admin              Admin                        `toml:"admin"`
+	Pins               pins.Settings                `toml:"pins"`
 }
 
 // defaults are what a file that says nothing means.
@@ -80,6 +82,7 @@ func defaults() Settings {
 		Pruner:              pruner.Default(),
 		Store:               originals.Default(),
 		Auth:                auth.Default(),
+		Pins:                pins.Default(),
 		Admin:               Admin{Watch: true},
 		Telemetry:           telemetry.Default(),
 	}

@@ -60,9 +60,13 @@ func (g *Gateway) noServer(r *http.Request, p *access.Principal, req *rpc.Messag
 }
 
 // withhold takes out of a reply what its caller may not have: items of lists, and what is redacted.
-func (g *Gateway) withhold(server string, req *rpc.Message, reply *upstream.Reply, by caller) (*upstream.Reply, error) {
+func (g *Gateway) withhold(ctx context.Context, server string, req *rpc.Message, reply *upstream.Reply, by caller) (*upstream.Reply, error) {
 	changed := reply.Message
-	if l, ok := catalog.ListOf(req.Method); ok && g.opt.Admission.Rules() != nil && reply.Error == nil {
+	l, isList := catalog.ListOf(req.Method)
+	if isList && reply.Error == nil {
+		g.opt.Admission.NoteList(ctx, server, l, reply.Result)
+	}
+	if isList && g.opt.Admission.Filters() && reply.Error == nil {
 		changed = reply.WithResult(catalog.Filter(l, reply.Result, func(original string) bool {
 			return g.opt.Admission.Lists(by.principal, admission.ListTarget(access.DoorGateway, server, l, original))
 		}))

@@ -152,7 +152,7 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
 		return
 	}
-	if reply, err = g.withhold(up.ID(), req, reply, by); err != nil {
+	if reply, err = g.withhold(ctx, up.ID(), req, reply, by); err != nil {
 		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
 		return
 	}

@@ -41,6 +41,9 @@ type Options struct {
 	// client. Else one starts when a client needs it, and declares what that client can do.
 	Eager bool
 	Log   *slog.Logger // nil discards
+
+	// Listed gets the tools that a server lists, before anybody else does; nil: nobody wants to know.
+	Listed func(server string, tools [][]byte)
 }
 
 // Builder builds a connection to a server and starts nothing. It may be called by many goroutines.

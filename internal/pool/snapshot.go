@@ -76,6 +76,9 @@ type page struct {
 func (c *Conn) publish(l catalog.List, p page) {
 	hash := sum(p.items)
 	f := c.pool
+	if l == catalog.Tools && f.opt.Listed != nil {
+		f.opt.Listed(c.ID(), p.items)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c.fresh[l] = freshness{at: time.Now(), ttl: p.ttl, scope: p.scope}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"secateur/internal/pins"
+)
+
+func newPins(w world) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "pins",
+		Short: "Show the pinned definitions of tools, and what has changed",
+		Long: `pins shows what is pinned of the tools of servers: their descriptions and schemas, as they were
+when a server first listed them. One that has changed since is shown with its difference; with
+pins.mode = "strict" it is held back until it is approved of. Definitions that look as if they
+were meant to deceive are named: invisible_characters, ansi, instructions, markup, look_alike.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			all, err := pins.List(w.pinsDir())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(w.out).Encode(struct {
+					Pins []pins.Pin `json:"pins"`
+				}{all})
+			}
+			fmt.Fprint(w.out, pinsText(all))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(newPinsApprove(w))
+	return cmd
+}
+
+func newPinsApprove(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "approve SERVER[::TOOL]",
+		Short: "Pin what a server's tools, or one of them, are now",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			server, tool, _ := strings.Cut(args[0], "::")
+			approved, err := pins.Approve(w.pinsDir(), server, tool)
+			if err != nil {
+				return err
+			}
+			if len(approved) == 0 {
+				fmt.Fprintf(w.out, "nothing of %s has changed\n", args[0])
+				return nil
+			}
+			for _, name := range approved {
+				fmt.Fprintf(w.out, "pinned %s::%s as it is now\n", server, name)
+			}
+			return nil
+		},
+	}
+}
+
+// pinsDir is where the running program keeps its pins.
+func (w world) pinsDir() string {
+	if w.stateDir == "" {
+		return ""
+	}
+	return filepath.Join(w.stateDir, "pins")
+}
+
+// pinsText shows what needs a person's eye, then how much does not.
+func pinsText(all []pins.Pin) string {
+	if len(all) == 0 {
+		return "nothing is pinned yet: a server's tools are when it first lists them\n"
+	}
+	var b strings.Builder
+	quiet := 0
+	for _, p := range all {
+		if p.State == pins.StatePinned && len(p.Findings) == 0 {
+			quiet++
+			continue
+		}
+		fmt.Fprintf(&b, "%s::%s  %s", p.Server, printable(p.Tool), p.State)
+		for _, f := range p.Findings {
+			b.WriteString("  " + string(f))
+		}
+		b.WriteByte('\n')
+		for line := range strings.Lines(p.Diff) {
+			b.WriteString("    " + printable(line))
+		}
+		if p.State == pins.StateChanged {
+			fmt.Fprintf(&b, "    secateur pins approve %s::%s\n", p.Server, printable(p.Tool))
+		}
+	}
+	fmt.Fprintf(&b, "%d tools are as they were pinned\n", quiet)
+	return b.String()
+}
+
+// printable shows what a terminal would take for a command, and what nobody would see.
+func printable(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || pins.IsInvisible(r)) {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,26 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"secateur/internal/pins"
+	"secateur/internal/upstream"
+)
+
+// heldTools tells which tools are held back; nil where none ever is.
+func (gen *generation) heldTools() func(server, tool string) bool {
+	if gen.cfg.Pins.Mode != pins.ModeStrict {
+		return nil
+	}
+	return gen.pins.IsChanged
+}
+
+// seeTools pins the tools that a server lists, or notes that they have changed. Those of built-in servers change with the program.
+func (gen *generation) seeTools(ctx context.Context, server string, tools [][]byte) {
+	isBuiltin := func(s upstream.Settings) bool { return s.ID == server && s.Builtin != "" }
+	if gen.cfg.Pins.Mode == pins.ModeOff || slices.ContainsFunc(allServers(gen.cfg), isBuiltin) {
+		return
+	}
+	gen.pins.See(ctx, server, tools)
+}

@@ -1,0 +1,124 @@
+package pins
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Finding is what looks like an attempt to deceive, in a word.
+type Finding string
+
+// The findings.
+const (
+	InvisibleCharacters Finding = "invisible_characters" // a person does not see what a model reads
+	ANSI                Finding = "ansi"                 // sequences that make terminals hide or overwrite
+	Instructions        Finding = "instructions"         // words to the model that are not about the tool
+	Markup              Finding = "markup"               // tags that set such words apart, or comments that are not shown
+	LookAlike           Finding = "look_alike"           // a name that is taken for another server's tool
+)
+
+// Findings are those in a tool's own name and definition.
+func Findings(name, definition string) (list []Finding) {
+	// A definition is JSON: what is escaped there is looked at as what it stands for.
+	text := name + "\n" + unescaped(definition)
+	for _, c := range []struct {
+		what  Finding
+		found bool
+	}{
+		{InvisibleCharacters, strings.ContainsFunc(text, IsInvisible)},
+		{ANSI, ansi.MatchString(text)},
+		{Instructions, instructions.MatchString(spaced(text))},
+		{Markup, markup.MatchString(text)},
+	} {
+		if c.found {
+			list = append(list, c.what)
+		}
+	}
+	return list
+}
+
+// IsInvisible reports whether a character has no glyph of its own: zero width, bidirectional controls, tags (which spell ASCII unseen),
+// variation selectors beyond those of emoji, fillers.
+func IsInvisible(r rune) bool {
+	switch {
+	case r == '\u00ad' || r == '\u034f' || r == '\u061c' || r == '\u115f' || r == '\u1160' || r == '\u180e' || r == '\u3164' || r == '\uffa0',
+		r >= '\u200b' && r <= '\u200f' && r != '\u200d', r >= '\u202a' && r <= '\u202e', r >= '\u2060' && r <= '\u206f', r == '\ufeff',
+		r >= 0xe0000 && r <= 0xe0fff, r >= '\ufff0' && r <= '\ufffb':
+		return true
+	}
+	return unicode.Is(unicode.Co, r)
+}
+
+var (
+	ansi         = regexp.MustCompile(`\x1b|\x{9b}|\\x1b|\\033|\\e\[`)
+	instructions = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override) (all |any |the |your |these |every )*(previous|prior|above|earlier|other|preceding|system|existing) ?` +
+		`|\bdo not (tell|inform|mention|reveal|show|notify|alert)( this| it| that)?( to)? (the )?(user|human|anyone|person)` +
+		`|\bwithout (telling|informing|asking|notifying) (the )?(user|human)` +
+		`|\b(before|after|instead of) (using|calling|running|invoking) (this|any|other|another)( other)? tools?,? (you must|always|first|read|send|call)` +
+		`|\byou (must|should) (always |first |also )*(read|send|include|pass|exfiltrate|upload|forward) .{0,60}(\.ssh|id_rsa|\.env\b|credentials|password|api key|private key|conversation|secrets?\b)` +
+		`|\b(new|updated|real|actual) (system )?instructions?:|\bsystem prompt\b|\byou are now\b|\bsecretly\b`)
+	markup = regexp.MustCompile(`(?i)<!--|</?(important|system|instructions?|secret|hidden|assistant|user|admin|critical|prompt|script|iframe|img|style|svg)\b[^>]*>|\[/?(system|inst)\]|<\|[a-z_]+\|>|!\[[^\]]*\]\(|javascript:`)
+)
+
+// spaced has one space for any white space, so that words are found across lines.
+func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+var escapes = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\[nrtbf"/\\]`)
+
+// unescaped is a JSON text with the escapes in its strings undone.
+func unescaped(text string) string {
+	return escapes.ReplaceAllStringFunc(text, func(e string) string {
+		switch e[1] {
+		case 'u':
+			var r rune
+			for _, c := range strings.ToLower(e[2:]) {
+				r = r<<4 | rune(strings.IndexRune("0123456789abcdef", c))
+			}
+			return string(r)
+		case 'n', 'r', 't', 'b', 'f':
+			return " "
+		}
+		return e[1:]
+	})
+}
+
+// ToolName names a tool of a server.
+type ToolName struct{ Server, Tool string }
+
+// LookAlikes are the tools whose names are taken for that of a tool of another server: written differently, and alike to the eye.
+func LookAlikes(all []ToolName) (found []ToolName) {
+	alike := map[string][]ToolName{}
+	for _, n := range all {
+		alike[skeleton(n.Tool)] = append(alike[skeleton(n.Tool)], n)
+	}
+	for _, n := range all {
+		if slices.ContainsFunc(alike[skeleton(n.Tool)], func(o ToolName) bool { return o.Server != n.Server && o.Tool != n.Tool }) ||
+			slices.ContainsFunc(all, func(o ToolName) bool { return o.Server != n.Server && strings.HasPrefix(n.Tool, o.Server+"::") }) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// confusable are letters of other scripts, and digits, that look like Latin ones, in the manner of Unicode's confusables (UTS 39).
+var confusable = strings.NewReplacer(
+	"а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "l", "ѕ", "s", "ј", "j", "к", "k", "м", "m", "т", "t", "н", "h", "в", "b", "ԁ", "d", "ѡ", "w",
+	"α", "a", "ο", "o", "ρ", "p", "ε", "e", "ι", "l", "κ", "k", "ν", "v", "τ", "t", "υ", "u", "χ", "x", "γ", "y", "ı", "l",
+	"0", "o", "1", "l", "3", "e", "5", "s", "rn", "m", "vv", "w", "i", "l",
+)
+
+// skeleton is the same for names that look alike.
+func skeleton(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case IsInvisible(r) || r == '\u200d' || strings.ContainsRune("-_.:/ ", r):
+			return -1
+		case r >= '\uff01' && r <= '\uff5e': // full width
+			return unicode.ToLower(r - 0xfee0)
+		}
+		return unicode.ToLower(r)
+	}, name)
+	return confusable.Replace(name)
+}
