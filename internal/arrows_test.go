@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest",
 	},
-	"config": {"telemetry", "auth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
+	"config": {"redisdb", "telemetry", "auth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
@@ -45,8 +45,8 @@ var arrows = map[string][]string{
 	"redisdb":    {},
 	"replay":     {"chat", "bill"},
 	"rerank":     {"secret"},
-	"ratelimit":  {"access"},
-	"auth":       {"outbound", "access", "secret"},
+	"ratelimit":  {"redisdb", "access"},
+	"auth":       {"redisdb", "outbound", "access", "secret"},
 	"outbound":   {},
 	"pins":       {"rawjson"},
 	"admission":  {"telemetry", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},

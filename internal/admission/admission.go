@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ type Options struct {
 	Held   func(server, tool string) bool
 	Listed func(ctx context.Context, server string, tools [][]byte)
 
-	BudgetFile string       // where the sums of a day are kept over a restart; "": nowhere
-	Log        *slog.Logger // nil discards
+	Store      ratelimit.Store // counts for limits that replicas share; nil: there are none
+	BudgetFile string          // where the sums of a day are kept over a restart; "": nowhere
+	Log        *slog.Logger    // nil discards
 }
 
 // Control decides. Its methods may be used by many goroutines. The nil *Control lets everyone do everything.
@@ -69,10 +71,10 @@ func New(opt Options) (*Control, error) {
 		}
 	}
 	var err error
-	if c.general, err = ratelimit.New(ratelimit.Options{PerMinute: opt.PerMinute, Settings: general}); err != nil {
+	if c.general, err = ratelimit.New(ratelimit.Options{PerMinute: opt.PerMinute, Settings: general, Store: opt.Store}); err != nil {
 		return nil, err
 	}
-	if c.specific, err = ratelimit.New(ratelimit.Options{Settings: specific}); err != nil {
+	if c.specific, err = ratelimit.New(ratelimit.Options{Settings: specific, Store: opt.Store}); err != nil {
 		return nil, err
 	}
 	if c.misses, err = ratelimit.New(ratelimit.Options{Settings: []ratelimit.Settings{
@@ -270,9 +272,12 @@ func (c *Control) Spend(p *access.Principal, t access.Target, tokens int64, usd 
 	if c == nil {
 		return
 	}
-	c.general.Spend(ratelimit.Call{Principal: p, Target: access.Target{Door: t.Door}}, tokens, usd)
-	c.specific.Spend(ratelimit.Call{Principal: p, Target: t}, tokens, usd)
-	if err := c.keepBudgets(savePause); err != nil {
+	err := errors.Join(
+		c.general.Spend(ratelimit.Call{Principal: p, Target: access.Target{Door: t.Door}}, tokens, usd),
+		c.specific.Spend(ratelimit.Call{Principal: p, Target: t}, tokens, usd),
+		c.keepBudgets(savePause),
+	)
+	if err != nil {
 		c.log.ErrorContext(context.Background(), "budgets", "err", err)
 	}
 }

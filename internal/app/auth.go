@@ -12,6 +12,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admission"
 	"secateur/internal/auth"
+	"secateur/internal/ratelimit"
 )
 
 // loadCertificates reads what the listener needs for TLS.
@@ -33,7 +34,7 @@ func (gen *generation) openAuth() (err error) {
 	}
 	gen.auth, err = auth.New(auth.Options{
 		Settings: gen.cfg.Auth, Token: gen.cfg.AuthToken, StateDir: gen.opt.StateDir, PublicURL: scheme + "://" + gen.App.cfg.Listen,
-		Certificates: gen.certificates, Log: gen.log,
+		Certificates: gen.certificates, Redis: gen.redis, Log: gen.log,
 	})
 	if err != nil {
 		return err
@@ -63,10 +64,14 @@ func (gen *generation) openAdmission() error {
 	case gen.cfg.Auth.Audit == auth.AuditLog && (rules != nil || gen.auth.Asks()): // with nothing to decide there is nothing to write
 		audit = admission.LogAudit{Log: gen.log}
 	}
+	var shared ratelimit.Store
+	if gen.redis != nil {
+		shared = ratelimit.Redis{DB: gen.redis}
+	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
 		Held: gen.heldTools(), Listed: gen.seeTools,
-		BudgetFile: gen.stateFile("budgets.json"), Events: gen.feed, Log: gen.log,
+		BudgetFile: gen.stateFile("budgets.json"), Store: shared, Events: gen.feed, Log: gen.log,
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/outbound"
+	"secateur/internal/redisdb"
 	"secateur/internal/secret"
 )
 
@@ -26,6 +27,7 @@ type Options struct {
 
 	// Certificates check whether one has been revoked since its connection was made; nil: there are none.
 	Certificates *Certificates
+	Redis        *redisdb.DB  // where replicas remember the nonces of signatures together; nil: each for itself
 	Log          *slog.Logger // nil discards
 }
 

@@ -1,8 +1,17 @@
 package auth
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"sync"
 	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/redisdb"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // nonces remember what was used: for nonceLife at least, twice that at most.
@@ -16,6 +25,31 @@ const (
 	nonceLife = 600 * time.Second
 	maxNonces = 1 << 19 // of each half; beyond it signatures are refused: forgetting one would let it be used again
 )
+
+// noncePatience is how long a signature waits for the store.
+const noncePatience = time.Second
+
+// useNonce says why a nonce cannot be used: it was, here or by another replica, or nobody can tell.
+func (a *Authenticator) useNonce(ctx context.Context, nonce string, at time.Time) access.Cause {
+	if !a.nonces.use(nonce, at) {
+		return access.CauseReplayed
+	}
+	if a.opt.Redis == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, noncePatience)
+	defer cancel()
+	sum := sha256.Sum256([]byte(nonce))
+	err := a.opt.Redis.SetArgs(ctx, redisdb.Key("n", hex.EncodeToString(sum[:16]), ""), "", redis.SetArgs{Mode: "NX", TTL: nonceLife}).Err()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return access.CauseReplayed
+	case err != nil: // access fails closed
+		a.opt.Log.WarnContext(ctx, "signature refused: nobody can tell whether another replica has seen it", "err", err)
+		return access.CauseInvalid
+	}
+	return ""
+}
 
 // use reports whether a nonce is new, and remembers it.
 func (n *nonces) use(nonce string, at time.Time) bool {

@@ -39,8 +39,8 @@ func (a *Authenticator) checkSignature(r *http.Request, signature string) (*acce
 	if cause, ok := signed.Check(signature, key.secret, now.Unix()); !ok {
 		return nil, cause
 	}
-	if !a.nonces.use(key.principal.Subject+"\x00"+signed.Nonce, now) {
-		return nil, access.CauseReplayed
+	if cause := a.useNonce(r.Context(), key.principal.Subject+"\x00"+signed.Nonce, now); cause != "" {
+		return nil, cause
 	}
 	want, err := hex.DecodeString(signed.BodyHash)
 	if err != nil {

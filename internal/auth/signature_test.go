@@ -14,6 +14,8 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/auth"
+	"secateur/internal/redisdb"
+	"secateur/internal/redisdb/redistest"
 	"secateur/internal/secret"
 )
 
@@ -140,5 +142,40 @@ func TestNoBodyNeedsTheHashOfNothing(t *testing.T) {
 	}
 	if p, v := a.Authenticate(signed("", "nonce-of-nothing", time.Now())); p == nil {
 		t.Error(v)
+	}
+}
+
+// A signature that one replica has taken is used for all; without the store none is taken.
+func TestReplicasShareNonces(t *testing.T) {
+	server := redistest.Start(t)
+	replica := func() *auth.Authenticator {
+		db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		set := auth.Default()
+		set.HMAC = []auth.HMAC{{KeyID: "robot", Secret: secret.New(robotSecret)}}
+		return authenticator(t, auth.Options{Settings: set, Redis: db})
+	}
+	a, b := replica(), replica()
+	for _, c := range []struct {
+		rule  string
+		who   *auth.Authenticator
+		nonce string
+		cause access.Cause
+	}{
+		{"the first to see it", a, nonce, ""},
+		{"another replica", b, nonce, access.CauseReplayed},
+		{"the same again", a, nonce, access.CauseReplayed},
+		{"another nonce", b, nonce + "2", ""},
+	} {
+		if _, v := c.who.Authenticate(signed("{}", c.nonce, time.Now())); v.Cause != c.cause {
+			t.Errorf("%s: %q, want %q", c.rule, v.Cause, c.cause)
+		}
+	}
+	server.Kill()
+	if _, v := a.Authenticate(signed("{}", nonce+"3", time.Now())); v.Cause != access.CauseInvalid {
+		t.Errorf("without the store: %q, want it refused", v.Cause)
 	}
 }

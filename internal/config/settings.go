@@ -21,6 +21,7 @@ import (
 	"secateur/internal/pins"
 	"secateur/internal/pruner"
 	"secateur/internal/ratelimit"
+	"secateur/internal/redisdb"
 	"secateur/internal/secret"
 	"secateur/internal/telemetry"
 	"secateur/internal/upstream"
@@ -264,6 +265,9 @@ func (s Settings) validateAccess() error {
 	}
 	for i, l := range s.Limits {
 		unique(fmt.Sprintf("limits[%d].name", i), ratelimit.SettingsName(l, i))
+		if l.Shared && !redisdb.IsURL(s.Store.URL) {
+			errs = append(errs, fmt.Errorf("limits[%d].shared: replicas share a limit through store.url = \"redis://HOST\"", i))
+		}
 	}
 	return errors.Join(errs...)
 }

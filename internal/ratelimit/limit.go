@@ -14,6 +14,8 @@ type limit struct {
 	burst  int
 	by     struct{ tenant, principal, server, tool, model bool }
 
+	alone *limit // what holds of a shared one while the store is away; nil: nothing is allowed
+
 	buckets map[key]*bucket
 	rest    *bucket   // shared by those for whom there was no room
 	swept   time.Time // when buckets with nothing to answer for were last forgotten
@@ -29,7 +31,7 @@ const sweepPause = time.Second
 type key struct{ tenant, issuer, subject, server, tool, model string }
 
 func newLimit(s Settings) *limit {
-	l := &limit{Settings: s, buckets: map[key]*bucket{}, rest: &bucket{}}
+	l := &limit{Settings: s, buckets: map[key]*bucket{}, rest: &bucket{}, alone: newAlone(s)}
 	if s.Rate.Number > 0 {
 		l.step = s.Rate.Per / time.Duration(s.Rate.Number)
 		l.burst = s.Burst
@@ -104,10 +106,12 @@ func (l *limit) over(b *bucket, now time.Time) (time.Duration, Reason) {
 	return 0, ""
 }
 
-func (l *limit) state(b *bucket, now time.Time) State {
+func (l *limit) state(b *bucket, now time.Time) State { return l.stateAhead(b.arrival(now).Sub(now)) }
+
+// stateAhead is the state of a bucket that will be full again after so long.
+func (l *limit) stateAhead(ahead time.Duration) State {
 	if l.step == 0 {
 		return State{}
 	}
-	ahead := b.arrival(now).Sub(now)
 	return State{Limit: l.burst, Remaining: int((l.window - ahead) / l.step), Reset: ahead}
 }

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 type Limits struct {
 	rules  *access.Rules // which limits are about a call
 	limits []*limit
+	store  Store // counts for those that are shared; nil: there are none
 
 	mu sync.Mutex // guards the buckets of all limits
 }
@@ -22,6 +24,7 @@ type Limits struct {
 type Options struct {
 	PerMinute int // of each principal; rate_limit_per_minute; 0: none
 	Settings  []Settings
+	Store     Store // for limits that are shared; nil: these are counted here alone
 }
 
 // ShorthandName is the name of the limit that rate_limit_per_minute sets.
@@ -40,7 +43,7 @@ func New(opt Options) (*Limits, error) {
 	if len(settings) == 0 {
 		return nil, nil // nil allows everything
 	}
-	l := &Limits{}
+	l := &Limits{store: opt.Store}
 	rules := make([]access.Rule, len(settings))
 	for i, s := range settings {
 		rules[i] = s.rule()
@@ -103,10 +106,7 @@ func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 	var room [usualLimits]int
 	about := l.rules.AppendMatching(room[:0], c.Principal, c.Target)
 	grant := Grant{limits: l}
-	l.mu.Lock()
-	refusal := l.countLocked(about, c, time.Now(), &grant.State)
-	l.mu.Unlock()
-	if refusal != nil {
+	if refusal := l.count(ctx, about, c, &grant.State); refusal != nil {
 		return Grant{}, refusal
 	}
 	// Slots are taken in the order of the limits, so that no two calls can wait for each other.
@@ -127,16 +127,46 @@ func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 // usualLimits is how many limits may be about a call before their list is allocated.
 const usualLimits = 8
 
-// Check is Take that counts nothing and waits for nothing.
+// Check is Take that counts nothing and waits for nothing, the store included.
 func (l *Limits) Check(c Call) *Refusal {
 	if l == nil {
 		return nil
 	}
-	about := l.rules.AppendMatching(nil, c.Principal, c.Target)
+	return l.judge(l.rules.AppendMatching(nil, c.Principal, c.Target), c)
+}
+
+func (l *Limits) judge(about []int, c Call) *Refusal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.judgeLocked(about, c, time.Now())
 }
+
+// count charges every rate, here and in the store, if all of them allow it. The store is asked only about what would be
+// allowed here.
+func (l *Limits) count(ctx context.Context, about []int, c Call, least *State) *Refusal {
+	if l.store == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.countLocked(about, c, time.Now(), least)
+	}
+	if refusal := l.judge(about, c); refusal != nil {
+		return refusal
+	}
+	taken, refusal := l.takeShared(ctx, about, c, least)
+	if refusal != nil {
+		return refusal
+	}
+	l.mu.Lock()
+	refusal = l.countLocked(about, c, time.Now(), least)
+	l.mu.Unlock()
+	if refusal != nil {
+		l.giveBack(ctx, taken)
+	}
+	return refusal
+}
+
+// isHere reports whether a limit is counted in this process.
+func (l *Limits) isHere(lim *limit) bool { return !lim.Shared || l.store == nil }
 
 // countLocked charges every rate, if all of them allow it.
 func (l *Limits) countLocked(about []int, c Call, now time.Time, least *State) *Refusal {
@@ -144,7 +174,7 @@ func (l *Limits) countLocked(about []int, c Call, now time.Time, least *State) *
 		return refusal
 	}
 	for _, i := range about {
-		if lim := l.limits[i]; lim.step > 0 {
+		if lim := l.limits[i]; lim.step > 0 && l.isHere(lim) {
 			b := lim.bucket(c, now)
 			b.tat = b.arrival(now).Add(lim.step)
 			least.keepLeast(lim.state(b, now))
@@ -156,7 +186,7 @@ func (l *Limits) countLocked(about []int, c Call, now time.Time, least *State) *
 func (l *Limits) judgeLocked(about []int, c Call, now time.Time) *Refusal {
 	for _, i := range about {
 		lim := l.limits[i]
-		if lim.step == 0 && lim.TokensPerDay == 0 && lim.USDPerDay == 0 {
+		if !l.isHere(lim) || lim.step == 0 && lim.TokensPerDay == 0 && lim.USDPerDay == 0 {
 			continue
 		}
 		b := lim.bucket(c, now)
@@ -173,19 +203,24 @@ func (s *State) keepLeast(other State) {
 	}
 }
 
-// Spend adds to the day's sums of a model call.
-func (l *Limits) Spend(c Call, tokens int64, usd float64) {
+// Spend adds to the day's sums of a model call. An error is the store's: what was spent is in no sum.
+func (l *Limits) Spend(c Call, tokens int64, usd float64) (err error) {
 	if l == nil {
-		return
+		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
 	for _, i := range l.rules.AppendMatching(nil, c.Principal, c.Target) {
-		if lim := l.limits[i]; lim.TokensPerDay > 0 || lim.USDPerDay > 0 {
+		switch lim := l.limits[i]; {
+		case lim.TokensPerDay == 0 && lim.USDPerDay == 0:
+		case l.isHere(lim):
+			l.mu.Lock()
+			now := time.Now()
 			lim.bucket(c, now).spend(now, tokens, usd)
+			l.mu.Unlock()
+		default:
+			err = errors.Join(err, l.spendShared(lim, c, tokens, usd))
 		}
 	}
+	return err
 }
 
 // Release ends the call.

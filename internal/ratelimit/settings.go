@@ -77,9 +77,10 @@ func (s Settings) Validate() error {
 	if s.WithoutStore > 1 {
 		complain("without_store: more than 1, the whole rate")
 	}
-	if s.Shared {
-		complain("shared: not part of this version; a limit that is not shared must not look as if it were")
-	} else if s.WithoutStore > 0 {
+	if s.Shared && s.Concurrent > 0 {
+		complain("shared: calls at a time are counted by each replica; put concurrent into a limit of its own")
+	}
+	if !s.Shared && s.WithoutStore > 0 {
 		complain("without_store: belongs to shared")
 	}
 	rule := s.rule()
