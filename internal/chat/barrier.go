@@ -11,6 +11,7 @@ const (
 	PreservedThinking Barrier = "preserved-thinking" // the provider has bound its reasoning to what was sent before
 	ContextManagement Barrier = "context-management" // the provider edits the context itself
 	ServerHistory     Barrier = "server-history"     // the provider keeps what was said before: not all of it is in the request
+	Refused           Barrier = "refused-before"     // the provider has refused what was made of the conversation: it is left alone
 	ReplayOnly        Barrier = "replay-only"        // the request counts or compacts: it gets what was sent, and nothing new
 )
 

@@ -33,8 +33,11 @@ func Decide(in Input) *Plan {
 	p.prune()
 	if in.Masking.Enabled && in.Masking.WindowTurns > 0 && p.results.turns > in.Masking.WindowTurns {
 		p.Barrier = c.Barrier(in.Model)
-		if in.Replay {
+		switch {
+		case in.Replay:
 			p.Barrier = ReplayOnly
+		case in.Past.Off:
+			p.Barrier = Refused
 		}
 		switch {
 		case p.Barrier != Open: // what was masked before stays so: what came after is bound to that
@@ -120,12 +123,16 @@ const worthFetching = 400
 func (p *Plan) prune() {
 	p.texts = make(map[int]string)
 	fresh := false
+	answered := p.c.answered()
 	for i, kind := range p.kinds {
 		text, ok := p.in.Pruned[i]
 		switch {
 		case ok && p.c.isResult(i) && kind != Masked:
 			p.kinds[i], p.texts[i] = Pruned, text
 			p.removed[i] = p.takenOut(i, Pruned)
+			if i < answered && p.was(i) == Whole { // of which there is no record, but it went out
+				p.forms.adopt(Sent{Message: i, Kind: Pruned, Removed: p.removed[i]}, answered)
+			}
 			fresh = fresh || p.was(i) != Pruned
 		case kind == Pruned:
 			p.kinds[i], p.removed[i] = Whole, bill.Size{} // its bytes are lost; to send the whole is never wrong

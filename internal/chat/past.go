@@ -16,6 +16,11 @@ type Past struct {
 	Touched int64
 	Alone   bool // all of these were of this lane
 
+	// Results of conversations that begin like this one went out pruned: the bytes of any of them may be frozen,
+	// whether or not there is a record.
+	Frozen bool
+	Off    bool // nothing more is cut: a provider has refused what was made of the conversation
+
 	Engine  uint64       // what prunes now; see [Pruning.Engine]
 	Learned bill.Learned // about the provider's model
 	Claims  float64      // what the branches of this lane have claimed
@@ -85,6 +90,15 @@ func (c *Conversation) formsOf(past Past) forms {
 		f.sent = cached // the rest went elsewhere
 	}
 	return f
+}
+
+// adopt takes over how a message went out that no record has, of a conversation of which so many messages were sent.
+func (f *forms) adopt(s Sent, sent int) {
+	if more := sent - len(f.of); more > 0 {
+		f.of = append(f.of, make([]Sent, more)...)
+	}
+	f.of[s.Message] = s
+	f.lane = max(f.lane, sent)
 }
 
 // take takes over what a record says about messages that are not known yet.

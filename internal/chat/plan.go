@@ -147,11 +147,11 @@ func (p *Plan) New() (n int) {
 	return n
 }
 
-// KeepNew leaves out the cuts that this lane has not sent before: what goes out cannot be
-// remembered.
-func (p *Plan) KeepNew() {
+// KeepNewMasks leaves out what would be masked for the first time in this lane: what goes out cannot be
+// remembered. The bytes of what is pruned are frozen by themselves.
+func (p *Plan) KeepNewMasks() {
 	for _, c := range slices.Clone(p.Cuts) {
-		if c.New {
+		if c.New && c.Kind == Masked {
 			p.Keep(c.Message)
 		}
 	}

@@ -15,7 +15,7 @@ type Job struct {
 	Message int
 	Key     Key  // of the conversation up to the result: the pruned bytes are frozen under it
 	Fresh   bool // it has not been sent before
-	Frozen  bool // it is pruned only if bytes are frozen under the key: else it was sent whole
+	Frozen  bool // it is pruned only if bytes are frozen under a key: else it was sent whole
 
 	// ThreadKey is of the result alone. Where the server keeps the conversation only this is known of what the result is
 	// a part of: its bytes are frozen under it, too. Zero: they are not.
@@ -29,7 +29,7 @@ type Job struct {
 // back.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.formsOf(past)
-	off := past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
+	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
 	known := max(len(forms.of), c.answered())
 	var jobs []Job
 	var found *results
@@ -45,8 +45,11 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			switch {
 			case i < len(forms.of) && forms.of[i].Kind == Pruned:
 				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1)})
-			case c.Thread == ThreadCreate && m.Chars >= s.MinChars && i >= len(forms.of):
-				jobs = append(jobs, Job{Message: i, Key: c.threadKey(i), Frozen: true})
+			case i < len(forms.of):
+			case c.Thread == ThreadCreate:
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), ThreadKey: c.threadKey(i), Frozen: true})
+			case past.Frozen:
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Frozen: true})
 			}
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"secateur/internal/chat"
 	"secateur/internal/originals"
@@ -54,9 +53,10 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	lane := x.laneOf(conv)
 	past := lane.recall(ctx, conv)
 	past.Engine = x.p.opt.Pruning.Engine()
+	pruned, freezing := x.prune(ctx, conv, past)
 	plan := chat.Decide(chat.Input{
 		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
-		Pruned: x.prune(ctx, conv, past),
+		Pruned: pruned,
 		ID:     func(text string) string { return x.p.opt.Originals.ID(x.tenant, text) },
 	})
 	plan.Model = x.to.model
@@ -66,6 +66,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err := x.keep(ctx, plan); err != nil {
 		return nil, err
 	}
+	x.freeze(ctx, lane, plan, freezing)
 	if !x.replay {
 		x.rewritten = rewritten{plan: plan, lane: lane, past: past}
 		x.remember(ctx, now)
@@ -125,7 +126,7 @@ func (x *exchange) remember(ctx context.Context, now int64) {
 	}
 	if err != nil {
 		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
-		x.plan.KeepNew()
+		x.plan.KeepNewMasks()
 	}
 }
 
@@ -164,57 +165,6 @@ func (p *Proxy) trouble(ctx context.Context, what string, err error) {
 	p.opt.Log.ErrorContext(ctx, "conversation not rewritten", "what", what, "err", err)
 }
 
-// maxPruneChars bounds what is pruned at all. What is longer passes whole, and stays so.
-const maxPruneChars = 2_000_000
-
-// prune gives the results that go out pruned, each in the form in which it first did. Where that is lost it is made
-// anew: the same text for the same goal comes out the same.
-func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) map[int]string {
-	settings := x.p.opt.Pruning
-	if x.p.opt.Forgetful || x.replay {
-		settings.Enabled = false
-	}
-	var pruned map[int]string
-	began := time.Now()
-	expired := func() bool { return ctx.Err() != nil || time.Since(began) > x.p.opt.PruneTime }
-	for _, job := range conv.Jobs(settings, past) {
-		key := x.frozenKey(job.Key)
-		text := ""
-		if b, ok := x.p.opt.Records.Get(ctx, key); ok {
-			text = string(b)
-		} else if job.Frozen {
-			continue
-		} else if !expired() && conv.Messages[job.Message].Chars <= maxPruneChars {
-			original := conv.Text(job.Message)
-			id := x.p.opt.Originals.ID(x.tenant, original)
-			if text, ok = conv.Prune(settings, job, id, expired); !ok {
-				continue
-			}
-			err := x.freeze(ctx, key, text)
-			if err == nil && job.ThreadKey != (chat.Key{}) {
-				err = x.freeze(ctx, x.frozenKey(job.ThreadKey), text)
-			}
-			if err != nil {
-				x.p.opt.Log.WarnContext(ctx, "pruned text cannot be remembered, the result goes out whole", "err", err)
-				continue
-			}
-		}
-		if text == "" {
-			continue
-		}
-		if pruned == nil {
-			pruned = map[int]string{}
-		}
-		pruned[job.Message] = text
-	}
-	return pruned
-}
-
-// freeze keeps what a result is pruned to.
-func (x *exchange) freeze(ctx context.Context, key, text string) error {
-	return x.p.opt.Records.Put(ctx, key, []byte(text))
-}
-
 // maxUnkept is how many results may have to go out whole before all of them do.
 const maxUnkept = 256
 
@@ -239,6 +189,9 @@ func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
 			continue
 		case errors.Is(err, originals.ErrUnavailable):
 			down = err
+		}
+		if !cut.New {
+			continue // it went out so before, and goes on to: what came after is bound to that
 		}
 		unkept = append(unkept, cut.Message)
 		if len(unkept) == 1 {

@@ -166,7 +166,7 @@ func TestANewResultOfMessagesIsPrunedOnceAndStaysSo(t *testing.T) {
 	start := func() *proxied {
 		return newProxy(t, func(o *llmproxy.Options) { pruningOn(o); o.Records = kept }, anthropicOnly(p))
 	}
-	text := func(turn int) string { return fmt.Sprintf("part %d\n", turn) + bigText(400) }
+	text := func(turn int) string { return fmt.Sprintf("part %d\n", turn) + bigText(200) }
 	px := start()
 	var before string
 	for turns := 1; turns <= 5; turns++ {
@@ -201,7 +201,7 @@ func TestANewResultOfMessagesIsPrunedOnceAndStaysSo(t *testing.T) {
 func TestCountingCutsNothingNew(t *testing.T) {
 	p := anthropicProvider(t)
 	px := newProxy(t, pruningOn, anthropicOnly(p))
-	body := claudeTalk(1, true, func(int) string { return bigText(400) })
+	body := claudeTalk(1, true, func(int) string { return bigText(200) })
 	px.do(t, http.MethodPost, "/v1/messages/count_tokens", body)
 	if string(p.last(t).body) != body {
 		t.Error("a count was pruned that nothing was sent of")
@@ -215,7 +215,7 @@ func TestCountingCutsNothingNew(t *testing.T) {
 func TestAConversationMetInTheMiddleIsLeftAsItIs(t *testing.T) {
 	p := anthropicProvider(t)
 	px := newProxy(t, pruningOn, anthropicOnly(p))
-	text := func(turn int) string { return fmt.Sprintf("part %d\n", turn) + bigText(400) }
+	text := func(turn int) string { return fmt.Sprintf("part %d\n", turn) + bigText(200) }
 	body := claudeTalk(12, true, text)
 	got := px.do(t, http.MethodPost, "/v1/messages", body)
 	sent := string(p.last(t).body)

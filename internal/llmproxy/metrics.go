@@ -15,6 +15,7 @@ type metrics struct {
 	saved    *prometheus.CounterVec
 	ratio    *prometheus.HistogramVec
 	unkept   *prometheus.CounterVec
+	bound    *prometheus.CounterVec
 	troubles prometheus.Counter
 }
 
@@ -36,12 +37,13 @@ func newMetrics(reg prometheus.Registerer) metrics {
 			Buckets: prometheus.LinearBuckets(0.1, 0.1, 12),
 		}, []string{"provider"}),
 		unkept: counter("unmasked_total", "Tool results that went out whole because the store refused their original.", "provider"),
+		bound:  counter("bound_refusals_total", "Requests with cuts that a provider refused since its thinking is bound to another conversation.", "provider"),
 		troubles: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "secateur_chat_masking_failures_total", Help: "Requests that went out as they came because masking failed.",
 		}),
 	}
 	if reg != nil {
-		reg.MustRegister(m.requests, m.seconds, m.masked, m.pruned, m.saved, m.ratio, m.unkept, m.troubles)
+		reg.MustRegister(m.requests, m.seconds, m.masked, m.pruned, m.saved, m.ratio, m.unkept, m.bound, m.troubles)
 	}
 	return m
 }

@@ -36,6 +36,8 @@ func (l *lane) touchedKey() string { return "touched/" + l.tenant + "/" + l.mode
 func (l *lane) claimKey(n int) string {
 	return "claim/" + l.tenant + "/" + l.key + "/" + l.root + "/" + strconv.Itoa(n)
 }
+func (l *lane) begunKey() string                { return "begun/" + l.tenant + "/" + l.root }
+func (l *lane) cutKey() string                  { return "cut/" + l.tenant + "/" + l.root }
 func (l *lane) learnedKey() string              { return "learned/" + l.tenant + "/" + l.model }
 func (l *lane) lastKey(k chat.Key) string       { return "last/" + l.tenant + "/" + k.String() }
 func (x *exchange) frozenKey(k chat.Key) string { return "frozen/" + x.tenant + "/" + k.String() }
@@ -43,22 +45,37 @@ func (x *exchange) frozenKey(k chat.Key) string { return "frozen/" + x.tenant + 
 // maxPlaces bounds how far back a record is looked for.
 const maxPlaces = 1024
 
+// likelyPlaces is how many places, at the end of a conversation and at its beginning, are looked at where no
+// conversation is known that begins like it: it may go on from another that its client has shortened.
+const likelyPlaces = 8
+
 // recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has.
 func (l *lane) recall(ctx context.Context, conv *chat.Conversation) chat.Past {
 	var past chat.Past
+	past.Touched, past.Alone = l.touched(ctx)
+	past.Frozen, past.Off = l.cut(ctx)
+	isKnown := past.Touched > 0 || past.Frozen || l.begun(ctx)
 	for i, place := range conv.Places() {
 		if i == maxPlaces || past.Record != nil {
 			break
+		}
+		if !isKnown && i >= likelyPlaces && place.Messages > likelyPlaces {
+			continue
 		}
 		past.Record = l.recordAt(ctx, place, i > 0)
 		if past.Record == nil && past.Sibling == nil {
 			past.Sibling = l.siblingAt(ctx, place)
 		}
 	}
-	past.Touched, past.Alone = l.touched(ctx)
 	past.Learned = l.learned(ctx)
 	past.Claims, _ = l.claims(ctx)
 	return past
+}
+
+// begun tells whether a request that begins alike was ever sent, to any model.
+func (l *lane) begun(ctx context.Context) bool {
+	_, ok := l.p.opt.Records.Get(ctx, l.begunKey())
+	return ok
 }
 
 // recordAt gives the record of a request of this lane. One that is as long as ours is no answer to it, but the same
@@ -126,6 +143,11 @@ func (l *lane) touch(ctx context.Context, past chat.Past, now int64) error {
 	}
 	if past.Touched > 0 && now-past.Touched < touchEvery && past.Alone == (who == l.key) {
 		return nil
+	}
+	if past.Touched == 0 {
+		if err := l.p.opt.Records.Put(ctx, l.begunKey(), []byte{1}); err != nil {
+			return err
+		}
 	}
 	return l.p.opt.Records.Put(ctx, l.touchedKey(), append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)) //nolint:gosec // a time
 }

@@ -40,7 +40,7 @@ func openAIProvider(t *testing.T) *fakeProvider {
 }
 
 func shell(turn int) string {
-	return fmt.Sprintf("Chunk ID: %x\nWall time: %d.2500 seconds\nProcess exited with code 0\nOutput:\npart %d\n", turn*77, turn, turn) + bigText(400)
+	return fmt.Sprintf("Chunk ID: %x\nWall time: %d.2500 seconds\nProcess exited with code 0\nOutput:\npart %d\n", turn*77, turn, turn) + bigText(200)
 }
 
 func TestNewResultsOfResponsesArePrunedOnceAndStaySo(t *testing.T) {

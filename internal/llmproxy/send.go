@@ -70,6 +70,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		}
 	}
 	x.readAhead(res)
+	x.readRefusal(ctx, res)
 	x.effect.announce(res.Header)
 	a := answer{from: x.to.provider, format: x.at.format, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
 	if x.flight != nil {

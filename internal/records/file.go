@@ -25,16 +25,18 @@ const (
 type FileOptions struct {
 	Dir      string        // an absolute path; made if need be
 	MaxBytes int64         // room on disk; 0: DefaultMaxBytes
+	MaxKept  int64         // room on disk for what Keep keeps, beside the other; 0: DefaultMaxKept
 	TTL      time.Duration // life after the last use; 0: DefaultTTL
 	Log      *slog.Logger  // nil discards
 }
 
 // File keeps one file per value, in a directory that several processes may share. A file is written aside and
-// renamed, so that it is there whole or not at all; it is not forced to the disk, and a damaged one counts as none.
-// The file's time of modification is when it was last used.
+// renamed, so that it is there whole or not at all; a damaged one counts as none. Only what Keep keeps is forced to the
+// disk. The file's time of modification is when it was last used.
 type File struct {
 	dir      string
 	maxBytes int64 // of one shard
+	kept     *File // what Keep keeps; nil in that itself, where nothing goes before its time
 	ttl      time.Duration
 	log      *slog.Logger
 	shards   [shardCount]shard
@@ -80,8 +82,18 @@ func OpenFile(o FileOptions) (*File, error) {
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return nil, fmt.Errorf("open records: %w", err)
 	}
-	return &File{dir: o.Dir, maxBytes: max(o.MaxBytes/shardCount, blockSize), ttl: o.TTL, log: o.Log}, nil
+	if o.MaxKept <= 0 {
+		o.MaxKept = DefaultMaxKept
+	}
+	share := func(bytes int64) int64 { return max(bytes/shardCount, blockSize) }
+	return &File{
+		dir: o.Dir, maxBytes: share(o.MaxBytes), ttl: o.TTL, log: o.Log,
+		kept: &File{dir: filepath.Join(o.Dir, keptFolder), maxBytes: share(o.MaxKept), ttl: o.TTL, log: o.Log},
+	}, nil
 }
+
+// keptFolder is where what Keep keeps is, beside the folders of the rest.
+const keptFolder = "kept"
 
 // Get returns the value.
 func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {

@@ -69,7 +69,7 @@ func (f *File) look(folder string) (int64, error) {
 		kept = append(kept, info)
 		bytes += onDisk(info.Size())
 	}
-	if bytes <= f.maxBytes {
+	if bytes <= f.maxBytes || f.kept == nil { // nothing that Keep keeps makes room
 		return bytes, nil
 	}
 	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
