@@ -125,7 +125,7 @@ client's settings need no more than the program and its file.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newPins(w), newPrices(w), newInit(w),
 		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newHealthcheck(w), newSchema(w), newVersion(w),
-		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w), newDoctor(w), newMan(w))
+		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w), newReload(w), newLogs(w), newSavings(w), newDoctor(w), newMan(w))
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.HasSubCommands() && !c.Runnable() {

@@ -29,6 +29,7 @@ type Options struct {
 	Limits   func() []LimitUsage
 	Savings  func(history.Query) (history.Savings, error)
 	Events   *events.Feed
+	Stopping <-chan struct{} // closed when streams are to end; nil: never
 	Explain  func(principal, target, door string) (access.Explanation, error)
 }
 

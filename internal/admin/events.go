@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -40,9 +41,28 @@ func (a *API) events() Operation {
 			if follow != "" && follow != "true" && follow != "false" {
 				return NewProblem(http.StatusBadRequest, CodeInvalidRequest, "follow is true or false", "")
 			}
+			ctx, end := untilClosed(r.Context(), a.opt.Stopping)
+			defer end()
 			s := eventStream{w: w, out: http.NewResponseController(w), wanted: wanted, sub: a.opt.Events.Subscribe(r.Header.Get("Last-Event-ID"))}
-			return s.run(r.Context(), follow != "false")
+			return s.run(ctx, follow != "false")
 		},
+	}
+}
+
+// untilClosed is a context that ends too when a channel is closed.
+func untilClosed(ctx context.Context, closed <-chan struct{}) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watching.Wait()
 	}
 }
 

@@ -108,6 +108,18 @@ func TestEventsResume(t *testing.T) {
 	}
 }
 
+// A program that stops ends its streams: they would hold it up.
+func TestEventsEndWithTheProgram(t *testing.T) {
+	stopping := make(chan struct{})
+	feed := events.New()
+	s := served(t, admin.Options{Events: feed, Stopping: stopping})
+	feed.Publish(events.Log{Text: "one"})
+	close(stopping)
+	if got := listen(t, s.URL+"/api/v1/events", events.FromStart, 0); len(got) > 1 {
+		t.Errorf("events = %+v", got)
+	}
+}
+
 // Only some types, and only what is remembered, on demand.
 func TestEventsOfSomeTypes(t *testing.T) {
 	feed := events.New()

@@ -100,6 +100,7 @@ type App struct {
 	savings   *telemetry.Savings // nil: the pruner alone
 	reloaded  *telemetry.Reloads
 	draining  atomic.Bool
+	stopping  chan struct{} // closed when the listener is about to
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
 
@@ -147,7 +148,7 @@ func newApp(opt Options) *App {
 	feed := events.New()
 	a := &App{
 		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version, opt.Commit), guesses: newGuesses(), started: time.Now(),
-		rates: datarate.New(datarate.Limits{}), feed: feed,
+		rates: datarate.New(datarate.Limits{}), feed: feed, stopping: make(chan struct{}),
 	}
 	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
@@ -299,6 +300,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	work.Go(func() error {
 		<-ctx.Done()
 		a.draining.Store(true)
+		close(a.stopping)
 		a.log.InfoContext(ctx, "stopping, finishing what is in flight", "servers", a.busyServers())
 		drain, cancel := a.untilKilled(context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime))
 		defer cancel()

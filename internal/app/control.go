@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admin"
 	"secateur/internal/catalog"
+	"secateur/internal/events"
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
@@ -34,6 +36,9 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Call:     a.callTool,
 		Original: a.original,
 		Limits:   a.limitUsage,
+		Savings:  a.history.Query,
+		Events:   a.feed,
+		Stopping: a.stopping,
 		Explain:  a.explain,
 	})
 }
@@ -185,6 +190,17 @@ func (a *App) serverStderr(id string, lines int) []string {
 		return nil
 	}
 	return d.Stderr(lines)
+}
+
+// levelStderr is the level of what a server writes to its standard error.
+const levelStderr = "STDERR"
+
+// stderrOf has what a server writes to its standard error told as events. Where the log has it, it is told with that.
+func (a *App) stderrOf(server string) func(line string) {
+	if a.log.Enabled(context.Background(), slog.LevelDebug) {
+		return nil
+	}
+	return func(line string) { a.feed.Publish(events.Log{Server: server, Level: levelStderr, Text: line}) }
 }
 
 // actOn does something to a server; what keeps it from being done becomes a refusal.

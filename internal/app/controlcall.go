@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,13 +20,14 @@ import (
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 	"secateur/internal/suggest"
+	"secateur/internal/telemetry"
 	"secateur/internal/upstream"
 )
 
 // callTool calls a tool for the control plane: under the rules and limits of the door admin, and uncut.
 func (a *App) callTool(ctx context.Context, p *access.Principal, name string, arguments jsontext.Value) (admin.Called, error) {
 	began := time.Now()
-	out := admin.Called{RequestID: strings.ToLower(rand.Text())}
+	out := admin.Called{RequestID: telemetry.RequestID(ctx)}
 	result, failed, err := a.callOne(ctx, p, name, arguments)
 	if err != nil {
 		return out, err

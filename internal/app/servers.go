@@ -81,6 +81,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		Opened:          c.Opened,
 		Log:             log,
 		Kill:            gen.opt.Kill,
+		Stderr:          gen.stderrOf(set.ID),
 		BaseEnv:         child.BaseEnv(gen.opt.Environ),
 		ResponseTimeout: gen.cfg.ResponseTimeout,
 		Budget:          gen.budget,

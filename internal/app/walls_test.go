@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"secateur/internal/config"
+	"secateur/internal/events"
 	"secateur/internal/telemetry"
 )
 
@@ -44,7 +45,7 @@ var computed = map[string][]string{
 }
 
 func controlPatterns() (all []string) {
-	api, err := (&App{}).newControl(nil)
+	api, err := (&App{feed: events.New()}).newControl(nil)
 	if err != nil {
 		panic(err)
 	}
@@ -131,6 +132,11 @@ func serve(h http.Handler, r hung, body io.Reader, header ...string) *httptest.R
 			req.Host = header[i+1]
 		}
 		req.Header.Set(header[i], header[i+1])
+	}
+	if strings.HasSuffix(r.path, "/events") { // which never ends by itself
+		gone, leave := context.WithCancel(req.Context())
+		leave()
+		req = req.WithContext(gone)
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)

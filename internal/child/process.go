@@ -27,6 +27,7 @@ type Program struct {
 	Grace   time.Duration          // between the steps of ending it
 	Kill    <-chan struct{}        // closed when Stop is to end it by force, without further steps; nil: never
 	Log     *slog.Logger
+	Stderr  func(line string) // gets each line of its standard error, secrets masked; nil: nobody
 }
 
 // Process is a running child. Its methods may be used by many goroutines.
@@ -63,7 +64,7 @@ func Start(p Program) (*Process, error) {
 		cmd:    &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir},
 		grace:  p.Grace,
 		kill:   p.Kill,
-		tail:   &stderrTail{log: p.Log, secrets: secretsOf(p.Env)},
+		tail:   &stderrTail{log: p.Log, secrets: secretsOf(p.Env), heard: p.Stderr},
 		ended:  make(chan struct{}),
 		exited: make(chan struct{}),
 	}

@@ -23,6 +23,7 @@ const (
 type stderrTail struct {
 	log     *slog.Logger // each line at Debug
 	secrets []string     // what may not be shown: values of its environment, the longest first
+	heard   func(string) // gets each line too; nil: nobody
 
 	mu    sync.Mutex
 	lines []string // guarded by mu; oldest first
@@ -81,6 +82,9 @@ func (t *stderrTail) add(line []byte) {
 	}
 	if ctx := context.Background(); t.log.Enabled(ctx, slog.LevelDebug) {
 		t.log.DebugContext(ctx, "server stderr", "line", s)
+	}
+	if t.heard != nil {
+		t.heard(s)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

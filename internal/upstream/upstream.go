@@ -29,6 +29,7 @@ type Options struct {
 	Log      *slog.Logger // nil discards
 
 	Kill    <-chan struct{}                       // closed when a child is to end at once; nil: never
+	Stderr  func(line string)                     // gets each line that a child writes to its standard error, secrets masked; nil: nobody
 	BaseEnv []string                              // what every child's environment starts with, see child.BaseEnv
 	Proxy   func(*http.Request) (*url.URL, error) // which proxy to use for HTTP; nil: none
 	Local   Handler                               // what Settings.Builtin names
