@@ -84,9 +84,9 @@ func TestAParkedCallEnds(t *testing.T) {
 	}
 }
 
-// hearsOf waits until the server is sent a message of a method.
+// hearsOf waits until the server is sent a message of a method; hears fails when nothing more comes.
 func (p *puppet) hearsOf(t *testing.T, method string) {
 	t.Helper()
-	for p.hears(t).Method != method { //nolint:revive // hears fails when nothing more comes
+	for p.hears(t).Method != method {
 	}
 }
