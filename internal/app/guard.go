@@ -63,9 +63,8 @@ func (g guard) site(h http.Handler) http.Handler {
 			g.note(r, v)
 		}
 		g.guesses.slow(r, v)
-		g.hold(rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
-			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{p, v})))
-		})
+		ctx := context.WithValue(r.Context(), callerKey{}, caller{p, v})
+		g.holdWith(ctx, rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) })
 	})
 }
 
@@ -132,6 +131,11 @@ func doorOf(path string) access.Door {
 // hold serves a request that ends when its caller's token is revoked, if there is memory for one more. What is read of it
 // and for it counts from here on.
 func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
+	g.holdWith(r.Context(), refuse, w, r, p, d)
+}
+
+// holdWith is hold for a request that gets ctx, which is made of its own.
+func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	held, err := g.budget.Open(p.Key())
 	if err != nil {
 		g.admission.Overloaded(r.Context(), doorOf(r.URL.Path))
@@ -144,7 +148,7 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 		}
 		held.Close()
 	}()
-	ctx, release := g.auth.Hold(r.Context(), p)
+	ctx, release := g.auth.Hold(ctx, p)
 	defer release()
 	r = r.WithContext(budget.With(ctx, held))
 	r.Body = held.Body(r.Body)
@@ -180,30 +184,31 @@ func (g guard) isAdmin(r *http.Request) bool {
 
 // safely gives a request its id, begins its trace and catches what should never happen.
 func (g guard) safely(h http.HandlerFunc) http.Handler {
-	return g.rates.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, id := telemetry.WithRequest(r.Context(), r.Header.Get(telemetry.HeaderRequestID), g.tracing)
 		w.Header().Set(telemetry.HeaderRequestID, id)
 		ctx, span := g.tracing.StartHTTP(ctx, r, r.Pattern)
-		r = r.WithContext(ctx)
-		if g.tracing != nil {
-			seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-			w = seen
-			defer func() {
-				span.Status(seen.status)
-				span.End("")
-			}()
-		}
-		defer func() { //nolint:contextcheck // it has the request's
-			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way
-					panic(p)
-				}
-				g.log.ErrorContext(r.Context(), "handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-				http.Error(w, "internal error", http.StatusInternalServerError)
+		g.rates.Serve(w, r.WithContext(ctx), func(w http.ResponseWriter, r *http.Request) {
+			if g.tracing != nil {
+				seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+				w = seen
+				defer func() {
+					span.Status(seen.status)
+					span.End("")
+				}()
 			}
-		}()
-		h(w, r)
-	}))
+			defer func() { //nolint:contextcheck // it has the request's
+				if p := recover(); p != nil {
+					if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way
+						panic(p)
+					}
+					g.log.ErrorContext(r.Context(), "handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+					http.Error(w, "internal error", http.StatusInternalServerError)
+				}
+			}()
+			h(w, r)
+		})
+	})
 }
 
 // statusWriter remembers the status of an answer.

@@ -65,9 +65,16 @@ func (b *Budget) Limit() int64 {
 	return max(b.limit-max(b.beside()-3*b.limit, 0), b.limit/8)
 }
 
-// take counts n more bytes of a principal, who may hold three quarters of all: the last is for the others.
+// take counts n more bytes of a principal, who may hold three quarters of all: the last is for the others. What lives
+// beside is asked only where it may matter: an eighth of all is there whatever it holds.
 func (b *Budget) take(principal string, n int64) error {
-	limit := b.Limit()
+	if b.takeWithin(b.limit/8, principal, n) == nil {
+		return nil
+	}
+	return b.takeWithin(b.Limit(), principal, n)
+}
+
+func (b *Budget) takeWithin(limit int64, principal string, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own := b.owner[principal]
@@ -97,6 +104,8 @@ type Hold struct {
 	bytes   int64
 	closed  bool
 	refused bool
+
+	body reader // of the request: it has one at most
 }
 
 // Grow counts n more bytes, or says that there is no room for them. What comes after the request's end is nobody's.
@@ -153,29 +162,27 @@ func (h *Hold) Body(body io.ReadCloser) io.ReadCloser {
 	if h == nil || body == nil {
 		return body
 	}
-	return counted{h.Reader(body), body}
+	h.body = reader{from: body, body: body, hold: h}
+	return &h.body
 }
 
 // Uncounted is a body for a request that passes it on piece by piece, and holds none of it.
 func Uncounted(body io.ReadCloser) io.ReadCloser {
-	if c, ok := body.(counted); ok {
-		return c.ReadCloser
+	if c, ok := body.(*reader); ok && c.body != nil {
+		return c.body
 	}
 	return body
 }
 
-// counted is a body that counts.
-type counted struct {
-	reader io.Reader
-	io.ReadCloser
-}
-
-func (c counted) Read(p []byte) (int, error) { return c.reader.Read(p) }
-
+// reader counts what is read.
 type reader struct {
 	from io.Reader
+	body io.ReadCloser // from, where it is to be closed
 	hold *Hold
 }
+
+// Close closes the body.
+func (r *reader) Close() error { return r.body.Close() }
 
 func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)

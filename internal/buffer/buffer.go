@@ -13,7 +13,10 @@ const (
 	largestShift  = 22
 )
 
-var buffers [largestShift - smallestShift + 1]sync.Pool // of *[]byte
+var (
+	buffers [largestShift - smallestShift + 1]sync.Pool // of *[]byte
+	headers sync.Pool                                   // of *[]byte that are nil, for the next Put
+)
 
 // class is the index of the smallest class that holds n bytes; ok is false if none does.
 func class(n int) (index int, ok bool) {
@@ -29,8 +32,11 @@ func Get(n int) []byte {
 	if !ok {
 		return make([]byte, 0, n)
 	}
-	if b, ok := buffers[i].Get().(*[]byte); ok {
-		return (*b)[:0]
+	if h, ok := buffers[i].Get().(*[]byte); ok {
+		b := *h
+		*h = nil
+		headers.Put(h)
+		return b[:0]
 	}
 	return make([]byte, 0, 1<<(i+smallestShift))
 }
@@ -41,8 +47,12 @@ func Put(b []byte) {
 		return
 	}
 	i := bits.Len(uint(cap(b))) - 1 - smallestShift // the class that it fills
-	b = b[:0]
-	buffers[i].Put(&b)
+	h, ok := headers.Get().(*[]byte)
+	if !ok {
+		h = new([]byte)
+	}
+	*h = b[:0]
+	buffers[i].Put(h)
 }
 
 // ErrTooLong is a body longer than its limit.

@@ -55,21 +55,24 @@ func New(l Limits) *Guard {
 
 // Handler holds the limits for a handler.
 func (g *Guard) Handler(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e := &exchange{guard: g, control: *http.NewResponseController(w)}
-		g.enter(e)
-		defer g.leave(e)
-		out := &writer{ResponseWriter: w, exchange: e}
-		if r.Body != nil && r.Body != http.NoBody {
-			e.hasBody = true
-			r = r.WithContext(r.Context()) // net/http knows the body it gave by its type
-			r.Body = &body{ReadCloser: r.Body, exchange: e}
-		}
-		next.ServeHTTP(out, r)
-		if r.ProtoMajor == 1 {
-			out.finish()
-		}
-	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Serve(w, r.WithContext(r.Context()), next.ServeHTTP) })
+}
+
+// Serve is Handler for a request that is the caller's own copy: net/http knows the body that it gave by its type, and this
+// one gets another.
+func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	e := &exchange{guard: g, conn: connOf(w)}
+	e.out = writer{ResponseWriter: w, exchange: e}
+	if r.Body != nil && r.Body != http.NoBody {
+		e.in, e.hasBody = body{ReadCloser: r.Body, exchange: e}, true
+		r.Body = &e.in
+	}
+	g.enter(e)
+	defer g.leave(e)
+	next(&e.out, r)
+	if r.ProtoMajor == 1 {
+		e.out.finish()
+	}
 }
 
 // Drain shortens the pause, also of those who are in one: nobody holds up the end of the program by not reading.

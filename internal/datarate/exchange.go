@@ -11,7 +11,9 @@ import (
 // exchange is a request under way: its deadlines, and who waits under one.
 type exchange struct {
 	guard   *Guard
-	control http.ResponseController // sets deadlines; of a test's writer that knows none, it does not
+	conn    conn
+	in      body
+	out     writer
 	hasBody bool
 
 	next, prev *exchange // in the Guard's ring
@@ -23,6 +25,20 @@ type exchange struct {
 	bodyDone bool // nothing more is to come
 	begun    bool // the header is written, or about to be
 	duplex   bool // the body is read while the answer is written
+}
+
+// conn is what of a connection can be set. A test's writer may know nothing of the kind.
+type conn interface {
+	SetReadDeadline(deadline time.Time) error
+	SetWriteDeadline(deadline time.Time) error
+}
+
+// connOf is the connection that an answer is written to.
+func connOf(w http.ResponseWriter) conn {
+	if c, ok := w.(conn); ok {
+		return c // net/http's own
+	}
+	return http.NewResponseController(w)
 }
 
 func (e *exchange) pause() time.Duration { return time.Duration(e.guard.pause.Load()) }
@@ -37,7 +53,7 @@ func (e *exchange) startRead(began time.Time, read int64) error {
 	if silence := now.Add(e.pause()); silence.Before(due) {
 		due = silence
 	}
-	_ = e.control.SetReadDeadline(due)
+	_ = e.conn.SetReadDeadline(due)
 	if !now.Before(due) { // it comes too slowly even if there is more of it by now
 		e.bodyDone = true
 		return ErrTooSlow
@@ -54,7 +70,7 @@ func (e *exchange) endRead(err error) {
 	e.reading = false
 	e.bodyDone = e.bodyDone || err != nil
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		_ = e.control.SetReadDeadline(time.Time{})
+		_ = e.conn.SetReadDeadline(time.Time{})
 	}
 }
 
@@ -71,18 +87,18 @@ func (e *exchange) startWrite() {
 // setWriting sets the deadlines of a write from now on. The caller holds mu.
 func (e *exchange) setWriting() {
 	now, pause := time.Now(), e.pause()
-	_ = e.control.SetWriteDeadline(now.Add(pause))
+	_ = e.conn.SetWriteDeadline(now.Add(pause))
 	if e.draining {
-		_ = e.control.SetReadDeadline(now.Add(pause / 3)) // so that there is time left to write
+		_ = e.conn.SetReadDeadline(now.Add(pause / 3)) // so that there is time left to write
 	}
 }
 
 func (e *exchange) endWrite() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_ = e.control.SetWriteDeadline(time.Time{})
+	_ = e.conn.SetWriteDeadline(time.Time{})
 	if e.draining {
-		_ = e.control.SetReadDeadline(time.Time{})
+		_ = e.conn.SetReadDeadline(time.Time{})
 	}
 	e.writing, e.draining, e.begun = false, false, true
 }
@@ -101,7 +117,7 @@ func (e *exchange) shorten() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.reading {
-		_ = e.control.SetReadDeadline(time.Now().Add(e.pause()))
+		_ = e.conn.SetReadDeadline(time.Now().Add(e.pause()))
 	}
 	if e.writing {
 		e.setWriting()

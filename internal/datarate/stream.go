@@ -47,16 +47,20 @@ type writer struct {
 	http.ResponseWriter
 	*exchange
 
-	written int64
+	held int64 // what net/http has not sent, as far as we know
+	sent bool  // some of it was
 }
 
 func (w *writer) Write(p []byte) (n int, err error) {
+	if w.held += int64(len(p)); w.held <= heldBack {
+		return w.ResponseWriter.Write(p) // it goes nowhere yet
+	}
+	w.sent = true
 	for {
 		piece := p[n:min(n+writePiece, len(p))]
 		w.startWrite()
 		m, err := w.ResponseWriter.Write(piece)
 		w.endWrite()
-		w.written += int64(m)
 		n += m
 		if err != nil || n == len(p) {
 			return n, err
@@ -68,7 +72,8 @@ func (w *writer) Write(p []byte) (n int, err error) {
 func (w *writer) FlushError() error {
 	w.startWrite()
 	defer w.endWrite()
-	return w.control.Flush()
+	w.held, w.sent = 0, true
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Unwrap lets [http.ResponseController] reach the rest.
@@ -76,7 +81,7 @@ func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // EnableFullDuplex is what [http.ResponseController] calls.
 func (w *writer) EnableFullDuplex() error {
-	err := w.control.EnableFullDuplex()
+	err := http.NewResponseController(w.ResponseWriter).EnableFullDuplex()
 	w.duplex = w.duplex || err == nil
 	return err
 }
@@ -84,7 +89,7 @@ func (w *writer) EnableFullDuplex() error {
 // finish sees to what net/http has still buffered when the handler returns, and writes afterwards. Where the header is
 // out that happens here, where Drain reaches it.
 func (w *writer) finish() {
-	if w.written > heldBack {
+	if w.sent && w.held > 0 {
 		_ = w.FlushError()
 	}
 	w.end()

@@ -37,7 +37,7 @@ const maxMerged = 128
 // the member has joined, or they were first wanted, whichever is sooner; for one that is not there now, what it last listed stands in. Members who see the same
 // get the same *catalog.Catalog. A member with an Observer is from now on told when it is not true any more.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
-	m.gather(ctx, m.pool.roster.Load().firstListWait, m.listed)
+	m.gather(ctx, m.pool.roster.Load().firstListWait, (*Member).listed)
 	f := m.pool
 	f.mu.Lock()
 	version := f.version

@@ -21,12 +21,13 @@ type Conn struct {
 	up   *upstream.Upstream
 	need // what it was built for
 
-	peer  atomic.Pointer[upstream.Peer] // what the server last said about itself; nil: nothing yet
-	said  atomic.Pointer[offers]        // the same, as far as it is about lists and logs
-	jobs  *background
-	calls atomic.Int64  // calls under way, and who is about to make one
-	used  atomic.Int64  // private: when a call last began or ended, as time.Time.UnixNano
-	ended chan struct{} // closed when the connection is to end
+	peer    atomic.Pointer[upstream.Peer] // what the server last said about itself; nil: nothing yet
+	said    atomic.Pointer[offers]        // the same, as far as it is about lists and logs
+	jobs    *background
+	release func()        // leave, made once
+	calls   atomic.Int64  // calls under way, and who is about to make one
+	used    atomic.Int64  // private: when a call last began or ended, as time.Time.UnixNano
+	ended   chan struct{} // closed when the connection is to end
 	// leaving says that a reload has taken the server out: the connection ends with the last of calls. Set with Pool.mu held.
 	leaving atomic.Bool
 
@@ -104,6 +105,7 @@ func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 		pool: f, s: s, need: n, jobs: newBackground(),
 		ended: make(chan struct{}), met: make(chan struct{}), listed: make(chan struct{}),
 	}
+	c.release = c.leave
 	c.fanout.init()
 	c.listens.init()
 	for l := range c.caches {

@@ -181,7 +181,7 @@ func (f *Pool) reap(c *Conn) {
 
 // ready is closed when there is nothing to wait for at a server any more. The connection is nil as long as
 // none is chosen; what is nil then never is.
-type ready func(s *server, c *Conn) <-chan struct{}
+type ready func(m *Member, s *server, c *Conn) <-chan struct{}
 
 // reached is ready when the server was there for the first time, or first failed to be.
 func (m *Member) reached(_ *server, c *Conn) <-chan struct{} {
@@ -214,7 +214,7 @@ var closed = func() <-chan struct{} {
 func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	var missing []*server
 	for _, s := range m.servers() {
-		if ch := m.acquire(s); ch.err == nil && !isClosed(ready(s, ch.conn)) {
+		if ch := m.acquire(s); ch.err == nil && !isClosed(ready(m, s, ch.conn)) {
 			missing = append(missing, s)
 		}
 	}
@@ -232,7 +232,7 @@ func (m *Member) await(ctx context.Context, s *server, limit time.Duration, read
 		if ch.err != nil {
 			return
 		}
-		done := ready(s, ch.conn)
+		done := ready(m, s, ch.conn)
 		if isClosed(done) {
 			return
 		}

@@ -28,7 +28,7 @@ func (m *Member) SetLevel(ctx context.Context, name string) error {
 		return ErrUnknownLevel
 	}
 	m.level.Store(int64(l))
-	m.gather(ctx, m.pool.roster.Load().firstListWait, m.reached)
+	m.gather(ctx, m.pool.roster.Load().firstListWait, (*Member).reached)
 	var told []<-chan struct{}
 	for _, c := range m.Conns() {
 		c.fanout.ask()

@@ -216,7 +216,7 @@ const greetingTime = 1500 * time.Millisecond
 // being started for the first time is waited for, greetingTime at most. What one said before it went down still counts,
 // and what it said to others where it has not been asked for this member yet.
 func (m *Member) Peers(ctx context.Context) []Peer {
-	m.gather(ctx, greetingTime, func(s *server, c *Conn) <-chan struct{} {
+	m.gather(ctx, greetingTime, func(m *Member, s *server, c *Conn) <-chan struct{} {
 		if s.met.Load() {
 			return closed
 		}

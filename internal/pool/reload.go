@@ -134,7 +134,7 @@ func (m *Member) Hold(ctx context.Context, server string) (c *Conn, release func
 			return nil, nil, err
 		}
 		if c.enter() {
-			return c, c.leave, nil
+			return c, c.release, nil
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (f *Pool) Shared(id string) (up *upstream.Upstream, release func()) {
 			return nil, func() {}
 		}
 		if c.enter() {
-			return c.up, c.leave
+			return c.up, c.release
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // ParseClient is ParseRequest, and takes a response as well: what a client answers
 // to a request of ours.
 func ParseClient(b []byte, maxDepth int) (Message, *Error) {
-	return parseStrict(b, maxDepth, (*envelope).judgeClient)
+	return parseStrict(b, maxDepth, true)
 }
 
 func (e *envelope) judgeClient() string {

@@ -22,12 +22,12 @@ const (
 //
 // The Message keeps b; the caller must not change it afterwards.
 func ParseRequest(b []byte, maxDepth int) (Message, *Error) {
-	return parseStrict(b, maxDepth, (*envelope).judgeRequest)
+	return parseStrict(b, maxDepth, false)
 }
 
-// parseStrict reads a message that is held to every rule, and to what judge says of
-// its envelope.
-func parseStrict(b []byte, maxDepth int, judge func(*envelope) string) (Message, *Error) {
+// parseStrict reads a message that is held to every rule, and to those of an envelope:
+// of a request, or, where a client answers too, of any.
+func parseStrict(b []byte, maxDepth int, answers bool) (Message, *Error) {
 	var e envelope
 	e.Raw = rawjson.Trim(b)
 	if len(e.Raw) == 0 || e.Raw[0] != '{' {
@@ -38,7 +38,13 @@ func parseStrict(b []byte, maxDepth int, judge func(*envelope) string) (Message,
 	if err := e.read(&s, math.MaxInt); err != nil {
 		return refusal(e.Raw, maxDepth, err)
 	}
-	if problem := judge(&e); problem != "" {
+	problem := ""
+	if answers {
+		problem = e.judgeClient()
+	} else {
+		problem = e.judgeRequest()
+	}
+	if problem != "" {
 		return Message{ID: IDOf(e.id)}, NewError(CodeInvalidRequest, problem)
 	}
 	e.ID = IDOf(e.id)

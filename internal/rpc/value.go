@@ -38,8 +38,24 @@ func stringText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
 	}
+	if text, ok := common[string(raw)]; ok { // looked up without a copy
+		return text
+	}
 	return rawjson.Unquote(raw)
 }
+
+// common are the texts that most messages have, as they are mostly written: reading one takes no memory.
+var common = func() map[string]string {
+	texts := map[string]string{}
+	for _, s := range []string{
+		"2.0", "initialize", "ping", "tools/call", "tools/list", "resources/list", "resources/read", "resources/templates/list",
+		"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "subscriptions/listen",
+		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/message",
+	} {
+		texts[`"`+s+`"`] = s
+	}
+	return texts
+}()
 
 // isFolded tells whether a name is one of the envelope's to a reader that does not
 // mind upper and lower case, or what cannot be seen: method\u0000 is method to one

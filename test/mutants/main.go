@@ -39,7 +39,7 @@ var mutants = []mutant{
 	{"header time-out", "internal/app/app.go", "ReadHeaderTimeout: 10 * time.Second,", "", "./internal/app"},
 	{"idle time-out", "internal/app/app.go", "IdleTimeout:       2 * time.Minute,", "", "./internal/app"},
 	{"size of headers", "internal/app/app.go", "MaxHeaderBytes:    64 << 10,", "", "./internal/app"},
-	{"deadlines of all doors", "internal/app/guard.go", "return g.rates.Handler(", "return func(h http.Handler) http.Handler { _ = g.rates; return h }(", "./internal/app"},
+	{"deadlines of all doors", "internal/app/guard.go", "g.rates.Serve(w, r.WithContext(ctx), func(", "func(w http.ResponseWriter, r *http.Request, h http.HandlerFunc) { _ = g.rates; h(w, r) }(w, r.WithContext(ctx), func(", "./internal/app"},
 	{"slow bodies", "internal/datarate/exchange.go", "_ = e.control.SetReadDeadline(due)", "", "./internal/datarate"},
 	{"trickling bodies", "internal/datarate/exchange.go", "if silence := now.Add(e.pause()); silence.Before(due) {", "if silence := now.Add(e.pause()); true {", "./internal/datarate"},
 	{"slow readers", "internal/datarate/exchange.go", "_ = e.control.SetWriteDeadline(now.Add(pause))", "", "./internal/datarate"},
