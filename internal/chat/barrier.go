@@ -27,21 +27,28 @@ const (
 
 // Barrier says why a conversation with a model may not be masked; Open where it may.
 func (c *Conversation) Barrier(model string) Barrier {
+	if c.Compacts() {
+		return ReplayOnly
+	}
 	if c.barrier != Open {
 		return c.barrier
 	}
-	if c.isBinding(model) {
-		for i := range c.Messages {
-			if c.Messages[i].signed {
-				return PreservedThinking
-			}
+	isBinding := c.isBinding(model)
+	for i := range c.Messages {
+		switch m := &c.Messages[i]; {
+		case m.signed && isBinding:
+			return PreservedThinking
+		case m.special == reference:
+			return ServerHistory
 		}
 	}
 	return Open
 }
 
 // Compacts tells whether a request asks for a summary of the conversation, with which another begins.
-func (c *Conversation) Compacts() bool { return c.barrier == ReplayOnly }
+func (c *Conversation) Compacts() bool {
+	return len(c.Messages) > 0 && c.Messages[len(c.Messages)-1].special == trigger
+}
 
 // isBinding tells whether a model may check its reasoning against what was sent before it. In chat completions
 // signed reasoning comes back from routers only, and of the models behind these only Claude checks it.
@@ -91,7 +98,7 @@ func isDate(rest string) bool {
 // summarized is how many messages the provider does not look at, since a later one stands for them.
 func (c *Conversation) summarized() int {
 	for i := len(c.Messages) - 1; i >= 0; i-- {
-		if c.Messages[i].summary {
+		if c.Messages[i].special == summary {
 			return i
 		}
 	}

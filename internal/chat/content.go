@@ -6,15 +6,16 @@ import "secateur/internal/tokens"
 type parts struct {
 	texts []string // the types of parts that hold a text
 	cut   bool     // the longest text may be cut; else a list is left alone
+	shell bool     // a part may be what a command wrote to its two outputs
 	kind  tokens.Kind
 }
 
 // How the formats write content.
 var (
 	textParts   = parts{texts: []string{"text"}, kind: tokens.Prose}
-	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}                              // of Messages
-	itemParts   = parts{texts: []string{"input_text", "output_text", "text"}, kind: tokens.Prose}           // of Responses
-	outputParts = parts{texts: []string{"input_text", "output_text", "text"}, cut: true, kind: tokens.Code} // of its results
+	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}                                           // of Messages
+	itemParts   = parts{texts: []string{"input_text", "output_text", "text"}, kind: tokens.Prose}                        // of Responses
+	outputParts = parts{texts: []string{"input_text", "output_text", "text"}, cut: true, shell: true, kind: tokens.Code} // of its results
 )
 
 // toolReference is a part that brings a tool's definition: a result that has one is not cut.
@@ -71,11 +72,11 @@ func (m *Message) readPart(r *reader, d *digest, as parts) (whole bool) {
 			kind = decoded(r.value().of(r.doc))
 		case string(word) == "text" && isString:
 			text[0], chars[0] = r.text()
-		case as.cut && string(word) == "stdout" && isString:
+		case as.shell && string(word) == "stdout" && isString:
 			text[1], chars[1] = r.text()
-		case as.cut && string(word) == "stderr" && isString:
+		case as.shell && string(word) == "stderr" && isString:
 			text[2], chars[2] = r.text()
-		case string(word) == "outcome":
+		case as.shell && string(word) == "outcome":
 			m.IsError = m.IsError || isBadOutcome(r.value().of(r.doc))
 		case string(word) == "cache_control", string(word) == "prompt_cache_breakpoint":
 			m.mark = markOf(r.value().of(r.doc))

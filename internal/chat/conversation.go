@@ -46,9 +46,9 @@ type Message struct {
 	IsError bool   // marked as such by the client
 	Chars   int    // characters of the content, where it is a string
 
-	follows bool  // it goes on with the answer that the message before it is a part of
-	signed  bool  // it holds reasoning that the provider has signed
-	summary bool  // it stands for all that comes before it
+	follows bool // it goes on with the answer that the message before it is a part of
+	signed  bool // it holds reasoning that the provider has signed
+	special special
 	mark    mark  // for the cache, at its end
 	places  uint8 // how many places of a cache it takes, beside the one at its end
 
@@ -60,6 +60,17 @@ type Message struct {
 	digest  digest // of the message
 	said    digest // of its content
 }
+
+// special is what a message says about the others.
+type special uint8
+
+// What it can say.
+const (
+	nothing   special = iota
+	summary           // it stands for all that comes before it
+	reference         // it stands for one that the server keeps
+	trigger           // a summary is asked for
+)
 
 // Call is a tool call with an id.
 type Call struct {

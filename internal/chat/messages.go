@@ -101,8 +101,8 @@ func (c *Conversation) readBlocks(r *reader) {
 		m.digest.write(r.value().of(r.doc))
 		return
 	}
-	open, firstCall := -1, len(r.calls) // the message that takes what is no result
-	calling := false                    // the block before was a call: a cache takes a run of these for one
+	open, firstCall := -1, 0 // the message that takes what is no result, and where its calls begin
+	calling := false         // the block before was a call: a cache takes a run of these for one
 	for r.list(); r.item(); {
 		var b block
 		b.read(r)
@@ -125,16 +125,16 @@ func (c *Conversation) readBlocks(r *reader) {
 		}
 		switch isCall := b.is("tool_use"); {
 		case open < 0:
-			open, calling = len(c.Messages), isCall
+			open, calling, firstCall = len(c.Messages), isCall, len(r.calls)
 			c.add(r).open()
 		case !isCall || !calling:
 			calling = isCall
 			c.Messages[open].places += min(1, math.MaxUint8-c.Messages[open].places)
 		}
 		c.Messages[open].take(r, &b)
-	}
-	if open >= 0 && len(r.calls) > firstCall {
-		c.Messages[open].Calls = r.calls[firstCall:len(r.calls):len(r.calls)]
+		if len(r.calls) > firstCall {
+			c.Messages[open].Calls = r.calls[firstCall:len(r.calls):len(r.calls)]
+		}
 	}
 }
 
@@ -161,7 +161,7 @@ func (m *Message) take(r *reader, b *block) {
 		m.size.add(idSize(b.at.end - b.at.start))
 		return
 	case b.is("compaction"):
-		m.summary = true
+		m.special = summary
 	}
 	m.digest.take(b.digest)
 	size := b.at.end - b.at.start

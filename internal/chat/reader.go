@@ -139,6 +139,9 @@ func is(raw []byte, word string) bool {
 // decoded is what raw, a JSON string with its quotes, says: a piece of it wherever that
 // is possible.
 func decoded(raw []byte) []byte {
+	if len(raw) < 2 { // of a document that is broken here
+		return nil
+	}
 	if text := raw[1 : len(raw)-1]; bytes.IndexByte(text, '\\') < 0 {
 		return text
 	}

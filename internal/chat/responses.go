@@ -80,7 +80,7 @@ func (c *Conversation) readItem(r *reader) {
 		if m.Role == Other && (it.kind == "message" || it.kind == "") {
 			m.Role = it.role
 		}
-		c.readSpecial(m, it.kind)
+		m.special = specialOf(it.kind)
 	}
 }
 
@@ -190,21 +190,20 @@ func (m *Message) keepOutput(r *reader) {
 	if m.content.end > 0 {
 		m.size.add(idSize(min(m.content.end-m.content.start, maxMedia)))
 	}
-	m.content, m.Chars = span{}, 0
+	m.content, m.Chars, m.IsError = span{}, 0, false
 }
 
-// readSpecial reads the items that say something about the others.
-func (c *Conversation) readSpecial(m *Message, kind string) {
+// specialOf tells the items that say something about the others.
+func specialOf(kind string) special {
 	switch kind {
 	case "compaction", "context_compaction":
-		m.summary = true
+		return summary
 	case "compaction_trigger":
-		c.barrier = ReplayOnly
+		return trigger
 	case "item_reference":
-		if c.barrier == Open {
-			c.barrier = ServerHistory
-		}
+		return reference
 	}
+	return nothing
 }
 
 // maxShellHead is how far into a result its head may reach.
