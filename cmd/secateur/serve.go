@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"time"
 
@@ -30,14 +31,16 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 			if err != nil {
 				return err
 			}
-			log := telemetry.NewLogger(w.err, cfg.Level(), cfg.StructuredLogging)
+			level := new(slog.LevelVar)
+			level.Set(cfg.Level())
+			log := telemetry.NewLogger(w.err, level, cfg.StructuredLogging)
 			for _, p := range cfg.Warnings {
 				log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 			}
 			hello := greeting{cfg: cfg}
 			a, err := app.New(app.Options{
 				Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-				Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, listen, orWorkingDir) }, Hangups: w.notifyHangups(),
+				Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, listen, orWorkingDir) }, Hangups: w.notifyHangups(), Level: level,
 				Listening: func(addr net.Addr) {
 					hello.addr = addr.String()
 					fmt.Fprint(w.out, hello.first())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,12 +43,14 @@ func runStdio(cmd *cobra.Command, w world, file string, names catalog.ClientSett
 	if err != nil {
 		return err
 	}
-	log := telemetry.NewLogger(w.err, cfg.Level(), cfg.StructuredLogging)
+	level := new(slog.LevelVar)
+	level.Set(cfg.Level())
+	log := telemetry.NewLogger(w.err, level, cfg.StructuredLogging)
 	for _, p := range cfg.Warnings {
 		log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 	}
 	a, err := app.New(app.Options{Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Lazy: true, Names: names})
+		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Level: level, Lazy: true, Names: names})
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,8 @@ type Options struct {
 	Store      ratelimit.Store // counts for limits that replicas share; nil: there are none
 	BudgetFile string          // where the sums of a day are kept over a restart; "": nowhere
 	Log        *slog.Logger    // nil discards
+
+	Replaces *Control // whose place it takes: limits go on where they were, and refusals are counted on; nil: nobody's
 }
 
 // Control decides. Its methods may be used by many goroutines. The nil *Control lets everyone do everything.
@@ -71,16 +73,23 @@ func New(opt Options) (*Control, error) {
 		}
 	}
 	var err error
-	if c.general, err = ratelimit.New(ratelimit.Options{PerMinute: opt.PerMinute, Settings: general, Store: opt.Store}); err != nil {
+	before := opt.Replaces
+	if before == nil {
+		before = &Control{}
+	}
+	if c.general, err = ratelimit.New(ratelimit.Options{PerMinute: opt.PerMinute, Settings: general, Store: opt.Store, Replaces: before.general}); err != nil {
 		return nil, err
 	}
-	if c.specific, err = ratelimit.New(ratelimit.Options{Settings: specific, Store: opt.Store}); err != nil {
+	if c.specific, err = ratelimit.New(ratelimit.Options{Settings: specific, Store: opt.Store, Replaces: before.specific}); err != nil {
 		return nil, err
 	}
 	if c.misses, err = ratelimit.New(ratelimit.Options{Settings: []ratelimit.Settings{
 		{Name: "unknown_prune_ids", By: []string{ratelimit.ByPrincipal}, Rate: ratelimit.Rate{Number: unknownIDs, Per: time.Minute}},
-	}}); err != nil {
+	}, Replaces: before.misses}); err != nil {
 		return nil, err
+	}
+	if c.refusals = before.refusals; c.refusals != nil {
+		return c, nil
 	}
 	if c.budgets {
 		spent, err := c.kept.load()

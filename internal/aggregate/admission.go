@@ -17,22 +17,22 @@ import (
 
 // admit finds out who sends a request, in its headers or its body, and whether it is one too many. The request is
 // returned without the token.
-func (s *clientConn) admit(ctx context.Context, req *rpc.Message, x downstream.Exchange) (*rpc.Message, admitted, *failure) {
-	req, p, v := s.identify(ctx, req, x)
+func (s *clientConn) admit(ctx context.Context, now *live, req *rpc.Message, x downstream.Exchange) (*rpc.Message, admitted, *failure) {
+	req, p, v := s.identify(ctx, now, req, x)
 	if p == nil {
-		s.opt.Admission.Unauthorized(ctx, access.DoorMCP, string(v.Cause))
+		now.Admission.Unauthorized(ctx, access.DoorMCP, string(v.Cause))
 		return req, admitted{}, unauthorized(v)
 	}
 	if owner := s.Principal(); owner != nil && !owner.Is(p) {
 		return req, admitted{}, unknownSession()
 	}
-	if s.only != "" && !s.opt.Admission.Sees(p, access.DoorMCP, s.only) {
-		return req, admitted{}, s.noServer(ctx, p, req.Method)
+	if s.only != "" && !now.Admission.Sees(p, access.DoorMCP, s.only) {
+		return req, admitted{}, s.noServer(ctx, now, p, req.Method)
 	}
 	if !rpchttp.Counts(req.Method) {
 		return req, admitted{principal: p}, nil
 	}
-	entry, over := s.opt.Admission.Enter(ctx, p, access.DoorMCP)
+	entry, over := now.Admission.Enter(ctx, p, access.DoorMCP)
 	if over != nil {
 		return req, admitted{}, refusedBy(over)
 	}
@@ -55,12 +55,12 @@ func refusedBy(no *admission.Refusal) *failure {
 }
 
 // noServer is the one server of a door, for a caller who does not see it.
-func (s *clientConn) noServer(ctx context.Context, p *access.Principal, method string) *failure {
-	no := s.opt.Admission.Unseen(ctx, p, access.Target{Door: access.DoorMCP, Server: s.only}, method)
+func (s *clientConn) noServer(ctx context.Context, now *live, p *access.Principal, method string) *failure {
+	no := now.Admission.Unseen(ctx, p, access.Target{Door: access.DoorMCP, Server: s.only}, method)
 	if no.Rule != "" {
 		return refusedBy(no)
 	}
-	seen := slices.DeleteFunc(slices.Clone(s.opt.Pool.IDs()), func(id string) bool { return !s.opt.Admission.Sees(p, access.DoorMCP, id) })
+	seen := slices.DeleteFunc(slices.Clone(s.opt.Pool.IDs()), func(id string) bool { return !now.Admission.Sees(p, access.DoorMCP, id) })
 	f := rpchttp.UnknownServer(s.only, false, seen)
 	return &failure{err: f.Err, status: f.Status}
 }
@@ -69,30 +69,30 @@ func (s *clientConn) noServer(ctx context.Context, p *access.Principal, method s
 func (s *clientConn) mayHave(ctx context.Context, a request, server string, targets []access.Target) (admission.Permit, *failure) {
 	if targets == nil {
 		whole := access.Target{Door: access.DoorMCP, Server: server}
-		if !s.opt.Admission.Sees(a.principal, access.DoorMCP, server) {
-			return admission.Permit{}, refusedBy(s.opt.Admission.Unseen(ctx, a.principal, whole, a.Method))
+		if !a.now.Admission.Sees(a.principal, access.DoorMCP, server) {
+			return admission.Permit{}, refusedBy(a.now.Admission.Unseen(ctx, a.principal, whole, a.Method))
 		}
-		permit, no := s.opt.Admission.AskSeen(ctx, a.principal, a.Method, whole)
+		permit, no := a.now.Admission.AskSeen(ctx, a.principal, a.Method, whole)
 		return permit, refusedBy(no)
 	}
-	permit, no := s.opt.Admission.Ask(ctx, a.principal, a.Method, targets...)
+	permit, no := a.now.Admission.Ask(ctx, a.principal, a.Method, targets...)
 	return permit, refusedBy(no)
 }
 
 // sees reports whether the session's client may have anything of a server.
 func (s *clientConn) sees(server string) bool {
-	return s.opt.Admission.Sees(s.Principal(), access.DoorMCP, server)
+	return s.now.Load().Admission.Sees(s.Principal(), access.DoorMCP, server)
 }
 
 // lists reports whether the client may see a thing of a list.
-func (a request) lists(s *clientConn, l catalog.List, server, original string) bool {
-	return s.opt.Admission.Lists(a.principal, admission.ListTarget(access.DoorMCP, server, l, original))
+func (a request) lists(l catalog.List, server, original string) bool {
+	return a.now.Admission.Lists(a.principal, admission.ListTarget(access.DoorMCP, server, l, original))
 }
 
 // admitNotice is admit for what gets no answer. Notifications mostly have no place for a token, so that the one their
 // session was opened with counts for them.
 func (s *clientConn) admitNotice(ctx context.Context, n *rpc.Message, x downstream.Exchange) (*rpc.Message, *access.Principal) {
-	n, p, _ := s.identify(ctx, n, x)
+	n, p, _ := s.identify(ctx, s.now.Load(), n, x)
 	switch owner := s.Principal(); {
 	case p == nil:
 		return n, owner
@@ -103,7 +103,7 @@ func (s *clientConn) admitNotice(ctx context.Context, n *rpc.Message, x downstre
 }
 
 // identify says who sends a message. What came with the request decides, but for a certificate, which belongs to the connection.
-func (s *clientConn) identify(ctx context.Context, m *rpc.Message, x downstream.Exchange) (*rpc.Message, *access.Principal, access.Verdict) {
+func (s *clientConn) identify(ctx context.Context, now *live, m *rpc.Message, x downstream.Exchange) (*rpc.Message, *access.Principal, access.Verdict) {
 	p := x.Principal()
 	token, given := m.ProxyToken()
 	if !given {
@@ -113,7 +113,7 @@ func (s *clientConn) identify(ctx context.Context, m *rpc.Message, x downstream.
 	if p != nil && p.Issuer != access.IssuerMTLS {
 		return &bare, p, access.Verdict{}
 	}
-	p, v := s.opt.Authenticate(ctx, token)
+	p, v := now.Authenticate(ctx, token)
 	if p != nil && !s.openerDecides() {
 		s.told.CompareAndSwap(nil, p)
 	}

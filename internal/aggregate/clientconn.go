@@ -68,7 +68,8 @@ func (s *clientConn) Handle(ctx context.Context, req *rpc.Message, x downstream.
 }
 
 func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
-	req, by, failed := s.admit(ctx, req, x)
+	now := s.now.Load()
+	req, by, failed := s.admit(ctx, now, req, x)
 	t.principal = by.principal
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
@@ -80,7 +81,7 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 		ctx, done = s.inFlight.Begin(ctx, req.ID)
 		defer done()
 	}
-	a := request{Message: req, x: x, timing: t, principal: by.principal}
+	a := request{Message: req, x: x, now: now, timing: t, principal: by.principal}
 	if req.Meta() != nil {
 		a.meta = era.ReadMeta(req.Params)
 	}
@@ -108,6 +109,7 @@ type request struct {
 	x      downstream.Exchange
 	timing *timing
 	meta   era.Meta
+	now    *live // what was so when it came
 
 	principal *access.Principal // who sent it
 	permit    admission.Permit  // once it is asked

@@ -74,7 +74,7 @@ func (n *clientFeed) Notified(server string, m *rpc.Message) {
 		return
 	}
 	n.s.log.Debug("server notifies the client", "server", server, "method", m.Method)
-	m = n.s.opt.Admission.RedactNotice(n.s.Principal(), access.DoorMCP, server, m)
+	m = n.s.now.Load().Admission.RedactNotice(n.s.Principal(), access.DoorMCP, server, m)
 	n.tell(n.s.forClient(server, m, n.s.uris.outgoing(server, m)))
 }
 
@@ -93,7 +93,7 @@ func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Mess
 	if !n.s.link.Heard() {
 		return notOffered(req) // over HTTP, nobody listens outside of calls
 	}
-	req = n.s.opt.Admission.RedactNotice(n.s.Principal(), access.DoorMCP, server, req)
+	req = n.s.now.Load().Admission.RedactNotice(n.s.Principal(), access.DoorMCP, server, req)
 	conn, err := n.c.member.Conn(ctx, server)
 	if err != nil {
 		return notOffered(req)

@@ -153,11 +153,11 @@ func (e *proxiedCall) withhold(ctx context.Context, result []byte) []byte {
 	if !ok {
 		return result
 	}
-	e.s.opt.Admission.NoteList(ctx, e.d.server, l, result)
-	if !e.s.opt.Admission.Filters() {
+	e.a.now.Admission.NoteList(ctx, e.d.server, l, result)
+	if !e.a.now.Admission.Filters() {
 		return result
 	}
-	return catalog.Filter(l, result, func(original string) bool { return e.a.lists(e.s, l, e.d.server, original) })
+	return catalog.Filter(l, result, func(original string) bool { return e.a.lists(l, e.d.server, original) })
 }
 
 // finishError passes a server's error on, in the words of the client's era.

@@ -34,7 +34,7 @@ func (s *clientConn) initializeAs(c *client, a request, peers []pool.Peer) reply
 	o.Text("protocolVersion", c.version)
 	o.Raw("capabilities", []byte(aggregateCapabilities))
 	o.Raw("serverInfo", s.info)
-	s.addInstructions(c, a.principal, peers, &o)
+	s.addInstructions(c, a, peers, &o)
 	return a.result(append(o, '}'))
 }
 
@@ -44,17 +44,18 @@ const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subsc
 
 // addInstructions adds the member that joins what the servers say about their use, as far as it is known: no client waits
 // for its first answer because a server is slow.
-func (s *clientConn) addInstructions(c *client, p *access.Principal, peers []pool.Peer, o *rawjson.Object) {
-	if text := s.instructions(c, p, peers); s.only == "" && text != "" {
+func (s *clientConn) addInstructions(c *client, a request, peers []pool.Peer, o *rawjson.Object) {
+	if text := s.instructions(c, a, peers); s.only == "" && text != "" {
 		o.Text("instructions", text)
 	}
 }
 
-func (s *clientConn) instructions(c *client, who *access.Principal, peers []pool.Peer) string {
+func (s *clientConn) instructions(c *client, a request, peers []pool.Peer) string {
+	now, who := a.now, a.principal
 	var said []catalog.ServerInstructions
-	recovery := s.opt.Recovery
+	recovery := now.Recovery
 	for _, p := range peers {
-		if p.Peer == nil || !s.opt.Admission.Sees(who, access.DoorMCP, p.Server) {
+		if p.Peer == nil || !now.Admission.Sees(who, access.DoorMCP, p.Server) {
 			continue
 		}
 		if text := p.Peer.Instructions(); len(text) > 0 && text[0] == '"' {
@@ -64,15 +65,15 @@ func (s *clientConn) instructions(c *client, who *access.Principal, peers []pool
 			recovery = p.Server
 		}
 	}
-	if !s.opt.Admission.Sees(who, access.DoorMCP, recovery) {
+	if !now.Admission.Sees(who, access.DoorMCP, recovery) {
 		recovery = ""
 	}
-	return catalog.Instructions(said, s.recoverTool(c, recovery))
+	return catalog.Instructions(said, s.recoverTool(c, now, recovery))
 }
 
 // recoverTool is what this client calls the tool of a server that gives back what was cut; "" where nothing is.
-func (s *clientConn) recoverTool(c *client, server string) string {
-	if s.opt.Masker == nil || server == "" {
+func (s *clientConn) recoverTool(c *client, now *live, server string) string {
+	if now.Masker == nil || server == "" {
 		return ""
 	}
 	return s.opt.Pool.Names().ToolName(c.name, c.asked, server, mask.RecoverTool)
@@ -135,7 +136,7 @@ func (s *clientConn) discoverAs(c *client, a request, peers []pool.Peer) reply {
 	o.Text("resultType", era.Complete)
 	o.Texts("supportedVersions", era.Versions())
 	o.Raw("capabilities", capabilitiesWith(extensionsOf(peers)))
-	s.addInstructions(c, a.principal, peers, &o)
+	s.addInstructions(c, a, peers, &o)
 	o.Int("ttlMs", 0)
 	o.Text("cacheScope", "private")
 	o.Raw("_meta", s.serverMeta())

@@ -78,7 +78,7 @@ func (s *clientConn) follow(ctx context.Context, c *client, a request, m *pool.M
 		if lists != nil {
 			server, original, ok = lists.ResolveURI(uri)
 		}
-		if !ok || !a.lists(s, catalog.Resources, server, original) {
+		if !ok || !a.lists(catalog.Resources, server, original) {
 			continue
 		}
 		l.uris.set(server, original, uri)

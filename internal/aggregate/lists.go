@@ -21,10 +21,10 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 		s.noteContractNames(ctx, c, named)
 	}
 	var page catalog.Page
-	if !s.opt.Admission.Filters() {
-		page, err = named.Page(l, ask, s.opt.PageSize)
+	if !a.now.Admission.Filters() {
+		page, err = named.Page(l, ask, a.now.PageSize)
 	} else {
-		page, err = named.PageOf(l, ask, s.opt.PageSize, func(server, original string) bool { return a.lists(s, l, server, original) })
+		page, err = named.PageOf(l, ask, a.now.PageSize, func(server, original string) bool { return a.lists(l, server, original) })
 		info.Scope = "" // it is for this client alone
 	}
 	if err != nil {

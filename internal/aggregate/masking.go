@@ -15,10 +15,10 @@ import (
 // when they came.
 func (e *proxiedCall) mayMask(r *upstream.Reply) bool {
 	s := e.s
-	if s.cutter == nil || s.only != "" || e.a.Method != "tools/call" {
+	if e.a.now.cutter == nil || s.only != "" || e.a.Method != "tools/call" {
 		return false
 	}
-	return mayBeLong(&r.Message, s.opt.Masker.LongString()) && !s.cutter.Exempts(e.conn, e.d.tool)
+	return mayBeLong(&r.Message, e.a.now.Masker.LongString()) && !e.a.now.cutter.Exempts(e.conn, e.d.tool)
 }
 
 // mayBeLong reports whether an answer may have a string of more than so many characters.
@@ -29,12 +29,12 @@ func mayBeLong(m *rpc.Message, most int) bool {
 
 // mask cuts the long texts of a tool's result, each kept first.
 func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
-	kept := e.s.cutter.Keep(ctx, e.a.principal.Owner(), e.conn, e.d.tool, result, func(m *mask.Masker) []mask.Cut {
+	kept := e.a.now.cutter.Keep(ctx, e.a.principal.Owner(), e.conn, e.d.tool, result, func(m *mask.Masker) []mask.Cut {
 		cuts := m.TextCuts(result)
 		if len(cuts) > 0 && era.ResultType(result) != era.Complete {
 			return nil
 		}
-		if e.s.opt.MaskRepeats {
+		if e.a.now.MaskRepeats {
 			cuts = m.WithRepeats(result, cuts, rawjson.Get(e.d.raw, "outputSchema"))
 		}
 		return cuts

@@ -68,7 +68,7 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 		defer cancel()
 		var all sync.WaitGroup
 		for _, id := range s.servers() {
-			if !s.opt.Admission.Sees(access.FromContext(ctx), access.DoorMCP, id) {
+			if !s.now.Load().Admission.Sees(access.FromContext(ctx), access.DoorMCP, id) {
 				continue
 			}
 			all.Go(func() { s.notify(ctx, c, id, &own) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -70,7 +71,7 @@ type Server struct {
 	jobs    *background
 	seal    sealer
 	metrics metrics
-	cutter  *cutting.Cutter // nil: nothing is cut
+	now     atomic.Pointer[live]
 	all     *scope
 
 	contractNames contractNames
@@ -91,13 +92,8 @@ func New(opt Options) (*Server, error) {
 	info.Text("title", "secateur")
 	info.Text("version", opt.Version)
 	s := &Server{opt: opt, log: opt.Log, jobs: newBackground(), info: append(info, '}'), seal: seal, metrics: newMetrics(opt.Metrics)}
-	if opt.Masker != nil {
-		s.cutter, err = cutting.New(cutting.Options{
-			Masker: opt.Masker, Originals: opt.Originals, Door: "mcp", Metrics: opt.Metrics, Observe: opt.Cut, Log: opt.Log,
-		})
-		if err != nil {
-			return nil, err
-		}
+	if err := s.Reload(opt); err != nil {
+		return nil, err
 	}
 	s.all = &scope{server: s}
 	return s, nil

@@ -41,7 +41,7 @@ func (s *clientConn) followTasks(ctx context.Context, c *client, a request, m *p
 				continue
 			}
 		}
-		if !s.opt.Admission.Sees(a.principal, access.DoorMCP, server) {
+		if !a.now.Admission.Sees(a.principal, access.DoorMCP, server) {
 			continue
 		}
 		if !s.opt.Tasks.Allows(ctx, tasks.Key{Server: server, Task: task}, s.taskCaller(c)) {

@@ -11,6 +11,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/aggregate"
+	"secateur/internal/auth"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/downstream"
@@ -21,6 +22,15 @@ import (
 
 // newAggregate builds the door for MCP clients.
 func (gen *generation) newAggregate() (*aggregate.Server, error) {
+	opt, err := gen.aggregateOptions()
+	if err != nil {
+		return nil, err
+	}
+	return aggregate.New(opt)
+}
+
+// aggregateOptions are what this configuration wants of it.
+func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 	opt := aggregate.Options{
 		Pool:      gen.servers,
 		Originals: gen.store,
@@ -44,10 +54,10 @@ func (gen *generation) newAggregate() (*aggregate.Server, error) {
 		var err error
 		opt.MaskRepeats = set.Structured == config.StructuredRepeats
 		if opt.Masker, err = mask.New(set.Settings); err != nil {
-			return nil, fmt.Errorf("observation_masking.mcp: %w", err)
+			return opt, fmt.Errorf("observation_masking.mcp: %w", err)
 		}
 	}
-	return aggregate.New(opt)
+	return opt, nil
 }
 
 // openingsPerMinute is how many sessions one principal may open a minute, and at once after a pause: enough for a crowd
@@ -112,7 +122,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	defer stopServers()
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
-	back.Go(func() error { return a.live.Load().auth.Run(serverCtx) })
+	back.Go(func() error { return auth.Follow(serverCtx, a.authenticator) })
 	back.Go(func() error { return a.history.Run(serverCtx) })
 	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })
 	back.Go(func() error { return a.reloads(serverCtx) })

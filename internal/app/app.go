@@ -67,6 +67,7 @@ type Options struct {
 	// configuration's file when it changes, unless the configuration says otherwise.
 	Load    func() (*config.Config, []config.Problem)
 	Hangups <-chan os.Signal
+	Level   *slog.LevelVar // of Log; nil: it stays as it is
 
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
@@ -234,6 +235,9 @@ func (a *App) storeState() admin.StoreState {
 // close lets go of what New opened.
 func (a *App) close() error {
 	errs := []error{a.store.Close()}
+	if gen := a.live.Load(); gen != nil {
+		errs = append(errs, gen.admission.Close())
+	}
 	for _, c := range a.closers {
 		errs = append(errs, c.Close())
 	}
@@ -252,7 +256,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	addr := ln.Addr().String()
 	a.addr.Store(&addr)
-	if err := g.hang(); err != nil {
+	if err := g.hang(&generation{}); err != nil {
 		return errors.Join(err, ln.Close(), a.close())
 	}
 	// The servers outlive the doors: what is in flight needs them until it is answered.
@@ -295,17 +299,17 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })
 	work.Go(func() error { return a.reloads(ctx) })
-	work.Go(func() error { return a.live.Load().auth.Run(ctx) })
+	work.Go(func() error { return auth.Follow(ctx, a.authenticator) })
 	work.Go(func() error { return a.history.Run(ctx) })
 	work.Go(func() error {
 		<-ctx.Done()
 		a.draining.Store(true)
 		close(a.stopping)
 		a.log.InfoContext(ctx, "stopping, finishing what is in flight", "servers", a.busyServers())
-		drain, cancel := a.untilKilled(context.WithTimeout(context.WithoutCancel(ctx), a.cfg.ResponseTimeout+drainTime))
+		drain, cancel := a.untilKilled(context.WithTimeout(context.WithoutCancel(ctx), a.live.Load().cfg.ResponseTimeout+drainTime))
 		defer cancel()
 		select { // a load balancer gets to see that we are not ready, and sends no more
-		case <-time.After(a.cfg.DrainDelay):
+		case <-time.After(a.live.Load().cfg.DrainDelay):
 		case <-drain.Done():
 		}
 		a.rates.Drain()

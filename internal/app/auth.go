@@ -27,23 +27,44 @@ func (a *App) loadCertificates() (err error) {
 }
 
 // openAuth builds what finds out who is calling.
-func (gen *generation) openAuth() (err error) {
+func (gen *generation) openAuth(before *generation) (err error) {
 	scheme := "http"
 	if gen.certificates != nil {
 		scheme = "https"
 	}
 	gen.auth, err = auth.New(auth.Options{
 		Settings: gen.cfg.Auth, Token: gen.cfg.AuthToken, StateDir: gen.opt.StateDir, PublicURL: scheme + "://" + gen.App.cfg.Listen,
-		Certificates: gen.certificates, Redis: gen.redis, Log: gen.log,
+		Certificates: gen.certificates, Redis: gen.redis, Log: gen.log, Replaces: before.auth,
 	})
-	if err != nil {
-		return err
+	return err
+}
+
+// fileAudit is an audit in a file, which stays open as long as the program runs: requests of an earlier configuration may still write.
+type fileAudit struct {
+	path string
+	*admission.FileAudit
+}
+
+// openAudit opens the file of the audit, or goes on with the one that is open.
+func (gen *generation) openAudit(path string, before *generation) (admission.Audit, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(gen.opt.Config.Dir(), path)
 	}
-	return gen.openAdmission()
+	if before.audit.FileAudit != nil && before.audit.path == path {
+		gen.audit = before.audit
+		return gen.audit, nil
+	}
+	file, err := admission.OpenFileAudit(path, gen.log)
+	if err != nil {
+		return nil, err
+	}
+	gen.audit = fileAudit{path, file}
+	gen.App.closers = append(gen.closers, file)
+	return file, nil
 }
 
 // openAdmission builds what decides what callers may do.
-func (gen *generation) openAdmission() error {
+func (gen *generation) openAdmission(before *generation) error {
 	rules, err := access.NewRules(gen.cfg.ACL, gen.cfg.Auth.Default == access.ActionDeny)
 	if err != nil {
 		return fmt.Errorf("acl: %w", err)
@@ -52,15 +73,9 @@ func (gen *generation) openAdmission() error {
 	path, toFile := strings.CutPrefix(gen.cfg.Auth.Audit, "file:")
 	switch {
 	case toFile:
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(gen.opt.Config.Dir(), path)
-		}
-		file, err := admission.OpenFileAudit(path, gen.log)
-		if err != nil {
+		if audit, err = gen.openAudit(path, before); err != nil {
 			return err
 		}
-		gen.App.closers = append(gen.closers, file)
-		audit = file
 	case gen.cfg.Auth.Audit == auth.AuditLog && (rules != nil || gen.auth.Asks()): // with nothing to decide there is nothing to write
 		audit = admission.LogAudit{Log: gen.log}
 	}
@@ -71,13 +86,9 @@ func (gen *generation) openAdmission() error {
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
 		Held: gen.heldTools(), Listed: gen.seeTools,
-		BudgetFile: gen.stateFile("budgets.json"), Store: shared, Events: gen.feed, Log: gen.log,
+		BudgetFile: gen.stateFile("budgets.json"), Store: shared, Events: gen.feed, Log: gen.log, Replaces: before.admission,
 	})
-	if err != nil {
-		return err
-	}
-	gen.App.closers = append(gen.closers, gen.admission)
-	return nil
+	return err
 }
 
 // stateFile is a file in the state directory; "" where there is none.

@@ -11,15 +11,16 @@ import (
 )
 
 // openChat opens the door for chat completions. What it has sent before is remembered where originals are kept.
-func (gen *generation) openChat() error {
-	if gen.chat != nil {
-		return nil
+func (gen *generation) openChat(before *generation) (err error) {
+	kept, forgetful := before.records, before.forgetful
+	if kept == nil {
+		if kept, forgetful, err = gen.openRecords(); err != nil {
+			return err
+		}
 	}
-	kept, forgetful, err := gen.openRecords()
-	if err != nil {
-		return err
-	}
+	gen.records, gen.forgetful = kept, forgetful
 	gen.chat, err = llmproxy.New(llmproxy.Options{
+		Replaces:        before.chat,
 		Providers:       gen.cfg.Providers,
 		Models:          gen.cfg.Models,
 		DefaultProvider: gen.cfg.DefaultProvider,
@@ -36,11 +37,10 @@ func (gen *generation) openChat() error {
 		Metrics:         gen.registry,
 		Observer:        chatObserver{gen.savings},
 	})
-	if err != nil {
-		return err
+	if err == nil && before.chat == nil {
+		gen.App.closers = append(gen.closers, gen.chat) // for the connections, which the next ones share
 	}
-	gen.App.closers = append(gen.closers, gen.chat)
-	return nil
+	return err
 }
 
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then

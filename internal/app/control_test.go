@@ -53,7 +53,7 @@ func control(t *testing.T, text string, keys ...string) *controlled {
 		running.Wait()
 		_ = a.close()
 	})
-	d, err := a.live.Load().routes()
+	d, err := a.live.Load().routes(&generation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ url = "memory:"
 		if err != nil {
 			t.Fatal(err)
 		}
-		doors, err := a.live.Load().routes()
+		doors, err := a.live.Load().routes(&generation{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,30 +24,37 @@ type generation struct {
 	gateway    *gateway.Gateway   // nil: there is no listener
 	chat       *llmproxy.Proxy    // the same
 	handler    http.Handler       // every HTTP door behind its guard; the same
+
+	records   llmproxy.Records // what the chat door has sent before
+	forgetful bool             // records do not outlive this process
+	audit     fileAudit        // where decisions are written to a file of their own
+	scorer    scorer           // what the pruner asks
 }
 
 // newGeneration builds what a configuration asks for and starts nothing; before is the one whose place it takes, nil for the first.
 func (a *App) newGeneration(cfg config.Settings, before *generation) (*generation, error) {
 	cfg.Listen, cfg.TLS, cfg.Store = a.cfg.Listen, a.cfg.TLS, a.cfg.Store // they wait for a restart
 	gen := &generation{App: a, cfg: cfg}
-	if before != nil {
-		gen.auth, gen.admission = before.auth, before.admission
-		gen.gateway, gen.chat = before.gateway, before.chat
-	} else if err := gen.openAuth(); err != nil {
+	if before == nil {
+		before = &generation{}
+	}
+	for _, open := range []func(before *generation) error{gen.openAuth, gen.openAdmission, gen.openPruner} {
+		if err := open(before); err != nil {
+			return nil, err
+		}
+	}
+	if before.handler == nil {
+		return gen, nil
+	}
+	if err := gen.checkListen(cfg.Listen); err != nil { // the listener stays, also where it needs a credential that has gone
 		return nil, err
 	}
-	if err := gen.openPruner(before); err != nil {
-		return nil, err
-	}
-	if before != nil && before.handler != nil {
-		return gen, gen.hang()
-	}
-	return gen, nil
+	return gen, gen.hang(before)
 }
 
 // hang makes the handler of every HTTP door.
-func (gen *generation) hang() error {
-	mux, err := gen.routes()
+func (gen *generation) hang(before *generation) error {
+	mux, err := gen.routes(before)
 	if err != nil {
 		return err
 	}
@@ -62,6 +69,9 @@ func (gen *generation) withCORS(h http.Handler) http.Handler {
 	}
 	return cors{gen.cfg.AllowedOrigins, h}
 }
+
+// authenticator is the present one.
+func (a *App) authenticator() *auth.Authenticator { return a.live.Load().auth }
 
 // ServeHTTP has a request served by the generation that is live when it comes.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -28,7 +28,7 @@ func running(tb testing.TB, opt Options) (*App, http.Handler) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	doors, err := a.live.Load().routes()
+	doors, err := a.live.Load().routes(&generation{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	_, err = a.live.Load().routes()
+	_, err = a.live.Load().routes(&generation{})
 	if err != nil {
 		t.Fatal(err)
 	}

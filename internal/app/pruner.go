@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"reflect"
 	"strconv"
 	"time"
 
@@ -90,26 +89,20 @@ func hangPruner(mux *router, g guard, p *pruner.Server) {
 
 // openPruner makes the pruner, if it is enabled.
 func (gen *generation) openPruner(before *generation) error {
-	if before != nil {
-		gen.lastPruner = before.lastPruner
-	}
-	switch {
-	case !gen.cfg.Pruner.Enabled:
-		return nil
-	case before != nil && before.pruner != nil && before.admission == gen.admission && reflect.DeepEqual(before.cfg.Pruner, gen.cfg.Pruner):
-		gen.pruner = before.pruner
+	gen.lastPruner = before.lastPruner
+	if !gen.cfg.Pruner.Enabled {
 		return nil
 	}
-	scorer, err := gen.newRerank()
-	if err != nil {
+	if err := gen.openRerank(before); err != nil {
 		return err
 	}
+	var err error
 	gen.pruner, err = pruner.New(pruner.Options{
 		Replaces:        gen.lastPruner,
 		Recovered:       gen.savings.Recovered,
 		Settings:        gen.cfg.Pruner,
 		Originals:       gen.store,
-		Rerank:          scorer,
+		Rerank:          gen.scorer.score,
 		Version:         gen.opt.Version,
 		Now:             time.Now,
 		Admission:       gen.admission,

@@ -12,6 +12,7 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/config"
+	"secateur/internal/upstream"
 )
 
 // InvalidConfig is a configuration with mistakes: nothing was changed.
@@ -56,6 +57,9 @@ func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err er
 	if e == DryRun || !out.Changed {
 		return out, nil
 	}
+	if a.opt.Level != nil {
+		a.opt.Level.Set(next.Level())
+	}
 	for _, p := range next.Warnings {
 		a.log.WarnContext(ctx, "configuration", "problem", p.String())
 	}
@@ -73,12 +77,31 @@ func (a *App) apply(next *loaded, changed []string) error {
 	if err != nil {
 		return err
 	}
+	opt, err := gen.aggregateOptions()
+	if err != nil {
+		return err
+	}
 	set := gen.poolServers()
 	set.Changed = changed
-	return a.servers.Reload(set, func() {
+	var failed error
+	err = a.servers.Reload(set, func() {
+		if a.aggregate != nil {
+			failed = a.aggregate.Reload(opt)
+		}
 		a.live.Store(gen)
 		a.loaded.Store(next)
 	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	a.servers.Each(func(up *upstream.Upstream) { up.SetBounds(gen.bounds()) })
+	gen.auth.EndRevoked()
+	return nil
+}
+
+// bounds are those of every server.
+func (gen *generation) bounds() upstream.Bounds {
+	return upstream.Bounds{ResponseTimeout: gen.cfg.ResponseTimeout, LongString: gen.cfg.ObservationMasking.Gateway.MaxChars}
 }
 
 // loaded is the configuration that was last applied.
@@ -116,7 +139,10 @@ func order(s config.Settings) (ids []string) {
 func list(ids []string) []string { return append([]string{}, ids...) }
 
 // liveKeys are the keys that a reload applies, with all below them. Any other waits for a restart.
-var liveKeys = []string{"admin", "allowed_hosts", "allowed_origins", "first_list_wait", "mcp_pruner", "naming"}
+var liveKeys = []string{
+	"acl", "admin", "allowed_hosts", "allowed_origins", "auth", "auth_token", "context_pruning", "default_provider", "drain_delay", "first_list_wait",
+	"limits", "log_level", "max_body_bytes", "mcp_pruner", "models", "naming", "observation_masking", "page_size", "pins", "providers", "rate_limit_per_minute", "response_timeout",
+}
 
 func waitsForRestart(key string) bool {
 	return !slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })

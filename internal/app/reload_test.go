@@ -41,7 +41,7 @@ func startReloadable(t *testing.T, text string) *reloadable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.live.Load().hang(); err != nil {
+	if err := a.live.Load().hang(&generation{}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,20 +1,33 @@
 package app
 
 import (
+	"reflect"
+
 	"secateur/internal/pruner"
 	"secateur/internal/rerank"
 )
 
-// newRerank makes the reranker that the pruner's settings ask for; nil for none. It is closed with the program.
-func (gen *generation) newRerank() (pruner.Rerank, error) {
+// scorer is a reranker with the settings that it was made of.
+type scorer struct {
+	settings rerank.Settings
+	score    pruner.Rerank // nil: none
+}
+
+// openRerank makes the reranker that the pruner's settings ask for, or goes on with the one there is. It is closed with the program.
+func (gen *generation) openRerank(before *generation) error {
 	settings := gen.cfg.Pruner.Settings
 	if backend, _ := rerank.ParseBackend(settings.Backend); backend == rerank.Heuristic { // the configuration has been checked
-		return nil, nil
+		return nil
+	}
+	if before.scorer.score != nil && reflect.DeepEqual(before.scorer.settings, settings) {
+		gen.scorer = before.scorer
+		return nil
 	}
 	client, err := rerank.New(rerank.Options{Settings: settings, Log: gen.log})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	gen.App.closers = append(gen.closers, client)
-	return client.Score, nil
+	gen.scorer = scorer{settings, client.Score}
+	return nil
 }

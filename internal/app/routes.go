@@ -18,22 +18,16 @@ import (
 	"secateur/internal/telemetry"
 )
 
-// routes hangs every door behind the guard.
-func (gen *generation) routes() (*router, error) {
+// routes opens every door, in the place of those before, and hangs it behind the guard.
+func (gen *generation) routes(before *generation) (*router, error) {
 	host, _, err := net.SplitHostPort(gen.App.cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
+	if err := errors.Join(gen.openGateway(before), gen.openChat(before), gen.openMCP()); err != nil {
+		return nil, err
+	}
 	g := gen.guard(host)
-	if err := gen.openGateway(); err != nil {
-		return nil, err
-	}
-	if err := gen.openChat(); err != nil {
-		return nil, err
-	}
-	if err := gen.openMCP(); err != nil {
-		return nil, err
-	}
 	health := admin.Health{Draining: gen.draining.Load, Servers: gen.serverStates, Store: gen.storeState}
 	mux := newRouter()
 	mux.Handle("GET /healthz", g.open(health.Alive))
@@ -71,15 +65,14 @@ func (r *router) Handle(pattern string, h http.Handler) {
 	r.ServeMux.Handle(pattern, h)
 }
 
-func (gen *generation) openGateway() error {
-	if gen.gateway != nil {
-		return nil
-	}
+// openGateway opens the door for raw JSON-RPC to one server.
+func (gen *generation) openGateway(before *generation) error {
 	masker, err := mask.New(gen.cfg.ObservationMasking.Gateway)
 	if err != nil {
 		return fmt.Errorf("observation_masking.gateway: %w", err)
 	}
 	gen.gateway, err = gateway.New(gateway.Options{
+		Replaces:        before.gateway,
 		Servers:         gen.servers.Shared,
 		IDs:             gen.sortedIDs,
 		IsDisabled:      gen.servers.IsDisabled,

@@ -53,7 +53,7 @@ func TestBodyThatWasNotSignedIsUnauthorized(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	doors, err := a.live.Load().routes()
+	doors, err := a.live.Load().routes(&generation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -245,7 +246,7 @@ func builtWith(t *testing.T, keys string, tables ...string) http.Handler {
 		running.Wait()
 		_ = a.close()
 	})
-	d, err := a.live.Load().routes()
+	d, err := a.live.Load().routes(&generation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ours, theirs := net.Pipe()
-				web := newServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), telemetry.NewLogger(t.Output(), 8, false))
+				web := newServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), telemetry.NewLogger(t.Output(), slog.LevelError, false))
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)

@@ -29,6 +29,9 @@ type Options struct {
 	Certificates *Certificates
 	Redis        *redisdb.DB  // where replicas remember the nonces of signatures together; nil: each for itself
 	Log          *slog.Logger // nil discards
+
+	// Replaces is whose place it takes: what was let in by that one is ended by EndRevoked if this one would not let it in; nil: nobody's.
+	Replaces *Authenticator
 }
 
 // Authenticator finds out who is calling. It is safe for concurrent use.
@@ -42,10 +45,10 @@ type Authenticator struct {
 	seen   mark        // of the token file; only Run changes it
 	jwt    *jwtVerifier
 	keys   map[string]*hmacKey
-	nonces nonces
+	nonces *nonces
 
 	anonymous *access.Principal
-	held      held
+	held      *held
 }
 
 // New makes an Authenticator and reads the token file.
@@ -55,8 +58,10 @@ func New(opt Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		opt: opt, file: TokenFileOf(opt.Settings, opt.StateDir), anonymous: access.Anonymous(), keys: map[string]*hmacKey{},
-		publicURL: strings.TrimSuffix(opt.PublicURL, "/"),
+		publicURL: strings.TrimSuffix(opt.PublicURL, "/"), nonces: &nonces{}, held: &held{},
 	}
+	a.opt.Replaces = nil
+	a.takeOver(opt.Replaces)
 	if opt.Settings.PublicURL != "" {
 		a.publicURL = strings.TrimSuffix(opt.Settings.PublicURL, "/")
 	}
@@ -67,7 +72,10 @@ func New(opt Options) (*Authenticator, error) {
 	}
 	a.take(filed)
 	for _, h := range opt.Settings.HMAC {
-		a.keys[h.KeyID] = &hmacKey{secret: h.Secret, principal: principal(access.IssuerHMAC, h.KeyID, h.Tenant, h.Roles)}
+		a.keys[h.KeyID] = keptKey(opt.Replaces, &hmacKey{secret: h.Secret, principal: principal(access.IssuerHMAC, h.KeyID, h.Tenant, h.Roles)})
+	}
+	if a.jwt = opt.Replaces.keptJWT(a); a.jwt != nil {
+		return a, nil
 	}
 	if j := opt.Settings.JWT; j != nil {
 		client := opt.Client
@@ -86,6 +94,9 @@ func New(opt Options) (*Authenticator, error) {
 // take makes the file's tokens the ones that count.
 func (a *Authenticator) take(filed []Token) {
 	all := a.gather(filed)
+	if before := a.tokens.Load(); before != nil {
+		all.keep(*before)
+	}
 	a.tokens.Store(&all)
 	if a.seen.exists || len(filed) > 0 {
 		a.filed.Store(true)
@@ -102,6 +113,11 @@ const followEvery = time.Second
 
 // Run follows the token file until ctx is done, and ends what holders of revoked tokens have open.
 func (a *Authenticator) Run(ctx context.Context) error {
+	return Follow(ctx, func() *Authenticator { return a })
+}
+
+// Follow is Run for the Authenticator that is the present one each time.
+func Follow(ctx context.Context, present func() *Authenticator) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
@@ -109,6 +125,7 @@ func (a *Authenticator) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+			a := present()
 			a.follow(ctx)
 			a.nonces.age(time.Now())
 		}
@@ -130,11 +147,14 @@ func (a *Authenticator) follow(ctx context.Context) {
 	a.held.end(a.stillGood)
 }
 
-// stillGood reports whether a static token that someone was let in with is good now.
-func (a *Authenticator) stillGood(p *access.Principal) bool {
+// stillGood reports whether a static token that someone was let in with is good now. Other credentials are not looked at.
+func (a *Authenticator) stillGood(o owner) bool {
+	if o.principal.Issuer != access.IssuerToken {
+		return true
+	}
 	now := time.Now()
 	for _, h := range *a.tokens.Load() {
-		if h.principal.Is(p) && (h.expires.IsZero() || now.Before(h.expires)) {
+		if h.principal == o.principal && (h.expires.IsZero() || now.Before(h.expires)) {
 			return true
 		}
 	}

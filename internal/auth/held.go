@@ -8,22 +8,27 @@ import (
 	"secateur/internal/access"
 )
 
-// held are the requests under way whose tokens may be revoked.
+// held are the requests under way, each of which ends when what its caller has shown is good no more.
 type held struct {
 	mu   sync.Mutex // guards the field below
 	open map[*hold]struct{}
 }
 
 type hold struct {
-	principal *access.Principal
-	cancel    context.CancelFunc
+	owner
+	cancel context.CancelFunc
 }
 
-// Hold gives a context for work on behalf of a principal that ends when its token is revoked, or what it has shown expires: a JWT, a token,
-// a certificate. The caller calls release when the work is over.
+// owner is whose work it is.
+type owner struct {
+	principal *access.Principal
+	jwt       *jwtVerifier // that was there when the work began; nil: none
+}
+
+// Hold gives a context for work on behalf of a principal that ends when its credential is revoked, or what it has shown expires: a JWT, a
+// token, a certificate. The caller calls release when the work is over.
 func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
-	revocable := p != nil && p.Issuer == access.IssuerToken && a.filed.Load()
-	if p == nil || !revocable && p.Expires == 0 {
+	if p == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx) // no deadline: its end is nobody's slowness
@@ -35,10 +40,7 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ contex
 			stop()
 		}
 	}
-	if !revocable {
-		return ctx, cancel
-	}
-	h := &hold{p, cancel}
+	h := &hold{owner{p, a.jwt}, cancel}
 	a.held.mu.Lock()
 	if a.held.open == nil {
 		a.held.open = map[*hold]struct{}{}
@@ -54,15 +56,15 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ contex
 }
 
 // end cancels the work of those who are no longer good.
-func (s *held) end(stillGood func(*access.Principal) bool) {
+func (s *held) end(stillGood func(owner) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	good := map[*access.Principal]bool{}
+	good := map[owner]bool{}
 	for h := range s.open {
-		ok, known := good[h.principal]
+		ok, known := good[h.owner]
 		if !known {
-			ok = stillGood(h.principal)
-			good[h.principal] = ok
+			ok = stillGood(h.owner)
+			good[h.owner] = ok
 		}
 		if !ok {
 			h.cancel()

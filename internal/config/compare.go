@@ -87,3 +87,6 @@ func compareEntries(found *[]string, path string, a, b reflect.Value) {
 		}
 	}
 }
+
+// TopKeys are the keys and sections of the top of a file, in alphabetical order.
+func TopKeys() []string { return shapeOf(reflect.TypeFor[Settings]()).names }

@@ -21,6 +21,7 @@ type Options struct {
 	Metrics   prometheus.Registerer
 	Observe   func(Made) // told of each cut; nil: nobody wants to know
 	Log       *slog.Logger
+	Replaces  *Cutter // whose place it takes: it counts on in the same metrics; nil: nobody's
 }
 
 // Made is a cut that was made.
@@ -46,7 +47,14 @@ func New(opt Options) (*Cutter, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Cutter{opt: opt, metrics: newMetrics(opt.Metrics, opt.Door)}, nil
+	c := &Cutter{opt: opt}
+	c.opt.Replaces = nil
+	if opt.Replaces != nil {
+		c.metrics = opt.Replaces.metrics
+	} else {
+		c.metrics = newMetrics(opt.Metrics, opt.Door)
+	}
+	return c, nil
 }
 
 // A Server is who an answer is from: an [upstream.Upstream] or a connection of a pool's.

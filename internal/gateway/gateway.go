@@ -38,6 +38,9 @@ type Options struct {
 	Tools           *telemetry.ToolLabels // nil: no tool has a label of its own
 	Cut             func(cutting.Made)    // told of each cut; nil: nobody wants to know
 	Log             *slog.Logger
+
+	// Replaces is whose place it takes: calls under way may still be cancelled, and are counted on; nil: nobody's.
+	Replaces *Gateway
 }
 
 // Gateway serves POST /api/mcp-gateway/{server}/rpc.
@@ -45,7 +48,7 @@ type Gateway struct {
 	opt      Options
 	cutter   *cutting.Cutter
 	metrics  metrics
-	inFlight rpc.InFlight // by callID
+	inFlight *rpc.InFlight // by callID
 }
 
 // New makes a gateway.
@@ -59,13 +62,17 @@ func New(opt Options) (*Gateway, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	cutter, err := cutting.New(cutting.Options{
-		Masker: opt.Masker, Originals: opt.Originals, Door: "gateway", Metrics: opt.Metrics, Observe: opt.Cut, Log: opt.Log,
-	})
-	if err != nil {
-		return nil, err
+	g := &Gateway{opt: opt}
+	g.opt.Replaces = nil
+	cut := cutting.Options{Masker: opt.Masker, Originals: opt.Originals, Door: "gateway", Metrics: opt.Metrics, Observe: opt.Cut, Log: opt.Log}
+	if before := opt.Replaces; before != nil {
+		g.metrics, g.inFlight, cut.Replaces = before.metrics, before.inFlight, before.cutter
+	} else {
+		g.metrics, g.inFlight = newMetrics(opt.Metrics), &rpc.InFlight{}
 	}
-	return &Gateway{opt: opt, cutter: cutter, metrics: newMetrics(opt.Metrics)}, nil
+	var err error
+	g.cutter, err = cutting.New(cut)
+	return g, err
 }
 
 // Serve answers one HTTP request of a principal who may call.

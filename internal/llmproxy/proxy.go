@@ -41,6 +41,9 @@ type Options struct {
 	PruneTime time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
 	Patience  time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
 	Transport http.RoundTripper // nil: one of our own
+
+	// Replaces is whose place it takes: what that remembers of conversations under way, its connections and its metrics go on; nil: nobody's.
+	Replaces *Proxy
 }
 
 // Records keep what was sent before. To lose a value costs one miss of a provider's cache.
@@ -60,10 +63,10 @@ type Proxy struct {
 	fallback  *provider // takes what nobody else does; nil: none
 	transport http.RoundTripper
 	metrics   metrics
-	renewed   renewals
-	begun     beginnings
-	flights   flights
-	models    modelNames
+	renewed   *renewals
+	begun     *beginnings
+	flights   *flights
+	models    *modelNames
 }
 
 // New makes a proxy.
@@ -86,7 +89,13 @@ func New(opt Options) (*Proxy, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Proxy{opt: opt, providers: map[string]*provider{}, transport: opt.Transport, metrics: newMetrics(opt.Metrics)}
+	p := &Proxy{opt: opt, providers: map[string]*provider{}, transport: opt.Transport}
+	p.opt.Replaces = nil
+	if before := opt.Replaces; before != nil {
+		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
+	} else {
+		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
+	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()
 		if err != nil {

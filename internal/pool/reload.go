@@ -167,3 +167,14 @@ func (f *Pool) sharedOf(s *server) *Conn {
 	defer f.mu.Unlock()
 	return s.shared
 }
+
+// Each calls do with every connection of the present servers.
+func (f *Pool) Each(do func(up *upstream.Upstream)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.roster.Load().servers {
+		for _, c := range s.conns {
+			do(c.up)
+		}
+	}
+}

@@ -48,6 +48,18 @@ func newLimit(s Settings) *limit {
 	return l
 }
 
+// takeOver has the limit go on with the buckets of the one of its name. Both may be used for a while, under the same lock.
+func (l *limit) takeOver(before *Limits) {
+	if before == nil {
+		return
+	}
+	for _, old := range before.limits {
+		if old.Name == l.Name && slices.Equal(old.By, l.By) {
+			l.buckets, l.rest = old.buckets, old.rest
+		}
+	}
+}
+
 // key is whose bucket a call falls into.
 func (l *limit) key(c Call) (k key) {
 	if p := c.Principal; p != nil {

@@ -17,7 +17,7 @@ type Limits struct {
 	limits []*limit
 	store  Store // counts for those that are shared; nil: there are none
 
-	mu sync.Mutex // guards the buckets of all limits
+	mu *sync.Mutex // guards the buckets of all limits, and of those whose place they have taken
 }
 
 // Options make Limits.
@@ -25,6 +25,10 @@ type Options struct {
 	PerMinute int // of each principal; rate_limit_per_minute; 0: none
 	Settings  []Settings
 	Store     Store // for limits that are shared; nil: these are counted here alone
+
+	// Replaces are the limits whose place these take; nil: none. A limit of the same name that tells calls apart by the same goes on where
+	// the old one was: what it has counted is not forgotten, and calls under way still hold their slots.
+	Replaces *Limits
 }
 
 // ShorthandName is the name of the limit that rate_limit_per_minute sets.
@@ -43,11 +47,15 @@ func New(opt Options) (*Limits, error) {
 	if len(settings) == 0 {
 		return nil, nil // nil allows everything
 	}
-	l := &Limits{store: opt.Store}
+	l := &Limits{store: opt.Store, mu: &sync.Mutex{}}
+	if opt.Replaces != nil {
+		l.mu = opt.Replaces.mu
+	}
 	rules := make([]access.Rule, len(settings))
 	for i, s := range settings {
 		rules[i] = s.rule()
 		l.limits = append(l.limits, newLimit(s))
+		l.limits[i].takeOver(opt.Replaces)
 	}
 	var err error
 	if l.rules, err = access.NewRules(rules, false); err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // NewLogger writes to w: one JSON object a line if structured, else text. A line about a request has its id as request_id.
-func NewLogger(w io.Writer, level slog.Level, structured bool) *slog.Logger {
+func NewLogger(w io.Writer, level slog.Leveler, structured bool) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: level}
 	if structured {
 		return slog.New(requestLog{slog.NewJSONHandler(w, opts)})

@@ -34,7 +34,7 @@ func (u *Upstream) enter(ctx context.Context) error {
 		return u.errorf(Unavailable, "%d calls are at it and %d more wait", cap(t.places), t.limit)
 	}
 	defer t.waiting.Add(-1)
-	timer := time.NewTimer(u.timeout)
+	timer := time.NewTimer(u.timeout())
 	defer timer.Stop()
 	select {
 	case t.places <- struct{}{}:
@@ -42,7 +42,7 @@ func (u *Upstream) enter(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-		return u.errorf(Timeout, "no room within %s: %d calls are at it", u.timeout, cap(t.places))
+		return u.errorf(Timeout, "no room within %s: %d calls are at it", u.timeout(), cap(t.places))
 	}
 }
 

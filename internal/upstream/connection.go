@@ -147,7 +147,7 @@ func (s *connection) do(ctx context.Context, req *rpc.Message, opt CallOptions) 
 	c := newCall(req.ID, rpc.IDOf(req.ProgressToken()), opt.Related)
 	c.own, c.header, c.by, c.kind = opt.Own, opt.Header, opt.Caller, kind{req.Method, req.Name}
 	c.hold = budget.From(ctx)
-	limit := s.u.timeout
+	limit := s.u.timeout()
 	if opt.Patient {
 		limit = 0
 	}
@@ -168,7 +168,7 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 	patience := limit
 	if limit == 0 {
 		timer.Stop()
-		patience = s.u.timeout // for room to be sent there is one
+		patience = s.u.timeout() // for room to be sent there is one
 	}
 	if err := s.link.send(ctx, s.encode(req, c, patience)); err != nil {
 		return s.giveUp(caller, c, err)
@@ -300,7 +300,7 @@ func (s *connection) notify(ctx context.Context, n *rpc.Message) error {
 	if n.Method == methodCancelled {
 		return nil
 	}
-	return s.link.send(ctx, s.encode(n, nil, s.u.timeout))
+	return s.link.send(ctx, s.encode(n, nil, s.u.timeout()))
 }
 
 const methodCancelled = "notifications/cancelled"

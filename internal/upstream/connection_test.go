@@ -81,7 +81,7 @@ func TestLongStringsOfAnAnswerAreWhereTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{`1`, `"a long id, longer than ours"`, `123456789012345678901234567890`, `""`}).Draw(t, "id")
 		first := rapid.Bool().Draw(t, "id first")
-		s := &connection{u: &Upstream{opt: Options{LongString: 5}.withDefaults()}}
+		s := &connection{u: boundedUpstream()}
 		c := newCall(rpc.IDOf([]byte(id)), rpc.ID{}, nil)
 		if err := s.calls.add(c); err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func FuzzReceive(f *testing.F) {
 		f.Add([]byte(seed), []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		u := &Upstream{opt: Options{LongString: 5}.withDefaults()}
+		u := boundedUpstream()
 		u.log = u.opt.Log
 		s := &connection{u: u, inbox: newInbox(handlerFunc(builtin))}
 		s.link = &fakeLink{s: s, serve: func(*fakeLink, request) {}}
@@ -211,4 +211,11 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// boundedUpstream is one without a server.
+func boundedUpstream() *Upstream {
+	u := &Upstream{opt: Options{LongString: 5}.withDefaults()}
+	u.SetBounds(Bounds{LongString: 5})
+	return u
 }

@@ -228,4 +228,6 @@ func (u *Upstream) tooLongError() *CallError {
 }
 
 // parse reads a message of the server and notes its long strings.
-func (u *Upstream) parse(b []byte) (rpc.Message, error) { return rpc.ParseServer(b, u.opt.LongString) }
+func (u *Upstream) parse(b []byte) (rpc.Message, error) {
+	return rpc.ParseServer(b, u.bounds.Load().LongString)
+}

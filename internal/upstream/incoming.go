@@ -247,7 +247,7 @@ func (s *connection) dispatch(ctx context.Context) {
 					response = rpc.NewError(rpc.CodeInternal, "there is no answer").AppendResponse(nil, in.msg.ID)
 				}
 				if ctx.Err() == nil {
-					s.respond(ctx, response, s.u.timeout)
+					s.respond(ctx, response, s.u.timeout())
 				}
 			})
 		}

@@ -93,7 +93,7 @@ func (p *plain) call(caller context.Context, req *rpc.Message, opt CallOptions) 
 	ctx := caller
 	if !opt.Patient {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(caller, p.u.timeout)
+		ctx, cancel = context.WithTimeout(caller, p.u.timeout())
 		defer cancel()
 	}
 	reply, err := p.roundTrip(caller, ctx, req)
@@ -142,7 +142,7 @@ func (p *plain) failure(caller, ctx context.Context, failed *CallError) error {
 	case caller.Err() != nil:
 		return caller.Err()
 	case ctx.Err() != nil:
-		return p.u.timeoutError(p.u.timeout)
+		return p.u.timeoutError(p.u.timeout())
 	case p.health.Load().state == Stopped:
 		return p.u.errorf(Unavailable, "it was stopped")
 	}
@@ -199,7 +199,7 @@ func looksLikeJSON(b []byte) bool {
 
 // notify posts a notification. What comes back is of no interest.
 func (p *plain) notify(caller context.Context, n *rpc.Message) error {
-	ctx, cancel := context.WithTimeout(caller, p.u.timeout)
+	ctx, cancel := context.WithTimeout(caller, p.u.timeout())
 	defer cancel()
 	body := &sentBody{data: n.Raw}
 	defer body.detach()
@@ -254,7 +254,7 @@ func (p *plain) peer(ctx context.Context) (*Peer, error) {
 
 // ask sends an initialize of our own. Its answer is not the start of a session: such a server keeps none.
 func (p *plain) ask(ctx context.Context) (*Peer, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(askTimeout, p.u.timeout))
+	ctx, cancel := context.WithTimeout(ctx, min(askTimeout, p.u.timeout()))
 	defer cancel()
 	req := initializeRequest(p.u, era.LatestLegacy)
 	reply, err := p.roundTrip(ctx, ctx, &req)

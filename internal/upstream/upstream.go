@@ -71,7 +71,7 @@ type Upstream struct {
 
 	opt       Options
 	log       *slog.Logger
-	timeout   time.Duration // of a call
+	bounds    atomic.Pointer[Bounds]
 	admission admission
 	opened    handshakeNotifier
 	server    server
@@ -130,10 +130,10 @@ func New(opt Options) (*Upstream, error) {
 	u := &Upstream{
 		opt:       opt,
 		log:       opt.Log.With("server", opt.Settings.ID),
-		timeout:   seconds(opt.Settings.ResponseTimeout, opt.ResponseTimeout),
 		admission: newAdmission(opt.InFlight, opt.Waiting),
 		opened:    newHandshakeNotifier(opt.Opened),
 	}
+	u.SetBounds(Bounds{ResponseTimeout: opt.ResponseTimeout, LongString: opt.LongString})
 	s := opt.Settings
 	switch {
 	case s.Disabled:
@@ -173,7 +173,7 @@ func (o Options) withDefaults() Options {
 	if o.Settings.URL != "" {
 		inFlight = 1024
 	}
-	setDefault(&o.ResponseTimeout, 30*time.Second)
+	setDefault(&o.ResponseTimeout, defaultResponseTimeout)
 	setDefault(&o.MaxMessageBytes, 32<<20)
 	setDefault(&o.HealthTimeout, 5*time.Second)
 	setDefault(&o.InFlight, inFlight)
