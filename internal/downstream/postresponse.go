@@ -80,14 +80,18 @@ func (x *postResponse) watch() {
 	if !x.accept.stream {
 		return
 	}
-	silence, head := x.h.opt.KeepAlive, []byte(keepAlive)
+	silence := x.h.opt.KeepAlive
 	if x.primes {
-		silence, head = min(silence, primeAfter), nil
+		silence = min(silence, primeAfter)
 	}
 	x.timer = time.AfterFunc(silence, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if x.stream == nil && x.makeStream() {
+			var head []byte
+			if !x.primes {
+				head = []byte(keepAlive)
+			}
 			x.carry(head)
 		}
 	})

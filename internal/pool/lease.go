@@ -218,6 +218,13 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 			missing = append(missing, s)
 		}
 	}
+	if len(missing) > 0 {
+		m.awaitAll(ctx, missing, limit, ready)
+	}
+}
+
+// awaitAll is gather for those that are not ready.
+func (m *Member) awaitAll(ctx context.Context, missing []*server, limit time.Duration, ready ready) {
 	var waits sync.WaitGroup
 	for _, s := range missing {
 		waits.Go(func() { m.await(ctx, s, limit, ready) })

@@ -15,14 +15,17 @@ type InFlight struct {
 
 // inFlightRequest is a request, and the others of the same id.
 type inFlightRequest struct {
+	all    *InFlight
+	key    string
 	cancel context.CancelCauseFunc
 	next   *inFlightRequest // guarded by InFlight.mu
+	over   bool             // guarded by InFlight.mu
 }
 
-// Begin notes a request until done is called. Its context ends when it is cancelled.
+// Begin notes a request until done is called, which more than once is once. Its context ends when it is cancelled.
 func (f *InFlight) Begin(ctx context.Context, id ID) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	key := id.Key()
+	r := &inFlightRequest{all: f, key: id.Key(), cancel: cancel}
 	f.mu.Lock()
 	if f.closed {
 		cancel(context.Canceled)
@@ -30,18 +33,25 @@ func (f *InFlight) Begin(ctx context.Context, id ID) (_ context.Context, done fu
 	if f.open == nil {
 		f.open = map[string]*inFlightRequest{}
 	}
-	r := &inFlightRequest{cancel: cancel, next: f.open[key]}
-	f.open[key] = r
+	r.next = f.open[r.key]
+	f.open[r.key] = r
 	f.mu.Unlock()
-	return ctx, sync.OnceFunc(func() {
-		f.end(key, r)
-		cancel(nil)
-	})
+	return ctx, r.done
 }
 
-func (f *InFlight) end(key string, r *inFlightRequest) {
+func (r *inFlightRequest) done() {
+	r.all.end(r)
+	r.cancel(nil)
+}
+
+func (f *InFlight) end(r *inFlightRequest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if r.over {
+		return
+	}
+	r.over = true
+	key := r.key
 	if first := f.open[key]; first != r {
 		for first.next != r {
 			first = first.next

@@ -25,6 +25,7 @@ type call struct {
 	handler Handler      // CallOptions.Related
 	answer  chan outcome // gets one value, from whoever took the call out of its table
 	related *mailbox     // notifications for handler; nil: none wanted
+	mailbox mailbox      // that related is
 	header  []Header     // CallOptions.Header
 	hold    *budget.Hold // counts the bytes of its answer
 
@@ -56,7 +57,8 @@ type outcome struct {
 func newCall(id, token rpc.ID, handler Handler) *call {
 	c := &call{id: id, token: token, handler: handler, answer: make(chan outcome, 1), began: time.Now()}
 	if handler != nil {
-		c.related = newMailbox()
+		c.mailbox.init()
+		c.related = &c.mailbox
 	}
 	return c
 }

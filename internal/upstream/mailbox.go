@@ -22,7 +22,7 @@ const (
 	mailboxBytes = 16 << 20
 )
 
-func newMailbox() *mailbox { return &mailbox{ready: make(chan struct{}, 1)} }
+func (b *mailbox) init() { b.ready = make(chan struct{}, 1) }
 
 // offer puts a message in; false if there is no room.
 func (b *mailbox) offer(msg *rpc.Message) bool {

@@ -472,7 +472,8 @@ func TestRelatedNotificationsComeFirst(t *testing.T) {
 }
 
 func TestMailboxHasABound(t *testing.T) {
-	b := newMailbox()
+	b := &mailbox{}
+	b.init()
 	small, large := &rpc.Message{Raw: make([]byte, 100)}, &rpc.Message{Raw: make([]byte, mailboxBytes)}
 	for range mailboxRoom {
 		if !b.offer(small) {
