@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,6 +23,8 @@ type wire struct {
 	provider *llm.Provider
 	tap      *llm.Tap
 	url      string // of the tap
+	upstream string // of the provider
+	fault    atomic.Pointer[func(int, *http.Request) llm.Fault]
 	config   string
 	daemon   atomic.Pointer[daemon]
 }
@@ -30,9 +33,16 @@ type wire struct {
 // ended: in an orderly way before one request, by a kill before another; -1: never.
 func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt int) *wire {
 	t.Helper()
-	w := &wire{provider: &llm.Provider{Say: say}}
+	w := &wire{}
+	w.provider = &llm.Provider{Say: say, Fault: func(n int, r *http.Request) llm.Fault {
+		if f := w.fault.Load(); f != nil {
+			return (*f)(n, r)
+		}
+		return llm.Fault{}
+	}}
 	upstream := httptest.NewServer(w.provider)
 	t.Cleanup(upstream.Close)
+	w.upstream = upstream.URL
 	w.config = fmt.Sprintf("log_level = \"DEBUG\"\nstore = { url = \"file:%s\", put_timeout_ms = 60000 }\n[context_pruning]\nenabled = true\n[providers.%s]\nbase_url = %q\n",
 		t.TempDir(), format, upstream.URL+"/v1")
 	w.tap = &llm.Tap{To: func() string { return w.daemon.Load().url }, Provider: w.provider, Before: func(n int) {
@@ -49,6 +59,9 @@ func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt in
 	w.daemon.Store(startDaemon(t, w.config))
 	return w
 }
+
+// setFault says how the provider fails from now on.
+func (w *wire) setFault(f func(n int, r *http.Request) llm.Fault) { w.fault.Store(&f) }
 
 // restart ends the program with a signal and starts another on what was kept.
 func (w *wire) restart(t *testing.T, signal syscall.Signal) {

@@ -70,8 +70,8 @@ var topLevel = map[string]string{
 // problem is a 400.
 func problem(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// readMessages reads and checks a request.
-func readMessages(header http.Header, body []byte) (*messagesRequest, error) {
+// readMessages reads and checks a request, and the binding of its thinking where that is asked for.
+func readMessages(header http.Header, body []byte, bound bool) (*messagesRequest, error) {
 	var names map[string]json.RawMessage
 	if err := json.Unmarshal(body, &names); err != nil {
 		return nil, problem("The request body is not valid JSON: %v", err)
@@ -91,7 +91,7 @@ func readMessages(header http.Header, body []byte) (*messagesRequest, error) {
 	if !known {
 		return nil, problem("model: %s", m.Model)
 	}
-	m.binding.binds = model.Binds
+	m.binding.binds = model.Binds && bound
 	m.turn.Model = m.Model
 	m.prompt.scope = fmt.Sprintf("%s %s %s %s", m.Model, m.ToolChoice, m.OutputConfig, m.Thinking.Type)
 	m.readTools()
@@ -361,11 +361,11 @@ func messagesError(status int, text string) output {
 	return output{status: status, body: b}
 }
 
-func (p *Provider) messages(n int, h http.Header, body []byte) output {
+func (p *Provider) messages(h http.Header, body []byte) output {
 	if status, text := credentials(h); status != 0 {
 		return messagesError(status, text)
 	}
-	m, err := readMessages(h, body)
+	m, err := readMessages(h, body, true)
 	if err != nil {
 		return messagesError(http.StatusBadRequest, err.Error())
 	}
@@ -379,7 +379,6 @@ func (p *Provider) messages(n int, h http.Header, body []byte) output {
 	if err != nil {
 		return messagesError(http.StatusBadRequest, err.Error())
 	}
-	p.seen[n].Counts = counts
 	p.answers++
 	a := messagesAnswer{id: fmt.Sprintf("msg_%04d", p.answers), model: m.Model, counts: counts, dropped: m.dropped}
 	if m.Thread != nil {
@@ -390,16 +389,16 @@ func (p *Provider) messages(n int, h http.Header, body []byte) output {
 	}
 	a.write(p.Say(m.turn), m.binding)
 	if m.Stream {
-		return output{status: http.StatusOK, events: a.events(), failed: event("error", map[string]any{"type": "error", "error": map[string]string{"type": "overloaded_error", "message": "Overloaded"}})}
+		return output{status: http.StatusOK, counts: counts, events: a.events(), failed: event("error", map[string]any{"type": "error", "error": map[string]string{"type": "overloaded_error", "message": "Overloaded"}})}
 	}
-	return output{status: http.StatusOK, body: a.whole()}
+	return output{status: http.StatusOK, counts: counts, body: a.whole()}
 }
 
 func (p *Provider) countTokens(h http.Header, body []byte) output {
 	if status, text := credentials(h); status != 0 {
 		return messagesError(status, text)
 	}
-	m, err := readMessages(h, body)
+	m, err := readMessages(h, body, true)
 	if err != nil {
 		return messagesError(http.StatusBadRequest, err.Error())
 	}

@@ -21,10 +21,11 @@ type Provider struct {
 	Fault func(n int, r *http.Request) Fault // how the n-th request fails; nil: never
 	Now   func() time.Time                   // nil: time.Now
 
+	log log
+
 	mu      sync.Mutex // guards the fields below
 	paid    Book
 	through Book
-	seen    []Seen
 	answers int
 	kept    map[string][]json.RawMessage // by the id of a response, the items up to its end
 	threads map[string]bool              // by the id of a message, whether a thread can go on from it
@@ -63,30 +64,13 @@ type Fault struct {
 	Body   string // of such an answer
 	Events int    // of a stream that are sent before it fails; 0: all, and it does not
 	Tell   bool   // with an error event; else the connection breaks
-	Wait   chan struct{}
+
+	Stream [][]byte        // sent instead of events of ours, each by itself
+	Hold   <-chan struct{} // after the first two events the rest waits for this; nil: it does not
 }
 
-// Seen is a request that reached the provider, and what it was answered with.
-type Seen struct {
-	Method, Path, Query string
-	Header              http.Header
-	Body                []byte // decoded
-	Status              int
-	Answer              []byte
-	Counts              Counts
-}
-
-// Requests are those that reached a path so far; "": all.
-func (p *Provider) Requests(path string) (found []Seen) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, s := range p.seen {
-		if path == "" || s.Path == path {
-			found = append(found, s)
-		}
-	}
-	return found
-}
+// Requests are those that reached a path so far, each with its whole answer; "": all.
+func (p *Provider) Requests(path string) []Seen { return p.log.requests(path) }
 
 // Bill is what a conversation has cost, and what it would have cost as the client sent it, in the price of an uncached token.
 func (p *Provider) Bill(conversation string) provider.Bill {
@@ -107,7 +91,7 @@ func (p *Provider) Through(path string, header http.Header, body []byte) {
 func readPrompt(path string, header http.Header, body []byte) (prompt, string, error) {
 	switch path {
 	case messagesPath:
-		m, err := readMessages(header, body)
+		m, err := readMessages(header, body, false) // thinking is bound to what was sent, not to this
 		if err != nil {
 			return prompt{}, "", err
 		}
@@ -148,22 +132,19 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	p.mu.Lock()
-	n := len(p.seen)
-	p.seen = append(p.seen, Seen{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Body: body})
-	p.mu.Unlock()
+	n := p.log.begin(r, body)
+	var out output
+	var sent bytes.Buffer
+	defer func() { p.log.end(n, out.status, sent.Bytes(), out.counts) }()
 	var fault Fault
 	if p.Fault != nil {
 		fault = p.Fault(n, r)
 	}
-	out := p.answer(n, r, body, fault)
-	if fault.Wait != nil {
-		select {
-		case <-fault.Wait:
-		case <-r.Context().Done():
-		}
+	out = p.answer(r, body, fault)
+	if fault.Stream != nil {
+		out.events = fault.Stream
 	}
-	p.send(n, w, out, fault)
+	send(w, r, &sent, out, fault)
 }
 
 // decoded reads a body that may be compressed.
@@ -194,9 +175,10 @@ type output struct {
 	body   []byte   // JSON
 	events [][]byte // a stream, instead of a body
 	failed []byte   // the event that tells a failure in the stream
+	counts Counts
 }
 
-func (p *Provider) answer(n int, r *http.Request, body []byte, fault Fault) output {
+func (p *Provider) answer(r *http.Request, body []byte, fault Fault) output {
 	if fault.Status != 0 {
 		return output{status: fault.Status, body: []byte(fault.Body)}
 	}
@@ -206,11 +188,11 @@ func (p *Provider) answer(n int, r *http.Request, body []byte, fault Fault) outp
 	case r.Header.Get("Upgrade") != "":
 		return responsesError(http.StatusNotImplemented, "server_error", "no upgrade here")
 	case r.Method == http.MethodPost && r.URL.Path == messagesPath:
-		return p.messages(n, r.Header, body)
+		return p.messages(r.Header, body)
 	case r.Method == http.MethodPost && r.URL.Path == countPath:
 		return p.countTokens(r.Header, body)
 	case r.Method == http.MethodPost && r.URL.Path == responsesPath:
-		return p.responses(n, r.Header, body)
+		return p.responses(r.Header, body)
 	case r.Method == http.MethodPost && r.URL.Path == compactPath:
 		return p.compact(r.Header, body)
 	case r.Method == http.MethodPost && r.URL.Path == inputTokensPath:
@@ -220,19 +202,13 @@ func (p *Provider) answer(n int, r *http.Request, body []byte, fault Fault) outp
 }
 
 // send writes an answer, as far as the fault lets it.
-func (p *Provider) send(n int, w http.ResponseWriter, out output, fault Fault) {
+func send(w http.ResponseWriter, r *http.Request, sent *bytes.Buffer, out output, fault Fault) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Request-Id", fmt.Sprintf("req_%d", n))
+	w.Header().Set("Request-Id", "req_1")
 	for name, v := range out.header {
 		w.Header().Set(name, v)
 	}
-	var sent bytes.Buffer
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.seen[n].Status, p.seen[n].Answer = out.status, sent.Bytes()
-	}()
-	to := io.MultiWriter(w, &sent)
+	to := io.MultiWriter(w, sent)
 	if out.events == nil {
 		w.Header().Set("Content-Length", fmt.Sprint(len(out.body)))
 		w.WriteHeader(out.status)
@@ -253,6 +229,13 @@ func (p *Provider) send(n int, w http.ResponseWriter, out output, fault Fault) {
 			}
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
+		}
+		if fault.Hold != nil && i == 2 {
+			select {
+			case <-fault.Hold:
+			case <-r.Context().Done():
+				return
+			}
 		}
 		_, _ = to.Write(e)
 		_ = http.NewResponseController(w).Flush()

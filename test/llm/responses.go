@@ -213,7 +213,7 @@ func refused(err error) output {
 	return responsesError(http.StatusBadRequest, "", err.Error())
 }
 
-func (p *Provider) responses(n int, h http.Header, body []byte) output {
+func (p *Provider) responses(h http.Header, body []byte) output {
 	if !strings.HasPrefix(h.Get("Authorization"), "Bearer ") {
 		return responsesError(http.StatusUnauthorized, "invalid_api_key", "You didn't provide an API key.")
 	}
@@ -225,7 +225,6 @@ func (p *Provider) responses(n int, h http.Header, body []byte) output {
 	if err != nil {
 		return refused(err)
 	}
-	p.seen[n].Counts = counts
 	p.answers++
 	a := responsesAnswer{id: fmt.Sprintf("resp_%04d", p.answers), model: r.Model, counts: counts}
 	if r.turn.Compact {
@@ -239,7 +238,7 @@ func (p *Provider) responses(n int, h http.Header, body []byte) output {
 		}
 		p.kept[a.id] = append(slices.Clone(r.items), a.rawItems()...)
 	}
-	out := output{status: http.StatusOK, header: map[string]string{"X-Codex-Turn-State": "turn-" + a.id, "X-Request-Id": "req-" + a.id, "Openai-Model": r.Model}}
+	out := output{status: http.StatusOK, counts: counts, header: map[string]string{"X-Codex-Turn-State": "turn-" + a.id, "X-Request-Id": "req-" + a.id, "Openai-Model": r.Model}}
 	if r.Stream {
 		out.events = a.events()
 		out.failed = event("response.failed", map[string]any{"type": "response.failed", "sequence_number": 99, "response": map[string]any{

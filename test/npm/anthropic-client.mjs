@@ -1,4 +1,4 @@
-// Plays an agent's loop with Anthropic's own client: each turn's tokens are counted, the answer is streamed or not in turns, every call is
+// Plays an agent's loop with Anthropic's own client: the answer is streamed or not in turns, each turn's tokens are counted, every call is
 // answered with the text of the file that it names, until the model calls no more. BASE_URL names the proxy, FILES the directory, MODEL
 // the model. Prints one JSON object a turn.
 import Anthropic from "@anthropic-ai/sdk";
@@ -17,9 +17,9 @@ for (let turn = 1; ; turn++) {
   const last = messages.at(-1).content.at(-1);
   last.cache_control = { type: "ephemeral", ...ttl };
   const request = { model: process.env.MODEL, max_tokens: 1024, thinking: { type: "enabled", budget_tokens: 1024 }, tools, system, messages };
+  const answer = turn % 2 ? await client.messages.stream(request).finalMessage() : await client.messages.create(request);
   const { max_tokens, ...counted } = request;
   const { input_tokens } = await client.messages.countTokens(counted);
-  const answer = turn % 2 ? await client.messages.stream(request).finalMessage() : await client.messages.create(request);
   delete last.cache_control;
   const u = answer.usage;
   say({ turn, stop: answer.stop_reason, counted: input_tokens === u.input_tokens + u.cache_read_input_tokens + u.cache_creation_input_tokens });
