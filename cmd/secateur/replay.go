@@ -1,6 +1,8 @@
 package main
 
 import (
+	"sync/atomic"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -26,8 +28,11 @@ Prices are those of the configuration, else list prices by the model's name. Tok
 counted with a tokenizer (o200k_base); a provider with another one counts other numbers, in
 much the same proportions. Output costs the same either way and is left out.
 
-A file has one JSON object a line, plain or gzipped: whole sessions, or the bodies of
-chat completion requests in the order they were sent. "-" is standard input.`,
+A file has JSON objects, one a line, plain or gzipped; what they are is told by their shape:
+  bodies of requests, in the order they were sent: chat completions, Anthropic Messages, OpenAI Responses
+  a transcript of Claude Code (~/.claude/projects/…/*.jsonl) or a rollout of Codex (~/.codex/sessions/…/*.jsonl)
+  whole sessions: an id and the messages of a chat completion
+"-" is standard input.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			cfg, err := w.usable(file, "", usersOwn)
@@ -42,6 +47,8 @@ chat completion requests in the order they were sent. "-" is standard input.`,
 				}
 				sessions = append(sessions, more...)
 			}
+			var part atomic.Uint64 // of all requests, in thousandths
+			done := w.progressOf(func() (string, float64) { return "replaying", float64(part.Load()) / 1000 })
 			report, err := replay.Run(cmd.Context(), sessions, replay.Options{
 				Strategies: replay.Strategies(cfg.ObservationMasking.Schema1, cfg.ContextPruning),
 				Tables:     replay.Tables(),
@@ -49,7 +56,9 @@ chat completion requests in the order they were sent. "-" is standard input.`,
 				Prices:     configuredPrices(cfg),
 				Current:    replay.Strategy{Masking: cfg.ObservationMasking.Schema1, Pruning: cfg.ContextPruning},
 				Silent:     silent,
+				Progress:   func(played, of int) { part.Store(uint64(1000 * played / of)) }, //nolint:gosec // of is none below played
 			})
+			done()
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,8 @@ package replay
 import (
 	"sort"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"secateur/internal/chat"
 )
 
@@ -14,8 +16,8 @@ type beginning struct {
 }
 
 // read reads the body of a request.
-func (b *beginning) read(body []byte) (*chat.Conversation, error) {
-	conv, err := chat.ReadOn(body, func(list []byte) []chat.Message {
+func (b *beginning) read(f chat.Format, body []byte) (*chat.Conversation, error) {
+	conv, err := f.ReadOn(body, func(list []byte) []chat.Message {
 		same := sameBytes(b.list, list)
 		return b.messages[:sort.Search(len(b.messages), func(i int) bool { return b.messages[i].End() > same })]
 	})
@@ -27,4 +29,16 @@ func (b *beginning) read(body []byte) (*chat.Conversation, error) {
 		b.list = append(b.list, conv.List()[:conv.Messages[n-1].End()]...)
 	}
 	return conv, nil
+}
+
+// list is the messages or items of a conversation as they are written. Several results may be parts of one.
+func list(conv *chat.Conversation) []jsontext.Value {
+	all := make([]jsontext.Value, 0, len(conv.Messages))
+	end := 0
+	for i := range conv.Messages {
+		if raw := conv.Raw(i); conv.Messages[i].End() != end {
+			all, end = append(all, raw), conv.Messages[i].End()
+		}
+	}
+	return all
 }

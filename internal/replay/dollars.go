@@ -47,22 +47,25 @@ func (p *player) playOwn(ctx context.Context, o Options) (*ownBill, error) {
 	if !known {
 		return nil, nil
 	}
-	own := &ownBill{through: dollars(prices, p.passThrough(prices))}
+	of := offer{p.session.Model, prices}
+	terms := of.terms(p.session.format)
+	own := &ownBill{through: dollars(prices, terms, p.passThrough(of))}
 	for _, st := range o.Strategies {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out, err := p.play(st, prices)
+		out, err := p.play(st, of)
 		if err != nil {
 			return nil, err
 		}
-		own.spent = append(own.spent, dollars(prices, out.sent))
+		p.progress.add(len(p.session.requests))
+		own.spent = append(own.spent, dollars(prices, terms, out.sent))
 	}
 	return own, nil
 }
 
-func dollars(prices bill.Prices, counts []bill.Prompt) float64 {
-	terms, sum := prices.Terms(), 0.0
+func dollars(prices bill.Prices, terms bill.Terms, counts []bill.Prompt) float64 {
+	sum := 0.0
 	for _, c := range counts {
 		sum += terms.Cost(c)
 	}

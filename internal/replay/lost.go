@@ -29,24 +29,23 @@ func (p *player) faults(out played) Faults {
 		sent := out.prompt[k]
 		var now []int
 		for i, m := range whole {
-			if m.role != "tool" {
+			if m.role != roleTool {
 				continue
 			}
 			results[m.id] = true
-			if sent[i] != m {
+			if sent[i].rendered != m.rendered {
 				now = append(now, i)
-				changed[m] = true
+				changed[m.rendered] = true
 			}
 		}
-		answer := p.answers[k]
-		if answer == nil || len(now) == 0 {
+		if len(p.answers[k]) == 0 || len(now) == 0 {
 			continue
 		}
 		missing := make(map[string][]*rendered)
-		for w := range answer.identifiers() {
+		for w := range identifiers(p.answers[k]) {
 			for _, i := range now {
 				if whole[i].identifiers()[w] && !sent[i].identifiers()[w] {
-					missing[w] = append(missing[w], whole[i])
+					missing[w] = append(missing[w], whole[i].rendered)
 				}
 			}
 		}
@@ -77,7 +76,19 @@ func (p *player) faults(out played) Faults {
 	return f
 }
 
-func holds(prompt []*rendered, word string) bool {
+// identifiers are those of all pieces.
+func identifiers(of []piece) map[string]bool {
+	if len(of) == 1 {
+		return of[0].identifiers()
+	}
+	all := make(map[string]bool)
+	for _, m := range of {
+		maps.Copy(all, m.identifiers())
+	}
+	return all
+}
+
+func holds(prompt []piece, word string) bool {
 	for _, m := range prompt {
 		if m.identifiers()[word] {
 			return true

@@ -17,16 +17,34 @@ type Strategy struct {
 // priced tells whether what is sent depends on the prices.
 func (s Strategy) priced() bool { return s.Masking.Enabled && s.Masking.Strategy == chat.Priced }
 
-// Table is a price table.
+// Table is what a generation of models costs and how it is cached, with the format that they are spoken to in.
 type Table struct {
-	Name  string
-	Rates bill.Rates
+	Name   string
+	Rates  bill.Rates
+	Kind   bill.Kind
+	Format chat.Format
+	Model  string // one of them; "": none in particular
 }
 
 // prices gives a table as what a provider's settings would say.
 func (t Table) prices(ttl float64) bill.Prices {
 	cached, write := t.Rates.Read, t.Rates.Write
-	return bill.Prices{Input: 1, CachedInput: &cached, CacheWrite: &write, CacheTTL: ttl}
+	p := bill.Prices{Input: 1, CachedInput: &cached, CacheWrite: &write, CacheTTL: ttl, Cache: t.Kind.String()}
+	if t.Rates.Hour > 0 {
+		p.CacheWriteHour = &t.Rates.Hour
+	}
+	return p
+}
+
+// offer is what a model is offered for.
+type offer struct {
+	model  string
+	prices bill.Prices
+}
+
+// terms are those of requests in a format.
+func (o offer) terms(f chat.Format) bill.Terms {
+	return o.prices.In([...]bill.Format{bill.Chat, bill.Messages, bill.Responses}[f], o.model)
 }
 
 // player plays the requests of one session.
@@ -40,10 +58,12 @@ type player struct {
 	hidden   float64 // tokens of each request that are not in its messages
 
 	render  *renderer
-	through []bill.Prompt // what each request counts if it is passed through
-	whole   [][]*rendered // its messages
-	answers []*rendered   // what was answered; nil where that is not known
+	through map[bill.Cache][]bill.Prompt // what each request counts if it is passed through
+	whole   [][]piece                    // of each request
+	answers [][]piece                    // what was answered; nil where that is not known
 	frozen  map[frozen]string
+
+	progress *progress
 }
 
 // frozen names the pruned form of a result.
@@ -53,7 +73,7 @@ type frozen struct {
 }
 
 func newPlayer(s *Session, o Options) *player {
-	p := &player{session: s, ttl: o.CacheTTL, silent: o.Silent, frozen: make(map[frozen]string)}
+	p := &player{session: s, ttl: o.CacheTTL, silent: o.Silent, frozen: make(map[frozen]string), through: make(map[bill.Cache][]bill.Prompt)}
 	p.ruler, p.perToken, p.hidden = characters, s.perToken, s.hidden
 	if o.Ruler != nil {
 		p.ruler, p.perToken = o.Ruler, 1
@@ -64,89 +84,94 @@ func newPlayer(s *Session, o Options) *player {
 	p.render = newRenderer(p.ruler)
 	for i := range s.requests {
 		q := &s.requests[i]
-		prompt := make([]*rendered, len(q.messages))
-		for j, m := range q.messages {
-			prompt[j] = p.render.render(m)
-		}
-		p.whole = append(p.whole, prompt)
-		var answer *rendered
-		if q.answer != nil {
-			answer = p.render.render(q.answer)
-		}
-		p.answers = append(p.answers, answer)
+		p.whole = append(p.whole, p.render.pieces(s.format, q.list))
+		p.answers = append(p.answers, p.render.pieces(s.format, q.answer))
 	}
-	p.through = p.passThrough(bill.Prices{CacheTTL: p.ttl})
+	if s.counted > 0 { // what the provider counted and nobody has written down stands before the messages
+		seen := 0.0
+		for _, m := range p.whole[0] {
+			seen += m.size
+		}
+		p.hidden = max(p.hidden, s.counted-seen/p.perToken)
+	}
 	return p
 }
 
 // passThrough counts the requests as they came.
-func (p *player) passThrough(prices bill.Prices) []bill.Prompt {
-	c := p.cache(prices)
+func (p *player) passThrough(of offer) []bill.Prompt {
+	c := p.cache(of)
+	if known, ok := p.through[c.Cache]; ok {
+		return known
+	}
 	counts := make([]bill.Prompt, len(p.whole))
 	for i, prompt := range p.whole {
-		counts[i] = c.request(prompt, p.session.requests[i].at)
+		q := &p.session.requests[i]
+		counts[i] = c.request(prompt, marks(prompt, q.first, q.all), q.at)
 	}
+	p.through[c.Cache] = counts
 	return counts
 }
 
-// cache is an empty cache of a provider with these prices.
-func (p *player) cache(prices bill.Prices) *cache {
-	c := &cache{Cache: prices.Terms().Cache, ruler: p.ruler, hidden: p.hidden, perToken: p.perToken}
-	if p.session.timed {
-		c.ttl = prices.CacheTTL
-	}
-	return c
+// cache is an empty cache of a provider.
+func (p *player) cache(of offer) *cache {
+	return &cache{Cache: of.terms(p.session.format).Cache, ruler: p.ruler, hidden: p.hidden, perToken: p.perToken, timed: p.session.timed}
 }
 
 // played is what became of a session under a strategy.
 type played struct {
 	sent   []bill.Prompt
-	prompt [][]*rendered
+	prompt [][]piece
 }
 
 // play sends every request through the masking as a proxy would, and hands the
 // provider's counts back.
-func (p *player) play(st Strategy, prices bill.Prices) (played, error) {
+func (p *player) play(st Strategy, of offer) (played, error) {
 	var out played
 	records := make(map[chat.Key]chat.Record)
-	c := p.cache(prices)
+	c := p.cache(of)
+	format := p.session.format
 	var body, sent []byte
 	var came, went beginning
 	for i := range p.session.requests {
 		q := &p.session.requests[i]
-		body = q.body(body[:0])
-		conv, err := came.read(body)
+		body = q.body(body[:0], format)
+		conv, err := came.read(format, body)
 		if err != nil {
 			return out, fmt.Errorf("session %s, request %d: %w", p.session.ID, i, err)
 		}
-		plan := p.decide(conv, st, prices, records, int64(q.at))
+		plan := p.decide(conv, st, of, records, int64(q.at))
 		sent = plan.Append(sent[:0])
-		after, err := went.read(sent)
+		after, err := went.read(format, sent)
 		if err != nil {
 			return out, fmt.Errorf("session %s, request %d as sent: %w", p.session.ID, i, err)
 		}
-		prompt := make([]*rendered, len(after.Messages))
-		for j := range after.Messages {
-			prompt[j] = p.render.render(after.Raw(j))
-		}
-		counts := c.request(prompt, q.at)
-		usage := &bill.Usage{Input: counts.Total, Cached: counts.Cached, Told: true}
-		if p.silent {
-			usage = nil
-		}
-		records[conv.Key()] = plan.Record(usage)
+		prompt := p.render.pieces(format, list(after))
+		counts := c.request(prompt, marks(prompt, q.first, q.all), q.at)
+		records[conv.Key()] = plan.Record(p.usage(counts))
 		out.sent = append(out.sent, counts)
 		out.prompt = append(out.prompt, prompt)
 	}
 	return out, nil
 }
 
+// usage is what the provider tells; nil: nothing.
+func (p *player) usage(c bill.Prompt) *bill.Usage {
+	if p.silent {
+		return nil
+	}
+	u := &bill.Usage{Input: c.Total, Cached: c.Cached, Told: true}
+	if c.Hour > 0 || c.Plain > 0 {
+		u.Hour, u.Wrote, u.WroteTold = c.Hour, c.Total-c.Cached-c.Plain, true
+	}
+	return u
+}
+
 // decide does what the proxy does between reading a request and sending it.
 func (p *player) decide(
-	conv *chat.Conversation, st Strategy, prices bill.Prices, records map[chat.Key]chat.Record, now int64,
+	conv *chat.Conversation, st Strategy, of offer, records map[chat.Key]chat.Record, now int64,
 ) *chat.Plan {
 	in := chat.Input{
-		Conversation: conv, Masking: st.Masking, Prices: prices, Now: now,
+		Conversation: conv, Model: of.model, Masking: st.Masking, Prices: of.prices, Now: now,
 		ID: func(string) string { return "prn_00000000000000000000000000" },
 	}
 	for _, place := range conv.Places() {

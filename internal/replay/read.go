@@ -15,9 +15,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// ReadFile reads the sessions of a file, "-" being standard input: JSON objects, one a line, plain or gzipped. An
-// object with an id is a whole session; the objects without one are the bodies of requests, one after the other, and
-// make up one session, and so does a list of such bodies. Errors name the file and the line.
+// ReadFile reads the sessions of a file, "-" being standard input: JSON objects, one a line, plain or gzipped. They are whole
+// sessions; the bodies of requests of one of the three formats, or a list of them, one after the other, those of a format making up one
+// session; the lines of a transcript of Claude Code; or those of a rollout of Codex. Which, their shape tells. Errors name
+// the file and the line.
 func ReadFile(path string) ([]Session, error) {
 	f, where := os.Stdin, "standard input"
 	if path != "-" {
@@ -40,11 +41,14 @@ func ReadFile(path string) ([]Session, error) {
 		return nil, fmt.Errorf("%s:%w", where, err)
 	}
 	if !slices.ContainsFunc(sessions, Session.speaks) {
-		return nil, fmt.Errorf("%s: no conversation in it: %s; a session has an id and messages with at least one answer, "+
-			"the body of a chat completion request has messages", where, found(data))
+		return nil, fmt.Errorf("%s: no conversation in it: %s; %s", where, found(data), known)
 	}
 	return sessions, nil
 }
+
+// known is what can be read.
+const known = "known are sessions with an id and messages, bodies of requests (chat completions, Messages, Responses), " +
+	"transcripts of Claude Code and rollouts of Codex"
 
 func unzip(data []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(data))
@@ -66,7 +70,7 @@ func Read(r io.Reader, name string) ([]Session, error) {
 // parse reads sessions; its errors begin with the line.
 func parse(data []byte, name string) ([]Session, error) {
 	var sessions []Session
-	bodies := Session{ID: name, perToken: defaultPerToken}
+	requests, lines, items := bodies{name: name}, transcripts{name: name}, rollout{name: name}
 	d := jsontext.NewDecoder(bytes.NewReader(data), lenient)
 	for {
 		switch d.PeekKind() {
@@ -87,37 +91,33 @@ func parse(data []byte, name string) ([]Session, error) {
 		}
 		at := d.InputOffset() - int64(len(v))
 		if v.Kind() != '{' {
-			return nil, fmt.Errorf("%d: neither a session nor the body of a request: found %s", line(data, at), kind(v))
+			return nil, fmt.Errorf("%d: neither a session nor the body of a request: found %s", lineOf(data, at), kind(v))
 		}
 		var rec recorded
-		if err := json.Unmarshal(v.Clone(), &rec, lenient); err != nil {
-			return nil, wrongType(line(data, at), v, err)
+		switch shape, outline := shapeOf(v); shape {
+		case wholeSession:
+			if err = json.Unmarshal(v.Clone(), &rec, lenient); err == nil {
+				sessions = append(sessions, rec.session())
+			}
+		case requestBody:
+			err = requests.add(v.Clone(), outline)
+		case transcriptLine:
+			err = lines.add(v.Clone())
+		case rolloutLine:
+			err = items.add(v.Clone())
+		default:
+			return nil, fmt.Errorf("%d: %s; %s", lineOf(data, at), found(v), known)
 		}
-		if rec.ID != "" {
-			sessions = append(sessions, rec.session())
-		} else {
-			bodies.add(&rec)
+		if err != nil {
+			return nil, wrongType(lineOf(data, at), v, err)
 		}
 	}
-	if len(bodies.requests) > 0 {
-		sessions = append(sessions, bodies)
-	}
-	return sessions, nil
-}
-
-// add appends the body of a request.
-func (s *Session) add(rec *recorded) {
-	s.Model = rec.Model
-	s.hidden = max(s.hidden, float64(len(rec.Tools))/defaultPerToken)
-	if len(rec.Tools) > len(s.tools) {
-		s.tools = rec.Tools
-	}
-	s.requests = append(s.requests, request{messages: rec.Messages, head: rec.head()})
+	return slices.Concat(sessions, requests.sessions(), lines.sessions(), items.sessions()), nil
 }
 
 // speaks tells whether anything was asked.
 func (s Session) speaks() bool {
-	return slices.ContainsFunc(s.requests, func(q request) bool { return len(q.messages) > 0 })
+	return slices.ContainsFunc(s.requests, func(q request) bool { return len(q.list) > 0 })
 }
 
 // noJSON says where the decoder stopped, and what stands there.
@@ -128,9 +128,9 @@ func noJSON(data []byte, d *jsontext.Decoder, err error) error {
 		err = e.Err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%d: the file ends in the middle of a value", line(data, int64(len(data))))
+		return fmt.Errorf("%d: the file ends in the middle of a value", lineOf(data, int64(len(data))))
 	}
-	return fmt.Errorf("%d: not JSON: %w: found %s", line(data, at), err, excerpt(data[min(at, int64(len(data))):]))
+	return fmt.Errorf("%d: not JSON: %w: found %s", lineOf(data, at), err, excerpt(data[min(at, int64(len(data))):]))
 }
 
 // wrongType names the member that is not what it should be.
@@ -141,8 +141,8 @@ func wrongType(at int, v jsontext.Value, err error) error {
 	return fmt.Errorf("%d: %w: found %s", at, err, excerpt(v))
 }
 
-// line is the number of the line in which a byte stands.
-func line(data []byte, at int64) int {
+// lineOf is the number of the line in which a byte stands.
+func lineOf(data []byte, at int64) int {
 	at = min(max(at, 0), int64(len(data)))
 	return 1 + bytes.Count(data[:at], []byte("\n"))
 }

@@ -7,24 +7,29 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/chat"
 )
 
-// rendered is a message as the characters that count for its size and for the
-// cache. Equal messages of a session are the same *rendered.
+// rendered is a piece of a prompt as the characters that count for its size and for the
+// cache. Equal pieces of a session are the same *rendered.
 type rendered struct {
 	text  string
 	raw   string // one of the ways it was written
 	chars int
 	size  float64 // as the ruler measures it
 	id    string  // of the call that a tool's result answers
-	role  string
-	calls bool
+	role  string  // roleTool for every result
 
+	said  string          // its content
+	calls []string        // the arguments of the calls in it
 	words map[string]bool // see identifiers
-	msg   message
 }
 
-// message is what of a message is rendered.
+// roleTool is the role of results, whatever the format calls them.
+const roleTool = "tool"
+
+// message is what of a chat completion's message is rendered.
 type message struct {
 	Role       string         `json:"role"`
 	Content    jsontext.Value `json:"content"`
@@ -38,7 +43,7 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// renderer renders messages, each one once.
+// renderer renders pieces, each one once.
 type renderer struct {
 	byRaw  map[string]*rendered
 	byText map[string]*rendered
@@ -51,11 +56,48 @@ func newRenderer(ruler Ruler) *renderer {
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// render renders a message. What is not shaped like one counts by its bytes.
-func (r *renderer) render(raw []byte) *rendered {
+// render renders a message or an item. What is not shaped like one counts by its bytes.
+func (r *renderer) render(format chat.Format, raw []byte) *rendered {
 	if m, ok := r.byRaw[string(raw)]; ok {
 		return m
 	}
+	m := &rendered{raw: string(raw)}
+	switch format {
+	case chat.Responses:
+		m.readItem(raw)
+	case chat.Messages:
+		m.readBlock("", raw)
+	default:
+		m.readMessage(raw)
+	}
+	return r.known(m, string(raw))
+}
+
+// renderBlock renders a block of a message.
+func (r *renderer) renderBlock(role string, raw []byte) *rendered {
+	name := role + "\n" + string(raw)
+	if m, ok := r.byRaw[name]; ok {
+		return m
+	}
+	m := &rendered{raw: string(raw)}
+	m.readBlock(role, raw)
+	return r.known(m, name)
+}
+
+// known gives the piece that has the same text already, and measures a new one.
+func (r *renderer) known(m *rendered, name string) *rendered {
+	if old, ok := r.byText[m.text]; ok {
+		m = old
+	} else {
+		m.chars, m.size = utf8.RuneCountInString(m.text), r.ruler(m.text)
+		r.byText[m.text] = m
+	}
+	r.byRaw[name] = m
+	return m
+}
+
+// readMessage reads a message of a chat completion.
+func (m *rendered) readMessage(raw []byte) {
 	var msg message
 	var b strings.Builder
 	b.WriteByte(1)
@@ -68,22 +110,14 @@ func (r *renderer) render(raw []byte) *rendered {
 			b.WriteString(msg.ToolCallID)
 			b.WriteByte('\n')
 		}
-		b.WriteString(contentText(msg.Content))
+		m.said = contentText(msg.Content)
+		b.WriteString(m.said)
 		for _, c := range msg.ToolCalls {
 			b.WriteString("\n\x02" + c.ID + " " + c.Function.Name + " " + c.Function.Arguments)
+			m.calls = append(m.calls, c.Function.Arguments)
 		}
 	}
-	text := b.String()
-	m, ok := r.byText[text]
-	if !ok {
-		m = &rendered{
-			text: text, raw: string(raw), chars: utf8.RuneCountInString(text), id: msg.ToolCallID, role: msg.Role,
-			calls: len(msg.ToolCalls) > 0, msg: msg, size: r.ruler(text),
-		}
-		r.byText[text] = m
-	}
-	r.byRaw[string(raw)] = m
-	return m
+	m.text, m.id, m.role = b.String(), msg.ToolCallID, msg.Role
 }
 
 // contentText is the text of a content: a string, or a list of parts.

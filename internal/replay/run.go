@@ -17,6 +17,8 @@ type Options struct {
 	Current    Strategy // what holds today: nothing is advised that it does already
 	Prices     Prices   // of the sessions' own models; nil: no dollars are told
 	Silent     bool     // the provider does not tell what it counts, so that estimates have to stand in
+
+	Progress func(done, of int) // told now and then how many requests were played; nil: nobody. One call at a time
 }
 
 // Report is what all strategies would have cost.
@@ -36,6 +38,7 @@ type StrategyReport struct {
 // TableReport is what a strategy would have cost at one table's prices.
 type TableReport struct {
 	Table   string          `json:"table"`
+	Format  string          `json:"format"` // of the requests: only sessions in it are counted
 	Read    float64         `json:"read"`
 	Write   float64         `json:"write"`
 	Ratio   float64         `json:"ratio"`  // all bills over all bills of passing through
@@ -60,15 +63,20 @@ type SessionReport struct {
 	faults                    Faults
 }
 
-// Run plays the sessions under every strategy and every table.
+// Run plays the sessions under every strategy and every table of their formats.
 func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
-	rows := make([][]SessionReport, len(sessions)) // of each session, by strategy and table
-	own := make([]*ownBill, len(sessions))         // of each session, nil where its prices are not known
+	o.Tables = slices.DeleteFunc(slices.Clone(o.Tables), func(t Table) bool {
+		return !slices.ContainsFunc(sessions, func(s Session) bool { return s.format == t.Format })
+	})
+	rows := make([][]*SessionReport, len(sessions)) // of each session, by strategy and table
+	own := make([]*ownBill, len(sessions))          // of each session, nil where its prices are not known
+	progress := newProgress(sessions, o)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range sessions {
 		g.Go(func() (err error) {
 			p := newPlayer(&sessions[i], o)
+			p.progress = progress
 			if rows[i], err = p.playAll(ctx, o); err != nil || o.Prices == nil {
 				return err
 			}
@@ -89,9 +97,11 @@ func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	for i, st := range o.Strategies {
 		sr := StrategyReport{Name: st.Name}
 		for j, t := range o.Tables {
-			tr := TableReport{Table: t.Name, Read: t.Rates.Read, Write: t.Rates.Write}
+			tr := TableReport{Table: t.Name, Format: t.Format.String(), Read: t.Rates.Read, Write: t.Rates.Write}
 			for _, row := range rows {
-				tr.Each = append(tr.Each, row[i*len(o.Tables)+j])
+				if s := row[i*len(o.Tables)+j]; s != nil {
+					tr.Each = append(tr.Each, *s)
+				}
 			}
 			tr.sum()
 			sr.Totals = append(sr.Totals, tr)
@@ -101,37 +111,48 @@ func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	return r, nil
 }
 
-// playAll plays the session under every strategy and every table.
-func (p *player) playAll(ctx context.Context, o Options) ([]SessionReport, error) {
-	var out []SessionReport
+// playAll plays the session under every strategy and every table of its format; others are nil.
+func (p *player) playAll(ctx context.Context, o Options) ([]*SessionReport, error) {
+	out := make([]*SessionReport, 0, len(o.Strategies)*len(o.Tables))
 	for _, st := range o.Strategies {
-		var last played
+		var last *played
 		var faults Faults
-		for j, t := range o.Tables {
+		for _, t := range o.Tables {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if j == 0 || st.priced() {
-				var err error
-				if last, err = p.play(st, t.prices(p.ttl)); err != nil {
+			if t.Format != p.session.format {
+				out = append(out, nil)
+				continue
+			}
+			of := offer{t.Model, t.prices(p.ttl)}
+			if last == nil || st.priced() || t.Model != "" { // else the table changes neither what is sent nor what is found
+				sent, err := p.play(st, of)
+				if err != nil {
 					return nil, err
 				}
-				faults = p.faults(last)
+				last, faults = &sent, p.faults(sent)
 			}
-			r := SessionReport{ID: p.session.ID, Requests: len(p.session.requests), Ratio: 1, faults: faults}
-			for k := range last.sent {
-				r.Spent += t.Rates.Cost(last.sent[k])
-				r.Through += t.Rates.Cost(p.through[k])
-				r.sentTokens += last.sent[k].Total
-				r.throughTokens += p.through[k].Total
-			}
-			if r.Through > 0 {
-				r.Ratio = r.Spent / r.Through
-			}
-			out = append(out, r)
+			p.progress.add(len(p.session.requests))
+			out = append(out, p.report(t, of, last, faults))
 		}
 	}
 	return out, nil
+}
+
+func (p *player) report(t Table, of offer, out *played, faults Faults) *SessionReport {
+	r := &SessionReport{ID: p.session.ID, Requests: len(p.session.requests), Ratio: 1, faults: faults}
+	through := p.passThrough(of)
+	for k := range out.sent {
+		r.Spent += t.Rates.Cost(out.sent[k])
+		r.Through += t.Rates.Cost(through[k])
+		r.sentTokens += out.sent[k].Total
+		r.throughTokens += through[k].Total
+	}
+	if r.Through > 0 {
+		r.Ratio = r.Spent / r.Through
+	}
+	return r
 }
 
 // dearer is the ratio from which on a session counts as dearer: below it is rounding.

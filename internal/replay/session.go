@@ -5,29 +5,34 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/chat"
 )
 
 // Session is one recorded conversation: the requests in the order they were made.
 type Session struct {
 	ID       string
 	Model    string
+	format   chat.Format
 	requests []request
 	perToken float64 // characters
 	hidden   float64 // tokens of each request that are not in its messages
 	measured bool    // by the one who recorded them
-	tools    []byte
-	timed    bool // the requests' times are known
+	counted  float64 // tokens of the first request as its provider counted them; 0: not recorded
+	tools    []byte  // what stands before the messages
+	timed    bool    // the requests' times are known
 }
 
 // request is one request of a session.
 type request struct {
-	messages []jsontext.Value
-	head     []byte  // the other members of the body, as "name":value, joined by commas
-	at       float64 // seconds
-	answer   []byte  // the message that was the answer; nil if not recorded
+	list       []jsontext.Value // messages or items
+	head       []byte           // the other members of the body, as "name":value, joined by commas
+	first, all cacheControl     // on what stands before the messages, on the request itself
+	at         float64          // seconds
+	answer     []jsontext.Value // what was answered; nil if not recorded
 }
 
-// recorded is a line of a file of sessions, or a request's body.
+// recorded is a line of a file of sessions.
 type recorded struct {
 	ID            string           `json:"id"`
 	Model         string           `json:"model"`
@@ -51,13 +56,10 @@ func (rec *recorded) session() Session {
 	}
 	s.timed = len(rec.Offsets) > 0
 	for i, m := range rec.Messages {
-		var msg struct {
-			Role string `json:"role"`
-		}
-		if json.Unmarshal(m, &msg, lenient) != nil || msg.Role != "assistant" {
+		if role(m) != "assistant" {
 			continue
 		}
-		q := request{messages: rec.Messages[:i], head: rec.head(), answer: m}
+		q := request{list: rec.Messages[:i], head: rec.head(), answer: rec.Messages[i : i+1]}
 		if n := len(s.requests); n < len(rec.Offsets) {
 			q.at = rec.Offsets[n]
 		}
@@ -66,9 +68,18 @@ func (rec *recorded) session() Session {
 	return s
 }
 
+func role(raw jsontext.Value) string {
+	var m struct {
+		Role string `json:"role"`
+	}
+	if json.Unmarshal(raw, &m, lenient) != nil {
+		return ""
+	}
+	return m.Role
+}
+
 func (rec *recorded) head() []byte {
-	h := []byte(`"model":`)
-	h, _ = jsontext.AppendQuote(h, rec.Model)
+	h := modelMember(rec.Model)
 	if len(rec.Tools) > 0 {
 		h = append(h, `,"tools":`...)
 		h = append(h, rec.Tools...)
@@ -76,12 +87,25 @@ func (rec *recorded) head() []byte {
 	return h
 }
 
+func modelMember(model string) []byte {
+	h, _ := jsontext.AppendQuote([]byte(`"model":`), model)
+	return h
+}
+
+// listName is what a format calls its list of messages.
+func listName(f chat.Format) string {
+	if f == chat.Responses {
+		return "input"
+	}
+	return "messages"
+}
+
 // body writes the request as a client would have.
-func (q *request) body(dst []byte) []byte {
+func (q *request) body(dst []byte, f chat.Format) []byte {
 	dst = append(dst, '{')
 	dst = append(dst, q.head...)
-	dst = append(dst, `,"messages":[`...)
-	for i, m := range q.messages {
+	dst = append(dst, `,"`+listName(f)+`":[`...)
+	for i, m := range q.list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}

@@ -7,16 +7,31 @@ import (
 	"secateur/internal/chat"
 )
 
-// Tables are the price tables that matter: by how much cheaper a cached token is
-// than another, and how much dearer it is to write it to the cache.
+// Tables are the generations of models that matter: by how much cheaper a cached token is than another, how much
+// dearer it is to write it to the cache, and where in a prompt the cache can find it again.
 func Tables() []Table {
+	chats := func(name string, read, write float64) Table {
+		return Table{Name: name, Rates: bill.Rates{Read: read, Write: write}}
+	}
+	claude := func(name, model string, read float64) Table {
+		return Table{name, bill.Rates{Read: read, Write: 1.25, Hour: 2}, bill.Markers, chat.Messages, model}
+	}
+	gpt := func(name, model string, kind bill.Kind, write float64) Table {
+		return Table{name, bill.Rates{Read: 0.10, Write: write}, kind, chat.Responses, model}
+	}
 	return []Table{
-		{"claude/gpt-5.6", bill.Rates{Read: 0.10, Write: 1.25}},
-		{"gpt-5", bill.Rates{Read: 0.10, Write: 1}},
-		{"kimi", bill.Rates{Read: 0.168, Write: 1}},
-		{"deepseek", bill.Rates{Read: 0.02, Write: 1}},
-		{"4o", bill.Rates{Read: 0.5, Write: 1}},
-		{"no-cache", bill.Rates{Read: 1, Write: 1}},
+		chats("claude/gpt-5.6", 0.10, 1.25),
+		chats("gpt-5", 0.10, 1),
+		chats("kimi", 0.168, 1),
+		chats("deepseek", 0.02, 1),
+		chats("4o", 0.5, 1),
+		chats("no-cache", 1, 1),
+		claude("claude 4.5-5", "claude-opus-5", 0.10),
+		claude("opus 5.5", "claude-opus-5-5", 0.05),
+		claude("fable 5.1", "claude-fable-5-1", 0.025),
+		gpt("gpt-5.6, gpt-6", "gpt-5.6-sol", bill.Endings, 1.25),
+		gpt("gpt-5.5", "gpt-5.5", bill.Intervals, 1),
+		gpt("gpt-5", "gpt-5", bill.Blocks, 1),
 	}
 }
 

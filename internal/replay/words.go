@@ -15,12 +15,12 @@ func (m *rendered) identifiers() map[string]bool {
 		return m.words
 	}
 	m.words = make(map[string]bool)
-	addWords(m.words, contentText(m.msg.Content))
-	for _, c := range m.msg.ToolCalls {
-		if arguments := jsontext.Value(c.Function.Arguments); arguments.IsValid(lenient) {
+	addWords(m.words, m.said)
+	for _, text := range m.calls {
+		if arguments := jsontext.Value(text); arguments.IsValid(lenient) {
 			addStrings(m.words, arguments)
 		} else {
-			addWords(m.words, c.Function.Arguments)
+			addWords(m.words, text)
 		}
 	}
 	return m.words
