@@ -64,7 +64,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			continue
 		}
 		job := Job{Message: i, Key: c.key(i + 1), Fresh: true}
-		if c.Thread == ThreadContinue {
+		if c.Thread != NoThread { // one that is made anew may have been sent in a thread that is lost
 			job.ThreadKey = c.threadKey(i)
 		}
 		jobs = append(jobs, job)

@@ -65,9 +65,11 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 		if job.ThreadKey != (chat.Key{}) {
 			keys = append(keys, x.frozenKey(job.ThreadKey))
 		}
-		text, ok := x.thaw(ctx, keys)
+		text, at := x.thaw(ctx, keys)
 		switch {
-		case ok:
+		case at == 0:
+		case at > 0: // in a thread; later requests know it by the conversation
+			freezing[job.Message] = keys[:1]
 		case job.Frozen, expired(), conv.Messages[job.Message].Chars > maxPruneChars:
 			continue
 		case !job.Fresh && !canRepeat(past):
@@ -75,6 +77,7 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 			continue
 		default:
 			id := x.p.opt.Originals.ID(x.tenant, conv.Text(job.Message))
+			var ok bool
 			if text, ok = conv.Prune(x.p.opt.Pruning, job, id, expired); !ok {
 				continue
 			}
@@ -85,14 +88,14 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 	return pruned, freezing
 }
 
-// thaw gives the bytes that are frozen under one of the keys.
-func (x *exchange) thaw(ctx context.Context, keys []string) (string, bool) {
-	for _, key := range keys {
+// thaw gives the bytes that are frozen under one of the keys, and under which; -1: under none.
+func (x *exchange) thaw(ctx context.Context, keys []string) (text string, at int) {
+	for i, key := range keys {
 		if b, ok := x.p.kept(ctx, key); ok && len(b) > 0 {
-			return string(b), true
+			return string(b), i
 		}
 	}
-	return "", false
+	return "", -1
 }
 
 // canRepeat tells whether pruning makes of a result what it made of it when it was sent.
