@@ -1,10 +1,12 @@
 package test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -145,10 +147,35 @@ func executing(calls int) llm.Script {
 	}
 }
 
+// Codex is told at once to speak HTTP.
+func TestUpgradeIsAnswered426(t *testing.T) {
+	w := startWire(t, "openai", executing(1), -1, -1)
+	address := strings.TrimPrefix(w.daemon.Load().url, "http://")
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /v1/responses HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer sk-client\r\nOpenAI-Beta: responses_websockets=2026-02-06\r\n\r\n", address)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	var e providerError
+	if res.StatusCode != http.StatusUpgradeRequired || json.Unmarshal(body, &e) != nil || e.Error.Message == "" {
+		t.Errorf("answered %d: %s", res.StatusCode, body)
+	}
+	if n := len(w.provider.Requests("")); n != 0 {
+		t.Errorf("%d requests reached the provider", n)
+	}
+}
+
 // Outputs are pruned once and stay as they were sent, whatever becomes of the program; bodies may be compressed; the turn's
 // state comes back.
 func TestPrunedOutputsStayForEver(t *testing.T) {
-	for _, pack := range []string{""} {
+	for _, pack := range []string{"", "zstd", "gzip"} {
 		t.Run("packed "+pack, func(t *testing.T) {
 			w := startWire(t, "openai", executing(2), -1, -1)
 			c := newCodex(t, w.url, "gpt-5.6-sol")
