@@ -17,11 +17,10 @@ import (
 // answer, since it knows the others.
 func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 	if r.Limit != nil {
-		seconds := strconv.Itoa(max(1, int(math.Ceil(r.Limit.RetryAfter.Seconds()))))
-		e = rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
-		e.Data.Hint = "try again in " + seconds + " s, or raise " + r.Limit.Limit
+		seconds := max(1, int(math.Ceil(r.Limit.RetryAfter.Seconds())))
+		e = rpc.RateLimited(seconds, r.Limit.Limit)
 		e.Data.Extra = rawjson.AppendQuoted([]byte(`"limit":`), r.Limit.Limit)
-		header = http.Header{"Retry-After": {seconds}}
+		header = http.Header{"Retry-After": {strconv.Itoa(seconds)}}
 		SetHeaders(header, r.Limit.State)
 		return e, http.StatusTooManyRequests, header
 	}

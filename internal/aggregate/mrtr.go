@@ -13,7 +13,7 @@ import (
 )
 
 // MRTR (multi round-trip requests: 2026-07-28, basic/patterns/mrtr; SEP-2322) towards a modern client, in front of
-// a legacy server that asks in the middle of a call: the call is parked, the client gets the questions as an
+// a legacy server that asks in the middle of a call: the call is parked, the client gets its requests as an
 // input_required result with a sealed requestState, and comes back with the answers. mrtrrounds.go is the other way
 // round.
 
@@ -63,7 +63,7 @@ func refusalIn(responses []era.InputResponse) *failure {
 	return nil
 }
 
-// mayBeAsked reports whether a call may be answered with a question, and this client would answer any.
+// mayBeAsked reports whether a call may be answered with input requests, and this client would answer any.
 func (e *proxiedCall) mayBeAsked() bool {
 	switch e.a.Method {
 	case "tools/call", "prompts/get", "resources/read":
@@ -78,7 +78,7 @@ func (e *proxiedCall) mayBeAsked() bool {
 	return false
 }
 
-// begin makes the call and waits for its end, or for a question.
+// begin makes the call and waits for its end, or for an input request.
 func (e *proxiedCall) begin(ctx context.Context) reply {
 	if _, failed := e.options(); failed != nil {
 		return refused(failed)
@@ -122,7 +122,7 @@ func (e *proxiedCall) begin(ctx context.Context) reply {
 	return e.await(ctx, p)
 }
 
-// await waits with the client for the call's end or for questions.
+// await waits with the client for the call's end or for input requests.
 func (e *proxiedCall) await(ctx context.Context, p *parkedCall) reply {
 	for {
 		now := p.look(e.s.opt.ParkTime, e.s.parked.drop)
@@ -133,12 +133,12 @@ func (e *proxiedCall) await(ctx context.Context, p *parkedCall) reply {
 		case now.answer != nil:
 			e.s.parked.drop(p.id)
 			return e.finishParked(ctx, now.answer)
-		case len(now.questions) > 0 && e.s.parked.isClosed():
+		case len(now.wanted) > 0 && e.s.parked.isClosed():
 			e.s.parked.drop(p.id)
 			p.cancel(errStopping)
 			return refused(callFailed(ctx, e.d.server, errStopping))
-		case len(now.questions) > 0:
-			return e.wants(now.questions, state{stateParked, now.round, p.id, p.digest})
+		case len(now.wanted) > 0:
+			return e.wants(now.wanted, state{stateParked, now.round, p.id, p.digest})
 		}
 		select {
 		case <-p.changed:
@@ -150,9 +150,9 @@ func (e *proxiedCall) await(ctx context.Context, p *parkedCall) reply {
 	}
 }
 
-// wants answers the client with questions.
-func (e *proxiedCall) wants(questions []era.InputRequest, st state) reply {
-	result := era.AppendInputRequired(nil, questions, e.s.seal.close(st, e.c.principal.Key()))
+// wants answers the client with input requests.
+func (e *proxiedCall) wants(wanted []era.InputRequest, st state) reply {
+	result := era.AppendInputRequired(nil, wanted, e.s.seal.close(st, e.c.principal.Key()))
 	r := e.a.result(result)
 	r.Stream = true
 	r.outcome = "input_required"
@@ -165,20 +165,20 @@ func (e *proxiedCall) finishParked(ctx context.Context, answer *upstream.Reply) 
 		own := &upstream.Reply{Message: answer.WithID(e.a.ID), HTTPStatus: answer.HTTPStatus} // others may look at it too
 		return e.finish(ctx, own)
 	}
-	var questions []era.InputRequest
+	var wanted []era.InputRequest
 	i := 0
 	for params := range rawjson.Items(rawjson.Get(answer.ErrorData(), "elicitations")) {
 		i++
 		if rawjson.IsObject(params) {
-			questions = append(questions, era.InputRequest{
+			wanted = append(wanted, era.InputRequest{
 				Key: "url" + strconv.Itoa(i), Method: "elicitation/create", Params: rawjson.Set(params, "mode", []byte(`"url"`)),
 			})
 		}
 	}
-	if len(questions) == 0 || !era.Declares(e.c.capabilities, "elicitation/create", questions[0].Params) {
+	if len(wanted) == 0 || !era.Declares(e.c.capabilities, "elicitation/create", wanted[0].Params) {
 		return refused(needsPages())
 	}
-	return e.wants(questions, state{kind: stateAgain, digest: e.fingerprint()})
+	return e.wants(wanted, state{kind: stateAgain, digest: e.fingerprint()})
 }
 
 // heard passes a notification on to the client that waits, progress under the token that it gave this time.

@@ -28,8 +28,8 @@ type parkedCall struct {
 	mu      sync.Mutex
 	here    *proxiedCall    // guarded by mu; of the client that waits; nil while it is away
 	round   byte            // guarded by mu; how often it was sent away
-	last    int             // guarded by mu; newest question
-	pending []*posed        // guarded by mu; questions without an answer, in order
+	last    int             // guarded by mu; newest request of the server
+	pending []*posed        // guarded by mu; requests of the server without an answer, in order
 	missed  []*rpc.Message  // guarded by mu; what the server sent while the client was away
 	answer  *upstream.Reply // guarded by mu; the end, or err is
 	err     error           // guarded by mu
@@ -41,7 +41,7 @@ type parkedCall struct {
 	permit       admission.Permit
 }
 
-// posed is a question of the server's.
+// posed is a request of the server's to the client (MRTR: an input request).
 type posed struct {
 	key    string
 	req    *rpc.Message
@@ -103,15 +103,15 @@ func (p *parkedCall) end(answer *upstream.Reply, err error) {
 	p.signal()
 }
 
-// view is what there is to tell the client: the end, or questions, or nothing yet.
+// view is what there is to tell the client: the end, or input requests, or nothing yet.
 type view struct {
-	answer    *upstream.Reply
-	err       error
-	questions []era.InputRequest
-	round     byte
+	answer *upstream.Reply
+	err    error
+	wanted []era.InputRequest
+	round  byte
 }
 
-// look finds out what there is to tell the client. If there are questions, it is sent away with them and has so much
+// look finds out what there is to tell the client. If there are input requests, it is sent away with them and has so much
 // time to come back.
 func (p *parkedCall) look(patience time.Duration, forget func(callID)) view {
 	p.mu.Lock()
@@ -127,7 +127,7 @@ func (p *parkedCall) look(patience time.Duration, forget func(callID)) view {
 	})
 	now := view{round: p.round}
 	for _, q := range p.pending {
-		now.questions = append(now.questions, era.InputRequest{Key: q.key, Method: q.req.Method, Params: q.req.Params})
+		now.wanted = append(now.wanted, era.InputRequest{Key: q.key, Method: q.req.Method, Params: q.req.Params})
 	}
 	return now
 }

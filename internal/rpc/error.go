@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"secateur/internal/rawjson"
@@ -75,6 +76,13 @@ type Data struct {
 // NewError returns an Error with the word that belongs to the code.
 func NewError(code int, message string) *Error {
 	return &Error{Code: code, Message: message, Data: Data{Code: words[code]}}
+}
+
+// RateLimited is a call too many: after so many seconds it may be made again. The limit is called by its key.
+func RateLimited(seconds int, limit string) *Error {
+	e := NewError(CodeRateLimited, "Rate limit exceeded")
+	e.Data.Hint = "try again in " + strconv.Itoa(seconds) + " s, or raise " + limit
+	return e
 }
 
 // InvalidParams returns the Error for params that are wrong at a JSON Pointer.

@@ -64,10 +64,11 @@ func UnknownServer(name string, disabled bool, known []string) *Failure {
 
 // RateLimited is a call too many.
 func RateLimited(wait time.Duration) *Failure {
-	e := rpc.NewError(rpc.CodeRateLimited, "Rate limit exceeded")
-	seconds := strconv.Itoa(max(1, int(math.Ceil(wait.Seconds()))))
-	e.Data.Hint = "try again in " + seconds + " s, or raise rate_limit_per_minute"
-	return &Failure{Status: http.StatusTooManyRequests, Err: e, header: http.Header{"Retry-After": {seconds}}}
+	seconds := max(1, int(math.Ceil(wait.Seconds())))
+	return &Failure{
+		Status: http.StatusTooManyRequests, Err: rpc.RateLimited(seconds, "rate_limit_per_minute"),
+		header: http.Header{"Retry-After": {strconv.Itoa(seconds)}},
+	}
 }
 
 // overloadWait is after how many seconds a caller may try again where the memory for requests is used up.
