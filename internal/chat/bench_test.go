@@ -19,6 +19,34 @@ func bigBody(messages, size int) []byte {
 	return talk(words...)
 }
 
+func BenchmarkReadFormats(b *testing.B) {
+	var messages, items []string
+	line := strings.Repeat(`\tif err := run(ctx, \"value\"); err != nil { return } // détail\n`, 60)
+	for i := range 100 {
+		messages = append(messages,
+			fmt.Sprintf(`{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"s"},{"type":"tool_use","id":"c%d","name":"Bash","input":{"command":"x"}}]}`, i),
+			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":"%s"}]}`, i, line))
+		items = append(items, `{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}`,
+			fmt.Sprintf(`{"type":"function_call","name":"exec","arguments":"{}","call_id":"c%d"}`, i),
+			fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d","output":"%s"}`, i, line))
+	}
+	for _, f := range formatCases {
+		body := f.body(messages)
+		if f.format == Responses {
+			body = f.body(items)
+		}
+		b.Run(f.format.String(), func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.format.Read(body); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{400 << 10, 2 << 20} {
 		body := bigBody(200, n)

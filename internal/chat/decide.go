@@ -196,7 +196,7 @@ func (p *Plan) isPlaceholder(i int, tool string) bool {
 
 // price masks when that pays.
 func (p *Plan) price() {
-	if p.before.Off {
+	if p.before.Off || p.metInTheMiddle() {
 		return
 	}
 	s := p.in.Masking
@@ -227,6 +227,13 @@ func (p *Plan) price() {
 		}
 	}
 	p.Claim = event.Claim
+}
+
+// metInTheMiddle tells whether nobody knows the conversation, and a cache may have it: then it was sent whole, and stays so.
+func (p *Plan) metInTheMiddle() bool {
+	rates := p.terms.With(p.marks).Rates
+	isCached := !rates.Known() || rates.Read < rates.Write
+	return isCached && p.cold == bill.MayBeWarm && p.in.Record == nil && p.in.Sibling == nil
 }
 
 func (p *Plan) choose(req bill.Request) bill.Event {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
 	"secateur/internal/records"
@@ -35,11 +36,11 @@ func reverse(provider string) http.Handler {
 // door is ours; without a strategy nothing is masked.
 func door(b *testing.B, provider, strategy string) http.Handler {
 	b.Helper()
-	s := masking(strategy)
-	s.Enabled = strategy != ""
+	s, pruning := masking(strategy), chat.DefaultPruning()
+	s.Enabled, pruning.Enabled = strategy != "", strategy == "priced"
 	p, err := llmproxy.New(llmproxy.Options{
-		Providers: map[string]llmproxy.Provider{"main": {BaseURL: provider}},
-		Masking:   s, Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: &records.Memory{},
+		Providers: map[string]llmproxy.Provider{"main": {BaseURL: provider}, "anthropic": {BaseURL: provider}, "openai": {BaseURL: provider}},
+		Masking:   s, Pruning: pruning, DefaultProvider: "main", Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: &records.Memory{},
 		MaxBodyBytes: 64 << 20, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -48,10 +49,10 @@ func door(b *testing.B, provider, strategy string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) })
 }
 
-func post(b *testing.B, srv *httptest.Server, body []byte) time.Duration {
+func post(b *testing.B, srv *httptest.Server, path string, body []byte) time.Duration {
 	b.Helper()
 	began := time.Now()
-	res, err := srv.Client().Post(srv.URL+"/v1/chat/completions", "application/json", bytes.NewReader(body))
+	res, err := srv.Client().Post(srv.URL+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func post(b *testing.B, srv *httptest.Server, body []byte) time.Duration {
 
 // compare sends the bodies, one after the other and again, through our door and through the standard library's, by
 // turns, so that whatever else runs on the machine slows both. It reports our time, and the ratio of the two medians.
-func compare(b *testing.B, strategy string, provider http.Handler, body func(i int) []byte) {
+func compare(b *testing.B, path, strategy string, provider http.Handler, body func(i int) []byte) {
 	b.Helper()
 	srv := httptest.NewServer(provider)
 	defer srv.Close()
@@ -74,8 +75,8 @@ func compare(b *testing.B, strategy string, provider http.Handler, body func(i i
 	var times [2][]time.Duration
 	for i := 0; b.Loop(); i++ {
 		doc := body(i)
-		times[0] = append(times[0], post(b, theirs, doc))
-		times[1] = append(times[1], post(b, ours, doc))
+		times[0] = append(times[0], post(b, theirs, path, doc))
+		times[1] = append(times[1], post(b, ours, path, doc))
 	}
 	var median [2]float64
 	for i, t := range times {
@@ -86,13 +87,22 @@ func compare(b *testing.B, strategy string, provider http.Handler, body func(i i
 	b.ReportMetric(median[1]/median[0], "÷reverse")
 }
 
-// bodies are requests of an agent: 200 messages and 400 KB in the last.
-func bodies(kind string) func(i int) []byte {
+// bodies are requests of an agent in the format of a path: 200 messages and 400 KB in the last.
+func bodies(path, kind string) func(i int) []byte {
+	text := func(i int) string { return result(i, 58) }
 	k := newTalk()
 	var last [][]byte
 	for i := range 99 {
-		k.turn("read_file", `{"path":"x"}`, result(i, 58))
-		if i >= 89 {
+		k.turn("read_file", `{"path":"x"}`, text(i))
+		if i < 89 {
+			continue
+		}
+		switch path {
+		case "/v1/messages":
+			last = append(last, []byte(claudeTalk(i+1, true, text)))
+		case "/v1/responses":
+			last = append(last, []byte(codexTalk(i+1, text)))
+		default:
 			last = append(last, []byte(k.request("m")))
 		}
 	}
@@ -102,6 +112,9 @@ func bodies(kind string) func(i int) []byte {
 		return func(i int) []byte { return last[i%len(last)] }
 	case "new":
 		at := bytes.Index(body, []byte("fix it"))
+		if at < 0 {
+			at = bytes.Index(body, []byte("find compute"))
+		}
 		return func(i int) []byte {
 			copy(body[at:], fmt.Sprintf("%06d", i))
 			return body
@@ -117,13 +130,15 @@ func BenchmarkRequest400KB(b *testing.B) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, smallAnswer)
 	})
-	for _, strategy := range []string{"priced", "sliding", ""} {
-		for _, kind := range []string{"again", "next", "new"} {
-			name := strategy + "/" + kind
-			if strategy == "" {
-				name = "off/" + kind
+	for _, path := range []string{"/v1/chat/completions", "/v1/messages", "/v1/responses"} {
+		for _, strategy := range []string{"priced", "sliding", ""} {
+			for _, kind := range []string{"again", "next", "new"} {
+				name := strings.TrimSuffix(path[len("/v1/"):], "/completions") + "/" + strategy + "/" + kind
+				if strategy == "" {
+					name = strings.TrimSuffix(path[len("/v1/"):], "/completions") + "/off/" + kind
+				}
+				b.Run(name, func(b *testing.B) { compare(b, path, strategy, provider, bodies(path, kind)) })
 			}
-			b.Run(name, func(b *testing.B) { compare(b, strategy, provider, bodies(kind)) })
 		}
 	}
 }
@@ -140,7 +155,7 @@ func BenchmarkStream200Chunks(b *testing.B) {
 	})
 	for _, strategy := range []string{"priced", "sliding"} {
 		b.Run(strategy, func(b *testing.B) {
-			compare(b, strategy, provider, func(int) []byte { return []byte(streamRequest) })
+			compare(b, "/v1/chat/completions", strategy, provider, func(int) []byte { return []byte(streamRequest) })
 		})
 	}
 }
