@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"secateur/internal/config"
+	"secateur/internal/events"
 )
 
 // collected is a small OTLP collector.
@@ -243,5 +244,48 @@ func TestACollectorThatIsAwayIsNoMatter(t *testing.T) {
 	askAll(t, h)
 	if err := a.tracing.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Messages of a pipe are traced too, each as a request of its own.
+func TestAPipeIsTraced(t *testing.T) {
+	c, p := newCollected(t), newPeers(t)
+	cfg, mistakes := config.Load("c.toml", []byte("[telemetry]\notlp_endpoint = \""+c.URL+"\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"plain\"\ntransport = \"rpc\"\nurl = \""+
+		p.serverAddress+"\"\n"), config.Options{})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	a, err := New(Options{Config: cfg, Version: "v9", StateDir: t.TempDir(), Lazy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"plain::echo","arguments":{},"_meta":{"traceparent":"` + parent + `"}}}` + "\n"
+	var out strings.Builder
+	if err := a.RunStdio(t.Context(), strings.NewReader(in), &out, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.mu.Lock()
+	told := p.serverMeta.Traceparent
+	p.mu.Unlock()
+	if !strings.HasPrefix(told, "00-"+clientTrace+"-") || told == parent {
+		t.Errorf("the server was told %q, want our span in the client's trace; the client got %s", told, out.String())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names := map[string]int{}
+	for _, s := range c.spans {
+		names[s.GetName()]++
+	}
+	if names["initialize"] != 1 || names["tools/call plain::echo"]+names["tools/call plain::other"] != 1 { // its list may come later than the call
+		t.Errorf("spans %v", names)
+	}
+	ids := map[string]bool{}
+	for _, e := range a.feed.Recent(events.TypeRequest, 10) {
+		r, _ := e.Data.(events.Request)
+		ids[r.RequestID] = true
+	}
+	if len(ids) != 2 || ids[""] {
+		t.Errorf("ids of the two messages: %v", ids)
 	}
 }

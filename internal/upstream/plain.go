@@ -81,6 +81,9 @@ func (p *plain) note(state State, lastError string) {
 			h.since = time.Now()
 		}
 		if p.health.CompareAndSwap(old, h) {
+			if p.u.opt.Changed != nil && h.state != old.state {
+				p.u.opt.Changed(Status{ID: p.u.ID(), State: h.state, Since: h.since, LastError: h.lastError})
+			}
 			return
 		}
 	}

@@ -48,8 +48,8 @@ type Options struct {
 	// once Run's context is done, its calls fail. A plain server has no handshake. Nil: nobody is told.
 	Opened func(*Peer)
 
-	// Changed is called with each new state of a server that has connections, one after the other. It may not wait, and not ask
-	// for the status. Nil: nobody is told.
+	// Changed is called with each new state of the server; of one that takes each message by itself two may come at once. It may
+	// not wait, and not ask for the status. Nil: nobody is told.
 	Changed func(Status)
 
 	ClientName    string // told to the server; default secateur
