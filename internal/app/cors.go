@@ -17,7 +17,7 @@ type cors struct {
 // exposed are the headers that a page may read beside the few that it always may; * is all of them, which browsers that
 // are older do not know.
 const exposed = "*, Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, X-Request-Id, X-Secateur-Originals, " +
-	"X-Secateur-Originals-Index, X-Secateur-Masked, X-Secateur-Tokens-Saved, X-Secateur-Bill-Ratio"
+	"X-Secateur-Originals-Index, X-Secateur-Masked, X-Secateur-Tokens-Saved, X-Secateur-Bill-Ratio, X-Secateur-Unmasked"
 
 // ServeHTTP answers the question that a browser asks before it sends a page's request, and marks the answer to that.
 func (c cors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
