@@ -131,7 +131,7 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 		return "", false
 	}
 	out = shortenLines(out, s.TargetChars, id)
-	if float64(rawjson.Chars(out)) > worthPruning*float64(chars) {
+	if float64(rawjson.Chars(out)) > worthPruning*float64(chars) || hasCutMark(text) && losesCutMark(text, out) {
 		return "", false
 	}
 	return out, true
@@ -159,7 +159,7 @@ func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
 		if len(r.Blocks) == 0 {
 			break
 		}
-		out, markers := renderPruned(req.Text, req.Source, r.Blocks, id, int(nameShare*target))
+		out, markers := renderPruned(req.Text, req.Source, withoutCutMarks(req.Text, r.Blocks), id, int(nameShare*target))
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || req.MaxPruneRatio >= s.MaxPruneRatio {

@@ -1,0 +1,69 @@
+package chat
+
+import (
+	"strings"
+
+	"secateur/internal/prune"
+)
+
+// Clients cut results themselves before they send them, and say so in a line: Codex what is beyond 10 000 tokens, Claude
+// Code what is beyond 30 000 characters of a command's. That line stays, or a model would take the rest for all there was.
+
+// cutMarks are what such lines say.
+var cutMarks = []string{"tokens truncated", "chars truncated", "characters truncated", "lines truncated", "Warning: truncated output", "[... omitted "}
+
+func isCutMark(line string) bool {
+	const longest = 200 // a line of a file that merely has the words is longer as often as not
+	if len(line) > longest {
+		return false
+	}
+	for _, mark := range cutMarks {
+		if strings.Contains(line, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutCutMarks are blocks without the lines by which a client says that it has cut the text.
+func withoutCutMarks(text string, blocks []prune.Block) (out []prune.Block) {
+	if !hasCutMark(text) {
+		return blocks
+	}
+	lines := prune.IndexLines(text)
+	for _, b := range blocks {
+		start := b.Start
+		for n := b.Start; n <= b.End; n++ {
+			if !isCutMark(lines.Range(n, n)) {
+				continue
+			}
+			if n > start {
+				out = append(out, prune.Block{Start: start, End: n - 1, Reason: b.Reason})
+			}
+			start = n + 1
+		}
+		if start <= b.End {
+			out = append(out, prune.Block{Start: start, End: b.End, Reason: b.Reason})
+		}
+	}
+	return out
+}
+
+func hasCutMark(text string) bool {
+	for _, mark := range cutMarks {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// losesCutMark tells whether a text had such a line, and what was made of it has none.
+func losesCutMark(text, out string) bool {
+	for line := range strings.Lines(text) {
+		if isCutMark(line) && !strings.Contains(out, strings.TrimRight(line, "\r\n")) {
+			return true
+		}
+	}
+	return false
+}
