@@ -183,30 +183,7 @@ func (f *ownFile) start() []byte {
 
 // insert puts a server into the text of the file.
 func (f *ownFile) insert(data []byte, s config.FileServer) ([]byte, error) {
-	at, fields := f.list.Into, s.Fields
-	if !at.List {
-		at.Name, fields = s.ID, byName(s.Fields)
-	}
-	return document.Insert(document.FormatOf(f.path, data), data, at, fields)
-}
-
-// byName is how clients write a server: without its id, the program apart from its arguments.
-func byName(fields []document.Field) []document.Field {
-	var out []document.Field
-	for _, f := range fields {
-		argv, isList := f.Value.([]any)
-		switch {
-		case f.Name == "id":
-		case f.Name == "command" && isList && len(argv) > 0:
-			out = append(out, document.Field{Name: "command", Value: argv[0]})
-			if len(argv) > 1 {
-				out = append(out, document.Field{Name: "args", Value: argv[1:]})
-			}
-		default:
-			out = append(out, f)
-		}
-	}
-	return out
+	return f.list.InsertServer(f.path, data, s)
 }
 
 // newMistakes are those of a text that the file did not have.

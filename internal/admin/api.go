@@ -23,6 +23,7 @@ type Options struct {
 	Refresh func(ctx context.Context, id string) error // waits until its lists have been fetched again
 
 	Reload   func(ctx context.Context, dryRun bool) (Reloaded, error)
+	Edit     ServerEditor                     // nil: the configuration file is not changed
 	Tools    func(p *access.Principal) []Tool // that the caller may have
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
@@ -55,6 +56,7 @@ func New(opt Options) (*API, error) {
 		add(opt.Stderr != nil, a.stderr())
 		add(opt.Restart != nil, a.restart())
 		add(opt.Refresh != nil, a.refresh())
+		add(opt.Edit != nil, a.addServer(), a.changeServer(), a.removeServer())
 	}
 	add(opt.Reload != nil, a.reload())
 	add(opt.Tools != nil, a.tools())

@@ -101,6 +101,7 @@ type App struct {
 	savings   *telemetry.Savings // nil: the pruner alone
 	reloaded  *telemetry.Reloads
 	draining  atomic.Bool
+	editor    *serverEditor
 	stopping  chan struct{} // closed when the listener is about to
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -151,6 +152,7 @@ func newApp(opt Options) *App {
 		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version, opt.Commit), guesses: newGuesses(), started: time.Now(),
 		rates: datarate.New(datarate.Limits{}), feed: feed, stopping: make(chan struct{}),
 	}
+	a.editor = &serverEditor{a: a}
 	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
 	return a

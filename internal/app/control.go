@@ -32,6 +32,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Restart:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Restart) },
 		Refresh:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Refresh) },
 		Reload:   a.controlReload,
+		Edit:     a.editor,
 		Tools:    a.controlTools,
 		Call:     a.callTool,
 		Original: a.original,

@@ -41,7 +41,10 @@ func control(t *testing.T, text string, keys ...string) *controlled {
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}
-	a, err := New(Options{Config: cfg, Version: "1.2.3", Commit: "abcdef", StateDir: t.TempDir(), Environ: os.Environ()})
+	load := func() (*config.Config, []config.Problem) {
+		return config.LoadFile(path, config.Options{Lookup: os.LookupEnv})
+	}
+	a, err := New(Options{Config: cfg, Version: "1.2.3", Commit: "abcdef", StateDir: t.TempDir(), Environ: os.Environ(), Load: load})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,5 +2,6 @@ package config
 
 // Admin is how the running program is operated.
 type Admin struct {
-	Watch bool `toml:"watch"` // reload when the file changes
+	AllowCommands bool `toml:"allow_commands"` // the control plane may add servers that run commands
+	Watch         bool `toml:"watch"`          // reload when the file changes
 }

@@ -224,8 +224,9 @@ var keys = map[string]keyInfo{
 	"pins":      {doc: "What is done when a tool's description or schema is not the one that was first seen."},
 	"pins.mode": {doc: "off; report: changes are logged and listed by secateur pins; strict: changed tools are held back until secateur pins approve.", enum: []string{"off", "report", "strict"}},
 
-	"admin":       {doc: "How the running program is operated."},
-	"admin.watch": {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},
+	"admin":                {doc: "How the running program is operated."},
+	"admin.allow_commands": {doc: "POST and PUT /api/v1/servers may name a command, which this machine then runs. false: they may name a url."},
+	"admin.watch":          {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},
 
 	"prices.cache_min_tokens":   {doc: "Shorter prompts are not cached. 0: 1024.", least: new(0.0)},
 	"prices.cache":              {doc: "Where the provider's cache finds a prompt again: blocks of tokens, intervals of 2048, endings of messages, markers that a request carries. Left out: by the model's name and the format.", enum: []string{"blocks", "intervals", "endings", "markers"}},

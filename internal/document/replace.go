@@ -1,0 +1,105 @@
+package document
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Replace writes an entry anew where it stands: what is around it stays, comments within it go.
+func Replace(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
+	body, bom := cutMark(data)
+	if err := check(f, body); err != nil {
+		return nil, err
+	}
+	var edits []edit
+	var err error
+	switch f {
+	case JSON:
+		edits, err = replaceJSON(body, at, fields)
+	case TOML:
+		edits, err = replaceTOML(body, at, fields)
+	default:
+		err = ErrInline
+	}
+	if err == nil {
+		out := apply(body, edits)
+		if check(f, out) == nil && onlyReplaced(f, body, out, at) {
+			return slices.Concat(bom, out), nil
+		}
+		err = ErrInline
+	}
+	return nil, fmt.Errorf("%s: %w", at.Group, err)
+}
+
+func replaceJSON(data []byte, at Place, fields []Field) ([]edit, error) {
+	group, i, err := locateJSON(data, at)
+	if err != nil {
+		return nil, err
+	}
+	root, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	v := group.elements[i].value
+	return []edit{{v.start, v.end, styleOf(data, root).render(fields, indentAt(data, group.elements[i].start))}}, nil
+}
+
+// replaceTOML writes the entry in place of its first block and takes out the others, which are its tables.
+func replaceTOML(data []byte, at Place, fields []Field) ([]edit, error) {
+	blocks := entryBlocks(tomlBlocks(data), at)
+	if len(blocks) == 0 {
+		return nil, missingTOML(data, at)
+	}
+	nl := newline(data)
+	var text strings.Builder
+	if at.Name == "" {
+		text.WriteString("[[" + tomlKey(at.Group) + "]]" + nl)
+	} else {
+		text.WriteString("[" + tomlKey(at.Group) + "." + tomlKey(at.Name) + "]" + nl)
+	}
+	for _, f := range fields {
+		text.WriteString(tomlKey(f.Name) + " = " + tomlValue(f.Value) + nl)
+	}
+	edits := []edit{{blocks[0].start, blocks[0].end, text.String()}}
+	for _, b := range blocks[1:] {
+		edits = append(edits, edit{b.start, b.end, ""})
+	}
+	return edits, nil
+}
+
+// onlyReplaced reports that two documents say the same but for what one entry holds.
+func onlyReplaced(f Format, before, after []byte, at Place) bool {
+	a, err := meaning(f, before)
+	if err != nil {
+		return false
+	}
+	b, err := meaning(f, after)
+	if err != nil {
+		return false
+	}
+	ga, gb := a[at.Group], b[at.Group]
+	delete(a, at.Group)
+	delete(b, at.Group)
+	if !reflect.DeepEqual(a, b) {
+		return false
+	}
+	if at.Name != "" {
+		ma, aByName := ga.(map[string]any)
+		mb, bByName := gb.(map[string]any)
+		_, was := ma[at.Name]
+		_, is := mb[at.Name]
+		ma, mb = maps.Clone(ma), maps.Clone(mb)
+		delete(ma, at.Name)
+		delete(mb, at.Name)
+		return aByName && bByName && was && is && reflect.DeepEqual(ma, mb)
+	}
+	ia, ib := items(ga), items(gb)
+	if len(ia) != len(ib) || at.Index >= len(ia) {
+		return false
+	}
+	ia[at.Index], ib[at.Index] = nil, nil
+	return reflect.DeepEqual(ia, ib)
+}
