@@ -98,10 +98,10 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 	return k
 }
 
-// missing estimates how many tokens a cut takes out of a text of so many characters.
+// missing estimates how many tokens a cut takes out of a text of so many characters. Results of tools are measured as logs, as in conversations.
 func (c *Cutter) missing(text string, chars int) int {
 	kept := c.opt.Masker.KeptChars()
-	return int(float64(tokens.Estimate(text, tokens.Prose)) * float64(chars-kept) / float64(max(chars, 1)))
+	return int(float64(tokens.Estimate(text, tokens.Logs)) * float64(chars-kept) / float64(max(chars, 1)))
 }
 
 // isRecovery asks a server for its name, where the tool could be a pruner's; one that does not tell is no pruner.

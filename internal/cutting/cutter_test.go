@@ -85,3 +85,30 @@ func TestKeep(t *testing.T) {
 		})
 	}
 }
+
+func TestEveryCutIsToldOnceItIsMade(t *testing.T) {
+	doc := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat("some words ", 100) + `"},{"type":"text","text":"short"}]}`)
+	masker, err := mask.New(mask.Settings{MaxChars: 20, HeadChars: 5, TailChars: 5, Marker: "[{id}]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []cutting.Made
+	c, err := cutting.New(cutting.Options{
+		Masker: masker, Originals: &originals.Memory{MaxBytes: 1 << 20, TTL: time.Hour}, Door: "mcp", Observe: func(m cutting.Made) { told = append(told, m) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := c.Keep(t.Context(), "", server{name: "files"}, "read", doc, func(m *mask.Masker) []mask.Cut { return m.TextCuts(doc) })
+	if len(told) != 0 {
+		t.Error("a cut is told before it is made")
+	}
+	kept.Append(nil)
+	if len(told) != 1 {
+		t.Fatalf("%d cuts told, want one", len(told))
+	}
+	m := told[0]
+	if m.ID != kept.IDs[0] || m.Door != "mcp" || m.Server != "s" || m.Tool != "read" || m.Chars != 1100 || m.Kept != 10 || m.Tokens < 100 || m.Tokens > 600 {
+		t.Errorf("told %+v", m)
+	}
+}
