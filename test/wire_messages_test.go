@@ -111,6 +111,13 @@ func TestPrunedResultsStayForEver(t *testing.T) {
 	turn(before, 91)
 	other := c.fork()
 	turn(other, 92)
+	second := startDaemon(t, w.config) // another process on the same store, in turns with the first
+	for n := range 2 {
+		first := w.daemon.Swap(second)
+		turn(c, 20+2*n)
+		w.daemon.Store(first)
+		turn(c, 21+2*n)
+	}
 	turn(c, 7)
 	turn(c, 8)
 	if n := w.changedIn(t, messagesPath, -1); n < 10 {
@@ -427,5 +434,29 @@ func TestToldRatioIsTheProviders(t *testing.T) {
 	}
 	if b := w.provider.Bill(t.Name()); b.Ratio() > 0.9 {
 		t.Errorf("%.3f of the bill was paid, want less", b.Ratio())
+	}
+}
+
+// A provider that finds its thinking bound to something else: the error passes as it came, and nothing more is cut here.
+func TestBoundElsewhereIsLeftAlone(t *testing.T) {
+	const refusal = `{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.0: Invalid ` + "`signature` in `thinking`" + ` block. The block is bound to a different conversation."},"request_id":"req_9"}`
+	w := startWire(t, "anthropic", calling(1), -1, -1)
+	c := newClaude(t, w.url, binding)
+	for n := range 2 {
+		c.ask()
+		c.results(text(bigLog(n)))
+	}
+	w.setFault(func(int, *http.Request) llm.Fault { return llm.Fault{Status: 400, Body: refusal} })
+	if a := c.post("/v1/messages", c.body()); a.status != 400 || a.body != refusal {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+	w.setFault(func(int, *http.Request) llm.Fault { return llm.Fault{} })
+	w.restart(t, syscall.SIGKILL)
+	c.ask()
+	c.results(text(bigLog(7)))
+	before := w.changedIn(t, messagesPath, -1)
+	c.ask()
+	if n := w.changedIn(t, messagesPath, -1); n > before {
+		t.Errorf("%d results are cut, %d were before the refusal", n, before)
 	}
 }

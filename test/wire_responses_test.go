@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
@@ -289,5 +290,24 @@ func TestFormatsAreNotTranslated(t *testing.T) {
 	}
 	if n := len(w.provider.Requests("")); n != 0 {
 		t.Errorf("%d requests reached the provider", n)
+	}
+}
+
+// What the program tells of the bill is what the provider's own books say, for each kind of cache.
+func TestToldRatioOfResponses(t *testing.T) {
+	for _, model := range []string{"gpt-5.6-sol", "gpt-5.5", "gpt-5"} {
+		t.Run(model, func(t *testing.T) {
+			w := startWire(t, "openai", executing(1), -1, -1)
+			c := newCodex(t, w.url, model)
+			for n := range 10 {
+				a := c.ask()
+				told, err := strconv.ParseFloat(a.header.Get("X-Secateur-Bill-Ratio"), 64)
+				truth := w.provider.Bill(t.Name()).Ratio()
+				if err != nil || truth > 1.0001 || math.Abs(told-truth) > 0.05 {
+					t.Errorf("request %d: told %q, the provider's books say %.4f", n, a.header.Get("X-Secateur-Bill-Ratio"), truth)
+				}
+				c.outputs("custom_tool_call", quoted(bigLog(n)))
+			}
+		})
 	}
 }

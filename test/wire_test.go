@@ -99,7 +99,8 @@ func TestCodex(t *testing.T) {
 	t.Parallel()
 	dir, home := logs(t, 8), t.TempDir()
 	w := startWire(t, "openai", reading(7, func(path string) llm.Call {
-		return llm.Call{Name: "exec", Custom: true, Input: `const r = await tools.exec_command({cmd: "cat ` + path + `"}); text(r.output);`}
+		return llm.Call{Name: "exec", Custom: true, Input: "// @exec: {\"yield_time_ms\": 240000}\n" +
+			`const r = await tools.exec_command({cmd: "cat ` + path + `", yield_time_ms: 240000}); text(r.output);`}
 	}), 3, 5)
 	config := fmt.Sprintf("model = \"gpt-5.6-sol\"\nmodel_provider = \"secateur\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\n"+
 		"[analytics]\nenabled = false\n[model_providers.secateur]\nname = \"secateur\"\nbase_url = %q\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nhttp_headers = { X-Conversation = \"one\" }\n", w.url+"/v1")

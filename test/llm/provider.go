@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"time"
 
@@ -248,4 +249,11 @@ func event(name string, data any) []byte {
 		panic(err)
 	}
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, b)
+}
+
+// RoundTrip answers a request, without a network.
+func (p *Provider) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	p.ServeHTTP(rec, r)
+	return rec.Result(), nil
 }

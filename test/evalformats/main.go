@@ -1,0 +1,76 @@
+// Command evalformats measures whether a conversation costs the same in every format. It converts the recorded runs below $EVALDATA to
+// chat completions, Anthropic Messages and OpenAI Responses, sends each request by request through the program's door, with big results
+// pruned on their way, to a provider that keeps its own books, and prints what was paid of what passing through would have cost.
+//
+//	go run ./test/evalformats
+//
+// It fails where a run was dearer than passing through, or where the formats differ.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// far is by how much the ratios of two formats may differ: their envelopes have different lengths, and caches that look for other places
+// find a little more or less.
+const far = 0.03
+
+func main() {
+	only := flag.String("run", "", "only runs of files whose name contains this")
+	most := flag.Int("requests", 20, "at most so many requests of each run")
+	limit := flag.Duration("time", 10*time.Minute, "give up after this long")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, *limit)
+	defer cancel()
+	if err := run(ctx, *only, *most); err != nil {
+		fmt.Fprintln(os.Stderr, "evalformats:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to do for what was deferred
+	}
+}
+
+func run(ctx context.Context, only string, most int) error {
+	data := cmp.Or(os.Getenv("EVALDATA"), "../shared/evaldata")
+	sessions, err := readSessions(filepath.Join(data, "sessions"), only)
+	if err != nil {
+		return err
+	}
+	// Of each pair the one is the chat completion, with the same rates.
+	pairs := [][2]lane{
+		{{chat, "gpt-5"}, {responses, "gpt-5"}},
+		{{chat, "claude-sonnet-4-5"}, {messages, "claude-sonnet-4-5"}},
+	}
+	var faults []string
+	for _, pair := range pairs {
+		fmt.Printf("%-44s %8s %18s %18s %8s\n", pair[0].model, "requests", "chat completions", pair[1].format, "pruned")
+		for i := range sessions {
+			var got [2]outcome
+			for j, l := range pair {
+				if got[j], err = play(ctx, &sessions[i], l, most); err != nil {
+					return fmt.Errorf("%s in %s: %w", sessions[i].ID, l.format, err)
+				}
+			}
+			a, b := got[0], got[1]
+			fmt.Printf("%-44.44s %8d %18.4f %18.4f %4d/%-4d\n", sessions[i].ID, a.requests, a.ratio, b.ratio, a.pruned, b.pruned)
+			// Where both are cached in blocks the same is pruned; marks let a little more be.
+			same := a.pruned == b.pruned || pair[1].format == messages
+			if math.Abs(a.ratio-b.ratio) > far || max(a.ratio, b.ratio) > 1 || !same {
+				faults = append(faults, sessions[i].ID+" at "+pair[0].model)
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("%d runs cost another bill in another format, or more than passing through: %s", len(faults), strings.Join(faults, ", "))
+	}
+	return nil
+}
