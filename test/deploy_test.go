@@ -67,7 +67,7 @@ func balancer(t *testing.T, all []*program) (url string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // at once
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func balancer(t *testing.T, all []*program) (url string) {
 		t.Fatal(err)
 	}
 	_ = ln.Close()                                           // nginx cannot take a listener over; nobody else asks for a port of this number within the moment
-	cmd := exec.Command("nginx", "-c", file, "-e", "stderr") //nolint:gosec,noctx // the test's own words; ended below
+	cmd := exec.Command("nginx", "-c", file, "-e", "stderr") //nolint:noctx // the test's own words; ended below
 	var said strings.Builder
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -99,7 +99,7 @@ func balancer(t *testing.T, all []*program) (url string) {
 		}
 	})
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", addr); err == nil { //nolint:noctx // as above
+		if c, err := net.Dial("tcp", addr); err == nil {
 			_ = c.Close()
 			return "http://" + addr
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,7 +74,7 @@ func TestExamples(t *testing.T) {
 	for _, example := range examples {
 		home, environ := desk(t)
 		cmd := exec.Command("sh", "-c", before[example]+"\n"+example)
-		cmd.Env, cmd.Dir = append(environ, "SECATEUR_URL=http://"+address), home
+		cmd.Env, cmd.Dir = slices.Concat(environ, []string{"SECATEUR_URL=http://" + address}), home
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", example, err, text)
 		}

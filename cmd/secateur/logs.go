@@ -85,7 +85,7 @@ func (w world) showLogs(ctx context.Context, c *controlClient, f logFlags) error
 		return w.printLog(l, f.asJSON)
 	})
 	if ctx.Err() != nil {
-		return nil // whoever looked has seen enough
+		return nil //nolint:nilerr // whoever looked has seen enough
 	}
 	return err
 }

@@ -105,7 +105,7 @@ func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemon
 		if _, err := os.Stat(dir); onDisk && err != nil && strings.HasPrefix(dir, "/") {
 			return nil // nothing was kept there yet, and looking must not make it
 		}
-		store, err := originals.Open(opt)
+		store, err := originals.Open(opt) //nolint:contextcheck // what it logs belongs to no call
 		if err != nil {
 			return err
 		}

@@ -49,8 +49,10 @@ func runStdio(cmd *cobra.Command, w world, file string, names catalog.ClientSett
 	for _, p := range cfg.Warnings {
 		log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 	}
-	a, err := app.New(app.Options{Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Level: level, Lazy: true, Names: names})
+	a, err := app.New(app.Options{
+		Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
+		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Level: level, Lazy: true, Names: names,
+	})
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func unescape(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) {
-			b = append(b, byte(hexDigit(s[i+1]))<<4|byte(hexDigit(s[i+2])))
+			b = append(b, byte(hexDigit(s[i+1]))<<4|byte(hexDigit(s[i+2]))) //nolint:gosec // two digits, see above
 			i += 2
 			continue
 		}

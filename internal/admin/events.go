@@ -113,7 +113,7 @@ func (s *eventStream) run(ctx context.Context, follow bool) error {
 			err = s.out.Flush()
 		}
 		if err != nil {
-			return nil // it is over, or there is no more; nobody is left to be told why
+			return nil //nolint:nilerr // it is over, or there is no more; nobody is left to be told why
 		}
 	}
 	return nil

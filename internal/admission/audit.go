@@ -136,10 +136,9 @@ type record struct {
 }
 
 func recordOf(ctx context.Context, l Line) record {
-	const longest = 200 // of what a client may have written itself
 	r := record{
-		Time: time.Now().UTC().Format(time.RFC3339Nano), RequestID: telemetry.RequestID(ctx), Door: string(l.Target.Door), Method: clip(l.Method, longest), Server: l.Target.Server,
-		Target: clip(l.Target.String(), longest), Decision: l.Decision, Rule: l.Rule, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
+		Time: time.Now().UTC().Format(time.RFC3339Nano), RequestID: telemetry.RequestID(ctx), Door: string(l.Target.Door), Method: clip(l.Method), Server: l.Target.Server,
+		Target: clip(l.Target.String()), Decision: l.Decision, Rule: l.Rule, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
 	}
 	if p := l.Principal; p != nil {
 		r.Issuer, r.Subject, r.Tenant = p.Issuer, p.Subject, p.Tenant
@@ -147,7 +146,9 @@ func recordOf(ctx context.Context, l Line) record {
 	return r
 }
 
-func clip(s string, most int) string {
+// clip bounds what a client may have written itself.
+func clip(s string) string {
+	const most = 200
 	if len(s) <= most {
 		return s
 	}

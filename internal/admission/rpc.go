@@ -25,7 +25,7 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 		return e, http.StatusTooManyRequests, header
 	}
 	if r.Pin {
-		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String(), 200)+" is not the one that was pinned")
+		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" is not the one that was pinned")
 		e.Data.Hint = "secateur pins approve " + r.Target.String()
 		e.Data.Extra = []byte(`"reason":"pin_changed"`)
 		return e, http.StatusForbidden, nil
@@ -35,7 +35,7 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 		e.Data.Extra = rawjson.AppendQuoted([]byte(`"rule":`), r.Rule)
 		return e, http.StatusForbidden, nil
 	}
-	name, path := clip(r.Target.Name, 200), "/name"
+	name, path := clip(r.Target.Name), "/name"
 	if r.Target.Kind == access.KindResource {
 		path = "/uri"
 	}

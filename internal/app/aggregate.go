@@ -78,8 +78,8 @@ func (gen *generation) openMCP() error {
 	if err != nil {
 		return err
 	}
-	gen.App.aggregate = door
-	gen.App.mcp = downstream.NewHTTP(downstream.HTTPOptions{
+	gen.aggregate = door
+	gen.mcp = downstream.NewHTTP(downstream.HTTPOptions{
 		Server: func(name, query string) (downstream.Server, error) {
 			if name != "" {
 				return door.Only(name), nil

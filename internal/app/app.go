@@ -204,7 +204,7 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 // idKey is what ids of originals in memory are made with: the same after a restart, where there is a state directory that can be written.
 func (a *App) idKey() (originals.Key, error) {
 	if a.opt.StateDir == "" || os.MkdirAll(a.opt.StateDir, 0o700) != nil {
-		return originals.NewKey(), nil
+		return originals.NewKey(), nil //nolint:nilerr // as if there were none
 	}
 	key, _, err := originals.LoadKey(a.opt.StateDir, false)
 	if errors.Is(err, fs.ErrPermission) {

@@ -59,7 +59,7 @@ func (gen *generation) openAudit(path string, before *generation) (admission.Aud
 		return nil, err
 	}
 	gen.audit = fileAudit{path, file}
-	gen.App.closers = append(gen.closers, file)
+	gen.closers = append(gen.closers, file)
 	return file, nil
 }
 

@@ -38,7 +38,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Observer:        chatObserver{gen.savings},
 	})
 	if err == nil && before.chat == nil {
-		gen.App.closers = append(gen.closers, gen.chat) // for the connections, which the next ones share
+		gen.closers = append(gen.closers, gen.chat) // for the connections, which the next ones share
 	}
 	return err
 }

@@ -138,7 +138,7 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	held, err := g.budget.Open(p.Key())
 	if err != nil {
-		g.admission.Overloaded(r.Context(), doorOf(r.URL.Path))
+		g.admission.Overloaded(r.Context(), doorOf(r.URL.Path)) //nolint:contextcheck // it has the request's
 		refuse(w, r, access.Verdict{Kind: access.Overloaded, Reason: err.Error()})
 		return
 	}

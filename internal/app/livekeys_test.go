@@ -100,7 +100,7 @@ func TestReloadOfMaskingAndPages(t *testing.T) {
 // initialize opens a session at /mcp.
 func (r *reloadable) initialize(headers ...string) string {
 	r.t.Helper()
-	req := httptest.NewRequest("POST", "http://127.0.0.1:8000/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+	req := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8000/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}

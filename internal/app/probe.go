@@ -23,7 +23,7 @@ type Handshaken struct {
 // Handshake starts one server by itself, shakes hands with it and ends it again. It needs no running program.
 func Handshake(ctx context.Context, opt Options, set upstream.Settings) (Handshaken, error) {
 	gen := &generation{App: newApp(opt), cfg: opt.Config.Settings}
-	up, err := gen.connect(set, pool.Connection{Capabilities: []byte(`{}`)})
+	up, err := gen.connect(set, pool.Connection{Capabilities: []byte(`{}`)}) //nolint:contextcheck // what a server writes is logged for as long as it lives
 	if err != nil {
 		return Handshaken{}, err
 	}
@@ -50,7 +50,7 @@ func CheckStore(ctx context.Context, opt Options) (where string, err error) {
 	a := newApp(opt)
 	a.placeStore(ctx)
 	where = withoutPassword(a.cfg.Store.URL)
-	if a.store, err = a.openStore(); err != nil {
+	if a.store, err = a.openStore(); err != nil { //nolint:contextcheck // what it logs belongs to no call
 		return where, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()

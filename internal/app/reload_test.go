@@ -96,7 +96,11 @@ func (r *reloadable) tools(server string) string {
 	r.t.Helper()
 	_, body := r.do("POST", "/api/mcp-gateway/"+server+"/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Content-Type", "application/json")
 	var said struct {
-		Result struct{ Tools []struct{ Name string } }
+		Result struct {
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
+		} `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(body), &said); err != nil {
 		r.t.Fatalf("%s: %v", body, err)

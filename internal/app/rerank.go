@@ -27,7 +27,7 @@ func (gen *generation) openRerank(before *generation) error {
 	if err != nil {
 		return err
 	}
-	gen.App.closers = append(gen.closers, client)
+	gen.closers = append(gen.closers, client)
 	gen.scorer = scorer{settings, client.Score}
 	return nil
 }

@@ -129,7 +129,7 @@ func (g guard) watch(at access.Door, d door) door {
 		began := time.Now()
 		var ended llmproxy.Ended
 		seen := &sizeWriter{statusWriter: statusWriter{ResponseWriter: w, status: http.StatusOK}}
-		defer func() {
+		defer func() { //nolint:contextcheck // it has the request's
 			g.feed.PublishRequest(events.Request{
 				RequestID: telemetry.RequestID(r.Context()), Door: string(at), Method: routeOf(r), Outcome: outcomeOf(ended.Outcome, seen.status),
 				MS: float64(time.Since(began).Microseconds()) / 1000, BytesIn: max(r.ContentLength, 0), BytesOut: seen.size, Subject: p.Name(),

@@ -1,6 +1,9 @@
 package chat
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Barrier is why what was sent before may not be masked. The words stand in a header and in the log.
 type Barrier string
@@ -97,7 +100,7 @@ func isDate(rest string) bool {
 
 // summarized is how many messages the provider does not look at, since a later one stands for them.
 func (c *Conversation) summarized() int {
-	for i := len(c.Messages) - 1; i >= 0; i-- {
+	for i := range slices.Backward(c.Messages) {
 		if c.Messages[i].special == summary {
 			return i
 		}

@@ -1,6 +1,10 @@
 package chat
 
-import "secateur/internal/tokens"
+import (
+	"slices"
+
+	"secateur/internal/tokens"
+)
 
 // parts says how a list of parts is read where a content can be one.
 type parts struct {
@@ -104,12 +108,7 @@ func (m *Message) readPart(r *reader, d *digest, as parts) (whole bool) {
 }
 
 func (as parts) isText(kind []byte) bool {
-	for _, t := range as.texts {
-		if string(kind) == t {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(as.texts, string(kind))
 }
 
 // addText takes in a text of a list of parts: the longest is the one that can be cut.

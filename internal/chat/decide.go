@@ -36,7 +36,7 @@ func Decide(in Input) *Plan {
 		switch {
 		case in.Replay:
 			p.Barrier = ReplayOnly
-		case in.Past.Off:
+		case in.Off:
 			p.Barrier = Refused
 		}
 		switch {

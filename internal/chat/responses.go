@@ -76,7 +76,7 @@ func (c *Conversation) readItem(r *reader) {
 		m.addCall(r, &it)
 		fallthrough
 	default:
-		m.keepOutput(r)
+		m.keepOutput()
 		if m.Role == Other && (it.kind == "message" || it.kind == "") {
 			m.Role = it.role
 		}
@@ -186,7 +186,7 @@ func (m *Message) addCall(r *reader, it *item) {
 }
 
 // keepOutput leaves the output of an item alone that is no result of a client's tool.
-func (m *Message) keepOutput(r *reader) {
+func (m *Message) keepOutput() {
 	if m.content.end > 0 {
 		m.size.add(idSize(min(m.content.end-m.content.start, maxMedia)))
 	}

@@ -92,7 +92,7 @@ func (e *events) saysDone() bool {
 	}
 	name, ok := bytes.CutPrefix(line, []byte("event:"))
 	if isData { // some leave out the line that names the event
-		data, ok = bytes.CutPrefix(data, []byte(`{"type":`))
+		data, _ = bytes.CutPrefix(data, []byte(`{"type":`))
 		data = bytes.TrimLeft(data, " ")
 		name, ok = bytes.CutPrefix(data, []byte(`"`))
 	}

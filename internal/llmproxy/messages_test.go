@@ -108,8 +108,11 @@ func TestCredentialsOfMessages(t *testing.T) {
 		want      map[string]string
 	}{
 		{"an API key passes", "", []string{"x-api-key", "sk-1"}, map[string]string{"X-Api-Key": "sk-1", "Authorization": ""}},
-		{"a bearer passes with its beta", "", []string{"Authorization", "Bearer sk-ant-oat01", "anthropic-beta", "oauth-2025-04-20"},
-			map[string]string{"X-Api-Key": "", "Authorization": "Bearer sk-ant-oat01", "Anthropic-Beta": "oauth-2025-04-20"}},
+		{
+			"a bearer passes with its beta", "",
+			[]string{"Authorization", "Bearer sk-ant-oat01", "anthropic-beta", "oauth-2025-04-20"},
+			map[string]string{"X-Api-Key": "", "Authorization": "Bearer sk-ant-oat01", "Anthropic-Beta": "oauth-2025-04-20"},
+		},
 		{"our key replaces both", "sk-ours", []string{"Authorization", "Bearer x", "x-api-key", "y"}, map[string]string{"X-Api-Key": "sk-ours", "Authorization": ""}},
 		{"our own token stays here", "", []string{"X-Secateur-Token", "own", "x-api-key", "sk-1"}, map[string]string{"X-Api-Key": "sk-1", "X-Secateur-Token": ""}},
 	} {
@@ -270,12 +273,16 @@ func TestStreamsOfEveryFormatEndAsTheirClientsKnow(t *testing.T) {
 		{"whole", "/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: ping\ndata: {}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "", true},
 		{"with an error of the provider's", "/v1/messages", "event: error\ndata: {\"type\":\"error\"}\n\n", "", true},
 		{"without names", "/v1/messages", "data: {\"type\":\"message_stop\"}\n\n", "", true},
-		{"cut off", "/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: content_block_delta\ndata: {\"te",
-			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"The answer of the provider \\\"anthropic\\\" broke off.\"}}\n\n", false},
+		{
+			"cut off", "/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: content_block_delta\ndata: {\"te",
+			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"The answer of the provider \\\"anthropic\\\" broke off.\"}}\n\n", false,
+		},
 		{"whole", "/v1/responses", "event: response.created\ndata: {}\n\nevent: response.completed\ndata: {\"type\":\"response.completed\"}\n\n", "", true},
 		{"incomplete", "/v1/responses", "event: response.incomplete\r\ndata: {}\r\n\r\n", "", true},
-		{"cut off", "/v1/responses", "event: response.created\ndata: {}\n\n",
-			"event: error\ndata: {\"type\":\"error\",\"code\":\"upstream_stream_broken\",\"message\":\"The answer of the provider \\\"openai\\\" broke off.\",\"param\":null}\n\n", false},
+		{
+			"cut off", "/v1/responses", "event: response.created\ndata: {}\n\n",
+			"event: error\ndata: {\"type\":\"error\",\"code\":\"upstream_stream_broken\",\"message\":\"The answer of the provider \\\"openai\\\" broke off.\",\"param\":null}\n\n", false,
+		},
 	} {
 		t.Run(tt.path+" "+tt.rule, func(t *testing.T) {
 			p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -88,7 +88,7 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	if m != nil {
 		usage = m.result()
 	}
-	x.spend(usage)
+	x.spend(usage) //nolint:contextcheck // what was spent is written down also for a caller who has gone
 	if x.plan == nil {
 		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
 		return

@@ -1,6 +1,9 @@
 package pins
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxDiffLines bounds how far two definitions are compared line by line.
 const maxDiffLines = 2000
@@ -42,7 +45,7 @@ func edits(a, b []string) (lines []string) {
 	for i := range length {
 		length[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
+	for i := range slices.Backward(a) {
 		for j := len(b) - 1; j >= 0; j-- {
 			if a[i] == b[j] {
 				length[i][j] = length[i+1][j+1] + 1

@@ -74,7 +74,7 @@ func unescaped(text string) string {
 		case 'u':
 			var r rune
 			for _, c := range strings.ToLower(e[2:]) {
-				r = r<<4 | rune(strings.IndexRune("0123456789abcdef", c))
+				r = r<<4 | rune(strings.IndexRune("0123456789abcdef", c)) //nolint:gosec // a digit
 			}
 			return string(r)
 		case 'n', 'r', 't', 'b', 'f':

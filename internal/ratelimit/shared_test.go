@@ -36,7 +36,7 @@ func TestReplicasShareARate(t *testing.T) {
 		l := replica(t, server, shared)
 		all.Go(func() {
 			n, refusal := allowed(t, l, 20, call("a", "x", "s", "search"))
-			passed.Add(int32(n)) //nolint:gosec // a few
+			passed.Add(int32(n))
 			if refusal == nil || refusal.Limit != "search" || refusal.Reason != ratelimit.ReasonRate || refusal.RetryAfter < time.Hour || refusal.State.Limit != 20 {
 				t.Errorf("refusal %+v", refusal)
 			}

@@ -34,12 +34,25 @@ func TestParamsTellTheTrace(t *testing.T) {
 	}{
 		{"nothing to tell", nil, nil, `{"a":1}`, `{"a":1}`},
 		{"into params without _meta", []string{"traceparent", parent}, nil, `{"a":1}`, `{"_meta":{"traceparent":"` + parent + `"},"a":1}`},
-		{"into _meta", []string{"traceparent", parent, "tracestate", "v=1"}, []string{`{"b":2}`}, `{"_meta":{"b":2}}`,
-			`{"_meta":{"tracestate":"v=1","traceparent":"` + parent + `","b":2}}`},
-		{"what is there already stays", nil, []string{`{"traceparent":"` + parent + `"}`}, `{"_meta":{"traceparent":"` + parent + `"}}`,
-			`{"_meta":{"traceparent":"` + parent + `"}}`},
-		{"_meta wins over headers", []string{"traceparent", "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-b7ad6b7169203331-01"},
-			[]string{`{"traceparent":"` + parent + `"}`}, `{"_meta":{"traceparent":"` + parent + `"}}`, `{"_meta":{"traceparent":"` + parent + `"}}`},
+		{
+			"into _meta",
+			[]string{"traceparent", parent, "tracestate", "v=1"},
+			[]string{`{"b":2}`},
+			`{"_meta":{"b":2}}`,
+			`{"_meta":{"tracestate":"v=1","traceparent":"` + parent + `","b":2}}`,
+		},
+		{
+			"what is there already stays", nil,
+			[]string{`{"traceparent":"` + parent + `"}`},
+			`{"_meta":{"traceparent":"` + parent + `"}}`,
+			`{"_meta":{"traceparent":"` + parent + `"}}`,
+		},
+		{
+			"_meta wins over headers",
+			[]string{"traceparent", "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-b7ad6b7169203331-01"},
+			[]string{`{"traceparent":"` + parent + `"}`},
+			`{"_meta":{"traceparent":"` + parent + `"}}`, `{"_meta":{"traceparent":"` + parent + `"}}`,
+		},
 		{"a list has no place for it", []string{"traceparent", parent}, nil, `[1]`, `[1]`},
 		{"no trace by the specification", []string{"traceparent", "00-zz-1-01"}, nil, `{}`, `{}`},
 	} {

@@ -35,7 +35,7 @@ func Start(t *testing.T, args ...string) *Server {
 		}
 		t.Skip("redis-server is not installed")
 	}
-	dir, err := os.MkdirTemp("", "redis") // t.TempDir is too long for a socket's path
+	dir, err := os.MkdirTemp("", "redis") //nolint:usetesting // t.TempDir is too long for a socket's path
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func Start(t *testing.T, args ...string) *Server {
 func (s *Server) Run() {
 	s.t.Helper()
 	args := append([]string{"--port", "0", "--unixsocket", filepath.Join(s.dir, "s"), "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.args...)
-	cmd := exec.Command("redis-server", args...) //nolint:gosec,noctx // the test's own words; ended by Kill
+	cmd := exec.Command("redis-server", args...) //nolint:noctx // the test's own words; ended by Kill
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
