@@ -33,14 +33,12 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	known := max(len(forms.of), c.answered())
 	var jobs []Job
 	var found *results
-	said := make(map[digest]bool)
+	var said saidBefore
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if !c.isResult(i) {
 			continue
 		}
-		again := said[m.said]
-		said[m.said] = true
 		if i < known {
 			switch {
 			case i < len(forms.of) && forms.of[i].Kind == Pruned:
@@ -53,7 +51,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			}
 			continue
 		}
-		if !s.Enabled || off || again || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError {
+		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError || said.has(c, i) {
 			continue
 		}
 		if found == nil {
@@ -70,6 +68,25 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		jobs = append(jobs, job)
 	}
 	return jobs
+}
+
+// saidBefore is what the first results say, as far as it was asked for.
+type saidBefore struct {
+	all      map[digest]bool
+	messages int // so many were looked at
+}
+
+// has tells whether a result says the same as one before it. It is asked for one after the other.
+func (s *saidBefore) has(c *Conversation, result int) bool {
+	if s.all == nil {
+		s.all = make(map[digest]bool)
+	}
+	for ; s.messages < result; s.messages++ {
+		if c.isResult(s.messages) {
+			s.all[c.Messages[s.messages].said] = true
+		}
+	}
+	return s.all[c.Messages[result].said]
 }
 
 // minCutError is how many characters a result has at least that is pruned though its client calls it an error.
