@@ -100,10 +100,12 @@ func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody)
 func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, body *sentBody) (*http.Response, error) {
 	req := e.request.WithContext(ctx)
 	req.URL, req.Header, req.Close = to, telemetry.TraceHeader(ctx, header), e.conns.once.Load()
-	req.Body, req.GetBody, req.ContentLength = body, body.again, int64(len(body.data))
+	req.GetBody, req.ContentLength = body.source(), int64(len(body.data))
+	req.Body, _ = req.GetBody()
 	resp, err := e.rt.RoundTrip(req)
 	if err != nil && strings.Contains(err.Error(), closedIdle) {
-		if _, gone := body.again(); gone == nil {
+		var gone error
+		if req.Body, gone = req.GetBody(); gone == nil {
 			return e.rt.RoundTrip(req)
 		}
 	}

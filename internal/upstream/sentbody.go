@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -30,6 +31,19 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	n := copy(p, b.data[b.at:])
 	b.at += n
 	return n, nil
+}
+
+// smallBody is up to where a request's bytes are copied for the transport.
+const smallBody = 8 << 10
+
+// source gives the transport the bytes, once and again. Small ones it gets in a reader that it knows to be in memory: it
+// sends them with the headers then, in one write, where it would else send the headers ahead.
+func (b *sentBody) source() func() (io.ReadCloser, error) {
+	if len(b.data) > smallBody {
+		return b.again
+	}
+	whole := bytes.Clone(b.data)
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
 }
 
 // Close is for the transport and does nothing.
