@@ -19,9 +19,9 @@ var arrows = map[string][]string{
 	"app": {
 		"cutting",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document",
+		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document",
 	},
-	"config": {"redisdb", "telemetry", "auth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
+	"config": {"redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
@@ -30,13 +30,13 @@ var arrows = map[string][]string{
 	"gateway":  {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":     {"toolserver", "rpc"},
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
-	"llmproxy": {"telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
+	"llmproxy": {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {"access", "prune", "events", "history"},
 
 	// rim
 	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
 	"downstream": {"ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
+	"upstream":   {"oauth", "telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"tasks":      {"access", "rawjson"},
 	"cutting":    {"upstream", "originals", "mask", "tokens"},
@@ -49,6 +49,7 @@ var arrows = map[string][]string{
 	"auth":       {"redisdb", "outbound", "access", "secret"},
 	"outbound":   {},
 	"pins":       {"rawjson"},
+	"oauth":      {"secret"},
 	"admission":  {"telemetry", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},
 	"telemetry":  {"events", "history", "rawjson", "secret"},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},

@@ -123,7 +123,7 @@ client's settings need no more than the program and its file.`,
 	root.SetErr(w.err)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newPins(w), newPrices(w), newInit(w),
+	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newLogin(w), newLogout(w), newPins(w), newPrices(w), newInit(w),
 		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newHealthcheck(w), newSchema(w), newVersion(w),
 		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w), newReload(w), newLogs(w), newSavings(w), newDoctor(w), newMan(w))
 	root.InitDefaultCompletionCmd()

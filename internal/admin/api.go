@@ -28,6 +28,7 @@ type Options struct {
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
 	Limits   func() []LimitUsage
+	Logins   func() ([]Login, error)
 	Savings  func(history.Query) (history.Savings, error)
 	Events   *events.Feed
 	Stopping <-chan struct{} // closed when streams are to end; nil: never
@@ -63,6 +64,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Call != nil, a.call())
 	add(opt.Original != nil, a.original())
 	add(opt.Limits != nil, a.limits())
+	add(opt.Logins != nil, a.logins())
 	add(opt.Savings != nil, a.savings())
 	add(opt.Events != nil, a.cuts(), a.events())
 	add(opt.Explain != nil, a.explain())

@@ -95,6 +95,7 @@ type App struct {
 	tasks     *tasks.Owners   // one for all doors
 	feed      *events.Feed
 	pins      *pins.Book
+	sources   tokenSources
 	history   *history.History   // nil: the pruner alone
 	tracing   *telemetry.Tracing // nil: off
 	tools     *telemetry.ToolLabels
@@ -266,6 +267,7 @@ func (a *App) Run(ctx context.Context) error {
 	defer stopServers()
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
+	back.Go(func() error { return a.followLogins(serverCtx) })
 	err = a.serve(ctx, a, ln, a.closeMCP)
 	stopServers()
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())

@@ -31,6 +31,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Records:         kept,
 		Forgetful:       forgetful,
 		OwnToken:        gen.cfg.AuthToken,
+		Tokens:          gen.providerTokens(),
 		Admission:       gen.admission,
 		MaxBodyBytes:    gen.cfg.MaxBodyBytes,
 		Log:             gen.log,

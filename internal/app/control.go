@@ -40,6 +40,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Savings:  a.history.Query,
 		Events:   a.feed,
 		Stopping: a.stopping,
+		Logins:   a.controlLogins,
 		Explain:  a.explain,
 	})
 }

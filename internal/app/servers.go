@@ -72,7 +72,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 	if !c.Trial {
 		changed = gen.tellServer
 	}
-	up, err := upstream.New(upstream.Options{
+	opt := upstream.Options{
 		Changed:         changed,
 		Settings:        inHome(set, gen.opt.Home),
 		Local:           local,
@@ -90,7 +90,9 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		ClientVersion:   gen.opt.Version,
 		HealthInterval:  gen.cfg.HealthcheckInterval,
 		HealthTimeout:   gen.cfg.HealthcheckTimeout,
-	})
+	}
+	gen.signIn(&opt)
+	up, err := upstream.New(opt)
 	if err != nil {
 		return nil, fmt.Errorf("server %q: %w", set.ID, err)
 	}

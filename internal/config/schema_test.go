@@ -93,6 +93,8 @@ func enumFile(pattern, word string) string {
 		switch key {
 		case "transport":
 			other = `url = "http://h"`
+		case "oauth.flow":
+			other = "url = \"http://h\"\noauth.client_id = \"i\"\noauth.client_secret = \"s\""
 		case "builtin":
 			other = ""
 		}

@@ -30,6 +30,9 @@ type Options struct {
 	Records      Records         // may be nil only where nothing is masked or pruned
 	Forgetful    bool            // Records do not outlive this process: nothing is cut that a restart would send in another form
 
+	// Tokens give the one to show to a provider, by its name, in the place of a key.
+	Tokens map[string]func(context.Context) (string, error)
+
 	OwnToken     secret.Text        // what our own door asks for: it never reaches a provider
 	Admission    *admission.Control // nil: everyone may do everything
 	MaxBodyBytes int64              // a larger chat request is refused

@@ -3,6 +3,7 @@ package llmproxy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -94,6 +95,14 @@ var errWrongUpgrade = errors.New("the provider changes to a protocol that was no
 func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
 	req.Host = to.base.Host
 	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	if token := p.opt.Tokens[to.name]; token != nil {
+		text, err := token(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("no token for it: %w", err)
+		}
+		delete(req.Header, "X-Api-Key") // of two that differ nobody knows which counts
+		req.Header["Authorization"] = []string{"Bearer " + text}
+	}
 	ctx, span := telemetry.StartProvider(ctx, to.name, req.Method, routeLabel(req.URL.Path))
 	req.Header = telemetry.TraceHeader(ctx, req.Header)
 	res, err := p.transport.RoundTrip(req.WithContext(ctx))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"secateur/internal/bill"
+	"secateur/internal/oauth"
 	"secateur/internal/secret"
 )
 
@@ -16,6 +17,8 @@ type Provider struct {
 	BaseURL string       `toml:"base_url" json:"base_url"` // what /chat/completions is appended to, or /messages, or /responses
 	APIKey  secret.Text  `toml:"api_key" json:"api_key"`   // empty: the client's own credentials are passed on
 	Prices  *bill.Prices `toml:"prices" json:"prices"`     // nil: those of the built-in table, by the model's name
+
+	OAuth *oauth.Settings `toml:"oauth" json:"oauth"` // how to get a token for it, in the place of an APIKey; nil: none
 }
 
 // Model is a name that clients may ask for.
@@ -34,6 +37,17 @@ func (p Provider) Validate() error {
 	}
 	if _, ok := parseFormat(p.Format); !ok && p.Format != "" {
 		errs = append(errs, fmt.Errorf("format: %q is none of %s", p.Format, strings.Join(formatNames, ", ")))
+	}
+	if p.OAuth != nil {
+		if p.OAuth.Flow == oauth.FlowLogin {
+			errs = append(errs, errors.New("oauth.flow: a provider has no sign-in; use client_credentials"))
+		}
+		if p.OAuth.ClientID == "" || p.OAuth.ClientSecret.IsZero() {
+			errs = append(errs, errors.New("oauth: client_id and client_secret are needed"))
+		}
+		if !p.APIKey.IsZero() {
+			errs = append(errs, errors.New("oauth: and api_key are two ways to say the same; leave one out"))
+		}
 	}
 	return errors.Join(append(errs, validatePrices(p.Prices))...)
 }

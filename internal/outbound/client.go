@@ -20,13 +20,18 @@ const (
 	maxRedirects = 5
 )
 
-// Client reaches public addresses, the networks given, and the host and port of the configured URL itself.
-func Client(configured *url.URL, networks []netip.Prefix) *http.Client {
-	trusted := hostPort(configured)
+// Client reaches public addresses, the networks given, and the host and port of the configured URLs themselves.
+func Client(configured *url.URL, networks []netip.Prefix, also ...*url.URL) *http.Client {
+	trusted := map[string]bool{hostPort(configured): true}
+	for _, u := range also {
+		if u != nil && u.Host != "" {
+			trusted[hostPort(u)] = true
+		}
+	}
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			d := net.Dialer{Timeout: dialTime}
-			if addr != trusted {
+			if !trusted[addr] {
 				d.Control = func(_, address string, _ syscall.RawConn) error { return check(address, networks) }
 			}
 			return d.DialContext(ctx, network, addr)
@@ -37,7 +42,7 @@ func Client(configured *url.URL, networks []netip.Prefix) *http.Client {
 		switch {
 		case len(via) >= maxRedirects:
 			return errors.New("too many redirects")
-		case r.URL.Scheme != "https" && hostPort(r.URL) != trusted:
+		case r.URL.Scheme != "https" && !trusted[hostPort(r.URL)]:
 			return errors.New("a redirect leads away from https")
 		}
 		return nil

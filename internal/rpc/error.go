@@ -22,6 +22,7 @@ const (
 	CodeRateLimited         = -32014
 	CodeUnauthorized        = -32015
 	CodeForbidden           = -32016
+	CodeLoginRequired       = -32017
 	CodeOverloaded          = -32018
 	CodePruneIDNotFound     = -32004
 	CodeInvalidRange        = -32005
@@ -43,6 +44,7 @@ const (
 	WordRateLimited         = "rate_limited"
 	WordUnauthorized        = "unauthorized"
 	WordForbidden           = "forbidden"
+	WordLoginRequired       = "login_required"
 	WordOverloaded          = "overloaded"
 	WordPruneIDNotFound     = "prune_id_not_found"
 	WordInvalidRange        = "invalid_range"
@@ -109,6 +111,7 @@ var words = map[int]string{
 	CodeRateLimited:         WordRateLimited,
 	CodeUnauthorized:        WordUnauthorized,
 	CodeForbidden:           WordForbidden,
+	CodeLoginRequired:       WordLoginRequired,
 	CodeOverloaded:          WordOverloaded,
 	CodePruneIDNotFound:     WordPruneIDNotFound,
 	CodeInvalidRange:        WordInvalidRange,

@@ -98,6 +98,10 @@ func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody)
 
 // postTo is post with another address of the same origin.
 func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, body *sentBody) (*http.Response, error) {
+	header, err := e.authorized(ctx, header)
+	if err != nil {
+		return nil, err
+	}
 	req := e.request.WithContext(ctx)
 	req.URL, req.Header, req.Close = to, telemetry.TraceHeader(ctx, header), e.conns.once.Load()
 	req.GetBody, req.ContentLength = body.source(), int64(len(body.data))
@@ -112,12 +116,52 @@ func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, 
 	return resp, err
 }
 
+// authorized is a request's header with the token of the server's sign-in. What the configuration says itself stands.
+func (e *endpoint) authorized(ctx context.Context, header http.Header) (http.Header, error) {
+	if e.u.opt.Tokens == nil || header.Get("Authorization") != "" {
+		return header, nil
+	}
+	token, err := e.u.opt.Tokens.Token(ctx)
+	switch {
+	case errors.Is(err, e.u.opt.LoginRequired) && e.u.opt.LoginRequired != nil:
+		return nil, e.u.loginRequired("%v", err)
+	case err != nil:
+		return nil, e.u.errorf(Unavailable, "no token for it: %v", innermost(err))
+	case token == "":
+		return header, nil
+	}
+	with := maps.Clone(header)
+	if with == nil {
+		with = http.Header{}
+	}
+	with["Authorization"] = []string{"Bearer " + token}
+	return with, nil
+}
+
+// mayLogIn reports whether a sign-in would help with a refusal, and notes that the token that was shown did not.
+func (e *endpoint) mayLogIn(resp *http.Response) bool {
+	if e.u.opt.Tokens == nil || e.header.Get("Authorization") != "" {
+		return false
+	}
+	shown := ""
+	if resp.Request != nil {
+		shown = strings.TrimPrefix(resp.Request.Header.Get("Authorization"), "Bearer ")
+		e.u.opt.Tokens.Refused(shown)
+	}
+	asks := strings.Contains(strings.ToLower(resp.Header.Get("Www-Authenticate")), "bearer")
+	return !e.u.opt.OwnToken && (asks || shown != "" || e.u.opt.LoginWanted)
+}
+
 // closedIdle is what net/http says of a kept connection that the server had closed before the request was begun: the
 // server has not seen it.
 const closedIdle = "server closed idle connection"
 
 // do sends a request without content.
 func (e *endpoint) do(ctx context.Context, method string, header http.Header) (*http.Response, error) {
+	header, err := e.authorized(ctx, header)
+	if err != nil {
+		return nil, err
+	}
 	req := e.request.WithContext(ctx)
 	req.Method, req.Header = method, header
 	return e.rt.RoundTrip(req)
@@ -187,6 +231,8 @@ func (e *endpoint) statusError(resp *http.Response, body []byte) *CallError {
 	u, code := e.u, resp.StatusCode
 	var failed *CallError
 	switch {
+	case code == http.StatusUnauthorized && e.mayLogIn(resp):
+		failed = u.loginRequired("it answered HTTP 401: it wants somebody to sign in")
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		failed = u.errorf(Invalid, "it answered HTTP %d: it wants other credentials", code)
 		failed.Hint = `set what it asks for in the server's headers, for example headers = { Authorization = "Bearer ${TOKEN}" }`

@@ -23,6 +23,8 @@ const (
 	Invalid
 	// Overloaded means that there is no memory for its answer now: too much else is under way.
 	Overloaded
+	// LoginRequired means that the server wants a person to sign in.
+	LoginRequired
 )
 
 func (k Kind) String() string {
@@ -35,6 +37,8 @@ func (k Kind) String() string {
 		return "invalid"
 	case Overloaded:
 		return "overloaded"
+	case LoginRequired:
+		return "login_required"
 	}
 	return "unknown"
 }
@@ -77,8 +81,18 @@ func (u *Upstream) overloadedError() *CallError {
 	return e
 }
 
+// loginRequired is the one for a server that takes nobody who has not signed in.
+func (u *Upstream) loginRequired(format string, args ...any) *CallError {
+	e := u.errorf(LoginRequired, format, args...)
+	e.Hint = "secateur login " + u.opt.Settings.ID
+	return e
+}
+
 // transportError explains why an HTTP request failed, other than by our own deadline.
 func (u *Upstream) transportError(err error, host string) *CallError {
+	if failed, ok := errors.AsType[*CallError](err); ok {
+		return failed
+	}
 	var dns *net.DNSError
 	var op *net.OpError
 	text := err.Error()

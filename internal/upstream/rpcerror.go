@@ -21,6 +21,8 @@ func RPCError(server string, err error) *rpc.Error {
 		code = rpc.CodeUpstreamInvalid
 	case Overloaded:
 		code = rpc.CodeOverloaded
+	case LoginRequired:
+		code = rpc.CodeLoginRequired
 	}
 	e := rpc.NewError(code, bad.Message)
 	e.Data.Server, e.Data.HTTPStatus, e.Data.Hint = server, bad.HTTPStatus, bad.Hint

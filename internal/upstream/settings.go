@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/oauth"
 	"secateur/internal/secret"
 )
 
@@ -32,6 +33,7 @@ type Settings struct {
 	URL             string                 `toml:"url" json:"url"`                           // of a server reached over HTTP
 	Transport       string                 `toml:"transport" json:"transport"`               // with URL: http (default) | sse | rpc
 	Headers         map[string]secret.Text `toml:"headers" json:"headers"`                   // sent with every HTTP request to URL
+	OAuth           *oauth.Settings        `toml:"oauth" json:"oauth"`                       // how to get a token for URL; nil: by a sign-in, once the server asks
 	Builtin         string                 `toml:"builtin" json:"builtin"`                   // name of a server inside this program
 }
 
@@ -129,6 +131,9 @@ func (s Settings) validateKind() error {
 		}
 		if len(s.Headers) > 0 {
 			errs = append(errs, errors.New("headers: are for a server with a url"))
+		}
+		if s.OAuth != nil {
+			errs = append(errs, errors.New("oauth: is for a server with a url"))
 		}
 	}
 	if len(s.Command) == 0 {

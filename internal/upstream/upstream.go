@@ -23,6 +23,12 @@ type Handler interface {
 	Serve(ctx context.Context, msg *rpc.Message) []byte
 }
 
+// Tokens gives the token to show to a server. Its methods may be used by many goroutines.
+type Tokens interface {
+	Token(ctx context.Context) (string, error) // "": none is needed, as far as is known
+	Refused(token string)                      // the server did not take it
+}
+
 // Options are what an Upstream is built from. Zero values mean the defaults named here.
 type Options struct {
 	Settings Settings
@@ -51,6 +57,13 @@ type Options struct {
 	// Changed is called with each new state of the server; of one that takes each message by itself two may come at once. It may
 	// not wait, and not ask for the status. Nil: nobody is told.
 	Changed func(Status)
+
+	// Tokens gives the one to show to a server over HTTP whose headers say nothing of that; nil: there is none. LoginRequired is the error
+	// with which it says that a person has to sign in. OwnToken means that no person is needed: the program asks for it by itself.
+	Tokens        Tokens
+	LoginRequired error
+	OwnToken      bool
+	LoginWanted   bool // a refusal is answered by a sign-in, whatever the server says of it
 
 	ClientName    string // told to the server; default secateur
 	ClientVersion string // default 0

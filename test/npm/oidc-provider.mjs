@@ -20,9 +20,15 @@ function renew(issuer) {
       client_id: 'robot', client_secret: 'robot-secret-of-the-test', grant_types: ['client_credentials'],
       redirect_uris: [], response_types: [],
     }],
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    scopes: ['openid', 'offline_access', 'mcp'],
+    issueRefreshToken: () => true,
+    clientBasedCORS: () => false,
+    cookies: { keys: ['the-key-of-the-test'] },
     extraTokenClaims: () => ({ roles: ['dev', 'qa'], org: 'team-a' }),
     features: {
-      devInteractions: { enabled: false },
+      devInteractions: { enabled: true }, // forms to sign in with, without a password
+      registration: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -30,6 +36,7 @@ function renew(issuer) {
           scope: 'mcp', audience: resource, accessTokenFormat: 'jwt', accessTokenTTL: 600, jwt: { sign: { alg: 'RS256' } },
         }),
         defaultResource: () => audience,
+        useGrantedResource: () => true,
       },
     },
   });

@@ -1,0 +1,246 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// SignIn is a person's sign-in with a server, under way.
+type SignIn struct {
+	Server   string // its id
+	Resource string // its address
+	Settings Settings
+	HTTP     *http.Client
+	Version  string // of this program, for a registration
+
+	// Show is given the address that the person has to open.
+	Show func(address string)
+}
+
+// Run discovers who to ask, has the person sign in at the address that Show gets, and waits for the redirect to a loopback listener of
+// its own (RFC 8252) until ctx is done.
+func (s SignIn) Run(ctx context.Context) (Login, error) {
+	res, server, err := Discover(ctx, s.HTTP, s.Resource, s.challenge(ctx))
+	if err != nil {
+		return Login{}, err
+	}
+	if s.Settings.TokenURL != "" {
+		server.TokenEndpoint = s.Settings.TokenURL
+	}
+	if server.AuthorizationEndpoint == "" || !server.challengesS256() {
+		return Login{}, fmt.Errorf("%s lets nobody sign in with a code and PKCE", server.Issuer)
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return Login{}, err
+	}
+	defer ln.Close()
+	redirect := "http://" + ln.Addr().String() + "/callback"
+	who, err := s.client(ctx, server, redirect)
+	if err != nil {
+		return Login{}, err
+	}
+	scope := s.Settings.Scope
+	if scope == "" {
+		scope = strings.Join(res.Scopes, " ")
+	}
+	verifier, state := random(), random()
+	address, err := authorizationURL(server, who, redirect, state, verifier, scope, s.Resource)
+	if err != nil {
+		return Login{}, err
+	}
+	code, err := awaitCode(ctx, ln, server, state, func() { s.Show(address) })
+	if err != nil {
+		return Login{}, err
+	}
+	t, err := askToken(ctx, s.HTTP, server.TokenEndpoint, server.AuthMethods, who, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
+	})
+	if err != nil {
+		return Login{}, err
+	}
+	if !isFor(t.Access, s.Resource) {
+		return Login{}, fmt.Errorf("%s gave a token that is for another resource than %s", server.Issuer, s.Resource)
+	}
+	login := Login{
+		Server: s.Server, Resource: s.Resource, Issuer: server.Issuer, TokenEndpoint: server.TokenEndpoint, AuthMethods: server.AuthMethods, Client: who, Scope: scope,
+	}
+	return login.with(t, time.Now()), nil
+}
+
+// with is the sign-in with a new token. A refresh token that is not replaced stays.
+func (l Login) with(t token, now time.Time) Login {
+	l.AccessToken, l.IssuedAt, l.ExpiresAt = t.Access, now.UTC().Truncate(time.Second), t.expiry(now).UTC().Truncate(time.Second)
+	if t.expiry(now).IsZero() {
+		l.ExpiresAt = time.Time{}
+	}
+	if t.Refresh != "" {
+		l.RefreshToken = t.Refresh
+	}
+	for _, jwt := range []string{t.ID, t.Access} {
+		if sub := claimsOf(jwt).Subject; sub != "" {
+			l.Subject = sub
+			break
+		}
+	}
+	return l
+}
+
+// challenge is what the server answers in WWW-Authenticate to somebody who shows nothing; "": nothing.
+func (s SignIn) challenge(ctx context.Context) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Resource, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		return ""
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := s.HTTP.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	return strings.Join(res.Header.Values("WWW-Authenticate"), ", ")
+}
+
+// client is who we are for an authorization server: as the configuration says, else registered now (RFC 7591).
+func (s SignIn) client(ctx context.Context, server Server, redirect string) (Client, error) {
+	if id := s.Settings.ClientID; id != "" {
+		if strings.HasPrefix(id, "https://") && !server.ClientDocuments {
+			return Client{}, fmt.Errorf("%s takes no address of a client's metadata for a client_id", server.Issuer)
+		}
+		return Client{ID: id, Secret: s.Settings.ClientSecret.Reveal()}, nil
+	}
+	if server.RegistrationEndpoint == "" {
+		return Client{}, fmt.Errorf("%s registers no clients by itself: register secateur there, and set oauth.client_id of the server %s", server.Issuer, s.Server)
+	}
+	asked := map[string]any{
+		"client_name": "secateur", "software_version": s.Version, "redirect_uris": []string{redirect}, "application_type": "native",
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none",
+	}
+	if s.Settings.Scope != "" {
+		asked["scope"] = s.Settings.Scope
+	}
+	body, err := json.Marshal(asked)
+	if err != nil {
+		return Client{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.RegistrationEndpoint, bytes.NewReader(body))
+	if err != nil {
+		return Client{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.HTTP.Do(req)
+	if err != nil {
+		return Client{}, fmt.Errorf("registration: %w", bare(err))
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxMetadata))
+	if err != nil {
+		return Client{}, fmt.Errorf("registration: %w", err)
+	}
+	var who Client
+	if res.StatusCode/100 != 2 || json.Unmarshal(answer, &who) != nil || who.ID == "" {
+		return Client{}, fmt.Errorf("%s did not register this client: HTTP %d; register secateur there, and set oauth.client_id of the server %s", server.Issuer, res.StatusCode, s.Server)
+	}
+	return who, nil
+}
+
+func authorizationURL(server Server, who Client, redirect, state, verifier, scope, resource string) (string, error) {
+	u, err := url.Parse(server.AuthorizationEndpoint)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return "", fmt.Errorf("%s has no address to sign in at", server.Issuer)
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	q := u.Query()
+	for name, value := range map[string]string{
+		"response_type": "code", "client_id": who.ID, "redirect_uri": redirect, "state": state, "scope": scope, "resource": resource,
+		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if slices.Contains(strings.Fields(scope), "offline_access") {
+		q.Set("prompt", "consent") // OpenID Connect gives a refresh token for nothing less
+	}
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// awaitCode waits for the redirect that brings the code. Only one with our state counts; others are answered, and waited past.
+func awaitCode(ctx context.Context, ln net.Listener, server Server, state string, ready func()) (string, error) {
+	type outcome struct {
+		code string
+		err  error
+	}
+	done := make(chan outcome, 1)
+	web := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if r.URL.Path != "/callback" || q.Get("state") != state {
+			http.NotFound(w, r)
+			return
+		}
+		var o outcome
+		switch iss := q.Get("iss"); {
+		case iss != "" && iss != server.Issuer || iss == "" && server.AnswersIssuer: // RFC 9207: another server's answer (mix-up)
+			o.err = errors.New("the answer is of another authorization server")
+		case q.Get("error") != "":
+			o.err = fmt.Errorf("the sign-in was refused: %.64q", q.Get("error"))
+		case q.Get("code") == "":
+			o.err = errors.New("the sign-in brought no code")
+		default:
+			o.code = q.Get("code")
+		}
+		select {
+		case done <- o:
+		default: // one is enough
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		if o.err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, "The sign-in failed; the terminal says why.\n")
+			return
+		}
+		_, _ = io.WriteString(w, "Signed in. You can close this page.\n")
+	})}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(ln) }()
+	ready()
+	var o outcome
+	select {
+	case o = <-done:
+	case <-ctx.Done():
+		o.err = fmt.Errorf("nobody signed in: %w", context.Cause(ctx))
+	case err := <-served:
+		served <- err
+		o.err = err
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if web.Shutdown(last) != nil { // the page is told first
+		_ = web.Close()
+	}
+	<-served
+	return o.code, o.err
+}
+
+// random is 256 bits in letters that addresses may have.
+func random() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
