@@ -2,8 +2,10 @@ package test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,34 +95,45 @@ func TestClaudeCode(t *testing.T) {
 	}
 }
 
-// Codex itself: two runs of one conversation.
+// Codex itself: two runs of one conversation, with a provider of its own configuration, and with the built-in one, which
+// tries an upgrade first and is told at once to do without.
 func TestCodex(t *testing.T) {
 	codex := npmProgram(t, "@openai/codex-linux-*/vendor/*/bin/codex")
-	t.Parallel()
-	dir, home := logs(t, 8), t.TempDir()
-	w := startWire(t, "openai", reading(7, func(path string) llm.Call {
-		return llm.Call{Name: "exec", Custom: true, Input: "// @exec: {\"yield_time_ms\": 240000}\n" +
-			`const r = await tools.exec_command({cmd: "cat ` + path + `", yield_time_ms: 240000}); text(r.output);`}
-	}), 3, 5)
-	config := fmt.Sprintf("model = \"gpt-5.6-sol\"\nmodel_provider = \"secateur\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\n"+
-		"[analytics]\nenabled = false\n[model_providers.secateur]\nname = \"secateur\"\nbase_url = %q\nenv_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\nhttp_headers = { X-Conversation = \"one\" }\n", w.url+"/v1")
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := []string{"HOME=" + home, "CODEX_HOME=" + home, "OPENAI_API_KEY=sk-client"}
-	ask := func(more ...string) {
-		out := w.run(t, dir, env, append([]string{codex, "exec"}, more...))
-		if !strings.Contains(out, "tokenTable is not defined.") {
-			t.Errorf("Codex says %s", out)
-		}
-	}
-	ask("--skip-git-repo-check", "Why does the build fail?")
-	w.restart(t, syscall.SIGKILL)
-	ask("resume", "--last", "--skip-git-repo-check", "Are you sure?")
-	if n := w.checkAll(t, responsesPath); n < 5 {
-		t.Errorf("%d results stand pruned at the end", n)
-	}
-	if b := w.provider.Bill("one"); b.Ratio() >= 1 {
-		t.Errorf("%.4f of the bill was paid", b.Ratio())
+	for name, provider := range map[string]string{
+		"own":      "model_provider = \"secateur\"\n[model_providers.secateur]\nname = \"secateur\"\nbase_url = %q\nenv_key = \"CODEX_API_KEY\"\nwire_api = \"responses\"\n",
+		"built-in": "openai_base_url = %q\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, home := logs(t, 8), t.TempDir()
+			w := startWire(t, "openai", reading(7, func(path string) llm.Call {
+				return llm.Call{Name: "exec", Custom: true, Input: "// @exec: {\"yield_time_ms\": 240000}\n" +
+					`const r = await tools.exec_command({cmd: "cat ` + path + `", yield_time_ms: 240000}); text(r.output);`}
+			}), 3, 5)
+			config := "model = \"gpt-5.6-sol\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\n" + fmt.Sprintf(provider, w.url+"/v1") + "[analytics]\nenabled = false\n"
+			if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			env := []string{"HOME=" + home, "CODEX_HOME=" + home, "CODEX_API_KEY=sk-client"}
+			ask := func(more ...string) {
+				out := w.run(t, dir, env, append([]string{codex, "exec"}, more...))
+				if !strings.Contains(out, "tokenTable is not defined.") {
+					t.Errorf("Codex says %s", out)
+				}
+			}
+			ask("--skip-git-repo-check", "Why does the build fail?")
+			w.restart(t, syscall.SIGKILL)
+			ask("resume", "--last", "--skip-git-repo-check", "Are you sure?")
+			upgrades := slices.DeleteFunc(w.tap.Requests(""), func(s llm.Seen) bool { return s.Status != http.StatusUpgradeRequired })
+			if want := map[string]int{"built-in": 2}[name]; len(upgrades) != want { // once each time it is started
+				t.Errorf("%d upgrades were refused, want %d", len(upgrades), want)
+			}
+			if n := w.checkAll(t, responsesPath); n < 5 {
+				t.Errorf("%d results stand pruned at the end", n)
+			}
+			if b := w.provider.Bill(""); b.Ratio() >= 1 {
+				t.Errorf("%.4f of the bill was paid", b.Ratio())
+			}
+		})
 	}
 }
