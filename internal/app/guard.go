@@ -138,13 +138,13 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	held, err := g.budget.Open(p.Key())
 	if err != nil {
-		g.admission.Overloaded(r.Context(), doorOf(r.URL.Path)) //nolint:contextcheck // it has the request's
+		g.admission.Overloaded(ctx, doorOf(r.URL.Path))
 		refuse(w, r, access.Verdict{Kind: access.Overloaded, Reason: err.Error()})
 		return
 	}
-	defer func() { //nolint:contextcheck // it has the request's
+	defer func() {
 		if held.Refused() {
-			g.admission.Overloaded(r.Context(), doorOf(r.URL.Path))
+			g.admission.Overloaded(ctx, doorOf(r.URL.Path))
 		}
 		held.Close()
 	}()
