@@ -3,7 +3,7 @@ package bill
 import "bytes"
 
 // Meter finds the usage in a stream of server-sent events as it passes. The zero
-// value is ready. It holds one line at a time, and of a line longer than maxMeterLine
+// value is ready. It holds one line at a time, and of a line much longer than maxMeterLine
 // its end: the event that ends a response holds all of it, and tells the usage behind.
 type Meter struct {
 	line  []byte
@@ -42,18 +42,13 @@ func (m *Meter) Usage() (Usage, bool) {
 	return m.usage, m.found
 }
 
+// hold keeps what may be needed of a line. Room for twice as much keeps what is moved in proportion to what comes.
 func (m *Meter) hold(p []byte) {
-	if len(m.line)+len(p) <= maxMeterLine {
-		m.line = append(m.line, p...)
-		return
+	m.line = append(m.line, p[max(0, len(p)-maxMeterLine):]...)
+	if len(p) > maxMeterLine || len(m.line) > 2*maxMeterLine {
+		m.cut = true
+		m.line = append(m.line[:0], m.line[len(m.line)-maxMeterLine:]...)
 	}
-	m.cut = true
-	if len(p) >= maxMeterLine {
-		m.line = append(m.line[:0], p[len(p)-maxMeterLine:]...)
-		return
-	}
-	m.line = append(m.line[:0], m.line[len(m.line)+len(p)-maxMeterLine:]...)
-	m.line = append(m.line, p...)
 }
 
 func (m *Meter) read(line []byte) {
