@@ -415,8 +415,8 @@ func TestAShorterPromptBelowTheBandIsCheaper(t *testing.T) {
 }
 
 func TestAccountsAreWrittenDown(t *testing.T) {
-	a := Account{Spent: 1, Kept: 2, Cut: Size{3, 4, 5}, Owed: 6, Claimed: 7, Last: Counted{8, 9, Size{10, 11, 12}}}
-	a.Scale = Scale{Guess: Weights{13, 14, 15}, Products: [6]float64{16, 17, 18, 19, 20, 21}, Counted: [3]float64{22, 23, 24}}
+	a := Account{Spent: 1, Kept: 2, Cut: Size{3, 4, 5, 6, 7}, Owed: 6, Claimed: 7, Last: Counted{8, 9, Size{10, 11, 12, 13, 14}}}
+	a.Scale = Scale{Guess: Weights{13, 14, 15, 16, 17}, Products: [10]float64{16, 17, 18, 19, 20, 21, 22, 23, 24, 25}, Counted: [4]float64{26, 27, 28, 29}, Bytes: 30, BytesCounted: 31, Missed: 32, MissedByLength: 33}
 	a.Entries = []Entry{{0, 1e9, true}, {7, 1e9 + 5, false}, {900, 1e9, true}}
 	b, err := a.AppendBinary([]byte("x"))
 	if err != nil {
@@ -431,7 +431,7 @@ func TestAccountsAreWrittenDown(t *testing.T) {
 			t.Fatalf("%d of %d bytes are an account", n, len(b)-1)
 		}
 	}
-	l := Learned{1, 2, Weights{3, 4, 5}}
+	l := Learned{1, 2, Weights{3, 4, 5, 6, 7}}
 	b, _ = l.AppendBinary(nil)
 	var back Learned
 	if back.UnmarshalBinary(b) != nil || back != l {

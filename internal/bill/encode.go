@@ -54,7 +54,7 @@ func (a *Account) floats() []*float64 {
 	for i := range a.Scale.Counted {
 		all = append(all, &a.Scale.Counted[i])
 	}
-	return all
+	return append(all, &a.Scale.Bytes, &a.Scale.BytesCounted, &a.Scale.Missed, &a.Scale.MissedByLength)
 }
 
 // AppendBinary appends the size as numbers. It never fails.
@@ -79,9 +79,13 @@ func (s *Size) Decode(b []byte) (rest []byte, ok bool) {
 	return d.b, true
 }
 
-func (s *Size) floats() []*float64 { return []*float64{&s.Tokens, &s.Digits, &s.Signs} }
+func (s *Size) floats() []*float64 {
+	return []*float64{&s.Tokens, &s.Digits, &s.Signs, &s.Others, &s.Bytes}
+}
 
-func (w *Weights) floats() []*float64 { return []*float64{&w.Tokens, &w.Digits, &w.Signs} }
+func (w *Weights) floats() []*float64 {
+	return []*float64{&w.Tokens, &w.Digits, &w.Signs, &w.Others, &w.Bytes}
+}
 
 // AppendBinary appends what was learned as numbers. It never fails.
 func (l Learned) AppendBinary(dst []byte) ([]byte, error) {

@@ -3,31 +3,35 @@ package bill
 import "math"
 
 // Size is how large a text is, as far as that can be told without the provider's tokenizer. Tokenizers differ most in what
-// they make of digits and signs.
+// they make of digits, signs and what is not ASCII; some go by length alone.
 type Size struct {
 	Tokens float64 // as we estimate them
 	Digits float64 // characters
 	Signs  float64 // characters that are no letters, digits or spaces
+	Others float64 // bytes of characters that are not ASCII
+	Bytes  float64
 }
 
 // Plus is the size of both together.
 func (s Size) Plus(t Size) Size {
-	return Size{s.Tokens + t.Tokens, s.Digits + t.Digits, s.Signs + t.Signs}
+	return Size{s.Tokens + t.Tokens, s.Digits + t.Digits, s.Signs + t.Signs, s.Others + t.Others, s.Bytes + t.Bytes}
 }
 
-// Less is what is left when another size is taken away.
+// Less is what is left when another size is taken away. What stands for a text may have more signs than it had.
 func (s Size) Less(t Size) Size {
-	return Size{max(0, s.Tokens-t.Tokens), max(0, s.Digits-t.Digits), max(0, s.Signs-t.Signs)}
+	return Size{max(0, s.Tokens-t.Tokens), s.Digits - t.Digits, s.Signs - t.Signs, s.Others - t.Others, max(0, s.Bytes-t.Bytes)}
 }
 
-func (s Size) times(x float64) Size { return Size{x * s.Tokens, x * s.Digits, x * s.Signs} }
+func (s Size) times(x float64) Size {
+	return Size{x * s.Tokens, x * s.Digits, x * s.Signs, x * s.Others, x * s.Bytes}
+}
 
-// Weights are how many tokens a provider counts for each unit of a size.
-type Weights struct{ Tokens, Digits, Signs float64 }
+// Weights are how many tokens a provider counts for each unit of a size. Either Bytes alone is not zero, or it is.
+type Weights struct{ Tokens, Digits, Signs, Others, Bytes float64 }
 
 // Count is how many tokens the provider is expected to count in a text.
 func (w Weights) Count(s Size) float64 {
-	n := w.Tokens*s.Tokens + w.Digits*s.Digits + w.Signs*s.Signs
+	n := w.Tokens*s.Tokens + w.Digits*s.Digits + w.Signs*s.Signs + w.Others*s.Others + w.Bytes*s.Bytes
 	return min(max(n, minScale*s.Tokens), maxScale*s.Tokens)
 }
 
@@ -43,29 +47,48 @@ func (w Weights) Near(other Weights) bool {
 	return true
 }
 
-// Scale learns how many tokens a provider counts in a text of some size. It fits weights
-// to the differences between successive requests, by least squares held to a first guess
-// (ridge regression). The zero value guesses that our estimates are right.
+// Scale learns how many tokens a provider counts in a text of some size. It has two explanations: our estimates, corrected for
+// digits, signs and what is not ASCII, or a number of bytes a token. Each fits weights to the differences between
+// successive requests, by least squares held to a first guess (ridge regression); the one is believed that has
+// predicted these differences better (prequential selection). The zero value guesses that our estimates are right.
 type Scale struct {
 	Guess Weights // zero: our estimates are right
 
-	// The normal equations: sums of products of sizes (tokens and tokens, tokens and digits, tokens and
-	// signs, digits and digits, digits and signs, signs and signs), and of sizes with what was counted.
-	Products [6]float64
-	Counted  [3]float64
+	// The normal equations: sums of products of what is corrected for (tokens, digits, signs, others; the upper triangle,
+	// row by row), and of that with what was counted.
+	Products [10]float64
+	Counted  [4]float64
+
+	// The same for bytes, and how wrong each explanation has been.
+	Bytes, BytesCounted    float64
+	Missed, MissedByLength float64
 }
 
 const (
-	// held is how many tokens a guess is worth.
-	held = 60
+	// held is how many tokens a guess is worth: that of the scale, which a whole prompt has told, and the others.
+	heldScale, held = 300, 60
 	// One estimate is not off by more than this.
 	minScale, maxScale = 0.3, 3
+	// A whole prompt that is off by more has parts that we do not see.
+	minLikely, maxLikely = 0.6, 1.7
+	// others is what a byte that is not ASCII adds to our estimates, before anything is known: what marks a cut is of such
+	// characters, and tokenizers know few of them.
+	others = 0.3
+	// perToken is about how many bytes a token has.
+	perToken = 3.6
+	// Length alone is believed where it is less wrong by so much, and by more than chance.
+	convincing, chance = 0.6, 4
 )
 
 // first takes in the first prompt that was counted whole.
 func (s *Scale) first(ours Size, theirs float64) {
-	if s.Guess == (Weights{}) && ours.Tokens > 0 && theirs > 0 {
-		s.Guess.Tokens = min(max(theirs/ours.Tokens, minScale), maxScale)
+	if s.Guess != (Weights{}) || ours.Tokens <= 0 || theirs <= 0 {
+		return
+	}
+	scale := min(max(theirs/ours.Tokens, minScale), maxScale)
+	s.Guess = Weights{Tokens: scale, Others: others * scale}
+	if ours.Bytes > 0 {
+		s.Guess.Bytes = theirs / ours.Bytes
 	}
 }
 
@@ -77,9 +100,10 @@ func (s *Scale) learn(grown Size, theirs float64) {
 	if x := theirs / grown.Tokens; x < minScale/2 || x > 2*maxScale {
 		return // something else has happened to the prompt
 	}
+	s.judge(grown, theirs)
 	// What is long counts for more, but not as its square: one huge result is one text.
 	w := 1 / max(grown.Tokens, held)
-	x := [3]float64{grown.Tokens, grown.Digits, grown.Signs}
+	x := [4]float64{grown.Tokens, grown.Digits, grown.Signs, grown.Others}
 	k := 0
 	for i := range x {
 		for j := i; j < len(x); j++ {
@@ -88,26 +112,82 @@ func (s *Scale) learn(grown Size, theirs float64) {
 		}
 		s.Counted[i] += w * x[i] * theirs
 	}
+	s.Bytes += w * grown.Bytes * grown.Bytes
+	s.BytesCounted += w * grown.Bytes * theirs
 }
 
-// Weights solves the normal equations (Cramer's rule).
+// judge compares what each explanation would have said with what was counted.
+func (s *Scale) judge(grown Size, theirs float64) {
+	if s.Products[0] == 0 {
+		return // neither has learned anything
+	}
+	const most, long = 0.25, 1500
+	wrong := func(w Weights) float64 {
+		e := math.Log(theirs / max(w.Count(grown), 1))
+		return min(e*e, most) * min(theirs, long)
+	}
+	s.Missed += wrong(s.corrected())
+	s.MissedByLength += wrong(s.byLength())
+}
+
+// Weights are those of the better explanation.
 func (s Scale) Weights() Weights {
+	known := s.Missed+s.MissedByLength > 0
+	if known && s.MissedByLength+chance < convincing*s.Missed || !known && s.Guess.Tokens == 0 && s.Guess.Bytes > 0 {
+		return s.byLength()
+	}
+	return s.corrected()
+}
+
+// byLength explains counts by the number of bytes.
+func (s Scale) byLength() Weights {
+	guess := s.Guess.Bytes
+	if guess == 0 {
+		guess = s.Guess.Tokens / perToken
+	}
+	if guess == 0 {
+		guess = 1 / perToken
+	}
+	const heldBytes = held * perToken * perToken
+	return Weights{Bytes: (s.BytesCounted + heldBytes*guess) / (s.Bytes + heldBytes)}
+}
+
+// corrected explains counts by our estimates. It solves the normal equations (Gaussian elimination; they are symmetric
+// and positive definite, so that no pivot is zero).
+func (s Scale) corrected() Weights {
 	guess := s.Guess
-	if guess == (Weights{}) {
-		guess.Tokens = 1
+	if guess.Tokens == 0 {
+		guess = Weights{Tokens: 1, Others: others}
+		if s.Guess.Bytes > 0 {
+			guess.Tokens = s.Guess.Bytes * perToken
+		}
 	}
-	p := s.Products
-	a, b, c, d, e, f := p[0]+held, p[1], p[2], p[3]+held, p[4], p[5]+held
-	x, y, z := s.Counted[0]+held*guess.Tokens, s.Counted[1]+held*guess.Digits, s.Counted[2]+held*guess.Signs
-	minor := func(a, b, c, d, e, f, g, h, i float64) float64 {
-		return a*(e*i-f*h) - b*(d*i-f*g) + c*(d*h-e*g)
+	var m [4][5]float64
+	k := 0
+	for i, g := range [4]float64{guess.Tokens, guess.Digits, guess.Signs, guess.Others} {
+		for j := i; j < 4; j++ {
+			m[i][j], m[j][i] = s.Products[k], s.Products[k]
+			k++
+		}
+		worth := float64(held)
+		if i == 0 && g > minLikely && g < maxLikely {
+			worth = heldScale
+		}
+		m[i][i] += worth
+		m[i][4] = s.Counted[i] + worth*g
 	}
-	det := minor(a, b, c, b, d, e, c, e, f)
-	return Weights{
-		minor(x, b, c, y, d, e, z, e, f) / det,
-		minor(a, x, c, b, y, e, c, z, f) / det,
-		minor(a, b, x, b, d, y, c, e, z) / det,
+	for i := range m {
+		for j := range m {
+			if j == i {
+				continue
+			}
+			f := m[j][i] / m[i][i]
+			for l := i; l < 5; l++ {
+				m[j][l] -= f * m[i][l]
+			}
+		}
 	}
+	return Weights{Tokens: m[0][4] / m[0][0], Digits: m[1][4] / m[1][1], Signs: m[2][4] / m[2][2], Others: m[3][4] / m[3][3]}
 }
 
 // Count is how many tokens the provider is expected to count in a text.

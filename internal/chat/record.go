@@ -54,8 +54,8 @@ const (
 // recordVersion changes with the form below. Records outlive the program that wrote them: the form before is read,
 // too; a record of any other version is as good as none.
 const (
-	recordVersion     = 4
-	lastRecordVersion = 3 // without the engine
+	recordVersion     = 5
+	lastRecordVersion = 2 // without the engine, and with other sizes
 )
 
 const (
@@ -112,19 +112,22 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	out.Time = d.varint()
 	flags := d.byte()
 	out.Off, out.Judged = flags&flagOff != 0, flags&flagJudged != 0
+	removed := d.lastSize
 	if version == recordVersion {
 		out.Engine = d.word()
+		out.Bill = Bill{Spent: d.float(), Saved: d.float()}
+		d.part(out.Account.Decode)
+		removed = func() (s bill.Size) { d.part(s.Decode); return s }
+	} else {
+		d.lastAccount(&out)
 	}
-	out.Bill = Bill{Spent: d.float(), Saved: d.float()}
-	d.part(out.Account.Decode)
 	n := d.count(len(d.b))
 	if n > 0 {
 		out.Cuts = make([]Sent, 0, n)
 	}
 	ids, last := string(d.b), 0 // one string for all
 	for range n {
-		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte())}
-		d.part(c.Removed.Decode)
+		c := Sent{Message: last + d.count(math.MaxInt32), Kind: Kind(d.byte()), Removed: removed()}
 		id := len(d.take(d.count(len(b))))
 		if d.bad || c.Message >= out.Messages || c.Kind > Masked {
 			return errRecord
@@ -162,6 +165,28 @@ func (d *decoder) part(decode func([]byte) ([]byte, bool)) {
 	rest, ok := decode(d.b)
 	d.bad = d.bad || !ok
 	d.b = rest
+}
+
+// lastAccount reads what an account was in the form before. How the provider counts it learns anew.
+func (d *decoder) lastAccount(r *Record) {
+	a := &r.Account
+	r.Bill = Bill{Spent: d.float(), Saved: d.float()}
+	a.Spent, a.Kept, a.Cut, a.Owed, a.Claimed = d.float(), d.float(), d.lastSize(), d.float(), d.float()
+	a.Last.Input, a.Last.Removed = d.float(), d.lastSize()
+	a.Scale.Guess = bill.Weights{Tokens: d.float(), Digits: d.float(), Signs: d.float()}
+	const products = 9
+	for range products {
+		d.float()
+	}
+	a.Last.Pieces = d.count(math.MaxInt32)
+}
+
+// lastSize reads a size in the form before, which did not have the bytes.
+func (d *decoder) lastSize() bill.Size {
+	const perToken = 3.6
+	s := bill.Size{Tokens: d.float(), Digits: d.float(), Signs: d.float()}
+	s.Bytes = perToken * s.Tokens
+	return s
 }
 
 func (d *decoder) byte() byte {

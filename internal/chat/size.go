@@ -10,62 +10,48 @@ import (
 const (
 	// sampled is how much of a long text is looked at, in so many places: how dense it is
 	// tells how many tokens it has.
-	sampled, samples = 512, 4
-	// overhead is what a message takes beside its texts.
-	overhead = 4
+	sampled, samples = 1024, 4
+	// overhead is how many tokens a message takes beside its texts, and how many bytes.
+	overhead, overheadBytes = 4, 14
 )
 
 // size is how large a message is, in as little room as that takes.
-type size struct{ tokens, digits, signs float32 }
+type size struct{ tokens, digits, signs, others, bytes float32 }
 
 func (s size) of() bill.Size {
-	return bill.Size{Tokens: float64(s.tokens), Digits: float64(s.digits), Signs: float64(s.signs)}
+	return bill.Size{Tokens: float64(s.tokens), Digits: float64(s.digits), Signs: float64(s.signs), Others: float64(s.others), Bytes: float64(s.bytes)}
 }
 
 func (s *size) add(t size) {
-	s.tokens, s.digits, s.signs = s.tokens+t.tokens, s.digits+t.digits, s.signs+t.signs
+	s.tokens, s.digits, s.signs, s.others, s.bytes = s.tokens+t.tokens, s.digits+t.digits, s.signs+t.signs, s.others+t.others, s.bytes+t.bytes
 }
+
+func (s size) times(x float32) size {
+	return size{s.tokens * x, s.digits * x, s.signs * x, s.others * x, s.bytes * x}
+}
+
+// beside is how large a message is without its texts.
+var beside = bill.Size{Tokens: overhead, Bytes: overheadBytes}
 
 // sizeOf is how large a text is.
-func sizeOf(text string, kind tokens.Kind) bill.Size {
-	digits, signs := countSigns(text)
-	return bill.Size{Tokens: float64(tokens.Estimate(text, kind)), Digits: float64(digits), Signs: float64(signs)}
-}
+func sizeOf(text string, kind tokens.Kind) bill.Size { return measured(text, kind).of() }
 
-// countSigns counts digits, and characters that are no letters, digits or spaces.
-func countSigns[text string | []byte](s text) (digits, signs int) {
-	for i := range len(s) {
-		c := signOf[s[i]]
-		digits += int(c & 1)
-		signs += int(c >> 1)
-	}
-	return digits, signs
+func measured(text string, kind tokens.Kind) size {
+	m := tokens.Size(text, kind)
+	return size{float32(m.Tokens), float32(m.Digits), float32(m.Signs), float32(m.Others), float32(m.Bytes)}
 }
-
-// signOf is 1 for a digit, 2 for what countSigns calls a sign, and else 0.
-var signOf = func() (of [256]uint8) {
-	for c := range byte(0x80) {
-		switch {
-		case isDigit(c):
-			of[c] = 1
-		case !isLetter(c) && c != ' ':
-			of[c] = 2
-		}
-	}
-	return of
-}()
 
 // idSize is about how large so many characters of ids and names are.
 func idSize(chars int) size {
 	n := float32(chars)
-	return size{n / 3.5, n / 5, n / 6}
+	return size{n / 3.5, n / 5, n / 6, 0, n}
 }
 
 // estimate is about how large the text of a raw JSON string is; the longer it is the less exactly.
 func estimate(raw []byte, kind tokens.Kind) size {
 	var text [2 * sampled]byte
 	if len(raw) <= len(text) {
-		return sampleSize(plain(text[:0], raw), kind)
+		return measured(string(plain(text[:0], raw)), kind)
 	}
 	const each = sampled / samples
 	all := text[:0] // together: to estimate one text of so many pieces costs less than so many texts
@@ -73,14 +59,7 @@ func estimate(raw []byte, kind tokens.Kind) size {
 		at := i * (len(raw) - each) / (samples - 1)
 		all = plain(all, raw[at:at+each])
 	}
-	found := sampleSize(all, kind)
-	times := float32(len(raw)) / sampled
-	return size{found.tokens * times, found.digits * times, found.signs * times}
-}
-
-func sampleSize(text []byte, kind tokens.Kind) size {
-	digits, signs := countSigns(text)
-	return size{float32(tokens.Estimate(string(text), kind)), float32(digits), float32(signs)}
+	return measured(string(all), kind).times(float32(len(raw)) / sampled)
 }
 
 // plain appends what a piece of a raw JSON string says, as far as that matters for its tokens.
@@ -117,7 +96,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 	m := &p.c.Messages[i]
 	switch kind {
 	case Pruned:
-		return sizeOf(p.texts[i], tokens.Code).Plus(bill.Size{Tokens: overhead}).Plus(m.rest.of())
+		return sizeOf(p.texts[i], tokens.Code).Plus(beside).Plus(m.rest.of())
 	case Masked:
 		if p.short == nil {
 			p.short = make([]int, len(p.c.Messages))
@@ -125,7 +104,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 		if p.short[i] == 0 {
 			p.short[i] = p.template.chars(m.CallID, p.toolName(i), m.Chars)
 		}
-		return idSize(p.short[i]).of().Plus(bill.Size{Tokens: overhead}).Plus(m.rest.of())
+		return idSize(p.short[i]).of().Plus(beside).Plus(m.rest.of())
 	}
 	return m.size.of()
 }
@@ -138,6 +117,6 @@ func (p *Plan) takenOut(i int, kind Kind) bill.Size {
 	case was == kind:
 		return p.forms.of[i].Removed
 	}
-	whole := sizeOf(p.text(i), tokens.Code).Plus(bill.Size{Tokens: overhead}).Plus(p.c.Messages[i].rest.of())
+	whole := sizeOf(p.text(i), tokens.Code).Plus(beside).Plus(p.c.Messages[i].rest.of())
 	return whole.Less(p.size(i, kind))
 }

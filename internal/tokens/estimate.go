@@ -14,23 +14,14 @@ const (
 
 // Estimate is about how many tokens the text has. The empty text has none, any other at least one. It allocates nothing.
 func Estimate(text string, kind Kind) int {
-	if text == "" {
-		return 0
+	return Size(text, kind).Tokens
+}
+
+func (k Kind) weights() *[States]float32 {
+	if k < 0 || k >= kinds {
+		k = Prose
 	}
-	if kind < 0 || kind >= kinds {
-		kind = Prose
-	}
-	w := &weights[kind]
-	sum := 0.0
-	for len(text) > 0 {
-		part := text[:min(len(text), maxPart)]
-		text = text[len(part):]
-		visits := Profile(part)
-		for s, n := range visits {
-			sum += float64(float64(w[s]) * float64(n)) // rounded by itself, so that the estimate is the same on every machine
-		}
-	}
-	return max(1, int(sum+.5))
+	return &weights[k]
 }
 
 // maxPart is how much is counted at a time, so that no count overflows.

@@ -44,6 +44,18 @@ func TestEstimateOfOddTexts(t *testing.T) {
 	}
 }
 
+func TestSizeCountsWhatTokenizersSeeDifferently(t *testing.T) {
+	text := strings.Repeat("a1 = b[22]; // été ⟦x⟧\n\t", 40)
+	got := Size(text, Code)
+	want := Measure{Tokens: Estimate(text, Code), Digits: 3 * 40, Signs: 8 * 40, Others: 10 * 40, Bytes: len(text)}
+	if got != want {
+		t.Errorf("Size = %+v, want %+v", got, want)
+	}
+	if got := Size("", Code); got != (Measure{}) {
+		t.Errorf("Size of nothing = %+v", got)
+	}
+}
+
 func TestEstimateGrowsWithTheText(t *testing.T) {
 	text := strings.Repeat("one more line of text, number 17\n", 50)
 	last := 0

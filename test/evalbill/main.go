@@ -17,15 +17,20 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"secateur/test/provider"
 )
 
 func main() {
 	only := flag.String("run", "", "only runs whose name contains this")
 	most := flag.Int("requests", 0, "at most so many requests of each run; 0: all")
+	tokenizer := flag.String("tokenizer", "word pieces", "the provider's: "+strings.Join(provider.Names(), " | "))
+	model := flag.String("model", "", "only prices of models whose name contains this")
 	each := flag.Bool("each", false, "print every run")
 	limit := flag.Duration("time", 10*time.Minute, "give up after this long")
 	flag.Parse()
@@ -33,13 +38,25 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	if err := run(ctx, os.Stdout, *only, *most, *each); err != nil {
+	if err := run(ctx, os.Stdout, options{*only, *model, *tokenizer, *most, *each}); err != nil {
 		fmt.Fprintln(os.Stderr, "evalbill:", err)
 		os.Exit(1) //nolint:gocritic // nothing is left to do for what was deferred
 	}
 }
 
-func run(ctx context.Context, w io.Writer, only string, most int, each bool) error {
+// options say what to play.
+type options struct {
+	only, model, tokenizer string
+	most                   int
+	each                   bool
+}
+
+func run(ctx context.Context, w io.Writer, o options) error {
+	split := provider.Tokenizers[o.tokenizer]
+	if split == nil {
+		return fmt.Errorf("no tokenizer is called %q; there are: %s", o.tokenizer, strings.Join(provider.Names(), ", "))
+	}
+	played := slices.DeleteFunc(slices.Clone(allPrices), func(p prices) bool { return !strings.Contains(p.model, o.model) })
 	data := cmp.Or(os.Getenv("EVALDATA"), "../shared/evaldata")
 	all, err := readSessions(filepath.Join(data, "sessions"))
 	if err != nil {
@@ -47,25 +64,25 @@ func run(ctx context.Context, w io.Writer, only string, most int, each bool) err
 	}
 	var sessions []session
 	for _, s := range all {
-		if strings.Contains(s.ID, only) {
+		if strings.Contains(s.ID, o.only) {
 			sessions = append(sessions, s)
 		}
 	}
 	if len(sessions) == 0 {
-		return fmt.Errorf("no run's name contains %q", only)
+		return fmt.Errorf("no run's name contains %q", o.only)
 	}
-	outcomes, err := playAll(ctx, sessions, most)
+	outcomes, err := playAll(ctx, sessions, played, split, o.most)
 	if err != nil {
 		return err
 	}
-	if each {
-		for i, p := range allPrices {
+	if o.each {
+		for i, p := range played {
 			printEach(w, p, outcomes[i])
 		}
 	}
-	printTotals(w, outcomes)
+	printTotals(w, played, outcomes)
 	dear := 0
-	for i, p := range allPrices {
+	for i, p := range played {
 		dear += printDear(w, p, outcomes[i])
 	}
 	if dear > 0 {
@@ -78,15 +95,15 @@ func run(ctx context.Context, w io.Writer, only string, most int, each bool) err
 const atOnce = 2
 
 // playAll plays every run at every price, and gives the outcomes by price.
-func playAll(ctx context.Context, sessions []session, most int) ([][]outcome, error) {
-	outcomes := make([][]outcome, len(allPrices))
+func playAll(ctx context.Context, sessions []session, played []prices, split provider.Tokenizer, most int) ([][]outcome, error) {
+	outcomes := make([][]outcome, len(played))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
-	for i, p := range allPrices {
+	for i, p := range played {
 		outcomes[i] = make([]outcome, len(sessions))
 		for j := range sessions {
 			g.Go(func() (err error) {
-				outcomes[i][j], err = play(ctx, &sessions[j], p, most)
+				outcomes[i][j], err = play(ctx, &sessions[j], p, split, most)
 				return err
 			})
 		}

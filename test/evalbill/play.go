@@ -45,14 +45,14 @@ type outcome struct {
 }
 
 // play sends a run through the program in its default configuration.
-func play(ctx context.Context, s *session, p prices, most int) (o outcome, err error) {
+func play(ctx context.Context, s *session, p prices, split provider.Tokenizer, most int) (o outcome, err error) {
 	dir, err := os.MkdirTemp("", "evalbill")
 	if err != nil {
 		return o, err
 	}
 	defer os.RemoveAll(dir)
 	now := start
-	ruler := &provider.Ruler{Terms: p.terms, Now: func() time.Time { return now }}
+	ruler := &provider.Ruler{Terms: p.terms, Split: split, Now: func() time.Time { return now }}
 	proxy, done, err := door(dir, ruler, ruler.Now) //nolint:contextcheck // building the door is no request
 	if err != nil {
 		return o, err

@@ -33,21 +33,19 @@ func (c *Cache) Take(scope string, prompt []uint64, now time.Time) Counts {
 		c.used = map[uint64]time.Time{}
 	}
 	counts := Counts{Input: len(prompt)}
-	var h maphash.Hash
-	h.SetSeed(seed)
-	_, _ = h.WriteString(scope)
+	h := maphash.String(seed, scope)
 	hit := true
 	for i, token := range prompt {
-		maphash.WriteComparable(&h, token)
+		h = (h ^ token) * 0x9e3779b97f4a7c15
+		h ^= h >> 29
 		if (i+1)%c.Terms.Block != 0 {
 			continue
 		}
-		key := h.Sum64()
-		used, ok := c.used[key]
+		used, ok := c.used[h]
 		if hit = hit && ok && now.Sub(used) <= c.Terms.Life; hit {
 			counts.Cached = i + 1
 		}
-		c.used[key] = now
+		c.used[h] = now
 	}
 	if counts.Cached < c.Terms.Minimum {
 		counts.Cached = 0

@@ -19,6 +19,7 @@ type Ruler struct {
 	Now   func() time.Time
 	Fail  func(r *http.Request) int // a status to refuse a request with; 0: none. nil: never
 	Quiet bool                      // answers do not tell the usage
+	Split Tokenizer                 // nil: [Tokens]
 
 	mu      sync.Mutex // guards the fields below
 	paid    Cache
@@ -58,10 +59,14 @@ func (r *Ruler) prompt(b body) (prompt []uint64) {
 	if r.read == nil {
 		r.read = map[string][]uint64{}
 	}
+	split := r.Split
+	if split == nil {
+		split = Tokens
+	}
 	add := func(raw json.RawMessage, say func() string) {
 		tokens, ok := r.read[string(raw)]
 		if !ok {
-			Tokens(say(), func(t uint64) { tokens = append(tokens, t) })
+			split(say(), func(t uint64) { tokens = append(tokens, t) })
 			r.read[string(raw)] = tokens
 		}
 		prompt = append(prompt, tokens...)

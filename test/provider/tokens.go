@@ -1,6 +1,69 @@
 package provider
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/tiktoken-go/tokenizer/codec"
+)
+
+// Tokenizer splits a text and yields something for each token that is the same for the same token.
+type Tokenizer func(text string, yield func(token uint64))
+
+// Tokenizers are of different characters, by their names.
+var Tokenizers = map[string]Tokenizer{
+	"word pieces":          Tokens,
+	"o200k":                bpe(codec.NewO200kBase),
+	"cl100k":               bpe(codec.NewCl100kBase),
+	"three characters":     chunks(3),
+	"four characters":      chunks(4),
+	"words, signs, digits": Words,
+}
+
+// Names are those of the tokenizers, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(Tokenizers)) }
+
+// bpe is a byte pair encoding that real models have. Its vocabulary is read when it is first used.
+func bpe(vocabulary func() *codec.Codec) Tokenizer {
+	c := sync.OnceValue(vocabulary)
+	return func(text string, yield func(uint64)) {
+		ids, _, err := c().Encode(text)
+		if err != nil {
+			panic(err) // it knows every text
+		}
+		for _, id := range ids {
+			yield(uint64(id))
+		}
+	}
+}
+
+// chunks knows nothing of words: so many bytes are a token.
+func chunks(size int) Tokenizer {
+	return func(text string, yield func(uint64)) {
+		for i := 0; i < len(text); i += size {
+			yield(maphash.String(seed, text[i:min(i+size, len(text))]))
+		}
+	}
+}
+
+// Words takes every word for one token, however long, and every digit and sign for one of its own.
+func Words(text string, yield func(token uint64)) {
+	for i := 0; i < len(text); {
+		n := 0
+		for i+n < len(text) && text[i+n] == ' ' {
+			n++
+		}
+		if i+n < len(text) && isLetter(text[i+n]) {
+			n += run(text[i+n:], len(text), isLetter)
+		} else {
+			n = max(n, 1)
+		}
+		yield(maphash.String(seed, text[i:i+n]))
+		i += n
+	}
+}
 
 // seed makes tokens comparable within a process.
 var seed = maphash.MakeSeed()
