@@ -61,16 +61,20 @@ func startConfig(tb testing.TB, cfg *config.Config) *program {
 	return startIn(tb, cfg, "")
 }
 
-// startIn starts the program with a state directory.
-func startIn(tb testing.TB, cfg *config.Config, state string) *program {
+// startIn starts the program with a state directory, and what else is changed about it.
+func startIn(tb testing.TB, cfg *config.Config, state string, change ...func(*app.Options)) *program {
 	tb.Helper()
 	before := descendants()
 	listening := make(chan net.Addr, 1)
-	a, err := app.New(app.Options{
+	opt := app.Options{
 		Config: cfg, Version: "test", Environ: os.Environ(), StateDir: state,
 		Log:       slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: cfg.Level()})),
 		Listening: func(addr net.Addr) { listening <- addr },
-	})
+	}
+	for _, c := range change {
+		c(&opt)
+	}
+	a, err := app.New(opt)
 	if err != nil {
 		tb.Fatal(err)
 	}
