@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document",
 	},
-	"config": {"redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
+	"config": {"routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"admin":    {"access", "prune", "events", "history"},
 
 	// rim
-	"pool":       {"upstream", "catalog", "era", "rpc", "rawjson"},
+	"pool":       {"access", "routing", "upstream", "catalog", "era", "rpc", "rawjson"},
 	"downstream": {"ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
 	"upstream":   {"oauth", "telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
@@ -72,6 +72,7 @@ var arrows = map[string][]string{
 	"catalog":    {"era", "rawjson"},
 	"prune":      {"tokens"},
 	"tokens":     {},
+	"routing":    {"access"},
 	"access":     {"rawjson", "secret"},
 	"secret":     {},
 	"suggest":    {},
@@ -80,7 +81,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "access", "secret", "suggest", "document"}
+	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "routing", "access", "secret", "suggest", "document"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

@@ -142,7 +142,7 @@ func (p *peer) tools(r peerRequest) {
 	p.mu.Lock()
 	grown := p.grown
 	p.mu.Unlock()
-	names := []string{"echo", "raw", "pid", "crash", "hang", "hung", "cancelled", "noise", "pieces", "half", "flood", "last", "big", "spawn", "grow", "cry", "unknown", "ask"}
+	names := []string{"echo", "raw", "pid", "crash", "hang", "hung", "cancelled", "noise", "pieces", "half", "flood", "last", "big", "spawn", "grow", "cry", "unknown", "ask", "say"}
 	for i := range grown {
 		names = append(names, fmt.Sprintf("grown-%d", i+1))
 	}
@@ -218,6 +218,9 @@ func (p *peer) call(r peerRequest) {
 		}
 		p.mu.Unlock()
 		p.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+		p.text(r, "said so")
+	case "say": // a log message, then the answer
+		p.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%q}}`+"\n", args.Nonce))
 		p.text(r, "said so")
 	case "ask": // without params, which are optional
 		p.asking = &r

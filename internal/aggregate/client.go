@@ -85,7 +85,7 @@ func (s *clientConn) become(c *client, replace bool) *client {
 	c.feed = newClientFeed(s, c)
 	c.asked = s.asked
 	c.member = s.opt.Pool.Join(pool.Client{
-		Era: era.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: s.Principal().Key(),
+		Era: era.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: s.Principal().Key(), Subject: s.subject,
 	}, c.feed)
 	s.mu.Lock()
 	old := s.legacy

@@ -53,6 +53,14 @@ func (s *clientConn) Principal() *access.Principal {
 	return s.opener
 }
 
+// subject is whose session it is, "" as long as that is not known.
+func (s *clientConn) subject() string {
+	if p := s.Principal(); p != nil {
+		return p.Subject
+	}
+	return ""
+}
+
 // openerDecides reports whether what opened the connection says for good whose it is: a certificate is outdone by a message's token.
 func (s *clientConn) openerDecides() bool {
 	return s.opener != nil && s.opener.Issuer != access.IssuerMTLS

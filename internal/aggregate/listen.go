@@ -29,7 +29,7 @@ func (s *clientConn) listen(ctx context.Context, c *client, a request) reply {
 		l.wanted[list] = string(rawjson.Get(filter, name)) == "true" && s.changes(ctx, c, list)
 	}
 	m := s.opt.Pool.Join(pool.Client{
-		Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only,
+		Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Subject: func() string { return a.principal.Subject },
 	}, l)
 	defer m.Leave()
 	known(ctx, m) // from now on it is known what has changed

@@ -23,6 +23,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 		New:           set.New,
 		Names:         set.Names,
 		FirstListWait: set.FirstListWait,
+		Routes:        set.Routes,
 		Eager:         !gen.opt.Lazy,
 		Log:           gen.log,
 		Listed:        func(server string, tools [][]byte) { gen.live.Load().seeTools(context.Background(), server, tools) },
@@ -33,6 +34,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 func (gen *generation) poolServers() pool.Servers {
 	return pool.Servers{
 		Settings: allServers(gen.cfg), New: gen.connect, Names: catalog.NewNames(gen.cfg.Naming), FirstListWait: gen.cfg.FirstListWait,
+		Routes: gen.cfg.Notifications,
 	}
 }
 
@@ -78,6 +80,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		Local:           local,
 		Capabilities:    c.Capabilities,
 		Incoming:        c.Incoming,
+		Refuses:         c.Refuses,
 		Opened:          c.Opened,
 		Log:             log,
 		Kill:            gen.opt.Kill,

@@ -236,6 +236,14 @@ var keys = map[string]keyInfo{
 	"pins":      {doc: "What is done when a tool's description or schema is not the one that was first seen."},
 	"pins.mode": {doc: "off; report: changes are logged and listed by secateur pins; strict: changed tools are held back until secateur pins approve.", enum: []string{"off", "report", "strict"}},
 
+	"notifications":                     {doc: "Whom goes to what servers send of their own accord."},
+	"notifications.routes":              {doc: "A table; the first row that matches decides. Without one, requests, progress and log messages go to the session whose call is under way, and news of lists and resources to those who asked."},
+	"notifications.routes[]":            {doc: "One row. A key left out matches anything; a pattern may stand where a list of them may."},
+	"notifications.routes[].server":     {doc: "The server's id."},
+	"notifications.routes[].method":     {doc: "Notifications such as notifications/message, and requests: roots/list, sampling/createMessage, elicitation/create."},
+	"notifications.routes[].to":         {doc: "cause: the session whose call is under way. asked: those who set a log level, subscribed or listen. all: every session. principals: those of the named ones. drop: nobody; a request is refused at once. A request goes to the first that can answer. Progress and list_changed can only be dropped.", enum: []string{"cause", "asked", "all", "principals", "drop"}},
+	"notifications.routes[].principals": {doc: "With to = \"principals\": patterns of their subjects."},
+
 	"admin":                {doc: "How the running program is operated."},
 	"admin.allow_commands": {doc: "POST and PUT /api/v1/servers may name a command, which this machine then runs. false: they may name a url."},
 	"admin.watch":          {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},

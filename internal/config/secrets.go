@@ -87,8 +87,6 @@ func refused(pattern string, clientFile bool) (reason string, ok bool) {
 		return "a reranker's key is not read from a file; set the environment variable SECATEUR_RERANK_API_KEY", true
 	case "mcp_pruner.deepinfra_endpoint_url":
 		return "set the environment variable DEEPINFRA_ENDPOINT_URL instead", true
-	case "notifications": // a word that clients use too
-		return "not part of this version", !clientFile
 	}
 	return "", false
 }

@@ -22,6 +22,7 @@ import (
 	"secateur/internal/pruner"
 	"secateur/internal/ratelimit"
 	"secateur/internal/redisdb"
+	"secateur/internal/routing"
 	"secateur/internal/secret"
 	"secateur/internal/telemetry"
 	"secateur/internal/upstream"
@@ -60,6 +61,7 @@ type Settings struct {
 	Telemetry          telemetry.Settings           `toml:"telemetry"`
 	Providers          map[string]llmproxy.Provider `toml:"providers"`
 	Models             map[string]llmproxy.Model    `toml:"models"`
+	Notifications      routing.Settings             `toml:"notifications"`
 	Admin              Admin                        `toml:"admin"`
 	Pins               pins.Settings                `toml:"pins"`
 }

@@ -112,7 +112,7 @@ func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 		c.caches[l].list, c.caches[l].failed.First = catalog.List(l), time.Second
 	}
 	up, err := (*builder)(s.settings, Connection{
-		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Opened: c.opened, Trial: n.trial,
+		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Refuses: c.refuses, Opened: c.opened, Trial: n.trial,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connection to server %q: %w", s.settings.ID, err)
@@ -130,6 +130,9 @@ func (c *Conn) Call(ctx context.Context, req *rpc.Message, opt upstream.CallOpti
 			c.touch()
 			defer c.touch()
 		}
+	}
+	if opt.Related != nil && len(c.pool.roster.Load().routes.Routes) > 0 {
+		opt.Related = &routedCall{c, opt.Related, opt.Caller != nil}
 	}
 	return c.up.CallWith(ctx, req, opt)
 }

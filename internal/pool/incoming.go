@@ -8,6 +8,7 @@ import (
 
 	"secateur/internal/catalog"
 	"secateur/internal/era"
+	"secateur/internal/routing"
 	"secateur/internal/rpc"
 )
 
@@ -23,6 +24,13 @@ func (c *Conn) Serve(ctx context.Context, msg *rpc.Message) []byte {
 // requested answers a request that belongs to no call: roots are known, anything else is for the only member there is.
 // Of several, nobody can say who is meant.
 func (c *Conn) requested(ctx context.Context, req *rpc.Message) []byte {
+	switch d := c.route(req.Method); d.To {
+	case routing.Default:
+	case routing.Cause: // there is none
+		return rpc.NewError(rpc.CodeMethodNotFound, "no client can be asked that outside of its calls").AppendResponse(nil, req.ID)
+	default:
+		return c.askRouted(ctx, d, req)
+	}
 	if req.Method == methodRoots {
 		return c.listRoots(ctx, req)
 	}
@@ -41,13 +49,13 @@ func (c *Conn) notified(n *rpc.Message) {
 	switch n.Method {
 	case "notifications/tools/list_changed":
 		c.stale(catalog.Tools)
-		c.pass(catalog.Tools)
+		c.pass(catalog.Tools, n.Method)
 	case "notifications/prompts/list_changed":
 		c.stale(catalog.Prompts)
-		c.pass(catalog.Prompts)
+		c.pass(catalog.Prompts, n.Method)
 	case "notifications/resources/list_changed":
 		c.stale(catalog.Resources, catalog.Templates)
-		c.pass(catalog.Resources)
+		c.pass(catalog.Resources, n.Method)
 	case "notifications/progress": // of a call that is over
 	case "notifications/cancelled":
 		if eraOf(c.peer.Load()) == era.Modern {
@@ -55,18 +63,30 @@ func (c *Conn) notified(n *rpc.Message) {
 		}
 	case "notifications/subscriptions/acknowledged":
 		c.listens.acknowledged(n)
-	case "notifications/resources/updated":
-		c.tell(c.fanout.subscribedTo(n.URI), n)
-	case "notifications/message":
-		c.tell(c.fanout.loggedTo(logLevel(n)), n)
 	default:
-		c.tell(c.fanout.everyone(), n)
+		c.tell(c.hearersOf(n), n)
 	}
+}
+
+// hearersOf are the members that a notification outside any call goes to.
+func (c *Conn) hearersOf(n *rpc.Message) []*Member {
+	switch d := c.route(n.Method); {
+	case d.To != routing.Default:
+		return c.routedTo(d, n)
+	case n.Method == methodUpdated:
+		return c.fanout.subscribedTo(n.URI)
+	case n.Method == methodMessage:
+		return c.fanout.loggedTo(logLevel(n))
+	}
+	return c.fanout.everyone()
 }
 
 // pass tells members who see this server alone that it says a list has changed. They hear what it says, whether or not
 // it is so; all others hear what has become of the merged list.
-func (c *Conn) pass(l catalog.List) {
+func (c *Conn) pass(l catalog.List, method string) {
+	if c.route(method).To == routing.Drop {
+		return
+	}
 	for _, m := range c.fanout.those((*Member).alone) {
 		c.pool.mu.Lock()
 		m.passed[l] = time.Now()

@@ -20,6 +20,8 @@ type Client struct {
 	Session      bool   // it lasts: a server with per-session isolation gets a connection for it alone
 	Only         string // the id of the one server it sees; "": all
 	Owner        string // whose client it is; so many connections of sessions' own are one caller's at most
+
+	Subject func() string // who it is now, for rows of the table that name principals; nil: nobody
 }
 
 // Observer is what a member hears. Its methods are called from goroutines of the pool, at the same time too, and should
@@ -63,10 +65,16 @@ func (f *Pool) Join(c Client, l Observer) *Member {
 	if c.Capabilities == nil {
 		c.Capabilities = noCapabilities
 	}
-	return &Member{
+	m := &Member{
 		pool: f, client: c, observer: l,
 		number: f.joined.Add(1), joined: time.Now(), rootsCame: make(chan struct{}),
 	}
+	if l != nil {
+		f.mu.Lock()
+		f.hearing[m] = struct{}{}
+		f.mu.Unlock()
+	}
+	return m
 }
 
 // servers are those that the member sees now.
@@ -103,6 +111,7 @@ func (m *Member) Leave() {
 	}
 	m.left = true
 	delete(f.watchers, m)
+	delete(f.hearing, m)
 	for i := range m.leases {
 		if at := &m.leases[i]; at.conn != nil {
 			f.detach(m, at)

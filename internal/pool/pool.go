@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
+	"secateur/internal/routing"
 	"secateur/internal/upstream"
 )
 
@@ -31,11 +32,12 @@ type Options struct {
 	New     Builder
 	Names   *catalog.Names // nil: the default ones
 
-	FirstListWait time.Duration // how long lists wait for a server that has not been there yet; 0: not at all
-	Linger        time.Duration // how long a connection without users is kept; default 30 s
-	Revisit       time.Duration // how long after a client without a session, which may come again any time; default 10 min
-	MaxPrivate    int           // sessions' own ones to a server; default 256
-	MaxOfOwner    int           // of these, one caller's; default 64
+	Routes        routing.Settings // whom goes to what servers send of their own accord
+	FirstListWait time.Duration    // how long lists wait for a server that has not been there yet; 0: not at all
+	Linger        time.Duration    // how long a connection without users is kept; default 30 s
+	Revisit       time.Duration    // how long after a client without a session, which may come again any time; default 10 min
+	MaxPrivate    int              // sessions' own ones to a server; default 256
+	MaxOfOwner    int              // of these, one caller's; default 64
 
 	// Eager has Run start a connection to every server that has a start, which declares what can be served for any
 	// client. Else one starts when a client needs it, and declares what that client can do.
@@ -54,6 +56,7 @@ type Connection struct {
 	Protocol     string // instead of the one in the settings where not ""
 	Capabilities []byte // to declare
 	Incoming     upstream.Handler
+	Refuses      func(method string) bool // requests of a method that are refused at once
 	Opened       func(*upstream.Peer)
 	Trial        bool // it is to find out whether the server speaks Protocol: that it does not is no failure
 }
@@ -77,6 +80,7 @@ type Pool struct {
 	version  uint64               // counts what catalogs depend on
 	printed  uint64               // the newest snapshot's number
 	watchers map[*Member]struct{} // those who have seen a catalog and listen
+	hearing  map[*Member]struct{} // those who have an Observer
 	merged   map[string]*merged   // catalogs, by what they are made of
 }
 
@@ -98,9 +102,9 @@ func New(opt Options) (*Pool, error) {
 	f := &Pool{
 		opt: opt, log: opt.Log,
 		jobs: newBackground(), over: make(chan struct{}), news: make(chan struct{}, 1),
-		watchers: map[*Member]struct{}{}, merged: map[string]*merged{},
+		watchers: map[*Member]struct{}{}, hearing: map[*Member]struct{}{}, merged: map[string]*merged{},
 	}
-	first, err := f.newRoster(Servers{Settings: opt.Servers, Names: opt.Names, FirstListWait: opt.FirstListWait}, &roster{})
+	first, err := f.newRoster(Servers{Settings: opt.Servers, Names: opt.Names, FirstListWait: opt.FirstListWait, Routes: opt.Routes}, &roster{})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
+	"secateur/internal/routing"
 	"secateur/internal/upstream"
 )
 
@@ -13,6 +14,8 @@ type Servers struct {
 	Settings      []upstream.Settings // in order; disabled ones are known and never used
 	Names         *catalog.Names      // nil: the default ones
 	FirstListWait time.Duration       // as in Options
+
+	Routes routing.Settings // whom goes to what servers send of their own accord
 
 	New Builder // nil: the one that the pool was made with
 	// Changed are the ids of those that are others than before, though they may have the same settings. With New's servers
@@ -28,6 +31,7 @@ type roster struct {
 
 	names         *catalog.Names
 	firstListWait time.Duration
+	routes        routing.Settings
 	builder       *Builder // nil: the pool's
 }
 
@@ -44,7 +48,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 			kept[s.settings.ID] = s
 		}
 	}
-	r := &roster{index: map[string]*server{}, names: set.Names, firstListWait: set.FirstListWait}
+	r := &roster{index: map[string]*server{}, names: set.Names, firstListWait: set.FirstListWait, routes: set.Routes}
 	if r.names == nil {
 		r.names = catalog.NewNames(catalog.Default())
 	}

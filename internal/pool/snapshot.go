@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
+	"secateur/internal/routing"
 )
 
 // snapshot is what a server lists on a connection. It does not change; connections that list the same share one.
@@ -95,7 +96,17 @@ func (c *Conn) publish(l catalog.List, p page) {
 	if c.role != private && (isClosed(c.listed) || !c.s.listed.Load()) {
 		c.s.last = c.snapshot
 	}
+	if c.route(changeMethods[l]).To == routing.Drop {
+		f.version++ // true from now on, but nobody is told
+		return
+	}
 	f.changed()
+}
+
+// changeMethods are the notifications that a list has changed.
+var changeMethods = map[catalog.List]string{
+	catalog.Tools: "notifications/tools/list_changed", catalog.Prompts: "notifications/prompts/list_changed",
+	catalog.Resources: "notifications/resources/list_changed", catalog.Templates: "notifications/resources/list_changed",
 }
 
 // share is a snapshot of the server's that lists the same, or else this one under a number of its own. The pool is

@@ -170,6 +170,10 @@ func (s *connection) requested(ctx context.Context, msg *rpc.Message, origin *ca
 		s.respond(ctx, rpc.AppendResult(nil, msg.ID, []byte(`{}`)), 0)
 		return
 	}
+	if refuses := s.u.opt.Refuses; refuses != nil && refuses(msg.Method) {
+		s.refuse(ctx, msg, rpc.CodeMethodNotFound, "nobody is asked that")
+		return
+	}
 	in := inbound{msg: msg, handler: s.inbox.handler, origin: origin}
 	if origin != nil {
 		in.calls = []*call{origin}

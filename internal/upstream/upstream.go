@@ -44,6 +44,9 @@ type Options struct {
 	// answered "method not found", notifications are dropped. A ping is always answered here.
 	Incoming Handler
 
+	// Refuses reports whether requests of a method are refused at once, whoever's they are; nil: none is.
+	Refuses func(method string) bool
+
 	// Capabilities are what a legacy server is told in initialize that its client can do, a raw JSON object; nil: {}.
 	// A modern server is told with each request, {} where a request does not say.
 	Capabilities []byte
