@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -9,17 +10,19 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/history"
+	"secateur/internal/ledger"
 )
 
 func newSavings(w world) *cobra.Command {
 	var flags daemonFlags
-	var by, since string
+	var by, since, request string
 	cmd := &cobra.Command{
 		Use:   "savings",
 		Short: "Show what was spent, saved and lost",
 		Long: `savings shows what prompts have cost, what they would have cost untouched, and the difference: what was
 saved, and, apart from it, what was lost. Then what was cut, and how much of that had to be
-fetched back. It survives restarts; no contents are kept.` + daemonHelp,
+fetched back. It survives restarts; no contents are kept. With --explain, the account of the
+conversation that a request belongs to.` + daemonHelp,
 		Example: `  secateur savings
   secateur savings --by tool --since 24h
   secateur savings --json`,
@@ -34,6 +37,9 @@ fetched back. It survives restarts; no contents are kept.` + daemonHelp,
 			c, err := w.reach(cmd.Context(), flags)
 			if err != nil {
 				return err
+			}
+			if request != "" {
+				return w.explainRequest(cmd.Context(), c, request, flags.asJSON)
 			}
 			query := url.Values{"since": {since}}
 			if by != "" {
@@ -53,6 +59,7 @@ fetched back. It survives restarts; no contents are kept.` + daemonHelp,
 	}
 	flags.register(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "also by `server`, tool, model, feature or day")
+	cmd.Flags().StringVar(&request, "explain", "", "show what the `request` with this id has cost in its conversation, and why; ids are in the header X-Request-Id")
 	cmd.Flags().StringVar(&since, "since", "7d", "how far `back`: 90m, 24h, 7d")
 	return cmd
 }
@@ -78,6 +85,38 @@ func (w world) printSavings(s admin.Savings, by, since string) {
 		})
 	}
 	t.print(w)
+}
+
+// explainRequest shows one request in the account of its conversation.
+func (w world) explainRequest(ctx context.Context, c *controlClient, id string, asJSON bool) error {
+	found, _, err := all[ledger.Conversation](ctx, c, "/conversations?request="+url.QueryEscape(id))
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no conversation that is remembered has a request %q; the newest 500 are, until the program ends", id)
+	}
+	a, raw, err := get[ledger.Account](ctx, c, "/conversations/"+url.PathEscape(found[0].ID))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		_, err = w.out.Write(raw)
+		return err
+	}
+	fmt.Fprintf(w.out, "conversation %s with %s/%s: cost %s, untouched %s\n\n", a.ID, a.Provider, a.Model, money(a.SpentUSD), money(a.PassthroughUSD))
+	t := table{head: []string{"", "REQUEST", "PROMPT", "CACHED", "SPENT", "UNTOUCHED", "WHY"}, numbers: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	for _, r := range a.Requests {
+		mark := ""
+		if r.RequestID == id {
+			mark = ">"
+		}
+		t.rows = append(t.rows, []string{
+			mark, r.RequestID, strconv.FormatInt(r.PromptTokens, 10), strconv.FormatInt(r.CachedTokens, 10), money(r.SpentUSD), money(r.PassthroughUSD), oneLine(r.Why),
+		})
+	}
+	t.print(w)
+	return nil
 }
 
 // money is dollars for a person: cents where there is much of it, more digits where there is little.

@@ -11,6 +11,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/events"
 	"secateur/internal/history"
+	"secateur/internal/ledger"
 )
 
 // Options are what the control plane shows and does. An operation whose function is nil is not there. The functions may be called by many
@@ -31,6 +32,7 @@ type Options struct {
 	Logins   func() ([]Login, error)
 	Savings  func(history.Query) (history.Savings, error)
 	Events   *events.Feed
+	Ledger   *ledger.Ledger
 	Stopping <-chan struct{} // closed when streams are to end; nil: never
 	Explain  func(principal, target, door string) (access.Explanation, error)
 }
@@ -67,6 +69,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Logins != nil, a.logins())
 	add(opt.Savings != nil, a.savings())
 	add(opt.Events != nil, a.cuts(), a.events())
+	add(opt.Ledger != nil, a.conversations(), a.conversation())
 	add(opt.Explain != nil, a.explain())
 	var err error
 	a.document, err = describe(a.operations)

@@ -29,6 +29,7 @@ import (
 	"secateur/internal/downstream"
 	"secateur/internal/events"
 	"secateur/internal/history"
+	"secateur/internal/ledger"
 	"secateur/internal/originals"
 	"secateur/internal/pins"
 	"secateur/internal/pool"
@@ -103,6 +104,7 @@ type App struct {
 	reloaded  *telemetry.Reloads
 	draining  atomic.Bool
 	editor    *serverEditor
+	ledger    *ledger.Ledger
 	stopping  chan struct{} // closed when the listener is about to
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -153,7 +155,7 @@ func newApp(opt Options) *App {
 		opt: opt, cfg: opt.Config.Settings, log: telemetry.LogToEvents(opt.Log, feed), registry: telemetry.NewRegistry(opt.Version, opt.Commit), guesses: newGuesses(), started: time.Now(),
 		rates: datarate.New(datarate.Limits{}), feed: feed, stopping: make(chan struct{}),
 	}
-	a.editor = &serverEditor{a: a}
+	a.editor, a.ledger = &serverEditor{a: a}, &ledger.Ledger{}
 	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
 	return a

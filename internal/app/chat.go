@@ -36,7 +36,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		MaxBodyBytes:    gen.cfg.MaxBodyBytes,
 		Log:             gen.log,
 		Metrics:         gen.registry,
-		Observer:        chatObserver{gen.savings},
+		Observer:        chatObserver{gen.savings, gen.ledger},
 	})
 	if err == nil && before.chat == nil {
 		gen.closers = append(gen.closers, gen.chat) // for the connections, which the next ones share

@@ -39,6 +39,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Limits:   a.limitUsage,
 		Savings:  a.history.Query,
 		Events:   a.feed,
+		Ledger:   a.ledger,
 		Stopping: a.stopping,
 		Logins:   a.controlLogins,
 		Explain:  a.explain,

@@ -19,6 +19,9 @@ import (
 	"secateur/internal/admin"
 	"secateur/internal/config"
 	"secateur/internal/era"
+	"secateur/internal/events"
+	"secateur/internal/history"
+	"secateur/internal/ledger"
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 )
@@ -161,6 +164,10 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.ledger.Add("hello", "p", "m", ledger.Request{RequestID: "r"})
+	talk := c.ledger.List("")[0].ID
+	c.feed.Publish(events.Cut{ID: id, Feature: "mcp", Server: "demo"})
+	c.history.Cut(history.Cut{Feature: "mcp", Server: "demo", Tokens: 5})
 	for _, op := range []struct{ method, template, path, body string }{
 		{"GET", "/status", "/status", ""},
 		{"GET", "/servers", "/servers", ""},
@@ -173,6 +180,11 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 		{"POST", "/call", "/call", `{"tool":"demo::none"}`},
 		{"GET", "/originals/{id}", "/originals/" + id, ""},
 		{"GET", "/limits", "/limits", ""},
+		{"GET", "/cuts", "/cuts?feature=mcp", ""},
+		{"GET", "/savings", "/savings?by=day", ""},
+		{"GET", "/conversations", "/conversations", ""},
+		{"GET", "/conversations/{id}", "/conversations/" + talk, ""},
+		{"POST", "/reload", "/reload?dry_run=true", ""},
 		{"GET", "/whoami", "/whoami", ""},
 		{"GET", "/access/explain", "/access/explain?principal=subject=a&target=demo::read_log", ""},
 		{"GET", "/servers/{id}", "/servers/none", ""},

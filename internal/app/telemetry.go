@@ -16,6 +16,7 @@ import (
 	"secateur/internal/cutting"
 	"secateur/internal/events"
 	"secateur/internal/history"
+	"secateur/internal/ledger"
 	"secateur/internal/llmproxy"
 	"secateur/internal/ratelimit"
 	"secateur/internal/telemetry"
@@ -93,10 +94,17 @@ func (a *App) noteReload(done admin.Reloaded, err error) {
 }
 
 // chatObserver counts what conversations cost.
-type chatObserver struct{ savings *telemetry.Savings }
+type chatObserver struct {
+	savings *telemetry.Savings
+	ledger  *ledger.Ledger
+}
 
 // Settled counts a request.
-func (o chatObserver) Settled(_ context.Context, s llmproxy.Settled) {
+func (o chatObserver) Settled(ctx context.Context, s llmproxy.Settled) {
+	o.ledger.Add(s.Conversation, s.Provider, s.Model, ledger.Request{
+		RequestID: telemetry.RequestID(ctx), At: time.Now(), PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, Masked: s.Masked, Pruned: s.Pruned,
+		SpentUSD: s.Spent, PassthroughUSD: s.Passthrough, Why: why(s),
+	})
 	e := history.Exchange{
 		Provider: s.Provider, Model: s.Model, PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, Spent: s.Spent, Passthrough: s.Passthrough,
 	}
@@ -110,6 +118,19 @@ func (o chatObserver) Settled(_ context.Context, s llmproxy.Settled) {
 		e.Parts = []history.Part{{Feature: history.FeatureMasked, Weight: 1}}
 	}
 	o.savings.Chat(e)
+}
+
+// why says what was done to a request, or why nothing was.
+func why(s llmproxy.Settled) string {
+	switch {
+	case s.Masked+s.Pruned > 0:
+		return fmt.Sprintf("%d results stand masked and %d pruned: about %d tokens less", s.Masked, s.Pruned, s.MaskedTokens+s.PrunedTokens)
+	case s.Barrier != "":
+		return "left alone: " + s.Barrier
+	case !s.Priced:
+		return "nothing was cut; the model's prices are not known"
+	}
+	return "nothing was worth cutting"
 }
 
 // Cut counts a result that went out cut.

@@ -24,6 +24,7 @@ import (
 
 	"secateur/internal/config"
 	"secateur/internal/events"
+	"secateur/internal/ledger"
 	"secateur/internal/telemetry"
 )
 
@@ -46,7 +47,7 @@ var computed = map[string][]string{
 }
 
 func controlPatterns() (all []string) {
-	api, err := (&App{feed: events.New()}).newControl(nil)
+	api, err := (&App{feed: events.New(), ledger: &ledger.Ledger{}}).newControl(nil)
 	if err != nil {
 		panic(err)
 	}

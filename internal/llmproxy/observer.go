@@ -29,6 +29,7 @@ type Settled struct {
 	Spent, Passthrough         float64 // dollars, of the prompt; 0 where it is not priced
 	Masked, Pruned             int     // results that stand so
 	MaskedTokens, PrunedTokens int     // estimates of what these lack
+	Barrier                    string  // why what was sent before may not be masked; "": it may
 }
 
 // ResultCut is a result of a conversation that went out cut.
@@ -77,6 +78,7 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 	if usage != nil {
 		s.PromptTokens, s.CachedTokens = int64(usage.Input), int64(usage.Cached)
 	}
+	s.Barrier = string(x.effect.barrier)
 	if x.plan != nil {
 		s.Conversation = x.lane.root
 		for _, c := range x.plan.Cuts {
