@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"secateur/internal/config"
 	"secateur/internal/doctor"
 	"secateur/internal/document"
+	"secateur/internal/oauth"
 	"secateur/internal/upstream"
 )
 
@@ -128,7 +130,24 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 			}
 		}
 	}
+	checks = append(checks, w.checkLogins)
 	return append(checks, w.clientChecks(cfg)...)
+}
+
+// checkLogins looks at the sign-ins with remote servers.
+func (w world) checkLogins(context.Context) (all []doctor.Finding) {
+	list, err := oauth.Logins{Dir: filepath.Join(w.stateDir, "logins")}.List()
+	if err != nil {
+		return []doctor.Finding{{Check: doctor.Login, Subject: w.stateDir, Level: doctor.Fail, Cause: err.Error(), Fix: "make it readable"}}
+	}
+	for _, l := range list {
+		f := doctor.Finding{Check: doctor.Login, Subject: l.Server, Level: doctor.OK, Cause: "signed in at " + l.Issuer}
+		if !l.Refreshable && l.ExpiresAt != nil && l.ExpiresAt.Before(time.Now()) {
+			f.Level, f.Cause, f.Fix = doctor.Fail, "the sign-in has expired and cannot be renewed", "'secateur login "+l.Server+"'"
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // runningServers are those of a program that runs with this configuration, by id; nil: none does.
@@ -174,8 +193,9 @@ func (w world) handshake(opt app.Options, set upstream.Settings, running map[str
 		if set.URL != "" {
 			f.Fix = "correct url of the server " + set.ID + ", or start what should answer there"
 		}
-		if failed, ok := errors.AsType[*upstream.CallError](err); ok && (failed.HTTPStatus == 401 || failed.HTTPStatus == 403) {
-			f.Check, f.Fix = doctor.Login, "put a token into headers of the server "+set.ID+", as \"Bearer ${VARIABLE}\""
+		failed, _ := errors.AsType[*upstream.CallError](err)
+		if failed != nil && (failed.Kind == upstream.LoginRequired || failed.HTTPStatus == http.StatusUnauthorized || failed.HTTPStatus == http.StatusForbidden) {
+			f.Check, f.Fix = doctor.Login, "'secateur login "+set.ID+"', or put a token into headers of the server, as \"Bearer ${VARIABLE}\""
 		}
 		return []doctor.Finding{f}
 	}
