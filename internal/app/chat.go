@@ -2,7 +2,6 @@ package app
 
 import (
 	"path/filepath"
-	"time"
 
 	"secateur/internal/access"
 	"secateur/internal/chat"
@@ -47,7 +46,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
 // what had been cut would go out in another form, at a higher bill than passing through.
 func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
-	ttl := time.Duration(gen.cfg.Store.SentTTL * float64(time.Second))
+	ttl := gen.cfg.Store.SentTime()
 	dir, onDisk := gen.storeOptions().Dir()
 	if onDisk {
 		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: gen.log})

@@ -2,7 +2,6 @@ package app
 
 import (
 	"path/filepath"
-	"time"
 
 	"secateur/internal/records"
 	"secateur/internal/tasks"
@@ -11,7 +10,7 @@ import (
 // openTasks makes what all doors know of tasks: who made which. Beyond a restart, and to other replicas, that is known
 // where the store is.
 func (a *App) openTasks() *tasks.Owners {
-	ttl := time.Duration(a.cfg.Store.SentTTL * float64(time.Second))
+	ttl := a.cfg.Store.SentTime()
 	if a.redis != nil {
 		return &tasks.Owners{Records: records.NewRedis(records.RedisOptions{DB: a.redis, TTL: ttl, Log: a.log})}
 	}

@@ -64,6 +64,9 @@ func (s Settings) Validate() error {
 // TTL is the time to live as a duration.
 func (s Settings) TTL() time.Duration { return time.Duration(s.TTLSeconds * float64(time.Second)) }
 
+// SentTime is how long what was sent is remembered after its last use.
+func (s Settings) SentTime() time.Duration { return time.Duration(s.SentTTL * float64(time.Second)) }
+
 // PutTimeout is the put timeout as a duration.
 func (s Settings) PutTimeout() time.Duration { return time.Duration(s.PutTimeoutMS) * time.Millisecond }
 
