@@ -144,3 +144,12 @@ func TestMistakesAreToldByLine(t *testing.T) {
 		}
 	}
 }
+
+// A strategy that costs more is told with what it loses.
+func TestSavingsAndLosses(t *testing.T) {
+	for x, want := range map[float64]string{2: "$2.00", 0.5: "$0.5000", 0: "$0.0000", -3: "-$3.00"} {
+		if got := saving(x); got != want {
+			t.Errorf("saving(%v) = %s, want %s", x, got, want)
+		}
+	}
+}

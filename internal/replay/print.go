@@ -38,6 +38,7 @@ func (s StrategyReport) in(format string) (all []TableReport) {
 
 // writeTotals writes one table for each format that there were sessions in: a row for each strategy, a column for each generation of models.
 func (r *Report) writeTotals(p *printer, cell func(TableReport) string) {
+	apart := ""
 	for _, f := range formats {
 		for i, s := range r.Strategies {
 			totals := s.in(f.name)
@@ -45,7 +46,8 @@ func (r *Report) writeTotals(p *printer, cell func(TableReport) string) {
 				continue
 			}
 			if i == 0 {
-				p.f("%-32s", f.title)
+				p.f("%s%-32s", apart, f.title)
+				apart = "\n"
 				for _, t := range totals {
 					p.f(" %14s", t.Table)
 				}

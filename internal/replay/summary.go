@@ -11,10 +11,10 @@ func (r *Report) writeSummary(p *printer) {
 	if d.Sessions > 0 {
 		d.writeAdvice(p)
 		p.f("\ninput of %s, %s, at the prices of their models\n\n", count(d.Sessions, "session"), count(d.Requests, "request"))
-		p.f("%-32s %12s %24s\n", "strategy", "dollars", "sessions made dearer")
+		p.f("%-32s %12s %12s %24s\n", "strategy", "dollars", "saved", "sessions made dearer")
 		p.f("%-32s %12s\n", "passing through", money(d.Through))
 		for _, s := range d.Strategies {
-			p.f("%-32s %12s %24d\n", s.Name, money(s.Spent), s.Dearer)
+			p.f("%-32s %12s %12s %24d\n", s.Name, money(s.Spent), saving(d.Through-s.Spent), s.Dearer)
 		}
 		p.f("\n")
 	}
@@ -44,6 +44,14 @@ func (d *Dollars) writeAdvice(p *printer) {
 }
 
 func change(spent, through float64) string { return fmt.Sprintf("%+.0f %%", 100*(spent/through-1)) }
+
+// saving writes what was saved; what was lost has a minus before it.
+func saving(x float64) string {
+	if x < 0 {
+		return "-" + money(-x)
+	}
+	return money(x)
+}
 
 // money writes dollars; of small sums more digits, so that they can be told apart.
 func money(x float64) string {
