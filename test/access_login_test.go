@@ -58,7 +58,12 @@ func newProtectedServer(t *testing.T, issuer, claimed string) *protectedServer {
 		p.mu.Unlock()
 		door.ServeHTTP(w, r)
 	}))
-	t.Cleanup(p.Close)
+	t.Cleanup(func() {
+		for session := range s.Sessions() {
+			_ = session.Close()
+		}
+		p.Close()
+	})
 	set := auth.Default()
 	set.PublicURL, set.JWT = p.URL, &auth.JWT{Issuer: issuer}
 	if claimed != "" {
@@ -132,6 +137,8 @@ private_networks = ["127.0.0.0/8"]
 [[servers]]
 id = "vault"
 url = "` + vault.URL + `/mcp"
+[servers.oauth]
+scope = "mcp"
 [[servers]]
 id = "robot"
 url = "` + vault.URL + `/mcp"
@@ -144,7 +151,7 @@ scope = "mcp"
 url = "memory:"
 `
 	file := configFile(t, text)
-	cfg, mistakes := config.Load("login.toml", []byte(text), config.Options{Lookup: func(string) (string, bool) { return "robot-secret-of-the-test", true }})
+	cfg, mistakes := config.Load("login.toml", []byte(text), config.Options{Lookup: func(name string) (string, bool) { return "robot-secret-of-the-test", name == "ROBOT" }})
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}

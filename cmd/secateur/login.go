@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"secateur/internal/admin"
 	"secateur/internal/config"
 	"secateur/internal/oauth"
 	"secateur/internal/outbound"
@@ -157,4 +158,21 @@ func openBrowser(ctx context.Context, address string) {
 		cmd = exec.CommandContext(ctx, "xdg-open", address)
 	}
 	_ = cmd.Run() // the person can open it
+}
+
+// loginLine says who is signed in with a server, and until when.
+func loginLine(l admin.Login, now time.Time) string {
+	text := l.Server
+	if l.Subject != "" {
+		text += " as " + printable(l.Subject)
+	}
+	switch {
+	case l.Refreshable:
+		text += ", renewed by itself"
+	case l.ExpiresAt != nil && !now.Before(*l.ExpiresAt):
+		text += ", ended " + l.ExpiresAt.Local().Format(time.DateTime)
+	case l.ExpiresAt != nil:
+		text += " until " + l.ExpiresAt.Local().Format(time.DateTime)
+	}
+	return text
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,6 +35,13 @@ func newStatus(w world) *cobra.Command {
 				return err
 			}
 			w.printStatus(s)
+			logins, _, err := all[admin.Login](cmd.Context(), c, "/logins")
+			if err != nil {
+				return err
+			}
+			for _, l := range logins {
+				fmt.Fprintf(w.out, "signed in      %s\n", loginLine(l, time.Now()))
+			}
 			return nil
 		},
 	}
