@@ -71,6 +71,10 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	if len(sessions) == 0 {
 		return fmt.Errorf("no run's name contains %q", o.only)
 	}
+	best, err := limitsOf(ctx, sessions, played, split, o.most)
+	if err != nil {
+		return err
+	}
 	outcomes, err := playAll(ctx, sessions, played, split, o.most)
 	if err != nil {
 		return err
@@ -80,7 +84,7 @@ func run(ctx context.Context, w io.Writer, o options) error {
 			printEach(w, p, outcomes[i])
 		}
 	}
-	printTotals(w, played, outcomes)
+	printTotals(w, played, outcomes, best)
 	dear := 0
 	for i, p := range played {
 		dear += printDear(w, p, outcomes[i])
@@ -109,4 +113,34 @@ func playAll(ctx context.Context, sessions []session, played []prices, split pro
 		}
 	}
 	return outcomes, g.Wait()
+}
+
+// limitsOf gives, for each price, the least that all runs together can cost over what passing through costs.
+func limitsOf(ctx context.Context, sessions []session, played []prices, split provider.Tokenizer, most int) ([]float64, error) {
+	least, through := make([][]float64, len(sessions)), make([][]float64, len(sessions))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for i := range sessions {
+		g.Go(func() error {
+			ruler := &provider.Ruler{Terms: played[0].terms, Split: split, Now: func() time.Time { return start }}
+			whole, pruned, err := playPruned(ctx, &sessions[i], played[0], ruler, most)
+			if err != nil {
+				return fmt.Errorf("%s without masking: %w", sessions[i].ID, err)
+			}
+			least[i], through[i] = limits(ruler, &sessions[i], whole, pruned, played, most)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	ratios := make([]float64, len(played))
+	for p := range played {
+		var all, whole float64
+		for i := range sessions {
+			all, whole = all+least[i][p], whole+through[i][p]
+		}
+		ratios[p] = all / whole
+	}
+	return ratios, nil
 }

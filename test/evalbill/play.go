@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -53,7 +54,7 @@ func play(ctx context.Context, s *session, p prices, split provider.Tokenizer, m
 	defer os.RemoveAll(dir)
 	now := start
 	ruler := &provider.Ruler{Terms: p.terms, Split: split, Now: func() time.Time { return now }}
-	proxy, done, err := door(dir, ruler, ruler.Now) //nolint:contextcheck // building the door is no request
+	proxy, done, err := door(dir, ruler, ruler.Now, true) //nolint:contextcheck // building the door is no request
 	if err != nil {
 		return o, err
 	}
@@ -81,15 +82,37 @@ func play(ctx context.Context, s *session, p prices, split provider.Tokenizer, m
 	return o, nil
 }
 
+// playPruned sends a run through the program with masking off, and gives the last request as the client sent it and as it
+// went out.
+func playPruned(ctx context.Context, s *session, p prices, ruler *provider.Ruler, most int) (whole, pruned []byte, err error) {
+	dir, err := os.MkdirTemp("", "evalbill")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(dir)
+	proxy, done, err := door(dir, ruler, ruler.Now, false) //nolint:contextcheck // building the door is no request
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	err = s.requests(p.model, most, func(q request) error {
+		whole = q.body
+		_, err := post(ctx, proxy, s.ID, q.body)
+		return errors.Join(err, ctx.Err())
+	})
+	return whole, ruler.Last(s.ID), err
+}
+
 // start is when every run begins.
 var start = time.Unix(1_800_000_000, 0)
 
 // door is the program's door for chat completions as init sets it up, with a store on disk and the provider behind it.
-func door(dir string, to http.RoundTripper, now func() time.Time) (p *llmproxy.Proxy, done func(), err error) {
+func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) (p *llmproxy.Proxy, done func(), err error) {
 	cfg, mistakes := config.Load("secateur.toml", config.Init(config.PresetDefault), config.Options{})
 	if len(mistakes) > 0 {
 		return nil, nil, fmt.Errorf("%v", mistakes[0])
 	}
+	cfg.ObservationMasking.Schema1.Enabled = cfg.ObservationMasking.Schema1.Enabled && masking
 	store, err := originals.OpenFile(originals.FileOptions{Dir: filepath.Join(dir, "originals")})
 	if err != nil {
 		return nil, nil, err

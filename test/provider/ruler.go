@@ -107,6 +107,23 @@ func text(raw json.RawMessage) string {
 	return b.String()
 }
 
+// Sizes are how many tokens stand before the messages of a request, and in each of them.
+func (r *Ruler) Sizes(raw []byte) (before int, messages []int) {
+	b, err := parse(raw)
+	if err != nil {
+		return 0, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := b.Messages
+	b.Messages = nil
+	before = len(r.prompt(b))
+	for _, m := range all {
+		messages = append(messages, len(r.prompt(body{Messages: []json.RawMessage{m}}))-len(r.prompt(body{})))
+	}
+	return before, messages
+}
+
 // scope is what the cache is keyed by beside the prompt.
 func (b body) scope() string { return b.Model }
 
