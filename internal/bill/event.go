@@ -141,10 +141,10 @@ func (a Account) staysCached(c Choice, from int) bool {
 	if c.Terms.Read >= c.Terms.Write { // there is none
 		return true
 	}
-	left := a.size(c.Request)
+	left, weights := a.size(c.Request), a.Scale.Weights()
 	for _, p := range c.Request.Pieces[min(from, len(c.Request.Pieces)):] {
 		if p.Saves > 0 {
-			left -= a.Scale.Count(p.Size) * p.Saves / p.Size.Tokens
+			left -= weights.Count(p.Size) * p.Saves / p.Size.Tokens
 		}
 	}
 	return from >= len(c.Request.Pieces) || c.Terms.roomy(left)
