@@ -73,7 +73,7 @@ const (
 	minLikely, maxLikely = 0.6, 1.7
 	// others is what a byte that is not ASCII adds to our estimates, before anything is known: what marks a cut is of such
 	// characters, and tokenizers know few of them.
-	others = 0.3
+	others = 0.1
 	// perToken is about how many bytes a token has.
 	perToken = 3.6
 	// Length alone is believed where it is less wrong by so much, and by more than chance.
