@@ -28,7 +28,7 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gate.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gate.Serve(w, r, access.Anonymous()) })`, "./internal/app"},
+	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gen.gateway.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gen.gateway.Serve(w, r, access.Anonymous()) })`, "./internal/app"},
 	{"token of chat completions", "internal/app/guard.go", "\t\t\tp, v = g.auth.Authenticate(r)\n\t\t\tg.guesses", "\t\t\tp = access.Anonymous()\n\t\t\tg.guesses", "./internal/app"},
 	{"token in a header off loopback", "internal/downstream/post.go", `if q.h.opt.TokenInHeader || `, `if `, "./internal/downstream"},
 	{"length of a token off loopback", "internal/config/settings.go", `n > 0 && n < minToken`, `n > 0 && n < 1`, "./internal/config"},
@@ -45,7 +45,7 @@ var mutants = []mutant{
 	{"slow readers", "internal/datarate/exchange.go", "_ = e.conn.SetWriteDeadline(now.Add(pause))", "", "./internal/datarate"},
 	{"bodies nobody reads", "internal/datarate/exchange.go", "if e.draining {\n\t\t_ = e.conn.SetReadDeadline(now", "if false {\n\t\t_ = e.conn.SetReadDeadline(now", "./internal/datarate"},
 	{"patience once the program stops", "internal/app/app.go", "a.rates.Drain()", "", "./internal/app"},
-	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, nil, p.refusedBy(w, over))", "./internal/llmproxy"},
+	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "./internal/llmproxy"},
 	{"body limit of chat", "internal/llmproxy/body.go", "case int64(len(body.bytes)) > limit:", "case false:", "./internal/llmproxy"},
 	{"upgrades nobody asked for", "internal/llmproxy/send.go", "(!isWebSocket(req.Header) || !isWebSocket(res.Header))", "false", "./internal/llmproxy"},
 	{"h2c", "internal/llmproxy/upgrade.go", `if !strings.EqualFold(strings.Join(h["Upgrade"], ","), webSocket) {`, "if false {", "./internal/llmproxy"},
@@ -53,8 +53,8 @@ var mutants = []mutant{
 	{"our trailers of a provider", "internal/llmproxy/answer.go", "withoutOurs(a.res.Trailer)", "", "./internal/llmproxy"},
 	{"header block of a provider", "internal/llmproxy/transport.go", "MaxResponseHeaderBytes: maxHeaderBytes,", "", "./internal/llmproxy"},
 	{"header block of a server", "internal/upstream/endpoint.go", "MaxResponseHeaderBytes: 256 << 10,", "", "./internal/app"},
-	{"labels that clients make up", "internal/aggregate/metrics.go", "return \"other\"", "return method", "./internal/app"},
-	{"labels of unknown servers", "internal/gateway/gateway.go", "server := \"unknown\"", "server := r.PathValue(\"server\")", "./internal/app"},
+	{"labels that clients make up", "internal/aggregate/metrics.go", "method: telemetry.MethodLabel(req.Method)", "method: req.Method", "./internal/app"},
+	{"labels of unknown servers", "internal/gateway/gateway.go", "server: telemetry.Other, method", "server: r.PathValue(\"server\"), method", "./internal/app"},
 	{"declared lengths", "internal/buffer/buffer.go", "buf := Get(min(whole, firstStep))[:room]", "buf := Get(whole)[:room]", "./internal/buffer"},
 	{"bodies of strangers", "internal/downstream/post.go", "strangerBytes = 64 << 10", "strangerBytes = 32 << 20", "./internal/downstream"},
 	{"number of strangers", "internal/downstream/post.go", "maxStrangers  = 64", "maxStrangers  = 1 << 20", "./internal/downstream"},
@@ -83,7 +83,7 @@ var mutants = []mutant{
 	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "_ = content", "./internal/originals"},
 	{"configuration of the working directory", "cmd/secateur/recover.go", `w.usable(file, "", usersOwn)`, `w.usable(file, "", orWorkingDir)`, "./cmd/secateur"},
 	{"token of recover", "cmd/secateur/recover.go", "if addr.trusted && ", "if ", "./cmd/secateur"},
-	{"readiness before the end", "internal/app/app.go", "case <-time.After(a.cfg.DrainDelay):", "case <-time.After(0):", "./internal/app"},
+	{"readiness before the end", "internal/app/app.go", "case <-time.After(a.live.Load().cfg.DrainDelay):", "case <-time.After(0):", "./internal/app"},
 }
 
 func main() {
