@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,11 +113,11 @@ func TestWhatCannotBeKeptSafeIsNotPruned(t *testing.T) {
 func TestARefusalOfWhatWasChangedLeavesTheConversationAlone(t *testing.T) {
 	const refusal = `{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid ` + "`signature` in `thinking`" +
 		` block. The block is bound to a different conversation."},"request_id":"r"}`
-	refuse := false
+	var refuse atomic.Bool
 	p := anthropicProvider(t)
 	answer := p.answer
 	p.answer = func(w http.ResponseWriter, r *http.Request) {
-		if refuse {
+		if refuse.Load() {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, refusal)
 			return
@@ -126,7 +127,7 @@ func TestARefusalOfWhatWasChangedLeavesTheConversationAlone(t *testing.T) {
 	px := newProxy(t, pruningOn, anthropicOnly(p))
 	px.do(t, http.MethodPost, "/v1/messages", claudeTalk(1, true, partOf))
 	px.running.Wait()
-	refuse = true
+	refuse.Store(true)
 	got := px.do(t, http.MethodPost, "/v1/messages", claudeTalk(2, true, partOf))
 	if got.status != 400 || got.body != refusal {
 		t.Errorf("the refusal came as %d %s", got.status, got.body)
@@ -134,7 +135,7 @@ func TestARefusalOfWhatWasChangedLeavesTheConversationAlone(t *testing.T) {
 	if n := px.counted(t, "secateur_chat_bound_refusals_total", "provider", "anthropic"); n != 1 {
 		t.Errorf("%v refusals counted", n)
 	}
-	refuse = false
+	refuse.Store(false)
 	cut := len(p.last(t).body)
 	px.do(t, http.MethodPost, "/v1/messages", claudeTalk(3, true, partOf))
 	if grown := len(p.last(t).body) - cut; grown < len(partOf(0)) {
