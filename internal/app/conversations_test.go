@@ -19,7 +19,7 @@ func TestControlConversations(t *testing.T) {
 	defer provider.Close()
 	c := control(t, "[providers.local]\nbase_url = \""+provider.URL+"\"\nprices = { input = 1.0, cached_input = 0.1, output = 1.0 }\n")
 	for _, id := range []string{"first-1", "second-2"} {
-		req := httptest.NewRequest("POST", "http://127.0.0.1:8000/v1/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hello"}]}`))
+		req := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8000/v1/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hello"}]}`))
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Request-Id", id)
 		w := httptest.NewRecorder()

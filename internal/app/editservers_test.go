@@ -117,7 +117,7 @@ func TestControlAddsACommand(t *testing.T) {
 // Without a file, or with one that cannot be written, there is nothing to change.
 func TestControlEditsNeedAFile(t *testing.T) {
 	c := control(t, controlDemo)
-	c.loaded.Load().Config.Path = ""
+	c.loaded.Load().Path = ""
 	res, body := c.ask(t, "POST", "/servers", `{"id":"x","url":"http://127.0.0.1:1"}`)
 	wantProblem(t, res, body, 409, "config_read_only", "built-in default")
 }
