@@ -180,7 +180,7 @@ func (d *decoder) unknownKey(m member, at spot, known []string) {
 	if isForOthers(m.name) || top && m.name == "$schema" {
 		return
 	}
-	if reason, ok := refused(here.pattern, d.lax); ok {
+	if reason, ok := refused(here.pattern); ok {
 		d.complain(here, "%s", reason)
 		return
 	}

@@ -123,7 +123,7 @@ func TestRefusedKeysAreNoKeys(t *testing.T) {
 		if _, known := keys[pattern]; known {
 			t.Errorf("%s is both refused and known", pattern)
 		}
-		if reason, ok := refused(pattern, false); !ok || reason == "" {
+		if reason, ok := refused(pattern); !ok || reason == "" {
 			t.Errorf("%s is not refused", pattern)
 		}
 	}

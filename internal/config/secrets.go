@@ -79,7 +79,7 @@ func hasPassword(value string) bool {
 }
 
 // refused is why a key that someone may well write is not accepted, where there is more to say than that it is unknown.
-func refused(pattern string, clientFile bool) (reason string, ok bool) {
+func refused(pattern string) (reason string, ok bool) {
 	switch pattern {
 	case "mcp_pruner.deepinfra_api_key":
 		return "a reranker's key is not read from a file; set the environment variable DEEPINFRA_API_KEY", true
