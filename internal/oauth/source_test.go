@@ -238,7 +238,7 @@ func TestMetadataOfAnotherResourceIsRefused(t *testing.T) {
 			if r.URL.Host == "id.example" {
 				body = `{"issuer":"https://id.example","token_endpoint":"https://id.example/token"}`
 			}
-			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+			return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 		})}
 		if _, _, err := oauth.Discover(t.Context(), client, resource, ""); (err == nil) != good {
 			t.Errorf("%s: %v", named, err)
