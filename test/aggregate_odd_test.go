@@ -214,7 +214,7 @@ func TestFidelity(t *testing.T) {
 
 func TestEveryPageOfEveryServerIsListed(t *testing.T) {
 	p := start(t, "page_size = 50\n[mcp_pruner]\nenabled = false\n"+peerConfig(t, "a", "plain")+peerConfig(t, "b", "plain"))
-	const first, fillers = 18, (peerToolPages - 1) * peerToolsPerPage
+	const first, fillers = 19, (peerToolPages - 1) * peerToolsPerPage
 	for _, version := range []string{"2025-11-25", modern} {
 		for _, limit := range []string{"", `,"limit":7`} {
 			c := httpClient(t, p, "/mcp", version)
