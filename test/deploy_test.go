@@ -84,8 +84,8 @@ func balancer(t *testing.T, all []*program) (url string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_ = ln.Close()                                           // nginx cannot take a listener over; nobody else asks for a port of this number within the moment
-	cmd := exec.Command("nginx", "-c", file, "-e", "stderr") //nolint:noctx // the test's own words; ended below
+	_ = ln.Close() // nginx cannot take a listener over; nobody else asks for a port of this number within the moment
+	cmd := exec.Command("nginx", "-c", file, "-e", "stderr")
 	var said strings.Builder
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {

@@ -21,9 +21,12 @@ import (
 
 // reloaded is what the control plane answers to a reload.
 type reloaded struct {
-	Changed                              bool
-	Added, Removed, Restarted, Unchanged []string
-	RestartNeeded                        []string `json:"restart_needed"`
+	Changed       bool     `json:"changed"`
+	Added         []string `json:"added"`
+	Removed       []string `json:"removed"`
+	Restarted     []string `json:"restarted"`
+	Unchanged     []string `json:"unchanged"`
+	RestartNeeded []string `json:"restart_needed"`
 }
 
 // reload puts a text into the configuration file, in one step, and has it applied.

@@ -103,7 +103,9 @@ func TestNotificationRoutes(t *testing.T) {
 	}
 	heard := func(c *client) (all []string) {
 		for _, params := range c.notices("notifications/message") {
-			var m struct{ Data string }
+			var m struct {
+				Data string `json:"data"`
+			}
 			if err := json.Unmarshal([]byte(params), &m); err != nil {
 				t.Fatal(params, err)
 			}

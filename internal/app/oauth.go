@@ -45,7 +45,7 @@ func (gen *generation) tokenSource(id, resource string, set *oauth.Settings) *oa
 	if set != nil {
 		settings = *set
 	}
-	return gen.App.sources.of(tokenUse{id, resource, settings}, func() *oauth.Source {
+	return gen.sources.of(tokenUse{id, resource, settings}, func() *oauth.Source {
 		configured, _ := url.Parse(resource) // as validated
 		also, _ := url.Parse(settings.TokenURL)
 		return oauth.NewSource(oauth.SourceOptions{
