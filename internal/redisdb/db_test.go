@@ -2,12 +2,7 @@ package redisdb_test
 
 import (
 	"errors"
-	"log/slog"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"secateur/internal/redisdb"
 	"secateur/internal/redisdb/redistest"
@@ -16,25 +11,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func TestStartsWithoutTheEngineAndFindsItLater(t *testing.T) {
-	server := redistest.Start(t)
-	server.Kill()
-	var said lines
-	db := open(t, redisdb.Options{URL: server.URL, Log: slog.New(slog.NewTextHandler(&said, nil))})
-	if db.Up() == nil {
-		t.Fatal("an engine that is not there answers")
-	}
-	server.Run()
-	waitFor(t, func() bool { return db.Up() == nil })
-	server.Signal(syscall.SIGSTOP)
-	waitFor(t, func() bool { return db.Up() != nil })
-	server.Signal(syscall.SIGCONT)
-	waitFor(t, func() bool { return db.Up() == nil })
-	if n := strings.Count(said.String(), "does not answer"); n != 2 {
-		t.Errorf("told %d times that it does not answer, want 2:\n%s", n, said.String())
-	}
-}
 
 func TestLeavesANewerVersionAlone(t *testing.T) {
 	server := redistest.Start(t)
@@ -71,32 +47,4 @@ func open(t *testing.T, o redisdb.Options) *redisdb.DB {
 		}
 	})
 	return db
-}
-
-// waitFor waits for a state that another process brings about.
-func waitFor(t *testing.T, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come within a minute")
-		}
-	}
-}
-
-// lines is a log that can be read while it is written.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
