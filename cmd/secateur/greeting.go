@@ -88,6 +88,9 @@ func (g greeting) doors() []doorLine {
 // outcome is how a server came up, on one line.
 func outcome(s app.ServerStart) string {
 	if s.State == "ready" || s.State == "degraded" {
+		if !s.Listed {
+			return s.State + ", its tools not listed yet"
+		}
 		return s.State + ", " + plural(s.Tools, "tool")
 	}
 	if s.Error == "" {

@@ -10,17 +10,18 @@ import (
 
 // ServerStart is how a server came up.
 type ServerStart struct {
-	ID    string
-	State string // ready, disabled; or down, or starting for too long, and Error says why
-	Tools int    // how many it lists
-	Error string
+	ID     string
+	State  string // ready, disabled; or down, or starting for too long, and Error says why
+	Tools  int    // how many it lists
+	Listed bool   // it has said which; else it takes its time
+	Error  string
 }
 
 const (
 	startLook  = 100 * time.Millisecond // between two looks at the servers that are starting
 	startQuiet = 300 * time.Millisecond // in which nothing is said about it: most come up
 	startWord  = 10 * time.Second       // after which it is said again who is still starting
-	listingMay = 2 * time.Second        // how long a server that is there is waited for to list its tools
+	listingMay = 5 * time.Second        // how long a server that is there is waited for to list its tools
 )
 
 // watchStart tells how the servers come up, until each has, or has shown that it cannot or needs longer than
@@ -63,7 +64,7 @@ func stillStarting(states []pool.Status, now time.Time) (ids []string) {
 func serverStarts(states []pool.Status) []ServerStart {
 	all := make([]ServerStart, len(states))
 	for i, s := range states {
-		all[i] = ServerStart{ID: s.ID, State: string(s.State), Tools: s.Tools, Error: presentError(s.Status)}
+		all[i] = ServerStart{ID: s.ID, State: string(s.State), Tools: s.Tools, Listed: s.Listed, Error: presentError(s.Status)}
 	}
 	return all
 }
