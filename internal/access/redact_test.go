@@ -49,7 +49,7 @@ func FuzzRedact(f *testing.F) {
 	re := regexp.MustCompile(pattern)
 	f.Fuzz(func(t *testing.T, doc string) {
 		if rawjson.Check([]byte(doc), 512) != nil {
-			t.Skip()
+			return // no document: nothing is redacted in it
 		}
 		out := access.Redact([]byte(doc), list, access.InResults)
 		var v any

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -51,19 +49,7 @@ func control(t *testing.T, text string, keys ...string) *controlled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = a.servers.Run(ctx) })
-	t.Cleanup(func() {
-		cancel()
-		running.Wait()
-		_ = a.close()
-	})
-	d, err := a.live.Load().routes(&generation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &controlled{a, d}
+	c := &controlled{a, servedBy(t, a)}
 	m := a.servers.Join(pool.Client{Era: era.Legacy}, nil)
 	defer m.Leave()
 	m.Catalog(t.Context()) // waits for each

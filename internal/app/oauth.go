@@ -90,12 +90,12 @@ func (a *App) followLogins(ctx context.Context) error {
 	if a.opt.StateDir == "" {
 		return nil
 	}
-	seen := map[string]any{}
+	seen := map[string]oauth.Mark{}
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
 		for _, st := range a.servers.Status() {
-			mark := any(a.logins().Mark(st.ID))
+			mark := a.logins().Mark(st.ID)
 			before, known := seen[st.ID]
 			seen[st.ID] = mark
 			if known && before != mark && st.State != upstream.Ready {

@@ -239,12 +239,18 @@ func builtWith(t *testing.T, keys string, tables ...string) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return servedBy(t, a)
+}
+
+// servedBy has the servers of a program run, and gives its routes.
+func servedBy(t *testing.T, a *App) *router {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = a.servers.Run(ctx) })
+	var servers sync.WaitGroup
+	servers.Go(func() { _ = a.servers.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		running.Wait()
+		servers.Wait()
 		_ = a.close()
 	})
 	d, err := a.live.Load().routes(&generation{})

@@ -24,6 +24,9 @@ var (
 // Files are where the clients' documentation and users say they are; docs/clients.md names the places.
 func TestFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("where clients keep their files was not tried: run the suite on another system")
+		}
 		t.Skip("the paths of other systems are joined with their own separator")
 	}
 	for _, c := range []struct {

@@ -67,40 +67,20 @@ type Number string
 // Insert puts an entry at the end of a group, which is made where it is missing. In a list the name of the place is not
 // written: the fields carry it. An empty document becomes one with this entry alone.
 func Insert(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
-	body, bom := cutMark(data)
-	if err := check(f, body); err != nil {
-		return nil, err
-	}
-	var edits []edit
-	var err error
-	switch f {
-	case JSON:
-		edits, err = insertJSON(body, at, fields)
-	case TOML:
-		edits, err = insertTOML(body, at, fields)
-	default:
-		edits, err = insertYAML(body, at, fields)
-	}
-	return finish(f, bom, body, edits, at, err)
+	return rewrite(f, data, at, onlyEntry, map[Format]editor{
+		JSON: func(body []byte) ([]edit, error) { return insertJSON(body, at, fields) },
+		TOML: func(body []byte) ([]edit, error) { return insertTOML(body, at, fields) },
+		YAML: func(body []byte) ([]edit, error) { return insertYAML(body, at, fields) },
+	})
 }
 
 // Remove takes an entry out. The group stays, if need be empty.
 func Remove(f Format, data []byte, at Place) ([]byte, error) {
-	body, bom := cutMark(data)
-	if err := check(f, body); err != nil {
-		return nil, err
-	}
-	var edits []edit
-	var err error
-	switch f {
-	case JSON:
-		edits, err = removeJSON(body, at)
-	case TOML:
-		edits, err = removeTOML(body, at)
-	default:
-		edits, err = removeYAML(body, at)
-	}
-	return finish(f, bom, body, edits, at, err)
+	return rewrite(f, data, at, onlyEntry, map[Format]editor{
+		JSON: func(body []byte) ([]edit, error) { return removeJSON(body, at) },
+		TOML: func(body []byte) ([]edit, error) { return removeTOML(body, at) },
+		YAML: func(body []byte) ([]edit, error) { return removeYAML(body, at) },
+	})
 }
 
 // Find gives the bytes of an entry.
@@ -119,11 +99,22 @@ func Find(f Format, data []byte, at Place) ([]byte, bool) {
 	}
 }
 
-// finish applies the edits and reads the result again: what does not parse, or says something else too, is never given out.
-func finish(f Format, bom, body []byte, edits []edit, at Place, err error) ([]byte, error) {
+// editor finds the edits that a change of a document takes.
+type editor func(body []byte) ([]edit, error)
+
+// rewrite applies the edits of a format, if the document says the same afterwards but for what was meant.
+func rewrite(f Format, data []byte, at Place, only func(f Format, before, after []byte, at Place) bool, by map[Format]editor) ([]byte, error) {
+	body, bom := cutMark(data)
+	if err := check(f, body); err != nil {
+		return nil, err
+	}
+	edits, err := []edit(nil), ErrInline
+	if find := by[f]; find != nil {
+		edits, err = find(body)
+	}
 	if err == nil {
 		out := apply(body, edits)
-		if check(f, out) == nil && onlyEntry(f, body, out, at) {
+		if check(f, out) == nil && only(f, body, out, at) {
 			return slices.Concat(bom, out), nil
 		}
 		err = ErrInline

@@ -64,7 +64,7 @@ func items(group any) []any {
 	return out
 }
 
-// meaning reads a document without regard to how it is written.
+// meaning reads a document without regard to how it is written. It is compared and thrown away: nothing is ever written from it.
 func meaning(f Format, data []byte) (map[string]any, error) {
 	out := map[string]any{}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -73,7 +73,9 @@ func meaning(f Format, data []byte) (map[string]any, error) {
 	var err error
 	switch f {
 	case JSON:
-		err = json.Unmarshal(PlainJSON(data), &out)
+		read := json.NewDecoder(bytes.NewReader(PlainJSON(data)))
+		read.UseNumber() // two numbers that differ in their last digit are not the same
+		err = read.Decode(&out)
 	case TOML:
 		err = toml.Unmarshal(data, &out)
 	default:

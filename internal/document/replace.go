@@ -1,37 +1,17 @@
 package document
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 )
 
 // Replace writes an entry anew where it stands: what is around it stays, comments within it go.
 func Replace(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
-	body, bom := cutMark(data)
-	if err := check(f, body); err != nil {
-		return nil, err
-	}
-	var edits []edit
-	var err error
-	switch f {
-	case JSON:
-		edits, err = replaceJSON(body, at, fields)
-	case TOML:
-		edits, err = replaceTOML(body, at, fields)
-	default:
-		err = ErrInline
-	}
-	if err == nil {
-		out := apply(body, edits)
-		if check(f, out) == nil && onlyReplaced(f, body, out, at) {
-			return slices.Concat(bom, out), nil
-		}
-		err = ErrInline
-	}
-	return nil, fmt.Errorf("%s: %w", at.Group, err)
+	return rewrite(f, data, at, onlyReplaced, map[Format]editor{
+		JSON: func(body []byte) ([]edit, error) { return replaceJSON(body, at, fields) },
+		TOML: func(body []byte) ([]edit, error) { return replaceTOML(body, at, fields) },
+	})
 }
 
 func replaceJSON(data []byte, at Place, fields []Field) ([]edit, error) {

@@ -124,14 +124,16 @@ func (l Logins) List() ([]Shown, error) {
 	return all, nil
 }
 
-// Mark tells one state of a server's sign-in from another.
-func (l Logins) Mark(server string) (m struct {
-	Modified time.Time
-	Size     int64
-},
-) {
+// Mark tells one state of a server's sign-in from another. The zero value is that of none.
+type Mark struct {
+	modified time.Time
+	size     int64
+}
+
+// Mark is the state of a server's sign-in.
+func (l Logins) Mark(server string) (m Mark) {
 	if info, err := os.Stat(l.path(server)); err == nil {
-		m.Modified, m.Size = info.ModTime(), info.Size()
+		m.modified, m.size = info.ModTime(), info.Size()
 	}
 	return m
 }

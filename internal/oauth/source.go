@@ -17,7 +17,7 @@ type Source struct {
 
 	mu      sync.Mutex // guards the fields below; held while a token is asked for, so that all who wait share it
 	current Login
-	mark    any // of the file that the sign-in was read from
+	mark    *Mark // of the file that the sign-in was read from
 	looked  time.Time
 	tried   time.Time // when a renewal last failed
 }
@@ -111,15 +111,15 @@ func (s *Source) follow(now time.Time) error {
 		return nil
 	}
 	s.looked = now
-	mark := any(s.opt.Logins.Mark(s.opt.Server))
-	if mark == s.mark {
+	mark := s.opt.Logins.Mark(s.opt.Server)
+	if s.mark != nil && mark == *s.mark {
 		return nil
 	}
 	login, err := s.opt.Logins.Read(s.opt.Server)
 	if err != nil && !errors.Is(err, ErrNoLogin) {
 		return err
 	}
-	s.current, s.mark, s.tried = login, mark, time.Time{}
+	s.current, s.mark, s.tried = login, &mark, time.Time{}
 	return nil
 }
 
@@ -154,7 +154,8 @@ func (s *Source) renew(ctx context.Context, now time.Time) error {
 	if err := s.opt.Logins.Write(s.current); err != nil {
 		return err // a refresh token that was used and not replaced ends the sign-in
 	}
-	s.mark = s.opt.Logins.Mark(s.opt.Server)
+	mark := s.opt.Logins.Mark(s.opt.Server)
+	s.mark = &mark
 	return nil
 }
 
