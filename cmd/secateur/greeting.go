@@ -80,7 +80,7 @@ func (g greeting) doors() []doorLine {
 		{"JSON-RPC, long answers cut", base + "/api/mcp-gateway/{server}/rpc"},
 	}
 	if len(g.cfg.Providers) > 0 {
-		doors = append(doors, doorLine{"chat completions, old results cut", base + "/v1"})
+		doors = append(doors, doorLine{"models, big results cut", base + "/v1"})
 	}
 	return doors
 }
