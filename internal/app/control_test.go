@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -443,7 +444,13 @@ func TestControlRestart(t *testing.T) {
 	if after.State != "ready" || after.PID == nil || *after.PID == *before.PID || after.Restarts != before.Restarts+1 || after.LastError != "" {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
-	if got := get[admin.Stderr](t, c, "/servers/shell/stderr?lines=5").Lines; !slices.Equal(got, []string{"hello"}) {
+	stderr := func() []string { return get[admin.Stderr](t, c, "/servers/shell/stderr?lines=5").Lines }
+	got := stderr()
+	// Standard error is a pipe of its own: its line may come after the answer to `initialize`.
+	for deadline := time.Now().Add(time.Minute); len(got) == 0 && time.Now().Before(deadline); got = stderr() {
+		time.Sleep(time.Millisecond)
+	}
+	if !slices.Equal(got, []string{"hello"}) {
 		t.Errorf("stderr = %q", got)
 	}
 	res, body = c.ask(t, "POST", "/servers/none/restart", "")
