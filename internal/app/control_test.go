@@ -35,7 +35,7 @@ type controlled struct {
 func control(t *testing.T, text string, keys ...string) *controlled {
 	t.Helper()
 	path := t.TempDir() + "/secateur.toml"
-	text = strings.Join(keys, "") + "[store]\nurl = \"memory:\"\n" + text
+	text = "first_list_wait = 60\n" + strings.Join(keys, "") + "[store]\nurl = \"memory:\"\n" + text
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,16 @@ func control(t *testing.T, text string, keys ...string) *controlled {
 	defer m.Leave()
 	m.Catalog(t.Context()) // waits for each
 	return c
+}
+
+// eventually waits until something holds that nothing orders before what the test has seen, with patience for a busy machine.
+func eventually(t *testing.T, holds func() bool, otherwise string, args ...any) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf(otherwise, args...)
+		}
+	}
 }
 
 // ask sends a request to the control plane and reads the answer; headers come in pairs.
@@ -431,7 +441,7 @@ func TestControlRestart(t *testing.T) {
 	if err := os.WriteFile(script, []byte(shellServer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := control(t, "[[servers]]\nid = \"shell\"\ncommand = [\"sh\", \""+script+"\"]\nprotocol = \"legacy\"\n")
+	c := control(t, "[[servers]]\nid = \"shell\"\ncommand = [\"sh\", \""+script+"\"]\nprotocol = \"legacy\"\nstartup_timeout = 60\n")
 	before := get[admin.Server](t, c, "/servers/shell")
 	if before.State != "ready" || before.PID == nil || before.Transport != "stdio" || before.Era != "legacy" {
 		t.Fatalf("server = %+v", before)
@@ -444,12 +454,11 @@ func TestControlRestart(t *testing.T) {
 	if after.State != "ready" || after.PID == nil || *after.PID == *before.PID || after.Restarts != before.Restarts+1 || after.LastError != "" {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
-	stderr := func() []string { return get[admin.Stderr](t, c, "/servers/shell/stderr?lines=5").Lines }
-	got := stderr()
-	// Standard error is a pipe of its own: its line may come after the answer to `initialize`.
-	for deadline := time.Now().Add(time.Minute); len(got) == 0 && time.Now().Before(deadline); got = stderr() {
-		time.Sleep(time.Millisecond)
-	}
+	var got []string
+	eventually(t, func() bool { // standard error is a pipe of its own: its line may come after the answer to `initialize`
+		got = get[admin.Stderr](t, c, "/servers/shell/stderr?lines=5").Lines
+		return len(got) > 0
+	}, "nothing on standard error")
 	if !slices.Equal(got, []string{"hello"}) {
 		t.Errorf("stderr = %q", got)
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"log/slog"
@@ -18,34 +19,49 @@ import (
 
 // A load balancer sees that we are not ready while the listener is still open.
 func TestNotReadyComesBeforeTheListenerCloses(t *testing.T) {
-	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\ndrain_delay = 3\n[store]\nurl = \"memory:\"\n"), config.Options{})
-	if len(mistakes) > 0 {
-		t.Fatal(mistakes)
-	}
-	address := make(chan string, 1)
-	a, err := New(Options{Config: cfg, StateDir: t.TempDir(), Listening: func(addr net.Addr) { address <- addr.String() }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.Run(ctx) }()
-	url := "http://" + <-address + "/readyz"
-	stop()
-	status := 0
-	for status != http.StatusServiceUnavailable {
-		res, err := http.Get(url)
-		if err != nil {
-			t.Fatalf("the listener closed before anyone could see that it was about to: %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\ndrain_delay = 3\n[store]\nurl = \"memory:\"\n"), config.Options{})
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
 		}
-		_, _ = io.Copy(io.Discard, res.Body)
-		_ = res.Body.Close()
-		status = res.StatusCode
-	}
-	http.DefaultClient.CloseIdleConnections()
-	if err := <-ended; err != nil {
-		t.Errorf("Run with nothing lost: %v", err)
-	}
+		a, err := New(Options{Config: cfg, StateDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.live.Load().hang(&generation{}); err != nil {
+			t.Fatal(err)
+		}
+		client, conn := net.Pipe()
+		defer client.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		ln := &oneConn{conn: conn}
+		go func() { ended <- a.serve(ctx, a, ln, a.closeMCP) }()
+		synctest.Wait()
+		stop()
+		synctest.Wait()
+		_, _ = io.WriteString(client, "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReader(client), nil)
+		if err != nil {
+			t.Fatalf("nobody can see that the listener is about to close: %v", err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		if res.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "stopping") {
+			t.Errorf("about to stop: %d %s", res.StatusCode, body)
+		}
+		select {
+		case <-ln.done:
+			t.Error("the listener is closed already")
+		default:
+		}
+		began := time.Now()
+		if err, took := <-ended, time.Since(began); err != nil || took < 3*time.Second {
+			t.Errorf("the listener closes after %s (%v), want 3s", took, err)
+		}
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Who does not read an answer does not hold up the program's end for as long as it may while the program runs.

@@ -100,7 +100,7 @@ func TestControlAddsACommand(t *testing.T) {
 	if err := os.WriteFile(script, []byte(shellServer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res, body := c.ask(t, "POST", "/servers", `{"id":"shell","command":["sh","`+script+`"],"protocol":"legacy","env":{"TOKEN":"${HOME}"}}`)
+	res, body := c.ask(t, "POST", "/servers", `{"id":"shell","command":["sh","`+script+`"],"protocol":"legacy","startup_timeout":60,"env":{"TOKEN":"${HOME}"}}`)
 	if res.StatusCode != http.StatusCreated {
 		t.Fatalf("POST: %d %s", res.StatusCode, body)
 	}

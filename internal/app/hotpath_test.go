@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/config"
 )
@@ -24,6 +25,7 @@ func hotPath(tb testing.TB, keys string) http.Handler {
 // running builds the program, with its servers started, and gives its doors.
 func running(tb testing.TB, opt Options) (*App, http.Handler) {
 	tb.Helper()
+	opt.Config.FirstListWait = time.Minute // for a busy machine
 	a, err := New(opt)
 	if err != nil {
 		tb.Fatal(err)

@@ -37,13 +37,13 @@ func TestReloadsAreCountedAndTold(t *testing.T) {
 			t.Errorf("/metrics lacks %s", want)
 		}
 	}
-	r.tools("one") // waits until it is ready
-	states := map[string]bool{}
-	for _, e := range r.feed.Recent(events.TypeServer, 100) {
-		s, _ := e.Data.(events.Server)
-		states[s.ID+" "+s.State] = true
-	}
-	if !states["one ready"] {
-		t.Errorf("states told: %v", states)
-	}
+	r.tools("one") // waits until it is ready, which is told meanwhile
+	told = nil
+	eventually(t, func() bool {
+		told = r.feed.Recent(events.TypeServer, 100)
+		return slices.ContainsFunc(told, func(e events.Event) bool {
+			s, _ := e.Data.(events.Server)
+			return s.ID == "one" && s.State == "ready"
+		})
+	}, "the state of a server is not told: %v", &told)
 }

@@ -149,13 +149,17 @@ func (a *App) openSocket(ctx context.Context) (net.Listener, error) {
 // maxSocketPath is the length of sun_path where it is shortest, without the zero byte.
 const maxSocketPath = 103
 
+// socketPatience is how long a socket may take to say whether somebody listens on it. One that nobody listens on says so at once; the
+// rest is for a machine that is busy.
+const socketPatience = 5 * time.Second
+
 // removeStaleSockets removes those that nobody listens on.
 func removeStaleSockets(ctx context.Context, dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
-	dialer := net.Dialer{Timeout: 100 * time.Millisecond}
+	dialer := net.Dialer{Timeout: socketPatience}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if !strings.HasSuffix(path, ".sock") {

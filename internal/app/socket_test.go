@@ -63,7 +63,7 @@ func TestSocketOfAPipe(t *testing.T) {
 	}}}
 	var status admin.Status
 	var res *http.Response
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) { // it is opened beside the pipe, whose answers say nothing about it
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // it is opened beside the pipe, whose answers say nothing about it
 		if res, err = client.Get("http://secateur/api/v1/status"); err == nil {
 			break
 		}

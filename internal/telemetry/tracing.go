@@ -52,8 +52,8 @@ func NewTracing(ctx context.Context, opt TracingOptions) (*Tracing, error) {
 }
 
 const (
-	batchTime = 2 * time.Second // how long spans are gathered
-	flushTime = 3 * time.Second // how long the end waits for the collector
+	batchTime = 2 * time.Second  // how long spans are gathered
+	flushTime = 10 * time.Second // how long the end waits for the collector at most
 )
 
 // Close sends what was gathered.
