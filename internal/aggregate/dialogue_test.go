@@ -132,7 +132,7 @@ func (s *stage) play(t *testing.T, talk string) {
 			if problem := s.match(text, got); problem != "" {
 				t.Fatalf("line %d: %s hears\n%s\nwant\n%s\n%s", number, who, got, text, problem)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("line %d: %s hears nothing, want %s", number, who, text)
 		}
 	}
@@ -241,13 +241,13 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 		settings = append(settings, p.settings())
 	}
 	f, err := pool.New(pool.Options{
-		Servers: settings, FirstListWait: 10 * time.Second, Linger: 100 * time.Millisecond,
+		Servers: settings, FirstListWait: patience, Linger: 100 * time.Millisecond,
 		New: func(s upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
 			if c.Protocol != "" {
 				s.Protocol = c.Protocol
 			}
 			return upstream.New(upstream.Options{
-				Settings: s, Capabilities: c.Capabilities, Incoming: c.Incoming, Opened: c.Opened, ResponseTimeout: 20 * time.Second,
+				Settings: s, Capabilities: c.Capabilities, Incoming: c.Incoming, Opened: c.Opened, ResponseTimeout: patience,
 			})
 		},
 	})
@@ -262,7 +262,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 			}
 			return access.TokenHolder(), access.Verdict{}
 		},
-		Version: "1.0", PageSize: o.pageSize, AnswerTime: o.answerTime, ParkTime: o.parkTime, GreetingTime: cmp.Or(o.greeting, 20*time.Second),
+		Version: "1.0", PageSize: o.pageSize, AnswerTime: o.answerTime, ParkTime: o.parkTime, GreetingTime: cmp.Or(o.greeting, patience),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func (c *pipeClient) hears(t *testing.T) string {
 	select {
 	case line := <-c.heard:
 		return line
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("nothing is heard")
 		return ""
 	}
@@ -38,7 +38,7 @@ func (p *puppet) hears(t *testing.T) envelope {
 			t.Fatal(err)
 		}
 		return e
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("nothing is heard")
 		return envelope{}
 	}
@@ -201,7 +201,7 @@ func TestNewsOfAParkedCall(t *testing.T) {
 	p.say(t, `{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{"message":"who?"}}`)
 	asked := c.hears(t)
 	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, call.ID))
-	for try, end := 0, time.Now().Add(20*time.Second); time.Now().Before(end); try++ { // it is on its way through a process
+	for try, end := 0, time.Now().Add(patience); time.Now().Before(end); try++ { // it is on its way through a process
 		var wants struct {
 			Result struct {
 				State string `json:"requestState"`

@@ -10,10 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
+
+// patience is how long a test waits for something that should happen soon.
+const patience = time.Minute
 
 // puppet is an MCP server whose strings a test holds. It answers by itself what every server answers, handshakes and
 // lists; everything else comes to the test, which says what the server says.
@@ -89,7 +93,7 @@ func newPuppet(t *testing.T, n nature) *puppet {
 // settings make it a child process.
 func (p *puppet) settings() upstream.Settings {
 	return upstream.Settings{
-		ID: p.id, Command: []string{os.Args[0]}, Isolation: p.nature.Isolation, ShutdownGrace: 0.2,
+		ID: p.id, Command: []string{os.Args[0]}, Isolation: p.nature.Isolation, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.2,
 		Env: map[string]secret.Text{wireVariable: secret.New(p.ln.Addr().String())},
 	}
 }

@@ -161,20 +161,22 @@ func TestFewStrangersAreReadAtOnce(t *testing.T) {
 
 // One caller does not take all sessions in a moment, and others are not held up by one who tries.
 func TestOpeningSessionsIsLimited(t *testing.T) {
-	h := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.Openings, o.MaxSessions = ratelimit.PerMinute(3), 32 })
-	for range 10 { // opened and ended, they take nothing from anybody
-		h.ask(t, "DELETE", "", "", mine, h.open(t, "2025-06-18", mine))
-	}
-	for i := range 7 {
-		resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine)
-		if limited := resp.StatusCode == http.StatusTooManyRequests && resp.Header.Get("Retry-After") != ""; limited != (i >= 5) {
-			t.Errorf("session %d, two of which are free and three more a minute: %d", i+1, resp.StatusCode)
+	inBubble(t, &brain{}, func(h *house) {
+		t := h.t
+		for range 10 { // opened and ended, they take nothing from anybody
+			h.ask(t, "DELETE", "", "", mine, h.open(t, "2025-06-18", mine))
 		}
-	}
-	if resp := h.ask(t, "GET", "", "", mine); resp.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("over HTTP+SSE: %d, want 429", resp.StatusCode)
-	}
-	if resp := h.ask(t, "POST", "", initialize("2025-06-18"), yours); resp.StatusCode != http.StatusOK {
-		t.Errorf("another caller: %d", resp.StatusCode)
-	}
+		for i := range 7 {
+			resp := h.ask(t, "POST", "", initialize("2025-06-18"), mine)
+			if limited := resp.StatusCode == http.StatusTooManyRequests && resp.Header.Get("Retry-After") != ""; limited != (i >= 5) {
+				t.Errorf("session %d, two of which are free and three more a minute: %d", i+1, resp.StatusCode)
+			}
+		}
+		if resp := h.ask(t, "GET", "", "", mine); resp.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("over HTTP+SSE: %d, want 429", resp.StatusCode)
+		}
+		if resp := h.ask(t, "POST", "", initialize("2025-06-18"), yours); resp.StatusCode != http.StatusOK {
+			t.Errorf("another caller: %d", resp.StatusCode)
+		}
+	}, func(o *downstream.HTTPOptions) { o.Openings, o.MaxSessions = ratelimit.PerMinute(3), 32 })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -292,27 +293,30 @@ func TestACallsContextEndsWithItsSessionHoweverItIsDerived(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	h := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.Metrics = reg })
-	session := h.open(t, "2025-06-18")
-	h.ask(t, "GET", "", "", session)
-	h.ask(t, "POST", "", call(1, "x"))
-	want := map[string]float64{
-		"secateur_mcp_http_sessions": 1, "secateur_mcp_http_streams": 1, "secateur_mcp_http_answers_total": 1, "secateur_mcp_http_refused_total": 1,
-	}
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		m := f.GetMetric()[0]
-		if got := m.GetGauge().GetValue() + m.GetCounter().GetValue(); got != want[f.GetName()] {
-			t.Errorf("%s = %v, want %v", f.GetName(), got, want[f.GetName()])
+	inBubble(t, &brain{}, func(h *house) {
+		t := h.t
+		session := h.open(t, "2025-06-18")
+		h.ask(t, "GET", "", "", session)
+		h.ask(t, "POST", "", call(1, "x"))
+		synctest.Wait() // an answer is counted once it is written
+		want := map[string]float64{
+			"secateur_mcp_http_sessions": 1, "secateur_mcp_http_streams": 1, "secateur_mcp_http_answers_total": 1, "secateur_mcp_http_refused_total": 1,
 		}
-		delete(want, f.GetName())
-	}
-	if len(want) > 0 {
-		t.Errorf("not there: %v", want)
-	}
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			m := f.GetMetric()[0]
+			if got := m.GetGauge().GetValue() + m.GetCounter().GetValue(); got != want[f.GetName()] {
+				t.Errorf("%s = %v, want %v", f.GetName(), got, want[f.GetName()])
+			}
+			delete(want, f.GetName())
+		}
+		if len(want) > 0 {
+			t.Errorf("not there: %v", want)
+		}
+	}, func(o *downstream.HTTPOptions) { o.Metrics = reg })
 }
 
 func FuzzPost(f *testing.F) {

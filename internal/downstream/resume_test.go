@@ -121,15 +121,19 @@ func TestAnAnswerThatNobodyGotIsKept(t *testing.T) {
 }
 
 func TestAWholeAnswerCanBeHadAgain(t *testing.T) {
-	h := build(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
+	b := &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
 		return streamed(result(req, `"`+strings.Repeat("x", 100_000)+`"`))
-	}})
-	session := h.open(t, "2025-11-25")
-	first := eventsOf(h.ask(t, "POST", "", call(1, "x"), session).Body).rest(t)
-	again := eventsOf(h.ask(t, "GET", "", "", session, "Last-Event-ID: 1-0").Body).rest(t)
-	if len(first) != 1 || !slices.Equal(first, again) {
-		t.Errorf("%d events, then %d, or not the same", len(first), len(again))
-	}
+	}}
+	inBubble(t, b, func(h *house) {
+		t := h.t
+		session := h.open(t, "2025-11-25")
+		first := eventsOf(h.ask(t, "POST", "", call(1, "x"), session).Body).rest(t)
+		synctest.Wait() // what was written is kept
+		again := eventsOf(h.ask(t, "GET", "", "", session, "Last-Event-ID: 1-0").Body).rest(t)
+		if len(first) != 1 || !slices.Equal(first, again) {
+			t.Errorf("%d events, then %d, or not the same", len(first), len(again))
+		}
+	})
 }
 
 func TestWhatIsHeldForAClientIsBounded(t *testing.T) {
@@ -167,19 +171,23 @@ func TestWhatIsHeldForAClientIsBounded(t *testing.T) {
 }
 
 func TestOldAnswersMakeRoomForNewOnes(t *testing.T) {
-	h := build(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
+	b := &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
 		return streamed(result(req, `"`+strings.Repeat("x", 300_000)+`"`))
-	}})
-	session := h.open(t, "2025-11-25")
-	for range 10 {
-		text(t, h.ask(t, "POST", "", call(1, "x"), session))
-	}
-	for n, want := range map[int]int{1: 410, 5: 410, 10: 200} {
-		resp := h.ask(t, "GET", "", "", session, fmt.Sprintf("Last-Event-ID: %d-0", n))
-		if resp.StatusCode != want {
-			t.Errorf("stream %d: %d, want %d", n, resp.StatusCode, want)
+	}}
+	inBubble(t, b, func(h *house) {
+		t := h.t
+		session := h.open(t, "2025-11-25")
+		for range 10 {
+			text(t, h.ask(t, "POST", "", call(1, "x"), session))
 		}
-	}
+		synctest.Wait() // what was written is kept
+		for n, want := range map[int]int{1: 410, 5: 410, 10: 200} {
+			resp := h.ask(t, "GET", "", "", session, fmt.Sprintf("Last-Event-ID: %d-0", n))
+			if resp.StatusCode != want {
+				t.Errorf("stream %d: %d, want %d", n, resp.StatusCode, want)
+			}
+		}
+	})
 }
 
 func TestStandingStream(t *testing.T) {
@@ -289,23 +297,25 @@ func TestTooManyListenersMakeWay(t *testing.T) {
 }
 
 func TestTheEndOfASessionEndsItsStreams(t *testing.T) {
-	h := build(t, &brain{})
-	say, said := talk(h.brain)
-	session := h.open(t, "2025-11-25")
-	listening := h.ask(t, "GET", "", "", session)
-	go func() { say <- number(1); <-said }()
-	calling := h.ask(t, "POST", "", call(1, "x"), session)
-	if resp := h.ask(t, "DELETE", "", "", session); resp.StatusCode != http.StatusNoContent {
-		t.Fatalf("DELETE: %d", resp.StatusCode)
-	}
-	eventsOf(listening.Body).rest(t)
-	if got := eventsOf(calling.Body).rest(t); len(got) != 2 || !strings.Contains(got[1], "cancelled") {
-		t.Errorf("the running call: %q", got)
-	}
-	within(t, "Close", h.sessions()[0].closed)
-	if h.sessions()[0].Link.Send([]byte(number(1))) {
-		t.Error("a message to an ended session was taken")
-	}
+	inBubble(t, &brain{}, func(h *house) {
+		t := h.t
+		say, said := talk(h.brain)
+		session := h.open(t, "2025-11-25")
+		listening := h.ask(t, "GET", "", "", session)
+		go func() { say <- number(1); <-said }()
+		calling := h.ask(t, "POST", "", call(1, "x"), session)
+		if resp := h.ask(t, "DELETE", "", "", session); resp.StatusCode != http.StatusNoContent {
+			t.Fatalf("DELETE: %d", resp.StatusCode)
+		}
+		eventsOf(listening.Body).rest(t)
+		if got := eventsOf(calling.Body).rest(t); len(got) != 2 || !strings.Contains(got[1], "cancelled") {
+			t.Errorf("the running call: %q", got)
+		}
+		within(t, "Close", h.sessions()[0].closed)
+		if h.sessions()[0].Link.Send([]byte(number(1))) {
+			t.Error("a message to an ended session was taken")
+		}
+	})
 }
 
 func TestALongAnswerThatNobodyGotIsCopied(t *testing.T) {

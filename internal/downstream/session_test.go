@@ -95,27 +95,30 @@ func TestSessionsAreBounded(t *testing.T) {
 
 func TestRequestsWaitForTheirTurn(t *testing.T) {
 	var running, most atomic.Int64
-	h := build(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
+	b := &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
 		n := running.Add(1)
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
 		time.Sleep(time.Millisecond)
 		running.Add(-1)
 		return result(req, "1")
-	}}, func(o *downstream.HTTPOptions) { o.MaxInFlight = 3 })
-	session := h.open(t, "2025-06-18")
-	var all sync.WaitGroup
-	for i := range 40 {
-		all.Go(func() {
-			if resp := h.ask(t, "POST", "", call(i, "x"), session); resp.StatusCode != http.StatusOK {
-				t.Errorf("%d", resp.StatusCode)
-			}
-		})
-	}
-	all.Wait()
-	if most.Load() != 3 {
-		t.Errorf("%d ran at once, want 3", most.Load())
-	}
+	}}
+	inBubble(t, b, func(h *house) {
+		t := h.t
+		session := h.open(t, "2025-06-18")
+		var all sync.WaitGroup
+		for i := range 40 {
+			all.Go(func() {
+				if resp := h.ask(t, "POST", "", call(i, "x"), session); resp.StatusCode != http.StatusOK {
+					t.Errorf("%d", resp.StatusCode)
+				}
+			})
+		}
+		all.Wait()
+		if most.Load() != 3 {
+			t.Errorf("%d ran at once, want 3", most.Load())
+		}
+	}, func(o *downstream.HTTPOptions) { o.MaxInFlight = 3 })
 }
 
 func TestWhoWaitsForATurnMayGo(t *testing.T) {

@@ -72,33 +72,36 @@ func TestWhatComesBeforeTheAnswerMakesAStream(t *testing.T) {
 
 func TestAnAnswerThatIsToBeAStream(t *testing.T) {
 	long := strings.Repeat("long ", 20_000)
-	h := build(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
+	b := &brain{handle: func(_ context.Context, _ *fakeSession, req *rpc.Message, _ downstream.Exchange) downstream.Answer {
 		if req.Method == "long" {
 			return streamed(result(req, `"`+long+`"`))
 		}
 		return streamed(result(req, "{\n}"))
-	}})
-	session := h.open(t, "2025-11-25")
-	for _, c := range []struct {
-		rule, method string
-		header       []string
-		want         string
-	}{
-		{"a client that takes one", "x", []string{session}, "id: 1-0\nretry: 1000\ndata:\n\nevent: message\nid: 1-1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ }}\n\n"},
-		{"the modern era", "x", []string{modern}, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ }}\n\n"},
-		{"a long one", "long", []string{session}, "id: 2-0\nretry: 1000\ndata:\n\nevent: message\nid: 2-1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"" + long + "\"}\n\n"},
-		{"a long one, modern", "long", []string{modern}, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"" + long + "\"}\n\n"},
-		{"a client that takes JSON only", "x", []string{modern, "Accept: application/json"}, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\n}}"},
-		{"a client that says nothing", "x", []string{modern, "Accept: "}, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\n}}"},
-	} {
-		resp := h.ask(t, "POST", "", call(1, c.method), c.header...)
-		if got := text(t, resp); got != c.want {
-			t.Errorf("%s: %.200q, want %.200q", c.rule, got, c.want)
+	}}
+	inBubble(t, b, func(h *house) {
+		t := h.t
+		session := h.open(t, "2025-11-25")
+		for _, c := range []struct {
+			rule, method string
+			header       []string
+			want         string
+		}{
+			{"a client that takes one", "x", []string{session}, "id: 1-0\nretry: 1000\ndata:\n\nevent: message\nid: 1-1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ }}\n\n"},
+			{"the modern era", "x", []string{modern}, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ }}\n\n"},
+			{"a long one", "long", []string{session}, "id: 2-0\nretry: 1000\ndata:\n\nevent: message\nid: 2-1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"" + long + "\"}\n\n"},
+			{"a long one, modern", "long", []string{modern}, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"" + long + "\"}\n\n"},
+			{"a client that takes JSON only", "x", []string{modern, "Accept: application/json"}, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\n}}"},
+			{"a client that says nothing", "x", []string{modern, "Accept: "}, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\n}}"},
+		} {
+			resp := h.ask(t, "POST", "", call(1, c.method), c.header...)
+			if got := text(t, resp); got != c.want {
+				t.Errorf("%s: %.200q, want %.200q", c.rule, got, c.want)
+			}
+			if resp.ContentLength != int64(len(c.want)) {
+				t.Errorf("%s: told %d bytes of %d", c.rule, resp.ContentLength, len(c.want))
+			}
 		}
-		if resp.ContentLength != int64(len(c.want)) {
-			t.Errorf("%s: told %d bytes of %d", c.rule, resp.ContentLength, len(c.want))
-		}
-	}
+	})
 }
 
 func TestReleaseComesOnceEach(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -252,7 +253,7 @@ func TestHostileDocumentsTakeLinearTime(t *testing.T) {
 		"quotes":                  `{"a":"` + strings.Repeat(`\"`, n),
 	} {
 		b := []byte(doc)
-		start := time.Now()
+		before := processorTime(t)
 		era.WithoutMeta(b)
 		era.ReadMeta(b)
 		era.ResultToLegacy(b)
@@ -267,10 +268,21 @@ func TestHostileDocumentsTakeLinearTime(t *testing.T) {
 		headers, _ := era.ReadToolHeaders(b)
 		headers.Of(b)
 		manyHeaders(t).Of(b)
-		if took := time.Since(start); took > 5*time.Second {
+		if took := processorTime(t) - before; took > 5*time.Second {
 			t.Errorf("%s: %v for %d bytes", rule, took, len(b))
 		}
 	}
+}
+
+// processorTime is what this process has used of the processors so far: unlike the time on the wall it does not grow with what
+// other programs do.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 func annotatedProperties(n int) string {

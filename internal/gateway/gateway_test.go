@@ -10,7 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -343,11 +345,13 @@ func TestRateLimit(t *testing.T) {
 		}
 	}
 	var a answer
+	began := time.Now()
 	for range 3 {
 		a = b.post(t, "s", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	}
 	code, word, _ := a.failure(t)
-	if a.status != 429 || code != -32014 || word != "rate_limited" || a.header.Get("Retry-After") != "30" || !strings.Contains(a.body, "Rate limit exceeded") {
+	wait, _ := strconv.Atoi(a.header.Get("Retry-After")) // half a minute from the first call
+	if early := 30 - int(time.Since(began).Seconds()) - 1; a.status != 429 || code != -32014 || word != "rate_limited" || wait < early || wait > 30 || !strings.Contains(a.body, "Rate limit exceeded") {
 		t.Errorf("third call: %d %s, Retry-After %q", a.status, a.body, a.header.Get("Retry-After"))
 	}
 }
@@ -358,7 +362,7 @@ func TestNotificationIs202WhetherOrNotTheServerLives(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		got <- string(body)
 	})
-	dead := upstream.Options{Settings: upstream.Settings{ID: "dead", URL: "http://" + closedPort(t), Transport: upstream.TransportRPC}}
+	dead := upstream.Options{Settings: upstream.Settings{ID: "dead", URL: "http://" + nobody, Transport: upstream.TransportRPC}}
 	b := newBench(t, []upstream.Options{alive, dead})
 	body := `{"jsonrpc":"2.0","method":"notifications/x"}`
 	for _, server := range []string{"alive", "dead"} {
@@ -371,28 +375,18 @@ func TestNotificationIs202WhetherOrNotTheServerLives(t *testing.T) {
 	}
 }
 
-func closedPort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return ln.Addr().String()
-}
+// nobody is an address at which no program listens.
+const nobody = "127.0.0.1:1"
 
-// A server that answers what it likes, as raw bytes on the wire.
-func wireServer(t *testing.T, serve func(net.Conn)) upstream.Options {
+// A server that answers what it likes, as raw bytes on the wire, and is waited for so many seconds.
+func wireServer(t *testing.T, timeout float64, serve func(net.Conn)) upstream.Options {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var serving sync.WaitGroup
+	serving.Go(func() {
 		for {
 			conn, err := ln.Accept()
 			if errors.Is(err, net.ErrClosed) {
@@ -401,7 +395,7 @@ func wireServer(t *testing.T, serve func(net.Conn)) upstream.Options {
 			if err != nil {
 				continue
 			}
-			go func() {
+			serving.Go(func() {
 				defer conn.Close()
 				req, err := http.ReadRequest(bufio.NewReader(conn)) // to its end: else what is written may break before anything is read
 				if err != nil {
@@ -411,15 +405,15 @@ func wireServer(t *testing.T, serve func(net.Conn)) upstream.Options {
 					return
 				}
 				serve(conn)
-			}()
+			})
 		}
-	}()
+	})
 	t.Cleanup(func() {
 		_ = ln.Close()
-		<-done
+		serving.Wait()
 	})
 	return upstream.Options{
-		Settings:        upstream.Settings{ID: "s", URL: "http://" + ln.Addr().String(), Transport: upstream.TransportRPC, ResponseTimeout: 0.3},
+		Settings:        upstream.Settings{ID: "s", URL: "http://" + ln.Addr().String(), Transport: upstream.TransportRPC, ResponseTimeout: timeout},
 		MaxMessageBytes: 1 << 20,
 	}
 }
@@ -478,7 +472,11 @@ func TestFailingServers(t *testing.T) {
 		{"its own error under a 500", status("500 Oops", "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-7,"message":"mine","data":{"code":"own"}}}`), -7, "own"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			b := newBench(t, []upstream.Options{wireServer(t, c.serve)})
+			timeout := 60.0
+			if c.word == "upstream_timeout" { // short only where it is what shows
+				timeout = 0.3
+			}
+			b := newBench(t, []upstream.Options{wireServer(t, timeout, c.serve)})
 			a := b.post(t, "s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)
 			code, word, id := a.failure(t)
 			if a.status != 200 || code != c.code || word != c.word || id != "1" {
@@ -487,7 +485,7 @@ func TestFailingServers(t *testing.T) {
 		})
 	}
 	t.Run("refused", func(t *testing.T) {
-		b := newBench(t, []upstream.Options{{Settings: upstream.Settings{ID: "s", URL: "http://" + closedPort(t), Transport: upstream.TransportRPC}}})
+		b := newBench(t, []upstream.Options{{Settings: upstream.Settings{ID: "s", URL: "http://" + nobody, Transport: upstream.TransportRPC}}})
 		if code, word, _ := b.post(t, "s", `{"jsonrpc":"2.0","id":1,"method":"x"}`).failure(t); code != -32010 || word != "upstream_unavailable" {
 			t.Errorf("%d %s", code, word)
 		}

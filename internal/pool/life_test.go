@@ -205,7 +205,7 @@ func children(tb testing.TB) (pids []int) {
 
 func wantChildren(tb testing.TB, when string, want int) {
 	tb.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for n := -1; n != want; {
 		if n = len(children(tb)); n != want && time.Now().After(deadline) {
 			tb.Fatalf("%s: %d children, want %d", when, n, want)
@@ -220,13 +220,13 @@ func TestChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := upstream.Settings{
-		Command: []string{self}, ShutdownGrace: 0.5,
+		Command: []string{self}, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.5,
 		Env: map[string]secret.Text{childVariable: secret.New("server"), "GORACE": secret.New("atexit_sleep_ms=0")},
 	}
 	sharedSet, ownSet := set, set
 	sharedSet.ID, ownSet.ID, ownSet.Isolation = "shared", "own", upstream.IsolationPerSession
 	f, err := New(Options{
-		Servers: []upstream.Settings{sharedSet, ownSet}, Eager: true, FirstListWait: 20 * time.Second, Linger: 50 * time.Millisecond,
+		Servers: []upstream.Settings{sharedSet, ownSet}, Eager: true, FirstListWait: patience, Linger: 50 * time.Millisecond,
 		New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
 			if o.Protocol != "" {
 				s.Protocol = o.Protocol

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"secateur/internal/rpc"
 	"secateur/internal/upstream"
@@ -43,7 +42,7 @@ func TestPlainServersHaveOneConnectionForAll(t *testing.T) {
 			}))
 			defer h.Close()
 			f, err := New(Options{
-				Servers: []upstream.Settings{{ID: "p", URL: h.URL, Transport: upstream.TransportRPC}}, Eager: true, FirstListWait: 10 * time.Second,
+				Servers: []upstream.Settings{{ID: "p", URL: h.URL, Transport: upstream.TransportRPC}}, Eager: true, FirstListWait: patience,
 				New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
 					return upstream.New(upstream.Options{Settings: s, Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened})
 				},

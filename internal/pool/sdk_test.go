@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,9 +52,12 @@ func playSDK() int {
 	return 0
 }
 
-// sdkOverHTTP serves both eras, each in its own way.
-func sdkOverHTTP(t *testing.T) upstream.Settings {
+// sdkOverHTTP serves both eras, each in its own way. What a legacy server has to say before its client's standing stream is
+// open is lost: the returned channel is closed once it is.
+func sdkOverHTTP(t *testing.T) (upstream.Settings, <-chan struct{}) {
 	t.Helper()
+	listening := make(chan struct{})
+	listens := sync.OnceFunc(func() { close(listening) })
 	server := sdkServer()
 	find := func(*http.Request) *mcp.Server { return server }
 	old := mcp.NewStreamableHTTPHandler(find, nil)
@@ -63,31 +67,47 @@ func sdkOverHTTP(t *testing.T) upstream.Settings {
 			stateless.ServeHTTP(w, r)
 			return
 		}
+		if r.Method == http.MethodGet {
+			w = &announced{w, listens}
+		}
 		old.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {
 		h.CloseClientConnections()
 		h.Close()
 	})
-	return upstream.Settings{ID: "sdk", URL: h.URL}
+	return upstream.Settings{ID: "sdk", URL: h.URL}, listening
 }
 
-func sdkChild(t *testing.T) upstream.Settings {
+// announced tells when a response begins.
+type announced struct {
+	http.ResponseWriter
+	begins func()
+}
+
+func (a *announced) WriteHeader(status int) {
+	a.ResponseWriter.WriteHeader(status)
+	a.begins()
+}
+
+func (a *announced) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func sdkChild(t *testing.T) (upstream.Settings, <-chan struct{}) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return upstream.Settings{
-		ID: "sdk", Command: []string{self}, ShutdownGrace: 0.5,
+		ID: "sdk", Command: []string{self}, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.5,
 		Env: map[string]secret.Text{childVariable: secret.New("sdk"), "GORACE": secret.New("atexit_sleep_ms=0")},
-	}
+	}, nil
 }
 
 func TestRealServers(t *testing.T) {
 	for _, c := range []struct {
 		rule   string
-		make   func(t *testing.T) upstream.Settings
+		make   func(t *testing.T) (upstream.Settings, <-chan struct{})
 		client Client
 	}{
 		{"a child and a legacy client", sdkChild, legacy(`{"roots":{}}`)},
@@ -96,8 +116,9 @@ func TestRealServers(t *testing.T) {
 		{"HTTP and a modern client", sdkOverHTTP, modernClient(`{"roots":{}}`)},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
+			settings, listening := c.make(t)
 			f, err := New(Options{
-				Servers: []upstream.Settings{c.make(t)}, Eager: true, FirstListWait: 20 * time.Second,
+				Servers: []upstream.Settings{settings}, Eager: true, FirstListWait: patience,
 				New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
 					if o.Protocol != "" {
 						s.Protocol = o.Protocol
@@ -128,6 +149,9 @@ func TestRealServers(t *testing.T) {
 			if err := m.Unsubscribe(t.Context(), "sdk", "file:///c"); err != nil {
 				t.Fatal(err)
 			}
+			if c.client.Era == era.Legacy && listening != nil {
+				<-listening
+			}
 			if c.client.Era == era.Modern { // whose server agrees later
 				wantSoon(t, "the third resource is not listened to", func() bool {
 					now, _, _ := conn.listens.state()
@@ -156,10 +180,13 @@ func TestRealServers(t *testing.T) {
 	}
 }
 
+// patience is how long a test waits for something that should happen soon.
+const patience = time.Minute
+
 // wantSoon waits for what an event of another process brings about.
 func wantSoon(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			tb.Fatalf("still not: %s", what)
 		}

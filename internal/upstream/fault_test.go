@@ -62,6 +62,9 @@ func rawServer(tb testing.TB, serve func(conn net.Conn, body []byte) (keep bool)
 	return "http://" + ln.Addr().String()
 }
 
+// nobody is an address at which no program listens.
+const nobody = "127.0.0.1:1"
+
 // response is a whole HTTP response.
 func response(status int, contentType, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",

@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long a test waits for something that should happen soon.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // start builds and runs an Upstream until the test ends.
 func start(tb testing.TB, opt Options) *Upstream {

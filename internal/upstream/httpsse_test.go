@@ -70,7 +70,7 @@ func newFakeSSE(t *testing.T) *fakeSSE {
 }
 
 func (f *fakeSSE) settings() Settings {
-	return Settings{ID: "old", URL: f.URL + "/sse", Transport: TransportSSE, ResponseTimeout: patience.Seconds()}
+	return Settings{ID: "old", URL: f.URL + "/sse", Transport: TransportSSE, StartupTimeout: patience.Seconds(), ResponseTimeout: patience.Seconds()}
 }
 
 // end ends the newest stream.
@@ -254,12 +254,12 @@ func TestHTTPSSEThatDoesNotStart(t *testing.T) {
 			}
 		}, Unavailable, 0, []string{"200ms"}},
 		{"an initialize that is not answered too", func(f *fakeSSE, s *Settings) {
-			s.StartupTimeout = 2 // enough to get that far on a busy machine
+			s.StartupTimeout = 5 // enough to get that far on a busy machine
 			f.post = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
 				w.WriteHeader(http.StatusAccepted)
 				return true
 			}
-		}, Unavailable, 0, []string{"did not answer initialize within 2s"}},
+		}, Unavailable, 0, []string{"did not answer initialize within 5s"}},
 		{"a stream that ends first", func(f *fakeSSE, _ *Settings) {
 			f.open = func(w http.ResponseWriter, _ *http.Request) bool {
 				sse(w)("event: endpoint\ndata: /messages\n") // cut short
@@ -298,7 +298,7 @@ func TestHTTPSSEThatDoesNotStart(t *testing.T) {
 				return true
 			}
 		}, Invalid, 418, []string{"418"}},
-		{"nobody there", func(f *fakeSSE, _ *Settings) { f.Close() }, Unavailable, 0, []string{"refused"}},
+		{"nobody there", func(_ *fakeSSE, s *Settings) { s.URL = "http://" + nobody + "/sse" }, Unavailable, 0, []string{"refused"}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()
@@ -660,10 +660,10 @@ func TestRealServerOverHTTPSSE(t *testing.T) {
 			})
 			opened := make(chan *Peer, 10)
 			u := start(t, Options{
-				Settings:       Settings{ID: "sdk", URL: h.URL, Transport: c.transport, Protocol: c.protocol, ResponseTimeout: 10},
-				HealthInterval: 50 * time.Millisecond,
-				Capabilities:   []byte(`{"elicitation":{}}`),
-				Opened:         func(p *Peer) { opened <- p },
+				Settings:       Settings{ID: "sdk", URL: h.URL, Transport: c.transport, Protocol: c.protocol, ResponseTimeout: patience.Seconds()},
+				HealthInterval: 50 * time.Millisecond, HealthTimeout: patience,
+				Capabilities: []byte(`{"elicitation":{}}`),
+				Opened:       func(p *Peer) { opened <- p },
 			})
 			if p := <-opened; p.ServerName != "sdk-server" || p.Era != era.Legacy {
 				t.Errorf("Peer = %+v", p)

@@ -47,7 +47,7 @@ func TestRealServers(t *testing.T) {
 				h.CloseClientConnections()
 				h.Close()
 			})
-			return Settings{ID: "sdk", URL: h.URL, ResponseTimeout: 10}
+			return Settings{ID: "sdk", URL: h.URL, StartupTimeout: patience.Seconds(), ResponseTimeout: patience.Seconds()}
 		}
 	}
 	stdio := func(t *testing.T) Settings {
@@ -76,7 +76,7 @@ func TestRealServers(t *testing.T) {
 			t.Parallel()
 			s := c.settings(t)
 			s.Protocol = c.protocol
-			u := start(t, Options{Settings: s, HealthInterval: 20 * time.Millisecond})
+			u := start(t, Options{Settings: s, HealthInterval: 20 * time.Millisecond, HealthTimeout: patience})
 			var wg sync.WaitGroup
 			for i := range 20 {
 				wg.Go(func() {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"secateur/internal/rpc"
 )
@@ -21,6 +20,7 @@ func TestStreamableCallIsReached(t *testing.T) {
 		came   chan request  // calls; none of them is answered by itself
 		answer chan struct{} // lets one be
 		served chan string   // progress that the caller was given
+		only   func() *call  // the one call there is
 		cancel context.CancelFunc
 		stop   func()
 	}
@@ -34,7 +34,7 @@ func TestStreamableCallIsReached(t *testing.T) {
 		play    func(s *scene)
 		want    string // "": an answer
 	}{
-		{"progress on another stream is passed on at once, in order", 30, func(s *scene) {
+		{"progress on another stream is passed on at once, in order", 60, func(s *scene) {
 			req := <-s.came
 			for n := range 50 {
 				s.stand <- progress(req, n)
@@ -46,21 +46,26 @@ func TestStreamableCallIsReached(t *testing.T) {
 			}
 			s.answer <- struct{}{}
 		}, ""},
-		{"it gives the server time", 1, func(s *scene) {
+		{"it gives the server time", 60, func(s *scene) {
 			req := <-s.came
-			for n := range 8 {
-				time.Sleep(250 * time.Millisecond)
+			c := s.only()
+			for n := range 3 {
+				before := c.sign.Load()
 				s.stand <- progress(req, n)
+				<-s.served
+				if c.sign.Load() <= before {
+					t.Error("progress on another stream does not renew the time that the call may take")
+				}
 			}
 			s.answer <- struct{}{}
 		}, ""},
-		{"an answer on another stream counts", 30, func(s *scene) {
+		{"an answer on another stream counts", 60, func(s *scene) {
 			req := <-s.came
 			s.stand <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, req.ID, answered)
 		}, ""},
-		{"a silent server is given up", 0.2, func(s *scene) { <-s.came }, "within 200ms"},
-		{"a caller may go away", 30, func(s *scene) { <-s.came; s.cancel() }, "context canceled"},
-		{"the connection may end", 30, func(s *scene) { <-s.came; s.stop() }, "stopped"},
+		{"a silent server is given up", 5, func(s *scene) { <-s.came }, "within 5s"},
+		{"a caller may go away", 60, func(s *scene) { <-s.came; s.cancel() }, "context canceled"},
+		{"the connection may end", 60, func(s *scene) { <-s.came; s.stop() }, "stopped"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()
@@ -95,6 +100,7 @@ func TestStreamableCallIsReached(t *testing.T) {
 			u, stop := startStoppable(t, Options{Settings: settings})
 			t.Cleanup(stop)
 			s.stop = stop
+			s.only = func() *call { return u.server.(*supervisor).now.Load().conn.calls.only() }
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s.cancel = cancel

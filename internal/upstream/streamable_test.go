@@ -119,7 +119,7 @@ func sse(w http.ResponseWriter) func(format string, args ...any) {
 }
 
 func httpSettings(url string) Settings {
-	return Settings{ID: "remote", URL: url, ResponseTimeout: patience.Seconds()}
+	return Settings{ID: "remote", URL: url, StartupTimeout: patience.Seconds(), ResponseTimeout: patience.Seconds()}
 }
 
 func TestStreamableFaults(t *testing.T) {
@@ -412,20 +412,20 @@ func TestStreamableEventWithoutRoom(t *testing.T) {
 
 func TestStreamableTimeoutAndCancel(t *testing.T) {
 	f := newFakeHTTP(t)
-	came, ended := make(chan struct{}, 2), make(chan struct{}, 2)
-	f.call = func(w http.ResponseWriter, r *http.Request, _ request) {
+	came, ended := make(chan struct{}), make(chan struct{})
+	f.call = func(w http.ResponseWriter, r *http.Request, req request) {
 		sse(w)(": wait\n\n")
-		came <- struct{}{}
+		if req.Params.Name == "left" {
+			close(came)
+			defer close(ended)
+		}
 		<-r.Context().Done()
-		ended <- struct{}{}
 	}
 	s := httpSettings(f.URL)
 	s.ResponseTimeout = 2
 	u := start(t, Options{Settings: s})
-	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
+	_, err := u.Call(t.Context(), toolCall(t, "1", "silent", "1"))
 	wantError(t, err, Timeout, 0)
-	<-came
-	<-ended
 	eventually(t, "the server is told", func() bool {
 		return strings.Contains(f.got(), `"method":"notifications/cancelled","params":{"requestId":2,"reason":"timeout"}`)
 	})
@@ -434,7 +434,7 @@ func TestStreamableTimeoutAndCancel(t *testing.T) {
 		<-came
 		cancel()
 	}()
-	if _, err := u.CallWith(ctx, toolCall(t, "1", "echo", "1"), CallOptions{Patient: true}); !errors.Is(err, context.Canceled) {
+	if _, err := u.CallWith(ctx, toolCall(t, "1", "left", "1"), CallOptions{Patient: true}); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 	<-ended

@@ -37,7 +37,7 @@ func childSettings(tb testing.TB, fault string) Settings {
 		tb.Fatal(err)
 	}
 	return Settings{
-		ID: "child", Command: []string{self}, ShutdownGrace: 0.2,
+		ID: "child", Command: []string{self}, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.2,
 		Env: map[string]secret.Text{childVariable: secret.New(fault), "GORACE": secret.New("atexit_sleep_ms=0")},
 	}
 }
