@@ -1,0 +1,105 @@
+// Requests to the control plane. The session's cookie goes along by itself; no script ever sees a token that was accepted.
+import type { Identity, List, Problem } from "./types.ts";
+import { signal } from "@preact/signals";
+
+export const base = "/api/v1";
+
+/** What a page shows of a request that failed. */
+export class Failure extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+  readonly errors: NonNullable<Problem["errors"]>;
+
+  constructor(status: number, problem: Partial<Problem>) {
+    super(problem.detail || problem.title || `the answer was ${status}`);
+    this.status = status;
+    this.code = problem.code ?? "";
+    this.hint = problem.hint ?? "";
+    this.errors = problem.errors ?? [];
+  }
+}
+
+/** Who we are: undefined until it is known, null where a sign-in is needed. */
+export const identity = signal<Identity | null | undefined>(undefined);
+
+/** Whether secateur can be reached at all. */
+export const reachable = signal(true);
+
+export async function ask<T>(method: string, path: string, body?: unknown, abort?: AbortSignal): Promise<T> {
+  const init: RequestInit = { method, headers: { Accept: "application/json" } };
+  if (abort) init.signal = abort;
+  if (body !== undefined) {
+    init.body = JSON.stringify(body);
+    init.headers = { ...init.headers, "Content-Type": "application/json" };
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(path, init);
+  } catch (err) {
+    if (abort?.aborted) throw err;
+    reachable.value = false;
+    throw new Failure(0, { detail: "secateur does not answer", hint: "Is it still running? secateur status tells." });
+  }
+  reachable.value = true;
+  if (answer.status === 204) return undefined as T;
+  const text = await answer.text();
+  if (!answer.ok) {
+    if (answer.status === 401 && path.startsWith(base)) identity.value = null;
+    throw new Failure(answer.status, parsed<Problem>(text) ?? {});
+  }
+  const value = parsed<T>(text);
+  if (value === undefined) throw new Failure(answer.status, { detail: "the answer is not JSON" });
+  return value;
+}
+
+function parsed<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The values that are set, as a query. */
+export function query(values: Record<string, string | number | undefined>): string {
+  const q = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined && value !== "") q.set(name, String(value));
+  const text = q.toString();
+  return text && "?" + text;
+}
+
+export const get = <T>(path: string, abort?: AbortSignal): Promise<T> => ask<T>("GET", base + path, undefined, abort);
+
+export const post = <T>(path: string, body?: unknown, abort?: AbortSignal): Promise<T> => ask<T>("POST", base + path, body ?? {}, abort);
+
+export const remove = (path: string): Promise<void> => ask<void>("DELETE", base + path);
+
+/** All items of a list, a page after the other, at most so many. */
+export async function all<T>(path: string, values: Record<string, string | undefined> = {}, most = 5000): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: List<T> = await get<List<T>>(path + query({ ...values, limit: 1000, cursor }));
+    items.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor && items.length < most);
+  return items;
+}
+
+export async function whoami(): Promise<void> {
+  try {
+    identity.value = await get<Identity>("/whoami");
+  } catch (err) {
+    if (!(err instanceof Failure && err.status === 401)) throw err;
+  }
+}
+
+export async function signIn(token: string): Promise<void> {
+  identity.value = await ask<Identity>("POST", "/ui/session", { token });
+}
+
+export async function signOut(): Promise<void> {
+  await ask<void>("DELETE", "/ui/session");
+  identity.value = null;
+}

@@ -1,0 +1,3 @@
+export function CutsPage() {
+  return <p />;
+}

@@ -1,0 +1,3 @@
+export function ConversationPage() {
+  return <p />;
+}

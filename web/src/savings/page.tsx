@@ -1,0 +1,3 @@
+export function SavingsPage() {
+  return <p />;
+}

@@ -1,0 +1,152 @@
+// One server: what can be done, what it last said, its tools and their pins.
+import { useState } from "preact/hooks";
+import { all, get, post, query, remove } from "../api/client.ts";
+import type { Login, Pin, Server, Tool } from "../api/types.ts";
+import { count, duration, moment, plural } from "../format.ts";
+import { useLoad } from "../load.ts";
+import { Badge, stateTone } from "../parts/badge.tsx";
+import { Paste } from "../parts/copy.tsx";
+import { Facts } from "../parts/dialog.tsx";
+import { Trouble } from "../parts/empty.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { announce, announceFailure } from "../parts/toast.tsx";
+import { link } from "../route.ts";
+import { Pins } from "./pins.tsx";
+import { Tools } from "./tools.tsx";
+
+export function ServerDetail({ server, again }: { server: Server; again: () => void }) {
+  const path = `/servers/${encodeURIComponent(server.id)}`;
+  const stamp = `${server.id} ${server.state} ${server.restarts} ${server.tools}`;
+  const tools = useLoad(`tools ${stamp}`, () => all<Tool>("/tools", { server: server.id }));
+  const pins = useLoad(`pins ${stamp}`, () => all<Pin>("/pins", { server: server.id }));
+  const logins = useLoad(`logins ${server.id}`, () => all<Login>("/logins"), 10_000);
+  const [busy, setBusy] = useState("");
+  const act = async (what: string, done: string): Promise<void> => {
+    setBusy(what);
+    try {
+      const after = await post<Server>(`${path}/${what}`);
+      announce(`${server.id}: ${done}, ${after.state}`);
+    } catch (err) {
+      announceFailure(err);
+    }
+    setBusy("");
+    again();
+    tools.again();
+    pins.again();
+  };
+  const login = logins.value?.find((l) => l.server === server.id);
+  const disabled = server.state === "disabled";
+  return (
+    <article class="detail" aria-labelledby="server-name">
+      <header class="detail-head">
+        <h2 id="server-name">{server.id}</h2>
+        <Badge tone={stateTone(server.state)}>{server.state}</Badge>
+        <span class="grow" />
+        <a class="icon-button" href={link(["servers"])} aria-label="Close" title="Close">
+          <Icon name="close" />
+        </a>
+      </header>
+      <div class="actions">
+        <button type="button" disabled={busy !== "" || disabled} onClick={() => act("restart", "restarted")}>
+          <Icon name="restart" /> {busy === "restart" ? "Restarting…" : "Restart"}
+        </button>
+        <button type="button" disabled={busy !== "" || disabled} onClick={() => act("refresh", "asked for its lists again")}>
+          {busy === "refresh" ? "Refreshing…" : "Refresh"}
+        </button>
+        <button type="button" disabled={busy !== ""} onClick={() => act(disabled ? "enable" : "disable", disabled ? "enabled" : "disabled")}>
+          {disabled ? "Enable" : "Disable"}
+        </button>
+        <SignInWith server={server} login={login} path={path} again={logins.again} />
+      </div>
+      {server.last_error && (
+        <div class={server.state === "ready" ? "note-box" : "note-box bad"}>
+          <strong>{server.state === "ready" ? "Last error, since recovered" : "Last error"}</strong>
+          <pre class="text">{server.last_error}</pre>
+        </div>
+      )}
+      {server.problems.length > 0 && (
+        <div class="note-box">
+          <strong>Listed, but not usable</strong>
+          <ul>
+            {server.problems.map((p) => (
+              <li key={p}>{p}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Facts
+        facts={[
+          ["Transport", server.transport],
+          ["Era", server.era && `${server.era} (${server.protocol})`],
+          ["Process", server.pid !== null && String(server.pid)],
+          ["Up for", server.state === "ready" && duration(server.uptime_s)],
+          ["Restarts", count(server.restarts)],
+          ["Lists", [plural(server.tools, "tool"), plural(server.resources, "resource"), plural(server.prompts, "prompt")].join(", ")],
+          ["Definitions", `about ${plural(server.tokens, "token")} in every conversation that has them all`],
+          ["Signed in", login && `${login.subject || "yes"} at ${login.issuer}${login.expires_at ? `, until ${moment(login.expires_at)}` : ""}`],
+        ]}
+      />
+      {pins.value && <Pins server={server.id} pins={pins.value} again={pins.again} />}
+      <Tools tools={tools.value} />
+      {tools.failure && <Trouble failure={tools.failure} again={tools.again} />}
+      <Stderr server={server} path={path} />
+    </article>
+  );
+}
+
+function Stderr({ server, path }: { server: Server; path: string }) {
+  const stderr = useLoad(`stderr ${server.id}`, () => get<{ lines: string[] | null }>(`${path}/stderr` + query({ lines: 200 })), 3000);
+  const lines = stderr.value?.lines ?? [];
+  return (
+    <>
+      <h3>Standard error</h3>
+      {server.pid === null && lines.length === 0 ? (
+        <p class="muted">It has no process of ours, so there is none.</p>
+      ) : lines.length === 0 ? (
+        <p class="muted">It has written nothing.</p>
+      ) : (
+        <pre class="text log" tabIndex={0} aria-label={`Standard error of ${server.id}`}>
+          {lines.join("\n")}
+        </pre>
+      )}
+    </>
+  );
+}
+
+function SignInWith({ server, login, path, again }: { server: Server; login: Login | undefined; path: string; again: () => void }) {
+  const [line, setLine] = useState(false);
+  if (server.transport !== "http" && server.transport !== "sse" && !login) return null;
+  const start = async (): Promise<void> => {
+    try {
+      const { url } = await post<{ url: string }>(`${path}/login`);
+      if (/^https?:\/\//.test(url)) open(url, "_blank", "noopener");
+      announce("The server's own page asks you to sign in");
+    } catch (err) {
+      announceFailure(err);
+      setLine(true);
+    }
+  };
+  const stop = async (): Promise<void> => {
+    try {
+      await remove(`${path}/login`);
+      announce(`Signed out of ${server.id}`);
+    } catch (err) {
+      announceFailure(err);
+    }
+    again();
+  };
+  return (
+    <>
+      {login ? (
+        <button type="button" onClick={stop}>
+          Sign out
+        </button>
+      ) : (
+        <button type="button" onClick={start}>
+          <Icon name="out" /> Sign in
+        </button>
+      )}
+      {line && <Paste line={`secateur login ${server.id}`} />}
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+// Asks for a token, once. What is kept of it is a cookie that no script can read.
+import { useState } from "preact/hooks";
+import { Failure, signIn } from "./api/client.ts";
+import type { Identity } from "./api/types.ts";
+import { Icon } from "./parts/icon.tsx";
+import { Paste } from "./parts/copy.tsx";
+
+export function SignIn({ who }: { who: Identity | null }) {
+  const [token, setToken] = useState("");
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await signIn(token.trim());
+    } catch (err) {
+      setFailure(err instanceof Failure ? err : new Failure(0, { detail: String(err) }));
+    }
+    setBusy(false);
+  };
+  return (
+    <main class="signin">
+      <form onSubmit={submit}>
+        <h1>
+          <Icon name="cuts" /> secateur
+        </h1>
+        {who && (
+          <p role="alert">
+            <b>{who.subject}</b> is signed in, but the dashboard needs the role <code>admin</code>.
+          </p>
+        )}
+        <label for="token">Token of the role admin</label>
+        <input id="token" type="password" autocomplete="current-password" required value={token} onInput={(e) => setToken(e.currentTarget.value)} aria-describedby="token-help" />
+        {failure && (
+          <p class="bad" role="alert">
+            {failure.message}
+            {failure.hint && `. ${failure.hint}`}
+          </p>
+        )}
+        <button type="submit" class="primary" disabled={busy || token.trim() === ""}>
+          {busy ? "Signing in…" : "Sign in"}
+        </button>
+        <div id="token-help" class="muted">
+          <p>It is asked for once and kept in a cookie that scripts cannot read. A token of your own:</p>
+          <Paste line="secateur token new dashboard --role admin" />
+        </div>
+      </form>
+    </main>
+  );
+}
