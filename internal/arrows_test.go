@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"replay":     {"chat", "bill"},
 	"rerank":     {"secret"},
 	"ratelimit":  {"redisdb", "access"},
-	"auth":       {"redisdb", "outbound", "access", "secret"},
+	"auth":       {"redisdb", "outbound", "access", "rawjson", "secret"},
 	"outbound":   {},
 	"pins":       {"rawjson"},
 	"oauth":      {"secret"},

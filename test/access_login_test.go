@@ -230,9 +230,7 @@ func refreshToken(t *testing.T, file string, end bool) string {
 	if end {
 		login["expires_at"] = time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 		data, _ = json.Marshal(login)
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		replaceFile(t, file, string(data))
 	}
 	text, _ := login["refresh_token"].(string)
 	return text

@@ -92,5 +92,5 @@ url = "memory:"
 	if out := runSecateur(t, state, "pins", "approve", "calc::add"); out != "pinned calc::add as it is now\n" {
 		t.Errorf("approve: %q", out)
 	}
-	eventually(t, 20*time.Second, "the approval is followed", func() bool { return strings.Contains(p.as(t, "", door, call).body, `"text":"3"`) })
+	eventually(t, time.Minute, "the approval is followed", func() bool { return strings.Contains(p.as(t, "", door, call).body, `"text":"3"`) })
 }

@@ -104,13 +104,11 @@ func TestTenantsAreApart(t *testing.T) {
 	guess := func(i int) answer {
 		return p.as(t, "token-of-bob", "/rpc", strings.Replace(recover("recover_text"), id, fmt.Sprintf("prn_%026d", i), 1))
 	}
-	limited := 0
-	for i := range 70 {
-		if strings.Contains(guess(i).body, "-32014") {
-			limited++
-		}
+	limited := false
+	for i := 0; i < 1000 && !limited; i++ { // 60 a minute: the 61st, or a later one where these take seconds
+		limited = strings.Contains(guess(i).body, "-32014")
 	}
-	if limited == 0 {
-		t.Error("70 guesses of ids in a row are not limited")
+	if !limited {
+		t.Error("guesses of ids in a row are not limited")
 	}
 }

@@ -85,7 +85,7 @@ builtin = "demo"
 			if got != c.want {
 				t.Errorf("a page of the %s origin saw %q, want %q", name, got, c.want)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(3 * time.Minute):
 			t.Errorf("the page of the %s origin says nothing", name)
 		}
 	}

@@ -95,11 +95,11 @@ func TestAChildThatInstallsItselfComesUp(t *testing.T) {
 		t.Fatal("/readyz does not know the server")
 		return s
 	}
-	eventually(t, 30*time.Second, "it is reported", func() bool {
+	eventually(t, 2*time.Minute, "it is reported", func() bool {
 		s := look()
 		return s.State == "ready" || strings.Contains(s.Error, "no answer yet; its output: added 112 packages") && strings.Contains(s.Error, "startup_timeout")
 	})
-	eventually(t, 30*time.Second, "it is ready", func() bool { return look().State == "ready" })
+	eventually(t, 2*time.Minute, "it is ready", func() bool { return look().State == "ready" })
 	if s := look(); s.Restarts != 0 || s.Error != "" {
 		t.Errorf("in the end: %+v", s)
 	}
@@ -121,7 +121,7 @@ func TestTwoSignalsLeaveNothingBehind(t *testing.T) {
 		if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, 20*time.Second, "the listener is closed", d.refusesNewConnections)
+		eventually(t, time.Minute, "the listener is closed", d.refusesNewConnections)
 	}
 	_ = d.stop()
 	if n := marked(t, mark); n != 0 {

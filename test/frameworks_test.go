@@ -48,12 +48,10 @@ func TestFrameworks(t *testing.T) {
 			t.Run(c.name+", "+state, func(t *testing.T) {
 				t.Parallel()
 				d := startDaemon(t, config)
-				servers := "starting"
 				if state == "warm" {
 					d.waitUntilReady(t)
-					servers = "ready"
 				}
-				useFramework(t, servers, c.echo, c.arguments(d.url+"/mcp")...)
+				useFramework(t, c.echo, c.arguments(d.url+"/mcp")...)
 				if err := d.terminate(); err != nil {
 					t.Errorf("secateur after SIGTERM: %v", err)
 				}
@@ -87,7 +85,7 @@ func TestSupergatewayInFront(t *testing.T) {
 				}
 				return err == nil
 			})
-			useFramework(t, "starting", "fast__echo", "sdk", strings.Replace(door, "ADDR", addr, 1))
+			useFramework(t, "fast__echo", "sdk", strings.Replace(door, "ADDR", addr, 1))
 		})
 	}
 }
@@ -96,16 +94,16 @@ func TestSupergatewayInFront(t *testing.T) {
 func fastServer(t *testing.T) string {
 	t.Helper()
 	npmFile(t, "fastmcp", "package.json")
-	return "store.url = \"memory:\"\n[[servers]]\nid = \"fast\"\ncommand = " +
+	return "store.url = \"memory:\"\nfirst_list_wait = 60\n[[servers]]\nid = \"fast\"\nstartup_timeout = 60\ncommand = " +
 		toml([]string{newNode(t), absolute(t, "npm/fastmcp-server.mjs")}) + "\n"
 }
 
 // useFramework has npm/framework-client.mjs list and call tools.
-func useFramework(t *testing.T, servers, echo string, arguments ...string) {
+func useFramework(t *testing.T, echo string, arguments ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), newNode(t), append([]string{"framework-client.mjs"}, arguments...)...)
 	cmd.Dir = "npm"
-	cmd.Env = append(os.Environ(), "MCP_REMOTE_CONFIG_DIR="+t.TempDir(), "SERVERS="+servers)
+	cmd.Env = append(os.Environ(), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
 	want := `{"usable":true,"echo":"` + echo + `","said":"Echo: Grüße","sum":"5"}`

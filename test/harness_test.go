@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -226,13 +227,17 @@ func children(pid int) (found []string) {
 	return slices.Compact(found)
 }
 
-// freePort is the address of a port that was free a moment ago and has no listener.
+// freePort is the address of a port that was free a moment ago and has no listener. It is none of those that the system gives to
+// whoever asks for any (32768 and above on Linux), so that no connection made meanwhile takes it.
 func freePort(t *testing.T) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000)))
+		if err == nil {
+			defer ln.Close()
+			return ln.Addr().String()
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }

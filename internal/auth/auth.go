@@ -47,6 +47,8 @@ type Authenticator struct {
 	keys   map[string]*hmacKey
 	nonces *nonces
 
+	noncePatience time.Duration // how long a signature waits for the store
+
 	anonymous *access.Principal
 	held      *held
 }
@@ -58,7 +60,7 @@ func New(opt Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		opt: opt, file: TokenFileOf(opt.Settings, opt.StateDir), anonymous: access.Anonymous(), keys: map[string]*hmacKey{},
-		publicURL: strings.TrimSuffix(opt.PublicURL, "/"), nonces: &nonces{}, held: &held{},
+		publicURL: strings.TrimSuffix(opt.PublicURL, "/"), nonces: &nonces{}, noncePatience: noncePatience, held: &held{},
 	}
 	a.opt.Replaces = nil
 	a.takeOver(opt.Replaces)

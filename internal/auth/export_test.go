@@ -2,6 +2,9 @@ package auth
 
 import "time"
 
+// Wait has signatures wait for the store for as long as it takes.
+func (a *Authenticator) Wait() { a.noncePatience = time.Minute }
+
 // LookNow makes the next handshake look at the files, however short ago the last one did.
 func (c *Certificates) LookNow() {
 	c.mu.Lock()

@@ -138,7 +138,7 @@ func (v *jwtVerifier) verifyAnew(ctx context.Context, text string, now time.Time
 	p := principal(token.Issuer, c.Subject, "", words(all, v.set.RolesClaim))
 	if v.set.TenantClaim != "" {
 		tenant := words(all, v.set.TenantClaim)
-		if len(tenant) != 1 {
+		if len(tenant) != 1 || tenant[0] == "" {
 			return refuse(access.CauseInvalid, "it does not name one tenant")
 		}
 		p.Tenant = tenant[0]

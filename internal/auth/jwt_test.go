@@ -12,10 +12,12 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -24,25 +26,25 @@ import (
 	"secateur/internal/auth"
 )
 
-// issuer is an identity provider as far as a resource server sees it.
+// issuer is an identity provider as far as a resource server sees it, in memory.
 type issuer struct {
-	*httptest.Server
+	mux     *http.ServeMux
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
 	fetches atomic.Int32
 	away    atomic.Bool
 }
 
-func newIssuer(t *testing.T) *issuer {
-	t.Helper()
-	i := &issuer{}
-	mux := http.NewServeMux()
-	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+const issuerURL = "https://id.example"
+
+func newIssuer() *issuer {
+	i := &issuer{mux: http.NewServeMux()}
+	i.mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"issuer": i.URL, "jwks_uri": i.URL + "/keys", "authorization_endpoint": i.URL + "/auth", "token_endpoint": i.URL + "/token",
+			"issuer": issuerURL, "jwks_uri": issuerURL + "/keys", "authorization_endpoint": issuerURL + "/auth", "token_endpoint": issuerURL + "/token",
 		})
 	})
-	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
+	i.mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
 		i.fetches.Add(1)
 		if i.away.Load() {
 			http.Error(w, "away", http.StatusServiceUnavailable)
@@ -52,9 +54,20 @@ func newIssuer(t *testing.T) *issuer {
 		defer i.mu.Unlock()
 		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: i.keys})
 	})
-	i.Server = httptest.NewServer(mux)
-	t.Cleanup(i.Close)
 	return i
+}
+
+func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	i.mux.ServeHTTP(rec, r)
+	res := rec.Result()
+	res.Request = r
+	return res, nil
+}
+
+func (i *issuer) authenticator(t *testing.T, set auth.Settings) *auth.Authenticator {
+	t.Helper()
+	return authenticator(t, auth.Options{Settings: set, Client: &http.Client{Transport: i}})
 }
 
 func (i *issuer) publish(kid string, key crypto.Signer) {
@@ -63,7 +76,7 @@ func (i *issuer) publish(kid string, key crypto.Signer) {
 	i.keys = append(i.keys, jose.JSONWebKey{Key: key.Public(), KeyID: kid, Use: "sig"})
 }
 
-func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header, claims map[string]any) string {
+func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header map[string]any, claims any) string {
 	t.Helper()
 	opt := &jose.SignerOptions{ExtraHeaders: map[jose.HeaderKey]any{}}
 	for name, value := range header {
@@ -88,8 +101,15 @@ func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header, claims map
 	return text
 }
 
-func TestJWT(t *testing.T) {
-	idp := newIssuer(t)
+func TestJWT(t *testing.T) { synctest.Test(t, testJWT) }
+
+func signText(t *testing.T, key any, header map[string]any, claims string) string {
+	t.Helper()
+	return sign(t, jose.RS256, key, header, json.RawMessage(claims))
+}
+
+func testJWT(t *testing.T) {
+	idp := newIssuer()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -104,15 +124,17 @@ func TestJWT(t *testing.T) {
 	}
 	idp.publish("one", key)
 	idp.publish("curve", curve)
+	shared := []byte("a secret that the issuer should not have published")
+	idp.keys = append(idp.keys, jose.JSONWebKey{Key: shared, KeyID: "shared", Use: "sig"})
 	set := auth.Default()
 	set.PublicURL = "https://tools.example"
-	set.JWT = &auth.JWT{Issuer: idp.URL, TenantClaim: "org", RolesClaim: "realm_access.roles"}
-	a := authenticator(t, auth.Options{Settings: set})
+	set.JWT = &auth.JWT{Issuer: issuerURL, TenantClaim: "org", RolesClaim: "realm_access.roles"}
+	a := idp.authenticator(t, set)
 
 	now := time.Now()
 	good := func(edit ...any) map[string]any {
 		c := map[string]any{
-			"iss": idp.URL, "sub": "alice", "aud": "https://tools.example/mcp", "exp": now.Add(time.Hour).Unix(), "org": "team-a",
+			"iss": issuerURL, "sub": "alice", "aud": "https://tools.example/mcp", "exp": now.Add(time.Hour).Unix(), "org": "team-a",
 			"realm_access": map[string]any{"roles": []string{"dev", "qa"}},
 		}
 		for i := 0; i < len(edit); i += 2 {
@@ -152,11 +174,12 @@ func TestJWT(t *testing.T) {
 		{"alg none", unsigned, access.CauseInvalid},
 		{"RS to HS with the public key", sign(t, jose.HS256, pemKey, kid, good()), access.CauseInvalid},
 		{"an algorithm that is not pinned", sign(t, jose.RS512, key, kid, good()), access.CauseInvalid},
+		{"a shared key that the issuer publishes", sign(t, jose.HS256, shared, map[string]any{"kid": "shared"}, good()), access.CauseInvalid},
 		{"another key", sign(t, jose.RS256, other, kid, good()), access.CauseInvalid},
 		{"a kid of another kind of key", sign(t, jose.RS256, key, map[string]any{"kid": "curve"}, good()), access.CauseInvalid},
 		{"a kid that is a path", sign(t, jose.RS256, other, map[string]any{"kid": "../../../dev/null"}, good()), access.CauseInvalid},
 		{"a key in the token", sign(t, jose.RS256, other, map[string]any{"jwk": own}, good()), access.CauseInvalid},
-		{"an address of keys in the token", sign(t, jose.RS256, other, map[string]any{"kid": "x", "jku": idp.URL + "/keys"}, good()), access.CauseInvalid},
+		{"an address of keys in the token", sign(t, jose.RS256, other, map[string]any{"kid": "x", "jku": issuerURL + "/keys"}, good()), access.CauseInvalid},
 		{"crit", sign(t, jose.RS256, key, map[string]any{"kid": "one", "crit": []string{"exp"}}, good()), access.CauseInvalid},
 		{"changed claims", swapped, access.CauseInvalid},
 		{"another issuer", rs(good("iss", "https://evil.example")), access.CauseInvalid},
@@ -165,6 +188,13 @@ func TestJWT(t *testing.T) {
 		{"no exp", rs(good("exp", nil)), access.CauseInvalid},
 		{"no sub", rs(good("sub", nil)), access.CauseInvalid},
 		{"no tenant", rs(good("org", nil)), access.CauseInvalid},
+		{"a tenant without a name", rs(good("org", []string{""})), access.CauseInvalid},
+		{"two tenants", rs(good("org", "team-a team-b")), access.CauseInvalid},
+		{"a second subject in capitals", rs(good("SUB", "root")), access.CauseInvalid},
+		{"a second audience in capitals", rs(good("aud", "https://other.example", "Aud", "https://tools.example")), access.CauseInvalid},
+		{"a second expiry in capitals", rs(good("exp", now.Add(-time.Hour).Unix(), "eXp", now.Add(time.Hour).Unix())), access.CauseInvalid},
+		{"a second issuer in capitals", sign(t, jose.RS256, key, kid, good("iss", "https://evil.example", "Iss", issuerURL)), access.CauseInvalid},
+		{"a subject twice", signText(t, key, kid, `{"iss":"`+issuerURL+`","sub":"alice","aud":"https://tools.example","exp":4102444800,"org":"team-a","sub":"root"}`), access.CauseInvalid},
 		{"expired", rs(good("exp", now.Add(-2*time.Minute).Unix())), access.CauseExpired},
 		{"not yet", rs(good("nbf", now.Add(2*time.Minute).Unix())), access.CauseExpired},
 		{"issued in the future", rs(good("iat", now.Add(2*time.Minute).Unix())), access.CauseExpired},
@@ -175,7 +205,7 @@ func TestJWT(t *testing.T) {
 			if (p != nil) != (c.cause == "") || v.Cause != c.cause {
 				t.Errorf("%s: %+v, %q, want %q", c.rule, p, v.Cause, c.cause)
 			}
-			if p != nil && (p.Issuer != idp.URL || p.Subject != "alice" || p.Tenant != "team-a" || !p.HasRole("qa") || p.Expires <= now.Unix()) {
+			if p != nil && (p.Issuer != issuerURL || p.Subject != "alice" || p.Tenant != "team-a" || !p.HasRole("qa") || p.Expires <= now.Unix()) {
 				t.Errorf("%s: %+v", c.rule, p)
 			}
 		}
@@ -184,23 +214,81 @@ func TestJWT(t *testing.T) {
 	if want := `Bearer realm="secateur", resource_metadata="https://tools.example/.well-known/oauth-protected-resource/mcp"`; v.Challenge != want {
 		t.Errorf("challenge %s, want %s", v.Challenge, want)
 	}
-	if n := idp.fetches.Load(); n > 1 {
+	if n := idp.fetches.Load(); n != 1 {
 		t.Errorf("unknown keys made %d fetches within ten seconds, want 1", n)
 	}
 }
 
+// A key that the issuer adds is fetched by the first token that names it, once in ten seconds however many do, and one that it
+// withdraws serves no longer than what was found good with it is remembered.
+func TestKeysRotate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		idp := newIssuer()
+		keys := map[string]*ecdsa.PrivateKey{}
+		for _, kid := range []string{"old", "new", "never"} {
+			var err error
+			if keys[kid], err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+				t.Fatal(err)
+			}
+		}
+		idp.publish("old", keys["old"])
+		set := auth.Default()
+		set.JWT = &auth.JWT{Issuer: issuerURL, Audience: []string{"us"}}
+		a := idp.authenticator(t, set)
+		try := func(kid, sub string) bool {
+			token := sign(t, jose.ES256, keys[kid], map[string]any{"kid": kid}, map[string]any{"iss": issuerURL, "sub": sub, "aud": "us", "exp": time.Now().Add(time.Hour).Unix()})
+			p, _ := a.Authenticate(get("Authorization", "Bearer "+token))
+			return p != nil
+		}
+		if !try("old", "a") {
+			t.Fatal("the first key")
+		}
+		idp.mu.Lock()
+		idp.keys = nil
+		idp.mu.Unlock()
+		idp.publish("new", keys["new"])
+		if try("new", "a") {
+			t.Error("fetched again within ten seconds")
+		}
+		time.Sleep(10 * time.Second)
+		var all sync.WaitGroup
+		for i := range 200 {
+			all.Go(func() {
+				if !try("new", strconv.Itoa(i)) {
+					t.Error("the new key is not taken")
+				}
+				if try("never", strconv.Itoa(i)) {
+					t.Error("a key that the issuer does not have")
+				}
+			})
+		}
+		all.Wait()
+		if n := idp.fetches.Load(); n != 2 {
+			t.Errorf("%d fetches, want 2", n)
+		}
+		if try("old", "b") {
+			t.Error("the withdrawn key still serves")
+		}
+		idp.away.Store(true)
+		time.Sleep(time.Minute)
+		if try("never", "c") || !try("new", "c") {
+			t.Error("with the issuer away the known keys serve, and no others")
+		}
+	})
+}
+
 func TestKnownKeysServeWhileTheIssuerIsAway(t *testing.T) {
-	idp := newIssuer(t)
+	idp := newIssuer()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	idp.publish("one", key)
 	set := auth.Default()
-	set.JWT = &auth.JWT{Issuer: idp.URL, Audience: []string{"us"}}
-	a := authenticator(t, auth.Options{Settings: set})
+	set.JWT = &auth.JWT{Issuer: issuerURL, Audience: []string{"us"}}
+	a := idp.authenticator(t, set)
 	token := func(sub string) string {
-		return sign(t, jose.ES256, key, map[string]any{"kid": "one"}, map[string]any{"iss": idp.URL, "sub": sub, "aud": "us", "exp": time.Now().Add(time.Hour).Unix()})
+		return sign(t, jose.ES256, key, map[string]any{"kid": "one"}, map[string]any{"iss": issuerURL, "sub": sub, "aud": "us", "exp": time.Now().Add(time.Hour).Unix()})
 	}
 	if p, v := a.Authenticate(get("Authorization", "Bearer "+token("a"))); p == nil {
 		t.Fatal(v)
@@ -209,7 +297,7 @@ func TestKnownKeysServeWhileTheIssuerIsAway(t *testing.T) {
 	if p, v := a.Authenticate(get("Authorization", "Bearer "+token("b"))); p == nil || p.Tenant != "default" {
 		t.Errorf("with the issuer away: %+v, %+v", p, v)
 	}
-	b := authenticator(t, auth.Options{Settings: set})
+	b := idp.authenticator(t, set)
 	if p, v := b.Authenticate(get("Authorization", "Bearer "+token("a"))); p != nil || v.Cause != access.CauseInvalid {
 		t.Errorf("without any key: %+v, %+v, want a refusal", p, v)
 	}

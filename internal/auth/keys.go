@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+
+	"secateur/internal/rawjson"
 )
 
 // issuerKeys are the public keys of an issuer (OpenID Connect Discovery, RFC 7517), fetched when a token names one that is not known.
@@ -58,7 +61,7 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, text string) ([]byte, 
 				continue
 			}
 			if payload, err := token.Verify(key.Key); err == nil {
-				return payload, nil
+				return payload, unambiguous(payload)
 			}
 			if header.KeyID != "" {
 				return nil, errors.New("the signature is wrong")
@@ -66,6 +69,31 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, text string) ([]byte, 
 		}
 	}
 	return nil, errors.New("no key of the issuer fits")
+}
+
+// registered are the claims that decide (RFC 7519).
+var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat"}
+
+// maxClaimDepth bounds how deep claims may be nested.
+const maxClaimDepth = 32
+
+// unambiguous refuses claims that can be read in two ways: a name twice, or one that decides in other letters (encoding/json takes SUB for
+// sub), which somebody may have had put beside the issuer's own.
+func unambiguous(payload []byte) error {
+	check := rawjson.NewScanner(payload, maxClaimDepth)
+	check.Unique = true
+	if _, err := check.Skip(); err != nil {
+		return fmt.Errorf("claims: %w", err)
+	}
+	for member := range rawjson.Members(payload) {
+		name := string(member)
+		for _, r := range registered {
+			if name != r && strings.EqualFold(name, r) {
+				return fmt.Errorf("claims: %s is written in other letters", r)
+			}
+		}
+	}
+	return nil
 }
 
 // fits reports whether a key may have made a signature.

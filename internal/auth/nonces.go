@@ -26,7 +26,7 @@ const (
 	maxNonces = 1 << 19 // of each half; beyond it signatures are refused: forgetting one would let it be used again
 )
 
-// noncePatience is how long a signature waits for the store.
+// noncePatience is how long a signature waits for the store, unless a test has more time.
 const noncePatience = time.Second
 
 // useNonce says why a nonce cannot be used: it was, here or by another replica, or nobody can tell.
@@ -37,7 +37,7 @@ func (a *Authenticator) useNonce(ctx context.Context, nonce string, at time.Time
 	if a.opt.Redis == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, noncePatience)
+	ctx, cancel := context.WithTimeout(ctx, a.noncePatience)
 	defer cancel()
 	sum := sha256.Sum256([]byte(nonce))
 	err := a.opt.Redis.SetArgs(ctx, redisdb.Key("n", hex.EncodeToString(sum[:16]), ""), "", redis.SetArgs{Mode: "NX", TTL: nonceLife}).Err()

@@ -156,7 +156,9 @@ func TestReplicasShareNonces(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		set := auth.Default()
 		set.HMAC = []auth.HMAC{{KeyID: "robot", Secret: secret.New(robotSecret)}}
-		return authenticator(t, auth.Options{Settings: set, Redis: db})
+		a := authenticator(t, auth.Options{Settings: set, Redis: db})
+		a.Wait()
+		return a
 	}
 	a, b := replica(), replica()
 	for _, c := range []struct {

@@ -204,18 +204,19 @@ func awaitCode(ctx context.Context, ln net.Listener, server Server, state string
 		default:
 			o.code = q.Get("code")
 		}
-		select {
-		case done <- o:
-		default: // one is enough
-		}
+		page := "Signed in. You can close this page.\n"
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		if o.err != nil {
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, "The sign-in failed; the terminal says why.\n")
-			return
+			page = "The sign-in failed; the terminal says why.\n"
 		}
-		_, _ = io.WriteString(w, "Signed in. You can close this page.\n")
+		_, _ = io.WriteString(w, page)
+		_ = http.NewResponseController(w).Flush() // the person is told before this program goes on, and maybe ends
+		select {
+		case done <- o:
+		default: // one is enough
+		}
 	})}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(ln) }()
@@ -231,7 +232,7 @@ func awaitCode(ctx context.Context, ln net.Listener, server Server, state string
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if web.Shutdown(last) != nil { // the page is told first
+	if web.Shutdown(last) != nil {
 		_ = web.Close()
 	}
 	<-served

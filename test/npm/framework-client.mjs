@@ -26,9 +26,8 @@ const frameworks = {
   },
   async "openai-agents"() {
     const { MCPServerStreamableHttp } = await import("@openai/agents");
-    // By itself it gives up after five seconds, which a server that is still starting may take on a busy machine.
-    const patience = process.env.SERVERS === "starting" ? { clientSessionTimeoutSeconds: 60 } : {};
-    const client = new MCPServerStreamableHttp({ url: target, ...patience });
+    // By itself it gives up after five seconds, which any of the processes may take on a busy machine.
+    const client = new MCPServerStreamableHttp({ url: target, clientSessionTimeoutSeconds: 60 });
     await client.connect();
     return {
       names: (await client.listTools()).map((t) => t.name),
