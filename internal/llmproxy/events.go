@@ -26,18 +26,30 @@ var lastEvents = [...][]string{
 // wholeEvents is how many of these bytes, which begin between two events or in the middle of one, are followed by a place
 // where an event can begin: a blank line ends an event, and a comment is none.
 func wholeEvents(p []byte) int {
-	end := 0
-	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
-		if i := bytes.LastIndex(p, []byte(blank)); i >= 0 {
-			end = max(end, i+len(blank))
-		}
-	}
+	end := lastBlankLine(p)
 	for end < len(p) {
 		line := bytes.IndexByte(p[end:], '\n') + 1
 		if line == 0 || p[end] != ':' {
 			break
 		}
 		end += line
+	}
+	return end
+}
+
+// lastBlankLine is where the last blank line of these bytes ends; 0: there is none. It hops from line end to line end, from the
+// last one on, which is next to nothing where a piece ends with an event.
+func lastBlankLine(p []byte) (end int) {
+	for i := bytes.LastIndexByte(p, '\n'); i > 0; i = bytes.LastIndexByte(p[:i], '\n') {
+		if p[i-1] == '\n' || i > 1 && p[i-1] == '\r' && p[i-2] == '\n' {
+			end = i + 1
+			break
+		}
+	}
+	for i := bytes.LastIndexByte(p[end:], '\r'); i > 0; i = bytes.LastIndexByte(p[end:end+i], '\r') {
+		if p[end+i-1] == '\r' {
+			return end + i + 1
+		}
 	}
 	return end
 }

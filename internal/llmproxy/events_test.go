@@ -118,3 +118,21 @@ func FuzzMeter(f *testing.F) {
 		}
 	})
 }
+
+// FuzzLastBlankLine holds the search against one that looks at every place.
+func FuzzLastBlankLine(f *testing.F) {
+	for _, s := range []string{"", "\n", "\n\n", "a\n\nb", "a\r\n\r\nb", "a\r\rb", "\n\n\r\r", "\r\r\n\n", "\r\r\r", "\n\n\rx\r\r", "\r\n\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want := 0
+		for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
+			if i := strings.LastIndex(s, blank); i >= 0 {
+				want = max(want, i+len(blank))
+			}
+		}
+		if got := lastBlankLine([]byte(s)); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	})
+}
