@@ -1,6 +1,9 @@
 package chat
 
 import (
+	"bytes"
+	"unsafe"
+
 	"secateur/internal/bill"
 	"secateur/internal/tokens"
 )
@@ -51,7 +54,7 @@ func idSize(chars int) size {
 func estimate(raw []byte, kind tokens.Kind) size {
 	var text [2 * sampled]byte
 	if len(raw) <= len(text) {
-		return measured(string(plain(text[:0], raw)), kind)
+		return measured(unsafeString(plain(text[:0], raw)), kind)
 	}
 	const each = sampled / samples
 	all := text[:0] // together: to estimate one text of so many pieces costs less than so many texts
@@ -59,28 +62,33 @@ func estimate(raw []byte, kind tokens.Kind) size {
 		at := i * (len(raw) - each) / (samples - 1)
 		all = plain(all, raw[at:at+each])
 	}
-	return measured(string(all), kind).times(float32(len(raw)) / sampled)
+	return measured(unsafeString(all), kind).times(float32(len(raw)) / sampled)
 }
+
+// unsafeString is a text without a copy: the bytes are not written to while it is in use.
+func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // plain appends what a piece of a raw JSON string says, as far as that matters for its tokens.
 func plain(dst, raw []byte) []byte {
-	for i := 0; i < len(raw); i++ {
-		c := raw[i]
-		if c == '\\' && i+1 < len(raw) {
-			i++
-			switch c = raw[i]; c {
-			case 'n', 'r':
-				c = '\n'
-			case 't', 'b', 'f':
-				c = '\t'
-			case 'u':
-				i += 4
-				c = 0xc3
-			}
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 || i+1 == len(raw) {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		c := raw[i+1]
+		raw = raw[i+2:]
+		switch c {
+		case 'n', 'r':
+			c = '\n'
+		case 't', 'b', 'f':
+			c = '\t'
+		case 'u':
+			raw = raw[min(len("0000"), len(raw)):]
+			c = 0xc3
 		}
 		dst = append(dst, c)
 	}
-	return dst
 }
 
 // kindOf is the kind of text that a message with a role mostly has.
