@@ -143,7 +143,7 @@ func calling(calls int) llm.Script {
 // changedIn is how many results of the i-th request to Messages went out changed; the last one for -1.
 func (w *wire) changedIn(t *testing.T, path string, i int) int {
 	t.Helper()
-	sent, got := w.tap.Requests(path), w.provider.Requests(path)
+	sent, got := w.tap.Requests(path), w.tap.Arrived(path)
 	if i < 0 {
 		i += len(sent)
 	}

@@ -120,7 +120,7 @@ var mayChange = regexp.MustCompile(`^(messages\.\d+\.content\.\d+\.content(\.\d+
 // changed in the last one.
 func (w *wire) checkAll(t *testing.T, path string) (changed int) {
 	t.Helper()
-	sent, got := w.tap.Requests(path), w.provider.Requests(path)
+	sent, got := w.tap.Requests(path), w.tap.Arrived(path)
 	sent = slices.DeleteFunc(sent, func(s llm.Seen) bool { return s.Header.Get("Upgrade") != "" })
 	if len(sent) != len(got) || len(sent) == 0 {
 		t.Fatalf("%s: the client sent %d requests, %d reached the provider", path, len(sent), len(got))

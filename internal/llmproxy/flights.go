@@ -26,8 +26,8 @@ type flight struct {
 	final    *chat.Record  // with what the provider has counted; nil: it cost nothing
 }
 
-// landingTime bounds how long a request waits for the one before it to be written down.
-const landingTime = time.Second
+// landingTime bounds how long a request waits for the one before it to be written down: then the writing is given up, too.
+const landingTime = settleTime
 
 // start notes a request. Of several with one key the last is found.
 func (f *flights) start(key string, estimate *chat.Record) *flight {

@@ -172,8 +172,10 @@ func TestARestartGoesOnWhereItWas(t *testing.T) {
 	for i := range 30 {
 		k.turn("read_file", "{}", result(i, 40))
 		one.post(t, k.request("m"))
+		one.running.Wait() // what it came to is written down
 	}
 	a := one.post(t, k.request("m"))
+	one.running.Wait()
 	b := restarted.post(t, k.request("m"))
 	if a.header.Get("X-Secateur-Masked") == "0" || a.header.Get("X-Secateur-Masked") != b.header.Get("X-Secateur-Masked") {
 		t.Errorf("masked = %s, after a restart %s", a.header.Get("X-Secateur-Masked"), b.header.Get("X-Secateur-Masked"))

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -235,7 +236,7 @@ func TestAClientThatGoesAwayCancelsTheProvider(t *testing.T) {
 				cancel()
 				select {
 				case <-gone:
-				case <-time.After(10 * time.Second):
+				case <-time.After(time.Minute):
 					t.Error("the provider went on")
 				}
 				<-done
@@ -250,30 +251,31 @@ func TestARequestIsNeverSentTwiceOnceItWasWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	defer func() { _ = ln.Close(); <-done }()
-	go func() { // answers the first request of a connection, hangs up on the second
-		defer close(done)
+	var all sync.WaitGroup
+	defer func() { _ = ln.Close(); all.Wait() }()
+	answer := func(conn net.Conn) { // the first request of all; it hangs up on every other
+		defer conn.Close()
+		for r := bufio.NewReader(conn); ; {
+			req, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, req.Body)
+			if asked.Add(1) > 1 {
+				return
+			}
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		}
+	}
+	all.Go(func() {
 		for {
 			conn, err := ln.Accept()
 			if err != nil {
 				return
 			}
-			r := bufio.NewReader(conn)
-			for i := range 2 {
-				req, err := http.ReadRequest(r)
-				if err != nil {
-					break
-				}
-				_, _ = io.Copy(io.Discard, req.Body)
-				asked.Add(1)
-				if i == 0 {
-					_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-				}
-			}
-			_ = conn.Close()
+			all.Go(func() { answer(conn) })
 		}
-	}()
+	})
 	px := newProxy(t, func(o *llmproxy.Options) {
 		o.Providers["main"] = llmproxy.Provider{BaseURL: "http://" + ln.Addr().String()}
 	}, nil)
@@ -282,6 +284,7 @@ func TestARequestIsNeverSentTwiceOnceItWasWritten(t *testing.T) {
 			t.Errorf("request %d: status %d, want %d", i, got.status, want)
 		}
 	}
+	_ = px.proxy.Close()
 	if n := asked.Load(); n != 2 {
 		t.Errorf("the provider was asked %d times for 2 requests", n)
 	}

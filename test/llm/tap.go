@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
+	"strconv"
 )
 
 // Tap passes requests on and remembers what the client sent and what it got. Every request is also billed as if it had
@@ -18,8 +20,19 @@ type Tap struct {
 	log log
 }
 
+// tapHeader carries the number of a request to the provider: of two that are under way at once either may be there first.
+const tapHeader = "X-Tap"
+
 // Requests are those that were sent to a path so far, each with its whole answer; "": all.
 func (t *Tap) Requests(path string) []Seen { return t.log.requests(path) }
+
+// Arrived are the requests to a path that reached the provider, in the order in which they came by here.
+func (t *Tap) Arrived(path string) []Seen {
+	got := t.Provider.Requests(path)
+	number := func(s Seen) int { n, _ := strconv.Atoi(s.Header.Get(tapHeader)); return n }
+	slices.SortStableFunc(got, func(a, b Seen) int { return number(a) - number(b) })
+	return got
+}
 
 // ServeHTTP passes a request on.
 func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -37,6 +50,7 @@ func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t.Provider.Through(r.URL.Path, r.Header, body)
 	}
 	n := t.log.begin(r, body)
+	r.Header.Set(tapHeader, strconv.Itoa(n))
 	got := &copying{ResponseWriter: w}
 	defer func() { t.log.end(n, got.status, got.body.Bytes(), Counts{}) }()
 	if t.Before != nil {
