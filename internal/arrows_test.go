@@ -19,7 +19,7 @@ var arrows = map[string][]string{
 	"app": {
 		"cutting",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger",
+		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui",
 	},
 	"config": {"routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy": {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
 	"admin":    {"access", "prune", "events", "history", "ledger"},
+	"ui":       {"ratelimit", "access"},
 
 	// rim
 	"pool":       {"access", "routing", "upstream", "catalog", "era", "rpc", "rawjson"},

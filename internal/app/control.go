@@ -70,8 +70,9 @@ func (g guard) control(anyRole bool, d door) http.Handler {
 	}
 	own := g
 	own.policy.Origins = nil
-	asked, unasked := hang(g), hang(own)
+	asked, unasked := g.withCookie(hang(own), hang(g)), hang(own)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if g.auth.Asks() {
 			asked.ServeHTTP(w, r)
 			return

@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"secateur/internal/ui"
 )
 
 // cors lets the web pages of some origins read our answers (the Fetch standard's CORS protocol). Browsers hold back what
-// carries no such leave, so for every other origin nothing is said. Whether a request is let in is the guard's to decide,
+// carries no such leave, so for every other origin nothing is said, and of the dashboard to none. Whether a request is let in is the guard's to decide,
 // with or without this.
 type cors struct {
 	origins []string
@@ -22,7 +24,7 @@ const exposed = "*, Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retr
 // ServeHTTP answers the question that a browser asks before it sends a page's request, and marks the answer to that.
 func (c cors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
-	if origin == "" || !slices.ContainsFunc(c.origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
+	if origin == "" || strings.HasPrefix(r.URL.Path, ui.Base) || !slices.ContainsFunc(c.origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
 		c.next.ServeHTTP(w, r)
 		return
 	}

@@ -42,12 +42,17 @@ func (gen *generation) routes(before *generation) (*router, error) {
 		return nil, err
 	}
 	hangControl(mux, g, control)
+	dashboard, err := g.newDashboard(gen.certificates != nil)
+	if err != nil {
+		return nil, err
+	}
+	hangDashboard(mux, g, dashboard)
 	hangChat(mux, g, gen.chat)
 	if gen.pruner != nil {
 		hangPruner(mux, g, gen.pruner)
 	}
 	mux.Handle("/", g.open(notFound("POST /mcp, POST /mcp/{server}, POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, "+
-		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz, GET /metrics and GET /api/v1/openapi.json")))
+		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz, GET /metrics, GET /ui/ and GET /api/v1/openapi.json")))
 	return mux, nil
 }
 

@@ -1,0 +1,78 @@
+package app
+
+import (
+	"net/http"
+
+	"secateur/internal/access"
+	"secateur/internal/admin"
+	"secateur/internal/ui"
+	"secateur/web"
+)
+
+// newDashboard makes the door for a person's browser. Who signs in needs the role admin: the dashboard shows what the control plane does.
+func (g guard) newDashboard(isTLS bool) (*ui.Dashboard, error) {
+	return ui.New(ui.Options{
+		Files: web.Dist(), Secure: isTLS, Log: g.log,
+		SignIn: func(r *http.Request, token string) (*access.Principal, access.Verdict) {
+			p, v := g.auth.AuthenticateMessage(r.Context(), token, r.URL.Path)
+			if v.Kind == access.Allowed && !p.HasRole(access.RoleAdmin) {
+				v = access.Verdict{Kind: access.Forbidden, Reason: "the dashboard needs the role " + access.RoleAdmin + ", which this token does not have"}
+			}
+			if v.Kind != access.Allowed {
+				g.note(r, v)
+				g.guesses.slow(r, v)
+			}
+			return p, v
+		},
+		Refuse: admin.Refuse,
+		Reject: func(w http.ResponseWriter, detail string) {
+			admin.NewProblem(http.StatusBadRequest, admin.CodeInvalidRequest, detail, "").Write(w)
+		},
+	})
+}
+
+// hangDashboard hangs the dashboard's routes.
+func hangDashboard(mux *router, g guard, d *ui.Dashboard) {
+	mux.Handle("GET /{$}", g.page(d.Redirect))
+	mux.Handle("GET /ui/", g.page(d.ServeFile))
+	mux.Handle("POST /ui/session", g.page(d.SignIn))
+	mux.Handle("DELETE /ui/session", g.page(d.SignOut))
+	mux.Handle("POST /ui/csp-report", g.page(d.Report))
+}
+
+// page lets every caller in whose request is no other origin's page's, also where that origin may call the other doors.
+func (g guard) page(h http.HandlerFunc) http.Handler {
+	g.policy.Origins = nil
+	return g.open(h)
+}
+
+// headerToken is where a token is looked for that the cookie holds.
+const headerToken = "X-Secateur-Token" //nolint:gosec // a header's name
+
+// withCookie lets the cookie of a person who has signed in stand for the token that it holds, for want of any other credential, and only for
+// a request of our own pages (own). Any other goes on as it came (next).
+func (g guard) withCookie(own, next http.Handler) http.Handler {
+	foreign := g.safely(func(w http.ResponseWriter, r *http.Request) {
+		v := access.Verdict{Kind: access.Forbidden, Reason: "only the dashboard's own pages may use its cookie"}
+		g.note(r, v)
+		plainRefusal(w, r, v)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := ui.Token(r)
+		switch {
+		case token == "" || showsCredential(r):
+			next.ServeHTTP(w, r)
+		case !ui.IsOwnPage(r):
+			foreign.ServeHTTP(w, r)
+		default:
+			r = r.Clone(r.Context())
+			r.Header.Set(headerToken, token)
+			own.ServeHTTP(w, r)
+		}
+	})
+}
+
+// showsCredential reports whether a request shows a credential in a header.
+func showsCredential(r *http.Request) bool {
+	return r.Header.Get("X-Secateur-Signature") != "" || r.Header.Get(headerToken) != "" || r.Header.Get("Authorization") != ""
+}

@@ -1,0 +1,134 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// browse sends a request as a browser would; headers come in pairs.
+func browse(h http.Handler, method, path, body string, headers ...string) *http.Response {
+	r := httptest.NewRequest(method, "http://127.0.0.1:8000"+path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] != "" {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// signIn is the Cookie header of someone who has signed in.
+func signIn(t *testing.T, h http.Handler, token string) string {
+	t.Helper()
+	res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`, "Origin", "http://127.0.0.1:8000", "Sec-Fetch-Site", "same-origin")
+	if res.StatusCode != http.StatusNoContent || len(res.Cookies()) != 1 {
+		t.Fatalf("sign-in: %d, cookies %v", res.StatusCode, res.Cookies())
+	}
+	c := res.Cookies()[0]
+	return c.Name + "=" + c.Value
+}
+
+func hashed(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// The cookie opens the control plane to our own pages, and nothing else to anybody.
+func TestCookieIsForTheControlPlaneAlone(t *testing.T) {
+	h := http.Handler(cors{[]string{"http://127.0.0.1:3000"}, builtWith(t, fmt.Sprintf("auth_token = %q\nallowed_origins = [\"http://127.0.0.1:3000\"]\n", tokenOfTest))})
+	cookie := signIn(t, h, tokenOfTest)
+	const own, other, evil = "http://127.0.0.1:8000", "http://127.0.0.1:3000", "https://evil.example"
+	for _, c := range []struct {
+		rule, method, path, site, origin string
+		status                           int
+	}{
+		{"a page reads", "GET", "/api/v1/status", "same-origin", "", 200},
+		{"a person looks", "GET", "/api/v1/status", "none", "", 200},
+		{"a page acts", "POST", "/api/v1/servers/demo/refresh", "same-origin", own, 200},
+		{"a page acts, in a browser that tells its origin alone", "POST", "/api/v1/servers/demo/refresh", "", own, 200},
+		{"what acts says where it comes from", "POST", "/api/v1/servers/demo/refresh", "", "", 403},
+		{"another site acts", "POST", "/api/v1/servers/demo/refresh", "cross-site", evil, 403},
+		{"another site reads", "GET", "/api/v1/status", "cross-site", "", 403},
+		{"another port of this machine acts", "POST", "/api/v1/servers/demo/refresh", "same-site", other, 403},
+		{"another port of this machine reads", "GET", "/api/v1/status", "same-site", other, 403},
+		{"one that may call acts with a cookie", "POST", "/api/v1/servers/demo/refresh", "", other, 403},
+		{"a page without an origin", "POST", "/api/v1/servers/demo/refresh", "", "null", 403},
+		{"the aggregate", "POST", "/mcp", "same-origin", own, 401},
+		{"models", "GET", "/v1/models", "same-origin", "", 401},
+		{"metrics", "GET", "/metrics", "same-origin", "", 401},
+		{"the gateway", "POST", "/api/mcp-gateway/demo/rpc", "same-origin", own, 401},
+	} {
+		if res := browse(h, c.method, c.path, "", "Cookie", cookie, "Sec-Fetch-Site", c.site, "Origin", c.origin); res.StatusCode != c.status {
+			t.Errorf("%s: %d, want %d", c.rule, res.StatusCode, c.status)
+		}
+	}
+	if res := browse(h, "GET", "/api/v1/status", "", "Cookie", cookie, "Authorization", "Bearer wrong"); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a wrong token beside a good cookie: %d, want 401", res.StatusCode)
+	}
+	for _, origin := range []string{other, evil} {
+		for _, path := range []string{"/ui/", "/ui/session"} {
+			res := browse(h, "POST", path, `{"token":"`+tokenOfTest+`"}`, "Origin", origin)
+			if res.StatusCode == http.StatusNoContent || len(res.Cookies()) > 0 || res.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("POST %s from %s: %d, cookies %v", path, origin, res.StatusCode, res.Cookies())
+			}
+		}
+	}
+}
+
+// A token that has no role admin, has expired, or is none, signs nobody in.
+func TestSignInNeedsTheRole(t *testing.T) {
+	h := builtWith(t, fmt.Sprintf(`
+[[auth.tokens]]
+name = "boss"
+hash = %q
+roles = ["admin"]
+[[auth.tokens]]
+name = "dev"
+hash = %q
+roles = ["dev"]
+[[auth.tokens]]
+name = "old"
+hash = %q
+roles = ["admin"]
+expires = "2020-01-01T00:00:00Z"
+`, hashed("the-boss"), hashed("the-dev"), hashed("the-old")))
+	for token, want := range map[string]int{"the-boss": 204, "the-dev": 403, "the-old": 401, "nobody": 401} {
+		if res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`); res.StatusCode != want || (len(res.Cookies()) > 0) != (want == 204) {
+			t.Errorf("%s: %d, cookies %v, want %d", token, res.StatusCode, res.Cookies(), want)
+		}
+	}
+	if res := browse(h, "GET", "/api/v1/status", "", "Cookie", "secateur-8000=dGhlLWRldg"); res.StatusCode != http.StatusForbidden {
+		t.Errorf("the cookie of one without the role: %d, want 403", res.StatusCode)
+	}
+}
+
+// Where nothing is asked, pages of our own need no sign-in, and those of another origin get nothing.
+func TestDashboardWithoutCredentials(t *testing.T) {
+	h := builtWith(t, "allowed_origins = [\"http://127.0.0.1:3000\"]\n")
+	for _, c := range []struct {
+		path, origin string
+		status       int
+	}{
+		{"/api/v1/status", "", 200},
+		{"/api/v1/status", "http://127.0.0.1:8000", 200},
+		{"/api/v1/status", "http://127.0.0.1:3000", 403},
+		{"/ui/", "", 200},
+		{"/ui/servers/demo", "", 200},
+		{"/", "", 302},
+		{"/ui", "", 307},
+	} {
+		if res := browse(h, "GET", c.path, "", "Origin", c.origin); res.StatusCode != c.status {
+			t.Errorf("%s from %q: %d, want %d", c.path, c.origin, res.StatusCode, c.status)
+		}
+	}
+	if at := browse(h, "GET", "/", "").Header.Get("Location"); at != "/ui/" {
+		t.Errorf("/ leads to %q", at)
+	}
+}
