@@ -30,6 +30,20 @@ export function money(usd: number): string {
   }).format(usd === 0 ? 0 : usd);
 }
 
+/** A formatter for a column of money, in which every row has the same digits after the point. */
+export function moneyLike(values: number[]): (usd: number) => string {
+  const most = Math.max(0, ...values.map(Math.abs));
+  const digits = most >= 10 ? 2 : most >= 1 ? 3 : Math.min(6, moneyDigits(most) + 1);
+  const format = new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency: "USD",
+    currencyDisplay: "narrowSymbol",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return (usd) => format.format(usd === 0 ? 0 : usd);
+}
+
 /** Money with its sign, for differences. */
 export const signedMoney = (usd: number): string => (usd > 0 ? "+" : "") + money(usd);
 
@@ -49,9 +63,10 @@ export function bytes(n: number): string {
   return "";
 }
 
+const units: [string, number][] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]];
+
 /** 93 784 s as 1 d 2 h: the two largest units. */
 export function duration(seconds: number): string {
-  const units: [string, number][] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]];
   let rest = Math.max(0, Math.round(seconds));
   const words: string[] = [];
   for (const [unit, size] of units) {
@@ -63,11 +78,13 @@ export function duration(seconds: number): string {
   return words.length ? words.join(" ") : "0 s";
 }
 
-/** How long ago something was. */
+/** How long ago something was, in its largest unit. */
 export function ago(at: string | Date, now: number = Date.now()): string {
   const seconds = (now - new Date(at).getTime()) / 1000;
   if (!Number.isFinite(seconds)) return "";
-  return seconds < 1 ? "just now" : duration(seconds) + " ago";
+  if (seconds < 1) return "just now";
+  for (const [unit, size] of units) if (seconds >= size) return `${whole.format(Math.floor(seconds / size))} ${unit} ago`;
+  return "";
 }
 
 const clocks = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hour12: false });

@@ -1,1 +1,0 @@
-import{S as e}from"./index-xOtgNseW.js";function t(){return e(`p`,{})}export{t as CutsPage};
