@@ -137,7 +137,7 @@ func (c *client) call(method, params string) message {
 	select {
 	case m := <-answer:
 		return m
-	case <-time.After(45 * time.Second):
+	case <-time.After(90 * time.Second):
 		c.t.Fatalf("%s %.200s: no answer", method, params)
 		return message{}
 	}

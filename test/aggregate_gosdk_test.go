@@ -15,7 +15,7 @@ import (
 func TestGoClient(t *testing.T) {
 	config, dir := threeServers(t)
 	config += modernServer(t) + peerConfig(t, "peer", "plain")
-	file := configFile(t, config)
+	file := configFile(t, patient(config))
 	for _, version := range []string{"2024-11-05", "2025-06-18", "2025-11-25", modern} {
 		t.Run(version+" Streamable HTTP", func(t *testing.T) {
 			p := start(t, config)
@@ -31,7 +31,7 @@ func TestGoClient(t *testing.T) {
 
 func goClient(t *testing.T, version string, transport mcp.Transport, dir string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	progress, changed := make(chan string, 100), make(chan struct{}, 100)
 	client := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, &mcp.ClientOptions{
@@ -112,7 +112,7 @@ func goClient(t *testing.T, version string, transport mcp.Transport, dir string)
 		select {
 		case token := <-progress:
 			seen[token]++
-		case <-time.After(5 * time.Second):
+		case <-time.After(30 * time.Second):
 		}
 	}
 	if seen["modern::test_tool_with_progress"] != 3 || seen["everything::trigger-long-running-operation"] != 2 {
@@ -122,7 +122,7 @@ func goClient(t *testing.T, version string, transport mcp.Transport, dir string)
 	call("modern::test_trigger_tool_change", map[string]any{})
 	select {
 	case <-changed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no notification of the changed list")
 	}
 }

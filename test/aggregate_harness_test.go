@@ -116,7 +116,7 @@ func eventually(tb testing.TB, within time.Duration, what string, done func() bo
 
 func waitForListener(t *testing.T, addr string) {
 	t.Helper()
-	eventually(t, 10*time.Second, addr+" accepts connections", func() bool {
+	eventually(t, time.Minute, addr+" accepts connections", func() bool {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {
 			_ = c.Close()

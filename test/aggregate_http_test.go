@@ -85,7 +85,7 @@ func TestHTTPRules(t *testing.T) {
 func TestBigAnswers(t *testing.T) {
 	config := "[observation_masking.mcp]\nenabled = false\n" + peerConfig(t, "a", "plain")
 	p := start(t, config)
-	file := configFile(t, config)
+	file := configFile(t, patient(config))
 	const size = 5_000_000
 	check := func(t *testing.T, c *client) {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 // The protocol's own Inspector lists, reads and calls through the gateway, in both eras.
 func TestInspector(t *testing.T) {
 	config, dir := threeServers(t)
-	file := configFile(t, config)
+	file := configFile(t, patient(config))
 	p := start(t, config)
 	uri := proxied("everything", "demo://resource/static/document/features.md")
 	calls := []struct {

@@ -42,7 +42,7 @@ func TestAggregateOverHTTP(t *testing.T) {
 
 func TestAggregateOverStdio(t *testing.T) {
 	config, dir := threeServers(t)
-	file := configFile(t, config)
+	file := configFile(t, patient(config))
 	for _, version := range append(slices.Clone(legacyVersions), modern) {
 		t.Run(version, func(t *testing.T) {
 			c, cmd := stdioClient(t, version, file)
@@ -139,7 +139,7 @@ func talkResources(t *testing.T, c *client) {
 	}
 	c.result("resources/subscribe", fmt.Sprintf(`{"uri":%q}`, expanded))
 	c.tool("everything::toggle-subscriber-updates", `{}`)
-	eventually(t, 15*time.Second, "an update of the subscribed resource", func() bool {
+	eventually(t, time.Minute, "an update of the subscribed resource", func() bool {
 		return slices.ContainsFunc(c.notices("notifications/resources/updated"), func(p string) bool { return strings.Contains(p, expanded) })
 	})
 	c.tool("everything::toggle-subscriber-updates", `{}`)
@@ -305,7 +305,7 @@ func listAll(t *testing.T, c *client, more string) (names map[string]bool, pages
 func TestNothingIsAskedBeforeTheClientIsReady(t *testing.T) {
 	config, dir := filesAndMemory(t)
 	p := start(t, config)
-	file := configFile(t, config)
+	file := configFile(t, patient(config))
 	stdio, _ := stdioClient(t, "2025-11-25", file)
 	for name, c := range map[string]*client{"stdio": stdio, "HTTP+SSE": sseClient(t, p, "/mcp")} {
 		t.Run(name, func(t *testing.T) {
@@ -327,7 +327,7 @@ func TestNothingIsAskedBeforeTheClientIsReady(t *testing.T) {
 				if method != "roots/list" {
 					t.Errorf("it asks for %s", method)
 				}
-			case <-time.After(15 * time.Second):
+			case <-time.After(time.Minute):
 				t.Error("nothing is asked once it is ready")
 			}
 		})
@@ -336,7 +336,7 @@ func TestNothingIsAskedBeforeTheClientIsReady(t *testing.T) {
 
 // A client that frames its messages by Content-Length is answered in the same way.
 func TestContentLengthFrames(t *testing.T) {
-	cmd := exec.Command(secateur(t), "stdio", "--config", configFile(t, peerConfig(t, "a", "plain")))
+	cmd := exec.Command(secateur(t), "stdio", "--config", configFile(t, patient(peerConfig(t, "a", "plain"))))
 	cmd.Stderr = t.Output()
 	in, err := cmd.StdinPipe()
 	if err != nil {

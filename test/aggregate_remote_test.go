@@ -99,7 +99,7 @@ func TestAServerThatComesLater(t *testing.T) {
 	go func() { defer close(served); _ = late.ListenAndServe() }() // ended below
 	t.Cleanup(func() { _ = late.Close(); <-served })
 	waitForListener(t, addr)
-	eventually(t, 20*time.Second, "its tool works", func() bool {
+	eventually(t, time.Minute, "its tool works", func() bool {
 		return c.call("tools/call", `{"name":"remote::count","arguments":{}}`).Error == nil
 	})
 }

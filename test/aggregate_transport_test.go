@@ -188,7 +188,7 @@ func sseClient(t *testing.T, p *program, path string) *client {
 	var target string
 	select {
 	case target = <-endpoint:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no endpoint event")
 	}
 	if strings.HasPrefix(target, "/") {

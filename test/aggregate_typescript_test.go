@@ -34,7 +34,7 @@ var typescriptSteps = []string{
 func TestTypeScriptClient(t *testing.T) {
 	config, dir := threeServers(t)
 	t.Run("stdio", func(t *testing.T) {
-		runScript(t, "mcp-client.mjs", typescriptSteps, dir, "stdio", secateur(t), "stdio", "--config", configFile(t, config))
+		runScript(t, "mcp-client.mjs", typescriptSteps, dir, "stdio", secateur(t), "stdio", "--config", configFile(t, patient(config)))
 	})
 	p := start(t, config)
 	t.Run("Streamable HTTP", func(t *testing.T) {
@@ -136,6 +136,6 @@ func TestTypeScriptClientOfBothEras(t *testing.T) {
 		})
 	}
 	t.Run("auto stdio", func(t *testing.T) {
-		runScript(t, "mcp-client-v2.mjs", typescriptV2Steps("modern"), dir, "auto", "stdio", secateur(t), "stdio", "--config", configFile(t, config))
+		runScript(t, "mcp-client-v2.mjs", typescriptV2Steps("modern"), dir, "auto", "stdio", secateur(t), "stdio", "--config", configFile(t, patient(config)))
 	})
 }

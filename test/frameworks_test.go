@@ -62,7 +62,7 @@ func TestFrameworks(t *testing.T) {
 
 // supergateway puts what speaks over a pipe behind each of its doors.
 func TestSupergatewayInFront(t *testing.T) {
-	file := configFile(t, fastServer(t))
+	file := configFile(t, patient(fastServer(t)))
 	gateway := npmFile(t, "supergateway", "dist", "index.js")
 	for transport, door := range map[string]string{"sse": "http://ADDR/sse", "ws": "ws://ADDR/message", "streamableHttp": "http://ADDR/mcp"} {
 		t.Run(transport, func(t *testing.T) {

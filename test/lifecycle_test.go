@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
@@ -66,38 +67,37 @@ done
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, fmt.Sprintf("[[servers]]\nid = \"sh\"\ncommand = [\"sh\", %q]\n", script))
-	if a := p.rpc(t, "sh", `{"jsonrpc":"2.0","id":5,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
+	id := fmt.Sprintf("sh%d", os.Getpid()) // which no other test's server has
+	p := start(t, fmt.Sprintf("[[servers]]\nid = %q\ncommand = [\"sh\", %q]\n", id, script))
+	if a := p.rpc(t, id, `{"jsonrpc":"2.0","id":5,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
 		t.Fatalf("ping: %s", a.body)
 	}
-	if a := p.rpc(t, "sh", `{"jsonrpc":"2.0","id":6,"method":"crash"}`); !strings.Contains(a.body, `"upstream_unavailable"`) {
+	if a := p.rpc(t, id, `{"jsonrpc":"2.0","id":6,"method":"crash"}`); !strings.Contains(a.body, `"upstream_unavailable"`) {
 		t.Errorf("a call to a server that crashes: %s", a.body)
 	}
 	// It is started again for the next call, and nothing of its first life is left beside it.
-	if a := p.rpc(t, "sh", `{"jsonrpc":"2.0","id":7,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
+	if a := p.rpc(t, id, `{"jsonrpc":"2.0","id":7,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
 		t.Fatalf("ping after the crash: %s", a.body)
 	}
-	if n := family(t); n != 3 {
-		t.Errorf("%d processes of the server are alive, want itself and the 2 children of its second life", n)
-	}
+	eventually(t, time.Minute, "itself and the 2 children of its second life are alive", func() bool { return family(t, id) == 3 })
 	if err := p.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if n := family(t); n != 0 {
+	if n := family(t, id); n != 0 {
 		t.Errorf("%d processes outlive their server", n)
 	}
 }
 
 // family counts the processes that the script's server is or left behind, wherever in the tree they are: the server's
 // environment names it, and its children inherit that.
-func family(t *testing.T) (n int) {
+func family(t *testing.T, id string) (n int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if env, err := os.ReadFile(f); err == nil && strings.Contains(string(env), "SECATEUR_SERVER=sh.") {
+		if env, err := os.ReadFile(f); err == nil && strings.Contains(string(env), "SECATEUR_SERVER="+id+".") {
 			n++
 		}
 	}

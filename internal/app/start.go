@@ -21,7 +21,7 @@ const (
 	startLook  = 100 * time.Millisecond // between two looks at the servers that are starting
 	startQuiet = 300 * time.Millisecond // in which nothing is said about it: most come up
 	startWord  = 10 * time.Second       // after which it is said again who is still starting
-	listingMay = 5 * time.Second        // how long a server that is there is waited for to list its tools
+	listingMay = 10 * time.Second       // how long a server that is there is waited for to list its tools
 )
 
 // watchStart tells how the servers come up, until each has, or has shown that it cannot or needs longer than
