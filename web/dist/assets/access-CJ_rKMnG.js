@@ -1,1 +1,0 @@
-import{t as e}from"./jsxRuntime-DTQ_AgNd.js";function t(){return e(`p`,{})}export{t as AccessPage};
