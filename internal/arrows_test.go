@@ -19,7 +19,7 @@ var arrows = map[string][]string{
 	"app": {
 		"cutting",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui",
+		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui",
 	},
 	"config": {"routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
@@ -27,12 +27,13 @@ var arrows = map[string][]string{
 	"aggregate": {
 		"telemetry", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
-	"gateway":  {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
-	"demo":     {"toolserver", "rpc"},
-	"pruner":   {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
-	"llmproxy": {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
-	"admin":    {"access", "prune", "events", "history", "ledger"},
-	"ui":       {"ratelimit", "access"},
+	"gateway":   {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
+	"demo":      {"toolserver", "rpc"},
+	"templates": {"toolserver", "rpc", "rawjson"},
+	"pruner":    {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
+	"llmproxy":  {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
+	"admin":     {"access", "prune", "events", "history", "ledger"},
+	"ui":        {"ratelimit", "access"},
 
 	// rim
 	"pool":       {"access", "routing", "upstream", "catalog", "era", "rpc", "rawjson"},

@@ -35,6 +35,8 @@ type Options struct {
 	Ledger   *ledger.Ledger
 	Stopping <-chan struct{} // closed when streams are to end; nil: never
 	Explain  func(principal, target, door string) (access.Explanation, error)
+
+	Templates TemplateHost // nil: no resource templates are hosted
 }
 
 // API is the control plane.
@@ -71,6 +73,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Events != nil, a.cuts(), a.events())
 	add(opt.Ledger != nil, a.conversations(), a.conversation())
 	add(opt.Explain != nil, a.explain())
+	add(opt.Templates != nil, a.templates(), a.template(), a.createTemplate(), a.replaceTemplate(), a.deleteTemplate())
 	var err error
 	a.document, err = describe(a.operations)
 	return a, err

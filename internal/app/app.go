@@ -37,6 +37,7 @@ import (
 	"secateur/internal/redisdb"
 	"secateur/internal/tasks"
 	"secateur/internal/telemetry"
+	"secateur/internal/templates"
 )
 
 // Options make an App.
@@ -105,6 +106,7 @@ type App struct {
 	draining  atomic.Bool
 	editor    *serverEditor
 	ledger    *ledger.Ledger
+	templates *templates.Book
 	stopping  chan struct{} // closed when the listener is about to
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
@@ -157,6 +159,7 @@ func newApp(opt Options) *App {
 	}
 	a.editor, a.ledger = &serverEditor{a: a}, &ledger.Ledger{}
 	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
+	a.templates = templates.Open(a.stateFile("templates"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})
 	return a
 }

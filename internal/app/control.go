@@ -43,6 +43,8 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Stopping: a.stopping,
 		Logins:   a.controlLogins,
 		Explain:  a.explain,
+
+		Templates: templateHost{a},
 	})
 }
 

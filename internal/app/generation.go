@@ -27,6 +27,7 @@ type generation struct {
 
 	records   llmproxy.Records // what the chat door has sent before
 	forgetful bool             // records do not outlive this process
+	hosts     bool             // there are resource templates of our own
 	audit     fileAudit        // where decisions are written to a file of their own
 	scorer    scorer           // what the pruner asks
 }
@@ -34,7 +35,7 @@ type generation struct {
 // newGeneration builds what a configuration asks for and starts nothing; before is the one whose place it takes, nil for the first.
 func (a *App) newGeneration(cfg config.Settings, before *generation) (*generation, error) {
 	cfg.Listen, cfg.TLS, cfg.Store = a.cfg.Listen, a.cfg.TLS, a.cfg.Store // they wait for a restart
-	gen := &generation{App: a, cfg: cfg}
+	gen := &generation{App: a, cfg: cfg, hosts: a.templates.Len() > 0}
 	if before == nil {
 		before = &generation{}
 	}

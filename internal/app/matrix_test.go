@@ -186,7 +186,7 @@ func pathOf(pattern string) string {
 	if _, path, ok := strings.Cut(pattern, " "); ok {
 		pattern = path
 	}
-	return strings.NewReplacer("{server}", "pruner", "{id}", "pruner", "{$}", "").Replace(pattern)
+	return strings.NewReplacer("{server}", "pruner", "{id}", "pruner", "{name}", "note", "{$}", "").Replace(pattern)
 }
 
 // decision is in, or how a caller is turned away by access control.

@@ -12,6 +12,7 @@ import (
 	"secateur/internal/config"
 	"secateur/internal/demo"
 	"secateur/internal/pool"
+	"secateur/internal/templates"
 	"secateur/internal/upstream"
 )
 
@@ -33,7 +34,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 // poolServers are the servers as the pool wants them.
 func (gen *generation) poolServers() pool.Servers {
 	return pool.Servers{
-		Settings: allServers(gen.cfg), New: gen.connect, Names: catalog.NewNames(gen.cfg.Naming), FirstListWait: gen.cfg.FirstListWait,
+		Settings: gen.withOwn(allServers(gen.cfg)), New: gen.connect, Names: catalog.NewNames(gen.cfg.Naming), FirstListWait: gen.cfg.FirstListWait,
 		Routes: gen.cfg.Notifications,
 	}
 }
@@ -46,6 +47,14 @@ func allServers(cfg config.Settings) []upstream.Settings {
 	return append(slices.Clone(cfg.Servers), upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID})
 }
 
+// withOwn are servers and, if it hosts templates, the program's own.
+func (gen *generation) withOwn(servers []upstream.Settings) []upstream.Settings {
+	if !gen.hosts {
+		return servers
+	}
+	return append(slices.Clip(servers), ownServer())
+}
+
 // local is what stands behind a built-in server; nil: it is none.
 func (gen *generation) local(set upstream.Settings) (upstream.Handler, error) {
 	switch set.Builtin {
@@ -53,6 +62,8 @@ func (gen *generation) local(set upstream.Settings) (upstream.Handler, error) {
 		return nil, nil
 	case config.PrunerID:
 		return gen.pruner, nil
+	case config.OwnID:
+		return templates.NewServer(gen.templates, gen.opt.Version)
 	}
 	return demo.New(gen.opt.Version)
 }

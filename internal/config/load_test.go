@@ -288,3 +288,15 @@ func TestDir(t *testing.T) {
 		t.Errorf("Dir() of the built-in default = %q, want none", got)
 	}
 }
+
+// The id of the program's own templates is nobody else's: a client's own file that names us would have us start ourselves.
+func TestOwnIDIsReserved(t *testing.T) {
+	for name, text := range map[string]string{
+		"c.toml": "[[servers]]\nid = \"secateur\"\nbuiltin = \"demo\"\n",
+		"c.json": `{"mcpServers":{"secateur":{"command":"x"}}}`,
+	} {
+		if _, mistakes := config.Load(name, []byte(text), config.Options{}); len(mistakes) != 1 || !strings.Contains(mistakes[0].String(), "this program's own id") {
+			t.Errorf("%s: %v", name, mistakes)
+		}
+	}
+}

@@ -9,6 +9,9 @@ import (
 // PrunerID is the id under which the built-in pruner is reached while it is enabled.
 const PrunerID = "pruner"
 
+// OwnID is the id under which the program's own resource templates are reached.
+const OwnID = "secateur"
+
 // The words for the pruner's backends.
 const (
 	backendHeuristic = "heuristic"

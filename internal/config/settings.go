@@ -171,6 +171,8 @@ func (s Settings) validateServerIDs() error {
 		case server.ID == "":
 		case seen[server.ID]:
 			errs = append(errs, fmt.Errorf("servers[%d].id: %q is another server's id too", i, server.ID))
+		case server.ID == OwnID:
+			errs = append(errs, fmt.Errorf("servers[%d].id: %q is this program's own id; choose another", i, server.ID))
 		case server.ID == PrunerID && s.Pruner.Enabled:
 			errs = append(errs, fmt.Errorf("servers[%d].id: %q is the built-in pruner's id; choose another, or set enabled = false under mcp_pruner",
 				i, server.ID))

@@ -15,7 +15,7 @@ func (s *Server) initialize(_ context.Context, _ *rpc.Message, p params) ([]byte
 	}
 	out := rawjson.Object{'{'}
 	out.Text("protocolVersion", era.Agreed(version))
-	out.Raw("capabilities", []byte(capabilities))
+	out.Raw("capabilities", []byte(s.opt.Capabilities))
 	out.Raw("serverInfo", s.info)
 	s.addInstructions(&out)
 	return append(out, '}'), nil
@@ -24,7 +24,7 @@ func (s *Server) initialize(_ context.Context, _ *rpc.Message, p params) ([]byte
 func (s *Server) discover(context.Context, *rpc.Message, params) ([]byte, *rpc.Error) {
 	out := rawjson.Object{'{'}
 	out.Texts("supportedVersions", era.Versions())
-	out.Raw("capabilities", []byte(capabilities))
+	out.Raw("capabilities", []byte(s.opt.Capabilities))
 	s.addInstructions(&out)
 	return s.modern(out, cacheable), nil
 }

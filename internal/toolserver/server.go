@@ -45,6 +45,7 @@ type Options struct {
 	Name, Title, Version string
 	Instructions         string // for the model; may be empty
 	Tools                []Tool
+	Capabilities         string            // a JSON object; "": tools alone
 	Methods              map[string]Method // further methods by name; may be nil
 	Log                  *slog.Logger      // nil discards
 }
@@ -71,6 +72,9 @@ type boundTool struct {
 func New(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Capabilities == "" {
+		opt.Capabilities = capabilities
 	}
 	s := &Server{opt: opt, tools: map[string]*boundTool{}, info: infoOf(opt)}
 	list := []byte{'['}

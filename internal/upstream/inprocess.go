@@ -6,15 +6,40 @@ import (
 	"secateur/internal/rpc"
 )
 
-// inProcess is the link to a server inside this program. Such a server sends nothing of its own accord.
+// Notifier is a Handler that also sends something of its own accord.
+type Notifier interface {
+	// Listen begins to gather what is to be sent, until stop is called. Next waits for whole JSON-RPC notifications; its error is ctx's own.
+	Listen() (next func(ctx context.Context) ([][]byte, error), stop func())
+}
+
+// inProcess is the link to a server inside this program.
 type inProcess struct {
 	s    *connection
 	work workers
+
+	next func(context.Context) ([][]byte, error) // nil: it sends nothing of its own accord
+	stop func()
 }
 
-func openLocal(_ context.Context, s *connection) (link, error) { return &inProcess{s: s}, nil }
+// openLocal listens before the server is asked anything: what changes after an answer is heard of.
+func openLocal(_ context.Context, s *connection) (link, error) {
+	l := &inProcess{s: s, stop: func() {}}
+	if n, ok := s.u.opt.Local.(Notifier); ok {
+		l.next, l.stop = n.Listen()
+	}
+	return l, nil
+}
 
 func (l *inProcess) run(ctx context.Context) error {
+	for l.next != nil {
+		messages, err := l.next(ctx)
+		if err != nil {
+			return errStopped
+		}
+		for _, m := range messages {
+			l.s.receive(ctx, m, source{})
+		}
+	}
 	<-ctx.Done()
 	return errStopped
 }
@@ -62,4 +87,7 @@ func (l *inProcess) serve(ctx context.Context, msg *rpc.Message) (response []byt
 	return l.s.u.opt.Local.Serve(ctx, msg)
 }
 
-func (l *inProcess) close() { l.work.close() }
+func (l *inProcess) close() {
+	l.stop()
+	l.work.close()
+}

@@ -1,0 +1,73 @@
+package templates
+
+import (
+	"context"
+	"sync"
+)
+
+// listener is a connection that hears of changes. What it has not heard yet is gathered, so that it takes no more room than there are
+// templates.
+type listener struct {
+	news chan struct{} // holds one: there is something
+
+	mu      sync.Mutex            // guards the fields below
+	listed  bool                  // the list has changed
+	changed map[*pattern]struct{} // whose resources have
+}
+
+// listen begins to hear of changes, until stop is called.
+func (b *Book) listen() (l *listener, stop func()) {
+	l = &listener{news: make(chan struct{}, 1), changed: map[*pattern]struct{}{}}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.listeners[l] = struct{}{}
+	return l, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.listeners, l)
+	}
+}
+
+// tell says that the list has changed, and the resources of a template; nil: of none. The book is locked.
+func (b *Book) tell(of *pattern) {
+	for l := range b.listeners {
+		l.note(true, of)
+	}
+}
+
+// update says that the resources of a template have changed. The book is locked.
+func (b *Book) update(of *pattern) {
+	for l := range b.listeners {
+		l.note(false, of)
+	}
+}
+
+func (l *listener) note(listed bool, of *pattern) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listed = l.listed || listed
+	if of != nil && len(l.changed) < maxUnheard {
+		l.changed[of] = struct{}{}
+	}
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// maxUnheard bounds the changes that a connection has not heard of; there is one that hears of them at once.
+const maxUnheard = 4 * MaxTemplates
+
+// next waits for a change.
+func (l *listener) next(ctx context.Context) (listed bool, changed map[*pattern]struct{}, err error) {
+	select {
+	case <-ctx.Done():
+		return false, nil, ctx.Err()
+	case <-l.news:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	listed, changed = l.listed, l.changed
+	l.listed, l.changed = false, map[*pattern]struct{}{}
+	return listed, changed, nil
+}
