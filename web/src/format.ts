@@ -48,6 +48,7 @@ export function moneyLike(values: number[]): (usd: number) => string {
 export const signedMoney = (usd: number): string => (usd > 0 ? "+" : "") + money(usd);
 
 export function millis(ms: number): string {
+  if (ms > 0 && ms < 0.1) return "< " + tenth.format(0.1) + " ms";
   if (ms < 10) return tenth.format(ms) + " ms";
   if (ms < 1000) return whole.format(ms) + " ms";
   if (ms < 60_000) return tenth.format(ms / 1000) + " s";

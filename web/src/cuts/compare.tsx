@@ -74,7 +74,7 @@ export function Compare({ segments, kind, before, after, unknown }: Props) {
           </button>
         )}
       </div>
-      <div class="compare-head" aria-hidden="true">
+      <div class="compare-head">
         <span>
           Before <CopyButton text={before} label="Copy the text before" />
         </span>

@@ -74,7 +74,7 @@ function RecoverButton({ path, id, done }: { path: string; id: string; done: () 
   };
   return (
     <button type="button" onClick={recover} disabled={busy} title="Saves the original as a file">
-      <Icon name="down" /> Recover
+      <Icon name="save" /> Recover
     </button>
   );
 }

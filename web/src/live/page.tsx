@@ -55,7 +55,6 @@ export function LivePage() {
           rowHeight={narrow ? 54 : 32}
           grown={frozen ? 0 : selection.grown}
           header={<Heads />}
-          keyOf={(i) => at(i)?.n ?? -1 - i}
           row={(i) => {
             const row = at(i);
             return row && <Cells row={row} />;

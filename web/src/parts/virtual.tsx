@@ -8,14 +8,13 @@ interface Props {
   rowHeight: number;
   header: ComponentChildren; // cells, each with role columnheader
   row: (index: number) => ComponentChildren; // cells, each with role gridcell
-  keyOf: (index: number) => string | number;
   open: (index: number) => void;
   grown: number; // rows that came at the top, ever: whoever has scrolled down keeps what is in view
 }
 
 const around = 6; // rows rendered above and below the view
 
-export function VirtualGrid({ label, rows, rowHeight, header, row, keyOf, open, grown }: Props) {
+export function VirtualGrid({ label, rows, rowHeight, header, row, open, grown }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const [active, setActive] = useState(-1);
@@ -65,11 +64,14 @@ export function VirtualGrid({ label, rows, rowHeight, header, row, keyOf, open, 
     }
   };
 
+  // A row keeps its elements as long as it is in view, and those that leave it are used again for those that come.
+  const pool = Math.ceil(view.height / rowHeight) + 2 * around + 2;
+  const slot = (i: number): number => (((grown - i) % pool) + pool) % pool;
   const shown = [];
   for (let i = first; i < last; i++) {
     shown.push(
       <div
-        key={keyOf(i)}
+        key={slot(i)}
         id={`row-${i}`}
         role="row"
         aria-rowindex={i + 2}

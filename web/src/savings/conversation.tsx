@@ -28,13 +28,16 @@ export function ConversationPage() {
   return (
     <section class="page savings" aria-labelledby="conversation-title">
       <header class="page-head">
+        <nav aria-label="Back">
+          <a href={link(["savings"])}>Savings</a>
+        </nav>
         <h1 id="conversation-title">
-          <a href={link(["savings"])}>Savings</a> <span class="muted">/</span> Conversation <code>{value.id.slice(0, 8)}</code>
+          Conversation <code>{value.id.slice(0, 8)}</code>
         </h1>
         <span class="muted">{[value.provider, value.model].filter(Boolean).join("/")}</span>
         <span class="grow" />
         <button type="button" onClick={() => save(`conversation-${value.id}.csv`, "text/csv", table(steps))}>
-          <Icon name="down" /> CSV
+          <Icon name="save" /> CSV
         </button>
       </header>
       <div class="figures">
@@ -86,7 +89,7 @@ function Requests({ steps }: { steps: Step[] }) {
   const dollars = moneyLike(steps.flatMap((s) => [s.request.spent_usd, s.to]));
   const signed = (usd: number): string => (usd > 0 ? "+" : "") + dollars(usd);
   return (
-    <div class="table-box">
+    <div class="table-box" tabIndex={0} role="region" aria-label="Requests">
       <table class="tight">
         <caption class="hidden">The requests, the oldest first</caption>
         <thead>

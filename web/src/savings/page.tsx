@@ -35,7 +35,7 @@ export function SavingsPage() {
         <span class="grow" />
         <Tabs label="Period" tabs={periods} chosen={since.id} choose={(id) => setSearch("since", id)} />
         <a class="button" href={`${base}/savings.csv` + query({ by: "day", since: since.id })} download={`secateur-savings-${since.id}.csv`}>
-          <Icon name="down" /> CSV
+          <Icon name="save" /> CSV
         </a>
       </header>
       {loaded.failure && <Trouble failure={loaded.failure} again={loaded.again} />}
