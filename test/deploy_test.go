@@ -1,6 +1,7 @@
 package test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,21 +60,21 @@ func TestTheUnitIsWhatSystemdReads(t *testing.T) {
 	}
 }
 
-// balancer runs nginx with the configuration that is shipped, in front of replicas here.
-func balancer(t *testing.T, all []*program) (url string) {
+// balancer runs nginx with the configuration that is shipped, in front of replicas here, and gives a client that reaches
+// nothing else: nginx listens on a socket, whose name nobody else can take.
+func balancer(t *testing.T, all []*program) *http.Client {
 	t.Helper()
 	needProgram(t, "nginx")
 	conf, err := os.ReadFile("../deploy/nginx.conf")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	dir, err := os.MkdirTemp("", "nginx") // t.TempDir is too long for a socket's path
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := ln.Addr().String()
-	text := strings.Replace(string(conf), "listen 8000;", "listen "+addr+";", 1)
+	socket := filepath.Join(dir, "s")
+	text := strings.Replace(string(conf), "listen 8000;", "listen unix:"+socket+";", 1)
 	for i, p := range all {
 		text = strings.Replace(text, fmt.Sprintf("secateur%d:8000", i+1), strings.TrimPrefix(p.url, "http://"), 1)
 	}
@@ -84,7 +86,6 @@ func balancer(t *testing.T, all []*program) (url string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_ = ln.Close() // nginx cannot take a listener over; nobody else asks for a port of this number within the moment
 	cmd := exec.Command("nginx", "-c", file, "-e", "stderr")
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -94,19 +95,24 @@ func balancer(t *testing.T, all []*program) (url string) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
+		_ = os.RemoveAll(dir)
 		if t.Failed() {
 			t.Log(said.String())
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", addr); err == nil {
+	eventually(t, time.Minute, "nginx listens", func() bool {
+		c, err := net.Dial("unix", socket)
+		if err == nil {
 			_ = c.Close()
-			return "http://" + addr
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nginx does not listen: %s", said.String())
-		}
-	}
+		return err == nil
+	})
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}
 }
 
 func needProgram(t *testing.T, name string) {
@@ -125,10 +131,9 @@ var sessionID = regexp.MustCompile(`(?i)Mcp-Session-Id: (\S+)`)
 // another, and nobody else is hurt.
 func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	all := replicas(t, 3, redistest.Start(t).URL)
-	url := balancer(t, all)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := balancer(t, all)
 	say := func(who, session, body string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +158,11 @@ func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	sessions := map[string]string{}
-	for i := range 12 {
+	// Which replica a caller comes to depends on the ports they have here, so callers come until every replica has one.
+	for i := 0; slices.ContainsFunc(all, func(p *program) bool { return strings.Contains(p.get(t, "/api/v1/status"), `"sessions":0`) }); i++ {
+		if i == 1000 {
+			t.Fatal("of a thousand callers none has come to one of the replicas")
+		}
 		who := fmt.Sprint("agent-", i)
 		status, text := say(who, "", hello)
 		id := sessionID.FindStringSubmatch(text)

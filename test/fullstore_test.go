@@ -25,7 +25,7 @@ const (
 // A store in memory that is full: what does not fit in passes whole, the log says so in a line or two, /readyz says so,
 // and the program takes little more memory than the store may hold.
 func TestFilledStore(t *testing.T) {
-	d, log := startLogging(t, `store = { url = "memory:", max_bytes = 268435456 }`+"\n"+texts(t))
+	d, log := startLogging(t, `store = { url = "memory:", max_bytes = 268435456, put_timeout_ms = 30000 }`+"\n"+texts(t))
 	cut := fill(t, d, storeBytes/textBytes*5/4)
 	if most := storeBytes / textBytes; cut > most || cut < most*9/10 {
 		t.Errorf("%d texts were cut, want about the %d that fit in", cut, most)

@@ -16,6 +16,7 @@ func replicas(t *testing.T, n int, url string) (all []*program) {
 		all = append(all, start(t, fmt.Sprintf(`
 [store]
 url = %q
+put_timeout_ms = 30000
 [[servers]]
 id = "demo"
 builtin = "demo"

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"secateur/internal/redisdb"
 )
 
 // HoldLock shares the directory's lock, as a process that is about to renew or write does.
@@ -58,3 +60,9 @@ var testCodec = sync.OnceValue(func() codec {
 	}
 	return c
 })
+
+// DBOf is the engine that a store is in.
+func DBOf(r *Redis) *redisdb.DB { return r.opt.DB }
+
+// SetLockPatience says how long to wait for another who holds the lock.
+func SetLockPatience(f *File, d time.Duration) { f.patience = d }

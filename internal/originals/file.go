@@ -44,7 +44,8 @@ type File struct {
 	dir      string
 	maxBytes int64
 	ttl      time.Duration
-	oldest   bool // FileOptions.DropOldest
+	oldest   bool          // FileOptions.DropOldest
+	patience time.Duration // with another who holds the lock
 	log      *slog.Logger
 	codec    codec
 	buffers  sync.Pool // *[]byte, for what is being written
@@ -84,7 +85,7 @@ func OpenFile(o FileOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, log: o.Log, codec: c, used: map[string]time.Time{}}
+	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, patience: lockPatience, log: o.Log, codec: c, used: map[string]time.Time{}}
 	ctx := context.Background()
 	if err := f.prepare(ctx); err != nil {
 		_ = f.Close()

@@ -41,7 +41,7 @@ func (f *File) lock(ctx context.Context, mode lockMode) (unlock func(), err erro
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return unlock, nil
 	}
-	patience := time.NewTimer(lockPatience)
+	patience := time.NewTimer(f.patience)
 	defer patience.Stop()
 	poll := time.NewTicker(lockPoll)
 	defer poll.Stop()

@@ -113,6 +113,7 @@ func TestRedisAwayNothingIsKeptAndWhatIsNearIsFound(t *testing.T) {
 		t.Errorf("Get of what is not: %v, want ErrUnavailable", err)
 	}
 	server.Run()
+	server.Await(originals.DBOf(s))
 	if _, err := s.Put(t.Context(), "", "another"); err != nil {
 		t.Errorf("Put once it is back: %v", err)
 	}

@@ -15,7 +15,8 @@ import (
 type Limits struct {
 	rules  *access.Rules // which limits are about a call
 	limits []*limit
-	store  Store // counts for those that are shared; nil: there are none
+	store  Store         // counts for those that are shared; nil: there are none
+	wait   time.Duration // for the store's answer
 
 	mu *sync.Mutex // guards the buckets of all limits, and of those whose place they have taken
 }
@@ -24,7 +25,8 @@ type Limits struct {
 type Options struct {
 	PerMinute int // of each principal; rate_limit_per_minute; 0: none
 	Settings  []Settings
-	Store     Store // for limits that are shared; nil: these are counted here alone
+	Store     Store         // for limits that are shared; nil: these are counted here alone
+	StoreWait time.Duration // how long a call waits for the store before that counts as away; 0: 250 ms
 
 	// Replaces are the limits whose place these take; nil: none. A limit of the same name that tells calls apart by the same goes on where
 	// the old one was: what it has counted is not forgotten, and calls under way still hold their slots.
@@ -47,7 +49,10 @@ func New(opt Options) (*Limits, error) {
 	if len(settings) == 0 {
 		return nil, nil // nil allows everything
 	}
-	l := &Limits{store: opt.Store, mu: &sync.Mutex{}}
+	if opt.StoreWait <= 0 {
+		opt.StoreWait = storeWait
+	}
+	l := &Limits{store: opt.Store, wait: opt.StoreWait, mu: &sync.Mutex{}}
 	if opt.Replaces != nil {
 		l.mu = opt.Replaces.mu
 	}

@@ -31,11 +31,11 @@ type Answer struct {
 	Ahead  time.Duration // until the bucket is full again
 }
 
-// storePatience is how long a call waits for the store before it counts as away.
-const storePatience = 250 * time.Millisecond
+// storeWait is Options.StoreWait where nothing else is said.
+const storeWait = 250 * time.Millisecond
 
-// spendPatience is how long a day's sum may take to be written, when the answer is out already.
-const spendPatience = 2 * time.Second
+// spendWait is how long a day's sum may take to be written, when the answer is out already.
+const spendWait = 2 * time.Second
 
 func (l *limit) ask(c Call) Ask {
 	return Ask{Bucket: l.Name + "\x00" + l.key(c).text(), Step: l.step, Window: l.window, TokensPerDay: l.TokensPerDay, USDPerDay: l.USDPerDay}
@@ -76,7 +76,7 @@ func (l *Limits) takeShared(ctx context.Context, about []int, c Call, least *Sta
 }
 
 func (l *Limits) askStore(ctx context.Context, ask Ask) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	return l.store.Take(ctx, ask)
 }
@@ -115,7 +115,7 @@ func (l *Limits) giveBack(ctx context.Context, taken []Ask) {
 	if len(taken) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.wait)
 	defer cancel()
 	for _, ask := range taken {
 		_ = l.store.GiveBack(ctx, ask)
@@ -124,7 +124,7 @@ func (l *Limits) giveBack(ctx context.Context, taken []Ask) {
 
 // spendShared adds to the day's sums that the store keeps.
 func (l *Limits) spendShared(lim *limit, c Call, tokens int64, usd float64) error {
-	ctx, cancel := context.WithTimeout(context.Background(), spendPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), spendWait)
 	defer cancel()
 	return l.store.Spend(ctx, lim.ask(c).Bucket, tokens, usd)
 }

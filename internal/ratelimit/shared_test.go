@@ -14,16 +14,22 @@ import (
 // replica makes limits that count in an engine.
 func replica(t *testing.T, server *redistest.Server, settings ...ratelimit.Settings) *ratelimit.Limits {
 	t.Helper()
+	l, _ := replicaOn(t, server, settings...)
+	return l
+}
+
+func replicaOn(t *testing.T, server *redistest.Server, settings ...ratelimit.Settings) (*ratelimit.Limits, *redisdb.DB) {
+	t.Helper()
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	l, err := ratelimit.New(ratelimit.Options{Settings: settings, Store: ratelimit.Redis{DB: db}})
+	l, err := ratelimit.New(ratelimit.Options{Settings: settings, Store: ratelimit.Redis{DB: db}, StoreWait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return l, db
 }
 
 // Three replicas together let through what one would: the rate is slow enough that nothing is paid off meanwhile.
@@ -35,7 +41,7 @@ func TestReplicasShareARate(t *testing.T) {
 	for range 3 {
 		l := replica(t, server, shared)
 		all.Go(func() {
-			n, refusal := allowed(t, l, 20, call("a", "x", "s", "search"))
+			n, refusal := allowed(t, l, 21, call("a", "x", "s", "search"))
 			passed.Add(int32(n))
 			if refusal == nil || refusal.Limit != "search" || refusal.Reason != ratelimit.ReasonRate || refusal.RetryAfter < time.Hour || refusal.State.Limit != 20 {
 				t.Errorf("refusal %+v", refusal)
@@ -92,7 +98,7 @@ func TestReplicasShareADaysSum(t *testing.T) {
 func TestWithoutTheStoreAPartOfTheRateHoldsOrNothing(t *testing.T) {
 	server := redistest.Start(t)
 	open := replica(t, server, ratelimit.Settings{Name: "part", Rate: rate(t, "20/d"), Shared: true, WithoutStore: 0.25})
-	closed := replica(t, server, ratelimit.Settings{Name: "closed", Rate: rate(t, "20/d"), Shared: true})
+	closed, db := replicaOn(t, server, ratelimit.Settings{Name: "closed", Rate: rate(t, "20/d"), Shared: true})
 	server.Kill()
 	c := call("a", "x", "s", "t")
 	if n, refusal := allowed(t, open, 8, c); n != 5 || refusal.Limit != "part" {
@@ -102,6 +108,7 @@ func TestWithoutTheStoreAPartOfTheRateHoldsOrNothing(t *testing.T) {
 		t.Errorf("closed lets %d through: %+v", n, refusal)
 	}
 	server.Run()
+	server.Await(db)
 	if n, refusal := allowed(t, closed, 1, c); n != 1 {
 		t.Errorf("with the store back: %+v", refusal)
 	}

@@ -4,6 +4,8 @@ package redisdb_test
 
 import (
 	"log/slog"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,8 +30,10 @@ func TestStartsWithoutTheEngineAndFindsItLater(t *testing.T) {
 	waitFor(t, func() bool { return db.Up() != nil })
 	server.Signal(syscall.SIGCONT)
 	waitFor(t, func() bool { return db.Up() == nil })
-	if n := strings.Count(said.String(), "does not answer"); n != 2 {
-		t.Errorf("told %d times that it does not answer, want 2:\n%s", n, said.String())
+	// Told is each change and nothing else: a machine that is busy may bring about some of its own.
+	down, turns := strings.Count(said.String(), "does not answer"), regexp.MustCompile(`does not answer|answers again`).FindAllString(said.String(), -1)
+	if down < 2 || len(slices.Compact(slices.Clone(turns))) != len(turns) {
+		t.Errorf("told %q, want each change once:\n%s", turns, said.String())
 	}
 }
 

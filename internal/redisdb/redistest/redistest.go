@@ -16,7 +16,8 @@ import (
 
 // Server is a redis-server of a test's own, on a socket in a directory of its own.
 type Server struct {
-	URL string // for store.url
+	URL   string // for store.url, with patience for a machine that has much else to do
+	Plain string // the same with the patience that URLs have by themselves
 
 	t    *testing.T
 	dir  string
@@ -24,6 +25,10 @@ type Server struct {
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 }
+
+// patience is what a test grants an engine that shares the machine with everything else. The pool is so large that the client does not begin to probe
+// by itself, once a second, whether the engine is back.
+const patience = "?read_timeout=30s&write_timeout=30s&dial_timeout=30s&pool_size=200"
 
 // Start runs a server until the test ends. Without the program the test is skipped, but not in CI. args are options of
 // redis-server in addition.
@@ -39,7 +44,8 @@ func Start(t *testing.T, args ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{URL: "unix://" + filepath.Join(dir, "s"), t: t, dir: dir, args: args}
+	plain := "unix://" + filepath.Join(dir, "s")
+	s := &Server{URL: plain + patience, Plain: plain, t: t, dir: dir, args: args}
 	t.Cleanup(func() {
 		s.Kill()
 		_ = os.RemoveAll(dir)
@@ -68,6 +74,23 @@ func (s *Server) Run() {
 	for c.Ping(ctx).Err() != nil {
 		if ctx.Err() != nil {
 			s.t.Fatalf("redis-server does not answer: %s", out.String())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Await returns once a client has found the server again.
+func (s *Server) Await(c redis.UniversalClient) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		err := c.Ping(ctx).Err()
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			s.t.Fatalf("redis-server is not found again: %v", err)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
