@@ -2,6 +2,7 @@ package llmproxy
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // their word.
 type keeper interface {
 	Keep(ctx context.Context, key string, value []byte) error
-	Kept(ctx context.Context, key string) ([]byte, bool)
+	Kept(ctx context.Context, key string) (value []byte, ok bool, err error)
 }
 
 func (p *Proxy) keepSafe(ctx context.Context, key string, value []byte) error {
@@ -22,7 +23,7 @@ func (p *Proxy) keepSafe(ctx context.Context, key string, value []byte) error {
 	return p.opt.Records.Put(ctx, key, value)
 }
 
-func (p *Proxy) kept(ctx context.Context, key string) ([]byte, bool) {
+func (p *Proxy) kept(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	if k, ok := p.opt.Records.(keeper); ok {
 		return k.Kept(ctx, key)
 	}
@@ -37,7 +38,8 @@ const (
 
 // cut tells what is known of conversations that begin alike.
 func (l *lane) cut(ctx context.Context) (frozen, off bool) {
-	b, ok := l.p.kept(ctx, l.cutKey())
+	b, ok, err := l.p.kept(ctx, l.cutKey())
+	l.note(err)
 	return ok, string(b) == leftOver
 }
 
@@ -51,8 +53,8 @@ const maxPruneChars = 2_000_000
 
 // prune gives the results that go out pruned, each in the form in which it first did, and of those that never did the
 // keys under which they are to be frozen. Where the form is lost it is made anew, if the same comes out: what prunes
-// is the same, and so are the text and the goal.
-func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) (pruned map[int]string, freezing map[int][]string) {
+// is the same, and so are the text and the goal. The error says that nobody knows in which form a result was sent.
+func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) (pruned map[int]string, freezing map[int][]string, err error) {
 	settings := x.p.opt.Pruning
 	if x.p.opt.Forgetful || x.replay {
 		settings.Enabled = false
@@ -65,8 +67,12 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 		if job.ThreadKey != (chat.Key{}) {
 			keys = append(keys, x.frozenKey(job.ThreadKey))
 		}
-		text, at := x.thaw(ctx, keys)
+		text, at, err := x.thaw(ctx, keys)
 		switch {
+		case err != nil && job.Fresh:
+			continue // it was never sent: whole, it cannot be wrong
+		case err != nil:
+			return nil, nil, fmt.Errorf("%w: %w", errUnknownPast, err)
 		case at == 0:
 		case at > 0: // in a thread; later requests know it by the conversation
 			freezing[job.Message] = keys[:1]
@@ -85,17 +91,20 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 		}
 		pruned[job.Message] = text
 	}
-	return pruned, freezing
+	return pruned, freezing, nil
 }
 
 // thaw gives the bytes that are frozen under one of the keys, and under which; -1: under none.
-func (x *exchange) thaw(ctx context.Context, keys []string) (text string, at int) {
+func (x *exchange) thaw(ctx context.Context, keys []string) (text string, at int, err error) {
 	for i, key := range keys {
-		if b, ok := x.p.kept(ctx, key); ok && len(b) > 0 {
-			return string(b), i
+		switch b, ok, err := x.p.kept(ctx, key); {
+		case err != nil:
+			return "", -1, err
+		case ok && len(b) > 0:
+			return string(b), i, nil
 		}
 	}
-	return "", -1
+	return "", -1, nil
 }
 
 // canRepeat tells whether pruning makes of a result what it made of it when it was sent.

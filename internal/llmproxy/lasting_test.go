@@ -29,8 +29,8 @@ func onDisk(t *testing.T, dir string) *records.File {
 // half forgets what was put, and keeps what was kept.
 type half struct{ *records.File }
 
-func (half) Get(context.Context, string) ([]byte, bool) { return nil, false }
-func (h half) Kept(ctx context.Context, key string) ([]byte, bool) {
+func (half) Get(context.Context, string) (value []byte, ok bool, err error) { return nil, false, nil }
+func (h half) Kept(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return h.File.Kept(ctx, key)
 }
 
@@ -94,7 +94,7 @@ func withoutTail(body string) string {
 type unsafe struct{ records.Memory }
 
 func (u *unsafe) Keep(context.Context, string, []byte) error { return errors.New("disk full") }
-func (u *unsafe) Kept(ctx context.Context, key string) ([]byte, bool) {
+func (u *unsafe) Kept(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return u.Get(ctx, key)
 }
 

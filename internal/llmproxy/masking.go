@@ -30,7 +30,12 @@ func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *b
 		if err == nil {
 			return out
 		}
-		x.p.trouble(ctx, "masking failed, the request goes out as it came", err)
+		if errors.Is(err, errUnknownPast) { // who owns the store says so, once
+			x.p.metrics.troubles.Inc()
+			x.p.opt.Log.DebugContext(ctx, "the request goes out as it came", "err", err)
+		} else {
+			x.p.trouble(ctx, "masking failed, the request goes out as it came", err)
+		}
 		x.rewritten, x.effect = rewritten{}, untouched
 	}
 	if conv == nil || x.to.model == "" || x.to.model == conv.Model {
@@ -51,9 +56,15 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}()
 	now := x.p.opt.Now().Unix()
 	lane := x.laneOf(conv)
-	past := lane.recall(ctx, conv)
+	past, err := lane.recall(ctx, conv)
+	if err != nil && !x.byMessagesAlone() {
+		return nil, err
+	}
 	past.Engine = x.p.opt.Pruning.Engine()
-	pruned, freezing := x.prune(ctx, conv, past)
+	pruned, freezing, err := x.prune(ctx, conv, past)
+	if err != nil {
+		return nil, err
+	}
 	plan := chat.Decide(chat.Input{
 		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: pruned,
@@ -112,8 +123,8 @@ func (p *Proxy) masking() chat.Settings {
 // remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
 // it goes out in that form from now on. What cannot be remembered is not cut.
 func (x *exchange) remember(ctx context.Context, now int64) {
-	if x.at.format == chat.Completions && x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled {
-		return // what goes out hangs on the messages alone
+	if x.byMessagesAlone() {
+		return
 	}
 	err := x.lane.touch(ctx, x.past, now)
 	if err == nil && len(x.plan.Cuts) == 0 {
@@ -128,6 +139,11 @@ func (x *exchange) remember(ctx context.Context, now int64) {
 		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
 		x.plan.KeepNewMasks()
 	}
+}
+
+// byMessagesAlone tells whether what goes out hangs on the messages and on nothing that was sent before.
+func (x *exchange) byMessagesAlone() bool {
+	return x.at.format == chat.Completions && x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled
 }
 
 // land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which

@@ -246,8 +246,10 @@ func TestWhatCannotBeRememberedIsNotCut(t *testing.T) {
 // forgetful keeps nothing.
 type forgetful struct{}
 
-func (forgetful) Get(context.Context, string) ([]byte, bool) { return nil, false }
-func (forgetful) Put(context.Context, string, []byte) error  { return errors.New("no") }
+func (forgetful) Get(context.Context, string) (value []byte, ok bool, err error) {
+	return nil, false, nil
+}
+func (forgetful) Put(context.Context, string, []byte) error { return errors.New("no") }
 func (forgetful) PutNew(context.Context, string, []byte) (bool, error) {
 	return false, errors.New("no")
 }
@@ -255,7 +257,9 @@ func (forgetful) PutNew(context.Context, string, []byte) (bool, error) {
 // brokenRecords panics.
 type brokenRecords struct{ forgetful }
 
-func (brokenRecords) Get(context.Context, string) ([]byte, bool) { panic("broken") }
+func (brokenRecords) Get(context.Context, string) (value []byte, ok bool, err error) {
+	panic("broken")
+}
 
 // store answers Put as it is told.
 type store struct {

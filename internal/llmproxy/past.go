@@ -3,6 +3,8 @@ package llmproxy
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -20,6 +22,8 @@ type lane struct {
 	root   string // of what the conversation begins with
 	record string // of this request, in this lane
 	last   string // of this request, in any lane
+
+	unknown error // why something of its past could not be asked for; nil: it could
 }
 
 func (x *exchange) laneOf(conv *chat.Conversation) lane {
@@ -49,12 +53,32 @@ const maxPlaces = 1024
 // conversation is known that begins like it: it may go on from another that its client has shortened.
 const likelyPlaces = 8
 
-// recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has.
-func (l *lane) recall(ctx context.Context, conv *chat.Conversation) chat.Past {
+// get asks for a value; that it could not be asked for is noted.
+func (l *lane) get(ctx context.Context, key string) ([]byte, bool) {
+	b, ok, err := l.p.opt.Records.Get(ctx, key)
+	l.note(err)
+	return b, ok
+}
+
+func (l *lane) note(err error) {
+	if err != nil {
+		l.unknown = err
+	}
+}
+
+// errUnknownPast means that nobody can tell in which form a conversation was sent.
+var errUnknownPast = errors.New("what was sent before cannot be asked for")
+
+// recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has. Where the store cannot be asked, what this
+// replica has sent itself still holds, and nothing more is cut; where it has sent nothing, the past is unknown, which is the error.
+func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, error) {
 	var past chat.Past
 	past.Touched, past.Alone = l.touched(ctx)
 	past.Frozen, past.Off = l.cut(ctx)
 	isKnown := past.Touched > 0 || past.Frozen || l.begun(ctx)
+	if l.unknown != nil {
+		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
+	}
 	for i, place := range conv.Places() {
 		if i == maxPlaces || past.Record != nil {
 			break
@@ -67,14 +91,18 @@ func (l *lane) recall(ctx context.Context, conv *chat.Conversation) chat.Past {
 			past.Sibling = l.siblingAt(ctx, place)
 		}
 	}
+	if past.Record == nil && l.unknown != nil {
+		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
+	}
 	past.Learned = l.learned(ctx)
 	past.Claims, _ = l.claims(ctx)
-	return past
+	past.Off = past.Off || l.unknown != nil
+	return past, nil
 }
 
 // begun tells whether a request that begins alike was ever sent, to any model.
 func (l *lane) begun(ctx context.Context) bool {
-	_, ok := l.p.opt.Records.Get(ctx, l.begunKey())
+	_, ok := l.get(ctx, l.begunKey())
 	return ok
 }
 
@@ -87,20 +115,20 @@ func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.
 			return r
 		}
 	}
-	return l.p.recordOf(ctx, key, place)
+	return l.recordOf(ctx, key, place)
 }
 
 // siblingAt gives the record of a request of any lane.
 func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
-	key, ok := l.p.opt.Records.Get(ctx, l.lastKey(place.Key))
+	key, ok := l.get(ctx, l.lastKey(place.Key))
 	if !ok {
 		return nil
 	}
-	return l.p.recordOf(ctx, string(key), place)
+	return l.recordOf(ctx, string(key), place)
 }
 
-func (p *Proxy) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
-	b, ok := p.opt.Records.Get(ctx, key)
+func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
+	b, ok := l.get(ctx, key)
 	if !ok {
 		return nil
 	}
@@ -128,7 +156,7 @@ const touchEvery = 30
 
 // touched tells when a request that begins alike was last sent to this model, and whether all of them were of this lane.
 func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
-	b, ok := l.p.opt.Records.Get(ctx, l.touchedKey())
+	b, ok := l.get(ctx, l.touchedKey())
 	if !ok || len(b) < 8 {
 		return 0, true
 	}
@@ -154,7 +182,7 @@ func (l *lane) touch(ctx context.Context, past chat.Past, now int64) error {
 
 // learned is what other requests have taught about the model.
 func (l *lane) learned(ctx context.Context) (known bill.Learned) {
-	if b, ok := l.p.opt.Records.Get(ctx, l.learnedKey()); ok {
+	if b, ok := l.get(ctx, l.learnedKey()); ok {
 		_ = known.UnmarshalBinary(b) // what is no lesson has taught nothing
 	}
 	return known
@@ -186,7 +214,7 @@ const maxClaims = 64
 // claims adds up what the branches of this lane have claimed of its account, and tells how often.
 func (l *lane) claims(ctx context.Context) (sum float64, n int) {
 	for ; n < maxClaims; n++ {
-		b, ok := l.p.opt.Records.Get(ctx, l.claimKey(n))
+		b, ok := l.get(ctx, l.claimKey(n))
 		if !ok || len(b) != 8 {
 			break
 		}

@@ -49,9 +49,10 @@ type Options struct {
 	Replaces *Proxy
 }
 
-// Records keep what was sent before. To lose a value costs one miss of a provider's cache.
+// Records keep what was sent before. A value that is lost costs a miss of the provider's cache, or an error where a provider binds its thinking to what
+// was sent. So none is one thing, and not knowing (the error) another: then nothing is cut that was not cut before.
 type Records interface {
-	Get(ctx context.Context, key string) ([]byte, bool)
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 	PutNew(ctx context.Context, key string, value []byte) (first bool, err error) // false where the key has a value
 }

@@ -95,24 +95,24 @@ func OpenFile(o FileOptions) (*File, error) {
 // keptFolder is where what Keep keeps is, beside the folders of the rest.
 const keptFolder = "kept"
 
-// Get returns the value.
-func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
+// Get returns the value. The error says that a file is there and cannot be read.
+func (f *File) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	name := nameOf(key)
 	path := f.path(name)
 	content, used, err := f.read(path)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			f.log.DebugContext(ctx, "record not read", "err", err)
+		if info, there := os.Lstat(path); there != nil || !info.Mode().IsRegular() || errors.Is(err, errNotOurs) {
+			return nil, false, nil
 		}
-		return nil, false
+		return nil, false, fmt.Errorf("read record: %w", err)
 	}
 	value, ok := open(content, key)
 	if !ok {
-		return nil, false // the next Put writes over it
+		return nil, false, nil // the next Put writes over it
 	}
 	idle := time.Since(used)
 	if idle >= f.ttl {
-		return nil, false // left to the next look
+		return nil, false, nil // left to the next look
 	}
 	if idle > min(f.ttl/16, renewEvery) {
 		now := time.Now()
@@ -120,7 +120,7 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool) {
 			f.log.DebugContext(ctx, "record read but not renewed", "err", err)
 		}
 	}
-	return value, true
+	return value, true, nil
 }
 
 // read returns a file's content and when it was last used. What is no file of ours holds nobody up: a named pipe, a

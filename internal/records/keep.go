@@ -35,9 +35,9 @@ func (f *File) Keep(_ context.Context, key string, value []byte) error {
 }
 
 // Kept returns a value of Keep's, or one that was put.
-func (f *File) Kept(ctx context.Context, key string) ([]byte, bool) {
-	if value, ok := f.kept.Get(ctx, key); ok {
-		return value, true
+func (f *File) Kept(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	if value, ok, err = f.kept.Get(ctx, key); ok || err != nil {
+		return value, ok, err
 	}
 	return f.Get(ctx, key)
 }

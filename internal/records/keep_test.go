@@ -34,7 +34,7 @@ func TestKeepFailsInsteadOfForgetting(t *testing.T) {
 	}
 	again := openFile(t, dir, 0, time.Hour)
 	for _, key := range taken {
-		if got, ok := again.Kept(t.Context(), key); !ok || string(got) != value {
+		if got, ok, _ := again.Kept(t.Context(), key); !ok || string(got) != value {
 			t.Fatalf("Kept(%q) = %d bytes, %v", key, len(got), ok)
 		}
 	}
@@ -52,13 +52,13 @@ func TestKeepFailsInsteadOfForgetting(t *testing.T) {
 func TestKeptFindsWhatWasPut(t *testing.T) {
 	f := openFile(t, t.TempDir(), 0, 0)
 	put(t, f, "k", "put")
-	if got, ok := f.Kept(t.Context(), "k"); !ok || string(got) != "put" {
+	if got, ok, _ := f.Kept(t.Context(), "k"); !ok || string(got) != "put" {
 		t.Errorf("Kept = %q, %v", got, ok)
 	}
 	if err := f.Keep(t.Context(), "k", []byte("kept")); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := f.Kept(t.Context(), "k"); !ok || string(got) != "kept" {
+	if got, ok, _ := f.Kept(t.Context(), "k"); !ok || string(got) != "kept" {
 		t.Errorf("Kept = %q, %v", got, ok)
 	}
 }
@@ -79,12 +79,12 @@ func TestKeptIsRenewedByUse(t *testing.T) {
 	}
 	for range 3 {
 		age(59 * time.Minute)
-		if _, ok := f.Kept(t.Context(), "k"); !ok {
+		if _, ok, _ := f.Kept(t.Context(), "k"); !ok {
 			t.Fatal("what is in use was forgotten")
 		}
 	}
 	age(61 * time.Minute)
-	if _, ok := f.Kept(t.Context(), "k"); ok {
+	if _, ok, _ := f.Kept(t.Context(), "k"); ok {
 		t.Error("what was not used for its lifetime is there still")
 	}
 }

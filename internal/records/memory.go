@@ -40,7 +40,12 @@ type entry struct {
 func (e *entry) cost() int64 { return int64(len(e.key)) + int64(len(e.value)) + costOfKeeping }
 
 // Get returns the value, which the caller does not change.
-func (m *Memory) Get(_ context.Context, key string) ([]byte, bool) {
+func (m *Memory) Get(_ context.Context, key string) (value []byte, ok bool, err error) {
+	value, ok = m.get(key)
+	return value, ok, nil
+}
+
+func (m *Memory) get(key string) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.byKey[key]

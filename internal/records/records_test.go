@@ -20,7 +20,7 @@ import (
 )
 
 type store interface {
-	Get(ctx context.Context, key string) ([]byte, bool)
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 }
 
@@ -39,12 +39,18 @@ func eachShared(t *testing.T, test func(t *testing.T, s store)) {
 
 func openRedis(t *testing.T, server *redistest.Server) *records.Redis {
 	t.Helper()
+	r, _ := openRedisOn(t, server)
+	return r
+}
+
+func openRedisOn(t *testing.T, server *redistest.Server) (*records.Redis, *redisdb.DB) {
+	t.Helper()
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return records.NewRedis(records.RedisOptions{DB: db, TTL: time.Hour})
+	return records.NewRedis(records.RedisOptions{DB: db, TTL: time.Hour}), db
 }
 
 func openFile(t *testing.T, dir string, maxBytes int64, ttl time.Duration) *records.File {
@@ -65,15 +71,15 @@ func put(t *testing.T, s store, key, value string) {
 
 func want(t *testing.T, s store, key, value string) {
 	t.Helper()
-	if got, ok := s.Get(t.Context(), key); !ok || string(got) != value {
-		t.Errorf("Get(%q) = %q, %v, want %q", key, got, ok, value)
+	if got, ok, err := s.Get(t.Context(), key); !ok || err != nil || string(got) != value {
+		t.Errorf("Get(%q) = %q, %v, %v, want %q", key, got, ok, err, value)
 	}
 }
 
 func wantNone(t *testing.T, s store, key string) {
 	t.Helper()
-	if got, ok := s.Get(t.Context(), key); ok {
-		t.Errorf("Get(%q) = %q, want none", key, got)
+	if got, ok, err := s.Get(t.Context(), key); ok || err != nil {
+		t.Errorf("Get(%q) = %q, %v, want none", key, got, err)
 	}
 }
 
@@ -114,7 +120,7 @@ func TestStaysWithinItsBoundByForgettingTheLeastUsed(t *testing.T) {
 		want(t, s, "k599", value)
 		kept := 0
 		for i := range 600 {
-			if _, ok := s.Get(t.Context(), fmt.Sprint("k", i)); ok {
+			if _, ok, _ := s.Get(t.Context(), fmt.Sprint("k", i)); ok {
 				kept++
 			}
 		}
@@ -261,7 +267,7 @@ func TestManyWritersOfOneKeyLeaveOneWholeValue(t *testing.T) {
 			all.Go(func() {
 				for range 20 {
 					_ = s.Put(t.Context(), "k", bytes.Repeat([]byte{byte('a' + i)}, 1000+i))
-					if got, ok := s.Get(t.Context(), "k"); !ok || len(got) != 1000+int(got[0]-'a') {
+					if got, ok, _ := s.Get(t.Context(), "k"); !ok || len(got) != 1000+int(got[0]-'a') {
 						t.Errorf("Get = %d bytes, %v", len(got), ok)
 					}
 				}

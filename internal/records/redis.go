@@ -47,22 +47,42 @@ func NewRedis(o RedisOptions) *Redis {
 // redisKey is a name of fixed length for any key, in a slot of its own.
 func redisKey(key string) string { return redisdb.Key("r", nameOf(key), "") }
 
-// Get returns the value.
-func (r *Redis) Get(ctx context.Context, key string) ([]byte, bool) {
+// Get returns the value. The error says that the engine could not be asked, and that this process does not know.
+func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	content, err := r.db.GetEx(ctx, redisKey(key), r.ttl).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return nil, false
+	switch {
+	case errors.Is(err, redis.Nil):
+		r.setNear(key, isNone, nil)
+		return nil, false, nil
+	case err != nil:
+		if value, ok, known := r.getNear(key); known {
+			return value, ok, nil
+		}
+		return nil, false, fmt.Errorf("read record: %w", err)
 	}
-	if err != nil {
-		value, ok := r.near.Get(ctx, key)
-		r.log.DebugContext(ctx, "record not read", "err", err, "near", ok)
-		return value, ok
+	if value, ok = open(content, key); ok {
+		r.setNear(key, isValue, value)
 	}
-	value, ok := open(content, key)
-	if ok {
-		_ = r.near.Put(ctx, key, value) // one too large is not near
+	return value, ok, nil
+}
+
+// What is near begins with what it is.
+const (
+	isNone  = 0 // the engine had none
+	isValue = 1
+)
+
+// setNear remembers what the engine has; what is too large is not near.
+func (r *Redis) setNear(key string, what byte, value []byte) {
+	_ = r.near.Put(context.Background(), key, append([]byte{what}, value...))
+}
+
+func (r *Redis) getNear(key string) (value []byte, ok, known bool) {
+	near, known := r.near.get(key)
+	if !known {
+		return nil, false, false
 	}
-	return value, ok
+	return near[1:], near[0] == isValue, true
 }
 
 // Put keeps the value in place of any earlier one.
@@ -73,7 +93,7 @@ func (r *Redis) Put(ctx context.Context, key string, value []byte) error {
 	if err := r.db.Set(ctx, redisKey(key), seal(key, value), r.ttl).Err(); err != nil {
 		return fmt.Errorf("keep record: %w", err)
 	}
-	_ = r.near.Put(ctx, key, value)
+	r.setNear(key, isValue, value)
 	return nil
 }
 
@@ -89,6 +109,6 @@ func (r *Redis) PutNew(ctx context.Context, key string, value []byte) (first boo
 	case err != nil:
 		return false, fmt.Errorf("keep record: %w", err)
 	}
-	_ = r.near.Put(ctx, key, value)
+	r.setNear(key, isValue, value)
 	return true, nil
 }

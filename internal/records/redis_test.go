@@ -55,16 +55,19 @@ func TestRedisForgetsAfterTTLAndUseRenewsIt(t *testing.T) {
 // A replica goes on with what it knows while the engine is away, and writes nothing that others would not see.
 func TestRedisAwayKnowsWhatItSaid(t *testing.T) {
 	server := redistest.Start(t)
-	r := openRedis(t, server)
+	r, db := openRedisOn(t, server)
 	put(t, r, "said", "1")
+	wantNone(t, r, "none")
 	server.Kill()
 	want(t, r, "said", "1")
-	wantNone(t, r, "never said")
+	wantUnknown(t, r, "never said")
 	if err := r.Put(t.Context(), "new", []byte("2")); err == nil {
 		t.Error("a value was put that is nowhere")
 	}
-	wantNone(t, r, "new")
+	wantUnknown(t, r, "new")
+	wantNone(t, r, "none") // so the engine has said
 	server.Run()
+	server.Await(db)
 	wantNone(t, r, "said") // it came back empty, and its word counts
 	put(t, r, "new", "2")
 }
@@ -73,5 +76,13 @@ func TestRedisBoundsAValue(t *testing.T) {
 	r := openRedis(t, redistest.Start(t))
 	if err := r.Put(t.Context(), "huge", bytes.Repeat([]byte("x"), 9<<20)); !errors.Is(err, records.ErrTooLarge) {
 		t.Errorf("Put of nine megabytes: %v, want ErrTooLarge", err)
+	}
+}
+
+// wantUnknown is for what nobody can tell: it is not the same as none.
+func wantUnknown(t *testing.T, s store, key string) {
+	t.Helper()
+	if got, ok, err := s.Get(t.Context(), key); ok || err == nil {
+		t.Errorf("Get(%q) = %q, %v, %v, want an error", key, got, ok, err)
 	}
 }

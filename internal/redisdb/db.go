@@ -47,9 +47,10 @@ type Options struct {
 type DB struct {
 	redis.UniversalClient
 
-	log  *slog.Logger
-	stop context.CancelFunc
-	work sync.WaitGroup
+	probe redis.UniversalClient // looks, on a connection of its own
+	log   *slog.Logger
+	stop  context.CancelFunc
+	work  sync.WaitGroup
 
 	mu    sync.Mutex // guards the fields below
 	err   error      // why it does not answer; nil: it does
@@ -69,18 +70,29 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	opt.ClientName = "secateur"
 	opt.ContextTimeoutEnabled = true
 	opt.MaxRetries = 1
+	opt.DialerRetries = 1
 	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	setDefault(&opt.DialTimeout, dialTime)
 	setDefault(&opt.ReadTimeout, callTime)
 	setDefault(&opt.WriteTimeout, callTime)
+	redis.SetLogger(silence{})
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	db := &DB{UniversalClient: redis.NewUniversalClient(opt), log: o.Log, stop: stop, since: time.Now()}
+	looks := *opt
+	looks.PoolSize = 2
+	db := &DB{UniversalClient: redis.NewUniversalClient(opt), probe: redis.NewUniversalClient(&looks), log: o.Log, stop: stop, since: time.Now()}
+	db.AddHook(breaker{db})
 	if err := db.look(ctx); errors.Is(err, ErrNewer) {
 		return nil, errors.Join(err, db.Close())
 	}
 	db.work.Go(func() { db.watch(life) })
 	return db, nil
 }
+
+// silence is for go-redis, which by itself writes a line on standard error for every attempt that fails. What of that an operator needs to know,
+// note says.
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
 
 func setDefault(d *time.Duration, v time.Duration) {
 	if *d == 0 {
@@ -92,7 +104,7 @@ func setDefault(d *time.Duration, v time.Duration) {
 func (db *DB) Close() error {
 	db.stop()
 	db.work.Wait()
-	return db.UniversalClient.Close()
+	return errors.Join(db.probe.Close(), db.UniversalClient.Close())
 }
 
 // Up is nil while the engine answers, or why it does not.
@@ -119,9 +131,9 @@ func (db *DB) watch(ctx context.Context) {
 func (db *DB) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	there, err := db.Get(ctx, version).Result()
+	there, err := db.probe.Get(ctx, version).Result()
 	if errors.Is(err, redis.Nil) {
-		there, err = schema, db.Set(ctx, version, schema, 0).Err()
+		there, err = schema, db.probe.Set(ctx, version, schema, 0).Err()
 	}
 	if n, bad := strconv.Atoi(there); err == nil && (bad != nil || n > 1) {
 		err = fmt.Errorf("%w: it writes version %s, this one knows %s", ErrNewer, there, schema)

@@ -11,7 +11,7 @@ import (
 
 // Records keep makers beyond a restart. To lose one is safe: the task is then nobody's.
 type Records interface {
-	Get(ctx context.Context, key string) ([]byte, bool)
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 }
 
@@ -48,8 +48,8 @@ const maxTasks = 16384
 
 // Note remembers a task's maker. The first one stays: a server that gives out an id twice gives the second nothing.
 func (o *Owners) Note(ctx context.Context, k Key, c Caller) {
-	if _, known := o.ownerOf(ctx, k); known {
-		return
+	if _, known, err := o.ownerOf(ctx, k); known || err != nil {
+		return // without knowing whose it is, it is nobody's
 	}
 	o.remember(k, c.name)
 	if o.Records != nil && c.known {
@@ -59,23 +59,26 @@ func (o *Owners) Note(ctx context.Context, k Key, c Caller) {
 
 // Allows tells whether a caller may have to do with a task.
 func (o *Owners) Allows(ctx context.Context, k Key, c Caller) bool {
-	owner, known := o.ownerOf(ctx, k)
-	if !known {
+	owner, known, err := o.ownerOf(ctx, k)
+	switch {
+	case err != nil:
+		return false // access fails closed
+	case !known:
 		return !c.known
 	}
 	return owner == c.name || c.known && owner == digest(c.name)
 }
 
 // ownerOf is a task's maker: its name or, from a record, the digest of that.
-func (o *Owners) ownerOf(ctx context.Context, k Key) (string, bool) {
+func (o *Owners) ownerOf(ctx context.Context, k Key) (owner string, known bool, err error) {
 	o.mu.Lock()
-	owner, known := o.owner[k]
+	owner, known = o.owner[k]
 	o.mu.Unlock()
 	if known || o.Records == nil {
-		return owner, known
+		return owner, known, nil
 	}
-	kept, known := o.Records.Get(ctx, recordKey(k))
-	return string(kept), known
+	kept, known, err := o.Records.Get(ctx, recordKey(k))
+	return string(kept), known, err
 }
 
 func (o *Owners) remember(k Key, owner string) {

@@ -17,9 +17,9 @@ var (
 // inMap are records that end with the test.
 type inMap map[string]string
 
-func (m inMap) Get(_ context.Context, key string) ([]byte, bool) {
+func (m inMap) Get(_ context.Context, key string) (value []byte, ok bool, err error) {
 	v, ok := m[key]
-	return []byte(v), ok
+	return []byte(v), ok, nil
 }
 
 func (m inMap) Put(_ context.Context, key string, value []byte) error {
