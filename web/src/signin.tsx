@@ -5,6 +5,11 @@ import type { Identity } from "./api/types.ts";
 import { Icon } from "./parts/icon.tsx";
 import { Paste } from "./parts/copy.tsx";
 
+function inWords(failure: Failure): string {
+  if (failure.status === 401 && failure.code !== "no_cookie") return failure.reason === "expired" ? "This token has expired." : "This token is not known here.";
+  return failure.message + (failure.hint && `. ${failure.hint}`);
+}
+
 export function SignIn({ who }: { who: Identity | null }) {
   const [token, setToken] = useState("");
   const [failure, setFailure] = useState<Failure | null>(null);
@@ -34,8 +39,7 @@ export function SignIn({ who }: { who: Identity | null }) {
         <input id="token" type="password" autocomplete="current-password" required value={token} onInput={(e) => setToken(e.currentTarget.value)} aria-describedby="token-help" />
         {failure && (
           <p class="bad" role="alert">
-            {failure.message}
-            {failure.hint && `. ${failure.hint}`}
+            {inWords(failure)}
           </p>
         )}
         <button type="submit" class="primary" disabled={busy || token.trim() === ""}>

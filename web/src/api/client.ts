@@ -9,6 +9,7 @@ export class Failure extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string;
+  readonly reason: string;
   readonly errors: NonNullable<Problem["errors"]>;
 
   constructor(status: number, problem: Partial<Problem>) {
@@ -16,6 +17,7 @@ export class Failure extends Error {
     this.status = status;
     this.code = problem.code ?? "";
     this.hint = problem.hint ?? "";
+    this.reason = problem.reason ?? "";
     this.errors = problem.errors ?? [];
   }
 }
@@ -96,7 +98,9 @@ export async function whoami(): Promise<void> {
 }
 
 export async function signIn(token: string): Promise<void> {
-  identity.value = await ask<Identity>("POST", "/ui/session", { token });
+  await ask("POST", "/ui/session", { token });
+  await whoami(); // with the cookie
+  if (!identity.value) throw new Failure(401, { detail: "The browser kept no cookie for this page", hint: "Allow cookies for it, and try again", code: "no_cookie" });
 }
 
 export async function signOut(): Promise<void> {

@@ -11,6 +11,7 @@ export interface Problem {
   detail: string;
   code: string;
   hint: string;
+  reason?: string;
   errors?: { file: string; line: number; key: string; message: string }[];
 }
 
