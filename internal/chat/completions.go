@@ -63,7 +63,7 @@ func (m *Message) readCompletion(r *reader) {
 	m.at.end = r.pos()
 	m.digest = d
 	if m.content.end > 0 {
-		m.size.add(estimate(m.content.of(r.doc), kindOf(m.Role)))
+		m.measureLater(r, kindOf(m.Role))
 	}
 }
 

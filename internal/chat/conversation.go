@@ -22,6 +22,8 @@ type Conversation struct {
 	barrier Barrier  // what the request says itself about changes
 	marks   marks    // for the cache, before and beside the messages
 	marked  bool     // the cache keeps what is marked, and nothing else
+	sizes   *sizes   // of contents, as far as they were asked for
+	sized   bool     // they were
 	chain   []digest // of every beginning, from that of none of the messages to that of all; made when asked for
 }
 
@@ -55,10 +57,12 @@ type Message struct {
 	at      span   // the whole message, or that which it is a part of
 	content span   // the string that can be cut: its content, or the longest text in it; else empty
 	text    span   // a string to quote from: the content, or its first text part
-	size    size   // of what a provider is likely to count
+	size    size   // of what a provider is likely to count, but for the content where that is due
 	rest    size   // of that, what stays when the content is cut: other parts of a list
 	digest  digest // of the message
 	said    digest // of its content
+
+	due uint8 // what kind of text the content is that is measured when its size is asked for, plus one; 0: there is none
 }
 
 // special is what a message says about the others.

@@ -108,7 +108,7 @@ func (p *Plan) refetched() {
 			recovered++
 		}
 		if isBack || m.Chars >= worthFetching && gone[m.said] {
-			p.owed += p.before.Account.Scale.Count(m.size.of())
+			p.owed += p.before.Account.Scale.Count(p.c.whole(i))
 		}
 	}
 	p.again = recovered > 0 && recovered == fresh

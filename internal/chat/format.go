@@ -45,11 +45,24 @@ func Read(body []byte) (*Conversation, error) { return Completions.Read(body) }
 // are refused everywhere. What it does not understand it leaves alone: a body
 // without a list of messages is a conversation without messages.
 func (f Format) Read(body []byte) (*Conversation, error) {
-	return f.ReadOn(body, func([]byte) []Message { return nil })
+	return f.ReadOn(body, func([]byte) Known { return Known{} })
 }
 
+// Known are messages that were read before, in a conversation that begins like another.
+type Known struct {
+	Messages []Message
+
+	sizes *sizes
+}
+
+// Known are the first messages of the conversation.
+func (c *Conversation) Known() Known { return Known{c.Messages, c.sizes} }
+
+// First are the first of them.
+func (k Known) First(messages int) Known { return Known{k.Messages[:messages], k.sizes} }
+
 // ReadOn is Completions.ReadOn.
-func ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, error) {
+func ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 	return Completions.ReadOn(body, begun)
 }
 
@@ -57,8 +70,8 @@ func ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, erro
 // body from the bracket of the list of messages on, which gives the messages that an
 // earlier call has found at the beginning of a list that starts with the same bytes, up
 // to the [Message.End] of the last of them. These are not read again.
-func (f Format) ReadOn(body []byte, begun func(list []byte) []Message) (*Conversation, error) {
-	c := &Conversation{Format: f, Body: body}
+func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
+	c := &Conversation{Format: f, Body: body, sizes: new(sizes)}
 	r := newReader(body)
 	keyed := newDigest()
 	as := &shapes[f]
@@ -98,17 +111,19 @@ func (f *headerField) key(keyed *digest) {
 	keyed.write(f.raw)
 }
 
-func (c *Conversation) readList(r *reader, begun func(list []byte) []Message) {
+func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 	c.list = r.pos()
 	r.countFrom(c.list)
 	defer r.countFrom(0)
 	r.list()
-	known := begun(r.doc)
+	begins := begun(r.doc)
+	known := begins.Messages
 	for len(known) > 0 && !known[len(known)-1].isObject(r.doc) {
 		known = known[:len(known)-1] // a number may go on
 	}
 	if len(known) > 0 {
 		c.Messages = slices.Clip(known) // others may have it too
+		c.sizes.of = begins.sizes.first(len(known))
 		r.jump(known[len(known)-1].End())
 	}
 	item := shapes[c.Format].item

@@ -307,7 +307,7 @@ func agree(t failer, f formatCase, body, before []byte) {
 	if err != nil {
 		return
 	}
-	on, err := f.format.ReadOn(body, func(list []byte) []Message {
+	on, err := f.format.ReadOn(body, func(list []byte) Known {
 		same := 0
 		for from := earlier.List(); same < min(len(from), len(list)) && from[same] == list[same]; same++ {
 		}
@@ -315,7 +315,7 @@ func agree(t failer, f formatCase, body, before []byte) {
 		for known < len(earlier.Messages) && earlier.Messages[known].End() <= same {
 			known++
 		}
-		return earlier.Messages[:known]
+		return earlier.Known().First(known)
 	})
 	if err != nil || !reflect.DeepEqual(on, c) {
 		t.Fatalf("after %s, %s is read as %+v, %v, alone as %+v", before, body, on, err, c)

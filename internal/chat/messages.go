@@ -80,6 +80,8 @@ func (m *Message) close(r *reader, at span, role Role, envelope digest) {
 			m.text = span{}
 		}
 	case role != User: // whatever it is, it is no result that a client has sent
+		m.size.add(m.contentSize(r.doc))
+		m.due = 0
 		m.Role, m.content, m.Chars = Other, span{}, 0
 	}
 }
@@ -119,7 +121,7 @@ func (c *Conversation) readBlocks(r *reader) {
 			m.size.add(idSize(b.useID.end - b.useID.start))
 			m.size.tokens += overhead
 			if m.content.end > 0 {
-				m.size.add(estimate(m.content.of(r.doc), tokens.Code))
+				m.measureLater(r, tokens.Code)
 			}
 			continue
 		}

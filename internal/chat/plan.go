@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"secateur/internal/bill"
 	"secateur/internal/rawjson"
@@ -34,6 +35,7 @@ type Plan struct {
 	kinds      []Kind         // of each message
 	removed    []bill.Size    // of what is taken out of each message
 	short      []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
+	going      sync.Mutex     // guards goesOut
 	goesOut    *bill.Request  // what was decided; nil: not known yet
 	texts      map[int]string // what results were pruned to
 	decoded    []string       // what results say, as far as it was asked for
@@ -247,6 +249,8 @@ func (p *Plan) unchanged() int {
 
 // goes is the request as it was decided.
 func (p *Plan) goes() bill.Request {
+	p.going.Lock()
+	defer p.going.Unlock()
 	if p.goesOut == nil {
 		req := p.request(p.unchanged())
 		p.goesOut = &req
@@ -254,8 +258,18 @@ func (p *Plan) goes() bill.Request {
 	return *p.goesOut
 }
 
+// Ratio is what the conversation's bill is expected to have come to when the plan has gone out. It is exactly 1 where nothing was ever
+// cut, and then nothing has to be measured for it.
+func (p *Plan) Ratio() float64 {
+	if len(p.Cuts) == 0 && len(p.before.Cuts) == 0 && p.before.Bill.Saved == 0 {
+		return 1
+	}
+	r := p.Record(nil)
+	return r.Bill.Ratio()
+}
+
 // Record is what is to be kept under the lane and the conversation's key when the plan has gone
-// out; usage is nil where the provider's counts are not known yet, or never.
+// out; usage is nil where the provider's counts are not known yet, or never. Once the plan is made up many may ask at once.
 func (p *Plan) Record(usage *bill.Usage) Record {
 	r := p.Unbooked()
 	if p.c.Thread == ThreadContinue {

@@ -13,9 +13,9 @@ func readOnAs(t failer, before, body []byte) (known int) {
 	t.Helper()
 	want, wantErr := Read(body)
 	earlier, err := Read(before)
-	got, gotErr := ReadOn(body, func(list []byte) []Message {
+	got, gotErr := ReadOn(body, func(list []byte) Known {
 		if err != nil {
-			return nil
+			return Known{}
 		}
 		same := 0
 		for from := earlier.List(); same < min(len(from), len(list)) && from[same] == list[same]; same++ {
@@ -23,7 +23,7 @@ func readOnAs(t failer, before, body []byte) (known int) {
 		for known < len(earlier.Messages) && earlier.Messages[known].End() <= same {
 			known++
 		}
-		return earlier.Messages[:known]
+		return earlier.Known().First(known)
 	})
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotErr, wantErr) {
 		t.Fatalf("after %q, %q is read as %+v, %v, alone as %+v, %v", before, body, got, gotErr, want, wantErr)

@@ -160,7 +160,7 @@ func (m *Message) readAsOutput(r *reader, it *item) {
 		return
 	}
 	raw := m.content.of(r.doc)
-	m.size.add(estimate(raw, tokens.Code))
+	m.measureLater(r, tokens.Code)
 	if head, output, ok := cutShellHead(raw); ok {
 		m.IsError = m.IsError || saysExit(head)
 		m.said = newDigest()

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"bytes"
+	"slices"
+	"sync"
 	"unsafe"
 
 	"secateur/internal/bill"
@@ -91,6 +93,66 @@ func plain(dst, raw []byte) []byte {
 	}
 }
 
+// soon is how long a content is that is measured when it is read. A longer one is measured when its size is asked for, which
+// of a conversation that goes out as it came is when the answer has come.
+const soon = 512
+
+// sizes are those of contents that were due, by message: as many as were asked for.
+type sizes struct {
+	mu sync.Mutex // guards the field below
+	of []size
+}
+
+// first are those of the first messages, as far as they are known.
+func (s *sizes) first(messages int) []size {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clip(s.of[:min(messages, len(s.of))])
+}
+
+// measureLater adds the content to the size, or notes that it is due.
+func (m *Message) measureLater(r *reader, kind tokens.Kind) {
+	if m.content.end-m.content.start <= soon {
+		m.size.add(estimate(m.content.of(r.doc), kind))
+		return
+	}
+	m.due = uint8(kind) + 1 //nolint:gosec // one of a few
+}
+
+// contentSize is the size of the content where it is due.
+func (m *Message) contentSize(list []byte) size {
+	if m.due == 0 {
+		return size{}
+	}
+	return estimate(m.content.of(list), tokens.Kind(m.due-1))
+}
+
+// whole is how large a message is as the client sent it.
+func (c *Conversation) whole(i int) bill.Size {
+	if !c.sized {
+		c.measure()
+	}
+	m := &c.Messages[i]
+	if m.due == 0 {
+		return m.size.of()
+	}
+	all := m.size
+	all.add(c.sizes.of[i])
+	return all.of()
+}
+
+// measure makes the sizes of all messages known.
+func (c *Conversation) measure() {
+	c.sizes.mu.Lock()
+	defer c.sizes.mu.Unlock()
+	known := c.sizes.of
+	all := append(make([]size, 0, len(c.Messages)), known...)
+	for i := len(known); i < len(c.Messages); i++ {
+		all = append(all, c.Messages[i].contentSize(c.List()))
+	}
+	c.sizes.of, c.sized = all, true
+}
+
 // kindOf is the kind of text that a message with a role mostly has.
 func kindOf(r Role) tokens.Kind {
 	if r == Tool {
@@ -114,7 +176,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 		}
 		return idSize(p.short[i]).of().Plus(beside).Plus(m.rest.of())
 	}
-	return m.size.of()
+	return p.c.whole(i)
 }
 
 // takenOut is how much a cut takes out of a result.

@@ -20,11 +20,11 @@ type beginnings struct {
 
 // beginning is a list of messages that was read.
 type beginning struct {
-	format   chat.Format
-	body     *buffer // held for the list
-	list     []byte  // from its bracket to the end of its last message
-	messages []chat.Message
-	middle   [probeLength]byte // of the list: most conversations that begin alike are different there
+	format chat.Format
+	body   *buffer // held for the list
+	list   []byte  // from its bracket to the end of its last message
+	known  chat.Known
+	middle [probeLength]byte // of the list: most conversations that begin alike are different there
 }
 
 const (
@@ -36,13 +36,13 @@ const (
 )
 
 // find gives the messages with which a list begins, and the whole beginning where the list has all of it.
-func (b *beginnings) find(format chat.Format, list []byte) (messages []chat.Message, whole *beginning) {
+func (b *beginnings) find(format chat.Format, list []byte) (known chat.Known, whole *beginning) {
 	for _, one := range b.alike(format, list) {
 		if whole == nil { // nothing is likely to have more
 			same := commonLength(one.list, list)
-			n := sort.Search(len(one.messages), func(i int) bool { return one.messages[i].End() > same })
-			if n > len(messages) {
-				messages = one.messages[:n]
+			all := one.known.Messages
+			if n := sort.Search(len(all), func(i int) bool { return all[i].End() > same }); n > len(known.Messages) {
+				known = one.known.First(n)
 			}
 			if same == len(one.list) {
 				whole = one
@@ -50,7 +50,7 @@ func (b *beginnings) find(format chat.Format, list []byte) (messages []chat.Mess
 		}
 		one.body.release()
 	}
-	return messages, whole
+	return known, whole
 }
 
 // alike gives the beginnings that may be a list's, the latest first. Their bodies are the caller's to release.
@@ -75,7 +75,7 @@ func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning
 	if len(conv.Messages) == 0 || cap(body.bytes) > maxPooled {
 		return
 	}
-	one := &beginning{format: conv.Format, body: body, messages: conv.Messages}
+	one := &beginning{format: conv.Format, body: body, known: conv.Known()}
 	one.list = conv.List()[:conv.Messages[len(conv.Messages)-1].End()]
 	if len(one.list) < minBeginning {
 		return

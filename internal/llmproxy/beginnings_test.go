@@ -35,10 +35,10 @@ func (b *beginnings) read(t *testing.T, text []byte) (known int) {
 	defer body.release()
 	body.bytes = append(body.bytes, text...)
 	var from *beginning
-	got, err := chat.ReadOn(body.bytes, func(list []byte) (messages []chat.Message) {
-		messages, from = b.find(chat.Completions, list)
-		known = len(messages)
-		return messages
+	got, err := chat.ReadOn(body.bytes, func(list []byte) (all chat.Known) {
+		all, from = b.find(chat.Completions, list)
+		known = len(all.Messages)
+		return all
 	})
 	if err != nil {
 		t.Error(err)

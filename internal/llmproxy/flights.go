@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"secateur/internal/bill"
 	"secateur/internal/chat"
 )
 
@@ -19,19 +20,41 @@ type flights struct {
 
 // flight is a request under way.
 type flight struct {
-	key      string
-	estimate *chat.Record  // what it sent, and may have cost
-	ending   atomic.Bool   // the client may have its answer whole
-	landed   chan struct{} // closed when final is set
-	final    *chat.Record  // with what the provider has counted; nil: it cost nothing
+	key    string
+	ending atomic.Bool   // the client may have its answer whole
+	landed chan struct{} // closed when final is set
+	final  *chat.Record  // with what the provider has counted; nil: it cost nothing
+
+	mu       sync.Mutex   // guards the fields below
+	plan     bookkeeper   // of what it sent; nil: it has landed, and the bytes are gone
+	estimate *chat.Record // of what it may have cost; nil: nobody has asked
+}
+
+// bookkeeper is a [chat.Plan]: what it says takes a while to make up.
+type bookkeeper interface {
+	Record(usage *bill.Usage) chat.Record
+}
+
+// expected is what the request sent, and may have cost; nil: it has landed.
+func (f *flight) expected() *chat.Record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.plan == nil {
+		return nil
+	}
+	if f.estimate == nil {
+		r := f.plan.Record(nil)
+		f.estimate = &r
+	}
+	return f.estimate
 }
 
 // landingTime bounds how long a request waits for the one before it to be written down: then the writing is given up, too.
 const landingTime = settleTime
 
 // start notes a request. Of several with one key the last is found.
-func (f *flights) start(key string, estimate *chat.Record) *flight {
-	one := &flight{key: key, estimate: estimate, landed: make(chan struct{})}
+func (f *flights) start(key string, plan bookkeeper) *flight {
+	one := &flight{key: key, plan: plan, landed: make(chan struct{})}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.byKey == nil {
@@ -48,6 +71,9 @@ func (f *flights) land(one *flight, final *chat.Record) {
 		delete(f.byKey, one.key)
 	}
 	f.mu.Unlock()
+	one.mu.Lock() // whoever makes up an estimate reads the request's bytes
+	one.plan = nil
+	one.mu.Unlock()
 	one.final = final
 	close(one.landed)
 }
@@ -61,7 +87,9 @@ func (f *flights) find(ctx context.Context, key string) *chat.Record {
 		return nil
 	}
 	if !one.ending.Load() {
-		return one.estimate
+		if r := one.expected(); r != nil {
+			return r
+		}
 	}
 	timeout := time.NewTimer(landingTime)
 	defer timeout.Stop()

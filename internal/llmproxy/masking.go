@@ -89,16 +89,15 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	} else {
 		body.hold()
 	}
-	sent := plan.Record(nil)
-	if x.replay {
-		sent = plan.Unbooked()
-	}
-	x.effect = effect{
-		masked: plan.Masked(), saved: plan.TokensSaved(), ratio: sent.Bill.Ratio(), ids: unnamed(plan.Cuts), barrier: plan.Barrier,
+	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier}
+	if sent := plan.Unbooked(); x.replay {
+		x.effect.ratio = sent.Bill.Ratio()
+	} else {
+		x.effect.ratio = plan.Ratio()
 	}
 	x.pruned = len(plan.Cuts) - x.effect.masked
 	if !x.replay {
-		x.flight = x.p.flights.start(lane.record, &sent) // the last that can go wrong
+		x.flight = x.p.flights.start(lane.record, plan) // the last that can go wrong
 	}
 	return out, nil
 }

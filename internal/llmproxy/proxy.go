@@ -225,7 +225,7 @@ func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (con
 		}
 	}()
 	var from *beginning
-	conv, err := format.ReadOn(body.bytes, func(list []byte) (known []chat.Message) {
+	conv, err := format.ReadOn(body.bytes, func(list []byte) (known chat.Known) {
 		known, from = p.begun.find(format, list)
 		return known
 	})

@@ -11,20 +11,20 @@ import (
 // beginning is the list of messages of the last request. The next one mostly begins with it, and only what is new is
 // read then, as in the proxy.
 type beginning struct {
-	list     []byte
-	messages []chat.Message
+	list  []byte
+	known chat.Known
 }
 
 // read reads the body of a request.
 func (b *beginning) read(f chat.Format, body []byte) (*chat.Conversation, error) {
-	conv, err := f.ReadOn(body, func(list []byte) []chat.Message {
-		same := sameBytes(b.list, list)
-		return b.messages[:sort.Search(len(b.messages), func(i int) bool { return b.messages[i].End() > same })]
+	conv, err := f.ReadOn(body, func(list []byte) chat.Known {
+		same, all := sameBytes(b.list, list), b.known.Messages
+		return b.known.First(sort.Search(len(all), func(i int) bool { return all[i].End() > same }))
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.list, b.messages = b.list[:0], conv.Messages
+	b.list, b.known = b.list[:0], conv.Known()
 	if n := len(conv.Messages); n > 0 {
 		b.list = append(b.list, conv.List()[:conv.Messages[n-1].End()]...)
 	}

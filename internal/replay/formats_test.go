@@ -50,7 +50,7 @@ func TestRealFilesAreRead(t *testing.T) {
 				if results != c.results[i] || len(q.answer) == 0 {
 					t.Errorf("request %d has %d results, want %d; its answer has %d parts", i, results, c.results[i], len(q.answer))
 				}
-				if _, err := s.format.ReadOn(q.body(nil, s.format), func([]byte) []chat.Message { return nil }); err != nil {
+				if _, err := s.format.ReadOn(q.body(nil, s.format), func([]byte) chat.Known { return chat.Known{} }); err != nil {
 					t.Errorf("request %d: %v", i, err)
 				}
 			}
