@@ -36,7 +36,12 @@ type Options struct {
 	Stopping <-chan struct{} // closed when streams are to end; nil: never
 	Explain  func(principal, target, door string) (access.Explanation, error)
 
-	Templates TemplateHost // nil: no resource templates are hosted
+	Templates  TemplateHost // nil: no resource templates are hosted
+	Access     func() AccessSettings
+	Tokens     func() ([]NamedToken, error)
+	Pins       func() ([]Pin, error)
+	Approve    func(ctx context.Context, server, tool string) ([]string, error) // of one tool, or of all of the server's that have changed
+	Playground Playground
 }
 
 // API is the control plane.
@@ -61,7 +66,7 @@ func New(opt Options) (*API, error) {
 		add(opt.Stderr != nil, a.stderr())
 		add(opt.Restart != nil, a.restart())
 		add(opt.Refresh != nil, a.refresh())
-		add(opt.Edit != nil, a.addServer(), a.changeServer(), a.removeServer())
+		add(opt.Edit != nil, a.addServer(), a.changeServer(), a.removeServer(), a.disable(), a.enable())
 	}
 	add(opt.Reload != nil, a.reload())
 	add(opt.Tools != nil, a.tools())
@@ -69,11 +74,17 @@ func New(opt Options) (*API, error) {
 	add(opt.Original != nil, a.original())
 	add(opt.Limits != nil, a.limits())
 	add(opt.Logins != nil, a.logins())
-	add(opt.Savings != nil, a.savings())
-	add(opt.Events != nil, a.cuts(), a.events())
+	add(opt.Savings != nil, a.savings(), a.savingsCSV())
+	add(opt.Events != nil, a.cuts(), a.events(), a.refusals())
 	add(opt.Ledger != nil, a.conversations(), a.conversation())
 	add(opt.Explain != nil, a.explain())
 	add(opt.Templates != nil, a.templates(), a.template(), a.createTemplate(), a.replaceTemplate(), a.deleteTemplate())
+	add(opt.Access != nil, a.access())
+	add(opt.Tokens != nil, a.tokens())
+	add(opt.Pins != nil, a.pins())
+	add(opt.Approve != nil, a.approve())
+	add(opt.Playground.Text != nil, a.playText())
+	add(opt.Playground.Demos != nil, a.demos())
 	var err error
 	a.document, err = describe(a.operations)
 	return a, err

@@ -17,6 +17,7 @@ type ServerEditor interface {
 	Add(ctx context.Context, settings jsontext.Value) (id string, err error)
 	Change(ctx context.Context, id string, settings jsontext.Value) error
 	Remove(ctx context.Context, id string) error
+	SetDisabled(ctx context.Context, id string, disabled bool) error
 }
 
 func (a *API) addServer() Operation {
@@ -76,6 +77,18 @@ func (a *API) removeServer() Operation {
 			return nil, err
 		},
 	}
+}
+
+func (a *API) disable() Operation {
+	return a.act("disableServer", "disable", "Write into the configuration file that a server is disabled, and end it", func(ctx context.Context, id string) error {
+		return a.opt.Edit.SetDisabled(ctx, id, true)
+	})
+}
+
+func (a *API) enable() Operation {
+	return a.act("enableServer", "enable", "Write into the configuration file that a server is not disabled, and start it", func(ctx context.Context, id string) error {
+		return a.opt.Edit.SetDisabled(ctx, id, false)
+	})
 }
 
 // matches refuses a change of something that is not what its caller has seen.

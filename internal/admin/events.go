@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -30,6 +31,7 @@ func (a *API) events() Operation {
 		Summary: "What happens, as server-sent events; the header Last-Event-ID resumes, and 0 is the oldest that is remembered", stream: true,
 		query: []parameter{
 			{name: "types", about: "only these, with commas: " + strings.Join(names, ", "), is: "string"},
+			{name: "after", about: "an id, as the header Last-Event-ID, for a client that cannot set it at first; the header goes first", is: "string"},
 			{name: "follow", about: "false: end with what is remembered", is: "boolean", among: []string{"true", "false"}},
 		},
 		serve: func(w http.ResponseWriter, r *http.Request, _ *access.Principal) error {
@@ -43,7 +45,8 @@ func (a *API) events() Operation {
 			}
 			ctx, end := untilClosed(r.Context(), a.opt.Stopping)
 			defer end()
-			s := eventStream{w: w, out: http.NewResponseController(w), wanted: wanted, sub: a.opt.Events.Subscribe(r.Header.Get("Last-Event-ID"))}
+			last := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after"))
+			s := eventStream{w: w, out: http.NewResponseController(w), wanted: wanted, sub: a.opt.Events.Subscribe(last)}
 			return s.run(ctx, follow != "false")
 		},
 	}

@@ -15,6 +15,14 @@ type LimitUsage struct {
 	Reset     float64 `json:"reset_s"`
 	InFlight  int     `json:"in_flight"`
 	Queued    int     `json:"queued"`
+
+	Burst        int     `json:"burst"`      // what remaining is of; 0: there is no rate
+	Concurrent   int     `json:"concurrent"` // what in_flight is of; 0: there is no bound
+	Queue        int     `json:"queue"`
+	TokensToday  int64   `json:"tokens_today"`
+	TokensPerDay int64   `json:"tokens_per_day"` // 0: there is no bound
+	USDToday     float64 `json:"usd_today"`
+	USDPerDay    float64 `json:"usd_per_day"`
 }
 
 func (a *API) limits() Operation {

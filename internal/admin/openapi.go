@@ -117,7 +117,7 @@ func (o Operation) describe(all schemas) openAPIOp {
 		status = http.StatusOK
 	}
 	op.Responses[strconv.Itoa(status)] = o.describeAnswer(all)
-	if o.Method == http.MethodGet && !o.stream {
+	if o.Method == http.MethodGet && !o.stream && o.file == "" {
 		op.Parameters = append(op.Parameters, openAPIParameter{Name: "If-None-Match", In: "header", Description: "an ETag: 304 where it still holds", Schema: &schema{Type: "string"}})
 		op.Responses["304"] = openAPIResponse{Description: "As before"}
 	}
@@ -133,6 +133,9 @@ func (o Operation) describeAnswer(all schemas) openAPIResponse {
 	case o.stream:
 		out.Description = "A stream of events"
 		out.Content = map[string]openAPIMedia{"text/event-stream": {&schema{Type: "string"}}}
+		return out
+	case o.file != "":
+		out.Content = map[string]openAPIMedia{o.file: {&schema{Type: "string"}}}
 		return out
 	case o.answer == nil:
 		return out

@@ -29,6 +29,7 @@ type Operation struct {
 	isList bool
 	status int // of the answer; 0: 200
 	stream bool
+	file   string                                                                  // the media type of an answer that is no JSON; "": it is
 	serve  func(w http.ResponseWriter, r *http.Request, p *access.Principal) error // for what is no JSON answer
 	do     func(r *http.Request, p *access.Principal) (any, error)
 }

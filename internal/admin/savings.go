@@ -37,7 +37,7 @@ func (a *API) cuts() Operation {
 // features are what cuts.
 var features = []string{history.FeatureGateway, history.FeatureMCP, history.FeatureMasked, history.FeaturePruned}
 
-var groups = []string{string(history.ByServer), string(history.ByTool), string(history.ByModel), string(history.ByFeature), string(history.ByDay)}
+var groups = []string{string(history.ByServer), string(history.ByTool), string(history.ByModel), string(history.ByFeature), string(history.ByDay), string(history.ByHour)}
 
 // Savings are what was spent, saved and lost.
 type Savings struct {
@@ -48,20 +48,11 @@ type Savings struct {
 func (a *API) savings() Operation {
 	return Operation{
 		ID: "getSavings", Method: http.MethodGet, Path: "/savings", Summary: "What was spent, saved, lost, cut and recovered", answer: Savings{},
-		query: []parameter{
-			{name: "by", about: "also by this", is: "string", among: groups},
-			{name: "since", about: "how far back: 24h, 7d, 90m; 7d where it is left out", is: "string"},
-		},
+		query: savingsQuery,
 		do: func(r *http.Request, _ *access.Principal) (any, error) {
-			q := history.Query{Since: 7 * day}
-			var err error
-			if q.By, err = history.ParseBy(r.URL.Query().Get("by")); err != nil {
-				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, err.Error(), "")
-			}
-			if since := r.URL.Query().Get("since"); since != "" {
-				if q.Since, err = ParseSince(since); err != nil {
-					return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, err.Error(), "")
-				}
+			q, err := readSavingsQuery(r)
+			if err != nil {
+				return nil, err
 			}
 			found, err := a.opt.Savings(q)
 			out := Savings{Totals: found.Totals}
@@ -71,6 +62,24 @@ func (a *API) savings() Operation {
 			return out, err
 		},
 	}
+}
+
+var savingsQuery = []parameter{
+	{name: "by", about: "also by this", is: "string", among: groups},
+	{name: "since", about: "how far back: 24h, 7d, 90m; 7d where it is left out", is: "string"},
+}
+
+func readSavingsQuery(r *http.Request) (q history.Query, err error) {
+	q.Since = 7 * day
+	if q.By, err = history.ParseBy(r.URL.Query().Get("by")); err != nil {
+		return q, NewProblem(http.StatusBadRequest, CodeInvalidRequest, err.Error(), "")
+	}
+	if since := r.URL.Query().Get("since"); since != "" {
+		if q.Since, err = ParseSince(since); err != nil {
+			return q, NewProblem(http.StatusBadRequest, CodeInvalidRequest, err.Error(), "")
+		}
+	}
+	return q, nil
 }
 
 const day = 24 * time.Hour

@@ -43,8 +43,13 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Stopping: a.stopping,
 		Logins:   a.controlLogins,
 		Explain:  a.explain,
+		Access:   a.accessSettings,
+		Tokens:   a.namedTokens,
+		Pins:     a.controlPins,
+		Approve:  a.approvePins,
 
-		Templates: templateHost{a},
+		Templates:  templateHost{a},
+		Playground: a.playground(),
 	})
 }
 
@@ -257,6 +262,8 @@ func (a *App) limitUsage() []admin.LimitUsage {
 	for _, u := range a.live.Load().admission.Usage() {
 		all = append(all, admin.LimitUsage{
 			Limit: u.Limit, Key: strings.Join(u.Key, " "), Remaining: max(0, u.Remaining), Reset: u.Reset.Round(time.Millisecond).Seconds(), InFlight: u.InFlight, Queued: u.Queued,
+			Burst: u.Burst, Concurrent: u.Settings.Concurrent, Queue: u.Settings.Queue,
+			TokensToday: u.Tokens, TokensPerDay: u.Settings.TokensPerDay, USDToday: u.USD, USDPerDay: u.Settings.USDPerDay,
 		})
 	}
 	slices.SortFunc(all, func(x, y admin.LimitUsage) int { return strings.Compare(x.Limit+"\x00"+x.Key, y.Limit+"\x00"+y.Key) })

@@ -103,7 +103,7 @@ type chatObserver struct {
 func (o chatObserver) Settled(ctx context.Context, s llmproxy.Settled) {
 	o.ledger.Add(s.Conversation, s.Provider, s.Model, ledger.Request{
 		RequestID: telemetry.RequestID(ctx), At: time.Now(), PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, Masked: s.Masked, Pruned: s.Pruned,
-		SpentUSD: s.Spent, PassthroughUSD: s.Passthrough, Why: why(s),
+		SpentUSD: s.Spent, PassthroughUSD: s.Passthrough, RemovedTokens: int64(s.MaskedTokens + s.PrunedTokens), Why: why(s),
 	})
 	e := history.Exchange{
 		Provider: s.Provider, Model: s.Model, PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, Spent: s.Spent, Passthrough: s.Passthrough,
@@ -154,10 +154,19 @@ func (g guard) watch(at access.Door, d door) door {
 			g.feed.PublishRequest(events.Request{
 				RequestID: telemetry.RequestID(r.Context()), Door: string(at), Method: routeOf(r), Outcome: outcomeOf(ended.Outcome, seen.status),
 				MS: float64(time.Since(began).Microseconds()) / 1000, BytesIn: max(r.ContentLength, 0), BytesOut: seen.size, Subject: p.Name(),
+				Model: modelOf(ended),
 			})
 		}()
 		d(seen, r.WithContext(llmproxy.WithEnded(r.Context(), &ended)), p)
 	}
+}
+
+// modelOf is provider/model; "" where it was not for a model.
+func modelOf(e llmproxy.Ended) string {
+	if e.Model == "" {
+		return ""
+	}
+	return e.Provider + "/" + e.Model
 }
 
 // routeOf is what a request asks for, out of a closed set: the method and the pattern of its route.

@@ -98,3 +98,18 @@ func stockList() string {
 }
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// Text is one of the large texts, and what somebody may look for in it.
+type Text struct {
+	Name, Title, Goal string
+	Text              string
+}
+
+// Texts are what the tools answer.
+func Texts() []Text {
+	return []Text{
+		{"read_log", "A build log in which one test fails", "why does the build fail", Log()},
+		{"read_source", "A Go source file with the fault behind that failure", "how are coupons applied to a price", sourceFile()},
+		{"read_json", "A stock list as one JSON text", "which articles have the name validate payment", stockList()},
+	}
+}

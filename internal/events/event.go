@@ -43,6 +43,9 @@ type Request struct {
 	BytesIn   int64   `json:"bytes_in"`
 	BytesOut  int64   `json:"bytes_out"`
 	Subject   string  `json:"subject"`
+
+	At    time.Time `json:"at,omitzero"`    // when it was published
+	Model string    `json:"model,omitzero"` // provider/model, of a conversation
 }
 
 // Cut is a text that was taken out of an observation or a conversation. ID is that of its original.
@@ -74,6 +77,8 @@ type Refusal struct {
 	Reason    string `json:"reason"`
 	Rule      string `json:"rule"` // of the ACL, or the limit's name; "": neither
 	Subject   string `json:"subject"`
+
+	At time.Time `json:"at,omitzero"` // zero: when it is published
 }
 
 // Reload is a configuration that was read again: what the control plane answers to a reload.

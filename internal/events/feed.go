@@ -66,6 +66,11 @@ func (f *Feed) Publish(d Data) {
 			v.At = now
 		}
 		d = v
+	case Refusal:
+		if v.At.IsZero() {
+			v.At = now
+		}
+		d = v
 	case Log:
 		if v.At.IsZero() {
 			v.At = now
@@ -188,7 +193,9 @@ func (f *Feed) Recovered(id string) (cut Cut, first bool) {
 func (f *Feed) event(s *slot) Event {
 	e := Event{ID: f.id(s.number), At: s.at, Data: s.data}
 	if s.data == nil {
-		e.Data = s.request
+		r := s.request
+		r.At = s.at
+		e.Data = r
 	}
 	e.Type = e.Data.Type()
 	return e

@@ -163,7 +163,7 @@ func startOf(t time.Time) time.Time { return t.UTC().Truncate(time.Hour) }
 // sorted orders items: days by time, else what saved most first.
 func sorted(items []Item, by By) []Item {
 	slices.SortFunc(items, func(a, b Item) int {
-		if by == ByDay {
+		if by == ByDay || by == ByHour {
 			return cmp.Compare(a.Key, b.Key)
 		}
 		return cmp.Or(cmp.Compare(b.SavedUSD, a.SavedUSD), cmp.Compare(b.CutTokens, a.CutTokens), cmp.Compare(a.Key, b.Key))

@@ -16,6 +16,7 @@ const (
 	ByModel   By = "model" // provider/model
 	ByFeature By = "feature"
 	ByDay     By = "day" // in UTC
+	ByHour    By = "hour"
 )
 
 // None is the key of what has no server, tool, model or feature: requests out of which nothing was cut, for example.
@@ -54,10 +55,10 @@ type Savings struct {
 // ParseBy reads what to group by.
 func ParseBy(s string) (By, error) {
 	switch by := By(s); by {
-	case ByNothing, ByServer, ByTool, ByModel, ByFeature, ByDay:
+	case ByNothing, ByServer, ByTool, ByModel, ByFeature, ByDay, ByHour:
 		return by, nil
 	}
-	return "", fmt.Errorf("by: %q is none of server, tool, model, feature, day", s)
+	return "", fmt.Errorf("by: %q is none of server, tool, model, feature, day, hour", s)
 }
 
 // Query adds up what was counted by this process and all others with the same directory.
@@ -132,6 +133,8 @@ func (l *line) key(by By) string {
 		key = l.Feature
 	case ByDay:
 		return dayOf(l.Hour)
+	case ByHour:
+		return l.Hour.UTC().Format(time.RFC3339)
 	}
 	if key == "" {
 		return None

@@ -17,6 +17,10 @@ type Conversation struct {
 	Model          string  `json:"model"`
 	SpentUSD       float64 `json:"spent_usd"`
 	PassthroughUSD float64 `json:"passthrough_usd"`
+
+	StartedAt time.Time `json:"started_at"` // its first request that was seen
+	LastAt    time.Time `json:"last_at"`
+	Count     int       `json:"request_count"`
 }
 
 // Request is one that was answered.
@@ -29,7 +33,8 @@ type Request struct {
 	Pruned         int       `json:"pruned"`
 	SpentUSD       float64   `json:"spent_usd"`
 	PassthroughUSD float64   `json:"passthrough_usd"`
-	Why            string    `json:"why"` // what was done, or why nothing was
+	RemovedTokens  int64     `json:"removed_tokens"` // that it lacks, an estimate
+	Why            string    `json:"why"`            // what was done, or why nothing was
 }
 
 // Account is a conversation with its newest requests, the oldest of them first.
@@ -68,6 +73,10 @@ func (l *Ledger) Add(beginning, provider, model string, r Request) {
 	if l.accounts = append(l.accounts, a); len(l.accounts) > maxConversations {
 		l.accounts = slices.Delete(l.accounts, 0, 1)
 	}
+	if a.Count++; a.StartedAt.IsZero() {
+		a.StartedAt = r.At
+	}
+	a.LastAt = r.At
 	a.SpentUSD += r.SpentUSD
 	a.PassthroughUSD += r.PassthroughUSD
 	if a.Requests = append(a.Requests, r); len(a.Requests) > maxRequests {

@@ -43,6 +43,7 @@ type ResultCut struct {
 // Ended is how a request ended, for whoever has handed it in with WithEnded.
 type Ended struct {
 	Provider string // "": it had none yet
+	Model    string // out of a bounded set; "": it had none yet, or no model was asked for
 	Outcome  string
 }
 
@@ -61,6 +62,13 @@ func (p *Proxy) ended(ctx context.Context, to *provider, how outcome) {
 		if to != nil {
 			e.Provider = to.name
 		}
+	}
+}
+
+// tellModel writes down which model the request is for.
+func (x *exchange) tellModel(ctx context.Context) {
+	if e, ok := ctx.Value(endedKey{}).(*Ended); ok && x.asked.Name != "" {
+		e.Model = x.p.modelLabel(x.asked.Name, x.to)
 	}
 }
 

@@ -41,6 +41,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	if x.flight != nil {
 		defer x.land(r.Context())
 	}
+	x.tellModel(ctx)
 	header := x.p.headersFor(x.to.provider, r.Header)
 	if x.redactsAnswer() {
 		header["Accept-Encoding"] = []string{"identity"}

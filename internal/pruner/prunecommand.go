@@ -105,15 +105,21 @@ func patience(base time.Duration, bytes int) time.Duration {
 }
 
 func (s *Server) pruneInput(ctx context.Context, cmd PruneCommand, name, text string) (PruneResult, prune.Source) {
+	req := cmd.request(name, text)
+	return s.Prune(ctx, req), req.Source
+}
+
+// request is how the command has a text pruned.
+func (cmd *PruneCommand) request(name, text string) PruneRequest {
 	kind, err := prune.ParseSource(cmd.Type)
 	if err != nil {
 		kind = prune.Guess(name, text)
 	}
-	return s.Prune(ctx, PruneRequest{
+	return PruneRequest{
 		Text: text, Goal: cmd.Goal, Source: kind,
 		MaxPruneRatio: cmd.Ratio, MinKeepLines: cmd.MinKeepLines, Timeout: patience(cmd.Timeout, len(text)),
 		AnnotateLines: cmd.Numbers, IncludeMarkers: cmd.Markers,
-	}), kind
+	}
 }
 
 // print writes a result. Of several, each says which it is.

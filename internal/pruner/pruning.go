@@ -68,6 +68,21 @@ const (
 // Prune cuts a text for a goal. It always returns a text to work with: the whole one where it cannot be cut within
 // the request's bounds, or where the original cannot be kept.
 func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
+	res, fallback := s.prune(ctx, req, s.keep)
+	s.metrics.pruned(res.Stats, fallback)
+	return res
+}
+
+// Preview is what Prune would answer: the original is not kept, and nothing is counted.
+func (s *Server) Preview(ctx context.Context, req PruneRequest) PruneResult {
+	res, _ := s.prune(ctx, req, func(ctx context.Context, text string) (id string, kept bool) {
+		return s.opt.Originals.ID(s.tenant(ctx), text), true
+	})
+	return res
+}
+
+// prune also says why a text is whole that was to be cut. Keep has the original kept.
+func (s *Server) prune(ctx context.Context, req PruneRequest, keep func(ctx context.Context, text string) (id string, kept bool)) (_ PruneResult, fallback string) {
 	began := s.opt.Now()
 	plan, opinion, fallback := s.decide(ctx, req)
 	res := PruneResult{Text: req.Text, Annotations: []prune.Annotation{}, Warnings: opinion.warnings}
@@ -79,7 +94,7 @@ func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 	}
 	res.Stats.KeptLines = res.Stats.OriginalLines
 	var kept bool
-	if res.ID, kept = s.keep(ctx, req.Text); !kept && fallback == "" {
+	if res.ID, kept = keep(ctx, req.Text); !kept && fallback == "" {
 		fallback = warnRecoveryUnavailable // what cannot be restored is not cut
 	}
 	if fallback == "" && !s.render(ctx, req, plan, &res) {
@@ -99,8 +114,7 @@ func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 	}
 	res.Stats.CostUSD = float64(res.Stats.TokensSaved()) * s.opt.USDPerMillionToken / 1e6
 	res.Stats.Elapsed = s.opt.Now().Sub(began)
-	s.metrics.pruned(res.Stats, fallback)
-	return res
+	return res, fallback
 }
 
 // decide plans the cut. Where there can be none it says why; "" with a plan that cuts nothing means that nothing is

@@ -100,6 +100,11 @@ type Usage struct {
 	Reset     time.Duration
 	InFlight  int
 	Queued    int
+
+	Settings Settings // of the limit
+	Burst    int      // how many calls there is room for at most; 0 where there is no rate
+	Tokens   int64    // spent today
+	USD      float64
 }
 
 // Usage lists the buckets that are in use, limit by limit.
@@ -116,7 +121,14 @@ func (l *Limits) Usage() (list []Usage) {
 				continue
 			}
 			s := lim.state(b, now)
-			list = append(list, Usage{lim.Name, lim.words(k), s.Remaining, s.Reset, b.running, len(b.waiting)})
+			u := Usage{
+				Limit: lim.Name, Key: lim.words(k), Remaining: s.Remaining, Reset: s.Reset, InFlight: b.running, Queued: len(b.waiting),
+				Settings: lim.Settings, Burst: s.Limit,
+			}
+			if b.day == dayOf(now) {
+				u.Tokens, u.USD = b.tokens, b.usd
+			}
+			list = append(list, u)
 		}
 	}
 	return list

@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"net/http"
+
+	"secateur/internal/access"
+)
+
+// Pin is a tool whose definition is pinned.
+type Pin struct {
+	Server   string   `json:"server"`
+	Tool     string   `json:"tool"`
+	State    string   `json:"state"` // pinned, changed
+	Diff     string   `json:"diff"`  // line by line, - as pinned, + as it is now; "": it is as it was
+	Findings []string `json:"findings"`
+}
+
+func (a *API) pins() Operation {
+	return Operation{
+		ID: "listPins", Method: http.MethodGet, Path: "/pins", Summary: "The pinned definitions of tools, and how those that changed differ", answer: Pin{}, isList: true,
+		query: []parameter{{name: "server", about: "only those of this server", is: "string"}},
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			all, err := a.opt.Pins()
+			if err != nil {
+				return nil, err
+			}
+			if id := r.URL.Query().Get("server"); id != "" {
+				all = keep(all, func(p Pin) bool { return p.Server == id })
+			}
+			return page(r, all, func(p Pin) string { return p.Server + "\x00" + p.Tool })
+		},
+	}
+}
+
+// Approval names what is approved of.
+type Approval struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool,omitzero"` // "": all of the server's that have changed
+}
+
+// Approved is what is pinned anew.
+type Approved struct {
+	Approved []string `json:"approved"` // tools
+}
+
+func (a *API) approve() Operation {
+	return Operation{
+		ID: "approvePins", Method: http.MethodPost, Path: "/pins/approve", Summary: "Pin what a server's tools are now", body: Approval{}, answer: Approved{},
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			req, err := readBody[Approval](r)
+			if err != nil {
+				return nil, err
+			}
+			if req.Server == "" {
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "server: missing", "")
+			}
+			tools, err := a.opt.Approve(r.Context(), req.Server, req.Tool)
+			return Approved{append([]string{}, tools...)}, err
+		},
+	}
+}

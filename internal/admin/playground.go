@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/access"
+)
+
+// Playground tries out what would be cut, and cuts nothing. Nothing that is tried out is kept.
+type Playground struct {
+	Text  func(ctx context.Context, p *access.Principal, req TextTrial) (TriedText, error)
+	Demos func() []Demo
+}
+
+// TextTrial is a text to prune.
+type TextTrial struct {
+	Text         string   `json:"text"`
+	Goal         string   `json:"goal,omitzero"`
+	Type         string   `json:"type,omitzero"`  // code, logs or docs; "": guessed
+	Ratio        *float64 `json:"ratio,omitzero"` // at most this share of the lines is cut; null: a half
+	MinKeepLines int      `json:"min_keep_lines,omitzero"`
+}
+
+// TriedText is what a prune would answer.
+type TriedText struct {
+	Type   string         `json:"type"`
+	Form   string         `json:"form"`   // how the text is written: plain, json, diff, …
+	Result jsontext.Value `json:"result"` // as the tool prune_text and `secateur prune --json` answer
+	Scores []*float64     `json:"scores"` // of each line, the higher the likelier the goal needs it; null: not ranked by itself
+}
+
+// Demo is a text to try.
+type Demo struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	Type  string `json:"type"`
+	Goal  string `json:"goal"`
+	Text  string `json:"text"`
+}
+
+func (a *API) demos() Operation {
+	return Operation{
+		ID: "listDemos", Method: http.MethodGet, Path: "/playground/demos", Summary: "Texts to try pruning on", answer: Demo{}, isList: true,
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			return page(r, a.opt.Playground.Demos(), func(d Demo) string { return d.Name })
+		},
+	}
+}
+
+// usualRatio is that of `secateur prune`.
+const usualRatio = 0.5
+
+func (a *API) playText() Operation {
+	return Operation{
+		ID: "tryText", Method: http.MethodPost, Path: "/playground/text", Summary: "What a prune of a text would answer, and how each line ranks; nothing is kept", body: TextTrial{}, answer: TriedText{},
+		do: func(r *http.Request, p *access.Principal) (any, error) {
+			req, err := readBody[TextTrial](r)
+			if err != nil {
+				return nil, err
+			}
+			if req.Ratio == nil {
+				req.Ratio = new(usualRatio)
+			}
+			switch {
+			case !slices.Contains([]string{"", "code", "logs", "docs"}, req.Type):
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "type: "+quoted(req.Type)+" is none of code, logs, docs", "")
+			case *req.Ratio < 0 || *req.Ratio > 1 || math.IsNaN(*req.Ratio):
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "ratio is a number from 0 to 1", "")
+			case req.MinKeepLines < 0:
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "min_keep_lines is not negative", "")
+			}
+			return a.opt.Playground.Text(r.Context(), p, req)
+		},
+	}
+}

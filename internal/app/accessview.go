@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/admin"
+	"secateur/internal/auth"
+	"secateur/internal/pins"
+	"secateur/internal/ratelimit"
+)
+
+// accessSettings are the rules and limits of the live configuration.
+func (a *App) accessSettings() admin.AccessSettings {
+	gen := a.live.Load()
+	out := admin.AccessSettings{
+		Asks: gen.auth.Asks(), Default: gen.cfg.Auth.Default, Audit: gen.cfg.Auth.Audit, Pins: gen.cfg.Pins.Mode,
+		Rules: []admin.AccessRule{}, Limits: []admin.Limit{},
+	}
+	for i, r := range gen.cfg.ACL {
+		out.Rules = append(out.Rules, admin.AccessRule{
+			Name: access.RuleName(r, i), Action: r.Action, Tenant: list(r.Tenant), Role: list(r.Role), Subject: list(r.Subject), Door: list(r.Door),
+			Server: list(r.Server), Tool: list(r.Tool), Prompt: list(r.Prompt), Resource: list(r.Resource), Model: list(r.Model), Route: list(r.Route),
+			Fields: list(r.Fields), Patterns: list(r.Patterns), In: list(r.In),
+		})
+	}
+	for i, l := range gen.cfg.Limits {
+		out.Limits = append(out.Limits, admin.Limit{
+			Name: ratelimit.SettingsName(l, i), By: list(l.By), Rate: rateText(l.Rate), Burst: l.Burst, Concurrent: l.Concurrent, Queue: l.Queue,
+			TokensPerDay: l.TokensPerDay, USDPerDay: l.USDPerDay, Shared: l.Shared,
+		})
+	}
+	return out
+}
+
+// rateText is a rate as it is written; "" for none.
+func rateText(r ratelimit.Rate) string {
+	if r == (ratelimit.Rate{}) {
+		return ""
+	}
+	return r.String()
+}
+
+// namedTokens are the credentials that are accepted, by their names.
+func (a *App) namedTokens() ([]admin.NamedToken, error) {
+	cfg := a.live.Load().cfg
+	all := []admin.NamedToken{}
+	add := func(kept, name, tenant string, roles []string, expires time.Time) {
+		t := admin.NamedToken{Name: name, Tenant: tenant, Roles: list(roles), Kept: kept}
+		if tenant == "" {
+			t.Tenant = access.DefaultTenant
+		}
+		if !expires.IsZero() {
+			t.Expires = &expires
+		}
+		all = append(all, t)
+	}
+	if !cfg.AuthToken.IsZero() {
+		p := access.TokenHolder()
+		add("auth_token", p.Subject, p.Tenant, p.Roles, time.Time{})
+	}
+	filed, err := auth.TokenFileOf(cfg.Auth, a.opt.StateDir).Read()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range filed {
+		add("file", t.Name, t.Tenant, t.Roles, t.Expires)
+	}
+	for _, t := range cfg.Auth.Tokens {
+		add("configuration", t.Name, t.Tenant, t.Roles, t.Expires)
+	}
+	for _, h := range cfg.Auth.HMAC {
+		add("hmac", h.KeyID, h.Tenant, h.Roles, time.Time{})
+	}
+	for _, c := range cfg.Auth.Certificates {
+		add("certificate", strings.Join(c.SAN, " or "), c.Tenant, c.Roles, time.Time{})
+	}
+	return all, nil
+}
+
+// controlPins are the pinned definitions, as `secateur pins` lists them.
+func (a *App) controlPins() ([]admin.Pin, error) {
+	dir := a.stateFile("pins")
+	if dir == "" {
+		return nil, nil
+	}
+	found, err := pins.List(dir)
+	all := make([]admin.Pin, len(found))
+	for i, p := range found {
+		all[i] = admin.Pin{Server: p.Server, Tool: p.Tool, State: p.State, Diff: p.Diff, Findings: []string{}}
+		for _, f := range p.Findings {
+			all[i].Findings = append(all[i].Findings, string(f))
+		}
+	}
+	return all, err
+}
+
+// approvePins pins what tools are now, as `secateur pins approve` does; the book of this program follows the file.
+func (a *App) approvePins(_ context.Context, server, tool string) ([]string, error) {
+	dir := a.stateFile("pins")
+	if dir == "" {
+		return nil, admin.NewProblem(http.StatusConflict, admin.CodeInvalidRequest, "there is no state directory, so nothing is pinned", "")
+	}
+	tools, err := pins.Approve(dir, server, tool)
+	if err != nil {
+		return nil, admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, err.Error(), "")
+	}
+	return tools, nil
+}

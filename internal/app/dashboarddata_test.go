@@ -1,0 +1,185 @@
+package app
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"secateur/internal/admin"
+	"secateur/internal/events"
+	"secateur/internal/history"
+)
+
+const accessDemo = `
+[[auth.tokens]]
+name = "ci"
+hash = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+tenant = "team-a"
+roles = ["dev"]
+[[acl]]
+name = "no-source"
+role = "dev"
+server = "demo"
+tool = "read_source"
+action = "deny"
+[[acl]]
+action = "redact"
+fields = ["password"]
+[[limits]]
+name = "calls"
+by = ["principal", "tool"]
+rate = "60/d"
+burst = 5
+concurrent = 4
+`
+
+// What the dashboard asks for beside the rest has the shape that the document gives.
+func TestDashboardDataHasTheDescribedShape(t *testing.T) {
+	c := control(t, controlDemo)
+	_, text := c.ask(t, "GET", "/openapi.json", "")
+	c.feed.Publish(events.Refusal{Door: "mcp", Reason: "acl", Rule: "no-source", Subject: "ci"})
+	for _, op := range []struct{ method, template, path, body string }{
+		{"GET", "/access", "/access", ""},
+		{"GET", "/tokens", "/tokens", ""},
+		{"GET", "/refusals", "/refusals", ""},
+		{"GET", "/pins", "/pins?server=demo", ""},
+		{"POST", "/pins/approve", "/pins/approve", `{"server":"none"}`},
+		{"POST", "/pins/approve", "/pins/approve", `{}`},
+		{"GET", "/playground/demos", "/playground/demos", ""},
+		{"POST", "/playground/text", "/playground/text", `{"text":"a\n\nb\n","goal":"b"}`},
+		{"POST", "/playground/text", "/playground/text", `{"text":"a","ratio":2}`},
+		{"POST", "/playground/text", "/playground/text", `{"text":"a","type":"poem"}`},
+		{"GET", "/savings", "/savings?by=hour", ""},
+		{"POST", "/servers/{id}/disable", "/servers/demo/disable", ""},
+		{"POST", "/servers/{id}/enable", "/servers/demo/enable", ""},
+		{"POST", "/servers/{id}/disable", "/servers/none/disable", ""},
+		{"POST", "/servers/{id}/disable", "/servers/pruner/disable", ""},
+	} {
+		res, body := c.ask(t, op.method, op.path, op.body)
+		status, media := strconv.Itoa(res.StatusCode), "application~1json"
+		if res.StatusCode >= 400 {
+			status, media = "default", "application~1problem+json"
+		}
+		at := "#/paths/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(op.template) + "/" + strings.ToLower(op.method) + "/responses/" + status + "/content/" + media + "/schema"
+		if err := validate(text, at, body); err != nil {
+			t.Errorf("%s %s: %s does not fit %s: %v", op.method, op.path, body, at, err)
+		}
+	}
+}
+
+func TestAccessAsConfigured(t *testing.T) {
+	h := builtWith(t, "auth_token = \""+tokenOfTest+"\"\n", accessDemo)
+	ask := func(path string, into any) {
+		t.Helper()
+		res := browse(h, "GET", "/api/v1"+path, "", "Authorization", "Bearer "+tokenOfTest)
+		if err := json.NewDecoder(res.Body).Decode(into); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d %v", path, res.StatusCode, err)
+		}
+	}
+	var all admin.AccessSettings
+	ask("/access", &all)
+	if !all.Asks || all.Default != "allow" || len(all.Rules) != 2 || all.Rules[0].Name != "no-source" || all.Rules[0].Tool[0] != "read_source" || all.Rules[1].Name != "acl-2" ||
+		all.Rules[1].Fields[0] != "password" || len(all.Limits) != 1 || all.Limits[0].Rate != "60/d" || all.Limits[0].Concurrent != 4 {
+		t.Errorf("access = %+v", all)
+	}
+	var tokens admin.Page[admin.NamedToken]
+	ask("/tokens", &tokens)
+	if len(tokens.Items) != 2 || tokens.Items[0].Kept != "auth_token" || tokens.Items[1].Name != "ci" || tokens.Items[1].Tenant != "team-a" || tokens.Items[1].Expires != nil {
+		t.Errorf("tokens = %+v", tokens)
+	}
+	var limits admin.Page[admin.LimitUsage]
+	ask("/limits", &limits)
+	browse(h, "POST", "/api/v1/call", `{"tool":"demo::read_log"}`, "Authorization", "Bearer "+tokenOfTest)
+	if ask("/limits", &limits); len(limits.Items) == 0 || limits.Items[0].Burst != 5 || limits.Items[0].Concurrent != 4 || limits.Items[0].Remaining >= 5 {
+		t.Errorf("limits = %+v", limits)
+	}
+	browse(h, "GET", "/api/v1/status", "", "Authorization", "Bearer wrong")
+	var refusals admin.Page[events.Refusal]
+	if ask("/refusals", &refusals); len(refusals.Items) != 1 || refusals.Items[0].Reason != "unauthorized" || refusals.Items[0].At.IsZero() {
+		t.Errorf("refusals = %+v", refusals)
+	}
+}
+
+// A server is disabled and enabled in the configuration file, and its other keys stay as they were written.
+func TestDisableAServer(t *testing.T) {
+	c := control(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\nmask_exempt = [\"${NONE:-read_x}\"]\n# the end\n")
+	for _, step := range []struct{ verb, state, line string }{
+		{"disable", "disabled", "disabled = true"},
+		{"enable", "ready", ""},
+	} {
+		res, body := c.ask(t, "POST", "/servers/demo/"+step.verb, "")
+		text, err := os.ReadFile(c.loaded.Load().Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := get[admin.Server](t, c, "/servers/demo").State; res.StatusCode != http.StatusOK || (step.line != "") != strings.Contains(string(text), "disabled") || step.state == "disabled" && got != step.state {
+			t.Errorf("%s: %d %s, state %s, file:\n%s", step.verb, res.StatusCode, body, got, text)
+		}
+		if !strings.Contains(string(text), "${NONE:-read_x}") || !strings.Contains(string(text), "# the end") {
+			t.Errorf("%s: the file is now\n%s", step.verb, text)
+		}
+	}
+	if res, body := c.ask(t, "POST", "/servers/pruner/disable", ""); res.StatusCode != http.StatusConflict {
+		t.Errorf("disable what is not in the file: %d %s", res.StatusCode, body)
+	}
+}
+
+// Names that a server made up are no formulas in a spreadsheet, and the last row is the sum.
+func TestSavingsAsCSV(t *testing.T) {
+	c := control(t, controlDemo)
+	c.history.Cut(history.Cut{Feature: "mcp", Server: "demo", Tool: `=HYPERLINK("http://evil")`, Tokens: 5})
+	c.history.Chat(history.Exchange{Provider: "p", Model: "m", Spent: 1, Passthrough: 3})
+	res, body := c.ask(t, "GET", "/savings.csv?by=tool&since=24h", "")
+	if res.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("headers %v", res.Header)
+	}
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "tool,spent_usd,passthrough_usd,") || lines[3] != "total,1,3,2,0,5,0,0,0" {
+		t.Errorf("table:\n%s", body)
+	}
+	if strings.Contains(body, "\n=") || strings.Contains(body, "\n\"=") {
+		t.Errorf("a formula:\n%s", body)
+	}
+	if res, _ := c.ask(t, "GET", "/savings.csv?by=colour", ""); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("by colour: %d", res.StatusCode)
+	}
+}
+
+// A trial leaves no trace: no original, no cut.
+func TestTrialsLeaveNoTrace(t *testing.T) {
+	c := control(t, controlDemo)
+	demo := get[admin.Page[admin.Demo]](t, c, "/playground/demos").Items[0]
+	body, err := json.Marshal(map[string]any{"text": demo.Text, "goal": demo.Goal, "ratio": 0.9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.store.Stats()
+	_, text := c.ask(t, "POST", "/playground/text", string(body))
+	var tried struct {
+		Type   string     `json:"type"`
+		Scores []*float64 `json:"scores"`
+		Result struct {
+			ID    string `json:"prune_id"`
+			Text  string `json:"pruned_text"`
+			Stats struct {
+				Lines int `json:"original_lines"`
+				Kept  int `json:"kept_lines"`
+			} `json:"stats"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(text), &tried); err != nil {
+		t.Fatal(err)
+	}
+	if tried.Type != "logs" || len(tried.Scores) != tried.Result.Stats.Lines || tried.Result.Stats.Kept >= tried.Result.Stats.Lines/2 || !strings.Contains(tried.Result.Text, "TestApplyDiscount") {
+		t.Errorf("tried: %s, %d scores, %+v", tried.Type, len(tried.Scores), tried.Result.Stats)
+	}
+	if after := c.store.Stats(); after.Count != before.Count {
+		t.Errorf("%d originals, before %d", after.Count, before.Count)
+	}
+	if res, _ := c.ask(t, "GET", "/originals/"+tried.Result.ID, ""); res.StatusCode != http.StatusNotFound {
+		t.Errorf("the original is there: %d", res.StatusCode)
+	}
+}
