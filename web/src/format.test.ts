@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { ago, bytes, duration, millis, money, moneyDigits, plural, signedMoney } from "./format.ts";
+import { ago, bytes, duration, millis, money, moneyDigits, moneyEvery, moneyLike, plural, signedMoney } from "./format.ts";
 
 const digits = (s: string): string => s.replace(/[^\d−-]/g, "");
 
@@ -34,4 +34,10 @@ test("words", () => {
   assert.equal(plural(2, "cut"), "2 cuts");
   assert.equal(ago("2026-01-01T00:00:00Z", Date.parse("2026-01-01T00:02:00Z")), "2 min ago");
   assert.equal(ago("never"), "");
+});
+
+test("a column of money has one number of digits, an axis as many as its step needs", () => {
+  assert.deepEqual([0.4, 0.011].map(moneyLike([0.4, 0.011])).map(digits), ["0400", "0011"]);
+  assert.deepEqual([0, 0.2].map(moneyEvery(0.2)).map(digits), ["000", "020"]);
+  assert.deepEqual([0.005].map(moneyEvery(0.005)).map(digits), ["0005"]);
 });

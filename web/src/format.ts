@@ -33,7 +33,15 @@ export function money(usd: number): string {
 /** A formatter for a column of money, in which every row has the same digits after the point. */
 export function moneyLike(values: number[]): (usd: number) => string {
   const most = Math.max(0, ...values.map(Math.abs));
-  const digits = most >= 10 ? 2 : most >= 1 ? 3 : Math.min(6, moneyDigits(most) + 1);
+  return moneyWith(most >= 10 ? 2 : most >= 1 ? 3 : Math.min(6, moneyDigits(most) + 1));
+}
+
+/** A formatter for the marks of an axis, which lie so far apart. */
+export function moneyEvery(step: number): (usd: number) => string {
+  return moneyWith(step > 0 ? Math.min(6, Math.max(2, -Math.floor(Math.log10(step)))) : 2);
+}
+
+function moneyWith(digits: number): (usd: number) => string {
   const format = new Intl.NumberFormat(undefined, {
     style: "currency",
     currency: "USD",

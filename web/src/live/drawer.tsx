@@ -98,15 +98,15 @@ function Done({ row }: { row: Row }) {
       {row.cuts ? (
         <>
           <p>
-            {plural(row.cuts.length, "text")} cut, about {compact(savedOf(row))} tokens less.
+            {plural(new Set(row.cuts.map((c) => c.id)).size, "text")} cut, about {compact(savedOf(row))} tokens less.
           </p>
           <ul class="plain">
-            {row.cuts.map((c) => (
+            {[...new Map(row.cuts.map((c) => [c.id, c])).values()].map((c) => (
               <li key={c.id}>
                 <a href={link(["cuts", c.id])}>{c.id}</a>
                 <span class="muted">
                   {" "}
-                  {c.feature}, {percent(c.kept_chars / Math.max(1, c.original_chars))} of {compact(c.original_chars)} characters kept
+                  {c.feature}, {percent(c.kept_chars / Math.max(1, c.original_chars))} of {compact(c.original_chars)} characters kept{row.cuts && row.cuts.filter((o) => o.id === c.id).length > 1 ? ", in each of its places" : ""}
                 </span>
               </li>
             ))}

@@ -1,17 +1,19 @@
 // Many lines of one height, of which only those in view are in the document. It scrolls both ways.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Minimap, type Mark } from "./minimap.tsx";
 
 interface Props {
   label: string;
   rows: number;
   chars: number; // of the longest line
   row: (i: number) => ComponentChildren;
+  map?: (i: number) => Mark; // draws all of them beside
 }
 
 const height = 20;
 
-export function Lines({ label, rows, chars, row }: Props) {
+export function Lines({ label, rows, chars, row, map }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   useEffect(() => {
@@ -31,11 +33,18 @@ export function Lines({ label, rows, chars, row }: Props) {
       </div>,
     );
   }
-  return (
+  const list = (
     <div ref={ref} class="lines" tabIndex={0} role="region" aria-label={label} onScroll={(e) => setView({ top: e.currentTarget.scrollTop, height: e.currentTarget.clientHeight })}>
       <div class="lines-inner" style={{ height: `${rows * height}px`, minWidth: `calc(${Math.min(chars, 4000)}ch + 130px)` }}>
         {shown}
       </div>
+    </div>
+  );
+  if (!map) return list;
+  return (
+    <div class="with-map">
+      {list}
+      <Minimap rows={rows} mark={map} top={view.top / height} view={view.height / height} go={(line) => ref.current?.scrollTo({ top: line * height - view.height / 2 })} />
     </div>
   );
 }

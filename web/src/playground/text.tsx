@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Failure, post } from "../api/client.ts";
 import type { Demo, Pruned } from "../api/types.ts";
-import { count, millis, percent } from "../format.ts";
+import { compact, count, millis, percent } from "../format.ts";
 import { kindOf } from "../cuts/syntax.ts";
 import { Code } from "../parts/code.tsx";
 import { CopyButton } from "../parts/copy.tsx";
@@ -116,7 +116,7 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
   const { stats, annotations, warnings, pruned_text } = pruned.result;
   const lines = useMemo(() => linesOf(text), [text]);
   const kind = useMemo(() => kindOf(text), [text]);
-  const longest = useMemo(() => lines.reduce((n, l) => Math.max(n, l.length), 0), [lines]);
+  const longest = useMemo(() => Math.max(lines.reduce((n, l) => Math.max(n, l.length), 0), annotations.reduce((n, a) => Math.max(n, a.marker.length), 0)), [lines, annotations]);
   const rows = useMemo(() => rowsOf(lines.length, annotations, view === "all"), [lines, annotations, view]);
   const scores = pruned.scores ?? [];
   const best = useMemo(() => scores.reduce((n: number, s) => Math.max(n, s ?? 0), 0) || 1, [scores]);
@@ -125,7 +125,7 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
     <>
       <div class="figures">
         <Figure label="Lines kept" value={`${count(stats.kept_lines)} of ${count(stats.original_lines)}`} note={`${percent(stats.pruned_ratio)} removed`} />
-        <Figure label="Tokens, estimated" value={`${count(stats.tokens_est_after)} of ${count(stats.tokens_est_before)}`} note={`${percent(saved)} less`} tone="cut" />
+        <Figure label="Tokens, estimated" value={`${compact(stats.tokens_est_after)} of ${compact(stats.tokens_est_before)}`} note={`${percent(saved)} less`} tone="cut" />
         <Figure label="Ranges removed" value={count(annotations.length)} note={`read as ${pruned.type}${pruned.form && pruned.form !== pruned.type ? `, ${pruned.form}` : ""}`} />
         <Figure label="Took" value={millis(stats.elapsed_ms)} note={stats.backend + (stats.used_fallback ? ", fallback" : "")} />
       </div>
@@ -146,6 +146,10 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
           <CopyButton text={pruned_text} label="Copy what goes out" />
         </header>
         <Lines
+          map={(i) => {
+            const row = rows[i];
+            return row?.kind === "line" ? { kept: row.kept, score: (scores[row.line - 1] ?? 0) / best } : { kept: false, score: 0 };
+          }}
           label={view === "all" ? "Every line, with its score" : "The text that goes out"}
           rows={rows.length}
           chars={longest}

@@ -78,7 +78,7 @@ function Rows({ items, by }: { items: SavingsItem[]; by: string }) {
           {items.map((i) => (
             <tr key={i.key}>
               <th scope="row" class="key" title={features[i.key] ?? i.key}>
-                {i.key}
+                {i.key === "(none)" ? (by === "feature" ? "nothing cut" : `no ${by}`) : i.key}
               </th>
               <td class="wide">
                 <span class="diverging" title={`saved ${money(i.saved_usd)}, lost ${money(i.lost_usd)}`}>

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { axis, Chart, colour } from "../parts/chart.tsx";
-import { compact, count, money, moneyLike, signedMoney } from "../format.ts";
+import { compact, count, money, moneyEvery, signedMoney } from "../format.ts";
 import type { Point, Unit } from "./series.ts";
 
 const dayNames = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
@@ -16,7 +16,6 @@ export function TimeChart({ points, unit, hours }: { points: Point[]; unit: Unit
     const at = points[i]?.at;
     return at === undefined ? "" : (hours ? hourNames : dayNames).format(at * 1000);
   };
-  const show = unit === "money" ? moneyLike(points.map((p) => p.gain)) : compact;
   const words = unit === "money" ? ["Saved", "Lost", "Net"] : ["Cut", "Recovered", "Net"];
   const options = (): Omit<uPlot.Options, "width" | "height"> => ({
     legend: { show: false },
@@ -24,7 +23,7 @@ export function TimeChart({ points, unit, hours }: { points: Point[]; unit: Unit
     scales: { x: { time: false, range: (_u, min, max) => [min - 0.6, max + 0.6] }, y: { range: (_u, min, max) => padded(min, max) } },
     axes: [
       axis({ grid: { show: false }, values: (_u, splits) => splits.map((s) => (Number.isInteger(s) ? name(s) : "")), size: 30, space: 60, incrs: [1, 2, 3, 7, 14, 30] }),
-      axis({ values: (_u, splits) => splits.map(show), size: 64 }),
+      axis({ values: (_u, splits) => splits.map(unit === "money" ? moneyEvery((splits[1] ?? 0) - (splits[0] ?? 0)) : compact), size: 64 }),
     ],
     series: [
       {},

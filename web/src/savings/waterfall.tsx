@@ -1,6 +1,6 @@
 // A waterfall: bars that begin where the one before ended.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { moneyLike, signedMoney } from "../format.ts";
+import { moneyEvery, signedMoney } from "../format.ts";
 import { ticks, type Step } from "./series.ts";
 
 const height = 240;
@@ -26,7 +26,8 @@ export function Waterfall({ steps }: { steps: Step[] }) {
   const bar = Math.max(1, Math.min(36, slot * 0.72));
   const x = (i: number): number => edge.left + slot * i + (slot - bar) / 2;
   const every = Math.ceil(steps.length / Math.max(1, Math.floor(inner.w / 44)));
-  const dollars = moneyLike([low, high]);
+  const marks = ticks(low, high, 5);
+  const dollars = moneyEvery((marks[1] ?? 0) - (marks[0] ?? 0));
   const step = steps[hovered ?? steps.length - 1];
   const end = steps[steps.length - 1]?.to ?? 0;
   return (
@@ -43,7 +44,7 @@ export function Waterfall({ steps }: { steps: Step[] }) {
       </div>
       <div ref={box} class="waterfall">
         <svg width={width} height={height} role="img" aria-label={`${steps.length} requests, together ${signedMoney(end)} against passing through; the table below has each`} onMouseLeave={() => setHovered(null)}>
-          {ticks(low, high, 5).map((t) => (
+          {marks.map((t) => (
             <g key={t}>
               <line class={Math.abs(t) < span * 1e-9 ? "zero-line" : "grid-line"} x1={edge.left} x2={width - edge.right} y1={y(t)} y2={y(t)} />
               <text class="tick" x={edge.left - 8} y={y(t) + 4} text-anchor="end">
