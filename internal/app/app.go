@@ -223,7 +223,15 @@ func (a *App) idKey() (originals.Key, error) {
 func (a *App) OriginalID(text string) string { return a.store.ID("", text) }
 
 func (a *App) storeOptions() originals.Options {
-	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log, Redis: a.redis}
+	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log, Redis: a.redis, Shared: a.namesTenants}
+}
+
+// namesTenants reports whether several tenants may come, so that each has its share of the store.
+func (a *App) namesTenants() bool {
+	if gen := a.live.Load(); gen != nil {
+		return gen.auth.NamesTenants()
+	}
+	return a.cfg.Auth.NamesTenants() // while the store is being opened
 }
 
 func (a *App) storeState() admin.StoreState {

@@ -34,6 +34,7 @@ func NewPruner(opt Options) (*Pruner, error) {
 		}
 		a.store = originals.WithReports(&originals.Memory{
 			Key: key, MaxBytes: a.cfg.Store.MaxBytes, TTL: a.cfg.Pruner.PruneIDTTL, DropOldest: a.cfg.Store.WhenFull == originals.WhenFullOldest,
+			Shared: a.namesTenants,
 		}, a.log)
 	} else if a.store, err = a.openStore(); err != nil {
 		return nil, err

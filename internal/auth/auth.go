@@ -41,6 +41,7 @@ type Authenticator struct {
 	publicURL string
 
 	tokens atomic.Pointer[tokens]
+	apart  atomic.Bool // callers may belong to several tenants
 	filed  atomic.Bool // there is or was a token file, and so something is asked: to revoke the last token opens no door
 	seen   mark        // of the token file; only Run changes it
 	jwt    *jwtVerifier
@@ -100,6 +101,7 @@ func (a *Authenticator) take(filed []Token) {
 		all.keep(*before)
 	}
 	a.tokens.Store(&all)
+	a.apart.Store(Settings{Tokens: filed}.NamesTenants() || a.opt.Settings.NamesTenants())
 	if a.seen.exists || len(filed) > 0 {
 		a.filed.Store(true)
 	}
@@ -109,6 +111,9 @@ func (a *Authenticator) take(filed []Token) {
 func (a *Authenticator) Asks() bool {
 	return !a.opt.Token.IsZero() || a.opt.Settings.Asks() || a.filed.Load()
 }
+
+// NamesTenants reports whether callers may belong to another tenant than the default one, as far as is known now.
+func (a *Authenticator) NamesTenants() bool { return a.apart.Load() }
 
 // followEvery is how often the token file is looked at.
 const followEvery = time.Second

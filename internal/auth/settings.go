@@ -104,6 +104,15 @@ func (s Settings) Asks() bool {
 	return len(s.Tokens) > 0 || s.JWT != nil || len(s.HMAC) > 0 || len(s.Certificates) > 0
 }
 
+// NamesTenants reports whether callers may belong to another tenant than the default one.
+func (s Settings) NamesTenants() bool {
+	named := func(tenant string) bool { return tenant != "" && tenant != access.DefaultTenant }
+	return s.JWT != nil && s.JWT.TenantClaim != "" ||
+		slices.ContainsFunc(s.Tokens, func(t Token) bool { return named(t.Tenant) }) ||
+		slices.ContainsFunc(s.HMAC, func(h HMAC) bool { return named(h.Tenant) }) ||
+		slices.ContainsFunc(s.Certificates, func(c Certificate) bool { return named(c.Tenant) })
+}
+
 // Networks are the private networks that addresses named by a peer may reach.
 func (s Settings) Networks() (list []netip.Prefix) {
 	for _, n := range s.PrivateNetworks {

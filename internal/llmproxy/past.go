@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"secateur/internal/bill"
 	"secateur/internal/chat"
@@ -33,18 +34,30 @@ func (x *exchange) laneOf(conv *chat.Conversation) lane {
 	return l
 }
 
+// keyPart is a tenant's name as a part of a key: what is in it never reaches into the next part.
+func keyPart(tenant string) string {
+	if !strings.ContainsAny(tenant, "/%") {
+		return tenant
+	}
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(tenant)
+}
+
 func (l *lane) recordKey(k chat.Key) string {
-	return "record/" + l.tenant + "/" + l.key + "/" + k.String()
+	return "record/" + keyPart(l.tenant) + "/" + l.key + "/" + k.String()
 }
-func (l *lane) touchedKey() string { return "touched/" + l.tenant + "/" + l.model + "/" + l.root }
+func (l *lane) touchedKey() string {
+	return "touched/" + keyPart(l.tenant) + "/" + l.model + "/" + l.root
+}
 func (l *lane) claimKey(n int) string {
-	return "claim/" + l.tenant + "/" + l.key + "/" + l.root + "/" + strconv.Itoa(n)
+	return "claim/" + keyPart(l.tenant) + "/" + l.key + "/" + l.root + "/" + strconv.Itoa(n)
 }
-func (l *lane) begunKey() string                { return "begun/" + l.tenant + "/" + l.root }
-func (l *lane) cutKey() string                  { return "cut/" + l.tenant + "/" + l.root }
-func (l *lane) learnedKey() string              { return "learned/" + l.tenant + "/" + l.model }
-func (l *lane) lastKey(k chat.Key) string       { return "last/" + l.tenant + "/" + k.String() }
-func (x *exchange) frozenKey(k chat.Key) string { return "frozen/" + x.tenant + "/" + k.String() }
+func (l *lane) begunKey() string          { return "begun/" + keyPart(l.tenant) + "/" + l.root }
+func (l *lane) cutKey() string            { return "cut/" + keyPart(l.tenant) + "/" + l.root }
+func (l *lane) learnedKey() string        { return "learned/" + keyPart(l.tenant) + "/" + l.model }
+func (l *lane) lastKey(k chat.Key) string { return "last/" + keyPart(l.tenant) + "/" + k.String() }
+func (x *exchange) frozenKey(k chat.Key) string {
+	return "frozen/" + keyPart(x.tenant) + "/" + k.String()
+}
 
 // maxPlaces bounds how far back a record is looked for.
 const maxPlaces = 1024

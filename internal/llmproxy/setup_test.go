@@ -89,6 +89,7 @@ type proxied struct {
 	store    *originals.Memory
 	records  llmproxy.Records
 	told     ledger
+	tenant   string // of who calls next; "": the default one
 }
 
 // newProxy serves a proxy in front of providers. Change may be nil.
@@ -114,7 +115,7 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	}
 	mux := http.NewServeMux()
 	serve := func(w http.ResponseWriter, r *http.Request) {
-		px.proxy.Serve(w, r, &access.Principal{Subject: "somebody"})
+		px.proxy.Serve(w, r, &access.Principal{Subject: "somebody", Tenant: px.tenant})
 	}
 	mux.HandleFunc("/v1/chat/completions", serve)
 	mux.HandleFunc("/chat/completions", serve)

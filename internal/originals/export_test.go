@@ -32,6 +32,9 @@ func holdLock(t *testing.T, f *File, mode lockMode) func() {
 // Scan looks through the directory now.
 func Scan(ctx context.Context, f *File) { f.scan(ctx) }
 
+// Settle waits for what is under way.
+func Settle(f *File) { f.tasks.Wait() }
+
 // Path is where the file of an original is.
 func Path(f *File, id string) string { return f.path(id) }
 

@@ -33,7 +33,9 @@ type FileOptions struct {
 	Log      *slog.Logger  // nil discards
 
 	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
-	NoSweep    bool // what has expired stays when the store is opened, so that it can be told from what never was there
+
+	Shared  func() bool // see Options
+	NoSweep bool        // what has expired stays when the store is opened, so that it can be told from what never was there
 }
 
 // File is a Store of one file per original, in a directory that may be shared by several processes and outlives
@@ -45,6 +47,7 @@ type File struct {
 	maxBytes int64
 	ttl      time.Duration
 	oldest   bool          // FileOptions.DropOldest
+	shared   func() bool   // FileOptions.Shared; nil: never
 	patience time.Duration // with another who holds the lock
 	log      *slog.Logger
 	codec    codec
@@ -56,7 +59,8 @@ type File struct {
 	closed  bool
 	usage   usage
 	used    map[string]time.Time // when this process last put or got an original
-	lacking int64                // the size of the last one for which there was no room; 0: there was
+	lacking lack                 // the last one for which there was no room; zero: there was
+	owners  map[string]tag       // whose an original is, where room is counted by tenants
 	refused int64
 	dropped int64
 	corrupt int64
@@ -85,7 +89,10 @@ func OpenFile(o FileOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, patience: lockPatience, log: o.Log, codec: c, used: map[string]time.Time{}}
+	f := &File{
+		dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, shared: o.Shared, patience: lockPatience, log: o.Log, codec: c,
+		used: map[string]time.Time{}, owners: map[string]tag{},
+	}
 	ctx := context.Background()
 	if err := f.prepare(ctx); err != nil {
 		_ = f.Close()
@@ -130,7 +137,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 		return id, err
 	}
 	// Compressing is the dear part: ask first whether there is room for any file at all.
-	if !f.oldest && !f.hasRoom(blockSize) && !f.makeRoom(ctx, blockSize) {
+	if owner := tenantTag(tenant); !f.oldest && !f.hasRoom(blockSize, owner) && !f.makeRoom(ctx, blockSize, owner) {
 		return "", ErrFull
 	}
 	buf, _ := f.buffers.Get().(*[]byte)
@@ -193,7 +200,7 @@ func (f *File) Stats() Stats {
 	defer f.mu.Unlock()
 	return Stats{
 		Kind: KindFile, Count: f.usage.count, Bytes: f.usage.bytes, MaxBytes: f.maxBytes,
-		Full: f.lacking > 0 && f.usage.bytes+f.lacking > f.maxBytes, Refused: f.refused, Dropped: f.dropped, Corrupt: f.corrupt,
+		Full: f.lacking.size > 0 && !f.fits(f.lacking.size, f.lacking.owner), Refused: f.refused, Dropped: f.dropped, Corrupt: f.corrupt,
 	}
 }
 

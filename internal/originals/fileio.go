@@ -120,13 +120,14 @@ func extendIn(path string, size int64, until time.Time) error {
 
 // write puts the file in its place, or leaves nothing.
 func (f *File) write(ctx context.Context, id string, content []byte) error {
-	size := onDisk(int64(len(content)))
-	if err := f.reserve(ctx, size); err != nil {
+	size, owner := onDisk(int64(len(content))), tag(content[8:16])
+	f.note(id, owner)
+	if err := f.reserve(ctx, size, owner); err != nil {
 		return err
 	}
 	err := f.writeAside(ctx, id, content)
 	if err != nil {
-		f.account(-size, -1)
+		f.account(-size, -1, owner)
 		return unavailable("write original", err)
 	}
 	return nil

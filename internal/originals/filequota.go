@@ -34,22 +34,38 @@ const (
 
 // usage is what the directory holds: counted by a scan, kept up to date by this process's own writes.
 type usage struct {
-	bytes   int64
-	count   int
-	scanned time.Time
+	bytes    int64
+	count    int
+	of       map[tag]int64 // bytes by tenant, where they are counted so
+	byTenant bool          // they were, of all that is there
+	scanned  time.Time
 
 	// Of the scan under way; zero without one.
 	running    chan struct{}      // closed when it ends
 	cancel     context.CancelFunc // ends it early; nil for one that somebody waits for
 	addedBytes int64              // written since it began: it may have missed them
 	addedCount int
+	addedOf    map[tag]int64
 }
 
-func (u *usage) add(size int64, count int) {
+func (u *usage) add(size int64, count int, owner tag) {
 	u.bytes += size
 	u.count += count
 	u.addedBytes += size
 	u.addedCount += count
+	if u.of == nil {
+		u.of = map[tag]int64{}
+	}
+	u.of[owner] += size
+	if u.running != nil {
+		u.addedOf[owner] += size
+	}
+}
+
+// lack is what there was no room for.
+type lack struct {
+	size  int64
+	owner tag
 }
 
 // expiry is the moment an original used now expires. It is kept in the file, and as the file's time of modification: one look
@@ -68,15 +84,15 @@ func expired(info fs.FileInfo, now time.Time) bool { return !now.Before(info.Mod
 func onDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
 
 // reserve counts one more file of this size, after making room if need be, or says why it cannot be.
-func (f *File) reserve(ctx context.Context, size int64) error {
+func (f *File) reserve(ctx context.Context, size int64, owner tag) error {
 	if size > f.maxBytes {
 		return ErrTooLarge
 	}
 	for range reserveTries {
-		if f.tryReserve(size) {
+		if f.tryReserve(size, owner) {
 			return nil
 		}
-		if !f.makeRoom(ctx, size) && !f.oldest { // else others may have taken the room that was made
+		if !f.makeRoom(ctx, size, owner) && !f.oldest { // else others may have taken the room that was made
 			break
 		}
 	}
@@ -84,45 +100,45 @@ func (f *File) reserve(ctx context.Context, size int64) error {
 }
 
 // hasRoom reports whether a file of this size fits in.
-func (f *File) hasRoom(size int64) bool {
+func (f *File) hasRoom(size int64, owner tag) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.usage.bytes+size <= f.maxBytes
+	return f.fits(size, owner)
 }
 
 // makeRoom drops what has expired and, where that is wanted, what was not used for longest. It reports whether a file
 // of this size fits in now.
-func (f *File) makeRoom(ctx context.Context, size int64) bool {
-	if f.rescanNow(ctx) && f.hasRoom(size) {
+func (f *File) makeRoom(ctx context.Context, size int64, owner tag) bool {
+	if f.rescanNow(ctx) && f.hasRoom(size, owner) {
 		return true
 	}
 	if f.oldest {
-		f.dropOldest(ctx, size)
+		f.dropOldest(ctx, size, owner)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.usage.bytes+size <= f.maxBytes {
+	if f.fits(size, owner) {
 		return true
 	}
-	f.lacking = size
+	f.lacking = lack{size, owner}
 	return false
 }
 
-func (f *File) tryReserve(size int64) bool {
+func (f *File) tryReserve(size int64, owner tag) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.usage.bytes+size > f.maxBytes {
+	if !f.fits(size, owner) {
 		return false
 	}
-	f.usage.add(size, 1)
-	f.lacking = 0
+	f.usage.add(size, 1, owner)
+	f.lacking = lack{}
 	return true
 }
 
-func (f *File) account(size int64, count int) {
+func (f *File) account(size int64, count int, owner tag) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.usage.add(size, count)
+	f.usage.add(size, count, owner)
 }
 
 // rescanNow looks through the directory, or waits for somebody who does. It reports whether anything may have
@@ -174,10 +190,13 @@ func (f *File) scan(ctx context.Context) {
 	}
 	done := make(chan struct{})
 	f.usage.running = done
-	f.usage.addedBytes, f.usage.addedCount = 0, 0
+	f.usage.addedBytes, f.usage.addedCount, f.usage.addedOf = 0, 0, map[tag]int64{}
+	var total tally
+	if f.counting() {
+		total.of, total.there = map[tag]int64{}, map[string]bool{}
+	}
 	f.mu.Unlock()
 
-	var total tally
 	f.tallyDir(ctx, &total, f.dir, isTemp)
 	for _, digit := range idAlphabet {
 		f.tallyDir(ctx, &total, filepath.Join(f.dir, string(digit)), isOurs)
@@ -185,9 +204,18 @@ func (f *File) scan(ctx context.Context) {
 	count := total.count
 	f.tallyDir(ctx, &total, filepath.Join(f.dir, corruptDir), isID)
 
+	if total.of != nil && !total.incomplete {
+		f.forget(total.there)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !total.incomplete {
+		if total.of != nil {
+			for owner, size := range f.usage.addedOf {
+				total.of[owner] += size
+			}
+			f.usage.of, f.usage.byTenant = total.of, true
+		}
 		f.usage.bytes = total.bytes + f.usage.addedBytes
 		f.usage.count = count + f.usage.addedCount
 	}
@@ -200,7 +228,9 @@ func (f *File) scan(ctx context.Context) {
 type tally struct {
 	bytes      int64
 	count      int
-	incomplete bool // something could not be looked at: the sum is too small
+	of         map[tag]int64   // bytes by tenant; nil: not counted so
+	there      map[string]bool // originals that are there; nil: not noted
+	incomplete bool            // something could not be looked at: the sum is too small
 }
 
 // tallyDir adds one folder's files of ours and removes the expired among them. Anything else there is not ours.
@@ -228,7 +258,7 @@ func (f *File) tallyDir(ctx context.Context, total *tally, dir string, ours func
 		if err != nil {
 			continue // gone meanwhile
 		}
-		total.add(info, 1)
+		total.add(f, filepath.Join(dir, e.Name()), info, 1)
 		if isOver(filepath.Join(dir, e.Name()), info, now) {
 			over = append(over, e.Name())
 		}
@@ -238,10 +268,16 @@ func (f *File) tallyDir(ctx context.Context, total *tally, dir string, ours func
 	}
 }
 
-func (t *tally) add(info fs.FileInfo, sign int) {
-	t.bytes += int64(sign) * onDisk(info.Size())
-	if !isTemp(info.Name()) {
-		t.count += sign
+func (t *tally) add(f *File, path string, info fs.FileInfo, sign int) {
+	size := int64(sign) * onDisk(info.Size())
+	t.bytes += size
+	if isTemp(info.Name()) {
+		return
+	}
+	t.count += sign
+	if t.of != nil {
+		t.of[f.tagOf(path)] += size
+		t.there[info.Name()] = sign > 0
 	}
 }
 
@@ -260,11 +296,11 @@ func (f *File) remove(ctx context.Context, total *tally, dir string, names []str
 		if err != nil || !isOver(path, info, now) {
 			continue
 		}
+		total.add(f, path, info, -1) // while it can still be asked whose it is
 		if err := os.Remove(path); err != nil {
 			f.log.DebugContext(ctx, "expired original not removed", "path", path, "err", err)
-			continue
+			total.add(f, path, info, 1)
 		}
-		total.add(info, -1)
 	}
 }
 

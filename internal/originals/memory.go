@@ -20,12 +20,18 @@ type Memory struct {
 	Key        Key  // nil: ids are made without one
 	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
 
+	Shared func() bool // see Options
+
 	// One lock: it is held for a map access and a few pointers, never while hashing.
 	mu      sync.Mutex
 	byID    map[string]*kept
-	ring    kept // ring.next is the one that expires first: one TTL for all, so order of use (LRU) is order of expiry
+	ring    link              // ring.next is the one that expires first: one TTL for all, so order of use (LRU) is order of expiry
+	shares  map[string]*share // of those who keep something
 	bytes   int64
-	lacking int64 // what the last one cost for which there was no room; 0: there was
+	lacking struct { // the last one for which there was no room; zero: there was
+		cost   int64
+		tenant string
+	}
 	refused int64
 	dropped int64
 	closed  bool
@@ -34,7 +40,32 @@ type Memory struct {
 type kept struct {
 	id, tenant, text string
 	expires          time.Time
-	prev, next       *kept
+	all, own         link // among all, and among the tenant's own
+}
+
+// share is what a tenant keeps.
+type share struct {
+	bytes int64
+	ring  link // the one that was not used for longest comes first
+}
+
+// link is a place in a ring, or where one begins.
+type link struct {
+	prev, next *link
+	of         *kept
+}
+
+func (l *link) begin() { l.prev, l.next = l, l }
+
+// append puts a link at the end of the ring.
+func (l *link) append(last *link) {
+	last.prev, last.next = l.prev, l
+	last.prev.next, last.next.prev = last, last
+}
+
+func (l *link) leave() {
+	l.prev.next, l.next.prev = l.next, l.prev
+	l.prev, l.next = nil, nil
 }
 
 var _ StoreCloser = (*Memory)(nil)
@@ -63,24 +94,71 @@ func (m *Memory) Put(_ context.Context, tenant, text string) (string, error) {
 		return id, nil
 	}
 	for m.DropOldest && m.bytes+cost > m.maxBytes() {
-		m.drop(m.ring.next)
+		oldest := m.oldestFor(tenant, cost)
+		if oldest == nil {
+			break
+		}
+		m.drop(oldest)
 		m.dropped++
 	}
-	if m.bytes+cost > m.maxBytes() {
+	if !m.fits(tenant, cost) {
 		m.refused++
-		m.lacking = cost
+		m.lacking.cost, m.lacking.tenant = cost, tenant
 		return "", ErrFull
 	}
-	m.lacking = 0
-	if m.byID == nil {
-		m.byID = map[string]*kept{}
-		m.ring.prev, m.ring.next = &m.ring, &m.ring
-	}
-	k := &kept{id: id, tenant: tenant, text: text}
-	m.byID[id] = k
-	m.bytes += cost
-	m.link(k, now)
+	m.lacking.cost = 0
+	m.keep(&kept{id: id, tenant: tenant, text: text}, now)
 	return id, nil
+}
+
+// fits reports whether a tenant finds room for a text of this cost.
+func (m *Memory) fits(tenant string, cost int64) bool {
+	left := m.maxBytes() - m.bytes - cost
+	if left < 0 {
+		return false
+	}
+	return m.DropOldest || m.Shared == nil || !m.Shared() || m.has(tenant)+cost <= left
+}
+
+func (m *Memory) has(tenant string) int64 {
+	if s := m.shares[tenant]; s != nil {
+		return s.bytes
+	}
+	return 0
+}
+
+// oldestFor is what goes for a tenant's text of this cost: the least recently used of whoever has most, the text counted with its tenant's.
+// nil: nobody's originals go for more than they have themselves.
+func (m *Memory) oldestFor(tenant string, cost int64) *kept {
+	most, bytes := m.shares[tenant], m.has(tenant)+cost
+	for _, s := range m.shares {
+		if s.bytes > bytes {
+			most, bytes = s, s.bytes
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return most.ring.next.of
+}
+
+func (m *Memory) keep(k *kept, now time.Time) {
+	if m.byID == nil {
+		m.byID, m.shares = map[string]*kept{}, map[string]*share{}
+		m.ring.begin()
+	}
+	s := m.shares[k.tenant]
+	if s == nil {
+		s = &share{}
+		s.ring.begin()
+		m.shares[k.tenant] = s
+	}
+	cost := costOf(k.tenant, k.text)
+	m.byID[k.id] = k
+	m.bytes += cost
+	s.bytes += cost
+	k.all.of, k.own.of = k, k
+	m.link(k, now)
 }
 
 // Get returns the text.
@@ -106,7 +184,7 @@ func (m *Memory) Stats() Stats {
 	m.dropExpired(time.Now())
 	return Stats{
 		Kind: KindMemory, Count: len(m.byID), Bytes: m.bytes, MaxBytes: m.maxBytes(),
-		Full: m.lacking > 0 && m.bytes+m.lacking > m.maxBytes(), Refused: m.refused, Dropped: m.dropped,
+		Full: m.lacking.cost > 0 && !m.fits(m.lacking.tenant, m.lacking.cost), Refused: m.refused, Dropped: m.dropped,
 	}
 }
 
@@ -115,42 +193,45 @@ func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
-	m.byID, m.ring, m.bytes = nil, kept{}, 0
+	m.byID, m.shares, m.ring, m.bytes = nil, nil, link{}, 0
 	return nil
 }
 
 // dropExpired forgets the originals whose time is over. Each is dropped once, at the front of the ring.
 func (m *Memory) dropExpired(now time.Time) {
 	for len(m.byID) > 0 {
-		k := m.ring.next
+		k := m.ring.next.of
 		if now.Before(k.expires) {
 			return
 		}
 		m.drop(k)
 	}
-	m.byID = nil // a map keeps the room it once needed; an empty one gives it back
+	m.byID, m.shares = nil, nil // a map keeps the room it once needed; an empty one gives it back
 }
 
 func (m *Memory) drop(k *kept) {
-	m.unlink(k)
+	k.all.leave()
+	k.own.leave()
 	delete(m.byID, k.id)
-	m.bytes -= costOf(k.tenant, k.text)
+	cost := costOf(k.tenant, k.text)
+	m.bytes -= cost
+	s := m.shares[k.tenant]
+	if s.bytes -= cost; s.bytes == 0 {
+		delete(m.shares, k.tenant)
+	}
 }
 
 func (m *Memory) renew(k *kept, now time.Time) {
-	m.unlink(k)
+	k.all.leave()
+	k.own.leave()
 	m.link(k, now)
 }
 
+// link makes an original the one that was used last.
 func (m *Memory) link(k *kept, now time.Time) {
 	k.expires = now.Add(m.ttl())
-	k.prev, k.next = m.ring.prev, &m.ring
-	k.prev.next, k.next.prev = k, k
-}
-
-func (m *Memory) unlink(k *kept) {
-	k.prev.next, k.next.prev = k.next, k.prev
-	k.prev, k.next = nil, nil
+	m.ring.append(&k.all)
+	m.shares[k.tenant].ring.append(&k.own)
 }
 
 func (m *Memory) maxBytes() int64 {

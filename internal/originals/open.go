@@ -16,6 +16,11 @@ type Options struct {
 	Home string       // what ~ stands for
 	Log  *slog.Logger // nil discards
 
+	// Shared reports whether several tenants may come, so that none gets all of the room: where new originals are refused, a tenant takes
+	// no more than is left, so that whoever comes next finds some; where the oldest go, they are those of whoever has most. nil: they
+	// may not. A Redis store has room for each of them.
+	Shared func() bool
+
 	NoSweep bool        // see FileOptions
 	Key     Key         // of a store in memory; others have their own
 	Redis   *redisdb.DB // the engine that a redis: URL names
@@ -35,13 +40,13 @@ func Open(o Options) (StoreCloser, error) {
 		return openRedis(o)
 	}
 	if where.dir == "" {
-		return WithReports(&Memory{Key: o.Key, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest}, o.Log), nil
+		return WithReports(&Memory{Key: o.Key, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, Shared: o.Shared}, o.Log), nil
 	}
 	dir, err := where.resolve(o.Base, o.Home)
 	if err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
-	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, NoSweep: o.NoSweep, Log: o.Log})
+	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, Shared: o.Shared, NoSweep: o.NoSweep, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}

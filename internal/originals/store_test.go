@@ -1,11 +1,14 @@
 package originals_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"secateur/internal/originals"
 	"secateur/internal/originals/originalstest"
+	"secateur/internal/redisdb/redistest"
 )
 
 func TestMemoryKeepsTheContract(t *testing.T) {
@@ -43,4 +46,60 @@ func openFile(t *testing.T, dir string) *originals.File {
 		}
 	})
 	return f
+}
+
+func TestTenantsShareTheRoom(t *testing.T) {
+	shared := func() bool { return true }
+	t.Run("memory", func(t *testing.T) {
+		originalstest.RunShared(t, func(_ *testing.T, oldest bool) originals.Store {
+			return &originals.Memory{MaxBytes: originalstest.MaxBytes, TTL: originalstest.TTL, DropOldest: oldest, Shared: shared}
+		})
+	})
+	t.Run("file", func(t *testing.T) {
+		originalstest.RunShared(t, func(t *testing.T, oldest bool) originals.Store {
+			t.Helper()
+			return open(t, originals.FileOptions{
+				Dir: t.TempDir(), MaxBytes: originalstest.MaxBytes, TTL: originalstest.TTL, DropOldest: oldest, Shared: shared,
+			})
+		})
+	})
+	t.Run("redis", func(t *testing.T) {
+		server := redistest.Start(t)
+		originalstest.RunShared(t, func(t *testing.T, oldest bool) originals.Store {
+			t.Helper()
+			if err := server.Client().FlushAll(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			return openRedis(t, server, originals.RedisOptions{DropOldest: oldest})
+		})
+	})
+}
+
+// Who has filled a directory is known to whoever opens it next, also where tenants come only later.
+func TestSharesOutliveTheProcess(t *testing.T) {
+	for _, later := range []bool{false, true} {
+		t.Run(fmt.Sprint("later ", later), func(t *testing.T) {
+			isShared := !later
+			dir := t.TempDir()
+			at := func(share func() bool) *originals.File {
+				return open(t, originals.FileOptions{Dir: dir, MaxBytes: originalstest.MaxBytes, TTL: originalstest.TTL, Shared: share})
+			}
+			first := at(func() bool { return true })
+			for i := uint64(0); ; i++ {
+				if _, err := first.Put(t.Context(), "greedy", originalstest.Noise(i, 1<<20)); err != nil {
+					break
+				}
+			}
+			_ = first.Close()
+			next := at(func() bool { return isShared })
+			isShared = true
+			if _, err := next.Put(t.Context(), "modest", originalstest.Noise(1, 1<<20)); err != nil {
+				t.Errorf("the second tenant: %v", err)
+			}
+			originals.Settle(next)
+			if _, err := next.Put(t.Context(), "greedy", originalstest.Noise(1000, 1<<20)); !errors.Is(err, originals.ErrFull) {
+				t.Errorf("who has more than is left: %v, want ErrFull", err)
+			}
+		})
+	}
 }

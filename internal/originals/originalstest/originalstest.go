@@ -47,6 +47,79 @@ func RunOutside(t *testing.T, open func(t *testing.T) (originals.Store, func(tim
 	}
 }
 
+// RunShared checks how tenants share a store. Open makes a new, empty store with the TTL and MaxBytes of this package that several tenants
+// come to; oldest says what it does when it is full.
+func RunShared(t *testing.T, open func(t *testing.T, oldest bool) originals.Store) {
+	t.Helper()
+	t.Run("whoever fills the store leaves some of it to others", func(t *testing.T) { leavesRoom(t, open(t, false)) })
+	t.Run("nobody's originals go for those of whoever has most", func(t *testing.T) { dropsOfTheLargest(t, open(t, true)) })
+}
+
+func leavesRoom(t *testing.T, s originals.Store) {
+	t.Helper()
+	kept := map[string][]string{}
+	for _, tenant := range []string{"a", "", "c"} {
+		for i := uint64(0); ; i++ {
+			id, err := s.Put(t.Context(), tenant, Noise(i, 1<<20))
+			if errors.Is(err, originals.ErrFull) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept[tenant] = append(kept[tenant], id)
+		}
+		if len(kept[tenant]) == 0 {
+			t.Errorf("tenant %q finds no room: others have %d and %d", tenant, len(kept["a"]), len(kept[""]))
+		}
+	}
+	if len(kept["a"]) < 5 {
+		t.Errorf("the first tenant has room for %d, want at least a third of the store", len(kept["a"]))
+	}
+	if !s.Stats().Full {
+		t.Error("that somebody was refused is not told")
+	}
+	for tenant, ids := range kept {
+		for i, id := range ids {
+			if got, err := s.Get(t.Context(), tenant, id); err != nil || got != Noise(uint64(i), 1<<20) {
+				t.Errorf("text %d of tenant %q is lost: %v", i, tenant, err)
+			}
+		}
+	}
+}
+
+func dropsOfTheLargest(t *testing.T, s originals.Store) {
+	t.Helper()
+	keep := func(tenant string, seed uint64) string {
+		id, err := s.Put(t.Context(), tenant, Noise(seed, 1<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	for i := range uint64(20) {
+		keep("greedy", i)
+	}
+	var modest []string
+	for i := range uint64(4) {
+		modest = append(modest, keep("modest", i))
+	}
+	for i := range uint64(20) {
+		last := keep("greedy", 100+i)
+		if _, err := s.Get(t.Context(), "greedy", last); err != nil {
+			t.Errorf("what was just put is gone: %v", err)
+		}
+	}
+	for i, id := range modest {
+		if got, err := s.Get(t.Context(), "modest", id); err != nil || got != Noise(uint64(i), 1<<20) {
+			t.Errorf("text %d of the modest tenant is gone for the greedy one's: %v", i, err)
+		}
+	}
+	if stats := s.Stats(); stats.Dropped == 0 || stats.Refused != 0 {
+		t.Errorf("%+v, want some dropped and none refused", stats)
+	}
+}
+
 // subject is a store under test, and its time.
 type subject struct {
 	originals.Store
