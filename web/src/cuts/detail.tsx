@@ -1,6 +1,6 @@
 // One cut: why, what for, whether it was recovered, and the texts.
 import { useMemo, useState } from "preact/hooks";
-import { Failure, get } from "../api/client.ts";
+import { get } from "../api/client.ts";
 import type { CutDetail as Detail, Original } from "../api/types.ts";
 import { ago, compact, count, moment, percent } from "../format.ts";
 import { useLoad } from "../load.ts";
@@ -19,7 +19,7 @@ import { kindOf } from "./syntax.ts";
 export function CutDetail({ id }: { id: string }) {
   const path = encodeURIComponent(id);
   const cut = useLoad(`cut ${id}`, () => get<Detail>(`/cuts/${path}`), 5000);
-  const original = useLoad(`original ${id}`, () => look(path));
+  const original = useLoad(`original ${id}`, () => get<Original>(`/originals/${path}`));
   const value = cut.value;
   return (
     <article class="cut-detail" aria-labelledby="cut-title">
@@ -46,16 +46,6 @@ export function CutDetail({ id }: { id: string }) {
       <Paste line={`secateur recover ${id}`} />
     </article>
   );
-}
-
-/** The original, looked at by an operator: that is no recovery, where the control plane can tell the two apart. */
-async function look(path: string): Promise<Original> {
-  try {
-    return await get<Original>(`/originals/${path}?peek=true`);
-  } catch (err) {
-    if (err instanceof Failure && err.status === 400) return get<Original>(`/originals/${path}`);
-    throw err;
-  }
 }
 
 function RecoverButton({ path, id, done }: { path: string; id: string; done: () => void }) {

@@ -1,6 +1,6 @@
 // Money against passing everything through: what was paid, what was saved, and what was lost by it.
 import { useState } from "preact/hooks";
-import { base, Failure, get, query } from "../api/client.ts";
+import { base, get, query } from "../api/client.ts";
 import type { Savings } from "../api/types.ts";
 import { compact, money, percent, signedMoney } from "../format.ts";
 import { useLoad } from "../load.ts";
@@ -74,16 +74,10 @@ interface OverTime {
   step: number;
 }
 
-/** A day by its hours, where the control plane can tell them; longer periods by days. */
+/** A day by its hours, longer periods by days. */
 async function overTime(since: string): Promise<OverTime> {
-  if (since === "24h") {
-    try {
-      return { savings: await get<Savings>("/savings" + query({ by: "hour", since })), step: 3600 };
-    } catch (err) {
-      if (!(err instanceof Failure && err.status === 400)) throw err;
-    }
-  }
-  return { savings: await get<Savings>("/savings" + query({ by: "day", since })), step: 86_400 };
+  const hours = since === "24h";
+  return { savings: await get<Savings>("/savings" + query({ by: hours ? "hour" : "day", since })), step: hours ? 3600 : 86_400 };
 }
 
 function Totals({ value }: { value: Savings }) {
