@@ -20,7 +20,7 @@ export function Navigation() {
       <ul>
         {pages.map((p) => (
           <li key={p.id}>
-            <a href={link([p.id])} title={`${p.about} (g ${p.key})`} {...(here === p.id ? { "aria-current": "page" as const } : {})}>
+            <a data-testid={`nav-${p.id}`} href={link([p.id])} title={`${p.about} (g ${p.key})`} {...(here === p.id ? { "aria-current": "page" as const } : {})}>
               <Icon name={p.id} />
               <span>{p.name}</span>
               {p.id === "live" && <span class={`dot ${connection.value}`} aria-hidden="true" />}
@@ -29,14 +29,14 @@ export function Navigation() {
         ))}
       </ul>
       <div class="nav-foot">
-        <button type="button" class="icon-button" onClick={nextTheme} title={`Colours: ${theme.value}`} aria-label={`Colours: ${theme.value}. Change`}>
+        <button data-testid="theme" type="button" class="icon-button" onClick={nextTheme} title={`Colours: ${theme.value}`} aria-label={`Colours: ${theme.value}. Change`}>
           <Icon name={icon[theme.value]} />
         </button>
         <button type="button" class="icon-button" onClick={() => (helpOpen.value = true)} title="Keyboard (?)" aria-label="Keyboard and help">
           <Icon name="help" />
         </button>
         {who && who.issuer !== "none" && (
-          <button type="button" class="icon-button" onClick={() => signOut().catch(announceFailure)} title={`Sign out ${who.subject}`} aria-label={`Sign out ${who.subject}`}>
+          <button data-testid="signout" type="button" class="icon-button" onClick={() => signOut().catch(announceFailure)} title={`Sign out ${who.subject}`} aria-label={`Sign out ${who.subject}`}>
             <Icon name="leave" />
           </button>
         )}

@@ -36,13 +36,13 @@ export function SignIn({ who }: { who: Identity | null }) {
           </p>
         )}
         <label for="token">Token of the role admin</label>
-        <input id="token" type="password" autocomplete="current-password" required value={token} onInput={(e) => setToken(e.currentTarget.value)} aria-describedby="token-help" />
+        <input id="token" data-testid="signin-token" type="password" autocomplete="current-password" required value={token} onInput={(e) => setToken(e.currentTarget.value)} aria-describedby="token-help" />
         {failure && (
           <p class="bad" role="alert">
             {inWords(failure)}
           </p>
         )}
-        <button type="submit" class="primary" disabled={busy || token.trim() === ""}>
+        <button type="submit" data-testid="signin-submit" class="primary" disabled={busy || token.trim() === ""}>
           {busy ? "Signing in…" : "Sign in"}
         </button>
         <div id="token-help" class="muted">

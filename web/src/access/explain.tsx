@@ -31,11 +31,11 @@ export function Explain({ tokens }: { tokens: TokenName[] }) {
       <form class="explain" onSubmit={ask}>
         <label>
           Principal
-          <input list="principals" required value={principal} onInput={(e) => setPrincipal(e.currentTarget.value)} placeholder="ci, or subject=a,role=dev" spellcheck={false} />
+          <input data-testid="explain-principal" list="principals" required value={principal} onInput={(e) => setPrincipal(e.currentTarget.value)} placeholder="ci, or subject=a,role=dev" spellcheck={false} />
         </label>
         <label>
           Target
-          <input list="targets" required value={target} onInput={(e) => setTarget(e.currentTarget.value)} placeholder="files::read_file, model:gpt-5" spellcheck={false} />
+          <input data-testid="explain-target" list="targets" required value={target} onInput={(e) => setTarget(e.currentTarget.value)} placeholder="files::read_file, model:gpt-5" spellcheck={false} />
         </label>
         <label>
           Door
@@ -47,7 +47,7 @@ export function Explain({ tokens }: { tokens: TokenName[] }) {
             ))}
           </select>
         </label>
-        <button type="submit" class="primary">
+        <button type="submit" data-testid="explain-submit" class="primary">
           Explain
         </button>
         <datalist id="principals">
@@ -62,7 +62,7 @@ export function Explain({ tokens }: { tokens: TokenName[] }) {
           ))}
         </datalist>
       </form>
-      <div aria-live="polite">{answer instanceof Failure ? <Trouble failure={answer} /> : answer && <Answer value={answer} />}</div>
+      <div aria-live="polite" data-testid="explain-result">{answer instanceof Failure ? <Trouble failure={answer} /> : answer && <Answer value={answer} />}</div>
     </section>
   );
 }

@@ -63,7 +63,7 @@ function RecoverButton({ path, id, done }: { path: string; id: string; done: () 
     setBusy(false);
   };
   return (
-    <button type="button" onClick={recover} disabled={busy} title="Saves the original as a file">
+    <button type="button" data-testid="recover" onClick={recover} disabled={busy} title="Saves the original as a file">
       <Icon name="save" /> Recover
     </button>
   );

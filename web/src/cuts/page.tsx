@@ -35,7 +35,7 @@ export function CutsPage() {
           <label class="filter">
             <Icon name="search" />
             <span class="hidden">Filter</span>
-            <input data-filter type="search" value={text} placeholder="tool, server, model or id" spellcheck={false} onInput={(e) => setText(e.currentTarget.value)} />
+            <input data-filter data-testid="filter" type="search" value={text} placeholder="tool, server, model or id" spellcheck={false} onInput={(e) => setText(e.currentTarget.value)} />
             <kbd aria-hidden="true">/</kbd>
           </label>
           <label class="facet">
@@ -79,7 +79,7 @@ function newestOfEach(cuts: Cut[]): Cut[] {
 function Row({ cut, chosen, now }: { cut: Cut; chosen: boolean; now: number }) {
   const share = cut.kept_chars / Math.max(1, cut.original_chars);
   return (
-    <a class="cut-row" href={link(["cuts", cut.id])} {...(chosen ? { "aria-current": "true" as const } : {})}>
+    <a class="cut-row" data-testid="cut-row" href={link(["cuts", cut.id])} {...(chosen ? { "aria-current": "true" as const } : {})}>
       <span class="cut-name">{[cut.server, cut.tool].filter(Boolean).join("::") || cut.model || cut.id}</span>
       <span class="cut-saved">−{compact(cut.tokens_saved)}</span>
       <span class="cut-note">

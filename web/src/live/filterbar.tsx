@@ -20,6 +20,7 @@ export function FilterBar({ text, set }: { text: string; set: (text: string) => 
         <span class="hidden">Filter</span>
         <input
           data-filter
+          data-testid="filter"
           type="search"
           value={text}
           placeholder="server:files tool:read_* outcome:!ok"

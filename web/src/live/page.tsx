@@ -38,7 +38,7 @@ export function LivePage() {
         <h1 id="live-title">Live</h1>
         <ConnectionNote />
         <span class="grow" />
-        <button type="button" onClick={toggle} aria-pressed={frozen !== null}>
+        <button type="button" data-testid="live-pause" onClick={toggle} aria-pressed={frozen !== null}>
           <Icon name={frozen ? "play" : "pause"} />
           {frozen ? (missed > 0 ? `Resume, ${count(missed)} new` : "Resume") : "Pause"}
         </button>
@@ -50,6 +50,7 @@ export function LivePage() {
       ) : (
         <VirtualGrid
           key={text}
+          testid="live-row"
           label="Requests, the newest first"
           rows={length}
           rowHeight={narrow ? 54 : 32}
@@ -74,9 +75,9 @@ export function LivePage() {
 }
 
 function ConnectionNote() {
-  const words = { connecting: "connecting…", open: "connected", lost: "connection lost, trying again…" }[connection.value];
+  const words = { connecting: "connecting…", open: "live", lost: "reconnecting…" }[connection.value];
   return (
-    <span class={`connection ${connection.value}`} role="status">
+    <span data-testid="connection" class={`connection ${connection.value}`} role="status">
       <span class="dot" aria-hidden="true" />
       {words}
     </span>

@@ -21,7 +21,7 @@ export function Dialog({ title, close, children, side = false }: Props) {
     if (event.target === ref.current) close();
   };
   return (
-    <dialog ref={ref} class={side ? "drawer" : "sheet"} aria-label={title} onClose={close} onClick={onClick}>
+    <dialog ref={ref} data-testid={side ? "drawer" : "dialog"} class={side ? "drawer" : "sheet"} aria-label={title} onClose={close} onClick={onClick}>
       <div class="dialog-body">
         <header>
           <h2>{title}</h2>

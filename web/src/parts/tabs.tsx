@@ -3,7 +3,7 @@ export function Tabs<T extends string>({ label, tabs, chosen, choose }: { label:
   return (
     <div class="tabs" role="group" aria-label={label}>
       {tabs.map((t) => (
-        <button key={t.id} type="button" aria-pressed={t.id === chosen} onClick={() => choose(t.id)}>
+        <button key={t.id} data-testid={`tab-${t.id}`} type="button" aria-pressed={t.id === chosen} onClick={() => choose(t.id)}>
           {t.name}
         </button>
       ))}

@@ -9,12 +9,13 @@ interface Props {
   header: ComponentChildren; // cells, each with role columnheader
   row: (index: number) => ComponentChildren; // cells, each with role gridcell
   open: (index: number) => void;
+  testid: string; // of every row
   grown: number; // rows that came at the top, ever: whoever has scrolled down keeps what is in view
 }
 
 const around = 6; // rows rendered above and below the view
 
-export function VirtualGrid({ label, rows, rowHeight, header, row, open, grown }: Props) {
+export function VirtualGrid({ label, rows, rowHeight, header, row, open, testid, grown }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const [active, setActive] = useState(-1);
@@ -74,6 +75,7 @@ export function VirtualGrid({ label, rows, rowHeight, header, row, open, grown }
         key={slot(i)}
         id={`row-${i}`}
         role="row"
+        data-testid={testid}
         aria-rowindex={i + 2}
         aria-selected={i === active}
         class="grid-row"

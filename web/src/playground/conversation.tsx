@@ -38,9 +38,9 @@ export function ConversationTry({ demos }: { demos: Demo[] }) {
         </div>
         <label class="field grow-field">
           Request: Chat Completions, Messages or Responses, as JSON
-          <textarea data-filter class="mono" value={text} onInput={(e) => setText(e.currentTarget.value)} placeholder='{"model": "…", "messages": […]}' spellcheck={false} required />
+          <textarea data-filter data-testid="play-request" class="mono" value={text} onInput={(e) => setText(e.currentTarget.value)} placeholder='{"model": "…", "messages": […]}' spellcheck={false} required />
         </label>
-        <button type="submit" class="primary" disabled={busy || text.trim() === ""}>
+        <button type="submit" data-testid="play-submit" class="primary" disabled={busy || text.trim() === ""}>
           {busy ? "Working it out…" : "What would go out?"}
         </button>
       </form>

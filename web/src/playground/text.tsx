@@ -37,7 +37,7 @@ export function TextTry({ demos }: { demos: Demo[] }) {
       <div class="card bench-in">
         <label class="field">
           Goal: what you are after, in words
-          <input data-filter value={goal} onInput={(e) => setGoal(e.currentTarget.value)} placeholder="why does the build fail" />
+          <input data-filter data-testid="play-goal" value={goal} onInput={(e) => setGoal(e.currentTarget.value)} placeholder="why does the build fail" />
         </label>
         <div class="bench-row">
           <label class="field">
@@ -66,11 +66,11 @@ export function TextTry({ demos }: { demos: Demo[] }) {
           <span class="ratio-label">
             Remove at most <b>{percent(ratio)}</b> of the lines
           </span>
-          <input type="range" min={0} max={0.95} step={0.05} value={ratio} onInput={(e) => setRatio(Number(e.currentTarget.value))} aria-valuetext={percent(ratio)} />
+          <input data-testid="play-ratio" type="range" min={0} max={0.95} step={0.05} value={ratio} onInput={(e) => setRatio(Number(e.currentTarget.value))} aria-valuetext={percent(ratio)} />
         </label>
         <label class="field grow-field">
           Text
-          <textarea class="mono" value={text} onInput={(e) => setText(e.currentTarget.value)} placeholder="Paste a log, a source file or a page here" spellcheck={false} />
+          <textarea data-testid="play-text" class="mono" value={text} onInput={(e) => setText(e.currentTarget.value)} placeholder="Paste a log, a source file or a page here" spellcheck={false} />
         </label>
       </div>
       <div class="bench-out" aria-busy={value === undefined && text !== ""}>
@@ -117,7 +117,7 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
   const lines = useMemo(() => linesOf(text), [text]);
   const kind = useMemo(() => kindOf(text), [text]);
   const longest = useMemo(() => Math.max(lines.reduce((n, l) => Math.max(n, l.length), 0), annotations.reduce((n, a) => Math.max(n, a.marker.length), 0)), [lines, annotations]);
-  const rows = useMemo(() => rowsOf(lines.length, annotations, view === "all"), [lines, annotations, view]);
+  const rows = useMemo(() => rowsOf(lines.length, annotations), [lines, annotations]);
   const scores = pruned.scores ?? [];
   const best = useMemo(() => scores.reduce((n: number, s) => Math.max(n, s ?? 0), 0) || 1, [scores]);
   const saved = 1 - stats.tokens_est_after / Math.max(1, stats.tokens_est_before);
@@ -125,7 +125,7 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
     <>
       <div class="figures">
         <Figure label="Lines kept" value={`${count(stats.kept_lines)} of ${count(stats.original_lines)}`} note={`${percent(stats.pruned_ratio)} removed`} />
-        <Figure label="Tokens, estimated" value={`${compact(stats.tokens_est_after)} of ${compact(stats.tokens_est_before)}`} note={`${percent(saved)} less`} tone="cut" />
+        <Figure label="Tokens, estimated" value={<span data-testid="play-tokens" title={`${count(stats.tokens_est_after)} of ${count(stats.tokens_est_before)}`}>{`${compact(stats.tokens_est_after)} of ${compact(stats.tokens_est_before)}`}</span>} note={`${percent(saved)} less`} tone="cut" />
         <Figure label="Ranges removed" value={count(annotations.length)} note={`read as ${pruned.type}${pruned.form && pruned.form !== pruned.type ? `, ${pruned.form}` : ""}`} />
         <Figure label="Took" value={millis(stats.elapsed_ms)} note={stats.backend + (stats.used_fallback ? ", fallback" : "")} />
       </div>
@@ -145,12 +145,17 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
           <span class="grow" />
           <CopyButton text={pruned_text} label="Copy what goes out" />
         </header>
-        <Lines
+        {view === "out" && (
+          <pre class="lines whole" data-testid="play-result" tabIndex={0} aria-label="The text that goes out">
+            {pruned_text}
+          </pre>
+        )}
+        {view === "all" && (<Lines
           map={(i) => {
             const row = rows[i];
             return row?.kind === "line" ? { kept: row.kept, score: (scores[row.line - 1] ?? 0) / best } : { kept: false, score: 0 };
           }}
-          label={view === "all" ? "Every line, with its score" : "The text that goes out"}
+          label="Every line, with its score"
           rows={rows.length}
           chars={longest}
           row={(i) => {
@@ -169,7 +174,7 @@ function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
               </span>
             );
           }}
-        />
+        />)}
       </div>
     </>
   );

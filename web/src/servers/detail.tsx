@@ -47,13 +47,13 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
         </a>
       </header>
       <div class="actions">
-        <button type="button" disabled={busy !== "" || disabled} onClick={() => act("restart", "restarted")}>
+        <button type="button" data-testid="restart" disabled={busy !== "" || disabled} onClick={() => act("restart", "restarted")}>
           <Icon name="restart" /> {busy === "restart" ? "Restarting…" : "Restart"}
         </button>
-        <button type="button" disabled={busy !== "" || disabled} onClick={() => act("refresh", "asked for its lists again")}>
+        <button type="button" data-testid="refresh" disabled={busy !== "" || disabled} onClick={() => act("refresh", "asked for its lists again")}>
           {busy === "refresh" ? "Refreshing…" : "Refresh"}
         </button>
-        <button type="button" disabled={busy !== ""} onClick={() => act(disabled ? "enable" : "disable", disabled ? "enabled" : "disabled")}>
+        <button type="button" data-testid={disabled ? "enable" : "disable"} disabled={busy !== ""} onClick={() => act(disabled ? "enable" : "disable", disabled ? "enabled" : "disabled")}>
           {disabled ? "Enable" : "Disable"}
         </button>
         <SignInWith server={server} login={login} path={path} again={logins.again} />

@@ -69,7 +69,7 @@ function Table({ servers, chosen }: { servers: Server[]; chosen: string | undefi
       </thead>
       <tbody>
         {servers.map((s) => (
-          <tr key={s.id} class={s.id === chosen ? "chosen" : ""}>
+          <tr key={s.id} data-testid="server-row" class={s.id === chosen ? "chosen" : ""}>
             <th scope="row">
               <a href={link(["servers", s.id])} {...(s.id === chosen ? { "aria-current": "true" as const } : {})}>
                 {s.id}
