@@ -34,8 +34,8 @@ func sharing(t *testing.T, url string, providers map[string]*fakeProvider) (*pro
 func TestRecordsThatCannotBeAskedForCutNothing(t *testing.T) {
 	server := redistest.Start(t)
 	p := anthropicProvider(t)
-	a, ofA := sharing(t, server.URL, anthropicOnly(p))
-	b, ofB := sharing(t, server.URL, anthropicOnly(p))
+	a, ofA := sharing(t, server.Brisk, anthropicOnly(p))
+	b, ofB := sharing(t, server.Brisk, anthropicOnly(p))
 	say := func(px *proxied, turns int) string {
 		t.Helper()
 		got := px.do(t, http.MethodPost, "/v1/messages", claudeTalk(turns, true, partOf))

@@ -21,7 +21,7 @@ const (
 	version = "secateur:schema" // the key that holds the newest version that was ever at work here
 
 	dialTime = 2 * time.Second
-	callTime = time.Second // for an answer; what has a limit of its own is ended by its context
+	callTime = time.Second // for an answer, unless the URL says read_timeout; what has a limit of its own is ended by its context
 	lookTime = 2 * time.Second
 )
 
@@ -47,10 +47,11 @@ type Options struct {
 type DB struct {
 	redis.UniversalClient
 
-	probe redis.UniversalClient // looks, on a connection of its own
-	log   *slog.Logger
-	stop  context.CancelFunc
-	work  sync.WaitGroup
+	probe    redis.UniversalClient // looks, on a connection of its own
+	patience time.Duration         // with an answer to a look
+	log      *slog.Logger
+	stop     context.CancelFunc
+	work     sync.WaitGroup
 
 	mu    sync.Mutex // guards the fields below
 	err   error      // why it does not answer; nil: it does
@@ -76,10 +77,14 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	setDefault(&opt.ReadTimeout, callTime)
 	setDefault(&opt.WriteTimeout, callTime)
 	redis.SetLogger(silence{})
+	looksFor := opt.ReadTimeout
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	if opt.ReadTimeout < 0 { // none: a look has one
+		looksFor = callTime
+	}
 	looks := *opt
 	looks.PoolSize = 2
-	db := &DB{UniversalClient: redis.NewUniversalClient(opt), probe: redis.NewUniversalClient(&looks), log: o.Log, stop: stop, since: time.Now()}
+	db := &DB{UniversalClient: redis.NewUniversalClient(opt), probe: redis.NewUniversalClient(&looks), patience: looksFor, log: o.Log, stop: stop, since: time.Now()}
 	db.AddHook(breaker{db})
 	if err := db.look(ctx); errors.Is(err, ErrNewer) {
 		return nil, errors.Join(err, db.Close())
@@ -129,7 +134,7 @@ func (db *DB) watch(ctx context.Context) {
 
 // look asks the engine for the version of what is kept there, and writes down ours where there is none or an older one.
 func (db *DB) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, db.patience)
 	defer cancel()
 	there, err := db.probe.Get(ctx, version).Result()
 	if errors.Is(err, redis.Nil) {

@@ -3,6 +3,7 @@ package redisdb_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"secateur/internal/redisdb"
 	"secateur/internal/redisdb/redistest"
@@ -47,4 +48,14 @@ func open(t *testing.T, o redisdb.Options) *redisdb.DB {
 		}
 	})
 	return db
+}
+
+// waitFor waits for a state that another process brings about.
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not come within a minute")
+		}
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"secateur/internal/redisdb"
 	"secateur/internal/redisdb/redistest"
@@ -20,7 +19,7 @@ func TestStartsWithoutTheEngineAndFindsItLater(t *testing.T) {
 	server := redistest.Start(t)
 	server.Kill()
 	var said lines
-	db := open(t, redisdb.Options{URL: server.URL, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	db := open(t, redisdb.Options{URL: server.Brisk, Log: slog.New(slog.NewTextHandler(&said, nil))})
 	if db.Up() == nil {
 		t.Fatal("an engine that is not there answers")
 	}
@@ -34,16 +33,6 @@ func TestStartsWithoutTheEngineAndFindsItLater(t *testing.T) {
 	down, turns := strings.Count(said.String(), "does not answer"), regexp.MustCompile(`does not answer|answers again`).FindAllString(said.String(), -1)
 	if down < 2 || len(slices.Compact(slices.Clone(turns))) != len(turns) {
 		t.Errorf("told %q, want each change once:\n%s", turns, said.String())
-	}
-}
-
-// waitFor waits for a state that another process brings about.
-func waitFor(t *testing.T, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come within a minute")
-		}
 	}
 }
 

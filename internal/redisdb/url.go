@@ -28,13 +28,25 @@ func Check(s string) error {
 }
 
 // parse reads a URL as go-redis does. The parameter master_name makes its hosts those of Sentinel, cluster=true or a
-// second address (addr) those of a Cluster.
+// second address (addr) those of a Cluster; tls_ca, tls_cert and tls_key name files.
 func parse(s string) (*redis.UniversalOptions, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "unix" && u.Host == "" || u.Scheme == "unix" && u.Path == "" {
 		return nil, errURL
 	}
-	q := u.Query()
+	files, err := takeTLSFiles(u)
+	if err != nil {
+		return nil, err
+	}
+	opt, err := parseHosts(u)
+	if err != nil {
+		return nil, err
+	}
+	return opt, files.apply(opt.TLSConfig)
+}
+
+func parseHosts(u *url.URL) (*redis.UniversalOptions, error) {
+	s, q := u.String(), u.Query()
 	switch {
 	case q.Get("master_name") != "":
 		o, err := redis.ParseFailoverURL(s)

@@ -17,22 +17,36 @@ import (
 // Server is a redis-server of a test's own, on a socket in a directory of its own.
 type Server struct {
 	URL   string // for store.url, with patience for a machine that has much else to do
-	Plain string // the same with the patience that URLs have by themselves
+	Brisk string // the same with less of it, for a test that stops the server and waits until that is noticed
 
 	t    *testing.T
 	dir  string
 	args []string
 	mu   sync.Mutex
 	cmd  *exec.Cmd
+	gone chan struct{} // closed when cmd has ended
 }
 
 // patience is what a test grants an engine that shares the machine with everything else. The pool is so large that the client does not begin to probe
 // by itself, once a second, whether the engine is back.
-const patience = "?read_timeout=30s&write_timeout=30s&dial_timeout=30s&pool_size=200"
+const (
+	patience = "?read_timeout=30s&write_timeout=30s&dial_timeout=30s&pool_size=200"
+	briskly  = "?read_timeout=5s&write_timeout=5s&dial_timeout=5s&pool_size=200"
+)
 
 // Start runs a server until the test ends. Without the program the test is skipped, but not in CI. args are options of
 // redis-server in addition.
 func Start(t *testing.T, args ...string) *Server {
+	t.Helper()
+	s := newServer(t, args)
+	if !s.run() {
+		t.Fatal("redis-server ended at once")
+	}
+	return s
+}
+
+// newServer is a server that does not run yet.
+func newServer(t *testing.T, args []string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -44,18 +58,25 @@ func Start(t *testing.T, args ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := "unix://" + filepath.Join(dir, "s")
-	s := &Server{URL: plain + patience, Plain: plain, t: t, dir: dir, args: args}
+	socket := "unix://" + filepath.Join(dir, "s")
+	s := &Server{URL: socket + patience, Brisk: socket + briskly, t: t, dir: dir, args: args}
 	t.Cleanup(func() {
 		s.Kill()
 		_ = os.RemoveAll(dir)
 	})
-	s.Run()
 	return s
 }
 
-// Run starts the server, anew after Kill, and waits until it answers.
+// Run starts the server anew after Kill and waits until it answers.
 func (s *Server) Run() {
+	s.t.Helper()
+	if !s.run() {
+		s.t.Fatal("redis-server ended at once")
+	}
+}
+
+// run reports whether the server runs: it does not where somebody else has its port.
+func (s *Server) run() bool {
 	s.t.Helper()
 	args := append([]string{"--port", "0", "--unixsocket", filepath.Join(s.dir, "s"), "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.args...)
 	cmd := exec.Command("redis-server", args...) //nolint:noctx // the test's own words; ended by Kill
@@ -64,19 +85,29 @@ func (s *Server) Run() {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	gone := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(gone)
+	}()
 	s.mu.Lock()
-	s.cmd = cmd
+	s.cmd, s.gone = cmd, gone
 	s.mu.Unlock()
 	c := s.Client()
 	defer func() { _ = c.Close() }()
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	for c.Ping(ctx).Err() != nil {
-		if ctx.Err() != nil {
-			s.t.Fatalf("redis-server does not answer: %s", out.String())
+		select {
+		case <-gone:
+			s.t.Logf("redis-server: %s", out.String())
+			return false
+		case <-ctx.Done():
+			s.t.Fatal("redis-server does not answer")
+		case <-time.After(10 * time.Millisecond):
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
+	return true
 }
 
 // Await returns once a client has found the server again.
@@ -95,6 +126,9 @@ func (s *Server) Await(c redis.UniversalClient) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// Socket is the path of the server's socket.
+func (s *Server) Socket() string { return filepath.Join(s.dir, "s") }
 
 // Client is a connection past our own code.
 func (s *Server) Client() *redis.Client {
@@ -117,7 +151,7 @@ func (s *Server) Kill() {
 		return
 	}
 	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
+	<-s.gone
 	s.cmd = nil
 }
 
