@@ -1,15 +1,9 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Failure, post } from "../api/client.ts";
 import type { Demo, Pruned } from "../api/types.ts";
-import { compact, count, millis, percent } from "../format.ts";
-import { kindOf } from "../cuts/syntax.ts";
-import { Code } from "../parts/code.tsx";
-import { CopyButton } from "../parts/copy.tsx";
+import { percent } from "../format.ts";
 import { Empty, Trouble } from "../parts/empty.tsx";
-import { Figure } from "../parts/figure.tsx";
-import { Lines } from "../parts/lines.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { linesOf, rowsOf } from "./rows.ts";
+import { Outcome } from "./outcome.tsx";
 
 const types = [
   { id: "", name: "guess" },
@@ -109,73 +103,4 @@ function usePruned(text: string, goal: string, type: string, ratio: number): { v
     };
   }, [text, goal, type, ratio]);
   return { value: state.value, failure: state.failure };
-}
-
-function Outcome({ text, pruned }: { text: string; pruned: Pruned }) {
-  const [view, setView] = useState<"all" | "out">("all");
-  const { stats, annotations, warnings, pruned_text } = pruned.result;
-  const lines = useMemo(() => linesOf(text), [text]);
-  const kind = useMemo(() => kindOf(text), [text]);
-  const longest = useMemo(() => Math.max(lines.reduce((n, l) => Math.max(n, l.length), 0), annotations.reduce((n, a) => Math.max(n, a.marker.length), 0)), [lines, annotations]);
-  const rows = useMemo(() => rowsOf(lines.length, annotations), [lines, annotations]);
-  const scores = pruned.scores ?? [];
-  const best = useMemo(() => scores.reduce((n: number, s) => Math.max(n, s ?? 0), 0) || 1, [scores]);
-  const saved = 1 - stats.tokens_est_after / Math.max(1, stats.tokens_est_before);
-  return (
-    <>
-      <div class="figures">
-        <Figure label="Lines kept" value={`${count(stats.kept_lines)} of ${count(stats.original_lines)}`} note={`${percent(stats.pruned_ratio)} removed`} />
-        <Figure label="Tokens, estimated" value={<span data-testid="play-tokens" title={`${count(stats.tokens_est_after)} of ${count(stats.tokens_est_before)}`}>{`${compact(stats.tokens_est_after)} of ${compact(stats.tokens_est_before)}`}</span>} note={`${percent(saved)} less`} tone="cut" />
-        <Figure label="Ranges removed" value={count(annotations.length)} note={`read as ${pruned.type}${pruned.form && pruned.form !== pruned.type ? `, ${pruned.form}` : ""}`} />
-        <Figure label="Took" value={millis(stats.elapsed_ms)} note={stats.backend + (stats.used_fallback ? ", fallback" : "")} />
-      </div>
-      {warnings?.map((w) => (
-        <div class="note-box" key={w}>
-          {w}
-        </div>
-      ))}
-      <div class="card bench-text">
-        <header>
-          <Tabs label="Show" tabs={[{ id: "all", name: "All lines" }, { id: "out", name: "What goes out" }]} chosen={view} choose={setView} />
-          <span class="legend">
-            <span>
-              <i class="swatch score" /> score of a line
-            </span>
-          </span>
-          <span class="grow" />
-          <CopyButton text={pruned_text} label="Copy what goes out" />
-        </header>
-        {view === "out" && (
-          <pre class="lines whole" data-testid="play-result" tabIndex={0} aria-label="The text that goes out">
-            {pruned_text}
-          </pre>
-        )}
-        {view === "all" && (<Lines
-          map={(i) => {
-            const row = rows[i];
-            return row?.kind === "line" ? { kept: row.kept, score: (scores[row.line - 1] ?? 0) / best } : { kept: false, score: 0 };
-          }}
-          label="Every line, with its score"
-          rows={rows.length}
-          chars={longest}
-          row={(i) => {
-            const row = rows[i];
-            if (!row) return null;
-            if (row.kind === "marker") return <span class="marker" title={row.reason}>{row.text || `… ${count(row.lines)} lines`}</span>;
-            const score = scores[row.line - 1];
-            return (
-              <span class={row.kept ? "try kept" : "try gone"}>
-                <span class="n">{row.line}</span>
-                <span class="score" title={typeof score === "number" ? `score ${score.toFixed(3)}` : "not scored"}>
-                  {typeof score === "number" && <span style={{ width: `${(Math.max(0, score) / best) * 100}%` }} />}
-                </span>
-                <span class="fate">{row.kept ? "" : <span class="hidden">removed: </span>}</span>
-                <Code text={lines[row.line - 1] ?? ""} kind={kind} />
-              </span>
-            );
-          }}
-        />)}
-      </div>
-    </>
-  );
 }

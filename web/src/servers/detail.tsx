@@ -1,5 +1,5 @@
 // One server: what can be done, what it last said, its tools and their pins.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { all, get, post, query, remove } from "../api/client.ts";
 import type { Login, Pin, Server, Tool } from "../api/types.ts";
 import { count, duration, moment, plural } from "../format.ts";
@@ -21,6 +21,8 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
   const pins = useLoad(`pins ${stamp}`, () => all<Pin>("/pins", { server: server.id }));
   const logins = useLoad(`logins ${server.id}`, () => all<Login>("/logins"), 10_000);
   const [busy, setBusy] = useState("");
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []);
   const act = async (what: string, done: string): Promise<void> => {
     setBusy(what);
     try {
@@ -37,7 +39,7 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
   const login = logins.value?.find((l) => l.server === server.id);
   const disabled = server.state === "disabled";
   return (
-    <article class="detail" aria-labelledby="server-name">
+    <article ref={box} class="detail" aria-labelledby="server-name">
       <header class="detail-head">
         <h2 id="server-name">{server.id}</h2>
         <Badge tone={stateTone(server.state)}>{server.state}</Badge>

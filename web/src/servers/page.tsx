@@ -1,4 +1,5 @@
 // The configured servers: how they fare, and what can be done about it.
+import { Fragment } from "preact";
 import { useRef } from "preact/hooks";
 import { all, get } from "../api/client.ts";
 import type { Server, Status } from "../api/types.ts";
@@ -69,27 +70,35 @@ function Table({ servers, chosen }: { servers: Server[]; chosen: string | undefi
       </thead>
       <tbody>
         {servers.map((s) => (
-          <tr key={s.id} data-testid="server-row" class={s.id === chosen ? "chosen" : ""}>
-            <th scope="row">
-              <a href={link(["servers", s.id])} {...(s.id === chosen ? { "aria-current": "true" as const } : {})}>
-                {s.id}
-              </a>
-              {s.last_error && s.state !== "ready" && <div class="row-note bad">{s.last_error}</div>}
-            </th>
-            <td>
-              <Badge tone={stateTone(s.state)}>{s.state}</Badge>
-            </td>
-            <td class="opt">{s.transport}</td>
-            <td class="opt">{s.era ? <span title={s.protocol}>{s.era}</span> : "–"}</td>
-            <td class="num opt">{s.state === "ready" ? duration(s.uptime_s) : "–"}</td>
-            <td class="num opt">{count(s.restarts)}</td>
-            <td class="num opt">{count(s.in_flight)}</td>
-            <td class="num">{count(s.tools)}</td>
-            <td class="num meter-cell">
-              <span class="meter" style={{ width: `${(s.tokens / total) * 100}%` }} aria-hidden="true" />
-              {compact(s.tokens)}
-            </td>
-          </tr>
+          <Fragment key={s.id}>
+            <tr data-testid="server-row" class={s.id === chosen ? "chosen" : ""}>
+              <th scope="row">
+                <a href={link(["servers", s.id])} {...(s.id === chosen ? { "aria-current": "true" as const } : {})}>
+                  {s.id}
+                </a>
+              </th>
+              <td>
+                <Badge tone={stateTone(s.state)}>{s.state}</Badge>
+              </td>
+              <td class="opt">{s.transport}</td>
+              <td class="opt">{s.era ? <span title={s.protocol}>{s.era}</span> : "–"}</td>
+              <td class="num opt nowrap">{s.state === "ready" ? duration(s.uptime_s) : "–"}</td>
+              <td class="num opt">{count(s.restarts)}</td>
+              <td class="num opt">{count(s.in_flight)}</td>
+              <td class="num">{count(s.tools)}</td>
+              <td class="num meter-cell">
+                <span class="meter" style={{ width: `${(s.tokens / total) * 100}%` }} aria-hidden="true" />
+                {compact(s.tokens)}
+              </td>
+            </tr>
+            {s.last_error && s.state !== "ready" && (
+              <tr class={s.id === chosen ? "chosen note" : "note"}>
+                <td colSpan={9} class="row-note bad">
+                  {s.last_error}
+                </td>
+              </tr>
+            )}
+          </Fragment>
         ))}
       </tbody>
     </table>
