@@ -6,7 +6,7 @@ import { Icon } from "./parts/icon.tsx";
 import { Paste } from "./parts/copy.tsx";
 
 function inWords(failure: Failure): string {
-  if (failure.status === 401 && failure.code !== "no_cookie") return failure.reason === "expired" ? "This token has expired." : "This token is not known here.";
+  if (failure.status === 401 && failure.code !== "no_cookie") return failure.reason === "expired" ? "This token has expired." : "This token is not valid here.";
   return failure.message + (failure.hint && `. ${failure.hint}`);
 }
 

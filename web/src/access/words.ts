@@ -2,7 +2,7 @@
 import type { LimitUsage, Rule } from "../api/types.ts";
 
 const reasons: Record<string, string> = {
-  unauthorized: "no valid credential",
+  unauthorized: "the credential is missing or not valid",
   forbidden: "not allowed here",
   acl: "denied by the rule",
   rate: "too many requests, limit",

@@ -83,7 +83,8 @@ function Row({ cut, chosen, now }: { cut: Cut; chosen: boolean; now: number }) {
       <span class="cut-name">{[cut.server, cut.tool].filter(Boolean).join("::") || cut.model || cut.id}</span>
       <span class="cut-saved">−{compact(cut.tokens_saved)}</span>
       <span class="cut-note">
-        {cut.feature} · {percent(share)} kept · {ago(cut.at, now)}
+        {cut.feature}
+        {cut.model && ` · ${cut.model}`} · {percent(share)} kept · {ago(cut.at, now)}
       </span>
       {cut.recovered && <Badge tone="warn">recovered</Badge>}
       <span class="track" aria-hidden="true">

@@ -75,7 +75,7 @@ export function LivePage() {
 }
 
 function ConnectionNote() {
-  const words = { connecting: "connecting…", open: "live", lost: "reconnecting…" }[connection.value];
+  const words = { connecting: "connecting…", open: "connected", lost: "reconnecting…" }[connection.value];
   return (
     <span data-testid="connection" class={`connection ${connection.value}`} role="status">
       <span class="dot" aria-hidden="true" />

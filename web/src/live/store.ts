@@ -51,7 +51,8 @@ export function connect(): void {
   };
   source.onerror = () => {
     connection.value = "lost";
-    // The browser gives up on an answer that is no stream, so we come back by ourselves, and see whether we may.
+    // The browser comes back by itself with the last id, but gives up on an answer that is no stream: then we see whether we may have one.
+    if (source?.readyState !== EventSource.CLOSED) return;
     disconnect();
     timer = setTimeout(retry, wait);
     wait = Math.min(wait * 2, 10_000);
