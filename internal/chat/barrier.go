@@ -53,6 +53,9 @@ func (c *Conversation) Compacts() bool {
 	return len(c.Messages) > 0 && c.Messages[len(c.Messages)-1].special == trigger
 }
 
+// Binds tells whether a model may refuse a conversation, now or once it has reasoned in it, of which something went out otherwise before.
+func (c *Conversation) Binds(model string) bool { return c.isBinding(model) }
+
 // isBinding tells whether a model may check its reasoning against what was sent before it. In chat completions
 // signed reasoning comes back from routers only, and of the models behind these only Claude checks it.
 func (c *Conversation) isBinding(model string) bool {

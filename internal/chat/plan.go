@@ -273,7 +273,8 @@ func (p *Plan) Ratio() float64 {
 func (p *Plan) Record(usage *bill.Usage) Record {
 	r := p.Unbooked()
 	if p.c.Thread == ThreadContinue {
-		return r // most of the prompt was not seen
+		r.Bill = r.Bill.plus(p.partBill(usage))
+		return r
 	}
 	r.Cached = r.Messages
 	before := r.Account
@@ -282,10 +283,7 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 	} else {
 		r.Account = before.Settle(p.terms, p.goes(), *usage)
 	}
-	perToken := p.in.Prices.Input / 1e6
-	if perToken <= 0 {
-		perToken = 1
-	}
+	perToken := p.perToken()
 	r.Bill.Spent += (r.Account.Spent - before.Spent) * perToken
 	r.Bill.Saved += (r.Account.Saved() - before.Saved()) * perToken
 	r.Account.Claimed += p.Claim
@@ -296,6 +294,14 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 		r.Off = true
 	}
 	return r
+}
+
+// perToken is the price of an uncached token of input in dollars; 1 where it is not known.
+func (p *Plan) perToken() float64 {
+	if p.in.Prices.Input <= 0 {
+		return 1
+	}
+	return p.in.Prices.Input / 1e6
 }
 
 // Unbooked is what is to be kept of a request that has not been answered, or was refused: how
@@ -337,6 +343,9 @@ func (p *Plan) debt() float64 {
 
 // Learned is what the answer has taught about the provider's model, on top of what was known.
 func (p *Plan) Learned(usage bill.Usage) bill.Learned {
+	if p.c.Thread == ThreadContinue {
+		return p.in.Learned // most of what the provider has counted was not seen
+	}
 	return p.before.Account.Teach(p.in.Learned, p.terms, p.goes(), usage)
 }
 

@@ -38,6 +38,8 @@ type Sent struct {
 // where the price of input is not known, in tokens.
 type Bill struct{ Spent, Saved float64 }
 
+func (b Bill) plus(c Bill) Bill { return Bill{Spent: b.Spent + c.Spent, Saved: b.Saved + c.Saved} }
+
 // Ratio is what was spent over what passing through would have cost.
 func (b Bill) Ratio() float64 { return bill.Ratio(b.Spent, b.Saved) }
 

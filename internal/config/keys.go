@@ -215,6 +215,7 @@ var keys = map[string]keyInfo{
 	"providers.*.format":              {doc: "What it speaks: chat completions, Anthropic Messages or OpenAI Responses (and then chat completions, too). Left out: by its name and its address, else chat.", enum: []string{"chat", "messages", "responses"}},
 	"providers.*.base_url":            {doc: "Its address, up to and without /chat/completions, /messages or /responses."},
 	"providers.*.api_key":             {doc: "Sent as Authorization, to a provider of the format messages as x-api-key. Empty: the client's own credentials are passed on."},
+	"providers.*.websocket":           {doc: "A client of Responses that asks for WebSocket where results are cut: refuse tells it at once to speak HTTP; pass lets it through, and then nothing of what it says there is read, cut or booked. Left out: refuse.", enum: []string{"refuse", "pass"}},
 	"providers.*.oauth":               {doc: "Client credentials in the place of api_key: the token is cached, and renewed before it ends."},
 	"providers.*.oauth.flow":          {doc: "client_credentials; there is no other for a provider."},
 	"providers.*.oauth.token_url":     {doc: "Where tokens are asked for. Empty: discovered."},

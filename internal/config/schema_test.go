@@ -100,8 +100,8 @@ func enumFile(pattern, word string) string {
 		}
 		return "[[servers]]\nid = \"a\"\n" + other + "\n" + key + " = \"" + word + "\"\n"
 	}
-	if pattern == "providers.*.format" {
-		return "[providers.p]\nbase_url = \"http://h\"\nformat = \"" + word + "\"\n"
+	if key, ok := strings.CutPrefix(pattern, "providers.*."); ok {
+		return "[providers.p]\nbase_url = \"http://h\"\n" + key + " = \"" + word + "\"\n"
 	}
 	if pattern == "acl[].action" {
 		return "[[acl]]\naction = \"" + word + "\"\n" + map[bool]string{true: "fields = [\"x\"]\n"}[word == "redact"]

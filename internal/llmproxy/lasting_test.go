@@ -34,6 +34,17 @@ func (h half) Kept(ctx context.Context, key string) (value []byte, ok bool, err 
 	return h.File.Kept(ctx, key)
 }
 
+// otherVersion gives records as a program of another version has written them: of a form that nobody knows.
+type otherVersion struct{ *records.File }
+
+func (o otherVersion) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	b, ok, err := o.File.Get(ctx, key)
+	if strings.HasPrefix(key, "record/") && len(b) > 0 {
+		b[0] = 0xff
+	}
+	return b, ok, err
+}
+
 func partOf(turn int) string { return fmt.Sprintf("part %d\n", turn) + bigText(200) }
 
 func TestWhatWasSentOnceIsSentForEver(t *testing.T) {
@@ -46,6 +57,12 @@ func TestWhatWasSentOnceIsSentForEver(t *testing.T) {
 			f, ok := o.Records.(*records.File)
 			if ok {
 				o.Records = half{f}
+			}
+		}},
+		{"the records are of another version", func(o *llmproxy.Options) {
+			f, ok := o.Records.(*records.File)
+			if ok {
+				o.Records = otherVersion{f}
 			}
 		}},
 		{"another engine", func(o *llmproxy.Options) { o.Pruning.TargetChars = 1500 }},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type lane struct {
 	model  string // of the provider and the model
 	root   string // of what the conversation begins with
 	record string // of this request, in this lane
+	binds  bool   // the model may check its reasoning against what was sent: what stands masked must not be lost, be there reasoning yet or not
 	last   string // of this request, in any lane
 
 	unknown error // why something of its past could not be asked for; nil: it could
@@ -30,7 +32,7 @@ type lane struct {
 func (x *exchange) laneOf(conv *chat.Conversation) lane {
 	provider, model := x.to.provider.name, x.modelOf(conv)
 	l := lane{p: x.p, tenant: x.tenant, key: conv.Lane(provider, model).String(), model: provider + "/" + model, root: conv.Root().String()}
-	l.record, l.last = l.recordKey(conv.Key()), l.lastKey(conv.Key())
+	l.record, l.last, l.binds = l.recordKey(conv.Key()), l.lastKey(conv.Key()), conv.Binds(model)
 	return l
 }
 
@@ -141,7 +143,12 @@ func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
 }
 
 func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
-	b, ok := l.get(ctx, key)
+	find := l.p.opt.Records.Get
+	if l.binds {
+		find = l.p.kept
+	}
+	b, ok, err := find(ctx, key)
+	l.note(err)
 	if !ok {
 		return nil
 	}
@@ -158,7 +165,11 @@ func (l *lane) keep(ctx context.Context, r *chat.Record) error {
 	if err != nil {
 		return err
 	}
-	if err := l.p.opt.Records.Put(ctx, l.record, b); err != nil {
+	put := l.p.opt.Records.Put
+	if l.binds && slices.ContainsFunc(r.Cuts, func(s chat.Sent) bool { return s.Kind == chat.Masked }) {
+		put = l.p.keepSafe
+	}
+	if err := put(ctx, l.record, b); err != nil {
 		return err
 	}
 	return l.p.opt.Records.Put(ctx, l.last, []byte(l.record))

@@ -140,11 +140,17 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.
 	if at, ok := endpointOf(r.URL.Path); ok && r.Method == http.MethodPost {
 		p.serveConversation(w, r, at, principal)
 		return
-	} else if ok && at.format == chat.Responses && isWebSocket(r.Header) && p.cuts() {
+	} else if ok && at.format == chat.Responses && isWebSocket(r.Header) && p.cuts() && !p.passesWebSocket(r) {
 		p.refuse(w, r, nil, noWebSocket())
 		return
 	}
 	p.pass(w, r, principal)
+}
+
+// passesWebSocket tells whether the provider that an upgrade would go to is one whose clients may have it.
+func (p *Proxy) passesWebSocket(r *http.Request) bool {
+	to := p.fallbackIn(chat.Responses, r.Header)
+	return to != nil && to.WebSocket == WebSocketPass
 }
 
 // cuts tells whether anything may be taken out of a conversation.

@@ -125,6 +125,18 @@ func TestAnUpgradeOfResponsesIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
+func TestAnUpgradeOfResponsesPassesWhereTheSettingsSaySo(t *testing.T) {
+	p := openAIProvider(t)
+	px := newProxy(t, func(o *llmproxy.Options) {
+		pruningOn(o)
+		o.Providers["openai"] = llmproxy.Provider{BaseURL: p.URL + "/v1", WebSocket: llmproxy.WebSocketPass}
+	}, nil)
+	got := px.do(t, http.MethodGet, "/v1/responses", "", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Key", "k")
+	if sent := p.last(t); got.status != http.StatusOK || sent.header.Get("Upgrade") != "websocket" || sent.header.Get("Sec-Websocket-Key") != "k" {
+		t.Errorf("answered %d %s, the provider was asked with %v", got.status, got.body, sent.header)
+	}
+}
+
 func TestSignedInWithChatGPT(t *testing.T) {
 	api, account := openAIProvider(t), openAIProvider(t)
 	px := newProxy(t, nil, map[string]*fakeProvider{"openai": api, "chatgpt": account})

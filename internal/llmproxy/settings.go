@@ -18,8 +18,16 @@ type Provider struct {
 	APIKey  secret.Text  `toml:"api_key" json:"api_key"`   // empty: the client's own credentials are passed on
 	Prices  *bill.Prices `toml:"prices" json:"prices"`     // nil: those of the built-in table, by the model's name
 
+	WebSocket string `toml:"websocket" json:"websocket"` // what becomes of an upgrade to WebSocket where conversations are cut; "": WebSocketRefuse
+
 	OAuth *oauth.Settings `toml:"oauth" json:"oauth"` // how to get a token for it, in the place of an APIKey; nil: none
 }
+
+// What becomes of a client of Responses that asks for WebSocket. What it says there is not read: nothing of it is cut, and nothing booked.
+const (
+	WebSocketRefuse = "refuse" // it is told at once to speak HTTP
+	WebSocketPass   = "pass"   // it talks to the provider
+)
 
 // Model is a name that clients may ask for.
 type Model struct {
@@ -37,6 +45,9 @@ func (p Provider) Validate() error {
 	}
 	if _, ok := parseFormat(p.Format); !ok && p.Format != "" {
 		errs = append(errs, fmt.Errorf("format: %q is none of %s", p.Format, strings.Join(formatNames, ", ")))
+	}
+	if p.WebSocket != "" && p.WebSocket != WebSocketRefuse && p.WebSocket != WebSocketPass {
+		errs = append(errs, fmt.Errorf("websocket: %q is neither refuse nor pass", p.WebSocket))
 	}
 	if p.OAuth != nil {
 		if p.OAuth.Flow == oauth.FlowLogin {

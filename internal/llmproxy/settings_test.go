@@ -22,6 +22,8 @@ func TestSettingsReportTheirMistakes(t *testing.T) {
 		{"no host", llmproxy.Provider{BaseURL: "http:///v1"}.Validate(), "base_url: not an http"},
 		{"a password is not repeated", llmproxy.Provider{BaseURL: "https://u:hidden@x"}.Validate(), "base_url: a user"},
 		{"prices", llmproxy.Provider{BaseURL: "https://x", Prices: &bill.Prices{Input: math.NaN()}}.Validate(), "prices: input: "},
+		{"a word for websocket", llmproxy.Provider{BaseURL: "https://x", WebSocket: "pass"}.Validate(), ""},
+		{"another word for websocket", llmproxy.Provider{BaseURL: "https://x", WebSocket: "yes"}.Validate(), `websocket: "yes" is neither`},
 		{"a model", llmproxy.Model{Provider: "x"}.Validate(), ""},
 		{"a model of nobody", llmproxy.Model{}.Validate(), "provider: missing"},
 		{"a model's prices", llmproxy.Model{Provider: "x", Prices: &bill.Prices{Output: -1}}.Validate(), "prices: output: "},
