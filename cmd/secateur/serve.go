@@ -33,14 +33,16 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 			}
 			level := new(slog.LevelVar)
 			level.Set(cfg.Level())
-			log := telemetry.NewLogger(w.err, level, cfg.StructuredLogging)
+			format := new(telemetry.Format)
+			format.Set(cfg.StructuredLogging)
+			log := format.NewLogger(w.err, level)
 			for _, p := range cfg.Warnings {
 				log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 			}
 			hello := greeting{cfg: cfg}
 			a, err := app.New(app.Options{
 				Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-				Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, listen, orWorkingDir) }, Hangups: w.notifyHangups(), Level: level,
+				Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, listen, orWorkingDir) }, Hangups: w.notifyHangups(), Level: level, Format: format,
 				Listening: func(addr net.Addr) {
 					hello.addr = addr.String()
 					fmt.Fprint(w.out, hello.first())

@@ -45,13 +45,15 @@ func runStdio(cmd *cobra.Command, w world, file string, names catalog.ClientSett
 	}
 	level := new(slog.LevelVar)
 	level.Set(cfg.Level())
-	log := telemetry.NewLogger(w.err, level, cfg.StructuredLogging)
+	format := new(telemetry.Format)
+	format.Set(cfg.StructuredLogging)
+	log := format.NewLogger(w.err, level)
 	for _, p := range cfg.Warnings {
 		log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 	}
 	a, err := app.New(app.Options{
 		Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Level: level, Lazy: true, Names: names,
+		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Level: level, Format: format, Lazy: true, Names: names,
 	})
 	if err != nil {
 		return err

@@ -106,8 +106,11 @@ func (gen *generation) hangMCP(mux *router, g guard) {
 	}
 }
 
+// errRevoked is why a pipe is served no more.
+var errRevoked = errors.New("the token that this connection was opened with is no longer accepted")
+
 // RunStdio serves all servers as one to the client at the other end of a pipe, until it ends or ctx is done. An
-// environment that has the token speaks for the whole connection.
+// environment that has the token speaks for the whole connection, which ends when a reload takes the token away.
 func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token string) error {
 	g := a.live.Load()
 	door, err := g.newAggregate()
@@ -127,15 +130,23 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	back.Go(func() error { return a.history.Run(serverCtx) })
 	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })
 	back.Go(func() error { return a.reloads(serverCtx) })
-	err = downstream.ServeStdio(telemetry.WithTracing(ctx, a.tracing), in, out, downstream.StdioOptions{
-		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
+	held, release := g.auth.Hold(ctx, principal)
+	defer release()
+	err = downstream.ServeStdio(telemetry.WithTracing(held, a.tracing), in, out, downstream.StdioOptions{
+		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessage: a.maxMessage, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})
+	if held.Err() != nil && ctx.Err() == nil {
+		err = errors.Join(errRevoked, err)
+	}
 	door.Close()
 	door.Wait()
 	stopServers()
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
+
+// maxMessage is how many bytes a message may have at the moment.
+func (a *App) maxMessage() int { return int(a.live.Load().cfg.MaxMessageBytes) }
 
 // closeMCP ends the streams and sessions of MCP clients, once what they wait for is answered.
 func (a *App) closeMCP(ctx context.Context) {

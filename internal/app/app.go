@@ -69,7 +69,8 @@ type Options struct {
 	// configuration's file when it changes, unless the configuration says otherwise.
 	Load    func() (*config.Config, []config.Problem)
 	Hangups <-chan os.Signal
-	Level   *slog.LevelVar // of Log; nil: it stays as it is
+	Level   *slog.LevelVar    // of Log; nil: it stays as it is
+	Format  *telemetry.Format // the same
 
 	// Listening is called once the doors are open; nil: nobody wants to know.
 	Listening func(addr net.Addr)
@@ -111,7 +112,7 @@ type App struct {
 	started   time.Time
 	addr      atomic.Pointer[string] // that is listened on; nil: none yet
 
-	certificates *auth.Certificates // nil: no TLS
+	web atomic.Pointer[http.Server] // that answers on the listener; nil: there is none
 
 	loaded    atomic.Pointer[loaded]     // the configuration that was last applied
 	live      atomic.Pointer[generation] // what it asks for
@@ -129,9 +130,6 @@ func New(opt Options) (*App, error) {
 	a.openBudget()
 	a.tasks = a.openTasks()
 	if err := a.openTelemetry(); err != nil {
-		return nil, errors.Join(err, a.close())
-	}
-	if err := a.loadCertificates(); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	g, err := a.newGeneration(a.cfg, nil)
@@ -313,6 +311,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
+	a.web.Store(web)
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })
 	work.Go(func() error { return a.reloads(ctx) })

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,13 +16,17 @@ import (
 	"secateur/internal/ratelimit"
 )
 
-// loadCertificates reads what the listener needs for TLS.
-func (a *App) loadCertificates() (err error) {
-	if a.cfg.TLS.Cert == "" {
+// loadCertificates reads what the listener needs for TLS, or goes on with what was read before.
+func (gen *generation) loadCertificates(before *generation) (err error) {
+	switch {
+	case gen.cfg.TLS.Cert == "":
+		return nil
+	case before.certificates != nil && before.cfg.TLS == gen.cfg.TLS:
+		gen.certificates = before.certificates
 		return nil
 	}
-	a.certificates, err = auth.LoadCertificates(a.cfg.TLS.In(a.opt.Config.Dir()), func(err error) {
-		a.log.ErrorContext(context.Background(), "certificates cannot be read, so those read before serve on", "err", err)
+	gen.certificates, err = auth.LoadCertificates(gen.cfg.TLS.In(gen.opt.Config.Dir()), func(err error) {
+		gen.log.ErrorContext(context.Background(), "certificates cannot be read, so those read before serve on", "err", err)
 	})
 	return err
 }
@@ -119,17 +124,28 @@ func (gen *generation) checkListen(addr string) error {
 	return nil
 }
 
-// serveOn answers HTTP on a listener, over TLS where that is configured.
+// serveOn answers HTTP on a listener, over TLS while that is configured.
 func (a *App) serveOn(web *http.Server, ln net.Listener) error {
-	err := error(nil)
-	if a.certificates != nil {
-		web.TLSConfig = a.certificates.Config()
-		err = web.ServeTLS(ln, "", "")
-	} else {
-		err = web.Serve(ln)
+	if err := web.Serve(&secured{ln, a}); !errors.Is(err, http.ErrServerClosed) {
+		return err
 	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	return nil
+}
+
+// secured is a listener whose connections are over TLS if that is configured when they come.
+type secured struct {
+	net.Listener
+	a *App
+}
+
+// Accept waits for a connection. Its handshake is made by whoever reads from it first.
+func (l *secured) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
-	return err
+	if gen := l.a.live.Load(); gen != nil && gen.certificates != nil {
+		return tls.Server(conn, gen.certificates.Config()), nil
+	}
+	return conn, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/budget"
+	"secateur/internal/config"
 	"secateur/internal/originals"
 )
 
@@ -20,11 +21,7 @@ const (
 
 // openBudget bounds what all requests under way may hold. Originals in the same memory count too.
 func (a *App) openBudget() {
-	limit := a.cfg.MaxInFlightBytes
-	if limit == 0 {
-		limit = inFlight(budget.Memory())
-	}
-	a.budget = budget.New(limit, func() int64 {
+	a.budget = budget.New(inFlightLimit(a.cfg), func() int64 {
 		if s := a.store.Stats(); s.Kind == originals.KindMemory {
 			return s.Bytes
 		}
@@ -35,6 +32,14 @@ func (a *App) openBudget() {
 	}
 	gauge("secateur_in_flight_bytes", "Bytes that requests under way hold.", a.budget.InFlight)
 	gauge("secateur_in_flight_bytes_limit", "Bytes that they may hold.", a.budget.Limit)
+}
+
+// inFlightLimit is how many bytes a configuration lets be in flight.
+func inFlightLimit(cfg config.Settings) int64 {
+	if cfg.MaxInFlightBytes > 0 {
+		return cfg.MaxInFlightBytes
+	}
+	return inFlight(budget.Memory())
 }
 
 // inFlight is how many bytes may be in flight in so much memory. A result is there several times over while it is cut.

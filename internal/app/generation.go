@@ -25,21 +25,23 @@ type generation struct {
 	chat       *llmproxy.Proxy    // the same
 	handler    http.Handler       // every HTTP door behind its guard; the same
 
-	records   llmproxy.Records // what the chat door has sent before
-	forgetful bool             // records do not outlive this process
-	hosts     bool             // there are resource templates of our own
-	audit     fileAudit        // where decisions are written to a file of their own
-	scorer    scorer           // what the pruner asks
+	records      llmproxy.Records   // what the chat door has sent before
+	forgetful    bool               // records do not outlive this process
+	certificates *auth.Certificates // nil: no TLS
+
+	hosts  bool      // there are resource templates of our own
+	audit  fileAudit // where decisions are written to a file of their own
+	scorer scorer    // what the pruner asks
 }
 
 // newGeneration builds what a configuration asks for and starts nothing; before is the one whose place it takes, nil for the first.
 func (a *App) newGeneration(cfg config.Settings, before *generation) (*generation, error) {
-	cfg.Listen, cfg.TLS, cfg.Store = a.cfg.Listen, a.cfg.TLS, a.cfg.Store // they wait for a restart
+	cfg.Listen, cfg.Store = a.cfg.Listen, a.cfg.Store // they wait for a restart
 	gen := &generation{App: a, cfg: cfg, hosts: a.templates.Len() > 0}
 	if before == nil {
 		before = &generation{}
 	}
-	for _, open := range []func(before *generation) error{gen.openAuth, gen.openAdmission, gen.openPruner} {
+	for _, open := range []func(before *generation) error{gen.loadCertificates, gen.openAuth, gen.openAdmission, gen.openPruner} {
 		if err := open(before); err != nil {
 			return nil, err
 		}

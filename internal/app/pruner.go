@@ -40,9 +40,6 @@ func NewPruner(opt Options) (*Pruner, error) {
 		return nil, err
 	}
 	a.openBudget()
-	if err := a.loadCertificates(); err != nil {
-		return nil, errors.Join(err, a.close())
-	}
 	cfg := a.cfg
 	cfg.Pruner.Enabled = true // whatever the file says about it as one of the servers
 	g, err := a.newGeneration(cfg, nil)

@@ -60,6 +60,9 @@ func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err er
 	if a.opt.Level != nil {
 		a.opt.Level.Set(next.Level())
 	}
+	if a.opt.Format != nil {
+		a.opt.Format.Set(next.StructuredLogging)
+	}
 	for _, p := range next.Warnings {
 		a.log.WarnContext(ctx, "configuration", "problem", p.String())
 	}
@@ -73,7 +76,8 @@ func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err er
 
 // apply makes a configuration the live one. Changed are the servers that get another process.
 func (a *App) apply(next *loaded, changed []string) error {
-	gen, err := a.newGeneration(next.Settings, a.live.Load())
+	before := a.live.Load()
+	gen, err := a.newGeneration(next.Settings, before)
 	if err != nil {
 		return err
 	}
@@ -94,14 +98,29 @@ func (a *App) apply(next *loaded, changed []string) error {
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	a.servers.Each(func(up *upstream.Upstream) { up.SetBounds(gen.bounds()) })
+	a.servers.Each(func(up *upstream.Upstream) { up.SetBounds(gen.bounds(up.ID())) })
+	a.budget.SetLimit(inFlightLimit(gen.cfg))
+	if a.mcp != nil {
+		a.mcp.SetMaxMessageBytes(gen.cfg.MaxMessageBytes)
+	}
+	if web := a.web.Load(); web != nil && gen.certificates != before.certificates {
+		web.SetKeepAlivesEnabled(false) // which ends the connections that nobody uses: the next ones are made as they are to be now
+		web.SetKeepAlivesEnabled(true)
+	}
 	gen.auth.EndRevoked()
 	return nil
 }
 
-// bounds are those of every server.
-func (gen *generation) bounds() upstream.Bounds {
-	return upstream.Bounds{ResponseTimeout: gen.cfg.ResponseTimeout, LongString: gen.cfg.ObservationMasking.Gateway.MaxChars}
+// bounds are those of a server.
+func (gen *generation) bounds(id string) upstream.Bounds {
+	b := upstream.Bounds{
+		ResponseTimeout: gen.cfg.ResponseTimeout, LongString: gen.cfg.ObservationMasking.Gateway.MaxChars, MaxMessageBytes: int(gen.cfg.MaxMessageBytes),
+		HealthInterval: gen.cfg.HealthcheckInterval, HealthTimeout: gen.cfg.HealthcheckTimeout,
+	}
+	if i := slices.IndexFunc(gen.cfg.Servers, func(s upstream.Settings) bool { return s.ID == id }); i >= 0 {
+		b.Settings = gen.cfg.Servers[i]
+	}
+	return b
 }
 
 // loaded is the configuration that was last applied.
@@ -116,14 +135,14 @@ func difference(started, live, next config.Settings) (out admin.Reloaded, change
 	servers := config.CompareServers(allServers(live), allServers(next))
 	out = admin.Reloaded{
 		Added: list(servers.Added), Removed: list(servers.Removed), Restarted: list(servers.Changed), Unchanged: list(servers.Unchanged),
-		Keys:          list(slices.DeleteFunc(config.CompareKeys(live, next), waitsForRestart)),
+		Keys:          append(list(slices.DeleteFunc(config.CompareKeys(live, next), waitsForRestart)), servers.Keys...),
 		RestartNeeded: list(slices.DeleteFunc(config.CompareKeys(started, next), func(key string) bool { return !waitsForRestart(key) })),
 	}
 	if live.Pruner.Enabled && next.Pruner.Enabled && !reflect.DeepEqual(live.Pruner, next.Pruner) {
 		out.Unchanged = slices.DeleteFunc(out.Unchanged, func(id string) bool { return id == config.PrunerID })
 		out.Restarted = append(out.Restarted, config.PrunerID)
 	}
-	out.Changed = len(out.Added)+len(out.Removed)+len(out.Restarted)+len(config.CompareKeys(live, next)) > 0 || !slices.Equal(order(live), order(next))
+	out.Changed = len(out.Added)+len(out.Removed)+len(out.Restarted)+len(servers.Keys)+len(config.CompareKeys(live, next)) > 0 || !slices.Equal(order(live), order(next))
 	return out, out.Restarted
 }
 
@@ -141,7 +160,8 @@ func list(ids []string) []string { return append([]string{}, ids...) }
 // liveKeys are the keys that a reload applies, with all below them. Any other waits for a restart.
 var liveKeys = []string{
 	"acl", "admin", "allowed_hosts", "allowed_origins", "auth", "auth_token", "context_pruning", "default_provider", "drain_delay", "first_list_wait",
-	"limits", "log_level", "max_body_bytes", "mcp_pruner", "models", "naming", "notifications", "observation_masking", "page_size", "pins", "providers", "rate_limit_per_minute", "response_timeout",
+	"healthcheck_interval", "healthcheck_timeout", "limits", "log_level", "max_body_bytes", "max_in_flight_bytes", "max_message_bytes", "mcp_pruner", "models", "naming",
+	"notifications", "observation_masking", "page_size", "pins", "providers", "rate_limit_per_minute", "response_timeout", "structured_logging", "tls",
 }
 
 func waitsForRestart(key string) bool {

@@ -31,6 +31,12 @@ const demo1 = "[[servers]]\nid = \"one\"\nbuiltin = \"demo\"\n"
 // startReloadable runs the program on a configuration, without a listener.
 func startReloadable(t *testing.T, text string) *reloadable {
 	t.Helper()
+	return startReloadableWith(t, text, func(*Options) {})
+}
+
+// startReloadableWith is startReloadable with other options.
+func startReloadableWith(t *testing.T, text string, change func(*Options)) *reloadable {
+	t.Helper()
 	r := &reloadable{t: t, path: t.TempDir() + "/secateur.toml"}
 	r.write(text)
 	load := func() (*config.Config, []config.Problem) {
@@ -44,7 +50,9 @@ func startReloadable(t *testing.T, text string) *reloadable {
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}
-	a, err := New(Options{Config: cfg, Version: "1", StateDir: t.TempDir(), Environ: os.Environ(), Load: load})
+	opt := Options{Config: cfg, Version: "1", StateDir: t.TempDir(), Environ: os.Environ(), Load: load}
+	change(&opt)
+	a, err := New(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +159,7 @@ func TestReloadTellsAndApplies(t *testing.T) {
 	if got := r.reload(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("the same again: %+v, want %+v", got, want)
 	}
-	want.Changed, want.Removed, want.Restarted, want.Unchanged, want.Keys = true, []string{"one"}, []string{"two"}, []string{"pruner"}, []string{"naming.separator"}
+	want.Changed, want.Removed, want.Unchanged, want.Keys = true, []string{"one"}, []string{"two", "pruner"}, []string{"naming.separator", "servers.two.startup_timeout"}
 	want.RestartNeeded = []string{}
 	if got := r.reload(two + "startup_timeout = 7\n"); !reflect.DeepEqual(got, want) {
 		t.Errorf("back: %+v, want %+v", got, want)

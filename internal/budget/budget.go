@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // ErrFull means that the bytes in flight have reached their limit.
@@ -15,7 +16,7 @@ const perRequest = 16 << 10
 
 // Budget counts the bytes in flight. The nil *Budget refuses nothing. It is safe for concurrent use.
 type Budget struct {
-	limit  int64
+	limit  atomic.Int64
 	beside func() int64 // bytes that live in the same memory for long; nil: none
 
 	mu    sync.Mutex // guards the fields below
@@ -29,8 +30,13 @@ func New(limit int64, beside func() int64) *Budget {
 	if limit <= 0 {
 		return nil
 	}
-	return &Budget{limit: limit, beside: beside, owner: map[string]int64{}}
+	b := &Budget{beside: beside, owner: map[string]int64{}}
+	b.limit.Store(limit)
+	return b
 }
+
+// SetLimit has requests from now on held to another limit; what is held already is not taken back.
+func (b *Budget) SetLimit(limit int64) { b.limit.Store(limit) }
 
 // Open begins a request of a principal. It fails where there is no room for any more.
 func (b *Budget) Open(principal string) (*Hold, error) {
@@ -59,16 +65,17 @@ func (b *Budget) Limit() int64 {
 	if b == nil {
 		return 0
 	}
+	limit := b.limit.Load()
 	if b.beside == nil {
-		return b.limit
+		return limit
 	}
-	return max(b.limit-max(b.beside()-3*b.limit, 0), b.limit/8)
+	return max(limit-max(b.beside()-3*limit, 0), limit/8)
 }
 
 // take counts n more bytes of a principal, who may hold three quarters of all: the last is for the others. What lives
 // beside is asked only where it may matter: an eighth of all is there whatever it holds.
 func (b *Budget) take(principal string, n int64) error {
-	if b.takeWithin(b.limit/8, principal, n) == nil {
+	if b.takeWithin(b.limit.Load()/8, principal, n) == nil {
 		return nil
 	}
 	return b.takeWithin(b.Limit(), principal, n)

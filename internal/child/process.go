@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"secateur/internal/secret"
@@ -37,7 +38,7 @@ type Process struct {
 
 	cmd    *exec.Cmd
 	tree   *tree
-	grace  time.Duration
+	grace  atomic.Int64 // nanoseconds
 	kill   <-chan struct{}
 	stderr *os.File // our end
 	tail   *stderrTail
@@ -62,12 +63,12 @@ func Start(p Program) (*Process, error) {
 	}
 	child := &Process{
 		cmd:    &exec.Cmd{Path: path, Args: p.Command, Env: env, Dir: p.Dir},
-		grace:  p.Grace,
 		kill:   p.Kill,
 		tail:   &stderrTail{log: p.Log, secrets: secretsOf(p.Env), heard: p.Stderr},
 		ended:  make(chan struct{}),
 		exited: make(chan struct{}),
 	}
+	child.SetGrace(p.Grace)
 	if err := child.openPipes(); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,9 @@ func Start(p Program) (*Process, error) {
 	})
 	return child, nil
 }
+
+// SetGrace changes how long it has between the steps of ending it.
+func (p *Process) SetGrace(grace time.Duration) { p.grace.Store(int64(grace)) }
 
 // DrainTime is how long a pipe is read on after its child has ended: what it wrote before is still there, but whoever
 // inherited the other end must not hold us.
@@ -177,7 +181,7 @@ func (p *Process) Stop() {
 
 // exits waits for the child and its descendants to end; false if they are not to be waited for any longer.
 func (p *Process) exits() bool {
-	t := time.NewTimer(p.grace)
+	t := time.NewTimer(time.Duration(p.grace.Load()))
 	defer t.Stop()
 	select {
 	case <-p.exited:

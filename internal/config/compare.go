@@ -12,9 +12,11 @@ import (
 // ServerChanges are the ids of servers by what has become of them, each list in order.
 type ServerChanges struct {
 	Added, Removed, Changed, Unchanged []string
+	Keys                               []string // that are others in servers whose process is the same: "servers.files.response_timeout"
 }
 
-// CompareServers tells what has become of servers. One that was switched on or off has changed.
+// CompareServers tells what has become of servers. One that was switched on or off has changed; one that differs only in what can change
+// while it runs has not.
 func CompareServers(before, after []upstream.Settings) (c ServerChanges) {
 	old := make(map[string]upstream.Settings, len(before))
 	for _, s := range before {
@@ -26,8 +28,9 @@ func CompareServers(before, after []upstream.Settings) (c ServerChanges) {
 		switch {
 		case !known:
 			c.Added = append(c.Added, s.ID)
-		case reflect.DeepEqual(was, s):
+		case was.SameProcess(s):
 			c.Unchanged = append(c.Unchanged, s.ID)
+			compareKeys(&c.Keys, join("servers", s.ID), reflect.ValueOf(was), reflect.ValueOf(s))
 		default:
 			c.Changed = append(c.Changed, s.ID)
 		}

@@ -17,6 +17,30 @@ func settings(t *testing.T, text string) config.Settings {
 	return cfg.Settings
 }
 
+// A server is another only where its process is.
+func TestCompareServersByTheirProcess(t *testing.T) {
+	const was = "[[servers]]\nid = \"a\"\ncommand = [\"x\"]\n"
+	for _, c := range []struct {
+		more    string
+		keys    []string
+		changed bool
+	}{
+		{"", nil, false},
+		{"response_timeout = 5\nmask = false", []string{"servers.a.mask", "servers.a.response_timeout"}, false},
+		{"mask_exempt = [\"b\"]\nstartup_timeout = 5\nshutdown_grace = 1", []string{"servers.a.mask_exempt", "servers.a.shutdown_grace", "servers.a.startup_timeout"}, false},
+		{"cwd = \"/\"", nil, true},
+		{"env = { A = \"b\" }\nmask = false", nil, true},
+		{"isolation = \"per-session\"", nil, true},
+		{"disabled = true", nil, true},
+	} {
+		got := config.CompareServers(settings(t, was).Servers, settings(t, was+c.more).Servers)
+		slices.Sort(got.Keys)
+		if !slices.Equal(got.Keys, c.keys) || (len(got.Changed) == 1) != c.changed || (len(got.Unchanged) == 1) == c.changed {
+			t.Errorf("%q: %+v", c.more, got)
+		}
+	}
+}
+
 func TestCompareKeys(t *testing.T) {
 	for _, c := range []struct {
 		rule, before, after string

@@ -53,6 +53,8 @@ type HTTP struct {
 	sessions registry
 	held     atomic.Int64 // bytes on the shelves of all sessions
 
+	maxMessage atomic.Int64 // bytes of a request
+
 	strangers chan struct{} // holds a token for each message that is being read to find out who sent it
 
 	mu       sync.Mutex
@@ -72,12 +74,16 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	setDefault(&opt.MaxInFlight, 256)
 	setDefault(&opt.KeepAlive, 15*time.Second)
 	h := &HTTP{opt: opt, log: opt.Log, lone: map[*postResponse]bool{}, strangers: make(chan struct{}, maxStrangers)}
+	h.SetMaxMessageBytes(opt.MaxMessageBytes)
 	h.sessions = registry{
 		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},
 	}
 	h.metrics = newMetrics(opt.Metrics, h.sessions.count)
 	return h
 }
+
+// SetMaxMessageBytes has requests from now on refused that are larger.
+func (h *HTTP) SetMaxMessageBytes(n int64) { h.maxMessage.Store(n) }
 
 func setDefault[T int | time.Duration](v *T, standard T) {
 	if *v <= 0 {

@@ -56,7 +56,7 @@ const (
 // that is accepted: whoever has one, and more to say, sends it as a header.
 func (q *request) read() (rpchttp.Buffer, *rpchttp.Failure) {
 	if !q.stranger {
-		return rpchttp.Read(q.w.ResponseWriter, q.r, q.h.opt.MaxMessageBytes)
+		return rpchttp.Read(q.w.ResponseWriter, q.r, q.h.maxMessage.Load())
 	}
 	if q.h.opt.TokenInHeader || q.r.ContentLength > strangerBytes {
 		return rpchttp.Buffer{}, q.unauthorized()
@@ -67,7 +67,7 @@ func (q *request) read() (rpchttp.Buffer, *rpchttp.Failure) {
 	default:
 		return rpchttp.Buffer{}, rpchttp.Overloaded()
 	}
-	return rpchttp.Read(q.w.ResponseWriter, q.r, min(strangerBytes, q.h.opt.MaxMessageBytes))
+	return rpchttp.Read(q.w.ResponseWriter, q.r, min(strangerBytes, q.h.maxMessage.Load()))
 }
 
 // take takes one message. It reports false where the body is needed for longer, and will be released.

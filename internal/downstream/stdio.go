@@ -22,6 +22,7 @@ type StdioOptions struct {
 	Server          Opener
 	Principal       *access.Principal
 	MaxMessageBytes int64         // a larger message is refused, and the pipe goes on
+	MaxMessage      func() int    // the same, as it is at the moment; nil: MaxMessageBytes
 	MaxInFlight     int           // requests that run at once, the next wait to be read; 0: 256
 	Grace           time.Duration // what requests have to end once nothing more comes in; 0: 2 s
 	Log             *slog.Logger  // nil discards
@@ -118,6 +119,7 @@ func (p *pipe) read(ctx context.Context, in io.Reader) <-chan frameRead {
 		buffered := bufio.NewReaderSize(in, size)
 		p.framing = framingOf(buffered)
 		r := rpc.NewReader(buffered, p.framing, int(p.opt.MaxMessageBytes))
+		r.Limit = p.opt.MaxMessage
 		for {
 			b, err := r.Next()
 			select {

@@ -111,7 +111,7 @@ func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 	for l := range c.caches {
 		c.caches[l].list, c.caches[l].failed.First = catalog.List(l), time.Second
 	}
-	up, err := (*builder)(s.settings, Connection{
+	up, err := (*builder)(s.now(), Connection{
 		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Refuses: c.refuses, Opened: c.opened, Trial: n.trial,
 	})
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *Conn) Era() era.Era {
 func (c *Conn) ID() string { return c.s.settings.ID }
 
 // Settings are the server's.
-func (c *Conn) Settings() upstream.Settings { return c.s.settings }
+func (c *Conn) Settings() upstream.Settings { return c.s.now() }
 
 // run is the connection's life.
 func (c *Conn) run(ctx context.Context) {

@@ -106,7 +106,7 @@ func (f *Pool) Details(id string) (Details, bool) {
 		if s.settings.ID != id {
 			continue
 		}
-		d := Details{Settings: s.settings, Lists: catalog.ServerLists{Server: id}, Stderr: func(int) []string { return nil }}
+		d := Details{Settings: s.now(), Lists: catalog.ServerLists{Server: id}, Stderr: func(int) []string { return nil }}
 		c, listed := s.shown()
 		if listed != nil {
 			d.Lists = listed.lists()

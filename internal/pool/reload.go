@@ -9,7 +9,7 @@ import (
 )
 
 // Reload puts other servers in the place of those there are. One that is in both and not said to have changed keeps its connections, and
-// with them its process. The connections of the others take no more calls: they end when the last call on them does.
+// with them its process, though its settings may be others where they do not concern that (upstream.Settings.SameProcess). The connections of the others take no more calls: they end when the last call on them does.
 // Members go over to what has taken a server's place, with what they subscribed to, and are told which lists have changed. An error,
 // which is a builder's, leaves everything as it was. Else commit is called at the very moment; nil: nobody has to know.
 func (f *Pool) Reload(set Servers, commit func()) error {
@@ -25,6 +25,10 @@ func (f *Pool) Reload(set Servers, commit func()) error {
 	if f.state == stopped {
 		return ErrOver
 	}
+	for s, set := range next.anew {
+		s.soft.Store(&set)
+	}
+	next.anew = nil
 	f.roster.Store(next) // before anything is closed to calls: who is turned away finds the new ones
 	if commit != nil {
 		commit()

@@ -33,6 +33,8 @@ type roster struct {
 	firstListWait time.Duration
 	routes        routing.Settings
 	builder       *Builder // nil: the pool's
+
+	anew map[*server]upstream.Settings // of those that were taken over, as they are now configured
 }
 
 // newRoster builds a roster that takes over the servers of another that are the same in both. It starts nothing. Builders are not
@@ -48,7 +50,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 			kept[s.settings.ID] = s
 		}
 	}
-	r := &roster{index: map[string]*server{}, names: set.Names, firstListWait: set.FirstListWait, routes: set.Routes}
+	r := &roster{index: map[string]*server{}, anew: map[*server]upstream.Settings{}, names: set.Names, firstListWait: set.FirstListWait, routes: set.Routes}
 	if r.names == nil {
 		r.names = catalog.NewNames(catalog.Default())
 	}
@@ -63,7 +65,9 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 		}
 		known[one.ID] = true
 		s := kept[one.ID]
-		if s == nil {
+		if s != nil {
+			r.anew[s] = one
+		} else {
 			var err error
 			if s, err = f.newServer(builder, one); err != nil {
 				return nil, err

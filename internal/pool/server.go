@@ -15,8 +15,9 @@ import (
 // server is one of the servers, with its connections. Settings, alone and first do not change, the rest is guarded by Pool.mu.
 type server struct {
 	settings upstream.Settings
-	alone    []*server // the server itself, for who sees no other
-	first    *Conn     // the shared connection that it began with; nil: the server is disabled
+	soft     atomic.Pointer[upstream.Settings] // as they are now where they differ in what does not concern the process; nil: they do not
+	alone    []*server                         // the server itself, for who sees no other
+	first    *Conn                             // the shared connection that it began with; nil: the server is disabled
 
 	shared  *Conn     // for all who have none of their own; nil: there is none any more, or the server is disabled
 	modern  *Conn     // for modern clients of a server that speaks both eras; nil: nobody has needed it
@@ -37,10 +38,18 @@ type server struct {
 func (s *server) plain() bool { return s.settings.Transport == upstream.TransportRPC }
 
 func (s *server) startupTimeout() time.Duration {
-	if s.settings.StartupTimeout <= 0 {
-		return upstream.DefaultStartupTimeout
+	if set := s.now(); set.StartupTimeout > 0 {
+		return time.Duration(set.StartupTimeout * float64(time.Second))
 	}
-	return time.Duration(s.settings.StartupTimeout * float64(time.Second))
+	return upstream.DefaultStartupTimeout
+}
+
+// now are the server's settings as they were last set.
+func (s *server) now() upstream.Settings {
+	if set := s.soft.Load(); set != nil {
+		return *set
+	}
+	return s.settings
 }
 
 // install takes in a connection that was built for it.

@@ -24,6 +24,16 @@ type Reader struct {
 	// Room, where it is set, is told how many bytes a message is about to take while it is read, and 0 when it is read.
 	// Where it says false the message is skipped.
 	Room func(bytes int) bool
+
+	// Limit, where it is set, is how many bytes a message may have at the moment, in the place of what the Reader was made with.
+	Limit func() int
+}
+
+func (r *Reader) limit() int {
+	if r.Limit != nil {
+		return r.Limit()
+	}
+	return r.max
 }
 
 // NewReader returns a Reader of messages of at most maxBytes each.
@@ -83,7 +93,7 @@ func (r *Reader) nextLine() ([]byte, error) {
 	var line []byte
 	for {
 		piece, err := r.in.ReadSlice('\n')
-		if len(line)+len(bytes.TrimRight(piece, " \t\r\n")) > r.max {
+		if len(line)+len(bytes.TrimRight(piece, " \t\r\n")) > r.limit() {
 			return nil, r.skipLine(line, piece, err)
 		}
 		if cap(line)-len(line) < len(piece) {
@@ -128,7 +138,7 @@ func (r *Reader) nextCounted() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if length > int64(r.max) || !r.hasRoom(int(length)) {
+	if length > int64(r.limit()) || !r.hasRoom(int(length)) {
 		var s skimmer
 		// If the stream ends here, it does so again at the next call.
 		_, _ = io.CopyN(&s, r.in, length)
@@ -178,7 +188,7 @@ func (r *Reader) readHeader() (int64, error) {
 }
 
 func (r *Reader) tooLong(s *skimmer, size int64) error {
-	return &TooLongError{ID: s.ID(), IsCall: s.isCall, Size: size, Limit: r.max, NoRoom: size <= int64(r.max)}
+	return &TooLongError{ID: s.ID(), IsCall: s.isCall, Size: size, Limit: r.limit(), NoRoom: size <= int64(r.limit())}
 }
 
 // atEnd gives an end of the stream another name.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -86,6 +87,31 @@ func TestReader(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A limit that changes holds for the next message, also for one that was waited for when it changed.
+func TestReadersLimitChanges(t *testing.T) {
+	in, out := io.Pipe()
+	var limit atomic.Int64
+	limit.Store(100)
+	r := rpc.NewReader(in, rpc.Lines, 1)
+	r.Limit = func() int { return int(limit.Load()) }
+	line := strings.Repeat("x", 50) + "\n"
+	first := make(chan struct{})
+	go func() {
+		_, _ = io.WriteString(out, line)
+		<-first
+		limit.Store(10)
+		_, _ = io.WriteString(out, line)
+		out.Close()
+	}()
+	if msg, err := r.Next(); err != nil || len(msg) == 0 {
+		t.Errorf("Next() = %q, %v", msg, err)
+	}
+	close(first)
+	if _, err := r.Next(); !errors.As(err, new(*rpc.TooLongError)) {
+		t.Errorf("Next() = %v, want that it is too long", err)
 	}
 }
 

@@ -4,15 +4,69 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 )
+
+// Format is how the lines of a log are written. It may change at any time; the zero value is text.
+type Format struct{ structured atomic.Bool }
+
+// Set has lines written as one JSON object each, or as text.
+func (f *Format) Set(structured bool) { f.structured.Store(structured) }
 
 // NewLogger writes to w: one JSON object a line if structured, else text. A line about a request has its id as request_id.
 func NewLogger(w io.Writer, level slog.Leveler, structured bool) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: level}
-	if structured {
-		return slog.New(requestLog{slog.NewJSONHandler(w, opts)})
+	var f Format
+	f.Set(structured)
+	return f.NewLogger(w, level)
+}
+
+// NewLogger writes to w in the format of the moment. A line about a request has its id as request_id.
+func (f *Format) NewLogger(w io.Writer, level slog.Leveler) *slog.Logger {
+	opts, out := &slog.HandlerOptions{Level: level}, &oneWriter{w: w}
+	return slog.New(requestLog{formatted{format: f, text: slog.NewTextHandler(out, opts), json: slog.NewJSONHandler(out, opts)}})
+}
+
+// oneWriter has one line written at a time, whichever handler it is from.
+type oneWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write writes a line.
+func (o *oneWriter) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
+}
+
+// formatted writes a line with one of two handlers.
+type formatted struct {
+	format     *Format
+	text, json slog.Handler
+}
+
+func (h formatted) now() slog.Handler {
+	if h.format.structured.Load() {
+		return h.json
 	}
-	return slog.New(requestLog{slog.NewTextHandler(w, opts)})
+	return h.text
+}
+
+// Enabled reports whether lines of a level are written.
+func (h formatted) Enabled(ctx context.Context, l slog.Level) bool { return h.now().Enabled(ctx, l) }
+
+// Handle writes a line.
+func (h formatted) Handle(ctx context.Context, r slog.Record) error { return h.now().Handle(ctx, r) }
+
+// WithAttrs adds attributes to every line.
+func (h formatted) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return formatted{h.format, h.text.WithAttrs(attrs), h.json.WithAttrs(attrs)}
+}
+
+// WithGroup puts the attributes that follow under a name.
+func (h formatted) WithGroup(name string) slog.Handler {
+	return formatted{h.format, h.text.WithGroup(name), h.json.WithGroup(name)}
 }
 
 // requestLog adds the id of the request that a line's context is of.

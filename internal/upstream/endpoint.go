@@ -270,7 +270,7 @@ func describe(resp *http.Response, body []byte) string {
 }
 
 func (u *Upstream) tooLongError() *CallError {
-	failed := u.errorf(Invalid, "its answer is longer than max_message_bytes (%d)", u.opt.MaxMessageBytes)
+	failed := u.errorf(Invalid, "its answer is longer than max_message_bytes (%d)", u.maxMessage())
 	failed.Hint = "ask for less at once, or raise max_message_bytes"
 	return failed
 }

@@ -27,7 +27,7 @@ const (
 var errStartTimeout = errors.New("startup timeout")
 
 func (u *Upstream) startupTimeout() time.Duration {
-	return seconds(u.opt.Settings.StartupTimeout, DefaultStartupTimeout)
+	return seconds(u.Settings().StartupTimeout, DefaultStartupTimeout)
 }
 
 // firstMethod is what a server is asked first.

@@ -26,7 +26,7 @@ func (u *Upstream) Restart(ctx context.Context) error {
 func (v *supervisor) restartNow(ctx context.Context) error {
 	before := v.attempts.Load()
 	v.askRestart()
-	limit := time.NewTimer(v.u.startupTimeout() + stopSteps*seconds(v.u.opt.Settings.ShutdownGrace, DefaultShutdownGrace))
+	limit := time.NewTimer(v.u.startupTimeout() + stopSteps*v.u.shutdownGrace())
 	defer limit.Stop()
 	for {
 		m := v.now.Load()

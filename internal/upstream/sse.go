@@ -23,7 +23,7 @@ type event struct {
 // eventReader reads Server-Sent Events one by one. Lines may end with CR, LF or CRLF.
 type eventReader struct {
 	r       io.Reader
-	limit   int // bytes of data of one event
+	limit   func() int // bytes of data of one event
 	buf     []byte
 	start   int  // of what is not read yet in buf
 	skipLF  bool // the last line ended with CR; an LF that follows belongs to it
@@ -39,12 +39,13 @@ type eventReader struct {
 }
 
 func newEventReader(r io.Reader, limit int) *eventReader {
-	return &eventReader{r: r, limit: limit, buf: make([]byte, 0, 8<<10)}
+	return &eventReader{r: r, limit: func() int { return limit }, buf: make([]byte, 0, 8<<10)}
 }
 
 // newEvents reads the events of a server's stream.
 func (u *Upstream) newEvents(r io.Reader) *eventReader {
-	e := newEventReader(r, u.opt.MaxMessageBytes)
+	e := newEventReader(r, 0)
+	e.limit = u.maxMessage
 	e.room = u.newRoom().take
 	return e
 }
@@ -108,7 +109,7 @@ func (e *eventReader) next() (ev event, err error) {
 			lines++
 			switch {
 			case e.cut: // it is passed on already
-			case e.over != nil || len(e.data)+len(value) > e.limit || !e.hasRoom(len(e.data)+len(value)+len(e.line)):
+			case e.over != nil || len(e.data)+len(value) > e.limit() || !e.hasRoom(len(e.data)+len(value)+len(e.line)):
 				e.pass(value)
 			default:
 				e.data = append(e.data, value...)
@@ -163,7 +164,7 @@ func (e *eventReader) readLine() error {
 }
 
 func (e *eventReader) keep(part []byte) {
-	room := max(e.limit+lineOverhead-len(e.line), 0)
+	room := max(e.limit()+lineOverhead-len(e.line), 0)
 	if !e.hasRoom(len(e.data) + len(e.line) + len(part)) {
 		room = max(lineOverhead-len(e.line), 0)
 	}
@@ -187,7 +188,7 @@ func (e *eventReader) keep(part []byte) {
 // pass has a line of data looked through that is, with what came before it, over the limit.
 func (e *eventReader) pass(line []byte) {
 	if e.over == nil {
-		e.over = newOverlong(e.limit)
+		e.over = newOverlong(e.limit())
 		e.over.write(bytes.ReplaceAll(e.data, []byte{'\n'}, []byte{' '}))
 		e.data = e.data[:0]
 	}

@@ -39,7 +39,7 @@ func openPipes(ctx context.Context, s *connection) (link, error) {
 	set := s.u.opt.Settings
 	proc, err := child.Start(child.Program{ //nolint:contextcheck // what is logged at a child's end belongs to no request
 		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd,
-		Grace: seconds(set.ShutdownGrace, DefaultShutdownGrace), Kill: s.u.opt.Kill, Log: s.u.log, Stderr: s.u.opt.Stderr,
+		Grace: s.u.shutdownGrace(), Kill: s.u.opt.Kill, Log: s.u.log, Stderr: s.u.opt.Stderr,
 	})
 	if err != nil {
 		return nil, s.u.errorf(Unavailable, "%v", err)
@@ -82,7 +82,8 @@ const statusWait = time.Second
 
 // read takes messages off the child's output until it ends.
 func (p *pipes) read(ctx context.Context) {
-	r := rpc.NewReader(p.proc.Stdout, p.framing, p.s.u.opt.MaxMessageBytes)
+	r := rpc.NewReader(p.proc.Stdout, p.framing, 0)
+	r.Limit = p.s.u.maxMessage
 	r.Room = p.s.u.newRoom().take
 	for {
 		raw, err := r.Next()

@@ -152,14 +152,11 @@ func (v *supervisor) stop(m *snapshot) {
 
 // watch waits for a connection's end, or for reasons to end it.
 func (v *supervisor) watch(ctx context.Context, s *connection) error {
-	var tick <-chan time.Time
-	if v.u.opt.HealthInterval > 0 {
-		t := time.NewTicker(v.u.opt.HealthInterval)
-		defer t.Stop()
-		tick = t.C
-	}
+	var checks health
+	defer checks.stop()
 	misses := 0
 	for {
+		checks.every(v.u.bounds.Load().HealthInterval)
 		select {
 		case <-ctx.Done():
 			return errStopped
@@ -167,7 +164,9 @@ func (v *supervisor) watch(ctx context.Context, s *connection) error {
 			return s.why
 		case <-v.restart:
 			return errRestarted
-		case <-tick:
+		case <-v.u.rebound:
+			continue
+		case <-checks.due:
 		}
 		if s.beats(ctx) {
 			if misses > 0 {
@@ -186,6 +185,32 @@ func (v *supervisor) watch(ctx context.Context, s *connection) error {
 	}
 }
 
+// health says when a server's health is to be checked.
+type health struct {
+	interval time.Duration // 0: off
+	ticker   *time.Ticker  // nil: off
+	due      <-chan time.Time
+}
+
+// every has it checked in another interval; 0: not at all.
+func (h *health) every(interval time.Duration) {
+	if interval == h.interval {
+		return
+	}
+	h.stop()
+	if h.interval = interval; interval > 0 {
+		h.ticker = time.NewTicker(interval)
+		h.due = h.ticker.C
+	}
+}
+
+func (h *health) stop() {
+	if h.ticker != nil {
+		h.ticker.Stop()
+	}
+	h.ticker, h.due = nil, nil
+}
+
 // maxMisses is how many health checks in a row a server without calls may miss.
 const maxMisses = 3
 
@@ -193,7 +218,7 @@ var errSilent = errors.New("it did not answer three health checks in a row")
 
 // beats asks the server for a sign of life. Any answer is one.
 func (s *connection) beats(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, s.u.opt.HealthTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.u.bounds.Load().HealthTimeout)
 	defer cancel()
 	req := ownRequest(methodPing, "")
 	if s.era() == era.Modern {

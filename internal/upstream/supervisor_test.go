@@ -200,6 +200,46 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
+// Health checks begin, change and end while a server runs, and so does what a call may take.
+func TestBoundsChangeWhileItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var pings atomic.Int64
+		u := fakeUpstream(t, Options{}, func(l *fakeLink) error {
+			l.serve = func(l *fakeLink, req request) {
+				if req.Method == "ping" {
+					pings.Add(1)
+				}
+				l.shakeHands(req)
+			}
+			return nil
+		})
+		stop := run(t, u)
+		defer stop()
+		for _, c := range []struct {
+			every time.Duration
+			want  int64 // checks in a minute
+		}{{0, 0}, {10 * time.Second, 6}, {30 * time.Second, 2}, {0, 0}} {
+			u.SetBounds(Bounds{HealthInterval: c.every})
+			synctest.Wait()
+			before := pings.Load()
+			time.Sleep(time.Minute + time.Second)
+			synctest.Wait()
+			if got := pings.Load() - before; got != c.want {
+				t.Errorf("every %s: %d checks a minute, want %d", c.every, got, c.want)
+			}
+		}
+		set := u.Settings()
+		set.ResponseTimeout, set.StartupTimeout, set.Command = 3, 7, []string{"other"}
+		u.SetBounds(Bounds{ResponseTimeout: time.Hour, Settings: set})
+		if u.timeout() != 3*time.Second || u.startupTimeout() != 7*time.Second || len(u.Settings().Command) > 0 {
+			t.Errorf("a call may take %s, a start %s, settings %+v", u.timeout(), u.startupTimeout(), u.Settings())
+		}
+		if st := u.Status(); st.Restarts != 0 || st.State != Ready {
+			t.Errorf("it is %s after %d restarts", st.State, st.Restarts)
+		}
+	})
+}
+
 func TestProgressRenewsTheTimeout(t *testing.T) {
 	for _, c := range []struct {
 		rule  string

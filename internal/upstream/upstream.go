@@ -88,6 +88,7 @@ type Upstream struct {
 	opt       Options
 	log       *slog.Logger
 	bounds    atomic.Pointer[Bounds]
+	rebound   chan struct{} // holds one: the bounds are others
 	admission admission
 	opened    handshakeNotifier
 	server    server
@@ -147,9 +148,12 @@ func New(opt Options) (*Upstream, error) {
 		opt:       opt,
 		log:       opt.Log.With("server", opt.Settings.ID),
 		admission: newAdmission(opt.InFlight, opt.Waiting),
+		rebound:   make(chan struct{}, 1),
 		opened:    newHandshakeNotifier(opt.Opened),
 	}
-	u.SetBounds(Bounds{ResponseTimeout: opt.ResponseTimeout, LongString: opt.LongString})
+	u.SetBounds(Bounds{
+		ResponseTimeout: opt.ResponseTimeout, LongString: opt.LongString, MaxMessageBytes: opt.MaxMessageBytes, HealthInterval: opt.HealthInterval, HealthTimeout: opt.HealthTimeout,
+	})
 	s := opt.Settings
 	switch {
 	case s.Disabled:
@@ -189,9 +193,6 @@ func (o Options) withDefaults() Options {
 	if o.Settings.URL != "" {
 		inFlight = 1024
 	}
-	setDefault(&o.ResponseTimeout, defaultResponseTimeout)
-	setDefault(&o.MaxMessageBytes, 32<<20)
-	setDefault(&o.HealthTimeout, 5*time.Second)
 	setDefault(&o.InFlight, inFlight)
 	setDefault(&o.Waiting, 4096)
 	return o
@@ -205,9 +206,6 @@ func setDefault[T int | time.Duration](field *T, value T) {
 
 // ID is the server's id in the configuration.
 func (u *Upstream) ID() string { return u.opt.Settings.ID }
-
-// Settings are what the server was configured with.
-func (u *Upstream) Settings() Settings { return u.opt.Settings }
 
 // Run keeps the server alive until ctx is done, and returns when every process, goroutine and connection is gone.
 // Calls before, during and after it are safe. It is
