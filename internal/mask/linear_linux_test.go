@@ -34,6 +34,33 @@ func TestTextCutsAreLinear(t *testing.T) {
 	}
 }
 
+// Documents made to be slow must not be: all is linear in the document.
+func TestHostileDocumentsAreNotSlow(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const n = 1 << 20
+	s := short("#")
+	s.ExemptMedia = true
+	m := newMasker(t, s)
+	data := `"data":"0123456789"`
+	for name, doc := range map[string]string{
+		"backslashes":        `"` + strings.Repeat(`\\`, n) + `"`,
+		"media in media":     strings.Repeat(`{`+data+`,"x":`, 9000) + "1" + strings.Repeat("}", 9000),
+		"media behind media": strings.Repeat(`{"x":`, 9000) + "1" + strings.Repeat(`,`+data+`}`, 9000),
+		"data again":         `{` + strings.Repeat(data+",", n/20) + `"type":"image"}`,
+		"strings just over":  `[` + strings.Repeat(`"0123456",`, n/10) + `1]`,
+		"a long name":        `{"` + strings.Repeat(`\"`, n) + `":"0123456789"}`,
+	} {
+		start := threadTime(t)
+		if _, _, err := m.Mask([]byte(doc)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := threadTime(t) - start; took > 10*time.Second {
+			t.Errorf("%s: %v of the processor for %d bytes", name, took, len(doc))
+		}
+	}
+}
+
 // threadTime is how long the processor has worked for this thread.
 func threadTime(t *testing.T) time.Duration {
 	t.Helper()

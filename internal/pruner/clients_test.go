@@ -63,7 +63,7 @@ func TestSDKClients(t *testing.T) {
 // talk goes through what a client does.
 func talk(t *testing.T, session *mcp.ClientSession, version string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if version == "" {
 		version = "2026-07-28"
