@@ -177,8 +177,7 @@ func (a Account) Teach(l Learned, t Terms, req Request, u Usage) Learned {
 		l = l.Pause(req.Pause, found)
 	}
 	a.learn(req, u)
-	const enough = 2000 // tokens from which on a scale is worth knowing
-	if a.Scale.Products[0] > enough {
+	if a.Scale.Suffices() {
 		l.Weights = a.Scale.Weights()
 	}
 	return l

@@ -105,8 +105,8 @@ func TestWhatWasTakenOutWouldHavePaidItsRate(t *testing.T) {
 		usage Usage
 		saved float64
 	}{
-		"the old from the cache, the new written": {Usage{Input: 6000, Cached: 4992, Told: true}, 0.1*1920 + 1.25*580}, // in whole blocks
-		"a provider that does not tell":           {Usage{Input: 6000}, 0.1*1920 + 1.25*580},
+		"the old from the cache, the new written": {Usage{Input: 6000, Cached: 4992, Told: true}, 0.1*2000 + 1.25*500},
+		"a provider that does not tell":           {Usage{Input: 6000}, 0.1*2000 + 1.25*500},
 		"a cache that has lost everything":        {Usage{Input: 6000, Told: true}, 1.25 * 2500},
 		"a cache that has lost the end":           {Usage{Input: 6000, Cached: 2048, Told: true}, 0.1*0 + 1.25*2500},
 	} {
@@ -129,9 +129,9 @@ func TestARewriteIsBookedAsWhatItCost(t *testing.T) {
 		usage Usage
 		saved float64
 	}{
-		"the cache was warm":                       {false, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*4992 + 1.25*8 - 1.15*(14976-3968)},
+		"the cache was warm":                       {false, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*5000 - 1.15*(14976-3968)},
 		"the cache was cold":                       {true, Usage{Input: 15500, Cached: 0, Told: true}, 1.25 * 5000},
-		"it was taken for cold and had everything": {true, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*4992 + 1.25*8 - 1.15*(14976-3968)},
+		"it was taken for cold and had everything": {true, Usage{Input: 15500, Cached: 3968, Told: true}, 0.1*5000 - 1.15*(14976-3968)},
 	} {
 		req.Cold = c.cold
 		if got := a.Settle(claude, req, c.usage); math.Abs(got.Saved()-c.saved) > 1 {

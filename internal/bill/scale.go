@@ -72,21 +72,35 @@ const (
 	// A whole prompt that is off by more has parts that we do not see.
 	minLikely, maxLikely = 0.6, 1.7
 	// others is what a byte that is not ASCII adds to our estimates, before anything is known: what marks a cut is of such
-	// characters, and tokenizers know few of them.
-	others = 0.1
+	// characters, and tokenizers know few of them. One that agrees with our estimates is most likely a byte pair encoding
+	// like the one they are fitted to, which makes many tokens of what marks a cut.
+	others, othersAlike = 0.1, 0.8
+	// A whole prompt that is off by less agrees with our estimates.
+	alike = 0.1
 	// perToken is about how many bytes a token has.
 	perToken = 3.6
-	// Length alone is believed where it is less wrong by so much, and by more than chance.
-	convincing, chance = 0.6, 4
+	// Length alone is believed where it is less wrong by so much, and by more than chance, and hardly wrong at all: a tokenizer
+	// that goes by length is known to the token.
+	convincing, chance, exact = 0.6, 4, 0.04
+	// longest is how many tokens of one text count.
+	longest = 4000
+	// enough is how many tokens have to be compared for a scale to be worth knowing.
+	enough = 2000
 )
 
-// first takes in the first prompt that was counted whole.
+// first takes in the first prompt that was counted whole. By how much it is off from our estimate lies the more on digits and
+// signs the more it has of them: those tokenizers differ in most.
 func (s *Scale) first(ours Size, theirs float64) {
 	if s.Guess != (Weights{}) || ours.Tokens <= 0 || theirs <= 0 {
 		return
 	}
 	scale := min(max(theirs/ours.Tokens, minScale), maxScale)
-	s.Guess = Weights{Tokens: scale, Others: others * scale}
+	tokens, digits, signs := ours.Tokens/heldScale, max(0, ours.Digits)/held, max(0, ours.Signs)/held
+	off := (scale - 1) * ours.Tokens / (tokens*ours.Tokens + digits*ours.Digits + signs*ours.Signs)
+	s.Guess = Weights{Tokens: 1 + off*tokens, Digits: off * digits, Signs: off * signs, Others: others * scale}
+	if math.Abs(scale-1) < alike {
+		s.Guess.Others = othersAlike
+	}
 	if ours.Bytes > 0 {
 		s.Guess.Bytes = theirs / ours.Bytes
 	}
@@ -101,8 +115,8 @@ func (s *Scale) learn(grown Size, theirs float64) {
 		return // something else has happened to the prompt
 	}
 	s.judge(grown, theirs)
-	// What is long counts for more, but not as its square: one huge result is one text.
-	w := 1 / max(grown.Tokens, held)
+	// What is long counts for more, but not as its square, and up to a length only: one huge result is one text.
+	w := min(1, longest/grown.Tokens) / max(grown.Tokens, held)
 	x := [4]float64{grown.Tokens, grown.Digits, grown.Signs, grown.Others}
 	k := 0
 	for i := range x {
@@ -130,13 +144,22 @@ func (s *Scale) judge(grown Size, theirs float64) {
 	s.MissedByLength += wrong(s.byLength())
 }
 
+// Suffices tells whether enough was compared for the scale to be worth knowing, and to need no other guess.
+func (s Scale) Suffices() bool { return s.Products[0] > enough }
+
 // Weights are those of the better explanation.
 func (s Scale) Weights() Weights {
-	known := s.Missed+s.MissedByLength > 0
-	if known && s.MissedByLength+chance < convincing*s.Missed || !known && s.Guess.Tokens == 0 && s.Guess.Bytes > 0 {
+	if s.goesByLength() {
 		return s.byLength()
 	}
 	return s.corrected()
+}
+
+func (s Scale) goesByLength() bool {
+	if s.Guess.Tokens == 0 && s.Guess.Bytes > 0 { // others have found that it does
+		return s.Missed+chance >= convincing*s.MissedByLength
+	}
+	return s.MissedByLength+chance < convincing*s.Missed && s.MissedByLength < exact*exact*s.Products[0]
 }
 
 // byLength explains counts by the number of bytes.

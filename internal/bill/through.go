@@ -23,9 +23,11 @@ func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, fou
 	} else if sent.Plain == sent.Total && through.Total >= t.minimum() {
 		through.Plain = 0 // the whole would have been long enough for the cache
 	}
-	// Where a block of the whole ends is not where one of what was sent does.
-	shorter := a.position(req, found)
-	more := t.Cacheable(shorter+a.Scale.Count(removed(req.Pieces[:found]))) - t.Cacheable(shorter)
+	// Where a block of the whole ends is not where one of what was sent does. With short blocks that is chance, and evens out.
+	more := a.Scale.Count(removed(req.Pieces[:found]))
+	if shorter := a.position(req, found); t.block() > Block {
+		more = t.Cacheable(shorter+more) - t.Cacheable(shorter)
+	}
 	through.Cached = min(sent.Cached+rewrote+more, through.Total-through.Plain)
 	through.Hour = min(max(0, through.Hour-rewrote), through.Total-through.Plain-through.Cached)
 	if sent.Cached == 0 && through.Cached < t.minimum() {

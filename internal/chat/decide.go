@@ -63,11 +63,12 @@ func (p *Plan) recall() {
 	if past.Record != nil {
 		p.before = *past.Record
 	}
-	switch {
+	switch scale := &p.before.Account.Scale; {
+	case scale.Suffices(): // what all conversations have taught is then this one's own lesson: it would count twice
 	case past.Learned.Weights != (bill.Weights{}):
-		p.before.Account.Scale.Guess = past.Learned.Weights
+		scale.Guess = past.Learned.Weights
 	case past.Record == nil && past.Sibling != nil: // models of one provider count much alike
-		p.before.Account.Scale.Guess = past.Sibling.Account.Scale.Weights()
+		scale.Guess = past.Sibling.Account.Scale.Weights()
 	}
 	if s := past.Sibling; s != nil {
 		p.before.Bill = s.Bill

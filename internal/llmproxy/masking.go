@@ -126,8 +126,8 @@ func (x *exchange) remember(ctx context.Context, now int64) {
 		return
 	}
 	err := x.lane.touch(ctx, x.past, now)
-	if err == nil && len(x.plan.Cuts) == 0 {
-		return // nothing was cut yet that could go out in another form, or be booked wrongly
+	if err == nil && !x.plan.HasResults() {
+		return // there is nothing that could go out in another form, and what it costs it costs either way
 	}
 	if err == nil {
 		r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
