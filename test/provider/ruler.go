@@ -26,7 +26,13 @@ type Ruler struct {
 	through Cache
 	bills   map[string]*Bill
 	read    map[string][]uint64 // tokens of messages that came before
-	last    map[string][]byte   // of each conversation, what reached the provider last
+	last    map[string]last     // of each conversation, what reached the provider last
+}
+
+// last is a request, as it came and taken apart.
+type last struct {
+	raw      []byte
+	messages []json.RawMessage
 }
 
 // Bill is what a conversation has cost.
@@ -160,7 +166,14 @@ func (r *Ruler) Bill(talk string) Bill {
 func (r *Ruler) Last(talk string) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.last[talk]
+	return r.last[talk].raw
+}
+
+// LastMessages are those of what reached the provider last of a conversation.
+func (r *Ruler) LastMessages(talk string) []json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last[talk].messages
 }
 
 // RoundTrip answers a request, without a network.
@@ -203,9 +216,9 @@ func (r *Ruler) answer(req *http.Request, raw []byte) (status int, kind, answer 
 	defer r.mu.Unlock()
 	bill := r.bill(req.Header.Get(Header))
 	if r.last == nil {
-		r.last = map[string][]byte{}
+		r.last = map[string]last{}
 	}
-	r.last[req.Header.Get(Header)] = raw
+	r.last[req.Header.Get(Header)] = last{raw, b.Messages}
 	counts := r.paid.Take(b.scope(), r.prompt(b), r.Now())
 	bill.Paid += r.Terms.Cost(counts)
 	usage := fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":20,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`,
