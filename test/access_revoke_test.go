@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/app"
 	"secateur/internal/auth"
@@ -63,5 +65,98 @@ func TestRevokedTokenEndsItsStreams(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// A token that came in a message ends what it has open like any other: the call that brought it, and the stream of the session that it opened.
+func TestRevokedTokenOfAMessageEndsItsStreams(t *testing.T) {
+	state := t.TempDir()
+	file := auth.TokenFileOf(auth.Default(), state)
+	token, _, err := file.Add(auth.Token{Name: "laptop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, mistakes := config.Load("test.toml", []byte("listen = \"127.0.0.1:0\"\nresponse_timeout = 600\n[store]\nurl = \"memory:\"\n"+peerConfig(t, "s", "plain", "startup_timeout = 60\n")), config.Options{})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	p := startIn(t, cfg, state)
+	proxy := `"proxy":{"authToken":"` + token + `"}`
+	send := func(session, body string) *http.Response {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := p.http.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	opened := send("", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"},`+proxy+`}}`)
+	_, _ = io.Copy(io.Discard, opened.Body)
+	opened.Body.Close()
+	session := opened.Header.Get("Mcp-Session-Id")
+	if session == "" {
+		t.Fatalf("initialize: %d", opened.StatusCode)
+	}
+	called := make(chan string, 1)
+	go func() {
+		res := send(session, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s::hang","arguments":{},`+proxy+`}}`)
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		called <- string(body)
+	}()
+	listen := func() *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/mcp", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set("Mcp-Session-Id", session)
+		res, err := p.http.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	stream := listen()
+	if stream.StatusCode != http.StatusOK {
+		t.Fatalf("the stream: %d", stream.StatusCode)
+	}
+	eventually(t, time.Minute, "the call is under way", func() bool {
+		return strings.Contains(p.as(t, token, "/api/mcp-gateway/s/rpc", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hung"}}`).body, `"text":"1"`)
+	})
+	if err := file.Revoke("laptop"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, stream.Body)
+		close(ended)
+	}()
+	for range 2 {
+		select {
+		case <-ended:
+			ended = nil
+		case body := <-called:
+			if strings.Contains(body, `"result"`) {
+				t.Errorf("the call: %s", body)
+			}
+		case <-time.After(time.Minute):
+			t.Error("something that the token has opened goes on")
+		}
+	}
+	stream.Body.Close()
+	again := listen()
+	again.Body.Close()
+	if again.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the session's stream after the revocation: %d", again.StatusCode)
 	}
 }

@@ -83,6 +83,11 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
 	defer by.Leave()
+	if by.principal != x.Principal() && now.Hold != nil { // else the door holds it
+		var release func()
+		ctx, release = now.Hold(ctx, by.principal)
+		defer release()
+	}
 	ctx = access.NewContext(ctx, by.principal)
 	if s.link != nil { // a request that stands alone is cancelled by hanging up
 		var done func()

@@ -35,6 +35,9 @@ type Options struct {
 	Admission   *admission.Control // nil: everyone may do everything
 	// Authenticate says whose token a message brings in params.proxy.authToken.
 	Authenticate func(ctx context.Context, token string) (*access.Principal, access.Verdict)
+	// Hold gives the context of a request whose message has told who sends it, which ends with that token; nil: it does not end. The
+	// caller calls release when the request is over.
+	Hold func(ctx context.Context, p *access.Principal) (_ context.Context, release func())
 
 	// Tasks are who made which task; nil: what this door makes is kept for this door.
 	Tasks *tasks.Owners

@@ -37,6 +37,7 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 		Authenticate: func(ctx context.Context, token string) (*access.Principal, access.Verdict) {
 			return gen.auth.AuthenticateMessage(ctx, token, "/mcp")
 		},
+		Hold:      gen.holdAgain,
 		Admission: gen.admission,
 		Tasks:     gen.tasks,
 		PageSize:  gen.cfg.PageSize,
@@ -90,6 +91,7 @@ func (gen *generation) openMCP() error {
 		Known:           gen.servers.IDs,
 		IsDisabled:      gen.servers.IsDisabled,
 		Check:           callerOf,
+		Hold:            gen.holdAgain,
 		Openings:        ratelimit.PerMinute(openingsPerMinute),
 		TokenInHeader:   !access.IsLoopback(host),
 		MaxMessageBytes: gen.cfg.MaxMessageBytes,
@@ -97,6 +99,11 @@ func (gen *generation) openMCP() error {
 		Log:             gen.log,
 	})
 	return nil
+}
+
+// holdAgain has what somebody has open end with the token that a message showed.
+func (gen *generation) holdAgain(ctx context.Context, p *access.Principal) (context.Context, func()) {
+	return gen.authenticator().HoldAgain(ctx, p)
 }
 
 // hangMCP hangs the routes of all servers as one and of each by itself.

@@ -55,6 +55,16 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ contex
 	}
 }
 
+// HoldAgain is Hold for who was let in earlier: what a message showed counts for its session's streams too. Where that is good no more
+// the work has ended before it begins.
+func (a *Authenticator) HoldAgain(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
+	ctx, release = a.Hold(ctx, p)
+	if p != nil && !a.stillGood(owner{principal: p}) {
+		release()
+	}
+	return ctx, release
+}
+
 // end cancels the work of those who are no longer good.
 func (s *held) end(stillGood func(owner) bool) {
 	s.mu.Lock()

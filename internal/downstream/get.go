@@ -69,6 +69,15 @@ func (q *request) get() {
 		q.refuse(rpc.ID{}, q.unauthorized())
 		return
 	}
+	if q.principal == nil && q.h.opt.Hold != nil { // else the door holds it
+		ctx, release := q.h.opt.Hold(q.r.Context(), principalOf(s))
+		defer release()
+		q.r = q.r.WithContext(ctx)
+		if ctx.Err() != nil {
+			q.refuse(rpc.ID{}, q.unauthorized())
+			return
+		}
+	}
 	q.listen(s)
 }
 

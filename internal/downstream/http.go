@@ -31,6 +31,10 @@ type HTTPOptions struct {
 	// through to the session without a principal, where the message itself may say who sent it.
 	Check func(*http.Request) (*access.Principal, access.Verdict)
 
+	// Hold gives the context of a stream whose session's messages have told who its client is, which ends with that token; nil: it does
+	// not end. The caller calls release when the stream is over.
+	Hold func(ctx context.Context, p *access.Principal) (_ context.Context, release func())
+
 	// TokenInHeader refuses who shows no token in a header. Elsewhere it may stand in the message, which is read for it.
 	TokenInHeader bool
 
