@@ -6,6 +6,7 @@ BENCH ?= .
 COUNT ?= 1
 FUZZTIME ?= 10s
 SOAKTIME ?= 30s
+SOAK ?= $(SOAKTIME)
 CHART  = deploy/helm/secateur --set secrets.authToken.name=token --set secrets.redisUrl.name=redis
 
 export CGO_ENABLED ?= 1
@@ -50,8 +51,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s); FUZZ=Cuts for some of them
 mutants: ## takes each guard out in turn and expects red; MUTANT=body for some of them
 	$(GO) run ./test/mutants -run '$(MUTANT)'
 
-soak: build ## attacks on a program bounded in memory, for SOAKTIME (30s), over loopback
-	$(GO) run ./test/soak -time $(SOAKTIME)
+soak: build ## attacks on a program bounded in memory, then three replicas whose Redis comes and goes, each for SOAK (30s), over loopback
+	$(GO) run ./test/soak -time $(SOAK)
+	$(GO) run ./test/soak -time $(SOAK) -replicas 3
 
 sbom: ## bin/secateur.cdx.json and bin/THIRD_PARTY_NOTICES: what is in the binary, under which licences
 	$(GO) run ./test/sbom

@@ -23,6 +23,7 @@ const (
 	dialTime = 2 * time.Second
 	callTime = time.Second // for an answer, unless the URL says read_timeout; what has a limit of its own is ended by its context
 	lookTime = 2 * time.Second
+	backTime = 250 * time.Millisecond // between looks at an engine that is away
 )
 
 // ErrNewer means that a newer version of the program keeps its things here in a way that this one does not know.
@@ -119,14 +120,17 @@ func (db *DB) Up() error {
 	return db.err
 }
 
-// watch looks every two seconds, so that what is told is true also while nobody calls.
+// watch looks every two seconds, so that what is told is true also while nobody calls, and more often at an engine that is away.
 func (db *DB) watch(ctx context.Context) {
-	for tick := time.NewTicker(lookTime); ; {
+	for {
+		wait := lookTime
+		if db.Up() != nil {
+			wait = backTime
+		}
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return
-		case <-tick.C:
+		case <-time.After(wait):
 			_ = db.look(ctx)
 		}
 	}

@@ -3,6 +3,11 @@
 // answers that grow as they are encoded, many large results at once, readers that do not read.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
+//
+// With -replicas it runs so many that share a redis-server, which is stopped and killed meanwhile: clients have texts cut by one replica and
+// restored by another.
+//
+//	go run ./test/soak -binary bin/secateur -time 10m -replicas 3
 package main
 
 import (
@@ -32,9 +37,15 @@ func main() {
 	binary := flag.String("binary", "bin/secateur", "the program")
 	length := flag.Duration("time", 30*time.Second, "how long")
 	memory := flag.Int("memory", 512, "what it may use, in `MiB`")
+	replicas := flag.Int("replicas", 0, "run so many with one Redis instead")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *length+2*time.Minute)
-	err := run(ctx, *binary, *length, *memory)
+	var err error
+	if *replicas > 0 {
+		err = runReplicas(ctx, *binary, *length, *replicas)
+	} else {
+		err = run(ctx, *binary, *length, *memory)
+	}
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
@@ -98,8 +109,13 @@ func run(ctx context.Context, binary string, length time.Duration, memory int) e
 	return nil
 }
 
-// start runs the program under a limit of memory.
+// start runs the program with a store in memory.
 func start(ctx context.Context, binary, backend string, memory int) (*target, func(), error) {
+	return startConfig(ctx, binary, memory, fmt.Sprintf("[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", backend))
+}
+
+// startConfig runs the program under a limit of memory.
+func startConfig(ctx context.Context, binary string, memory int, sections string) (*target, func(), error) {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
 		return nil, nil, err
@@ -111,8 +127,7 @@ func start(ctx context.Context, binary, backend string, memory int) (*target, fu
 	addr := ln.Addr().String()
 	_ = ln.Close()
 	config := filepath.Join(dir, "c.toml")
-	text := fmt.Sprintf("listen = %q\nauth_token = \"${SOAK_TOKEN}\"\nlog_level = \"WARN\"\n[store]\nurl = \"memory:\"\n"+
-		"[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", addr, backend)
+	text := fmt.Sprintf("listen = %q\nauth_token = \"${SOAK_TOKEN}\"\nlog_level = \"WARN\"\n", addr) + sections
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, nil, err
 	}
