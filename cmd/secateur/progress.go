@@ -54,6 +54,6 @@ func bar(part float64, n int) string {
 		at := n % (progressWidth - 2)
 		return "[" + strings.Repeat(" ", at) + "===" + strings.Repeat(" ", progressWidth-3-at) + "]"
 	}
-	filled := int(part * progressWidth)
+	filled := min(int(part*progressWidth), progressWidth)
 	return "[" + strings.Repeat("=", filled) + strings.Repeat(" ", progressWidth-filled) + "]"
 }

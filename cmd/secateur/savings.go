@@ -21,7 +21,10 @@ func newSavings(w world) *cobra.Command {
 		Short: "Show what was spent, saved and lost",
 		Long: `savings shows what prompts have cost, what they would have cost untouched, and the difference: what was
 saved, and, apart from it, what was lost. Then what was cut, and how much of that had to be
-fetched back. It survives restarts; no contents are kept. With --explain, the account of the
+fetched back. Money is that of conversations that went through the chat door, from the provider's own
+usage. What was cut out of results for MCP clients (the features mcp and gateway) is counted in tokens
+alone: no account says which model reads them, how often, and at what price. It survives restarts; no
+contents are kept. With --explain, the account of the
 conversation that a request belongs to.` + daemonHelp,
 		Example: `  secateur savings
   secateur savings --by tool --since 24h
@@ -67,7 +70,7 @@ conversation that a request belongs to.` + daemonHelp,
 func (w world) printSavings(s admin.Savings, by, since string) {
 	fmt.Fprintf(w.out, "saved      %s in %s: prompts cost %s, untouched they would have cost %s\n", money(s.SavedUSD-s.LostUSD), since, money(s.SpentUSD), money(s.PassthroughUSD))
 	fmt.Fprintf(w.out, "lost       %s, which is counted above\n", money(s.LostUSD))
-	fmt.Fprintf(w.out, "cut        %s\n", plural(int(s.CutTokens), "token"))
+	fmt.Fprintf(w.out, "cut        %s; those of MCP results have no price, since no account says which model reads them\n", plural(int(s.CutTokens), "token"))
 	fmt.Fprintf(w.out, "recovered  %s, %s of what was cut\n", plural(int(s.RecoveredTokens), "token"), percent(s.RecoveryRate))
 	fmt.Fprintf(w.out, "cache      %s of prompt tokens came from the provider's\n", percent(s.CacheHitRate))
 	if by == "" {

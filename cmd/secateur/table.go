@@ -37,19 +37,19 @@ func (t table) line(w world, out io.Writer, widths []int, row []string) {
 			b.WriteString("  ")
 			used += 2
 		}
-		if w.width > 0 && i == len(row)-1 {
-			cell = clip(cell, w.width-used)
-		}
 		pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(cell)))
-		used += widths[i]
-		switch {
-		case t.numbers[i]:
-			b.WriteString(pad + w.coloured(cell))
-		case i == len(row)-1:
-			b.WriteString(w.coloured(cell))
-		default:
-			b.WriteString(w.coloured(cell) + pad)
+		before, after := "", pad
+		if t.numbers[i] {
+			before, after = pad, ""
 		}
+		if rest := w.width - used; w.width > 0 && utf8.RuneCountInString(before+cell) > rest {
+			if rest > 0 {
+				b.WriteString(clip(before+cell, rest))
+			}
+			break
+		}
+		b.WriteString(before + w.coloured(cell) + after)
+		used += widths[i]
 	}
 	fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
 }
