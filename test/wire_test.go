@@ -85,6 +85,9 @@ func TestClaudeCode(t *testing.T) {
 		}
 	}
 	ask("Why does the build fail?")
+	if first := w.provider.Requests(messagesPath)[0]; !strings.Contains(string(first.Body), `"ToolSearch"`) {
+		t.Error("Claude Code has no tool search behind a base URL: docs/clients.md and secateur doctor say that it has")
+	}
 	w.restart(t, syscall.SIGKILL)
 	ask("Are you sure?", "--continue")
 	if n := w.checkAll(t, messagesPath); n < 5 {

@@ -65,11 +65,15 @@ func CheckClaudeCode(settings string, lookup func(string) (string, bool)) Check 
 		if err != nil || !access.IsLoopback(base.Hostname()) {
 			return nil
 		}
-		f := Finding{Check: Client, Subject: "claude-code", Level: OK, Cause: "behind " + base.Host + ": tool search is on; remote control, voice and fine-grained tool streaming are off, which nothing here can change"}
-		if on := strings.ToLower(value("ENABLE_TOOL_SEARCH")); on == "" || on == "false" || on == "0" {
+		const off = "; remote control, voice and fine-grained tool streaming are off, which nothing here can change"
+		f := Finding{Check: Client, Subject: "claude-code", Level: OK, Cause: "behind " + base.Host + ": tool search is on" + off}
+		switch strings.ToLower(value("ENABLE_TOOL_SEARCH")) {
+		case "":
+			f.Cause = "behind " + base.Host + ": tool search is on since Claude Code 2.1.325 at the latest; an older one needs ENABLE_TOOL_SEARCH=true" + off
+		case "false", "0":
 			f.Level = Warn
-			f.Cause = "Claude Code switches its tool search off behind ANTHROPIC_BASE_URL, so that the definitions of all MCP tools fill the context from the start"
-			f.Fix = `set ENABLE_TOOL_SEARCH to "true", in env of ` + filepath.ToSlash(settings)
+			f.Cause = "ENABLE_TOOL_SEARCH switches Claude Code's tool search off, so that the definitions of all MCP tools fill the context from the start"
+			f.Fix = `take ENABLE_TOOL_SEARCH out, or set it to "true" in env of ` + filepath.ToSlash(settings)
 		}
 		return []Finding{f}
 	}
