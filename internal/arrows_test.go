@@ -19,7 +19,7 @@ var arrows = map[string][]string{
 	"app": {
 		"cutting",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
-		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune",
+		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune", "bill",
 	},
 	"config": {"routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"demo":      {"toolserver", "rpc"},
 	"templates": {"toolserver", "rpc", "rawjson"},
 	"pruner":    {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
-	"llmproxy":  {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "rawjson", "access", "secret"},
+	"llmproxy":  {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "prune", "rawjson", "access", "secret"},
 	"admin":     {"access", "prune", "events", "history", "ledger"},
 	"ui":        {"ratelimit", "access"},
 

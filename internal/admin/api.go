@@ -42,6 +42,7 @@ type Options struct {
 	Pins       func() ([]Pin, error)
 	Approve    func(ctx context.Context, server, tool string) ([]string, error) // of one tool, or of all of the server's that have changed
 	Playground Playground
+	Resume     func(ledger.Account) *Resume // nil: nothing is said of it
 }
 
 // API is the control plane.
@@ -75,7 +76,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Limits != nil, a.limits())
 	add(opt.Logins != nil, a.logins())
 	add(opt.Savings != nil, a.savings(), a.savingsCSV())
-	add(opt.Events != nil, a.cuts(), a.events(), a.refusals())
+	add(opt.Events != nil, a.cuts(), a.cut(), a.events(), a.refusals())
 	add(opt.Ledger != nil, a.conversations(), a.conversation())
 	add(opt.Explain != nil, a.explain())
 	add(opt.Templates != nil, a.templates(), a.template(), a.createTemplate(), a.replaceTemplate(), a.deleteTemplate())

@@ -18,6 +18,7 @@ type schema struct {
 	Properties map[string]*schema `json:"properties,omitzero"`
 	Required   []string           `json:"required,omitzero"`
 	Additional any                `json:"additionalProperties,omitzero"`
+	AnyOf      []*schema          `json:"anyOf,omitzero"`
 }
 
 // schemas are the named ones of a document.
@@ -39,6 +40,9 @@ func (s schemas) of(t reflect.Type) *schema {
 	switch t.Kind() {
 	case reflect.Pointer:
 		inner := s.of(t.Elem())
+		if inner.Ref != "" {
+			return &schema{AnyOf: []*schema{inner, {Type: "null"}}}
+		}
 		if name, ok := inner.Type.(string); ok {
 			inner.Type = []string{name, "null"}
 		}

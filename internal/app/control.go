@@ -50,6 +50,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 
 		Templates:  templateHost{a},
 		Playground: a.playground(),
+		Resume:     a.resume,
 	})
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -9,8 +10,12 @@ import (
 	"testing"
 
 	"secateur/internal/admin"
+	"secateur/internal/bill"
 	"secateur/internal/events"
 	"secateur/internal/history"
+	"secateur/internal/ledger"
+	"secateur/internal/llmproxy"
+	"secateur/internal/prune"
 )
 
 const accessDemo = `
@@ -124,6 +129,78 @@ func TestDisableAServer(t *testing.T) {
 	}
 	if res, body := c.ask(t, "POST", "/servers/pruner/disable", ""); res.StatusCode != http.StatusConflict {
 		t.Errorf("disable what is not in the file: %d %s", res.StatusCode, body)
+	}
+}
+
+// One cut says which parts went, and why; what was pruned is told as it went out.
+func TestOneCut(t *testing.T) {
+	c := control(t, controlDemo)
+	_, document := c.ask(t, "GET", "/openapi.json", "")
+	text := strings.Repeat("line\n", 10)
+	id, err := c.store.Put(t.Context(), "", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chatObserver{c.savings, c.ledger}.Cut(t.Context(), llmproxy.ResultCut{ID: id, Provider: "p", Model: "m", Chars: 50, Kept: 20, Removed: []prune.Block{{Start: 2, End: 9, Reason: "r"}}})
+	_, body := c.ask(t, "GET", "/cuts/"+id, "")
+	if err := validate(document, "#/paths/~1cuts~1{id}/get/responses/200/content/application~1json/schema", body); err != nil {
+		t.Errorf("%s: %v", body, err)
+	}
+	got := get[admin.CutDetail](t, c, "/cuts/"+id)
+	if want := "line\n" + prune.Marker(id, prune.Block{Start: 2, End: 9, Reason: "r"}) + "\nline\n"; got.KeptText != want || got.TotalLines != 10 || len(got.Removed) != 1 || got.Reason == "" || got.Recovered {
+		t.Errorf("pruned: %+v, want %q", got, want)
+	}
+	c.savings.Recovered(id)
+	if got := get[admin.CutDetail](t, c, "/cuts/"+id); !got.Recovered || got.RecoveredAt.IsZero() {
+		t.Errorf("recovered: %+v", got)
+	}
+	res := browse(c.mux, "POST", "/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}`)
+	original, err := c.store.Get(t.Context(), "", res.Header.Get("X-Secateur-Originals"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = get[admin.CutDetail](t, c, "/cuts/"+res.Header.Get("X-Secateur-Originals"))
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct {
+		Result struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(answer, &said); err != nil || len(got.Removed) != 1 {
+		t.Fatal(err, got)
+	}
+	runes, part, out := []rune(original), got.Removed[0], said.Result.Content[0].Text
+	if !strings.HasPrefix(out, string(runes[:part.StartChar])) || !strings.HasSuffix(out, string(runes[part.EndChar:])) || part.StartChar == 0 || part.EndChar == len(runes) {
+		t.Errorf("%+v is not what went out", part)
+	}
+	if res, body := c.ask(t, "GET", "/cuts/prn_none", ""); res.StatusCode != http.StatusNotFound {
+		t.Errorf("a cut that never was: %d %s", res.StatusCode, body)
+	}
+}
+
+// To take a conversation up again costs its prompt: read from the cache, written to it anew, or written with all that was cut.
+func TestResumeAt(t *testing.T) {
+	read, write := 0.1, 1.25
+	got := resumeAt(bill.Prices{Input: 1, CachedInput: &read, CacheWrite: &write}, 1_000_000, 200_000)
+	if *got != (admin.Resume{PromptTokens: 1_000_000, WarmUSD: 0.1, ColdUSD: 1.25, PassthroughColdUSD: 1.5}) {
+		t.Errorf("resumeAt = %+v", got)
+	}
+	if got := resumeAt(bill.Prices{Input: 2}, 500_000, 0); got.WarmUSD != 1 || got.ColdUSD != 1 {
+		t.Errorf("without a cache: %+v", got)
+	}
+	c := control(t, controlDemo, "[providers.p]\nformat = \"chat\"\nbase_url = \"http://127.0.0.1:1\"\nprices = { input = 3.0, output = 1.0 }\n")
+	c.ledger.Add("hello", "p", "m", ledger.Request{RequestID: "r", PromptTokens: 1_000_000})
+	c.ledger.Add("hello", "p", "uncounted", ledger.Request{RequestID: "s"})
+	for _, talk := range c.ledger.List("") {
+		detail := get[admin.ConversationDetail](t, c, "/conversations/"+talk.ID)
+		if known := talk.Model == "m"; (detail.Resume != nil) != known || known && detail.Resume.ColdUSD != 3 {
+			t.Errorf("%s: %+v", talk.Model, detail.Resume)
+		}
 	}
 }
 

@@ -69,7 +69,21 @@ func (a *App) openTelemetry() error {
 func (a *App) cutMade(m cutting.Made) {
 	a.savings.Cut(events.Cut{
 		ID: m.ID, Feature: m.Door, Server: m.Server, Tool: a.tools.Label(m.Server, m.Tool), OriginalChars: m.Chars, KeptChars: m.Kept, TokensSaved: m.Tokens,
+		How: a.middleOut(m),
 	})
+}
+
+// middleOut is what goes of an observation that is too long.
+func (a *App) middleOut(m cutting.Made) *events.Removal {
+	masking := a.live.Load().cfg.ObservationMasking
+	s := masking.Gateway
+	if m.Door == history.FeatureMCP {
+		s = masking.MCP.Settings
+	}
+	return &events.Removal{
+		Reason: fmt.Sprintf("it has %d characters, more than max_chars = %d: its head and its tail stay", m.Chars, s.MaxChars),
+		Parts:  []events.Part{{StartChar: s.HeadChars, EndChar: m.Chars - s.TailChars}},
+	}
 }
 
 // tellServer tells that the state of a server has changed.
@@ -134,13 +148,17 @@ func why(s llmproxy.Settled) string {
 }
 
 // Cut counts a result that went out cut.
-func (o chatObserver) Cut(_ context.Context, c llmproxy.ResultCut) {
-	feature := history.FeaturePruned
+func (o chatObserver) Cut(ctx context.Context, c llmproxy.ResultCut) {
+	feature, how := history.FeaturePruned, &events.Removal{Reason: "a big result, pruned when it first passed"}
 	if c.Masked {
-		feature = history.FeatureMasked
+		feature, how.Reason = history.FeatureMasked, "an old result, which the conversation has gone past"
+	}
+	for _, b := range c.Removed {
+		how.Parts = append(how.Parts, events.Part{StartLine: b.Start, EndLine: b.End, Reason: b.Reason})
 	}
 	o.savings.Cut(events.Cut{
 		ID: c.ID, Feature: feature, Model: c.Provider + "/" + c.Model, OriginalChars: c.Chars, KeptChars: c.Kept, TokensSaved: c.Tokens,
+		RequestID: telemetry.RequestID(ctx), How: how,
 	})
 }
 

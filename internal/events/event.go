@@ -60,6 +60,25 @@ type Cut struct {
 	KeptChars     int       `json:"kept_chars"`
 	TokensSaved   int       `json:"tokens_saved"`
 	Recovered     bool      `json:"recovered"`
+
+	RecoveredAt time.Time `json:"recovered_at,omitzero"`
+	RequestID   string    `json:"request_id,omitzero"` // "": not known
+	How         *Removal  `json:"-"`                   // which parts went; nil: not known
+}
+
+// Removal is which parts of a text went, and why.
+type Removal struct {
+	Reason string
+	Parts  []Part
+}
+
+// Part is a part of a text that went: lines, from 1, both inclusive, or characters, from 0, the end exclusive. What it is not is 0.
+type Part struct {
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+	StartChar int    `json:"start_char"`
+	EndChar   int    `json:"end_char"`
+	Reason    string `json:"reason"`
 }
 
 // Server is a server whose state has changed.

@@ -179,7 +179,7 @@ func (f *Feed) Recovered(id string) (cut Cut, first bool) {
 	defer f.mu.Unlock()
 	for s := range f.lists[TypeCut].newest {
 		if c, ok := s.data.(Cut); ok && c.ID == id && !c.Recovered {
-			c.Recovered = true
+			c.Recovered, c.RecoveredAt = true, time.Now()
 			s.data = c
 			if !first {
 				cut, first = c, true

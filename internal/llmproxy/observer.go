@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/bill"
 	"secateur/internal/chat"
+	"secateur/internal/prune"
 )
 
 // Observer is told what answered requests came to. Its methods may be called by many goroutines at once. No text of a conversation
@@ -37,7 +38,8 @@ type ResultCut struct {
 	ID                  string // of its original
 	Masked              bool   // else it was pruned
 	Provider, Model     string
-	Chars, Kept, Tokens int // of the original, of what stands for it, and an estimate of the difference
+	Chars, Kept, Tokens int           // of the original, of what stands for it, and an estimate of the difference
+	Removed             []prune.Block // lines of the original that went; none: all, or parts of lines
 }
 
 // Ended is how a request ended, for whoever has handed it in with WithEnded.
@@ -101,6 +103,7 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 			if c.New {
 				o.Cut(ctx, ResultCut{
 					ID: c.ID, Masked: c.Kind == chat.Masked, Provider: s.Provider, Model: model, Chars: chars, Kept: utf8.RuneCountInString(c.Text), Tokens: tokens,
+					Removed: prune.ReadMarkers(c.Text, c.ID),
 				})
 			}
 		}

@@ -1,0 +1,39 @@
+package app
+
+import (
+	"secateur/internal/admin"
+	"secateur/internal/bill"
+	"secateur/internal/ledger"
+	"secateur/internal/llmproxy"
+)
+
+// resume is what a conversation costs that is taken up again; nil where its prices or its size are not known.
+func (a *App) resume(c ledger.Account) *admin.Resume {
+	if len(c.Requests) == 0 {
+		return nil
+	}
+	cfg, last := a.live.Load().cfg, c.Requests[len(c.Requests)-1]
+	prices := llmproxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}.Prices(c.Provider + "/" + c.Model)
+	if prices.Input <= 0 || last.PromptTokens <= 0 {
+		return nil
+	}
+	return resumeAt(prices, last.PromptTokens, last.RemovedTokens)
+}
+
+// resumeAt prices a prompt of so many tokens, out of which so many were cut.
+func resumeAt(p bill.Prices, prompt, removed int64) *admin.Resume {
+	read, write := p.Input, p.Input
+	if p.CachedInput != nil {
+		read = *p.CachedInput
+	}
+	if p.CacheWrite != nil {
+		write = *p.CacheWrite
+	}
+	cost := func(tokens int64, perMillion float64) float64 {
+		if p.LongAbove > 0 && float64(tokens) > p.LongAbove && p.LongTimes > 0 {
+			perMillion *= p.LongTimes
+		}
+		return float64(tokens) * perMillion / 1e6
+	}
+	return &admin.Resume{PromptTokens: prompt, WarmUSD: cost(prompt, read), ColdUSD: cost(prompt, write), PassthroughColdUSD: cost(prompt+removed, write)}
+}
