@@ -18,6 +18,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		}
 	}
 	gen.records, gen.forgetful = kept, forgetful
+	tokens, refused := gen.providerTokens()
 	gen.chat, err = llmproxy.New(llmproxy.Options{
 		Replaces:        before.chat,
 		Providers:       gen.cfg.Providers,
@@ -30,7 +31,8 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Records:         kept,
 		Forgetful:       forgetful,
 		OwnToken:        gen.cfg.AuthToken,
-		Tokens:          gen.providerTokens(),
+		Tokens:          tokens,
+		Refused:         refused,
 		Admission:       gen.admission,
 		MaxBodyBytes:    gen.cfg.MaxBodyBytes,
 		Log:             gen.log,

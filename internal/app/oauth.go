@@ -65,9 +65,9 @@ func (gen *generation) signIn(opt *upstream.Options) {
 	opt.LoginWanted = set.OAuth != nil && set.OAuth.Flow == oauth.FlowLogin
 }
 
-// providerTokens are where tokens for providers come from, by name.
-func (gen *generation) providerTokens() map[string]func(context.Context) (string, error) {
-	all := map[string]func(context.Context) (string, error){}
+// providerTokens are where tokens for providers come from, by name, and who is told of those that a provider did not take.
+func (gen *generation) providerTokens() (all map[string]func(context.Context) (string, error), refused map[string]func(string)) {
+	all, refused = map[string]func(context.Context) (string, error){}, map[string]func(string){}
 	for name, p := range gen.cfg.Providers {
 		if p.OAuth != nil {
 			set := *p.OAuth
@@ -76,10 +76,11 @@ func (gen *generation) providerTokens() map[string]func(context.Context) (string
 			if set.TokenURL != "" { // who names both knows what they are for
 				resource = ""
 			}
-			all[name] = gen.tokenSource("provider:"+name, resource, &set).Token
+			source := gen.tokenSource("provider:"+name, resource, &set)
+			all[name], refused[name] = source.Token, source.Refused
 		}
 	}
-	return all
+	return all, refused
 }
 
 // followEvery is how often it is looked whether somebody has signed in.

@@ -185,7 +185,10 @@ func unanswered(to *provider, err error) *failure {
 	why := "the connection ended before it answered"
 	var dns *net.DNSError
 	var timeout interface{ Timeout() bool }
+	noToken, lacks := errors.AsType[*tokenError](err)
 	switch {
+	case lacks:
+		why = noToken.Error()
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		f.status, f.code, f.outcome = http.StatusGatewayTimeout, "upstream_timeout", timedOut
 		why = "it did not answer in time"

@@ -31,7 +31,8 @@ type Options struct {
 	Forgetful    bool            // Records do not outlive this process: nothing is cut that a restart would send in another form
 
 	// Tokens give the one to show to a provider, by its name, in the place of a key.
-	Tokens map[string]func(context.Context) (string, error)
+	Tokens  map[string]func(context.Context) (string, error)
+	Refused map[string]func(token string) // told of a token that the provider did not take; nil: nobody is
 
 	OwnToken     secret.Text        // what our own door asks for: it never reaches a provider
 	Admission    *admission.Control // nil: everyone may do everything

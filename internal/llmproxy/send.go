@@ -3,7 +3,6 @@ package llmproxy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -92,14 +91,21 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 // errWrongUpgrade is why an answer is none that goes over to a protocol nobody has asked for.
 var errWrongUpgrade = errors.New("the provider changes to a protocol that was not asked for")
 
+// tokenError is why a provider that wants a token of ours was not asked: nobody gave us one.
+type tokenError struct{ err error }
+
+func (e *tokenError) Error() string { return "secateur has no token for it: " + e.err.Error() }
+func (e *tokenError) Unwrap() error { return e.err }
+
 // send makes one request of a provider. Redirects are the client's to follow.
 func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
 	req.Host = to.base.Host
 	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	var text string
 	if token := p.opt.Tokens[to.name]; token != nil {
-		text, err := token(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("no token for it: %w", err)
+		var err error
+		if text, err = token(ctx); err != nil {
+			return nil, &tokenError{err}
 		}
 		delete(req.Header, "X-Api-Key") // of two that differ nobody knows which counts
 		req.Header["Authorization"] = []string{"Bearer " + text}
@@ -110,6 +116,9 @@ func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*htt
 	if err != nil {
 		span.End(string(unreachable))
 		return nil, err
+	}
+	if refused := p.opt.Refused[to.name]; res.StatusCode == http.StatusUnauthorized && text != "" && refused != nil {
+		refused(text) // the next request gets another
 	}
 	span.Status(res.StatusCode)
 	res.Body = span.UntilClosed(res.Body)
