@@ -68,7 +68,9 @@ func estimate(raw []byte, kind tokens.Kind) size {
 }
 
 // unsafeString is a text without a copy: the bytes are not written to while it is in use.
-func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func unsafeString(b []byte) string {
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // see above
+}
 
 // plain appends what a piece of a raw JSON string says, as far as that matters for its tokens.
 func plain(dst, raw []byte) []byte {

@@ -30,6 +30,7 @@ func onDisk(t *testing.T, dir string) *records.File {
 type half struct{ *records.File }
 
 func (half) Get(context.Context, string) (value []byte, ok bool, err error) { return nil, false, nil }
+
 func (h half) Kept(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return h.File.Kept(ctx, key)
 }

@@ -47,9 +47,11 @@ func keyPart(tenant string) string {
 func (l *lane) recordKey(k chat.Key) string {
 	return "record/" + keyPart(l.tenant) + "/" + l.key + "/" + k.String()
 }
+
 func (l *lane) touchedKey() string {
 	return "touched/" + keyPart(l.tenant) + "/" + l.model + "/" + l.root
 }
+
 func (l *lane) claimKey(n int) string {
 	return "claim/" + keyPart(l.tenant) + "/" + l.key + "/" + l.root + "/" + strconv.Itoa(n)
 }
