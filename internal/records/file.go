@@ -102,7 +102,7 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	content, used, err := f.read(path)
 	if err != nil {
 		if info, there := os.Lstat(path); there != nil || !info.Mode().IsRegular() || errors.Is(err, errNotOurs) {
-			return nil, false, nil
+			return nil, false, nil //nolint:nilerr // there is no record: what is in its place is not ours
 		}
 		return nil, false, fmt.Errorf("read record: %w", err)
 	}

@@ -52,7 +52,7 @@ func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err
 	content, err := r.db.GetEx(ctx, redisKey(key), r.ttl).Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
-		r.setNear(key, isNone, nil)
+		r.setNear(ctx, key, isNone, nil)
 		return nil, false, nil
 	case err != nil:
 		if value, ok, known := r.getNear(key); known {
@@ -61,7 +61,7 @@ func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err
 		return nil, false, fmt.Errorf("read record: %w", err)
 	}
 	if value, ok = open(content, key); ok {
-		r.setNear(key, isValue, value)
+		r.setNear(ctx, key, isValue, value)
 	}
 	return value, ok, nil
 }
@@ -73,8 +73,8 @@ const (
 )
 
 // setNear remembers what the engine has; what is too large is not near.
-func (r *Redis) setNear(key string, what byte, value []byte) {
-	_ = r.near.Put(context.Background(), key, append([]byte{what}, value...))
+func (r *Redis) setNear(ctx context.Context, key string, what byte, value []byte) {
+	_ = r.near.Put(ctx, key, append([]byte{what}, value...))
 }
 
 func (r *Redis) getNear(key string) (value []byte, ok, known bool) {
@@ -93,7 +93,7 @@ func (r *Redis) Put(ctx context.Context, key string, value []byte) error {
 	if err := r.db.Set(ctx, redisKey(key), seal(key, value), r.ttl).Err(); err != nil {
 		return fmt.Errorf("keep record: %w", err)
 	}
-	r.setNear(key, isValue, value)
+	r.setNear(ctx, key, isValue, value)
 	return nil
 }
 
@@ -109,6 +109,6 @@ func (r *Redis) PutNew(ctx context.Context, key string, value []byte) (first boo
 	case err != nil:
 		return false, fmt.Errorf("keep record: %w", err)
 	}
-	r.setNear(key, isValue, value)
+	r.setNear(ctx, key, isValue, value)
 	return true, nil
 }

@@ -53,9 +53,9 @@ func open(t *testing.T, o redisdb.Options) *redisdb.DB {
 // waitFor waits for a state that another process brings about.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not come within a minute")
+			t.Fatal("it did not come within three minutes")
 		}
 	}
 }

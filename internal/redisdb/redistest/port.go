@@ -48,7 +48,7 @@ func StartSentinel(t *testing.T, master string) (addr string) {
 		file := filepath.Join(t.TempDir(), "sentinel.conf") // it writes into this
 		text := strings.Join([]string{
 			"port " + port, "bind 127.0.0.1", "sentinel monitor m 127.0.0.1 " + masterPort + " 1",
-			"sentinel down-after-milliseconds m 1000", "sentinel failover-timeout m 10000", "",
+			"sentinel down-after-milliseconds m 3000", "sentinel failover-timeout m 10000", "",
 		}, "\n")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -108,12 +108,12 @@ func StartCluster(t *testing.T) (addrs []string) {
 	for range 3 {
 		_, addr := StartOnPort(t, func(port string) []string {
 			bus, _ := strconv.Atoi(port)
-			return []string{"--port", port, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", strconv.Itoa(bus + portsBehind)}
+			return []string{"--port", port, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "120000", "--cluster-port", strconv.Itoa(bus + portsBehind)}
 		})
 		addrs = append(addrs, addr)
 	}
 	args := append([]string{"--cluster", "create"}, addrs...)
-	if out, err := exec.CommandContext(t.Context(), cli, append(args, "--cluster-yes")...).CombinedOutput(); err != nil { //nolint:gosec // the test's own words
+	if out, err := exec.CommandContext(t.Context(), cli, append(args, "--cluster-yes")...).CombinedOutput(); err != nil {
 		t.Fatalf("redis-cli --cluster create: %v: %s", err, out)
 	}
 	return addrs
