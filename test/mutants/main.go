@@ -94,6 +94,18 @@ var mutants = []mutant{
 	{"configuration of the working directory", "cmd/secateur/recover.go", `w.usable(file, "", usersOwn)`, `w.usable(file, "", orWorkingDir)`, "./cmd/secateur"},
 	{"token of recover", "cmd/secateur/recover.go", "if addr.trusted && ", "if ", "./cmd/secateur"},
 	{"readiness before the end", "internal/app/app.go", "case <-time.After(a.live.Load().cfg.DrainDelay):", "case <-time.After(0):", "./internal/app"},
+	{"role of the control plane", "internal/app/control.go", `return g.role(d, access.RoleAdmin)`, `return g.shut(plainRefusal, d)`, "./internal/app"},
+	{"same origin of the control plane", "internal/app/control.go", `own.policy.Origins = nil`, `_ = own.policy.Origins`, "./internal/app"},
+	{"If-Match of the control plane", "internal/admin/editservers.go", `!hasTag(tags, tag) {`, `!hasTag(tags, tag) && false {`, "./internal/app"},
+	{"If-None-Match of the control plane", "internal/admin/operation.go", `if hasTag(r.Header.Values("If-None-Match"), tag) {`, `if hasTag(r.Header.Values("If-None-Match"), tag) && false {`, "./internal/app"},
+	{"ages in an ETag", "internal/admin/etag.go", `volatile[tok.String()] {`, `volatile[tok.String()] && false {`, "./internal/app"},
+	{"size of a page of the control plane", "internal/admin/page.go", `n < 1 || n > most {`, `n < 1 {`, "./internal/app"},
+	{"problem+json of the control plane", "internal/admin/problem.go", `"application/problem+json")`, `"application/json")`, "./internal/app"},
+	{"unknown query parameters", "internal/admin/operation.go", `if o.parameter(name) == nil {`, `if false {`, "./internal/app"},
+	{"commands over the control plane", "internal/app/editservers.go", `if !e.a.loaded.Load().Admin.AllowCommands {`, `if false {`, "./internal/app"},
+	{"number of templates", "internal/templates/book.go", `case len(b.entries) >= MaxTemplates:`, `case false:`, "./internal/templates"},
+	{"size of a filled template", "internal/templates/pattern.go", `if out.Len() > most {`, `if false {`, "./internal/templates"},
+	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
 func main() {
