@@ -20,7 +20,7 @@ test: test/.ready ## everything, race detector on
 	$(GO) test -race -timeout 15m ./...
 
 # Debian packages and npm packages that the tests need, installed if they are missing.
-test/.ready: test/setup.sh test/npm/package-lock.json
+test/.ready: test/setup.sh test/npm/package-lock.json web/package-lock.json
 	sh test/setup.sh
 	@touch $@
 

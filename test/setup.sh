@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: a C compiler for the race detector, curl, Python, Node.js, Chromium, Redis, nginx, and the
-# npm packages of test/npm/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
+# npm packages of test/npm/package-lock.json and web/package-lock.json. Debian's apt-get is used where it exists; elsewhere the missing tool is named.
 set -eu
 cd "$(dirname "$0")"
 
@@ -29,9 +29,11 @@ need redis-server redis-server
 need nginx nginx-light
 need systemd-analyze systemd
 
-# The lock file decides; a tree that already matches it is left alone.
-if ! [ npm/node_modules/.package-lock.json -nt npm/package-lock.json ]; then
-	echo "installing npm packages"
-	(cd npm && npm ci --ignore-scripts --loglevel=error)
-	touch npm/node_modules/.package-lock.json
-fi
+# The lock files decide; a tree that already matches its own is left alone. Those of web/ build the dashboard.
+for tree in npm ../web; do
+	if ! [ $tree/node_modules/.package-lock.json -nt $tree/package-lock.json ]; then
+		echo "installing npm packages of $tree"
+		(cd $tree && npm ci --ignore-scripts --loglevel=error)
+		touch $tree/node_modules/.package-lock.json
+	fi
+done

@@ -1,0 +1,111 @@
+package test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"secateur/web"
+)
+
+// webTool is a program of the dashboard's own npm packages.
+func webTool(t *testing.T, script string) []string {
+	t.Helper()
+	node := need(t, "node")
+	if _, err := os.Stat(filepath.Join("..", "web", "node_modules", script)); err != nil {
+		lack(t, "the dashboard's npm packages are not installed; make test installs them")
+	}
+	return []string{node, filepath.Join("node_modules", script)}
+}
+
+// The committed dashboard is what its sources make: built anew, it is the same to the byte.
+func TestDashboardIsBuiltOfItsSources(t *testing.T) {
+	vite := webTool(t, "vite/bin/vite.js")
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), vite[0], append(vite[1:], "build", "--outDir", dir, "--emptyOutDir")...)
+	cmd.Dir = filepath.Join("..", "web")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	built, committed := filesOf(t, os.DirFS(dir)), filesOf(t, web.Dist())
+	for _, name := range slices.Sorted(maps.Keys(built)) {
+		if !bytes.Equal(built[name], committed[name]) {
+			t.Errorf("%s is not what was committed; run 'npm run build' in web/ and commit dist", name)
+		}
+	}
+	for name := range committed {
+		if built[name] == nil {
+			t.Errorf("dist has %s, which the sources do not make", name)
+		}
+	}
+}
+
+// The types of the dashboard's sources hold.
+func TestDashboardTypes(t *testing.T) {
+	tsc := webTool(t, "typescript/bin/tsc")
+	cmd := exec.CommandContext(t.Context(), tsc[0], append(tsc[1:], "--noEmit")...)
+	cmd.Dir = filepath.Join("..", "web")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// firstLoad is how many compressed bytes the first page may take.
+const firstLoad = 150_000
+
+// What index.html asks for is small, and nothing in it runs or styles by itself.
+func TestDashboardIsLight(t *testing.T) {
+	files := filesOf(t, web.Dist())
+	index := files["index.html"]
+	total := zippedSize(t, index)
+	for _, m := range regexp.MustCompile(`(?:src|href)="/ui/([^"]+)"`).FindAllSubmatch(index, -1) {
+		file := files[string(m[1])]
+		if file == nil {
+			t.Errorf("index.html asks for %s, which is not there", m[1])
+		}
+		total += zippedSize(t, file)
+	}
+	t.Logf("first load: %d bytes compressed", total)
+	if total > firstLoad {
+		t.Errorf("the first load takes %d bytes, more than %d", total, firstLoad)
+	}
+	if inline := regexp.MustCompile(`<style|style=|<script>|<script type="module">|\son[a-z]+=|https?://`).Find(index); inline != nil {
+		t.Errorf("index.html has %q in it", inline)
+	}
+}
+
+func filesOf(t *testing.T, from fs.FS) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		all[name], err = fs.ReadFile(from, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func zippedSize(t *testing.T, text []byte) int {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
+}
