@@ -63,21 +63,32 @@ func (g guard) site(h http.Handler) http.Handler {
 			g.note(r, v)
 		}
 		g.guesses.slow(r, v)
-		ctx := context.WithValue(r.Context(), callerKey{}, caller{p, v})
+		ctx := &caller{r.Context(), p, v}
 		g.holdWith(ctx, rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) })
 	})
 }
 
-// caller is what the guard found out about a request, for a door that is an http.Handler.
+// caller is what the guard found out about a request, for a door that is an http.Handler. It is a context itself: every request
+// has one.
 type caller struct {
+	context.Context //nolint:containedctx // as the contexts of package context do
+
 	principal *access.Principal
 	verdict   access.Verdict
 }
 
 type callerKey struct{}
 
+// Value gives the caller itself for its key.
+func (c *caller) Value(key any) any {
+	if key == (callerKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
 func callerOf(r *http.Request) (*access.Principal, access.Verdict) {
-	c, ok := r.Context().Value(callerKey{}).(caller)
+	c, ok := r.Context().Value(callerKey{}).(*caller)
 	if !ok {
 		return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseMissing}
 	}

@@ -102,8 +102,11 @@ func (b *Budget) give(principal string, n int64) {
 	}
 }
 
-// Hold is what one request holds. The nil *Hold counts nothing.
+// Hold is what one request holds. The nil *Hold counts nothing. It is the context of its request as well, see With: every
+// request has one.
 type Hold struct {
+	context.Context //nolint:containedctx // as the contexts of package context do
+
 	budget    *Budget
 	principal string
 
@@ -201,12 +204,21 @@ func (r *reader) Read(p []byte) (int, error) {
 
 type holdKey struct{}
 
-// With gives what runs under ctx the hold of its request.
+// With gives what runs under ctx the hold of its request. It is called once for each.
 func With(ctx context.Context, h *Hold) context.Context {
 	if h == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, holdKey{}, h)
+	h.Context = ctx
+	return h
+}
+
+// Value gives the hold itself for its key.
+func (h *Hold) Value(key any) any {
+	if key == (holdKey{}) {
+		return h
+	}
+	return h.Context.Value(key)
 }
 
 // From is the hold of the request that ctx is of; nil where it has none.

@@ -36,7 +36,12 @@ type call struct {
 	asking atomic.Int32 // requests of the server for it that are not answered yet
 	stage  atomic.Int32 // queued, then sent or dropped
 	over   atomic.Bool  // the server has answered
+	whole  atomic.Bool  // and nothing follows what it answered with
 	strays atomic.Int32 // answers on its own stream that were not to it
+
+	posting sync.Mutex
+	gone    bool               // guarded by posting; nobody waits for it any more
+	hangUp  context.CancelFunc // guarded by posting; ends its POST; nil: there is none
 }
 
 // give hands the call its outcome, which it gets once.

@@ -44,6 +44,7 @@ type connection struct {
 	calls  calls
 	peer   atomic.Pointer[Peer] // nil before it is known what the server is
 	inbox  inbox
+	timers timers         // of calls
 	work   sync.WaitGroup // goroutines of the connection
 	noise  atomic.Int64   // what came and was no message
 	served atomic.Bool    // a caller got an answer
@@ -159,12 +160,13 @@ func (s *connection) do(ctx context.Context, req *rpc.Message, opt CallOptions) 
 func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
+	defer c.leave()
 	c.life = ctx
 	if err := s.enter(ctx, c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	timer := s.timers.start(limit)
+	defer s.timers.stop(timer)
 	patience := limit
 	if limit == 0 {
 		timer.Stop()

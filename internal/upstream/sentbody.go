@@ -13,6 +13,7 @@ var errDetached = errors.New("the call is over")
 // sentBody is the bytes of a request on their way. A transport may still read them when the response is there; the
 // bytes are the caller's again after detach.
 type sentBody struct {
+	ours bool // the bytes are nobody's but the transport's
 	mu   sync.Mutex
 	data []byte // guarded by mu; nil after detach
 	at   int    // guarded by mu
@@ -42,7 +43,10 @@ func (b *sentBody) source() func() (io.ReadCloser, error) {
 	if len(b.data) > smallBody {
 		return b.again
 	}
-	whole := bytes.Clone(b.data)
+	whole := b.data
+	if !b.ours {
+		whole = bytes.Clone(whole)
+	}
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
 }
 

@@ -56,7 +56,7 @@ func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) erro
 
 // try posts the request and takes what comes back.
 func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) error {
-	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message}) //nolint:bodyclose // takeResponse does
+	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message, ours: true}) //nolint:bodyclose // takeResponse does
 	if err != nil {
 		return l.s.u.transportError(err, l.endpoint.host)
 	}
@@ -109,6 +109,7 @@ func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, r
 	msg, err := l.s.u.parse(body)
 	if err == nil && msg.Kind() == rpc.Response {
 		if n, ok := number(msg.ID); ok && n == c.number {
+			c.whole.Store(true)
 			if l.s.answered(ctx, &msg, resp.StatusCode, buf) {
 				buf = nil // it is the reply's
 			}
