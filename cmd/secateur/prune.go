@@ -43,7 +43,7 @@ goes to standard error. 'secateur recover ID' has the cut lines back.
 				cfg.Pruner.Structure = structure
 			}
 			w.keepOnDisk(cfg)
-			cfg.Store.PutTimeoutMS = 0 // a person waits, however large the text
+			cfg.Store.PutTimeout = 0 // a person waits, however large the text
 			p, err := app.NewPruner(app.Options{
 				Config: cfg, Version: version, Home: w.home, StateDir: w.stateDir, StoreGiven: true,
 				Log: telemetry.NewLogger(w.err, max(cfg.Level(), slog.LevelWarn), cfg.StructuredLogging),

@@ -93,7 +93,7 @@ func newPuppet(t *testing.T, n nature) *puppet {
 // settings make it a child process.
 func (p *puppet) settings() upstream.Settings {
 	return upstream.Settings{
-		ID: p.id, Command: []string{os.Args[0]}, Isolation: p.nature.Isolation, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.2,
+		ID: p.id, Command: []string{os.Args[0]}, Isolation: p.nature.Isolation, StartupTimeout: patience, ShutdownGrace: 200 * time.Millisecond,
 		Env: map[string]secret.Text{wireVariable: secret.New(p.ln.Addr().String())},
 	}
 }

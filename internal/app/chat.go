@@ -27,7 +27,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Masking:         gen.cfg.ObservationMasking.Schema1,
 		Pruning:         gen.cfg.ContextPruning,
 		Originals:       gen.store,
-		OriginalsTTL:    gen.cfg.Store.TTL(),
+		OriginalsTTL:    gen.cfg.Store.TTL,
 		Records:         kept,
 		Forgetful:       forgetful,
 		OwnToken:        gen.cfg.AuthToken,
@@ -48,7 +48,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
 // what had been cut would go out in another form, at a higher bill than passing through.
 func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
-	ttl := gen.cfg.Store.SentTime()
+	ttl := gen.cfg.Store.SentTTL
 	dir, onDisk := gen.storeOptions().Dir()
 	if onDisk {
 		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: gen.log})

@@ -10,7 +10,7 @@ import (
 // openTasks makes what all doors know of tasks: who made which. Beyond a restart, and to other replicas, that is known
 // where the store is.
 func (a *App) openTasks() *tasks.Owners {
-	ttl := a.cfg.Store.SentTime()
+	ttl := a.cfg.Store.SentTTL
 	if a.redis != nil {
 		return &tasks.Owners{Records: records.NewRedis(records.RedisOptions{DB: a.redis, TTL: ttl, Log: a.log})}
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"reflect"
 	"testing"
+	"time"
 
 	"secateur/internal/config"
 	"secateur/internal/secret"
@@ -49,7 +50,7 @@ func TestClientServersArrive(t *testing.T) {
 		{"command and args become one list, expanded", files.Command, []string{"npx", "-y", "server"}},
 		{"cwd is kept", files.Cwd, "/tmp"},
 		{"disabled is kept", files.Disabled, true},
-		{"a timeout in seconds is the response timeout", files.ResponseTimeout, 90.0},
+		{"a timeout in seconds is the response timeout", files.ResponseTimeout, 90 * time.Second},
 		{
 			"env beats envFile, whose values are not expanded; numbers and booleans become text", reveal(files.Env),
 			map[string]string{"A": "own", "B": "${KEY}", "N": "1", "T": "true"},
@@ -57,14 +58,14 @@ func TestClientServersArrive(t *testing.T) {
 		{"httpUrl is the url", stream.URL, "https://h/mcp"},
 		{"streamable-http is our http", stream.Transport, "http"},
 		{"headers are kept", reveal(stream.Headers), map[string]string{"X-Key": "k"}},
-		{"a timeout in milliseconds becomes seconds", stream.ResponseTimeout, 30.0},
+		{"a timeout in milliseconds becomes seconds", stream.ResponseTimeout, 30 * time.Second},
 		{"an address that ends in /sse is spoken to in SSE", events.Transport, "sse"},
 		{"unless a type says otherwise", typed.Transport, "http"},
 		{"our own keys are understood too", *typed.Mask, false},
 		{"the built-in pruner keeps its id", pruner.ID, "pruner-2"},
 		{"enabled = false is disabled", pruner.Disabled, true},
-		{"startup_timeout_sec is the startup timeout", pruner.StartupTimeout, 2.5},
-		{"tool_timeout_sec is the response timeout", pruner.ResponseTimeout, 7.0},
+		{"startup_timeout_sec is the startup timeout", pruner.StartupTimeout, 2500 * time.Millisecond},
+		{"tool_timeout_sec is the response timeout", pruner.ResponseTimeout, 7 * time.Second},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.rule, c.got, c.want)

@@ -378,8 +378,8 @@ func TestNotificationIs202WhetherOrNotTheServerLives(t *testing.T) {
 // nobody is an address at which no program listens.
 const nobody = "127.0.0.1:1"
 
-// A server that answers what it likes, as raw bytes on the wire, and is waited for so many seconds.
-func wireServer(t *testing.T, timeout float64, serve func(net.Conn)) upstream.Options {
+// A server that answers what it likes, as raw bytes on the wire, and is waited for so long.
+func wireServer(t *testing.T, timeout time.Duration, serve func(net.Conn)) upstream.Options {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -472,9 +472,9 @@ func TestFailingServers(t *testing.T) {
 		{"its own error under a 500", status("500 Oops", "application/json", `{"jsonrpc":"2.0","id":1,"error":{"code":-7,"message":"mine","data":{"code":"own"}}}`), -7, "own"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			timeout := 60.0
+			timeout := time.Minute
 			if c.word == "upstream_timeout" { // short only where it is what shows
-				timeout = 0.3
+				timeout = 300 * time.Millisecond
 			}
 			b := newBench(t, []upstream.Options{wireServer(t, timeout, c.serve)})
 			a := b.post(t, "s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)

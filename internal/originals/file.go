@@ -77,7 +77,7 @@ func OpenFile(o FileOptions) (*File, error) {
 		o.MaxBytes = Default().MaxBytes
 	}
 	if o.TTL <= 0 {
-		o.TTL = Default().TTL()
+		o.TTL = Default().TTL
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -245,7 +245,7 @@ func (m *Memory) ttl() time.Duration {
 	if m.TTL > 0 {
 		return m.TTL
 	}
-	return Default().TTL()
+	return Default().TTL
 }
 
 func costOf(tenant, text string) int64 { return int64(len(tenant)) + int64(len(text)) + costOfKeeping }

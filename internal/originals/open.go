@@ -40,13 +40,13 @@ func Open(o Options) (StoreCloser, error) {
 		return openRedis(o)
 	}
 	if where.dir == "" {
-		return WithReports(&Memory{Key: o.Key, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, Shared: o.Shared}, o.Log), nil
+		return WithReports(&Memory{Key: o.Key, MaxBytes: o.MaxBytes, TTL: o.TTL, DropOldest: o.WhenFull == WhenFullOldest, Shared: o.Shared}, o.Log), nil
 	}
 	dir, err := where.resolve(o.Base, o.Home)
 	if err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
 	}
-	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, Shared: o.Shared, NoSweep: o.NoSweep, Log: o.Log})
+	f, err := OpenFile(FileOptions{Dir: dir, MaxBytes: o.MaxBytes, TTL: o.TTL, DropOldest: o.WhenFull == WhenFullOldest, Shared: o.Shared, NoSweep: o.NoSweep, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func openRedis(o Options) (StoreCloser, error) {
 		return nil, errors.New("open store of originals: no engine was opened for its url")
 	}
 	r, err := OpenRedis(RedisOptions{
-		Key: keyOfURL(o.URL), DB: o.Redis, MaxBytes: o.MaxBytes, TTL: o.TTL(), DropOldest: o.WhenFull == WhenFullOldest, NearBytes: min(nearBytes, o.MaxBytes),
+		Key: keyOfURL(o.URL), DB: o.Redis, MaxBytes: o.MaxBytes, TTL: o.TTL, DropOldest: o.WhenFull == WhenFullOldest, NearBytes: min(nearBytes, o.MaxBytes),
 	})
 	if err != nil {
 		return nil, err
@@ -68,10 +68,10 @@ func openRedis(o Options) (StoreCloser, error) {
 
 // inFront puts the reports, and the time that a Put may take, in front of a store that can be slow.
 func (o Options) inFront(s StoreCloser) StoreCloser {
-	if o.PutTimeoutMS == 0 {
+	if o.PutTimeout == 0 {
 		return WithReports(s, o.Log)
 	}
-	return WithReports(WithPutTimeout(s, o.PutTimeout()), o.Log)
+	return WithReports(WithPutTimeout(s, o.PutTimeout), o.Log)
 }
 
 // Dir is the directory of a store on disk; not ok for any other store.

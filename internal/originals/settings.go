@@ -12,12 +12,12 @@ import (
 
 // Settings say where originals are kept, how many and how long.
 type Settings struct {
-	URL          string  `toml:"url" json:"url"`                       // memory:, file:DIR or redis://HOST; "": whoever opens the store decides, else memory:
-	MaxBytes     int64   `toml:"max_bytes" json:"max_bytes"`           // room for all of them
-	WhenFull     string  `toml:"when_full" json:"when_full"`           // refuse | oldest; "": refuse
-	TTLSeconds   float64 `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
-	SentTTL      float64 `toml:"sent_ttl_s" json:"sent_ttl_s"`         // seconds that what was sent to a provider is remembered after its last use
-	PutTimeoutMS int     `toml:"put_timeout_ms" json:"put_timeout_ms"` // a slower Put is given up; 0: never
+	URL        string        `toml:"url" json:"url"`                       // memory:, file:DIR or redis://HOST; "": whoever opens the store decides, else memory:
+	MaxBytes   int64         `toml:"max_bytes" json:"max_bytes"`           // room for all of them
+	WhenFull   string        `toml:"when_full" json:"when_full"`           // refuse | oldest; "": refuse
+	TTL        time.Duration `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
+	SentTTL    time.Duration `toml:"sent_ttl_s" json:"sent_ttl_s"`         // how long what was sent to a provider is remembered after its last use
+	PutTimeout time.Duration `toml:"put_timeout_ms" json:"put_timeout_ms"` // a slower Put is given up; 0: never
 }
 
 // What a store does with an original for which there is no room.
@@ -33,7 +33,7 @@ const (
 
 // Default keeps up to 256 MiB, each original for a day after its last use, and for thirty days what was sent.
 func Default() Settings {
-	return Settings{MaxBytes: 256 << 20, WhenFull: WhenFullRefuse, TTLSeconds: 86400, SentTTL: 30 * 86400, PutTimeoutMS: 250}
+	return Settings{MaxBytes: 256 << 20, WhenFull: WhenFullRefuse, TTL: 24 * time.Hour, SentTTL: 30 * 24 * time.Hour, PutTimeout: 250 * time.Millisecond}
 }
 
 // Validate reports every mistake.
@@ -48,27 +48,22 @@ func (s Settings) Validate() error {
 	if s.WhenFull != "" && s.WhenFull != WhenFullRefuse && s.WhenFull != WhenFullOldest {
 		errs = append(errs, fmt.Errorf("when_full: %q is none of %s, %s", s.WhenFull, WhenFullRefuse, WhenFullOldest))
 	}
-	if inRange := s.TTLSeconds >= minTTL.Seconds() && s.TTLSeconds <= maxTTL.Seconds(); !inRange { // NaN too
-		errs = append(errs, fmt.Errorf("ttl_s: %v is not between %v and %.0f seconds",
-			s.TTLSeconds, minTTL.Seconds(), maxTTL.Seconds()))
+	errs = append(errs, validateTTL("ttl_s", s.TTL))
+	if s.SentTTL != 0 {
+		errs = append(errs, validateTTL("sent_ttl_s", s.SentTTL))
 	}
-	if inRange := s.SentTTL >= minTTL.Seconds() && s.SentTTL <= maxTTL.Seconds(); !inRange && s.SentTTL != 0 {
-		errs = append(errs, fmt.Errorf("sent_ttl_s: %v is not between %v and %.0f seconds", s.SentTTL, minTTL.Seconds(), maxTTL.Seconds()))
-	}
-	if s.PutTimeoutMS < 0 {
-		errs = append(errs, fmt.Errorf("put_timeout_ms: %d is negative", s.PutTimeoutMS))
+	if s.PutTimeout < 0 {
+		errs = append(errs, fmt.Errorf("put_timeout_ms: %d is negative", s.PutTimeout.Milliseconds()))
 	}
 	return errors.Join(errs...)
 }
 
-// TTL is the time to live as a duration.
-func (s Settings) TTL() time.Duration { return time.Duration(s.TTLSeconds * float64(time.Second)) }
-
-// SentTime is how long what was sent is remembered after its last use.
-func (s Settings) SentTime() time.Duration { return time.Duration(s.SentTTL * float64(time.Second)) }
-
-// PutTimeout is the put timeout as a duration.
-func (s Settings) PutTimeout() time.Duration { return time.Duration(s.PutTimeoutMS) * time.Millisecond }
+func validateTTL(key string, ttl time.Duration) error {
+	if ttl < minTTL || ttl > maxTTL {
+		return fmt.Errorf("%s: %v is not between %v and %.0f seconds", key, ttl.Seconds(), minTTL.Seconds(), maxTTL.Seconds())
+	}
+	return nil
+}
 
 // location is a parsed URL: a directory as it was written, an engine, or neither for memory.
 type location struct {

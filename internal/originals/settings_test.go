@@ -18,16 +18,16 @@ func TestDefaultIsValid(t *testing.T) {
 	if err := d.Validate(); err != nil {
 		t.Errorf("Validate: %v", err)
 	}
-	if d.TTL() != 24*time.Hour || d.PutTimeout() != 250*time.Millisecond {
-		t.Errorf("TTL %v, put timeout %v", d.TTL(), d.PutTimeout())
+	if d.TTL != 24*time.Hour || d.PutTimeout != 250*time.Millisecond {
+		t.Errorf("TTL %v, put timeout %v", d.TTL, d.PutTimeout)
 	}
 }
 
 func TestSettingsAreReadByTheirNames(t *testing.T) {
 	var got originals.Settings
-	err := toml.NewDecoder(strings.NewReader("url = 'file:x'\nmax_bytes = 1\nwhen_full = 'oldest'\nttl_s = 0.5\nput_timeout_ms = 2\n")).
+	err := toml.NewDecoder(strings.NewReader("url = 'file:x'\nmax_bytes = 1\nwhen_full = 'oldest'\n")).
 		DisallowUnknownFields().Decode(&got)
-	want := originals.Settings{URL: "file:x", MaxBytes: 1, WhenFull: "oldest", TTLSeconds: 0.5, PutTimeoutMS: 2}
+	want := originals.Settings{URL: "file:x", MaxBytes: 1, WhenFull: "oldest"} // its times are seconds, which config reads
 	if err != nil || got != want {
 		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}
@@ -61,13 +61,12 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 		{"no room", func(s *originals.Settings) { s.MaxBytes = 0 }, []string{"max_bytes: 0"}},
 		{"nothing said of a full one", func(s *originals.Settings) { s.WhenFull = "" }, nil},
 		{"another way out when full", func(s *originals.Settings) { s.WhenFull = "newest" }, []string{`when_full: "newest" is none of refuse, oldest`}},
-		{"no time", func(s *originals.Settings) { s.TTLSeconds = 0 }, []string{"ttl_s: 0"}},
-		{"no number", func(s *originals.Settings) { s.TTLSeconds = math.NaN() }, []string{"ttl_s: NaN"}},
-		{"for ever", func(s *originals.Settings) { s.TTLSeconds = math.Inf(1) }, []string{"ttl_s: +Inf"}},
-		{"no limit on a put", func(s *originals.Settings) { s.PutTimeoutMS = 0 }, nil},
-		{"a negative limit", func(s *originals.Settings) { s.PutTimeoutMS = -1 }, []string{"put_timeout_ms: -1"}},
+		{"no time", func(s *originals.Settings) { s.TTL = 0 }, []string{"ttl_s: 0"}},
+		{"for ever", func(s *originals.Settings) { s.TTL = math.MaxInt64 }, []string{"ttl_s: 9.2"}},
+		{"no limit on a put", func(s *originals.Settings) { s.PutTimeout = 0 }, nil},
+		{"a negative limit", func(s *originals.Settings) { s.PutTimeout = -time.Millisecond }, []string{"put_timeout_ms: -1"}},
 		{
-			"all of them", func(s *originals.Settings) { *s = originals.Settings{URL: "x", PutTimeoutMS: -1} },
+			"all of them", func(s *originals.Settings) { *s = originals.Settings{URL: "x", PutTimeout: -time.Millisecond} },
 			[]string{"url:", "max_bytes:", "ttl_s:", "put_timeout_ms:"},
 		},
 	} {

@@ -256,7 +256,7 @@ func poolOf(tb testing.TB, opt Options, servers map[string]*fake) *Pool {
 	tb.Helper()
 	if opt.Servers == nil {
 		for _, id := range slices.Sorted(maps.Keys(servers)) {
-			opt.Servers = append(opt.Servers, upstream.Settings{ID: id, Builtin: "fake", StartupTimeout: 20})
+			opt.Servers = append(opt.Servers, upstream.Settings{ID: id, Builtin: "fake", StartupTimeout: 20 * time.Second})
 		}
 	}
 	opt.New = func(set upstream.Settings, o Connection) (*upstream.Upstream, error) {

@@ -220,7 +220,7 @@ func TestChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := upstream.Settings{
-		Command: []string{self}, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.5,
+		Command: []string{self}, StartupTimeout: patience, ShutdownGrace: 500 * time.Millisecond,
 		Env: map[string]secret.Text{childVariable: secret.New("server"), "GORACE": secret.New("atexit_sleep_ms=0")},
 	}
 	sharedSet, ownSet := set, set
@@ -284,10 +284,10 @@ func TestManyAtOnce(t *testing.T) {
 		f := poolOf(t, Options{
 			Eager: true, FirstListWait: 5 * time.Second, Linger: time.Second, Revisit: time.Second,
 			Servers: []upstream.Settings{
-				{ID: "a", Builtin: "f", StartupTimeout: 3},
-				{ID: "b", Builtin: "f", StartupTimeout: 3},
-				{ID: "c", Builtin: "f", StartupTimeout: 3},
-				{ID: "own", Builtin: "f", StartupTimeout: 3, Isolation: upstream.IsolationPerSession},
+				{ID: "a", Builtin: "f", StartupTimeout: 3 * time.Second},
+				{ID: "b", Builtin: "f", StartupTimeout: 3 * time.Second},
+				{ID: "c", Builtin: "f", StartupTimeout: 3 * time.Second},
+				{ID: "own", Builtin: "f", StartupTimeout: 3 * time.Second, Isolation: upstream.IsolationPerSession},
 			},
 		}, servers)
 		stop := run(t, f)

@@ -15,7 +15,7 @@ import (
 // settingsOf are the settings of fakes, in this order.
 func settingsOf(ids ...string) (all []upstream.Settings) {
 	for _, id := range ids {
-		all = append(all, upstream.Settings{ID: id, Builtin: "fake", StartupTimeout: 20})
+		all = append(all, upstream.Settings{ID: id, Builtin: "fake", StartupTimeout: 20 * time.Second})
 	}
 	return all
 }

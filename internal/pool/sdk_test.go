@@ -99,7 +99,7 @@ func sdkChild(t *testing.T) (upstream.Settings, <-chan struct{}) {
 		t.Fatal(err)
 	}
 	return upstream.Settings{
-		ID: "sdk", Command: []string{self}, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.5,
+		ID: "sdk", Command: []string{self}, StartupTimeout: patience, ShutdownGrace: 500 * time.Millisecond,
 		Env: map[string]secret.Text{childVariable: secret.New("sdk"), "GORACE": secret.New("atexit_sleep_ms=0")},
 	}, nil
 }

@@ -39,7 +39,7 @@ func (s *server) plain() bool { return s.settings.Transport == upstream.Transpor
 
 func (s *server) startupTimeout() time.Duration {
 	if set := s.now(); set.StartupTimeout > 0 {
-		return time.Duration(set.StartupTimeout * float64(time.Second))
+		return set.StartupTimeout
 	}
 	return upstream.DefaultStartupTimeout
 }

@@ -40,7 +40,7 @@ func (u *Upstream) SetBounds(b Bounds) {
 		b.Settings = u.Settings()
 	}
 	b.Settings = u.opt.Settings.with(b.Settings)
-	b.ResponseTimeout = seconds(b.Settings.ResponseTimeout, b.ResponseTimeout)
+	b.ResponseTimeout = orDefault(b.Settings.ResponseTimeout, b.ResponseTimeout)
 	u.bounds.Store(&b)
 	if p := u.newest.Load(); p != nil {
 		p.SetGrace(u.shutdownGrace())
@@ -61,7 +61,7 @@ func (u *Upstream) Settings() Settings {
 
 // shutdownGrace is between the steps of ending a child.
 func (u *Upstream) shutdownGrace() time.Duration {
-	return seconds(u.Settings().ShutdownGrace, DefaultShutdownGrace)
+	return orDefault(u.Settings().ShutdownGrace, DefaultShutdownGrace)
 }
 
 // maxMessage is how many bytes a message may have.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // rawServer answers each HTTP request on its connections by calling serve with the connection; the connection is closed
@@ -106,9 +107,9 @@ type fault struct {
 
 // limited are settings with the timeout that the fault wants: a short one only where it is what shows.
 func (f fault) limited(s Settings) Settings {
-	s.ResponseTimeout = patience.Seconds()
+	s.ResponseTimeout = patience
 	if f.kind == Timeout {
-		s.ResponseTimeout = 0.3
+		s.ResponseTimeout = 300 * time.Millisecond
 	}
 	return s
 }

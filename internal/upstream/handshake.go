@@ -27,7 +27,7 @@ const (
 var errStartTimeout = errors.New("startup timeout")
 
 func (u *Upstream) startupTimeout() time.Duration {
-	return seconds(u.Settings().StartupTimeout, DefaultStartupTimeout)
+	return orDefault(u.Settings().StartupTimeout, DefaultStartupTimeout)
 }
 
 // firstMethod is what a server is asked first.
@@ -104,7 +104,7 @@ func (e *handshakeError) Unwrap() []error { return []error{e.CallError, e.cause}
 func (s *connection) ask(ctx context.Context, req rpc.Message) ([]byte, error) {
 	c := newCall(req.ID, rpc.ID{}, nil)
 	c.own, c.greets = true, req.Method != methodPing
-	reply, err := s.roundTrip(ctx, &req, c, maxSeconds*time.Second)
+	reply, err := s.roundTrip(ctx, &req, c, maxWait)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func newFakeSSE(t *testing.T) *fakeSSE {
 }
 
 func (f *fakeSSE) settings() Settings {
-	return Settings{ID: "old", URL: f.URL + "/sse", Transport: TransportSSE, StartupTimeout: patience.Seconds(), ResponseTimeout: patience.Seconds()}
+	return Settings{ID: "old", URL: f.URL + "/sse", Transport: TransportSSE, StartupTimeout: patience, ResponseTimeout: patience}
 }
 
 // end ends the newest stream.
@@ -239,7 +239,7 @@ func TestHTTPSSEThatDoesNotStart(t *testing.T) {
 			f.endpoint = func(int) string { return "http://[::1/messages" }
 		}, Invalid, 0, []string{"no address"}},
 		{"an endpoint event that does not come is waited for as long as a start", func(f *fakeSSE, s *Settings) {
-			s.StartupTimeout = 0.2
+			s.StartupTimeout = 200 * time.Millisecond
 			f.open = func(w http.ResponseWriter, r *http.Request) bool {
 				sse(w)(": wait\n\n")
 				<-r.Context().Done()
@@ -247,14 +247,14 @@ func TestHTTPSSEThatDoesNotStart(t *testing.T) {
 			}
 		}, Unavailable, 0, []string{"no endpoint event within 200ms"}},
 		{"headers that do not come too", func(f *fakeSSE, s *Settings) {
-			s.StartupTimeout = 0.2
+			s.StartupTimeout = 200 * time.Millisecond
 			f.open = func(_ http.ResponseWriter, r *http.Request) bool {
 				<-r.Context().Done()
 				return true
 			}
 		}, Unavailable, 0, []string{"200ms"}},
 		{"an initialize that is not answered too", func(f *fakeSSE, s *Settings) {
-			s.StartupTimeout = 5 // enough to get that far on a busy machine
+			s.StartupTimeout = 5 * time.Second // enough to get that far on a busy machine
 			f.post = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
 				w.WriteHeader(http.StatusAccepted)
 				return true
@@ -660,7 +660,7 @@ func TestRealServerOverHTTPSSE(t *testing.T) {
 			})
 			opened := make(chan *Peer, 10)
 			u := start(t, Options{
-				Settings:       Settings{ID: "sdk", URL: h.URL, Transport: c.transport, Protocol: c.protocol, ResponseTimeout: patience.Seconds()},
+				Settings:       Settings{ID: "sdk", URL: h.URL, Transport: c.transport, Protocol: c.protocol, ResponseTimeout: patience},
 				HealthInterval: 50 * time.Millisecond, HealthTimeout: patience,
 				Capabilities: []byte(`{"elicitation":{}}`),
 				Opened:       func(p *Peer) { opened <- p },

@@ -20,7 +20,7 @@ import (
 )
 
 func plainSettings(url string) Settings {
-	return Settings{ID: "files", URL: url, Transport: TransportRPC, ResponseTimeout: patience.Seconds()}
+	return Settings{ID: "files", URL: url, Transport: TransportRPC, ResponseTimeout: patience}
 }
 
 func TestPlainFaults(t *testing.T) {
@@ -167,7 +167,7 @@ func TestPlainStopEndsCalls(t *testing.T) {
 		return false
 	}))
 	t.Cleanup(func() { close(hang) })
-	set.ResponseTimeout = 60
+	set.ResponseTimeout = time.Minute
 	u, stop := startStoppable(t, Options{Settings: set})
 	done := make(chan error)
 	go func() {
@@ -370,7 +370,7 @@ func TestPlainBytesAreTheCallersAgain(t *testing.T) {
 	}
 	defer ln.Close() // connections wait in its backlog, unread
 	set := plainSettings("http://" + ln.Addr().String())
-	set.ResponseTimeout = 0.3
+	set.ResponseTimeout = 300 * time.Millisecond
 	u := start(t, Options{Settings: set})
 	req := toolCall(t, "1", "echo", `"`+strings.Repeat("x", 16<<20)+`"`)
 	_, err = u.Call(t.Context(), req)

@@ -66,7 +66,7 @@ func TestNoDescendantSurvives(t *testing.T) {
 
 func TestStopIsGentleFirst(t *testing.T) {
 	s := childSettings(t, "none")
-	s.ShutdownGrace = patience.Seconds() // a binary with the race detector takes a second to exit
+	s.ShutdownGrace = patience // a binary with the race detector takes a second to exit
 	u, stop := startStoppable(t, Options{Settings: s})
 	mustCall(t, u, toolCall(t, "1", "echo", "1"), "1")
 	proc := u.server.(*supervisor).now.Load().conn.link.(*pipes).proc

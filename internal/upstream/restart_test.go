@@ -59,7 +59,7 @@ func TestRestart(t *testing.T) {
 // A start that hangs is begun anew; the restart does not wait longer than a call would.
 func TestRestartOfAHangingStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u, starts := installing(t, 20, time.Hour)
+		u, starts := installing(t, 20*time.Second, time.Hour)
 		stop := run(t, u)
 		defer stop()
 		time.Sleep(30 * time.Second)
@@ -76,7 +76,7 @@ func TestRestartOfAHangingStart(t *testing.T) {
 // A restart that comes as a start succeeds is not lost.
 func TestRestartAsTheServerComesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u, starts := installing(t, 20, 5*time.Second)
+		u, starts := installing(t, 20*time.Second, 5*time.Second)
 		stop := run(t, u)
 		defer stop()
 		time.Sleep(5 * time.Second)

@@ -47,7 +47,7 @@ func TestRealServers(t *testing.T) {
 				h.CloseClientConnections()
 				h.Close()
 			})
-			return Settings{ID: "sdk", URL: h.URL, StartupTimeout: patience.Seconds(), ResponseTimeout: patience.Seconds()}
+			return Settings{ID: "sdk", URL: h.URL, StartupTimeout: patience, ResponseTimeout: patience}
 		}
 	}
 	stdio := func(t *testing.T) Settings {

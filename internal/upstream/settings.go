@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -22,9 +21,9 @@ type Settings struct {
 	Env             map[string]secret.Text `toml:"env" json:"env"`                           // added to the child's minimal environment
 	Cwd             string                 `toml:"cwd" json:"cwd"`                           // of the child; empty: ours
 	Disabled        bool                   `toml:"disabled" json:"disabled"`                 // known, but never started or called
-	StartupTimeout  float64                `toml:"startup_timeout" json:"startup_timeout"`   // seconds from start to the end of the handshake; 0: 20
-	ShutdownGrace   float64                `toml:"shutdown_grace" json:"shutdown_grace"`     // seconds between the steps of stopping a child; 0: 3
-	ResponseTimeout float64                `toml:"response_timeout" json:"response_timeout"` // seconds without an answer or progress; 0: the global one
+	StartupTimeout  time.Duration          `toml:"startup_timeout" json:"startup_timeout"`   // from start to the end of the handshake; 0: 20 s
+	ShutdownGrace   time.Duration          `toml:"shutdown_grace" json:"shutdown_grace"`     // between the steps of stopping a child; 0: 3 s
+	ResponseTimeout time.Duration          `toml:"response_timeout" json:"response_timeout"` // without an answer or progress; 0: the global one
 	Protocol        string                 `toml:"protocol" json:"protocol"`                 // auto (default) | legacy | modern
 	Isolation       string                 `toml:"isolation" json:"isolation"`               // shared (default) | per-session
 	Framing         string                 `toml:"framing" json:"framing"`                   // of a child's messages: line (default) | content-length
@@ -60,8 +59,8 @@ const (
 	DefaultShutdownGrace  = 3 * time.Second
 )
 
-// maxSeconds is a day: a longer wait is a mistake in the file.
-const maxSeconds = 24 * 60 * 60
+// maxWait is a day: a longer one is a mistake in the file.
+const maxWait = 24 * time.Hour
 
 // Masked reports whether results of this tool may be cut.
 func (s Settings) Masked(tool string) bool {
@@ -83,9 +82,9 @@ func (s Settings) Validate() error {
 		oneOf("isolation", s.Isolation, IsolationShared, IsolationPerSession),
 		oneOf("framing", s.Framing, FramingLine, FramingContentLength),
 		oneOf("transport", s.Transport, TransportHTTP, TransportSSE, TransportRPC),
-		validateSeconds("startup_timeout", s.StartupTimeout),
-		validateSeconds("shutdown_grace", s.ShutdownGrace),
-		validateSeconds("response_timeout", s.ResponseTimeout),
+		validateWait("startup_timeout", s.StartupTimeout),
+		validateWait("shutdown_grace", s.ShutdownGrace),
+		validateWait("response_timeout", s.ResponseTimeout),
 	}
 	for i, pattern := range s.MaskExempt {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -226,22 +225,20 @@ func oneOf(key, value string, allowed ...string) error {
 	return fmt.Errorf("%s: %q is none of %s", key, value, strings.Join(allowed, ", "))
 }
 
-func validateSeconds(key string, value float64) error {
+func validateWait(key string, value time.Duration) error {
 	switch {
-	case math.IsNaN(value):
-		return fmt.Errorf("%s: is not a number", key)
 	case value < 0:
-		return fmt.Errorf("%s: %v is negative", key, value)
-	case value > maxSeconds:
-		return fmt.Errorf("%s: %v is more than a day", key, value)
+		return fmt.Errorf("%s: %v is negative", key, value.Seconds())
+	case value > maxWait:
+		return fmt.Errorf("%s: %v is more than a day", key, value.Seconds())
 	}
 	return nil
 }
 
-// seconds turns a setting into a duration, zero into its default.
-func seconds(value float64, fallback time.Duration) time.Duration {
+// orDefault is a time that was set, zero as its default.
+func orDefault(value, fallback time.Duration) time.Duration {
 	if value == 0 {
 		return fallback
 	}
-	return max(time.Duration(value*float64(time.Second)), time.Millisecond)
+	return max(value, time.Millisecond)
 }

@@ -1,9 +1,9 @@
 package upstream
 
 import (
-	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -33,7 +33,7 @@ mask_exempt = ["read_*"]
 	if err := s.Validate(); err != nil {
 		t.Error(err)
 	}
-	if s.ID != "everything" || len(s.Command) != 3 || s.Env["KEY"].Reveal() != "value" || s.StartupTimeout != 20 || !*s.Mask {
+	if s.ID != "everything" || len(s.Command) != 3 || s.Env["KEY"].Reveal() != "value" || !*s.Mask {
 		t.Errorf("read %+v", s)
 	}
 }
@@ -62,8 +62,8 @@ func TestSettingsMistakes(t *testing.T) {
 		{"words have a set of values", Settings{ID: "a", Command: []string{"x"}, Protocol: "new", Isolation: "x", Framing: "y"}, []string{
 			`protocol: "new" is none of auto, legacy, modern`, `isolation: "x" is none of shared, per-session`, `framing: "y" is none of line, content-length`,
 		}},
-		{"times are times", Settings{ID: "a", Command: []string{"x"}, StartupTimeout: -1, ShutdownGrace: math.NaN(), ResponseTimeout: 1e9}, []string{
-			"startup_timeout: -1 is negative", "shutdown_grace: is not a number", "response_timeout: 1e+09 is more than a day",
+		{"times are times", Settings{ID: "a", Command: []string{"x"}, StartupTimeout: -time.Second, ResponseTimeout: 1e9 * time.Second}, []string{
+			"startup_timeout: -1 is negative", "response_timeout: 1e+09 is more than a day",
 		}},
 		{"a pattern is one", Settings{ID: "a", Command: []string{"x"}, MaskExempt: []string{"a*", "[a"}}, []string{`mask_exempt[1]: "[a" is not a pattern: syntax error in pattern`}},
 		{"what belongs to a url does not belong to a command", Settings{ID: "a", Command: []string{"x"}, Transport: "rpc", Headers: text(map[string]string{"X": "y"})}, []string{

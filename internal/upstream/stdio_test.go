@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"secateur/internal/budget"
 	"secateur/internal/child"
@@ -132,7 +133,7 @@ func (s *syncBuffer) String() string {
 
 func TestStartThatHangs(t *testing.T) {
 	s := childSettings(t, "hang")
-	s.StartupTimeout = 0.3
+	s.StartupTimeout = 300 * time.Millisecond
 	u := start(t, Options{Settings: s})
 	_, err := u.Call(t.Context(), toolCall(t, "1", "echo", "1"))
 	wantError(t, err, Unavailable, 0, "no answer yet", "startup_timeout = 0.3")
@@ -222,7 +223,7 @@ func TestWordsOfADeadChild(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	s := childSettings(t, "none")
-	s.ResponseTimeout = 3 // enough for a call to be sent on a busy machine: only those are cancelled
+	s.ResponseTimeout = 3 * time.Second // enough for a call to be sent on a busy machine: only those are cancelled
 	u := start(t, Options{Settings: s})
 	patient := func(req *rpc.Message, want string) string {
 		reply, err := u.CallWith(t.Context(), req, CallOptions{Patient: true})
@@ -295,7 +296,7 @@ func TestAnAnswerWithoutRoomFailsItsCallAlone(t *testing.T) {
 
 func TestServerThatDoesNotReadStallsItsOwnCallers(t *testing.T) {
 	s := childSettings(t, "deaf")
-	s.ResponseTimeout = 0.3
+	s.ResponseTimeout = 300 * time.Millisecond
 	u := start(t, Options{Settings: s})
 	if _, err := u.CallWith(t.Context(), toolCall(t, "1", "echo", `1`), CallOptions{Patient: true}); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/rpc"
 )
@@ -30,11 +31,11 @@ func TestStreamableCallIsReached(t *testing.T) {
 	const answered = `{"n":1}`
 	for _, c := range []struct {
 		rule    string
-		timeout float64
+		timeout time.Duration
 		play    func(s *scene)
 		want    string // "": an answer
 	}{
-		{"progress on another stream is passed on at once, in order", 60, func(s *scene) {
+		{"progress on another stream is passed on at once, in order", patience, func(s *scene) {
 			req := <-s.came
 			for n := range 50 {
 				s.stand <- progress(req, n)
@@ -46,7 +47,7 @@ func TestStreamableCallIsReached(t *testing.T) {
 			}
 			s.answer <- struct{}{}
 		}, ""},
-		{"it gives the server time", 60, func(s *scene) {
+		{"it gives the server time", patience, func(s *scene) {
 			req := <-s.came
 			c := s.only()
 			for n := range 3 {
@@ -59,13 +60,13 @@ func TestStreamableCallIsReached(t *testing.T) {
 			}
 			s.answer <- struct{}{}
 		}, ""},
-		{"an answer on another stream counts", 60, func(s *scene) {
+		{"an answer on another stream counts", patience, func(s *scene) {
 			req := <-s.came
 			s.stand <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, req.ID, answered)
 		}, ""},
-		{"a silent server is given up", 5, func(s *scene) { <-s.came }, "within 5s"},
-		{"a caller may go away", 60, func(s *scene) { <-s.came; s.cancel() }, "context canceled"},
-		{"the connection may end", 60, func(s *scene) { <-s.came; s.stop() }, "stopped"},
+		{"a silent server is given up", 5 * time.Second, func(s *scene) { <-s.came }, "within 5s"},
+		{"a caller may go away", patience, func(s *scene) { <-s.came; s.cancel() }, "context canceled"},
+		{"the connection may end", patience, func(s *scene) { <-s.came; s.stop() }, "stopped"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			t.Parallel()

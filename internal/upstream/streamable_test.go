@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"secateur/internal/budget"
 	"secateur/internal/era"
@@ -119,7 +120,7 @@ func sse(w http.ResponseWriter) func(format string, args ...any) {
 }
 
 func httpSettings(url string) Settings {
-	return Settings{ID: "remote", URL: url, StartupTimeout: patience.Seconds(), ResponseTimeout: patience.Seconds()}
+	return Settings{ID: "remote", URL: url, StartupTimeout: patience, ResponseTimeout: patience}
 }
 
 func TestStreamableFaults(t *testing.T) {
@@ -422,7 +423,7 @@ func TestStreamableTimeoutAndCancel(t *testing.T) {
 		<-r.Context().Done()
 	}
 	s := httpSettings(f.URL)
-	s.ResponseTimeout = 2
+	s.ResponseTimeout = 2 * time.Second
 	u := start(t, Options{Settings: s})
 	_, err := u.Call(t.Context(), toolCall(t, "1", "silent", "1"))
 	wantError(t, err, Timeout, 0)

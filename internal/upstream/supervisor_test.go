@@ -229,7 +229,7 @@ func TestBoundsChangeWhileItRuns(t *testing.T) {
 			}
 		}
 		set := u.Settings()
-		set.ResponseTimeout, set.StartupTimeout, set.Command = 3, 7, []string{"other"}
+		set.ResponseTimeout, set.StartupTimeout, set.Command = 3*time.Second, 7*time.Second, []string{"other"}
 		u.SetBounds(Bounds{ResponseTimeout: time.Hour, Settings: set})
 		if u.timeout() != 3*time.Second || u.startupTimeout() != 7*time.Second || len(u.Settings().Command) > 0 {
 			t.Errorf("a call may take %s, a start %s, settings %+v", u.timeout(), u.startupTimeout(), u.Settings())
@@ -462,7 +462,7 @@ func TestEras(t *testing.T) {
 }
 
 // installing is a server that answers nothing for some time after it was started.
-func installing(t *testing.T, limit float64, silence time.Duration) (u *Upstream, starts *atomic.Int32) {
+func installing(t *testing.T, limit, silence time.Duration) (u *Upstream, starts *atomic.Int32) {
 	t.Helper()
 	starts = &atomic.Int32{}
 	u = fakeUpstream(t, Options{Settings: Settings{StartupTimeout: limit}}, func(l *fakeLink) error {
@@ -490,7 +490,7 @@ func installing(t *testing.T, limit float64, silence time.Duration) (u *Upstream
 // A child that lives and says nothing may be installing itself: it is reported, and left alone.
 func TestAChildThatInstallsItselfIsNotKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u, starts := installing(t, 20, 90*time.Second)
+		u, starts := installing(t, 20*time.Second, 90*time.Second)
 		stop := run(t, u)
 		defer stop()
 		time.Sleep(19 * time.Second)
@@ -517,7 +517,7 @@ func TestAChildThatInstallsItselfIsNotKilled(t *testing.T) {
 // A call that comes while a server is starting waits for it, as long as it is not late.
 func TestACallWaitsForAStartInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u, _ := installing(t, 20, time.Hour)
+		u, _ := installing(t, 20*time.Second, time.Hour)
 		stop := run(t, u)
 		defer stop()
 		time.Sleep(5 * time.Second)
@@ -533,7 +533,7 @@ func TestACallWaitsForAStartInTime(t *testing.T) {
 // One that never speaks is started again, after ten times its startup_timeout.
 func TestAChildThatNeverSpeaksIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u, starts := installing(t, 20, time.Hour)
+		u, starts := installing(t, 20*time.Second, time.Hour)
 		stop := run(t, u)
 		defer stop()
 		time.Sleep(199 * time.Second)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -37,7 +38,7 @@ func childSettings(tb testing.TB, fault string) Settings {
 		tb.Fatal(err)
 	}
 	return Settings{
-		ID: "child", Command: []string{self}, StartupTimeout: patience.Seconds(), ShutdownGrace: 0.2,
+		ID: "child", Command: []string{self}, StartupTimeout: patience, ShutdownGrace: 200 * time.Millisecond,
 		Env: map[string]secret.Text{childVariable: secret.New(fault), "GORACE": secret.New("atexit_sleep_ms=0")},
 	}
 }
