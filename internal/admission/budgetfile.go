@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"secateur/internal/atomicfile"
 	"secateur/internal/ratelimit"
 )
 
@@ -54,21 +54,7 @@ func (f *budgetFile) save(days []ratelimit.DaySum) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".budgets-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), f.path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
+	return atomicfile.Replace(f.path, append(data, '\n'), false)
 }
 
 // keepBudgets writes the sums of the day, unless that was a moment ago.

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // TokenFile holds the tokens that `secateur token` makes. A running daemon follows its changes.
@@ -101,19 +103,7 @@ func (f TokenFile) write(all []Token) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
-		return fmt.Errorf("token file: %w", err)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.Path), "."+tokenFileName+"-*") // 0600
-	if err != nil {
-		return fmt.Errorf("token file: %w", err)
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), f.Path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
+	if err := atomicfile.Replace(f.Path, append(data, '\n'), true); err != nil {
 		return fmt.Errorf("token file: %w", err)
 	}
 	return nil

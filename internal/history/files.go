@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // How much is kept in the directory. The oldest days make room for the newest.
@@ -53,25 +55,15 @@ func dayOfName(name string) (day string, ok bool) {
 }
 
 // write replaces a file whole, so that whoever reads it, also after a crash, has the old or the new one.
-func (h *History) write(content file) (err error) {
+func (h *History) write(content file) error {
 	b, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(h.dir, tempPrefix+"*") // for us alone: mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	_, err = temp.Write(append(b, '\n'))
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), filepath.Join(h.dir, content.name))
+	return atomicfile.Write{
+		Folder: h.dir, Prefix: tempPrefix, Durable: true,
+		Place: func(temp string) error { return os.Rename(temp, filepath.Join(h.dir, content.name)) },
+	}.Do(append(b, '\n'))
 }
 
 // read gives the rows of all files of the days from first on, but for those whose rows are in memory.

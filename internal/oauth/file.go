@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // Login is a person's sign-in with a server, as it is kept.
@@ -69,19 +71,7 @@ func (l Logins) Write(login Login) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
-		return fmt.Errorf("sign-in with %s: %w", login.Server, err)
-	}
-	tmp, err := os.CreateTemp(l.Dir, "."+login.Server+"-*") // 0600
-	if err != nil {
-		return fmt.Errorf("sign-in with %s: %w", login.Server, err)
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), l.path(login.Server))
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
+	if err := atomicfile.Replace(l.path(login.Server), append(data, '\n'), true); err != nil {
 		return fmt.Errorf("sign-in with %s: %w", login.Server, err)
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // prepare makes the directory and tries out in it what every Put relies on.
@@ -133,35 +135,31 @@ func (f *File) write(ctx context.Context, id string, content []byte) error {
 	return nil
 }
 
-func (f *File) writeAside(ctx context.Context, id string, content []byte) (err error) {
+func (f *File) writeAside(ctx context.Context, id string, content []byte) error {
 	shard := filepath.Dir(f.path(id))
 	if err := checkPlace(shard, fs.ModeDir); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(shard, tempPrefix+"*") // exclusively, and for us alone
-	if errors.Is(err, fs.ErrNotExist) {
-		// The first of its shard, or somebody removed the directory. Its parent is not ours to make.
-		if err := os.Mkdir(f.dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	return atomicfile.Write{
+		Folder: shard, Prefix: tempPrefix,
+		Make:  func() error { return f.makeShard(shard) },
+		Place: func(temp string) error { return f.place(ctx, temp, id) },
+	}.Do(content)
+}
+
+// makeShard makes a folder for the first of its originals, or after somebody removed the directory, whose parent is not ours to make.
+func (f *File) makeShard(shard string) error {
+	for _, folder := range []string{f.dir, shard} {
+		if err := os.Mkdir(folder, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := os.Mkdir(shard, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		temp, err = os.CreateTemp(shard, tempPrefix+"*")
 	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Chtimes(temp.Name(), time.Time{}, f.expiry(time.Now())); err != nil {
+	return nil
+}
+
+// place gives a file its moment of expiry and its name.
+func (f *File) place(ctx context.Context, temp, id string) error {
+	if err := os.Chtimes(temp, time.Time{}, f.expiry(time.Now())); err != nil {
 		return err
 	}
 	unlock, err := f.lock(ctx, lockShared)
@@ -169,12 +167,12 @@ func (f *File) writeAside(ctx context.Context, id string, content []byte) (err e
 		return err
 	}
 	defer unlock()
-	return os.Rename(temp.Name(), f.path(id))
+	return os.Rename(temp, f.path(id))
 }
 
 // read returns a file's content. It stops after the header of one that is damaged or another tenant's.
 func (f *File) read(id, tenant string) ([]byte, fs.FileInfo, error) {
-	file, err := os.OpenFile(f.path(id), os.O_RDONLY|openSafely, 0)
+	file, err := os.OpenFile(f.path(id), os.O_RDONLY|atomicfile.NoFollow, 0)
 	if isSymlink(err) {
 		info, _ := os.Lstat(f.path(id))
 		return nil, info, fmt.Errorf("%w: a symbolic link", errCorrupt)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // Processes that share a directory agree through a lock on one file in it. Whoever renews or writes an original
@@ -30,7 +32,7 @@ var errLockBusy = errors.New("lock is held by another process")
 
 // lock takes the directory's lock, waiting no longer than ctx or lockPatience, and returns what gives it back.
 func (f *File) lock(ctx context.Context, mode lockMode) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(f.dir, lockName), os.O_RDWR|os.O_CREATE|openSafely, fileMode)
+	file, err := os.OpenFile(filepath.Join(f.dir, lockName), os.O_RDWR|os.O_CREATE|atomicfile.NoFollow, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}

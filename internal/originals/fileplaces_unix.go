@@ -9,9 +9,6 @@ import (
 	"syscall"
 )
 
-// openSafely opens without following a symbolic link, and without waiting for the other end of a named pipe.
-const openSafely = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-
 // isSymlink tells whether opening failed because a symbolic link is there.
 func isSymlink(err error) bool { return errors.Is(err, syscall.ELOOP) }
 

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // tag is what a file says of the tenant that it belongs to.
@@ -19,7 +21,7 @@ func (f *File) tagOf(path string) (t tag) {
 	if known {
 		return t
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|atomicfile.NoFollow, 0)
 	if err != nil {
 		return tag{}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // record is what is known of one tool.
@@ -62,19 +64,7 @@ func write(dir, server string, c content) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("pins of %s: %w", server, err)
-	}
-	tmp, err := os.CreateTemp(dir, "."+server+"-*") // 0600
-	if err != nil {
-		return fmt.Errorf("pins of %s: %w", server, err)
-	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), pathOf(dir, server))
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
+	if err := atomicfile.Replace(pathOf(dir, server), append(data, '\n'), false); err != nil {
 		return fmt.Errorf("pins of %s: %w", server, err)
 	}
 	return nil

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"secateur/internal/atomicfile"
 )
 
 // Modes of everything we make: what is kept here comes from conversations.
@@ -126,7 +128,7 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool, error) {
 // read returns a file's content and when it was last used. What is no file of ours holds nobody up: a named pipe, a
 // link, more than there is room for.
 func (f *File) read(path string) (content []byte, used time.Time, err error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|atomicfile.NoFollow, 0)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -177,28 +179,14 @@ func (f *File) PutNew(_ context.Context, key string, value []byte) (first bool, 
 	return true, f.account(name, onDisk(int64(len(content))))
 }
 
-func (f *File) write(name string, content []byte, move func(temp, path string) error) (err error) {
-	folder := filepath.Dir(f.path(name))
-	temp, err := os.CreateTemp(folder, tempPrefix+"*") // for us alone: mode 0600
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(folder, dirMode); err != nil {
-			return err
-		}
-		temp, err = os.CreateTemp(folder, tempPrefix+"*")
-	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return move(temp.Name(), f.path(name))
+func (f *File) write(name string, content []byte, move func(temp, path string) error) error {
+	path := f.path(name)
+	folder := filepath.Dir(path)
+	return atomicfile.Write{
+		Folder: folder, Prefix: tempPrefix,
+		Make:  func() error { return os.MkdirAll(folder, dirMode) },
+		Place: func(temp string) error { return move(temp, path) },
+	}.Do(content)
 }
 
 func (f *File) path(name string) string { return filepath.Join(f.dir, name[:1], name) }

@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// openSafely opens without following a symbolic link, and without waiting for the other end of a named pipe.
-const openSafely = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-
 // syncFolder forces the names in a folder to the disk. A file system that has no such thing is let be.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)

@@ -1,0 +1,4 @@
+package atomicfile
+
+// NoFollow adds nothing: there are no pipes among files.
+const NoFollow = 0
