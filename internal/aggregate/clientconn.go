@@ -71,14 +71,15 @@ func (s *clientConn) Handle(ctx context.Context, req *rpc.Message, x downstream.
 	ctx, span := telemetry.StartMessage(telemetry.WithOwnRequest(ctx), req.Meta())
 	t := s.begin(req, span)
 	a, outcome := s.handle(ctx, req, x, &t)
-	t.end(ctx, outcome, len(a.Body))
+	t.Out = len(a.Body)
+	t.End(ctx, outcome)
 	return a
 }
 
-func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *timing) (downstream.Answer, string) {
+func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.Exchange, t *telemetry.Timing) (downstream.Answer, string) {
 	now := s.now.Load()
 	req, by, failed := s.admit(ctx, now, req, x)
-	t.principal = by.principal
+	t.Subject = by.principal.Name()
 	if failed != nil {
 		return failed.answer(req.ID), failed.err.Data.Code
 	}
@@ -120,7 +121,7 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 type request struct {
 	*rpc.Message
 	x      downstream.Exchange
-	timing *timing
+	timing *telemetry.Timing
 	meta   era.Meta
 	now    *live // what was so when it came
 

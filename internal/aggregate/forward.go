@@ -28,7 +28,7 @@ type proxiedCall struct {
 
 // forward has a server answer. How long it may take is the connection's to say (upstream, response_timeout).
 func (s *clientConn) forward(ctx context.Context, c *client, a request, d destination) reply {
-	a.timing.goesTo(d.server, d.tool)
+	a.timing.Server, a.timing.Tool = d.server, d.tool
 	if tasks.Names(a.Method) {
 		if id, ok := s.opt.Tasks.MayAsk(ctx, d.server, d.params, s.taskCaller(c)); !ok {
 			return refused(invalidParams("/taskId", "unknown task: "+clipped(id)))

@@ -18,7 +18,7 @@ func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply 
 	} else if uri == "" {
 		return refused(invalidParams("/uri", "is missing"))
 	}
-	a.timing.server = server
+	a.timing.Server = server
 	thing := access.Target{Door: access.DoorMCP, Server: server, Kind: access.KindResource, Name: uri}
 	permit, failed := s.mayHave(ctx, a, server, []access.Target{thing})
 	if failed != nil {

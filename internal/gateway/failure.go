@@ -12,7 +12,7 @@ import (
 
 // refuse counts a failure and writes it.
 func (t *timing) refuse(ctx context.Context, w http.ResponseWriter, id rpc.ID, f *rpchttp.Failure) {
-	t.end(ctx, f.Err.Data.Code)
+	t.End(ctx, f.Err.Data.Code)
 	f.Write(w, id)
 }
 

@@ -47,7 +47,7 @@ type Options struct {
 type Gateway struct {
 	opt      Options
 	cutter   *cutting.Cutter
-	metrics  metrics
+	metrics  telemetry.Requests
 	inFlight *rpc.InFlight // by callID
 }
 
@@ -82,9 +82,9 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 	}
 	up, release := g.opt.Servers(r.PathValue("server"))
 	defer release()
-	t := timing{g: g, began: time.Now(), server: telemetry.Other, method: telemetry.Other, principal: principal}
+	t := g.begin(principal)
 	if up != nil {
-		t.server = up.ID()
+		t.Server = up.ID()
 	}
 	body, failed := rpchttp.Read(w, r, g.opt.MaxMessageBytes)
 	if failed != nil {
@@ -92,7 +92,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		return
 	}
 	defer body.Release()
-	t.in = len(body.Bytes)
+	t.In = len(body.Bytes)
 	req, bad := rpc.ParseRequest(body.Bytes, rpc.MaxRequestDepth)
 	if bad != nil {
 		t.refuse(r.Context(), w, req.ID, rpchttp.BadRequest(bad))
@@ -108,27 +108,27 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		defer entry.Leave()
 		admission.SetHeaders(w.Header(), entry.State())
 	}
-	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, t.server) {
+	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, t.Server) {
 		t.refuse(r.Context(), w, req.ID, g.noServer(r, principal, &req, up != nil))
 		return
 	}
-	permit, no := g.ask(r.Context(), principal, t.server, &req)
+	permit, no := g.ask(r.Context(), principal, t.Server, &req)
 	if no != nil {
 		t.refuse(r.Context(), w, req.ID, no)
 		return
 	}
-	if no := g.foreignTask(r.Context(), principal, t.server, &req); no != nil {
+	if no := g.foreignTask(r.Context(), principal, t.Server, &req); no != nil {
 		t.refuse(r.Context(), w, req.ID, no)
 		return
 	}
-	defer func() { permit.Done(t.in, t.out) }()
+	defer func() { permit.Done(t.In, t.Out) }()
 	admission.SetHeaders(w.Header(), permit.State())
 	if params := permit.RedactParams(req.Params); len(params) > 0 && &params[0] != &req.Params[0] {
 		req = req.WithParams(params)
 	}
 	if req.Kind() == rpc.Notification {
 		g.notify(r.Context(), up, &req, principal)
-		t.end(r.Context(), "notification")
+		t.End(r.Context(), "notification")
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -139,7 +139,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *rpc.Message, by caller, t *timing) {
 	principal := by.principal
 	ctx, span := telemetry.StartMessage(r.Context(), req.Meta())
-	t.span = span
+	t.Span = span
 	if isLive(up) {
 		var done func()
 		ctx, done = g.inFlight.Begin(ctx, callID(up, principal, req.ID))
@@ -148,7 +148,7 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	reply, err := g.call(access.NewContext(ctx, principal), up, req)
 	if err != nil {
 		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
-			t.end(ctx, "client_gone")
+			t.End(ctx, "client_gone")
 			return
 		}
 		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
@@ -167,10 +167,10 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	if len(kept) > 0 {
 		g.announce(ctx, principal.Owner(), w.Header(), kept)
 	}
-	t.out = len(out.Bytes)
+	t.Out = len(out.Bytes)
 	rpchttp.Write(w, http.StatusOK, out.Bytes)
 	out.Release()
-	t.end(ctx, outcomeOf(reply))
+	t.End(ctx, outcomeOf(reply))
 }
 
 // errCancelled is why a call ended whose caller asked for that.
