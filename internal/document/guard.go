@@ -13,18 +13,24 @@ import (
 // onlyEntry reports that two documents say the same but for one entry. Offsets are not asked: a line that is put behind
 // another may change what that one means, such as a block of text at the end of a YAML document.
 func onlyEntry(f Format, before, after []byte, at Place) bool {
-	a, err := meaning(f, before)
+	a, b, ok := groups(f, before, after, at.Group)
+	return ok && onlyMember(a, b, at.Name)
+}
+
+// groups are a group as two documents have it; not ok where they cannot be read, or differ elsewhere too.
+func groups(f Format, before, after []byte, name string) (a, b any, ok bool) {
+	first, err := meaning(f, before)
 	if err != nil {
-		return false
+		return nil, nil, false
 	}
-	b, err := meaning(f, after)
+	second, err := meaning(f, after)
 	if err != nil {
-		return false
+		return nil, nil, false
 	}
-	ga, gb := a[at.Group], b[at.Group]
-	delete(a, at.Group)
-	delete(b, at.Group)
-	return reflect.DeepEqual(a, b) && onlyMember(ga, gb, at.Name)
+	a, b = first[name], second[name]
+	delete(first, name)
+	delete(second, name)
+	return a, b, reflect.DeepEqual(first, second)
 }
 
 func onlyMember(a, b any, name string) bool {

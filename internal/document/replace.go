@@ -52,18 +52,8 @@ func replaceTOML(data []byte, at Place, fields []Field) ([]edit, error) {
 
 // onlyReplaced reports that two documents say the same but for what one entry holds.
 func onlyReplaced(f Format, before, after []byte, at Place) bool {
-	a, err := meaning(f, before)
-	if err != nil {
-		return false
-	}
-	b, err := meaning(f, after)
-	if err != nil {
-		return false
-	}
-	ga, gb := a[at.Group], b[at.Group]
-	delete(a, at.Group)
-	delete(b, at.Group)
-	if !reflect.DeepEqual(a, b) {
+	ga, gb, ok := groups(f, before, after, at.Group)
+	if !ok {
 		return false
 	}
 	if at.Name != "" {

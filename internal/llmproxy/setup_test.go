@@ -21,6 +21,7 @@ import (
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
 	"secateur/internal/records"
+	"secateur/internal/telemetry/telemetrytest"
 )
 
 // fakeProvider answers as it is told and remembers what it was asked.
@@ -181,30 +182,7 @@ func (px *proxied) do(t *testing.T, method, path, body string, header ...string)
 func (px *proxied) counted(t *testing.T, metric string, labels ...string) float64 {
 	t.Helper()
 	px.running.Wait()
-	families, err := px.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for _, f := range families {
-		if f.GetName() != metric {
-			continue
-		}
-	next:
-		for _, m := range f.GetMetric() {
-			for i := 0; i < len(labels); i += 2 {
-				found := false
-				for _, l := range m.GetLabel() {
-					found = found || l.GetName() == labels[i] && l.GetValue() == labels[i+1]
-				}
-				if !found {
-					continue next
-				}
-			}
-			sum += m.GetCounter().GetValue()
-		}
-	}
-	return sum
+	return telemetrytest.Sum(t, px.registry, metric, labels...)
 }
 
 // rawProvider answers every connection with these bytes once a request is there, and then closes it.

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"secateur/internal/child"
 	"secateur/internal/rpc"
 	"secateur/internal/secret"
 	"secateur/internal/upstream"
@@ -227,14 +226,7 @@ func TestChildren(t *testing.T) {
 	sharedSet.ID, ownSet.ID, ownSet.Isolation = "shared", "own", upstream.IsolationPerSession
 	f, err := New(Options{
 		Servers: []upstream.Settings{sharedSet, ownSet}, Eager: true, FirstListWait: patience, Linger: 50 * time.Millisecond,
-		New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
-			if o.Protocol != "" {
-				s.Protocol = o.Protocol
-			}
-			return upstream.New(upstream.Options{
-				Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
-			})
-		},
+		New: connectForReal,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -104,6 +104,16 @@ func sdkChild(t *testing.T) (upstream.Settings, <-chan struct{}) {
 	}, nil
 }
 
+// connectForReal opens a connection as the program does.
+func connectForReal(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
+	if o.Protocol != "" {
+		s.Protocol = o.Protocol
+	}
+	return upstream.New(upstream.Options{
+		Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
+	})
+}
+
 func TestRealServers(t *testing.T) {
 	for _, c := range []struct {
 		rule   string
@@ -118,15 +128,7 @@ func TestRealServers(t *testing.T) {
 		t.Run(c.rule, func(t *testing.T) {
 			settings, listening := c.make(t)
 			f, err := New(Options{
-				Servers: []upstream.Settings{settings}, Eager: true, FirstListWait: patience,
-				New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
-					if o.Protocol != "" {
-						s.Protocol = o.Protocol
-					}
-					return upstream.New(upstream.Options{
-						Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
-					})
-				},
+				Servers: []upstream.Settings{settings}, Eager: true, FirstListWait: patience, New: connectForReal,
 			})
 			if err != nil {
 				t.Fatal(err)

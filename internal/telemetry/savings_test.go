@@ -13,35 +13,8 @@ import (
 	"secateur/internal/events"
 	"secateur/internal/history"
 	"secateur/internal/telemetry"
+	"secateur/internal/telemetry/telemetrytest"
 )
-
-// value adds up the samples of a metric.
-func value(t *testing.T, reg prometheus.Gatherer, name string, labels ...string) (sum float64) {
-	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() != name {
-			continue
-		}
-	next:
-		for _, m := range f.GetMetric() {
-			for i := 0; i < len(labels); i += 2 {
-				found := false
-				for _, l := range m.GetLabel() {
-					found = found || l.GetName() == labels[i] && l.GetValue() == labels[i+1]
-				}
-				if !found {
-					continue next
-				}
-			}
-			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
-		}
-	}
-	return sum
-}
 
 func TestCutsAndRecoveriesAreCounted(t *testing.T) {
 	reg, feed := prometheus.NewRegistry(), events.New()
@@ -69,7 +42,7 @@ func TestCutsAndRecoveriesAreCounted(t *testing.T) {
 		{"secateur_recovered_tokens_total", 900},
 		{"secateur_recovery_ratio", 0.5},
 	} {
-		if got := value(t, reg, c.name, "feature", "mcp"); got != c.want {
+		if got := telemetrytest.Sum(t, reg, c.name, "feature", "mcp"); got != c.want {
 			t.Errorf("%s = %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -95,12 +68,12 @@ func TestFeaturesTogetherSaveWhatTheAccountSays(t *testing.T) {
 		}
 		s.Chat(e)
 	}
-	spent, through := value(t, reg, "secateur_chat_spent_dollars_total"), value(t, reg, "secateur_chat_passthrough_dollars_total")
-	saved, lost := value(t, reg, "secateur_chat_saved_dollars_total"), value(t, reg, "secateur_chat_lost_dollars_total")
+	spent, through := telemetrytest.Sum(t, reg, "secateur_chat_spent_dollars_total"), telemetrytest.Sum(t, reg, "secateur_chat_passthrough_dollars_total")
+	saved, lost := telemetrytest.Sum(t, reg, "secateur_chat_saved_dollars_total"), telemetrytest.Sum(t, reg, "secateur_chat_lost_dollars_total")
 	if math.Abs(saved-lost-(through-spent)) > 1e-9 || saved <= 0 || lost <= 0 {
 		t.Errorf("saved %v − lost %v is not passthrough %v − spent %v", saved, lost, through, spent)
 	}
-	if hits := value(t, reg, "secateur_chat_cached_tokens_total") / value(t, reg, "secateur_chat_prompt_tokens_total"); hits != 0.25 {
+	if hits := telemetrytest.Sum(t, reg, "secateur_chat_cached_tokens_total") / telemetrytest.Sum(t, reg, "secateur_chat_prompt_tokens_total"); hits != 0.25 {
 		t.Errorf("hit rate %v, want 0.25", hits)
 	}
 }

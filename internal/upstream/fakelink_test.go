@@ -56,6 +56,15 @@ func (l *fakeLink) answer(id json.RawMessage, result string) {
 	l.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
+// answerAll answers every call with the same result.
+func (l *fakeLink) answerAll(result string) {
+	l.serve = func(l *fakeLink, req request) {
+		if !l.shakeHands(req) {
+			l.answer(req.ID, result)
+		}
+	}
+}
+
 // shakeHands answers what every server must; false for anything else.
 func (l *fakeLink) shakeHands(req request) bool {
 	switch req.Method {

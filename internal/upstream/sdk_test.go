@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -81,19 +80,7 @@ func TestRealServers(t *testing.T) {
 			for i := range 20 {
 				wg.Go(func() {
 					text := fmt.Sprintf("é%d", i)
-					reply, err := u.Call(t.Context(), toolCall(t, "1", "echo", `{"text":"`+text+`"}`))
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					var got struct {
-						Content []struct {
-							Text string `json:"text"`
-						} `json:"content"`
-					}
-					if err := json.Unmarshal(reply.Result, &got); err != nil || len(got.Content) != 1 || got.Content[0].Text != text {
-						t.Errorf("result %s %s, want %q", reply.Result, reply.Error, text)
-					}
+					wantText(t, u, toolCall(t, "1", "echo", `{"text":"`+text+`"}`), CallOptions{}, text)
 				})
 			}
 			wg.Wait()
