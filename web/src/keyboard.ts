@@ -5,7 +5,7 @@ import { pages } from "./pages.ts";
 
 export const helpOpen = signal(false);
 
-let prefix = 0; // when g was pressed
+let prefix = -Infinity; // when g was pressed
 
 export function listenToKeys(): () => void {
   addEventListener("keydown", onKey);
@@ -20,7 +20,7 @@ function onKey(event: KeyboardEvent): void {
   }
   if (typing(event.target)) return;
   const afterG = performance.now() - prefix < 1500;
-  prefix = 0;
+  prefix = -Infinity;
   if (afterG) {
     const page = pages.find((p) => p.key === event.key);
     if (page) {

@@ -56,7 +56,7 @@ export function CutsPage() {
         {shown && shown.length > 0 && (
           <ul class="cut-rows">
             {shown.slice(0, 300).map((c) => (
-              <li key={c.id}>
+              <li key={keyOf(c)}>
                 <Row cut={c} chosen={c.id === id} now={now} />
               </li>
             ))}
@@ -70,11 +70,13 @@ export function CutsPage() {
   );
 }
 
-/** One row for each text: the same text cut again has the same id. */
+/** One row for each text and where it came from: the same text cut again has the same id. */
 function newestOfEach(cuts: Cut[]): Cut[] {
   const seen = new Set<string>();
-  return cuts.filter((c) => !seen.has(c.id) && seen.add(c.id));
+  return cuts.filter((c) => !seen.has(keyOf(c)) && seen.add(keyOf(c)));
 }
+
+const keyOf = (c: Cut): string => [c.id, c.feature, c.server, c.tool, c.model].join(" ");
 
 function Row({ cut, chosen, now }: { cut: Cut; chosen: boolean; now: number }) {
   const share = cut.kept_chars / Math.max(1, cut.original_chars);
@@ -84,7 +86,7 @@ function Row({ cut, chosen, now }: { cut: Cut; chosen: boolean; now: number }) {
       <span class="cut-saved">−{compact(cut.tokens_saved)}</span>
       <span class="cut-note">
         {cut.feature}
-        {cut.model && ` · ${cut.model}`} · {percent(share)} kept · {ago(cut.at, now)}
+        {cut.model && cut.tool && ` · ${cut.model}`} · {percent(share)} kept · {ago(cut.at, now)}
       </span>
       {cut.recovered && <Badge tone="warn">recovered</Badge>}
       <span class="track" aria-hidden="true">
