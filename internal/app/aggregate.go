@@ -133,6 +133,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	back.Go(func() error { return a.followLogins(serverCtx) })
+	back.Go(func() error { return a.followPins(serverCtx) })
 	back.Go(func() error { return auth.Follow(serverCtx, a.authenticator) })
 	back.Go(func() error { return a.history.Run(serverCtx) })
 	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })

@@ -279,6 +279,7 @@ func (a *App) Run(ctx context.Context) error {
 	var back errgroup.Group
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	back.Go(func() error { return a.followLogins(serverCtx) })
+	back.Go(func() error { return a.followPins(serverCtx) })
 	err = a.serve(ctx, a, ln, a.closeMCP)
 	stopServers()
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())

@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"slices"
+	"time"
 
+	"secateur/internal/catalog"
 	"secateur/internal/pins"
 	"secateur/internal/upstream"
 )
@@ -23,4 +25,24 @@ func (gen *generation) seeTools(ctx context.Context, server string, tools [][]by
 		return
 	}
 	gen.pins.See(ctx, server, tools)
+}
+
+// followPins tells clients that a list is another when a tool is held back, or somebody has approved of it, until ctx is done.
+func (a *App) followPins(ctx context.Context) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		moved := a.pins.Moved()
+		if a.live.Load().cfg.Pins.Mode != pins.ModeStrict {
+			continue // whatever has changed is listed all the same
+		}
+		for _, server := range moved {
+			a.servers.TellListChanged(server, catalog.Tools)
+		}
+	}
 }

@@ -2,7 +2,9 @@ package pins
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +32,8 @@ type pages struct {
 
 	seen   mark
 	looked time.Time
-	broken bool // the file cannot be read: nothing of the server counts as pinned, and nothing is written over it
+	broken bool   // the file cannot be read: nothing of the server counts as pinned, and nothing is written over it
+	told   string // which tools were changed when Moved was last asked
 }
 
 // NewBook makes a book that is kept in a directory; "" for one that is not. Log nil discards.
@@ -115,6 +118,33 @@ func (b *Book) State(server, tool string) string {
 // IsChanged reports whether a tool is another than was pinned, and nobody has approved of that.
 func (b *Book) IsChanged(server, tool string) bool { return b.State(server, tool) == StateChanged }
 
+// Moved are the servers whose changed tools are others than when it was last asked, or when they were first seen: something has changed,
+// or somebody has approved.
+func (b *Book) Moved() (servers []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for server, p := range b.servers {
+		b.follow(server, p)
+		if now := p.changed(); now != p.told {
+			p.told = now
+			servers = append(servers, server)
+		}
+	}
+	return servers
+}
+
+// changed names the tools that have changed.
+func (p *pages) changed() string {
+	var tools []string
+	for tool, r := range p.Tools {
+		if r.isChanged() {
+			tools = append(tools, tool)
+		}
+	}
+	slices.Sort(tools)
+	return fmt.Sprintf("%v %q", p.broken, tools)
+}
+
 // open reads a server's pins, if that has not been done.
 func (b *Book) open(ctx context.Context, server string) *pages {
 	p := b.servers[server]
@@ -124,6 +154,7 @@ func (b *Book) open(ctx context.Context, server string) *pages {
 	}
 	p = &pages{content: content{Tools: map[string]record{}}}
 	b.servers[server] = p
+	defer func() { p.told = p.changed() }()
 	if b.dir == "" {
 		return p
 	}

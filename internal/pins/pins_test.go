@@ -118,11 +118,17 @@ func TestBook(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].State != pins.StateChanged || !strings.Contains(list[0].Diff, `- description: "adds"`) {
 			t.Errorf("List = %+v, %v", list, err)
 		}
+		if moved := b.Moved(); !slices.Equal(moved, []string{"s"}) || len(again.Moved()) != 0 {
+			t.Errorf("after the change %v has moved, want s; after a restart nothing has", moved)
+		}
 		if approved, err := pins.Approve(dir, "s", "add"); err != nil || len(approved) != 1 {
 			t.Fatalf("Approve = %v, %v", approved, err)
 		}
 		time.Sleep(2 * time.Second)
 		wants("approved by another process", pins.StatePinned)
+		if moved := b.Moved(); !slices.Equal(moved, []string{"s"}) || len(b.Moved()) != 0 {
+			t.Errorf("after the approval %v has moved, want s, and once", moved)
+		}
 		if _, err := pins.Approve(dir, "t", ""); err == nil || !strings.Contains(err.Error(), "pinned are s") {
 			t.Errorf("an unknown server: %v", err)
 		}

@@ -36,6 +36,15 @@ func (f *Pool) watching() []*Member {
 	return slices.Collect(maps.Keys(f.watchers))
 }
 
+// TellListChanged tells members that a list of a server is another for them, though the server has said nothing.
+func (f *Pool) TellListChanged(server string, l catalog.List) {
+	for _, m := range f.watching() {
+		if m.client.Only == "" || m.client.Only == server {
+			m.observer.ListChanged(l)
+		}
+	}
+}
+
 // compare tells a member which lists are others than it has seen.
 func (m *Member) compare() {
 	for _, s := range m.servers() {
