@@ -79,7 +79,7 @@ export function Compare({ segments, kind, before, after, unknown }: Props) {
           Before <CopyButton text={before} label="Copy the text before" />
         </span>
         <span>
-          After <CopyButton text={after} label="Copy the text after" />
+          After {after && <CopyButton text={after} label="Copy the text after" />}
         </span>
       </div>
       <div class="compare-body" ref={body} tabIndex={0} role="region" aria-label="Texts">
@@ -140,7 +140,7 @@ function Part({ segment: s, kind, windows, unfold, word, found }: PartProps) {
     <div class="removed">
       <div class="removed-before">{rows}</div>
       <div class="removed-after">
-        <pre>{s.marker || "(nothing)"}</pre>
+        <pre>{s.marker || "a marker stood here"}</pre>
       </div>
     </div>
   );
