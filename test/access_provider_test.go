@@ -1,6 +1,7 @@
 package test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -66,11 +67,7 @@ func (p *guardedProvider) revoke() {
 func (p *guardedProvider) seen() map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := map[string]string{}
-	for token, who := range p.tokens {
-		all[token] = who
-	}
-	return all
+	return maps.Clone(p.tokens)
 }
 
 // A provider gets a token that a real identity provider gives to secateur itself, one for many requests, whatever the client has shown; a

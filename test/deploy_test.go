@@ -69,7 +69,7 @@ func balancer(t *testing.T, all []*program) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "nginx") // t.TempDir is too long for a socket's path
+	dir, err := os.MkdirTemp("", "nginx") //nolint:usetesting // t.TempDir is too long for a socket's path
 	if err != nil {
 		t.Fatal(err)
 	}

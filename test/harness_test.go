@@ -57,12 +57,15 @@ func start(t *testing.T, toml string) *program {
 	return startConfig(t, cfg)
 }
 
-// patient lets the first list wait for servers that start slowly, as they do on a busy machine, unless the test has its own idea.
+// patient gives servers and the store the time that they take on a busy machine, unless the test has its own idea.
 func patient(toml string) string {
-	if strings.Contains(toml, "first_list_wait") {
-		return toml
+	if !strings.Contains(toml, "first_list_wait") {
+		toml = "first_list_wait = 30\n" + toml
 	}
-	return "first_list_wait = 30\n" + toml
+	if !strings.Contains(toml, "store") {
+		toml = "store.put_timeout_ms = 30000\n" + toml
+	}
+	return toml
 }
 
 func startConfig(tb testing.TB, cfg *config.Config) *program {

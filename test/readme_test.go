@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/config"
 )
@@ -16,6 +17,7 @@ func TestReadme(t *testing.T) {
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}
+	cfg.Store.PutTimeout = time.Minute // a busy machine's store may be slower than the default, which then cuts nothing
 	p := startConfig(t, cfg)
 	blocks := codeBlocks(t, "../README.md")
 	ran := 0

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -72,7 +73,7 @@ func TestControlTakesBackAnEditThatCannotBeApplied(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the file is not what it was (%v):\n%s", err, after)
 	}
-	if res, _ := c.ask(t, "GET", "/servers/x", ""); res.StatusCode != 404 {
+	if res, _ := c.ask(t, "GET", "/servers/x", ""); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the server is there all the same: %d", res.StatusCode)
 	}
 }

@@ -64,7 +64,7 @@ func (g guard) site(h http.Handler) http.Handler {
 		}
 		g.guesses.slow(r, v)
 		ctx := &caller{r.Context(), p, v}
-		g.holdWith(ctx, rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) })
+		g.holdWith(ctx, rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }) //nolint:contextcheck // it is the request's, and more
 	})
 }
 

@@ -135,7 +135,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPost:
 		q.post() //nolint:contextcheck // its calls have the context of their session, not of the request
 	case http.MethodGet:
-		q.get()
+		q.get() //nolint:contextcheck // what ends its stream is not the request alone
 	case http.MethodDelete:
 		q.delete()
 	default:

@@ -13,7 +13,7 @@ type Status struct {
 	upstream.Status // of the shared connection, or, where that is not started, of the one with most users
 
 	Connections int               // that are started
-	Listed      bool              // what it lists is known
+	Listed      bool              // all that it lists is known
 	Problems    []catalog.Problem // what it lists and cannot be used
 
 	Tools, Resources, Templates, Prompts int // how many it lists
@@ -62,7 +62,8 @@ func (s *server) shown() (c *Conn, listed *snapshot) {
 func (f *Pool) statusOf(s *server) Status {
 	f.mu.Lock()
 	c, listed := s.shown()
-	st := Status{}
+	// A connection's lists come one by one; what an earlier connection listed is whole.
+	st := Status{Listed: listed != nil && (c == nil || listed != c.snapshot || isClosed(c.listed))}
 	for _, other := range s.conns {
 		if other.wanted {
 			st.Connections++
@@ -74,7 +75,7 @@ func (f *Pool) statusOf(s *server) Status {
 		st.Status = c.up.Status()
 	}
 	if listed != nil {
-		st.Listed, st.Problems = true, listed.problems()
+		st.Problems = listed.problems()
 		st.Tools, st.Resources = len(listed.items[catalog.Tools]), len(listed.items[catalog.Resources])
 		st.Templates, st.Prompts = len(listed.items[catalog.Templates]), len(listed.items[catalog.Prompts])
 	}
