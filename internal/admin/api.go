@@ -86,6 +86,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Approve != nil, a.approve())
 	add(opt.Playground.Text != nil, a.playText())
 	add(opt.Playground.Demos != nil, a.demos())
+	add(opt.Playground.Conversation != nil, a.playConversation())
 	var err error
 	a.document, err = describe(a.operations)
 	return a, err

@@ -15,6 +15,8 @@ import (
 type Playground struct {
 	Text  func(ctx context.Context, p *access.Principal, req TextTrial) (TriedText, error)
 	Demos func() []Demo
+
+	Conversation func(ctx context.Context, req RequestTrial) (TriedRequest, error)
 }
 
 // TextTrial is a text to prune.

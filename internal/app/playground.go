@@ -16,7 +16,7 @@ import (
 
 // playground lets a person try out what would be cut.
 func (a *App) playground() admin.Playground {
-	return admin.Playground{Text: a.tryText, Demos: sync.OnceValue(demos)}
+	return admin.Playground{Text: a.tryText, Demos: sync.OnceValue(demos), Conversation: oneAtATime(a.tryRequest)}
 }
 
 // trialTime is how long a text may take, as with `secateur prune`.

@@ -22,13 +22,7 @@ func (a *App) resume(c ledger.Account) *admin.Resume {
 
 // resumeAt prices a prompt of so many tokens, out of which so many were cut.
 func resumeAt(p bill.Prices, prompt, removed int64) *admin.Resume {
-	read, write := p.Input, p.Input
-	if p.CachedInput != nil {
-		read = *p.CachedInput
-	}
-	if p.CacheWrite != nil {
-		write = *p.CacheWrite
-	}
+	read, write := priceOr(p.CachedInput, p.Input), priceOr(p.CacheWrite, p.Input)
 	cost := func(tokens int64, perMillion float64) float64 {
 		if p.LongAbove > 0 && float64(tokens) > p.LongAbove && p.LongTimes > 0 {
 			perMillion *= p.LongTimes

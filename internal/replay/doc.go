@@ -15,4 +15,6 @@
 //
 // [Dollars] says first what the sessions cost at the prices of their own models, and what
 // to write into the configuration.
+//
+// [ReadRequest] makes a session of its last request alone (onerequest.go), and [Try] shows what goes out for that.
 package replay

@@ -103,3 +103,11 @@ func marks(prompt []piece, head, tail cacheControl) (all []bill.Mark) {
 
 // cacheControl is a mark that stands in no message: on the tools or instructions, or on the request itself.
 type cacheControl struct{ mark, hour bool }
+
+// written is how a request says it.
+func (c cacheControl) written() string {
+	if c.hour {
+		return `{"type":"ephemeral","ttl":"1h"}`
+	}
+	return `{"type":"ephemeral"}`
+}

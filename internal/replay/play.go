@@ -121,6 +121,7 @@ func (p *player) cache(of offer) *cache {
 type played struct {
 	sent   []bill.Prompt
 	prompt [][]piece
+	last   *chat.Plan // of the last request
 }
 
 // play sends every request through the masking as a proxy would, and hands the
@@ -150,6 +151,7 @@ func (p *player) play(st Strategy, of offer) (played, error) {
 		records[conv.Key()] = plan.Record(p.usage(counts))
 		out.sent = append(out.sent, counts)
 		out.prompt = append(out.prompt, prompt)
+		out.last = plan
 	}
 	return out, nil
 }

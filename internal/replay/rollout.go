@@ -72,7 +72,7 @@ func (r *rollout) add(v jsontext.Value) error {
 
 // item takes an item; the first one of an answer is where a request was made.
 func (r *rollout) item(raw jsontext.Value, kind, role, timestamp string) {
-	answers := role == "assistant" || kind == "reasoning" || strings.HasSuffix(kind, "_call")
+	answers := isAnswer(kind, role)
 	switch {
 	case answers && r.said == 0:
 		q := request{list: slices.Clip(r.items)}
@@ -88,6 +88,11 @@ func (r *rollout) item(raw jsontext.Value, kind, role, timestamp string) {
 		r.answered()
 	}
 	r.items = append(r.items, raw)
+}
+
+// isAnswer tells the messages and items that a model has written.
+func isAnswer(kind, role string) bool {
+	return role == "assistant" || kind == "reasoning" || strings.HasSuffix(kind, "_call")
 }
 
 // answered ends an answer.

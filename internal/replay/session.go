@@ -21,6 +21,9 @@ type Session struct {
 	counted  float64 // tokens of the first request as its provider counted them; 0: not recorded
 	tools    []byte  // what stands before the messages
 	timed    bool    // the requests' times are known
+
+	called    map[string]string // of a session that was made of its last request: the tools' names, by the call
+	continues bool              // the server has what was said before
 }
 
 // request is one request of a session.
@@ -30,6 +33,7 @@ type request struct {
 	first, all cacheControl     // on what stands before the messages, on the request itself
 	at         float64          // seconds
 	answer     []jsontext.Value // what was answered; nil if not recorded
+	asCame     []byte           // the whole body, where its bytes are to go out as they came; nil: it is written anew
 }
 
 // recorded is a line of a file of sessions.
@@ -102,6 +106,9 @@ func listName(f chat.Format) string {
 
 // body writes the request as a client would have.
 func (q *request) body(dst []byte, f chat.Format) []byte {
+	if q.asCame != nil {
+		return append(dst, q.asCame...)
+	}
 	dst = append(dst, '{')
 	dst = append(dst, q.head...)
 	dst = append(dst, `,"`+listName(f)+`":[`...)

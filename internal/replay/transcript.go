@@ -193,10 +193,7 @@ func (t *transcript) session() Session {
 	if t.parts > 0 {
 		t.ID = fmt.Sprintf("%s#%d", t.ID, t.parts)
 	}
-	control := `{"type":"ephemeral"}`
-	if t.hour {
-		control = `{"type":"ephemeral","ttl":"1h"}`
-	}
+	control := cacheControl{mark: true, hour: t.hour}.written()
 	head := fmt.Appendf(modelMember(t.Model), `,"system":[{"type":"text","text":"","cache_control":%s}],"cache_control":%s`, control, control)
 	if len(t.control) > 0 {
 		head = append(append(head, `,"context_management":`...), t.control...)

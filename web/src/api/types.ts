@@ -328,20 +328,22 @@ export interface Pruned {
 export interface Replayed {
   format: string;
   model: string;
-  priced: boolean;
   requests: number;
+  prices: { input: number; cached_input: number; cache_write: number } | null;
   passthrough_usd: number;
-  strategies: { name: string; usd: number; ratio: number; chosen: boolean; masked: number; pruned: number }[];
+  strategies: { name: string; usd: number; ratio: number; chosen: boolean; masked: number; pruned: number }[] | null;
   out: string;
-  changes:
+  messages:
     | {
         message: number;
+        role: string;
         tool: string;
         tool_call_id: string;
         how: string;
         original_chars: number;
         kept_chars: number;
-        tokens_saved: number;
+        tokens_before: number;
+        tokens_after: number;
         text: string;
       }[]
     | null;

@@ -60,16 +60,19 @@ export function ConversationTry({ demos }: { demos: Demo[] }) {
 function Outcome({ value }: { value: Replayed }) {
   const lines = useMemo(() => pretty(value.out).split("\n"), [value.out]);
   const longest = useMemo(() => lines.reduce((n, l) => Math.max(n, l.length), 0), [lines]);
-  const changes = value.changes ?? [];
+  const messages = value.messages ?? [];
+  const changes = messages.filter((m) => m.how !== "kept");
   return (
     <>
       <Cost value={value} />
       <section class="card" aria-labelledby="changes">
         <header>
           <h2 id="changes">What would change</h2>
-          <span class="muted">{plural(changes.length, "result")}</span>
+          <span class="muted">
+            {plural(changes.length, "result")} of {plural(messages.length, "part")}; {compact(tokens(messages, "tokens_before"))} → {compact(tokens(messages, "tokens_after"))} tokens
+          </span>
         </header>
-        {changes.length === 0 && <p class="muted">Nothing: at this length, passing through is the cheapest.</p>}
+        {changes.length === 0 && <p class="muted">Nothing: with what is configured, this request goes out as it came.</p>}
         <ul class="changes">
           {changes.map((c, i) => (
             <li key={i}>
@@ -83,7 +86,7 @@ function Outcome({ value }: { value: Replayed }) {
                 )}
               </span>
               <span class="muted">
-                {compact(c.original_chars)} → {compact(c.kept_chars)} characters, {compact(c.tokens_saved)} tokens less
+                {compact(c.original_chars)} → {compact(c.kept_chars)} characters, {compact(c.tokens_before)} → {compact(c.tokens_after)} tokens
               </span>
               {c.text && (
                 <details>
@@ -117,9 +120,16 @@ function Outcome({ value }: { value: Replayed }) {
   );
 }
 
+function tokens(messages: NonNullable<Replayed["messages"]>, when: "tokens_before" | "tokens_after"): number {
+  return messages.reduce((sum, m) => sum + m[when], 0);
+}
+
 function Cost({ value }: { value: Replayed }) {
-  const most = Math.max(...value.strategies.map((s) => s.usd), value.passthrough_usd, 1e-12);
+  const { prices } = value;
+  const strategies = value.strategies ?? [];
+  const most = Math.max(...strategies.map((s) => s.usd), value.passthrough_usd, 1e-12);
   const dollars = moneyLike([most]);
+  const price = moneyLike([prices?.cached_input ?? 0]);
   return (
     <section class="card" aria-labelledby="cost">
       <header>
@@ -128,9 +138,12 @@ function Cost({ value }: { value: Replayed }) {
           {value.format}, {value.model || "no model"}, {plural(value.requests, "request")} up to here; prompts only, estimated
         </span>
       </header>
-      {!value.priced && <p class="muted">This model has no price in the table, so there is no money to compare. Name another one above, for example gpt-5.</p>}
-      {value.priced && (
+      {prices === null && <p class="muted">This model has no price in the table, so there is no money to compare. Name another one above, for example gpt-5.</p>}
+      {prices !== null && (
         <table class="tight plain-table">
+          <caption class="muted">
+            A million tokens of input: {price(prices.input)}, from the cache {price(prices.cached_input)}, written to it {price(prices.cache_write)}
+          </caption>
           <thead>
             <tr>
               <th scope="col">Policy</th>
@@ -144,7 +157,19 @@ function Cost({ value }: { value: Replayed }) {
             </tr>
           </thead>
           <tbody>
-            {value.strategies.map((s) => (
+            <tr>
+              <th scope="row">passing through</th>
+              <td class="wide">
+                <span class="track big" title={money(value.passthrough_usd)}>
+                  <span style={{ width: `${(value.passthrough_usd / most) * 100}%` }} />
+                </span>
+              </td>
+              <td class="num">{dollars(value.passthrough_usd)}</td>
+              <td class="num">{percent(1)}</td>
+              <td class="num opt">{count(0)}</td>
+              <td class="num opt">{count(0)}</td>
+            </tr>
+            {strategies.map((s) => (
               <tr key={s.name} class={s.chosen ? "chosen" : ""}>
                 <th scope="row">
                   {s.name} {s.chosen && <Badge tone="good">configured</Badge>}
