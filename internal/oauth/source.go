@@ -138,7 +138,7 @@ func (s *Source) renew(ctx context.Context, now time.Time) error {
 	})
 	if errors.Is(err, errInvalidGrant) {
 		was := s.current.RefreshToken
-		s.looked = time.Time{}
+		s.looked, s.mark = time.Time{}, nil // two files of the same size and moment look alike
 		if follow := s.follow(now); follow == nil && s.current.RefreshToken != was && s.isGood(now) {
 			return nil // another process was first, and its refresh token is the one that counts (rotation)
 		}
