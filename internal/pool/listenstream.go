@@ -24,7 +24,8 @@ const (
 	methodListen = "subscriptions/listen"
 
 	ackWait     = 2 * time.Second // for the server to say what it will tell
-	barrierWait = time.Second
+	barrierWait = 5 * time.Second
+	barriers    = 3           // questions and answers in which a server gets round to the end of a request
 	heardLong   = time.Minute // one that lasted this long is opened again with the first delay
 )
 
@@ -178,7 +179,8 @@ func (c *Conn) relisten(ctx context.Context, ended *listenRequest, waits *upstre
 }
 
 // renew opens a request in place of another. Over HTTP the old one is kept until the new one works; on a pipe, where
-// servers have been seen to mix up two of one client, it is ended before, and a question in between makes sure of that.
+// servers have been seen to mix up two of one client, it is ended before. That end is not answered: a few questions in between give the
+// server the time for it.
 func (c *Conn) renew(ctx context.Context, old *listenRequest, want filter, session int) *listenRequest {
 	if old == nil || isClosed(old.over) || old.session != session {
 		old.end()
@@ -187,7 +189,9 @@ func (c *Conn) renew(ctx context.Context, old *listenRequest, want filter, sessi
 	if c.s.settings.URL == "" {
 		old.end()
 		barrier, cancel := context.WithTimeout(ctx, barrierWait)
-		_, _ = c.ask(barrier, "server/discover", nil)
+		for range barriers {
+			_, _ = c.ask(barrier, "server/discover", nil)
+		}
 		cancel()
 		return c.listen(ctx, want, session)
 	}
