@@ -79,12 +79,13 @@ export function Compare({ segments, kind, before, after, unknown }: Props) {
           Before <CopyButton text={before} label="Copy the text before" />
         </span>
         <span>
-          After {after && <CopyButton text={after} label="Copy the text after" />}
+          After {unknown && !after && <span class="muted">is not kept</span>}
+          {after && <CopyButton text={after} label="Copy the text after" />}
         </span>
       </div>
       <div class="compare-body" ref={body} tabIndex={0} role="region" aria-label="Texts">
         {segments.map((s, i) => (
-          <Part key={i} segment={s} kind={kind} windows={open[i] ?? []} unfold={(w) => unfold(i, w)} word={word} found={at?.segment === i ? at.line : -1} />
+          <Part key={i} segment={s} kind={kind} known={!unknown} windows={open[i] ?? []} unfold={(w) => unfold(i, w)} word={word} found={at?.segment === i ? at.line : -1} />
         ))}
       </div>
     </section>
@@ -94,6 +95,7 @@ export function Compare({ segments, kind, before, after, unknown }: Props) {
 interface PartProps {
   segment: Segment;
   kind: Kind;
+  known: boolean; // that what is kept went out
   windows: Window[];
   unfold: (w: Window) => void;
   word: string;
@@ -102,14 +104,14 @@ interface PartProps {
 
 const block = 50; // lines that the browser lays out together, or not at all
 
-function Part({ segment: s, kind, windows, unfold, word, found }: PartProps) {
+function Part({ segment: s, kind, known, windows, unfold, word, found }: PartProps) {
   const rows: ComponentChildren[] = [];
   const show = (from: number, to: number): void => {
     for (let start = from; start < to; start += block) {
       const lines = [];
       for (let i = start; i < Math.min(to, start + block); i++) {
         const number = i > 0 || s.starts ? s.line + i : null;
-        lines.push(<Line key={i} number={number} text={s.lines[i] ?? ""} kind={kind} kept={s.kind === "kept"} word={word} found={i === found} />);
+        lines.push(<Line key={i} number={number} text={s.lines[i] ?? ""} kind={kind} kept={s.kind === "kept"} after={known && s.kind === "kept"} word={word} found={i === found} />);
       }
       rows.push(
         <div key={`lines ${start}`} class="compare-block" style={{ containIntrinsicSize: `auto ${lines.length * 19}px` }}>
@@ -151,11 +153,12 @@ interface LineProps {
   text: string;
   kind: Kind;
   kept: boolean;
+  after: boolean; // it stands on the right too
   word: string;
   found: boolean;
 }
 
-function Line({ number, text, kind, kept, word, found }: LineProps) {
+function Line({ number, text, kind, kept, after, word, found }: LineProps) {
   const code = marked(tokenize(text, kind), word).map((t, i) =>
     t.mark ? (
       <mark key={i} class={t.kind && `s-${t.kind}`}>
@@ -173,7 +176,7 @@ function Line({ number, text, kind, kept, word, found }: LineProps) {
     <div class={kept ? "line" : "line gone"} {...(found ? { "data-found": "" } : {})}>
       <span class="n">{number ?? ""}</span>
       <code>{code}</code>
-      {kept && (
+      {after && (
         <>
           <span class="n" aria-hidden="true" />
           <code aria-hidden="true">{code}</code>
