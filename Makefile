@@ -64,4 +64,4 @@ chart: ## lints and renders the Helm chart, with Helm built from its sources
 	done
 
 clean:
-	rm -rf bin test/.ready test/npm/node_modules
+	rm -rf bin test/.ready test/artifacts test/npm/node_modules
