@@ -16,8 +16,8 @@ export CGO_ENABLED ?= 1
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
 
-test: test/.ready ## everything, race detector on
-	$(GO) test -race -timeout 15m ./...
+test: test/.ready ## everything, race detector on; the longest package first
+	$(GO) test -race -timeout 15m ./test ./...
 
 # Debian packages and npm packages that the tests need, installed if they are missing.
 test/.ready: test/setup.sh test/npm/package-lock.json web/package-lock.json
