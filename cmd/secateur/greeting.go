@@ -82,7 +82,7 @@ func (g greeting) doors() []doorLine {
 	if len(g.cfg.Providers) > 0 {
 		doors = append(doors, doorLine{"models, big results cut", base + "/v1"})
 	}
-	return doors
+	return append(doors, doorLine{"dashboard, in your browser", base + "/ui/"})
 }
 
 // outcome is how a server came up, on one line.
