@@ -44,7 +44,7 @@ func TestDeployedConfigurationLoads(t *testing.T) {
 }
 
 func TestTheUnitIsWhatSystemdReads(t *testing.T) {
-	needProgram(t, "systemd-analyze")
+	need(t, "systemd-analyze")
 	unit, err := os.ReadFile("../deploy/systemd/secateur.service")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestTheUnitIsWhatSystemdReads(t *testing.T) {
 // nothing else: nginx listens on a socket, whose name nobody else can take.
 func balancer(t *testing.T, all []*program) *http.Client {
 	t.Helper()
-	needProgram(t, "nginx")
+	need(t, "nginx")
 	conf, err := os.ReadFile("../deploy/nginx.conf")
 	if err != nil {
 		t.Fatal(err)
@@ -113,16 +113,6 @@ func balancer(t *testing.T, all []*program) *http.Client {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		},
 	}}
-}
-
-func needProgram(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not installed: make test installs it", name)
-		}
-		t.Skipf("%s is not installed", name)
-	}
 }
 
 var sessionID = regexp.MustCompile(`(?i)Mcp-Session-Id: (\S+)`)

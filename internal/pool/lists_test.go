@@ -35,6 +35,28 @@ func TestListsOfAllServersAreOne(t *testing.T) {
 	})
 }
 
+// A server's lists come one by one, in any order: it has listed when the last is there.
+func TestListedMeansAllLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newFake(t, "x")
+		a.answers["tools/list"] = func() []byte {
+			time.Sleep(5 * time.Second)
+			return []byte(`{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`)
+		}
+		f := poolOf(t, Options{Eager: true, FirstListWait: 10 * time.Second}, map[string]*fake{"a": a})
+		stop := run(t, f)
+		defer stop()
+		time.Sleep(time.Second)
+		if s := f.Status()[0]; s.State != upstream.Ready || s.Listed {
+			t.Errorf("before its tools came: %s, listed %v", s.State, s.Listed)
+		}
+		time.Sleep(10 * time.Second)
+		if s := f.Status()[0]; !s.Listed || s.Tools != 1 {
+			t.Errorf("afterwards: listed %v, %d tools", s.Listed, s.Tools)
+		}
+	})
+}
+
 func TestMembersWhoSeeTheSameGetTheSameCatalog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t, "x")
