@@ -1,7 +1,8 @@
 // Command bench runs the benchmarks and prints each case beside its limits, as ratios.
 //
-// A benchmark that takes part is called Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with
-// every other variant of the same case in the same run, so that the machine's speed and noise fall out.
+// A benchmark is called Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with every other variant of the
+// same case in the same run, so that the machine's speed and noise fall out. A subject without that variant compares by
+// itself: each of its benchmarks is a case, and a metric that it reports as "÷limit" is the ratio to that limit.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
@@ -59,11 +61,15 @@ func bench(ctx context.Context, run string, count int, duration string, out io.W
 type sample struct {
 	subject, scene, variant string
 	nsPerOp, mbPerS, allocs float64
-	cpuPerOp, p99           float64 // 0: not measured
-	more                    string  // what else it reports
+	cpuPerOp, p99           float64            // 0: not measured
+	ratios                  map[string]float64 // those that the benchmark reports itself, by limit
+	more                    string             // what else it reports
 }
 
-var line = regexp.MustCompile(`^Benchmark([^/\s]+)/(\S+)/([^/\s]+?)(-\d+)?\s+\d+\s+(.*)$`)
+// mark begins the unit of a ratio that a benchmark reports itself.
+const mark = "÷"
+
+var line = regexp.MustCompile(`^Benchmark([^/\s]+?)(?:/(\S+?))?(?:-\d+)?\s+\d+\s+(.*)$`)
 
 func read(r io.Reader) []sample {
 	var found []sample
@@ -73,8 +79,8 @@ func read(r io.Reader) []sample {
 		if m == nil {
 			continue
 		}
-		s := sample{subject: m[1], scene: m[2], variant: m[3]}
-		fields := strings.Fields(m[5])
+		s := sample{subject: m[1], scene: m[2], ratios: map[string]float64{}}
+		fields := strings.Fields(m[3])
 		for i := 0; i+1 < len(fields); i += 2 {
 			value, err := strconv.ParseFloat(fields[i], 64)
 			if err != nil {
@@ -93,12 +99,33 @@ func read(r io.Reader) []sample {
 				s.p99 = value
 			case "B/op":
 			default:
+				if limit, ok := strings.CutPrefix(fields[i+1], mark); ok {
+					s.ratios[limit] = value
+					continue
+				}
 				s.more += fmt.Sprintf(" %s %s", fields[i], fields[i+1])
 			}
 		}
 		found = append(found, s)
 	}
+	for _, subject := range inOrder(found, func(s sample) string { return s.subject }) {
+		splitVariants(found, subject)
+	}
 	return found
+}
+
+// splitVariants takes the variant off the names of a subject that has "ours" among them.
+func splitVariants(all []sample, subject string) {
+	compared := slices.ContainsFunc(all, func(s sample) bool { return s.subject == subject && strings.HasSuffix(s.scene, "/"+ours) })
+	for i, s := range all {
+		if s.subject != subject {
+			continue
+		}
+		all[i].variant = ours
+		if at := strings.LastIndexByte(s.scene, '/'); compared && at >= 0 {
+			all[i].scene, all[i].variant = s.scene[:at], s.scene[at+1:]
+		}
+	}
 }
 
 // print writes one table a subject: a row for each case, ours first, then how many times as long each limit takes.
@@ -106,6 +133,13 @@ func print(out io.Writer, all []sample) {
 	for _, subject := range inOrder(all, func(s sample) string { return s.subject }) {
 		mine := keep(all, func(s sample) bool { return s.subject == subject })
 		limits := inOrder(keep(mine, func(s sample) bool { return s.variant != ours }), func(s sample) string { return s.variant })
+		for _, s := range mine {
+			for _, limit := range slices.Sorted(maps.Keys(s.ratios)) {
+				if !slices.Contains(limits, limit) {
+					limits = append(limits, limit)
+				}
+			}
+		}
 		fmt.Fprintf(out, "\n### %s\n\n| case | ours | MB/s | allocations |", subject)
 		for _, l := range limits {
 			fmt.Fprintf(out, " ÷ %s |", l)
@@ -118,7 +152,9 @@ func print(out io.Writer, all []sample) {
 			}
 			fmt.Fprintf(out, "| %s | %s%s | %.0f | %.0f |", scene, human(own.nsPerOp), own.more, own.mbPerS, own.allocs)
 			for _, l := range limits {
-				if limit, ok := median(mine, scene, l); ok {
+				if told, ok := own.ratios[l]; ok {
+					fmt.Fprintf(out, " %.2f |", told)
+				} else if limit, ok := median(mine, scene, l); ok {
 					fmt.Fprintf(out, " %s |", ratio(own, limit))
 				} else {
 					fmt.Fprint(out, " |")
