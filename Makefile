@@ -11,7 +11,7 @@ CHART  = deploy/helm/secateur --set secrets.authToken.name=token --set secrets.r
 
 export CGO_ENABLED ?= 1
 
-.PHONY: build test check fmt bench eval fuzz mutants soak sbom chart clean
+.PHONY: build test check fmt bench eval fuzz mutants soak sbom chart image release clean
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
@@ -63,5 +63,13 @@ chart: ## lints and renders the Helm chart, with Helm built from its sources
 		$(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 lint --strict $(CHART) && $(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 template test $(CHART) $$more >/dev/null || exit 1; \
 	done
 
+image: ## builds and runs the image of deploy/Dockerfile, as root, with Debian's buildah and busybox-static; port 8000 must be free
+	sh test/image.sh
+
+release: ## dist/: archives, checksums, SBOM, provenance, Homebrew formula; RELEASE_URL is where they will be, ONLY=linux/amd64 makes some
+	$(GO) run ./test/release -o dist -url '$(RELEASE_URL)' -only '$(ONLY)'
+	cd dist && sha256sum -c --quiet checksums.txt
+	! command -v ruby >/dev/null || ruby -c dist/secateur.rb
+
 clean:
-	rm -rf bin test/.ready test/artifacts test/npm/node_modules
+	rm -rf bin dist test/.ready test/artifacts test/npm/node_modules

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// entry is a file for an archive: modes, owners and times are the same on every machine.
+type entry struct {
+	name    string // with slashes
+	mode    fs.FileMode
+	content []byte
+}
+
+// entries are the files below a directory, in the order of their names.
+func entries(dir string) (all []entry, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path) //nolint:gosec // what was put there to be packed
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		e := entry{name: filepath.ToSlash(name), mode: 0o644, content: content}
+		if strings.TrimSuffix(e.name, ".exe") == "secateur" {
+			e.mode = 0o755
+		}
+		all = append(all, e)
+		return nil
+	})
+	return all, err
+}
+
+func tarball(dir string, at time.Time) (content []byte, ending string, err error) {
+	files, err := entries(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	squeeze, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, "", err
+	}
+	pack := tar.NewWriter(squeeze)
+	for _, f := range files {
+		if err := pack.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+			return nil, "", err
+		}
+		if _, err := pack.Write(f.content); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := pack.Close(); err != nil {
+		return nil, "", err
+	}
+	if err := squeeze.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), ".tar.gz", nil
+}
+
+func zipFile(dir string, at time.Time) (content []byte, ending string, err error) {
+	files, err := entries(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	var b bytes.Buffer
+	pack := zip.NewWriter(&b)
+	for _, f := range files {
+		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at.UTC()}
+		header.SetMode(f.mode)
+		w, err := pack.CreateHeader(header)
+		if err != nil {
+			return nil, "", err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := pack.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), ".zip", nil
+}
