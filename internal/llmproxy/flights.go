@@ -78,6 +78,13 @@ func (f *flights) land(one *flight, final *chat.Record) {
 	close(one.landed)
 }
 
+// has tells whether a request is under way.
+func (f *flights) has(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.byKey[key] != nil
+}
+
 // find gives the record of a request under way.
 func (f *flights) find(ctx context.Context, key string) *chat.Record {
 	f.mu.Lock()

@@ -3,7 +3,6 @@ package llmproxy
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"secateur/internal/chat"
@@ -38,7 +37,7 @@ const (
 
 // cut tells what is known of conversations that begin alike.
 func (l *lane) cut(ctx context.Context) (frozen, off bool) {
-	b, ok, err := l.p.kept(ctx, l.cutKey())
+	b, ok, err := l.asked.get(ctx, l.cutKey(), l.p.kept)
 	l.note(err)
 	return ok, string(b) == leftOver
 }
@@ -54,7 +53,7 @@ const maxPruneChars = 2_000_000
 // prune gives the results that go out pruned, each in the form in which it first did, and of those that never did the
 // keys under which they are to be frozen. Where the form is lost it is made anew, if the same comes out: what prunes
 // is the same, and so are the text and the goal. The error says that nobody knows in which form a result was sent.
-func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat.Past) (pruned map[int]string, freezing map[int][]string, err error) {
+func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, past chat.Past) (pruned map[int]string, freezing map[int][]string, err error) {
 	settings := x.p.opt.Pruning
 	if x.p.opt.Forgetful || x.replay {
 		settings.Enabled = false
@@ -62,12 +61,11 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 	pruned, freezing = map[int]string{}, map[int][]string{}
 	began := time.Now()
 	expired := func() bool { return ctx.Err() != nil || time.Since(began) > x.p.opt.PruneTime }
-	for _, job := range conv.Jobs(settings, past) {
-		keys := []string{x.frozenKey(job.Key)}
-		if job.ThreadKey != (chat.Key{}) {
-			keys = append(keys, x.frozenKey(job.ThreadKey))
-		}
-		text, at, err := x.thaw(ctx, keys)
+	jobs := conv.Jobs(settings, past)
+	l.asked.fetch(ctx, x.keysOf(jobs...)) // those that could not be told before the past was known
+	for _, job := range jobs {
+		keys := x.keysOf(job)
+		text, at, err := l.thaw(ctx, keys)
 		switch {
 		case err != nil && job.Fresh:
 			continue // it was never sent: whole, it cannot be wrong
@@ -94,10 +92,29 @@ func (x *exchange) prune(ctx context.Context, conv *chat.Conversation, past chat
 	return pruned, freezing, nil
 }
 
+// frozenKeys are those that prune may ask for, as far as can be told before the past is known.
+func (x *exchange) frozenKeys(conv *chat.Conversation) (keys []string) {
+	for _, k := range conv.FrozenKeys(x.p.opt.Pruning, frozenAhead) {
+		keys = append(keys, x.frozenKey(k))
+	}
+	return keys
+}
+
+// keysOf are those under which the results of jobs may be frozen.
+func (x *exchange) keysOf(jobs ...chat.Job) (keys []string) {
+	for _, job := range jobs {
+		keys = append(keys, x.frozenKey(job.Key))
+		if job.ThreadKey != (chat.Key{}) {
+			keys = append(keys, x.frozenKey(job.ThreadKey))
+		}
+	}
+	return keys
+}
+
 // thaw gives the bytes that are frozen under one of the keys, and under which; -1: under none.
-func (x *exchange) thaw(ctx context.Context, keys []string) (text string, at int, err error) {
+func (l *lane) thaw(ctx context.Context, keys []string) (text string, at int, err error) {
 	for i, key := range keys {
-		switch b, ok, err := x.p.kept(ctx, key); {
+		switch b, ok, err := l.asked.get(ctx, key, l.p.kept); {
 		case err != nil:
 			return "", -1, err
 		case ok && len(b) > 0:
@@ -115,29 +132,4 @@ func canRepeat(past chat.Past) bool {
 		}
 	}
 	return true
-}
-
-// freeze keeps the bytes of what goes out pruned for the first time. What cannot be kept is not cut.
-func (x *exchange) freeze(ctx context.Context, l lane, plan *chat.Plan, freezing map[int][]string) {
-	var err error
-	for _, cut := range slices.Clone(plan.Cuts) {
-		keys := freezing[cut.Message]
-		if keys == nil || cut.Kind != chat.Pruned {
-			continue
-		}
-		if frozen, _ := l.cut(ctx); err == nil && !frozen {
-			err = x.p.keepSafe(ctx, l.cutKey(), []byte(someCut))
-		}
-		for _, key := range keys {
-			if err == nil {
-				err = x.p.keepSafe(ctx, key, []byte(cut.Text))
-			}
-		}
-		if err != nil {
-			plan.Keep(cut.Message)
-		}
-	}
-	if err != nil {
-		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
-	}
 }

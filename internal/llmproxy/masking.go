@@ -56,15 +56,17 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}()
 	now := x.p.opt.Now().Unix()
 	lane := x.laneOf(conv)
+	lane.askAhead(ctx, conv, x.frozenKeys(conv))
 	past, err := lane.recall(ctx, conv)
 	if err != nil && !x.byMessagesAlone() {
 		return nil, err
 	}
 	past.Engine = x.p.opt.Pruning.Engine()
-	pruned, freezing, err := x.prune(ctx, conv, past)
+	pruned, freezing, err := x.prune(ctx, lane, conv, past)
 	if err != nil {
 		return nil, err
 	}
+	lane.asked = nil // from here on what others have written meanwhile counts
 	plan := chat.Decide(chat.Input{
 		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: pruned,
@@ -77,10 +79,10 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err := x.keep(ctx, plan); err != nil {
 		return nil, err
 	}
-	x.freeze(ctx, lane, plan, freezing)
-	if !x.replay {
-		x.rewritten = rewritten{plan: plan, lane: lane, past: past}
-		x.remember(ctx, now)
+	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
+	x.remember(ctx, freezing, now)
+	if x.replay {
+		x.rewritten = rewritten{}
 	}
 	out = body
 	if len(plan.Cuts) > 0 || x.to.model != "" && x.to.model != conv.Model {
@@ -117,27 +119,6 @@ func (p *Proxy) masking() chat.Settings {
 		s.Enabled = false
 	}
 	return s
-}
-
-// remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
-// it goes out in that form from now on. What cannot be remembered is not cut.
-func (x *exchange) remember(ctx context.Context, now int64) {
-	if x.byMessagesAlone() {
-		return
-	}
-	err := x.lane.touch(ctx, x.past, now)
-	if err == nil && !x.plan.HasResults() {
-		return // there is nothing that could go out in another form, and what it costs it costs either way
-	}
-	if err == nil {
-		r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
-		err = x.lane.keep(ctx, &r)
-		x.ahead = err == nil
-	}
-	if err != nil {
-		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
-		x.plan.KeepNewMasks()
-	}
 }
 
 // byMessagesAlone tells whether what goes out hangs on the messages and on nothing that was sent before.

@@ -26,7 +26,8 @@ type lane struct {
 	binds  bool   // the model may check its reasoning against what was sent: what stands masked must not be lost, be there reasoning yet or not
 	last   string // of this request, in any lane
 
-	unknown error // why something of its past could not be asked for; nil: it could
+	asked   *asked // what was asked for ahead; nil: nothing
+	unknown error  // why something of its past could not be asked for; nil: it could
 }
 
 func (x *exchange) laneOf(conv *chat.Conversation) lane {
@@ -72,7 +73,7 @@ const likelyPlaces = 8
 
 // get asks for a value; that it could not be asked for is noted.
 func (l *lane) get(ctx context.Context, key string) ([]byte, bool) {
-	b, ok, err := l.p.opt.Records.Get(ctx, key)
+	b, ok, err := l.asked.get(ctx, key, l.p.opt.Records.Get)
 	l.note(err)
 	return b, ok
 }
@@ -87,22 +88,21 @@ func (l *lane) note(err error) {
 var errUnknownPast = errors.New("what was sent before cannot be asked for")
 
 // recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has. Where the store cannot be asked, what this
-// replica has sent itself still holds, and nothing more is cut; where it has sent nothing, the past is unknown, which is the error.
+// replica has sent itself still holds, and nothing more is cut; where it has sent nothing, the past is unknown, which is the error. What it asks for was
+// asked for ahead, in one round trip, as far as possible.
 func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, error) {
 	var past chat.Past
 	past.Touched, past.Alone = l.touched(ctx)
 	past.Frozen, past.Off = l.cut(ctx)
 	isKnown := past.Touched > 0 || past.Frozen || l.begun(ctx)
-	if l.unknown != nil {
-		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
-	}
 	for i, place := range conv.Places() {
-		if i == maxPlaces || past.Record != nil {
+		if i == maxPlaces || past.Record != nil || i >= placesAhead && l.unknown != nil {
 			break
 		}
 		if !isKnown && i >= likelyPlaces && place.Messages > likelyPlaces {
 			continue
 		}
+		l.askPlaces(ctx, conv, i)
 		past.Record = l.recordAt(ctx, place, i > 0)
 		if past.Record == nil && past.Sibling == nil {
 			past.Sibling = l.siblingAt(ctx, place)
@@ -149,7 +149,7 @@ func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat
 	if l.binds {
 		find = l.p.kept
 	}
-	b, ok, err := find(ctx, key)
+	b, ok, err := l.asked.get(ctx, key, find)
 	l.note(err)
 	if !ok {
 		return nil
@@ -163,18 +163,20 @@ func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat
 
 // keep remembers what was sent, for this lane and for the others.
 func (l *lane) keep(ctx context.Context, r *chat.Record) error {
-	b, err := r.AppendBinary(nil)
+	writes, err := l.recordWrites(r)
 	if err != nil {
 		return err
 	}
-	put := l.p.opt.Records.Put
-	if l.binds && slices.ContainsFunc(r.Cuts, func(s chat.Sent) bool { return s.Kind == chat.Masked }) {
-		put = l.p.keepSafe
+	return errors.Join(l.p.writeEach(ctx, writes)...)
+}
+
+func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
+	b, err := r.AppendBinary(nil)
+	if err != nil {
+		return nil, err
 	}
-	if err := put(ctx, l.record, b); err != nil {
-		return err
-	}
-	return l.p.opt.Records.Put(ctx, l.last, []byte(l.record))
+	masks := slices.ContainsFunc(r.Cuts, func(s chat.Sent) bool { return s.Kind == chat.Masked })
+	return []write{{key: l.record, value: b, safe: l.binds && masks}, {key: l.last, value: []byte(l.record)}}, nil
 }
 
 // touchEvery is how often, in seconds, it is written down that a conversation goes on.
@@ -189,8 +191,8 @@ func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
 	return int64(binary.LittleEndian.Uint64(b)), string(b[8:]) == l.key //nolint:gosec // a time
 }
 
-// touch writes down that a request is sent.
-func (l *lane) touch(ctx context.Context, past chat.Past, now int64) error {
+// touch is to be written down where a request is sent.
+func (l *lane) touch(past chat.Past, now int64) (writes []write) {
 	who := l.key
 	if past.Touched > 0 && !past.Alone {
 		who = "" // of several, for good
@@ -199,11 +201,9 @@ func (l *lane) touch(ctx context.Context, past chat.Past, now int64) error {
 		return nil
 	}
 	if past.Touched == 0 {
-		if err := l.p.opt.Records.Put(ctx, l.begunKey(), []byte{1}); err != nil {
-			return err
-		}
+		writes = append(writes, write{key: l.begunKey(), value: []byte{1}})
 	}
-	return l.p.opt.Records.Put(ctx, l.touchedKey(), append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)) //nolint:gosec // a time
+	return append(writes, write{key: l.touchedKey(), value: append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)}) //nolint:gosec // a time
 }
 
 // learned is what other requests have taught about the model.
@@ -240,6 +240,9 @@ const maxClaims = 64
 // claims adds up what the branches of this lane have claimed of its account, and tells how often.
 func (l *lane) claims(ctx context.Context) (sum float64, n int) {
 	for ; n < maxClaims; n++ {
+		if n >= claimsAhead && (n-claimsAhead)%claimsMore == 0 {
+			l.askClaims(ctx, n)
+		}
 		b, ok := l.get(ctx, l.claimKey(n))
 		if !ok || len(b) != 8 {
 			break

@@ -109,6 +109,16 @@ func (m *Memory) put(key string, value []byte) error {
 	return nil
 }
 
+// drop forgets a value.
+func (m *Memory) drop(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.byKey[key]; e != nil {
+		m.unlink(e)
+		m.forget(e)
+	}
+}
+
 // Len is how many values are kept, the expired among them that nobody has come across.
 func (m *Memory) Len() int {
 	m.mu.Lock()

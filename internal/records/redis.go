@@ -47,42 +47,33 @@ func NewRedis(o RedisOptions) *Redis {
 // redisKey is a name of fixed length for any key, in a slot of its own.
 func redisKey(key string) string { return redisdb.Key("r", nameOf(key), "") }
 
-// Get returns the value. The error says that the engine could not be asked, and that this process does not know.
+// Get returns the value. The error says that the engine could not be asked, and that this process does not know: that there was none once
+// says nothing, since another replica may have put one since.
 func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	content, err := r.db.GetEx(ctx, redisKey(key), r.ttl).Bytes()
+	return r.read(ctx, key, r.db.GetEx(ctx, redisKey(key), r.ttl))
+}
+
+func (r *Redis) read(ctx context.Context, key string, answer *redis.StringCmd) (value []byte, ok bool, err error) {
+	content, err := answer.Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
-		r.setNear(ctx, key, isNone, nil)
+		r.near.drop(key)
 		return nil, false, nil
 	case err != nil:
-		if value, ok, known := r.getNear(key); known {
-			return value, ok, nil
+		if value, ok := r.near.get(key); ok {
+			return value, true, nil
 		}
 		return nil, false, fmt.Errorf("read record: %w", err)
 	}
 	if value, ok = open(content, key); ok {
-		r.setNear(ctx, key, isValue, value)
+		r.setNear(ctx, key, value)
 	}
 	return value, ok, nil
 }
 
-// What is near begins with what it is.
-const (
-	isNone  = 0 // the engine had none
-	isValue = 1
-)
-
 // setNear remembers what the engine has; what is too large is not near.
-func (r *Redis) setNear(ctx context.Context, key string, what byte, value []byte) {
-	_ = r.near.Put(ctx, key, append([]byte{what}, value...))
-}
-
-func (r *Redis) getNear(key string) (value []byte, ok, known bool) {
-	near, known := r.near.get(key)
-	if !known {
-		return nil, false, false
-	}
-	return near[1:], near[0] == isValue, true
+func (r *Redis) setNear(ctx context.Context, key string, value []byte) {
+	_ = r.near.Put(ctx, key, value)
 }
 
 // Put keeps the value in place of any earlier one.
@@ -93,7 +84,7 @@ func (r *Redis) Put(ctx context.Context, key string, value []byte) error {
 	if err := r.db.Set(ctx, redisKey(key), seal(key, value), r.ttl).Err(); err != nil {
 		return fmt.Errorf("keep record: %w", err)
 	}
-	r.setNear(ctx, key, isValue, value)
+	r.setNear(ctx, key, value)
 	return nil
 }
 
@@ -109,6 +100,6 @@ func (r *Redis) PutNew(ctx context.Context, key string, value []byte) (first boo
 	case err != nil:
 		return false, fmt.Errorf("keep record: %w", err)
 	}
-	r.setNear(ctx, key, isValue, value)
+	r.setNear(ctx, key, value)
 	return true, nil
 }

@@ -3,6 +3,7 @@ package records_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -52,12 +53,15 @@ func TestRedisForgetsAfterTTLAndUseRenewsIt(t *testing.T) {
 	wantNone(t, r, "unused")
 }
 
-// A replica goes on with what it knows while the engine is away, and writes nothing that others would not see.
+// A replica goes on with what it knows while the engine is away, and writes nothing that others would not see. That there was nothing once it does not
+// know: another replica may have put something since.
 func TestRedisAwayKnowsWhatItSaid(t *testing.T) {
 	server := redistest.Start(t)
 	r, db := openRedisOn(t, server)
 	put(t, r, "said", "1")
 	wantNone(t, r, "none")
+	wantNone(t, r, "another's")
+	put(t, openRedis(t, server), "another's", "3")
 	server.Kill()
 	want(t, r, "said", "1")
 	wantUnknown(t, r, "never said")
@@ -65,11 +69,55 @@ func TestRedisAwayKnowsWhatItSaid(t *testing.T) {
 		t.Error("a value was put that is nowhere")
 	}
 	wantUnknown(t, r, "new")
-	wantNone(t, r, "none") // so the engine has said
+	wantUnknown(t, r, "none")
+	wantUnknown(t, r, "another's")
 	server.Run()
 	server.Await(db)
 	wantNone(t, r, "said") // it came back empty, and its word counts
 	put(t, r, "new", "2")
+}
+
+// Many at once are what each would be alone, while the engine answers and while it does not.
+func TestRedisManyAtOnce(t *testing.T) {
+	server := redistest.Start(t)
+	a, b := openRedis(t, server), openRedis(t, server)
+	put(t, b, "taken", "by b")
+	writes := []struct {
+		key, value string
+		onlyNew    bool
+	}{{"one", "1", false}, {"taken", "by a", true}, {"huge", strings.Repeat("x", 9<<20), false}, {"two", "2", true}}
+	putEach := func() []error {
+		return a.PutEach(t.Context(), len(writes), func(i int) (string, []byte, bool) {
+			return writes[i].key, []byte(writes[i].value), writes[i].onlyNew
+		})
+	}
+	if errs := putEach(); errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], records.ErrTooLarge) || errs[3] != nil {
+		t.Errorf("PutEach = %v, want the huge one refused alone", errs)
+	}
+	getEach := func(r *records.Redis, want ...string) {
+		t.Helper()
+		keys := []string{"one", "none", "taken", "two"}
+		r.GetEach(t.Context(), keys, func(i int, value []byte, ok bool, err error) {
+			got := string(value)
+			if err != nil {
+				got = "unknown"
+			} else if !ok {
+				got = "none"
+			}
+			if got != want[i] {
+				t.Errorf("GetEach: %q = %s, want %s", keys[i], got, want[i])
+			}
+		})
+	}
+	getEach(b, "1", "none", "by b", "2")
+	server.Kill()
+	getEach(a, "1", "unknown", "unknown", "2") // it never heard what had been taken
+	getEach(b, "1", "unknown", "by b", "2")
+	for i, err := range putEach() {
+		if err == nil {
+			t.Errorf("PutEach without an engine: %q was kept", writes[i].key)
+		}
+	}
 }
 
 func TestRedisBoundsAValue(t *testing.T) {

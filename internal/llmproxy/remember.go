@@ -1,0 +1,74 @@
+package llmproxy
+
+import (
+	"context"
+	"errors"
+
+	"secateur/internal/chat"
+)
+
+// remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
+// it goes out in that form from now on. What cannot be remembered is not cut. All of it is one round trip to a store that is one away.
+func (x *exchange) remember(ctx context.Context, freezing map[int][]string, now int64) {
+	frozen, ofCut := x.freeze(freezing)
+	sent, err := x.sent(now)
+	errs := x.p.writeEach(ctx, append(frozen, sent...))
+	unfrozen := errors.Join(errs[:len(frozen)]...)
+	if err == nil {
+		err = errors.Join(errs[len(frozen):]...)
+	}
+	x.ahead = err == nil && x.isAhead()
+	if unfrozen != nil {
+		for i, message := range ofCut {
+			if errs[i] != nil || errs[0] != nil { // the first says that some are cut
+				x.plan.Keep(message)
+			}
+		}
+		if x.ahead { // as it goes out now
+			r := x.plan.Record(nil)
+			err = x.lane.keep(ctx, &r)
+			x.ahead = err == nil
+		}
+	}
+	if err != nil {
+		x.plan.KeepNewMasks()
+	}
+	if err = errors.Join(unfrozen, err); err != nil {
+		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
+	}
+}
+
+// freeze lists the bytes of what goes out pruned for the first time, and of which message each of them is.
+func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []int) {
+	for _, cut := range x.plan.Cuts {
+		keys := freezing[cut.Message]
+		if keys == nil || cut.Kind != chat.Pruned {
+			continue
+		}
+		if len(writes) == 0 {
+			writes, ofCut = append(writes, write{key: x.lane.cutKey(), value: []byte(someCut), onlyNew: true, safe: true}), append(ofCut, cut.Message)
+		}
+		for _, key := range keys {
+			writes, ofCut = append(writes, write{key: key, value: []byte(cut.Text), safe: true}), append(ofCut, cut.Message)
+		}
+	}
+	return writes, ofCut
+}
+
+// isAhead tells whether what is sent is written down before it goes out. Where there is nothing that could go out in another form it costs what it
+// costs either way.
+func (x *exchange) isAhead() bool { return !x.replay && !x.byMessagesAlone() && x.plan.HasResults() }
+
+// sent lists what is written down of a request before it goes out.
+func (x *exchange) sent(now int64) ([]write, error) {
+	if x.replay || x.byMessagesAlone() {
+		return nil, nil
+	}
+	writes := x.lane.touch(x.past, now)
+	if !x.isAhead() {
+		return writes, nil
+	}
+	r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
+	record, err := x.lane.recordWrites(&r)
+	return append(writes, record...), err
+}
