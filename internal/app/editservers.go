@@ -59,20 +59,14 @@ func (e *serverEditor) Remove(ctx context.Context, id string) error {
 	})
 }
 
-// SetDisabled writes whether a server is disabled. Its other keys stay as they are written.
+// SetDisabled writes whether a server is disabled. Its other keys and its comments stay as they are written.
 func (e *serverEditor) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	return e.edit(ctx, func(path string, data []byte, list config.ServerList) ([]byte, error) {
 		i := slices.IndexFunc(list.Servers, func(s config.FileServer) bool { return s.ID == id })
 		if i < 0 {
 			return nil, config.ErrNoServer
 		}
-		const key = "disabled"
-		s := list.Servers[i]
-		s.Fields = slices.DeleteFunc(slices.Clone(s.Fields), func(f document.Field) bool { return f.Name == key })
-		if disabled {
-			s.Fields = append(s.Fields, document.Field{Name: key, Value: true})
-		}
-		return list.ReplaceServer(path, data, s)
+		return document.SetFlag(document.FormatOf(path, data), data, list.Servers[i].Place, "disabled", disabled)
 	})
 }
 

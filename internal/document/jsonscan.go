@@ -91,11 +91,11 @@ type jsonElement struct {
 
 var errNoObject = errors.New("expected { … }")
 
-// parseJSON reads a document whose root is an object, two levels deep; what is further down is checked and skipped.
+// parseJSON reads a document whose root is an object, three levels deep, to the keys of an entry; what is further down is checked and skipped.
 func parseJSON(data []byte) (jsonValue, error) {
 	plain, trailing := plainJSON(data)
 	s := &jsonScan{data: plain, trailing: trailing, dec: jsontext.NewDecoder(bytes.NewBuffer(plain))}
-	root, err := s.value(2)
+	root, err := s.value(3)
 	if err != nil {
 		return root, err
 	}
