@@ -57,6 +57,29 @@ func TestDashboardTypes(t *testing.T) {
 	}
 }
 
+// The pure functions of the dashboard do what their own tests say, with the runner of node.
+func TestDashboardUnits(t *testing.T) {
+	tsc := webTool(t, "typescript/bin/tsc")
+	dir := filepath.Join("..", "web", ".test", "go") // below the packages that the sources import
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	for _, args := range [][]string{
+		append(tsc[1:], "-p", "tsconfig.test.json", "--outDir", filepath.Join(".test", "go")),
+		{"--test", filepath.Join(".test", "go")},
+	} {
+		cmd := exec.CommandContext(t.Context(), tsc[0], args...)
+		cmd.Dir = filepath.Join("..", "web")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if args[0] == "--test" {
+			if n := regexp.MustCompile(`(?m)^# pass (\d+)`).FindSubmatch(out); n == nil || string(n[1]) == "0" {
+				t.Errorf("no test was run\n%s", out)
+			}
+		}
+	}
+}
+
 // firstLoad is how many compressed bytes the first page may take.
 const firstLoad = 150_000
 
