@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"upstream":   {"oauth", "telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"tasks":      {"access", "rawjson"},
-	"cutting":    {"upstream", "originals", "mask", "tokens"},
+	"cutting":    {"telemetry", "upstream", "originals", "mask", "tokens"},
 	"originals":  {"redisdb", "atomicfile"},
 	"records":    {"redisdb", "atomicfile"},
 	"atomicfile": {},

@@ -28,13 +28,15 @@ type Options struct {
 	Tools    func(p *access.Principal) []Tool // that the caller may have
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
-	Limits   func() []LimitUsage
-	Logins   func() ([]Login, error)
-	Savings  func(history.Query) (history.Savings, error)
-	Events   *events.Feed
-	Ledger   *ledger.Ledger
-	Stopping <-chan struct{} // closed when streams are to end; nil: never
-	Explain  func(principal, target, door string) (access.Explanation, error)
+	// Recovered notes that an original was had back; nil: nobody wants to know.
+	Recovered func(id string)
+	Limits    func() []LimitUsage
+	Logins    func() ([]Login, error)
+	Savings   func(history.Query) (history.Savings, error)
+	Events    *events.Feed
+	Ledger    *ledger.Ledger
+	Stopping  <-chan struct{} // closed when streams are to end; nil: never
+	Explain   func(principal, target, door string) (access.Explanation, error)
 
 	Templates  TemplateHost // nil: no resource templates are hosted
 	Access     func() AccessSettings

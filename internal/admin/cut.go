@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 	"unicode/utf8"
 
 	"secateur/internal/access"
@@ -14,9 +15,10 @@ import (
 type CutDetail struct {
 	events.Cut
 	Reason     string        `json:"reason"`      // "": not known
+	Goal       string        `json:"goal"`        // what it was pruned for; "": nothing, not known, or not the caller's to read
 	TotalLines int           `json:"total_lines"` // of the original; 0: it is not there any more
 	Removed    []events.Part `json:"removed"`
-	KeptText   string        `json:"kept_text"` // of what was pruned; "": not known, or characters went
+	KeptText   string        `json:"kept_text"` // what went out in its place; "": not known
 }
 
 func (a *API) cut() Operation {
@@ -34,7 +36,7 @@ func (a *API) cut() Operation {
 	}
 }
 
-// detail says what is known of a cut; more where the original is still there and the caller's.
+// detail says what is known of a cut. What is content, the goal and what went out, is for whoever may read the original, as long as it is there.
 func (a *API) detail(r *http.Request, p *access.Principal, c events.Cut) CutDetail {
 	out := CutDetail{Cut: c, Removed: []events.Part{}}
 	if c.How != nil {
@@ -48,10 +50,14 @@ func (a *API) detail(r *http.Request, p *access.Principal, c events.Cut) CutDeta
 		return out
 	}
 	out.TotalLines = prune.IndexLines(text).Len()
+	if c.How != nil {
+		out.Goal = c.How.Goal
+	}
 	switch {
 	case c.Feature == history.FeatureMasked:
 		out.Removed = []events.Part{{StartLine: min(1, out.TotalLines), EndLine: out.TotalLines, EndChar: utf8.RuneCountInString(text), Reason: out.Reason}}
-	case c.Feature == history.FeaturePruned && len(out.Removed) > 0 && out.Removed[len(out.Removed)-1].EndLine <= out.TotalLines:
+	case c.How != nil && c.How.Sent != nil:
+	case c.Feature == history.FeaturePruned && areLines(out.Removed, out.TotalLines):
 		plan := prune.Result{Lines: out.TotalLines, Kept: out.TotalLines}
 		for _, part := range out.Removed {
 			b := prune.Block{Start: part.StartLine, End: part.EndLine, Reason: part.Reason}
@@ -60,5 +66,13 @@ func (a *API) detail(r *http.Request, p *access.Principal, c events.Cut) CutDeta
 		}
 		out.KeptText, _ = prune.Render(text, plan, c.ID, false, true)
 	}
+	if c.How != nil && c.How.Sent != nil {
+		out.KeptText = c.How.Sent(text)
+	}
 	return out
+}
+
+// areLines reports whether parts are lines of a text that has so many.
+func areLines(parts []events.Part, lines int) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p events.Part) bool { return p.StartLine < 1 || p.EndLine > lines })
 }

@@ -22,14 +22,24 @@ type Original struct {
 func (a *API) original() Operation {
 	return Operation{
 		ID: "getOriginal", Method: http.MethodGet, Path: "/originals/{id}", Summary: "What was cut, or lines of it", answer: Original{},
-		query: []parameter{{name: "lines", about: "A-B, A- or A; all of them where it is left out", is: "string"}},
+		query: []parameter{
+			{name: "lines", about: "A-B, A- or A; all of them where it is left out", is: "string"},
+			{name: "peek", about: "true: the cut does not count as recovered", is: "boolean", among: []string{"true", "false"}},
+		},
 		do: func(r *http.Request, p *access.Principal) (any, error) {
-			id := r.PathValue("id")
+			id, peek := r.PathValue("id"), r.URL.Query().Get("peek")
+			if peek != "" && peek != "true" && peek != "false" {
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "peek is true or false", "")
+			}
 			text, err := a.opt.Original(r.Context(), p, id)
 			if err != nil {
 				return nil, err
 			}
-			return linesOf(id, text, r.URL.Query().Get("lines"))
+			lines, err := linesOf(id, text, r.URL.Query().Get("lines"))
+			if err == nil && peek != "true" && a.opt.Recovered != nil {
+				a.opt.Recovered(id)
+			}
+			return lines, err
 		},
 	}
 }

@@ -35,7 +35,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Edit:     a.editor,
 		Tools:    a.controlTools,
 		Call:     a.callTool,
-		Original: a.original,
+		Original: a.original, Recovered: a.savings.Recovered,
 		Limits:   a.limitUsage,
 		Savings:  a.history.Query,
 		Events:   a.feed,

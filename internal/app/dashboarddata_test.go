@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"secateur/internal/history"
 	"secateur/internal/ledger"
 	"secateur/internal/llmproxy"
+	"secateur/internal/originals"
 	"secateur/internal/prune"
 )
 
@@ -104,7 +106,7 @@ func TestAccessAsConfigured(t *testing.T) {
 
 // A server is disabled and enabled in the configuration file, and its other keys stay as they were written.
 func TestDisableAServer(t *testing.T) {
-	c := control(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\nmask_exempt = [\"${NONE:-read_x}\"]\n# the end\n")
+	c := control(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\nmask_exempt = [\"${NONE:-read_x}\"] # why\n# the end\n")
 	for _, step := range []struct{ verb, state, line string }{
 		{"disable", "disabled", "disabled = true"},
 		{"enable", "ready", ""},
@@ -117,7 +119,7 @@ func TestDisableAServer(t *testing.T) {
 		if got := get[admin.Server](t, c, "/servers/demo").State; res.StatusCode != http.StatusOK || (step.line != "") != strings.Contains(string(text), "disabled") || step.state == "disabled" && got != step.state {
 			t.Errorf("%s: %d %s, state %s, file:\n%s", step.verb, res.StatusCode, body, got, text)
 		}
-		if !strings.Contains(string(text), "${NONE:-read_x}") || !strings.Contains(string(text), "# the end") {
+		if !strings.Contains(string(text), "${NONE:-read_x}") || !strings.Contains(string(text), "# why") || !strings.Contains(string(text), "# the end") {
 			t.Errorf("%s: the file is now\n%s", step.verb, text)
 		}
 	}
@@ -135,13 +137,13 @@ func TestOneCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chatObserver{c.savings, c.ledger}.Cut(t.Context(), llmproxy.ResultCut{ID: id, Provider: "p", Model: "m", Chars: 50, Kept: 20, Removed: []prune.Block{{Start: 2, End: 9, Reason: "r"}}})
+	chatObserver{c.savings, c.ledger}.Cut(t.Context(), llmproxy.ResultCut{ID: id, Provider: "p", Model: "m", Chars: 50, Kept: 20, Goal: "why", Removed: []prune.Block{{Start: 2, End: 9, Reason: "r"}}, Sent: strings.Repeat("x", 1<<15)})
 	_, body := c.ask(t, "GET", "/cuts/"+id, "")
 	if err := validate(document, "#/paths/~1cuts~1{id}/get/responses/200/content/application~1json/schema", body); err != nil {
 		t.Errorf("%s: %v", body, err)
 	}
 	got := get[admin.CutDetail](t, c, "/cuts/"+id)
-	if want := "line\n" + prune.Marker(id, prune.Block{Start: 2, End: 9, Reason: "r"}) + "\nline\n"; got.KeptText != want || got.TotalLines != 10 || len(got.Removed) != 1 || got.Reason == "" || got.Recovered {
+	if want := "line\n" + prune.Marker(id, prune.Block{Start: 2, End: 9, Reason: "r"}) + "\nline\n"; got.KeptText != want || got.TotalLines != 10 || len(got.Removed) != 1 || got.Reason == "" || got.Goal != "why" || got.Recovered {
 		t.Errorf("pruned: %+v, want %q", got, want)
 	}
 	c.savings.Recovered(id)
@@ -169,11 +171,60 @@ func TestOneCut(t *testing.T) {
 		t.Fatal(err, got)
 	}
 	runes, part, out := []rune(original), got.Removed[0], said.Result.Content[0].Text
+	if got.KeptText != out || got.RequestID != res.Header.Get("X-Request-Id") || got.RequestID == "" {
+		t.Errorf("of the request %q this is said to have gone out: %.200q, but it was %.200q", got.RequestID, got.KeptText, out)
+	}
 	if !strings.HasPrefix(out, string(runes[:part.StartChar])) || !strings.HasSuffix(out, string(runes[part.EndChar:])) || part.StartChar == 0 || part.EndChar == len(runes) {
 		t.Errorf("%+v is not what went out", part)
 	}
 	if res, body := c.ask(t, "GET", "/cuts/prn_none", ""); res.StatusCode != http.StatusNotFound {
 		t.Errorf("a cut that never was: %d %s", res.StatusCode, body)
+	}
+}
+
+// What was pruned for a goal says so to whoever may read the text, and to nobody else.
+func TestTheGoalOfACut(t *testing.T) {
+	c := control(t, controlDemo)
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prune_text","arguments":{"text":` + strconv.Quote(strings.Repeat("a line of no use\n", 300)) +
+		`,"goal_hint":"the secret of the lines","source_type":"logs","options":{"max_prune_ratio":0.5,"min_keep_lines":1,"timeout_ms":60000,"annotate_lines":false,"include_markers":true}}}}`
+	if res := browse(c.mux, "POST", "/rpc", call); res.StatusCode != http.StatusOK {
+		t.Fatal(res.Status)
+	}
+	cuts := c.feed.Cuts(1)
+	if len(cuts) != 1 || cuts[0].Feature != "pruned" || cuts[0].Server != "pruner" || cuts[0].Tool != "prune_text" || cuts[0].TokensSaved <= 0 {
+		t.Fatalf("prune_text is told as %+v", cuts)
+	}
+	got := get[admin.CutDetail](t, c, "/cuts/"+cuts[0].ID)
+	if got.Goal != "the secret of the lines" || !strings.Contains(got.KeptText, "PRUN") || len(got.Removed) == 0 || got.Removed[0].StartLine == 0 {
+		t.Errorf("one cut: %+v", got)
+	}
+	for _, path := range []string{"/cuts", "/events?types=cut&after=0&follow=false"} {
+		if _, body := c.ask(t, "GET", path, ""); !strings.Contains(string(body), cuts[0].ID) || strings.Contains(string(body), "secret of the lines") {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	foreign := events.Cut{ID: originals.ID("another", "text"), Feature: "pruned", How: &events.Removal{Reason: "r", Goal: "theirs", Sent: events.SentAs("theirs")}}
+	c.feed.Publish(foreign)
+	if got := get[admin.CutDetail](t, c, "/cuts/"+foreign.ID); got.Goal != "" || got.KeptText != "" || got.Reason != "r" {
+		t.Errorf("what another tenant's text was cut for: %+v", got)
+	}
+}
+
+// To have an original back marks its cut, whoever asks; to look at it does not.
+func TestRecoveredByHand(t *testing.T) {
+	c := control(t, controlDemo)
+	id := browse(c.mux, "POST", "/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}`).Header.Get("X-Secateur-Originals")
+	for _, step := range []struct {
+		query     string
+		status    int
+		recovered bool
+	}{{"?peek=true", 200, false}, {"?peek=maybe", 400, false}, {"?lines=99999999", 416, false}, {"?lines=1-2", 200, true}, {"", 200, true}} {
+		if res, body := c.ask(t, "GET", "/originals/"+id+step.query, ""); res.StatusCode != step.status {
+			t.Errorf("%q: %d %.200s", step.query, res.StatusCode, body)
+		}
+		if got := get[admin.CutDetail](t, c, "/cuts/"+id); got.Recovered != step.recovered || got.RecoveredAt.IsZero() == step.recovered {
+			t.Errorf("after %q: recovered %v at %v", step.query, got.Recovered, got.RecoveredAt)
+		}
 	}
 }
 

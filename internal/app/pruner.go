@@ -98,6 +98,7 @@ func (gen *generation) openPruner(before *generation) error {
 	gen.pruner, err = pruner.New(pruner.Options{
 		Replaces:        gen.lastPruner,
 		Recovered:       gen.savings.Recovered,
+		Pruned:          gen.textPruned,
 		Settings:        gen.cfg.Pruner,
 		Originals:       gen.store,
 		Rerank:          gen.scorer.score,

@@ -18,7 +18,10 @@ import (
 	"secateur/internal/history"
 	"secateur/internal/ledger"
 	"secateur/internal/llmproxy"
+	"secateur/internal/mask"
+	"secateur/internal/pruner"
 	"secateur/internal/ratelimit"
+	"secateur/internal/rawjson"
 	"secateur/internal/telemetry"
 	"secateur/internal/upstream"
 )
@@ -69,7 +72,7 @@ func (a *App) openTelemetry() error {
 func (a *App) cutMade(m cutting.Made) {
 	a.savings.Cut(events.Cut{
 		ID: m.ID, Feature: m.Door, Server: m.Server, Tool: a.tools.Label(m.Server, m.Tool), OriginalChars: m.Chars, KeptChars: m.Kept, TokensSaved: m.Tokens,
-		How: a.middleOut(m),
+		RequestID: m.RequestID, How: a.middleOut(m),
 	})
 }
 
@@ -83,7 +86,42 @@ func (a *App) middleOut(m cutting.Made) *events.Removal {
 	return &events.Removal{
 		Reason: fmt.Sprintf("it has %d characters, more than max_chars = %d: its head and its tail stay", m.Chars, s.MaxChars),
 		Parts:  []events.Part{{StartChar: s.HeadChars, EndChar: m.Chars - s.TailChars}},
+		Sent:   func(original string) string { return middleCut(s, m.ID, original) },
 	}
+}
+
+// middleCut is what goes out of a text that is too long.
+func middleCut(s mask.Settings, id, original string) string {
+	m, err := mask.New(s)
+	if err != nil {
+		return ""
+	}
+	doc := rawjson.AppendQuoted(nil, original)
+	long, err := rawjson.LongStrings(doc, 1, m.LongString())
+	if err != nil {
+		return ""
+	}
+	cuts := m.Cuts(doc, long)
+	for i := range cuts {
+		cuts[i].ID = id
+	}
+	return rawjson.Unquote(m.Append(nil, doc, cuts))
+}
+
+// textPruned tells of a text that a model had pruned by the pruner's tool.
+func (gen *generation) textPruned(ctx context.Context, p pruner.Pruned) {
+	how := &events.Removal{Reason: "prune_text was called for it", Goal: events.ClipGoal(p.Request.Goal), Sent: events.SentAs(p.Result.Text)}
+	for _, a := range p.Result.Annotations {
+		part := events.Part{StartLine: a.StartLine, EndLine: a.EndLine, Reason: a.Reason}
+		if a.EndChar > 0 {
+			part = events.Part{StartChar: a.StartChar, EndChar: a.EndChar, Reason: a.Reason}
+		}
+		how.Parts = append(how.Parts, part)
+	}
+	gen.savings.Cut(events.Cut{
+		ID: p.Result.ID, Feature: history.FeaturePruned, Server: pruner.ID, Tool: pruner.ToolPrune,
+		OriginalChars: rawjson.Chars(p.Request.Text), KeptChars: rawjson.Chars(p.Result.Text), TokensSaved: p.Result.Stats.TokensSaved(), RequestID: telemetry.RequestID(ctx), How: how,
+	})
 }
 
 // tellServer tells that the state of a server has changed.
@@ -149,7 +187,7 @@ func why(s llmproxy.Settled) string {
 
 // Cut counts a result that went out cut.
 func (o chatObserver) Cut(ctx context.Context, c llmproxy.ResultCut) {
-	feature, how := history.FeaturePruned, &events.Removal{Reason: "a big result, pruned when it first passed"}
+	feature, how := history.FeaturePruned, &events.Removal{Reason: "a big result, pruned when it first passed", Goal: events.ClipGoal(c.Goal), Sent: events.SentAs(c.Sent)}
 	if c.Masked {
 		feature, how.Reason = history.FeatureMasked, "an old result, which the conversation has gone past"
 	}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"secateur/internal/prune"
@@ -55,6 +56,22 @@ func (c *Conversation) goal(result int) (goal string, parts []prune.Part, call s
 		parts = append(parts, prune.Part{Text: failed, Weight: failedWeight})
 	}
 	return call + "\n" + said, parts, call
+}
+
+// Goal is what a result that went out pruned was asked for, for a person to read: what the call says, what the assistant said before it, and
+// what the user asked for. It is "" for what was masked, which is done to any result that is old.
+func (p *Plan) Goal(c Cut) string {
+	if c.Kind != Pruned {
+		return ""
+	}
+	goal, parts, _ := p.c.goal(c.Message)
+	for _, part := range parts {
+		if part.Weight == taskWeight {
+			goal += "\n" + part.Text
+		}
+	}
+	lines := strings.Split(goal, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }), "\n")
 }
 
 // failedBefore are the lines with which a result that the assistant had seen when it made the call failed, of the turn before.

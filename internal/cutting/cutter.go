@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/mask"
 	"secateur/internal/originals"
+	"secateur/internal/telemetry"
 	"secateur/internal/tokens"
 	"secateur/internal/upstream"
 )
@@ -27,6 +28,7 @@ type Options struct {
 // Made is a cut that was made.
 type Made struct {
 	ID           string // of the original
+	RequestID    string // "": not known
 	Door         string
 	Server, Tool string
 	Chars, Kept  int // of the original, and of what is left of it
@@ -92,7 +94,7 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 		cut.ID = id
 		k.cuts, k.IDs = append(k.cuts, cut), append(k.IDs, id)
 		if c.opt.Observe != nil {
-			k.tokens = append(k.tokens, c.missing(text, cut.Chars))
+			k.tokens, k.request = append(k.tokens, c.missing(text, cut.Chars)), telemetry.RequestID(ctx)
 		}
 	}
 	return k
@@ -117,12 +119,13 @@ func isRecovery(ctx context.Context, s Server, tool string) bool {
 type Kept struct {
 	IDs []string // of the originals, in the document's order; equal texts share one. Empty: there is nothing to cut
 
-	c      *Cutter
-	server string
-	tool   string
-	doc    []byte
-	cuts   []mask.Cut
-	tokens []int // that each of them takes out; nil: nobody wants to know
+	c       *Cutter
+	server  string
+	tool    string
+	request string // its id
+	doc     []byte
+	cuts    []mask.Cut
+	tokens  []int // that each of them takes out; nil: nobody wants to know
 }
 
 // Append appends the document with the cuts made.
@@ -132,7 +135,7 @@ func (k Kept) Append(dst []byte) []byte {
 	k.c.metrics.cut(k.server, len(k.cuts), len(k.doc)-(len(dst)-before))
 	for i, n := range k.tokens {
 		k.c.opt.Observe(Made{
-			ID: k.IDs[i], Door: k.c.opt.Door, Server: k.server, Tool: k.tool, Chars: k.cuts[i].Chars, Kept: k.c.opt.Masker.KeptChars(), Tokens: n,
+			ID: k.IDs[i], RequestID: k.request, Door: k.c.opt.Door, Server: k.server, Tool: k.tool, Chars: k.cuts[i].Chars, Kept: k.c.opt.Masker.KeptChars(), Tokens: n,
 		})
 	}
 	return dst

@@ -1,6 +1,9 @@
 package events
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Type tells what happened.
 type Type string
@@ -66,10 +69,38 @@ type Cut struct {
 	How         *Removal  `json:"-"`                   // which parts went; nil: not known
 }
 
-// Removal is which parts of a text went, and why.
+// Removal is which parts of a text went, and why. It is never written out: Goal and what Sent gives are content, for whoever may read the
+// original.
 type Removal struct {
 	Reason string
+	Goal   string // what the text was read for; "": nothing, or not known
 	Parts  []Part
+	// Sent gives what went out in the place of the original; nil: not known any more.
+	Sent func(original string) string
+}
+
+// How much of a conversation's content a cut holds on to.
+const (
+	maxGoal = 600
+	maxSent = 16 << 10
+)
+
+// ClipGoal bounds a goal.
+func ClipGoal(goal string) string {
+	goal = strings.TrimSpace(goal)
+	if len(goal) <= maxGoal {
+		return strings.Clone(goal)
+	}
+	return strings.ToValidUTF8(goal[:maxGoal], "") + "…"
+}
+
+// SentAs remembers what went out; nil where it is too long for that.
+func SentAs(text string) func(original string) string {
+	if len(text) > maxSent {
+		return nil
+	}
+	text = strings.Clone(text) // it may be a part of something big
+	return func(string) string { return text }
 }
 
 // Part is a part of a text that went: lines, from 1, both inclusive, or characters, from 0, the end exclusive. What it is not is 0.

@@ -12,8 +12,8 @@ import (
 	"secateur/internal/prune"
 )
 
-// Observer is told what answered requests came to. Its methods may be called by many goroutines at once. No text of a conversation
-// reaches it, and its names are from closed sets.
+// Observer is told what answered requests came to. Its methods may be called by many goroutines at once. Of the text of a conversation only
+// Goal and Sent of a ResultCut reach it, and its names are from closed sets.
 type Observer interface {
 	// Settled tells what a request has cost, once its answer is out.
 	Settled(ctx context.Context, s Settled)
@@ -40,6 +40,8 @@ type ResultCut struct {
 	Provider, Model     string
 	Chars, Kept, Tokens int           // of the original, of what stands for it, and an estimate of the difference
 	Removed             []prune.Block // lines of the original that went; none: all, or parts of lines
+	Goal                string        // what it was pruned for; content, as Sent is: neither is for logs
+	Sent                string        // what stands in its place
 }
 
 // Ended is how a request ended, for whoever has handed it in with WithEnded.
@@ -103,7 +105,7 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 			if c.New {
 				o.Cut(ctx, ResultCut{
 					ID: c.ID, Masked: c.Kind == chat.Masked, Provider: s.Provider, Model: model, Chars: chars, Kept: utf8.RuneCountInString(c.Text), Tokens: tokens,
-					Removed: prune.ReadMarkers(c.Text, c.ID),
+					Removed: prune.ReadMarkers(c.Text, c.ID), Goal: x.plan.Goal(c), Sent: c.Text,
 				})
 			}
 		}

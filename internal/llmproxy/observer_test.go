@@ -76,6 +76,25 @@ func TestEveryRequestIsSettledOnce(t *testing.T) {
 	}
 }
 
+// What a result was pruned for, and what went out of it, is told with the cut.
+func TestAPrunedResultIsToldWithItsGoal(t *testing.T) {
+	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) })
+	px := newProxy(t, func(o *llmproxy.Options) { o.Pruning = pruning() }, map[string]*fakeProvider{"main": p})
+	k := newTalk()
+	k.turn("grep", `{"pattern":"the needle"}`, result(1, 2000))
+	px.post(t, k.request("m"))
+	px.running.Wait()
+	px.told.mu.Lock()
+	defer px.told.mu.Unlock()
+	if len(px.told.cuts) != 1 || px.told.cuts[0].Masked || px.told.cuts[0].Goal != "the needle\nstep 2\nfix it" {
+		t.Fatalf("%+v, want one cut for the needle", px.told.cuts)
+	}
+	sent, _ := json.Marshal(px.told.cuts[0].Sent)
+	if body := p.last(t).body; px.told.cuts[0].Sent == "" || !strings.Contains(string(body), string(sent)) {
+		t.Errorf("%.300s was told to have gone out, %.300s did", sent, body)
+	}
+}
+
 // Passing through is spent and passthrough alike, also where nothing is ever masked.
 func TestWhatIsNotCutSavesNothing(t *testing.T) {
 	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -14,6 +14,9 @@ import (
 // ID is what rules call the server whose tools these are.
 const ID = "pruner"
 
+// ToolPrune is the tool that prunes a text.
+const ToolPrune = "prune_text"
+
 // ask decides about what a message at the pruner's own door names.
 func (s *Server) ask(ctx context.Context, p *access.Principal, msg *rpc.Message) (admission.Permit, *rpchttp.Failure) {
 	targets := admission.TargetsOf(access.DoorPruner, ID, msg)

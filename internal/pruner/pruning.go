@@ -30,6 +30,12 @@ type PruneResult struct {
 	Warnings    []string
 }
 
+// Pruned is a text that was cut.
+type Pruned struct {
+	Request PruneRequest
+	Result  PruneResult
+}
+
 // Stats are the numbers of a prune.
 type Stats struct {
 	OriginalLines, KeptLines int
@@ -70,6 +76,9 @@ const (
 func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 	res, fallback := s.prune(ctx, req, s.keep)
 	s.metrics.pruned(res.Stats, fallback)
+	if s.opt.Pruned != nil && fallback == "" && len(res.Annotations) > 0 {
+		s.opt.Pruned(ctx, Pruned{req, res})
+	}
 	return res
 }
 

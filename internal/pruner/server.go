@@ -32,12 +32,13 @@ type Options struct {
 	Version   string
 	Admission *admission.Control // of calls over HTTP; nil: everyone may do everything
 
-	Now             func() time.Time      // monotonic, as time.Now is
-	MaxMessageBytes int64                 // a larger message is refused; 0: 32 MiB
-	Log             *slog.Logger          // nil discards
-	Metrics         prometheus.Registerer // nil: none
-	Recovered       func(id string)       // told of each original that was found; nil: nobody wants to know
-	Replaces        *Server               // whose place it takes: it counts on in the same metrics; nil: nobody's
+	Now             func() time.Time              // monotonic, as time.Now is
+	MaxMessageBytes int64                         // a larger message is refused; 0: 32 MiB
+	Log             *slog.Logger                  // nil discards
+	Metrics         prometheus.Registerer         // nil: none
+	Recovered       func(id string)               // told of each original that was found; nil: nobody wants to know
+	Pruned          func(context.Context, Pruned) // told of each text that a tool's call had cut; nil: nobody wants to know
+	Replaces        *Server                       // whose place it takes: it counts on in the same metrics; nil: nobody's
 }
 
 // Server is the pruner. Its methods may be called concurrently.

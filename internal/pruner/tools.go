@@ -52,7 +52,7 @@ func (s *Server) toolTable() []toolserver.Tool {
 	alias.Name, alias.Unlisted = "recover_range", true
 	return []toolserver.Tool{
 		{
-			Name: "prune_text", Schema: pruneTextSchema, ReadOnly: true, OpenWorld: s.backend != rerank.Heuristic, Call: s.pruneText,
+			Name: ToolPrune, Schema: pruneTextSchema, ReadOnly: true, OpenWorld: s.backend != rerank.Heuristic, Call: s.pruneText,
 			Description: "Cuts the lines of a text that a goal does not need, and says which. Nothing is summarised, the order stays, " +
 				"and everything cut can be restored with recover_text.",
 		},

@@ -19,7 +19,7 @@ import { kindOf } from "./syntax.ts";
 export function CutDetail({ id }: { id: string }) {
   const path = encodeURIComponent(id);
   const cut = useLoad(`cut ${id}`, () => get<Detail>(`/cuts/${path}`), 5000);
-  const original = useLoad(`original ${id}`, () => get<Original>(`/originals/${path}`));
+  const original = useLoad(`original ${id}`, () => get<Original>(`/originals/${path}?peek=true`));
   const value = cut.value;
   return (
     <article class="cut-detail" aria-labelledby="cut-title">
@@ -86,7 +86,7 @@ function About({ cut }: { cut: Detail }) {
         facts={[
           ["When", moment(cut.at)],
           ["Reason", cut.reason],
-          ["Goal", cut.goal],
+          ["Goal", cut.goal ? <span class="pre">{cut.goal}</span> : cut.feature === "pruned" ? "not known" : "none: what is cut is cut for its length or its age"],
           ["Model", cut.model],
           ["Recovered", cut.recovered && cut.recovered_at ? moment(cut.recovered_at) : ""],
         ]}
@@ -96,7 +96,9 @@ function About({ cut }: { cut: Detail }) {
 }
 
 function Texts({ cut, original }: { cut: Detail; original: string }) {
-  const found = useMemo(() => segments(original, cut.removed ?? [], cut.kept_text), [original, JSON.stringify(cut.removed), cut.kept_text]);
+  // Where only what went out is known, it stands beside the whole.
+  const removed = cut.removed?.length ? cut.removed : cut.kept_text ? [{ start_line: 1, end_line: Infinity, start_char: 0, end_char: 0, reason: cut.reason }] : [];
+  const found = useMemo(() => segments(original, removed, cut.kept_text), [original, JSON.stringify(removed), cut.kept_text]);
   const kind = useMemo(() => kindOf(original), [original]);
-  return <Compare segments={found} kind={kind} before={original} after={cut.kept_text} unknown={cut.removed === null || cut.removed.length === 0} />;
+  return <Compare segments={found} kind={kind} before={original} after={cut.kept_text} unknown={removed.length === 0} />;
 }

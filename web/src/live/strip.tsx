@@ -5,7 +5,7 @@ import { Figure } from "../parts/figure.tsx";
 import { compact, count, millis, percent } from "../format.ts";
 import { pulseOf } from "./pulse.ts";
 import { savedOf } from "./row.tsx";
-import { rows } from "./store.ts";
+import { changes, rows } from "./store.ts";
 
 const span = 5 * 60_000;
 const bars = 75;
@@ -18,6 +18,7 @@ const kindOf = (outcome: string): "ok" | "refused" | "failed" => {
 export function PulseStrip() {
   const now = useClock(1000);
   const pulse = pulseOf(rows, (r) => ({ time: r.time, outcome: r.outcome, ms: r.ms, saved: savedOf(r) }), kindOf, now, span, bars);
+  if (pulse.requests === 0) void changes.value; // the first ones are not kept waiting for the clock
   const top = Math.max(4, ...pulse.bars.map((b) => b.ok + b.refused + b.failed));
   const height = (n: number): number => (n / top) * 44;
   return (

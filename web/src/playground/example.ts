@@ -11,7 +11,7 @@ export function exampleRequest(demos: Demo[]): string {
     const id = `call_${turn + 1}`;
     const text = demo ? demo.text.slice(turn * 2000, turn * 2000 + 24_000) || demo.text.slice(0, 24_000) : "no example is there\n".repeat(400);
     messages.push(
-      { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name: `read_${demo?.name ?? "text"}`, arguments: JSON.stringify({ part: turn + 1 }) } }] },
+      { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name: demo?.name ?? "read_text", arguments: JSON.stringify({ part: turn + 1 }) } }] },
       { role: "tool", tool_call_id: id, content: text },
     );
   }

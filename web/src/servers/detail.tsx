@@ -84,12 +84,12 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
           ["Up for", server.state === "ready" && duration(server.uptime_s)],
           ["Restarts", count(server.restarts)],
           ["Lists", [plural(server.tools, "tool"), plural(server.resources, "resource"), plural(server.prompts, "prompt")].join(", ")],
-          ["Definitions", `about ${plural(server.tokens, "token")} in every conversation that has them all`],
+          ["Definitions", `about ${plural(server.tokens, "token")}: its tools, resources and prompts, if a client lists them all`],
           ["Signed in", login && `${login.subject || "yes"} at ${login.issuer}${login.expires_at ? `, until ${moment(login.expires_at)}` : ""}`],
         ]}
       />
       {pins.value && <Pins server={server.id} pins={pins.value} again={pins.again} />}
-      <Tools tools={tools.value} />
+      <Tools tools={tools.value} of={server.tokens} />
       {tools.failure && <Trouble failure={tools.failure} again={tools.again} />}
       <Stderr server={server} path={path} />
     </article>

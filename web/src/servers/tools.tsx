@@ -1,10 +1,10 @@
 import type { Tool } from "../api/types.ts";
-import { count, plural } from "../format.ts";
+import { count } from "../format.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Waiting } from "../parts/empty.tsx";
 
-/** The tools of a server, the dearest definition first. */
-export function Tools({ tools }: { tools: Tool[] | undefined }) {
+/** The tools of a server, the dearest definition first, and how much of the tokens of all its definitions they take. */
+export function Tools({ tools, of }: { tools: Tool[] | undefined; of: number }) {
   if (!tools) return <Waiting lines={3} />;
   const sorted = tools.toSorted((a, b) => b.tokens - a.tokens);
   const most = Math.max(1, ...tools.map((t) => t.tokens));
@@ -12,7 +12,9 @@ export function Tools({ tools }: { tools: Tool[] | undefined }) {
   return (
     <>
       <h3>
-        Tools <span class="muted">{plural(total, "token")} of definitions, estimated</span>
+        Tools <span class="muted">
+          {total === of ? count(total) : `${count(total)} of ${count(of)}`} tokens of definitions, estimated
+        </span>
       </h3>
       {tools.length === 0 ? (
         <p class="muted">It lists none.</p>
