@@ -1,10 +1,18 @@
 package prune
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readDocs finds the headings of a document, its fenced blocks and tables, which go or stay whole, and its sections.
 func (t *text) readDocs(s *shape) {
 	t.findUnits(s)
+	t.nestHeadings(s, t.headingLevel)
+}
+
+// nestHeadings puts each row under the headings above it, and makes a block of each section. What is part of a unit is no heading.
+func (t *text) nestHeadings(s *shape, levelOf func(r int) uint8) {
 	n := t.rows()
 	s.parent = make([]int32, n)
 	s.depth = make([]uint8, n)
@@ -23,7 +31,7 @@ func (t *text) readDocs(s *shape) {
 		level := uint8(0)
 		if next < len(s.units) && s.units[next].first <= line {
 			t.kind[r] |= isFenced
-		} else if level = t.headingLevel(r); level > 0 {
+		} else if level = levelOf(r); level > 0 {
 			t.kind[r] |= isHeading | isStructure
 			for len(stack) > 0 && stack[len(stack)-1].level >= level {
 				stack = stack[:len(stack)-1]
@@ -41,6 +49,19 @@ func (t *text) readDocs(s *shape) {
 			stack = append(stack, open{level, int32(r)})
 		}
 	}
+}
+
+// joinUnits sorts units and makes one of those that share a line.
+func joinUnits(units []unit) (out []unit) {
+	slices.SortFunc(units, func(a, b unit) int { return a.first - b.first })
+	for _, u := range units {
+		if n := len(out); n > 0 && out[n-1].last >= u.first {
+			out[n-1].last = max(out[n-1].last, u.last)
+			continue
+		}
+		out = append(out, u)
+	}
+	return out
 }
 
 // headingLevel is the level of the heading a row is, 0 for other rows. It knows "# x", "== x", <h1>, and a line underlined with a

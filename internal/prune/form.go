@@ -15,14 +15,15 @@ const (
 	Table       // CSV, TSV
 	Diff        // unified
 	YAML
-	TOML // and INI
-	Markup
+	TOML    // and INI
+	Markup  // XML
 	Hits    // what a search found: file, line, text
 	Listing // of directories
 	OneLine // most of it is a line longer than anyone reads: minified, packed
+	HTML
 )
 
-var formNames = [...]string{"plain", "json", "ndjson", "table", "diff", "yaml", "toml", "markup", "hits", "listing", "one line"}
+var formNames = [...]string{"plain", "json", "ndjson", "table", "diff", "yaml", "toml", "markup", "hits", "listing", "one line", "html"}
 
 // String is the form's name.
 func (f Form) String() string { return formNames[f] }
@@ -32,7 +33,7 @@ func (f Form) source() (Source, bool) {
 	switch f {
 	case NDJSON, Table:
 		return Logs, true
-	case Plain, OneLine, Markup:
+	case Plain, OneLine, Markup, HTML: // a page may be a document, or a template that is edited
 		return 0, false
 	}
 	return Code, true
@@ -82,6 +83,8 @@ func formOf(lines Lines, deco decoration) Form {
 		return OneLine
 	case isJSON(sample):
 		return JSON
+	case isHTML(sample):
+		return HTML
 	case isMarkup(sample):
 		return Markup
 	case len(sample) < 3:
@@ -159,6 +162,44 @@ func isMarkup(sample []string) bool {
 		return l[0] == '<' && len(l) > 2 && (classes[l[1]] == lowerClass || l[1] == '/' || l[1] == '!')
 	}, 60)
 }
+
+// isHTML knows pages and parts of them, whatever comment stands before.
+func isHTML(sample []string) bool {
+	sample = pastComment(sample)
+	for _, line := range sample[:min(3, len(sample))] {
+		line = strings.ToLower(strings.TrimLeft(line, "\ufeff \t"))
+		if strings.HasPrefix(line, "<!doctype html") || strings.HasPrefix(line, "<html") {
+			return true
+		}
+	}
+	if len(sample) < 3 || strings.TrimSpace(sample[0])[0] != '<' {
+		return false
+	}
+	first := strings.TrimSpace(sample[0])
+	end := 1
+	for end < len(first) && classes[first[end]] != sepClass {
+		end++
+	}
+	return pageElements[strings.ToLower(first[1:end])] && mostly(sample, func(l string) bool {
+		return strings.TrimSpace(l)[0] == '<' || strings.Contains(l, "</")
+	}, 35)
+}
+
+// pastComment are the lines behind the comment that a page begins with.
+func pastComment(sample []string) []string {
+	if !strings.HasPrefix(strings.TrimLeft(sample[0], "\ufeff \t"), "<!--") {
+		return sample
+	}
+	for i, line := range sample {
+		if strings.Contains(line, "-->") {
+			return sample[i+1:]
+		}
+	}
+	return nil
+}
+
+// pageElements are those that a part of a page begins with.
+var pageElements = wordsOf("div p ul ol dl table section article main h1 h2 h3 h4 h5 h6 head body span a form header footer nav meta title link script style")
 
 // isListing knows ls -l, tree, find and ls -R.
 func isListing(sample []string) bool {

@@ -60,8 +60,12 @@ func byLook(text string) Source {
 	}
 	lines := IndexLines(text)
 	deco := findDecoration(lines, Logs)
-	if kind, ok := formOf(lines, deco).source(); ok {
+	form := formOf(lines, deco)
+	if kind, ok := form.source(); ok {
 		return kind
+	}
+	if form == HTML {
+		return Docs
 	}
 	var n look
 	for i := 1; i <= lines.Len() && n.lines < 400; i++ {

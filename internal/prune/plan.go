@@ -73,6 +73,8 @@ func (t *text) shape() *shape {
 		t.readHits(s)
 	case t.source == Code && (t.form == JSON || t.form == YAML || t.form == TOML || t.form == Listing):
 		t.readKeyed(s)
+	case t.page != nil:
+		t.readHTML(s)
 	case t.source == Docs:
 		t.readDocs(s)
 	case t.source == Logs:

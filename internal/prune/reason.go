@@ -63,18 +63,17 @@ func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 		}
 		return "répétitions (×" + strconv.Itoa(filled) + ")"
 	}
+	if every := n.common(lo, hi); every&isBoilerplate != 0 {
+		return "scripts, styles, navigation"
+	}
 	if hi-lo > 2 && n.repeats(lo, hi) {
 		return "répétitions (×" + strconv.Itoa(max(hi-lo, last-first+1)) + ")"
 	}
 	if like := n.likes(s, lo, hi, first, last); like > 2 {
 		return "… " + strconv.Itoa(like) + " autres semblables"
 	}
-	every := ^kind(0)
-	for r := lo; r < min(hi, lo+lookedAt); r++ {
-		every &= n.kind[r]
-	}
 	if n.source == Code {
-		switch {
+		switch every := n.common(lo, hi); {
 		case every&isImport != 0:
 			return "imports"
 		case every&isComment != 0:
@@ -94,6 +93,15 @@ func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 		return "bloc sans lien avec l’objectif"
 	}
 	return "hors focus: " + strings.Join(names, ", ")
+}
+
+// common is what the first of the rows all are.
+func (n *namer) common(lo, hi int) kind {
+	every := ^kind(0)
+	for r := lo; r < min(hi, lo+lookedAt); r++ {
+		every &= n.kind[r]
+	}
+	return every
 }
 
 // likes is how many elements of one kind the rows are: lines of a table or of NDJSON, elements of a JSON array.
@@ -178,6 +186,8 @@ func (n *namer) headerName(r int) string {
 			return clip(path.Base(file))
 		}
 		return ""
+	case n.page != nil: // the heading's text, without its tags
+		return clip(n.readable(r))
 	case n.source == Docs:
 		return clip(strings.Trim(line, "#= \t"))
 	}

@@ -44,8 +44,14 @@ func (t *text) score(s *shape) ([]float32, bool) {
 	}
 	flush()
 	t.scoreClosers(out)
-	const traceWorth = 3
+	const (
+		traceWorth       = 3
+		boilerplateWorth = -6
+	)
 	for r, k := range t.kind {
+		if k&isBoilerplate != 0 {
+			out[r] += boilerplateWorth
+		}
 		if t.source != Logs && k&isTrace != 0 {
 			out[r] += traceWorth
 		}

@@ -9,6 +9,7 @@ type text struct {
 	form   Form
 	lines  Lines
 	deco   decoration
+	page   *page // of an HTML document that is read as one, else nil
 	goal   *goal
 	vocab  *vocab
 
@@ -48,6 +49,7 @@ const (
 	isLevelLow  // says of itself that it is debugging or information
 	isLevelHigh // says of itself that it is a warning or worse
 	isDecorator
+	isBoilerplate // of a page: nothing to read, as in scripts, styles, navigation
 )
 
 // nameWorth is that, where the size is the point: who prunes a result on first pass does not know what the next question is, and a name
@@ -70,6 +72,9 @@ func readText(req Request, lines Lines) (*text, bool) {
 	if kind, ok := t.form.source(); ok && (t.told != Logs || t.form == JSON || t.form == Diff) {
 		t.source = kind
 	}
+	if t.form == HTML && t.source == Docs {
+		t.page = readPage(lines, t.deco)
+	}
 	rows := min(lines.Len(), max(64, len(req.Text)/8))
 	t.line, t.body, t.stop = make([]uint32, 0, rows), make([]uint32, 0, rows), make([]uint32, 0, rows)
 	t.first = make([]uint32, 0, rows+1)
@@ -82,6 +87,19 @@ func readText(req Request, lines Lines) (*text, bool) {
 		from := body
 		if t.deco.skip != nil && !t.deco.silent() {
 			body = t.lines.start(line + 1)
+		}
+		if t.page != nil {
+			for _, p := range t.page.of(line) {
+				s.split(req.Text, int(p.from), int(p.to))
+			}
+			done += end - body
+			body = end
+			if done >= pollBytes {
+				done = 0
+				if t.late() {
+					return false
+				}
+			}
 		}
 		for body < end { // a line may be the whole text
 			stop := min(end, body+pollBytes)

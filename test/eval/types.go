@@ -84,6 +84,7 @@ var kindsOf = map[string]specimen{
 	".md": {"markdown", prune.Docs, prune.Plain, ""}, ".json": {"JSON", prune.Code, prune.JSON, ""},
 	".yml": {"YAML", prune.Code, prune.YAML, ""}, ".yaml": {"YAML", prune.Code, prune.YAML, ""}, ".toml": {"TOML", prune.Code, prune.TOML, ""},
 	".diff": {"diffs", prune.Code, prune.Diff, ""}, ".patch": {"diffs", prune.Code, prune.Diff, ""}, ".csv": {"CSV", prune.Logs, prune.Table, ""},
+	".html": {"HTML", prune.Docs, prune.HTML, ""}, ".htm": {"HTML", prune.Docs, prune.HTML, ""}, ".xml": {"XML", prune.Code, prune.Markup, ""},
 	".tsv": {"CSV", prune.Logs, prune.Table, ""}, ".jsonl": {"NDJSON", prune.Logs, prune.NDJSON, ""}, ".ndjson": {"NDJSON", prune.Logs, prune.NDJSON, ""},
 }
 
@@ -113,7 +114,7 @@ func fromFiles(ctx context.Context) (out []specimen) {
 				return nil
 			}
 			b, err := os.ReadFile(name) //nolint:gosec // files of the Go installation
-			if err != nil || bytes.IndexByte(b, 0) >= 0 {
+			if err != nil || bytes.IndexByte(b, 0) >= 0 || kind.form == prune.HTML && isTemplate(b) {
 				return nil //nolint:nilerr // as above
 			}
 			count[kind.from]++
@@ -123,6 +124,11 @@ func fromFiles(ctx context.Context) (out []specimen) {
 		})
 	}
 	return out
+}
+
+// isTemplate says whether a page is made by a program: it is code then.
+func isTemplate(page []byte) bool {
+	return bytes.Contains(page, []byte("{{")) || bytes.Contains(page, []byte("{%"))
 }
 
 func fnvOf(s string) (h uint32) {
