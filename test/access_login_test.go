@@ -214,6 +214,38 @@ url = "memory:"
 		t.Errorf("logout: %s", got)
 	}
 	eventually(t, time.Minute, "the daemon forgets the token", func() bool { return strings.Contains(call("vault"), `"code":-32017`) })
+
+	control := func(method, server string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, p.url+"/api/v1/servers/"+server+"/login", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.do(t, req)
+		return got.status, got.body
+	}
+	if status, body := control("POST", "robot"); status != http.StatusConflict {
+		t.Errorf("sign-in with a server that has client credentials: %d %s", status, body)
+	}
+	_, body := control("POST", "vault")
+	var begun struct{ URL string }
+	if err := json.Unmarshal([]byte(body), &begun); err != nil || begun.URL == "" {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if _, body := control("GET", "vault"); !strings.Contains(body, `"state":"waiting"`) {
+		t.Errorf("before the sign-in: %s", body)
+	}
+	if page := browse(t, begun.URL, "bob"); !strings.Contains(page, "Signed in") {
+		t.Fatalf("the last page: %s", page)
+	}
+	eventually(t, time.Minute, "the daemon uses the sign-in that it began", func() bool { return strings.Contains(call("vault"), "it is open") })
+	if _, body := control("GET", "vault"); !vault.saw("bob") || !strings.Contains(body, `"state":"done"`) {
+		t.Errorf("after the sign-in: %s", body)
+	}
+	if status, body := control("DELETE", "vault"); status != http.StatusNoContent {
+		t.Errorf("sign-out: %d %s", status, body)
+	}
+	eventually(t, time.Minute, "the daemon forgets that token too", func() bool { return strings.Contains(call("vault"), `"code":-32017`) })
 }
 
 // refreshToken reads the one that is kept, and may let the access token beside it end.

@@ -28,6 +28,7 @@ type Options struct {
 	Tools    func(p *access.Principal) []Tool // that the caller may have
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
+	SignIns  SignIns
 	// Recovered notes that an original was had back; nil: nobody wants to know.
 	Recovered func(id string)
 	Limits    func() []LimitUsage
@@ -69,6 +70,7 @@ func New(opt Options) (*API, error) {
 		add(opt.Stderr != nil, a.stderr())
 		add(opt.Restart != nil, a.restart())
 		add(opt.Refresh != nil, a.refresh())
+		add(opt.SignIns.Begin != nil, a.beginSignIn(), a.signInState(), a.endSignIn())
 		add(opt.Edit != nil, a.addServer(), a.changeServer(), a.removeServer(), a.disable(), a.enable())
 	}
 	add(opt.Reload != nil, a.reload())

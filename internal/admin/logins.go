@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -25,6 +26,68 @@ func (a *API) logins() Operation {
 				return nil, err
 			}
 			return page(r, all, func(l Login) string { return l.Server })
+		},
+	}
+}
+
+// SignIn is a sign-in with a server that was begun here.
+type SignIn struct {
+	State string `json:"state"`          // none, waiting, done, failed
+	URL   string `json:"url,omitzero"`   // waiting: what the person has to open
+	Error string `json:"error,omitzero"` // failed: why
+}
+
+// How far a sign-in is.
+const (
+	SignInNone    = "none"
+	SignInWaiting = "waiting"
+	SignInDone    = "done"
+	SignInFailed  = "failed"
+)
+
+// SignIns let a person sign in with servers.
+type SignIns struct {
+	Begin func(ctx context.Context, server string) (address string, err error)
+	State func(server string) SignIn
+	End   func(server string) error // also one that is under way
+}
+
+const signInPath = "/servers/{id}/login"
+
+func (a *API) beginSignIn() Operation {
+	return Operation{
+		ID: "beginLogin", Method: http.MethodPost, Path: signInPath,
+		Summary: "Begin a sign-in with a server; a person has to open the address on the machine that secateur runs on", answer: SignIn{},
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			s, err := a.find(r.PathValue("id"))
+			if err != nil {
+				return nil, err
+			}
+			address, err := a.opt.SignIns.Begin(r.Context(), s.ID)
+			return SignIn{State: SignInWaiting, URL: address}, err
+		},
+	}
+}
+
+func (a *API) signInState() Operation {
+	return Operation{
+		ID: "getLogin", Method: http.MethodGet, Path: signInPath, Summary: "How far a sign-in is that was begun here", answer: SignIn{},
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			s, err := a.find(r.PathValue("id"))
+			return a.opt.SignIns.State(s.ID), err
+		},
+	}
+}
+
+func (a *API) endSignIn() Operation {
+	return Operation{
+		ID: "deleteLogin", Method: http.MethodDelete, Path: signInPath, Summary: "Sign out of a server", status: http.StatusNoContent,
+		do: func(r *http.Request, _ *access.Principal) (any, error) {
+			s, err := a.find(r.PathValue("id"))
+			if err != nil {
+				return nil, err
+			}
+			return nil, a.opt.SignIns.End(s.ID)
 		},
 	}
 }

@@ -39,6 +39,7 @@ const (
 	CodePruneIDNotFound    = "prune_id_not_found"
 	CodeInvalidRange       = "invalid_range"
 	CodeUnavailable        = "recovery_unavailable"
+	CodeSignInFailed       = "login_failed"
 	CodeForbidden          = "forbidden"
 	CodeRateLimited        = "rate_limited"
 	CodeInternal           = "internal_error"

@@ -99,6 +99,7 @@ type App struct {
 	feed      *events.Feed
 	pins      *pins.Book
 	sources   tokenSources
+	signIns   signIns
 	history   *history.History   // nil: the pruner alone
 	tracing   *telemetry.Tracing // nil: off
 	tools     *telemetry.ToolLabels
@@ -156,6 +157,7 @@ func newApp(opt Options) *App {
 		rates: datarate.New(datarate.Limits{}), feed: feed, stopping: make(chan struct{}),
 	}
 	a.editor, a.ledger = &serverEditor{a: a}, &ledger.Ledger{}
+	a.closers = append(a.closers, &a.signIns)
 	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
 	a.templates = templates.Open(a.stateFile("templates"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})

@@ -42,6 +42,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Ledger:   a.ledger,
 		Stopping: a.stopping,
 		Logins:   a.controlLogins,
+		SignIns:  admin.SignIns{Begin: a.beginSignIn, State: a.signIns.state, End: a.signOut},
 		Explain:  a.explain,
 		Access:   a.accessSettings,
 		Tokens:   a.namedTokens,

@@ -172,6 +172,8 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 		{"GET", "/servers/{id}/stderr", "/servers/demo/stderr", ""},
 		{"POST", "/servers/{id}/restart", "/servers/demo/restart", ""},
 		{"POST", "/servers/{id}/refresh", "/servers/demo/refresh", ""},
+		{"GET", "/servers/{id}/login", "/servers/demo/login", ""},
+		{"POST", "/servers/{id}/login", "/servers/demo/login", ""},
 		{"GET", "/tools", "/tools?server=demo", ""},
 		{"POST", "/call", "/call", `{"tool":"demo::read_log"}`},
 		{"POST", "/call", "/call", `{"tool":"demo::none"}`},

@@ -209,7 +209,7 @@ func awaitCode(ctx context.Context, ln net.Listener, server Server, state string
 		w.Header().Set("Cache-Control", "no-store")
 		if o.err != nil {
 			w.WriteHeader(http.StatusBadRequest)
-			page = "The sign-in failed; the terminal says why.\n"
+			page = "The sign-in failed; where it was begun it says why.\n"
 		}
 		_, _ = io.WriteString(w, page)
 		_ = http.NewResponseController(w).Flush() // the person is told before this program goes on, and maybe ends

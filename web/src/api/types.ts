@@ -80,6 +80,13 @@ export interface Login {
   refreshable: boolean;
 }
 
+/** A sign-in with a server that was begun here. */
+export interface SignInState {
+  state: "none" | "waiting" | "done" | "failed";
+  url?: string;
+  error?: string;
+}
+
 export interface Cut {
   id: string;
   at: string;

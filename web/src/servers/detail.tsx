@@ -1,7 +1,7 @@
 // One server: what can be done, what it last said, its tools and their pins.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { all, get, post, query, remove } from "../api/client.ts";
-import type { Login, Pin, Server, Tool } from "../api/types.ts";
+import type { Login, Pin, Server, SignInState, Tool } from "../api/types.ts";
 import { count, duration, moment, plural } from "../format.ts";
 import { useLoad } from "../load.ts";
 import { Badge, stateTone } from "../parts/badge.tsx";
@@ -58,7 +58,7 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
         <button type="button" data-testid={disabled ? "enable" : "disable"} disabled={busy !== ""} onClick={() => act(disabled ? "enable" : "disable", disabled ? "enabled" : "disabled")}>
           {disabled ? "Enable" : "Disable"}
         </button>
-        <SignInWith server={server} login={login} path={path} again={logins.again} />
+        {(server.transport === "http" || server.transport === "sse" || login) && <SignInWith server={server} login={login} path={path} again={logins.again} />}
       </div>
       {server.last_error && (
         <div class={server.state === "ready" ? "note-box" : "note-box bad"}>
@@ -116,17 +116,22 @@ function Stderr({ server, path }: { server: Server; path: string }) {
 }
 
 function SignInWith({ server, login, path, again }: { server: Server; login: Login | undefined; path: string; again: () => void }) {
+  const state = useLoad(`login ${server.id}`, () => get<SignInState>(`${path}/login`), 2000);
+  const remote = !["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
   const [line, setLine] = useState(false);
-  if (server.transport !== "http" && server.transport !== "sse" && !login) return null;
+  const waiting = state.value?.state === "waiting";
+  useEffect(() => {
+    if (!waiting) again();
+  }, [waiting]);
   const start = async (): Promise<void> => {
     try {
-      const { url } = await post<{ url: string }>(`${path}/login`);
-      if (/^https?:\/\//.test(url)) open(url, "_blank", "noopener");
-      announce("The server's own page asks you to sign in");
+      const { url } = await post<SignInState>(`${path}/login`);
+      if (url && isWeb(url)) open(url, "_blank", "noopener");
     } catch (err) {
       announceFailure(err);
       setLine(true);
     }
+    state.again();
   };
   const stop = async (): Promise<void> => {
     try {
@@ -136,19 +141,41 @@ function SignInWith({ server, login, path, again }: { server: Server; login: Log
       announceFailure(err);
     }
     again();
+    state.again();
   };
+  const url = state.value?.url;
   return (
     <>
-      {login ? (
-        <button type="button" onClick={stop}>
-          Sign out
+      {login || waiting ? (
+        <button type="button" data-testid="sign-out" onClick={stop}>
+          {waiting ? "Give up the sign-in" : "Sign out"}
         </button>
       ) : (
-        <button type="button" onClick={start}>
+        <button type="button" data-testid="sign-in" onClick={remote ? () => setLine(true) : start}>
           <Icon name="out" /> Sign in
         </button>
       )}
-      {line && <Paste line={`secateur login ${server.id}`} />}
+      {waiting && url && isWeb(url) && (
+        <p class="wide" role="status">
+          Waits for you to sign in at{" "}
+          <a href={url} target="_blank" rel="noopener noreferrer">
+            {new URL(url).host}
+          </a>
+        </p>
+      )}
+      {state.value?.state === "failed" && !login && (
+        <p class="wide bad" role="status">
+          The sign-in failed: {state.value.error}
+        </p>
+      )}
+      {line && !login && (
+        <div class="wide">
+          {remote && <p class="muted">The server’s page leads back to the machine that secateur runs on, so it has to be opened there:</p>}
+          <Paste line={`secateur login ${server.id}`} />
+        </div>
+      )}
     </>
   );
 }
+
+const isWeb = (url: string): boolean => /^https?:\/\//.test(url) && URL.canParse(url);
