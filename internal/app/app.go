@@ -327,10 +327,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 		a.log.InfoContext(ctx, "stopping, finishing what is in flight", "servers", a.busyServers())
 		drain, cancel := a.untilKilled(context.WithTimeout(context.WithoutCancel(ctx), a.live.Load().cfg.ResponseTimeout+drainTime))
 		defer cancel()
-		select { // a load balancer gets to see that we are not ready, and sends no more
-		case <-time.After(a.live.Load().cfg.DrainDelay):
-		case <-drain.Done():
-		}
+		a.lameDuck(drain, ln)
 		a.rates.Drain()
 		if stopping != nil {
 			work.Go(func() error {

@@ -49,6 +49,9 @@ func TestNotReadyComesBeforeTheListenerCloses(t *testing.T) {
 		if res.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "stopping") {
 			t.Errorf("about to stop: %d %s", res.StatusCode, body)
 		}
+		if !res.Close {
+			t.Error("the connection is kept, for a request that would meet its end")
+		}
 		select {
 		case <-ln.done:
 			t.Error("the listener is closed already")

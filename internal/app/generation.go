@@ -78,5 +78,6 @@ func (a *App) authenticator() *auth.Authenticator { return a.live.Load().auth }
 
 // ServeHTTP has a request served by the generation that is live when it comes.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.leave(w)
 	a.live.Load().handler.ServeHTTP(w, r)
 }

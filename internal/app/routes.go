@@ -124,7 +124,9 @@ func notFound(doors string) http.HandlerFunc {
 
 // listen takes an address, or says what to do about one that cannot be had.
 func listen(ctx context.Context, addr, choice string) (net.Listener, error) {
-	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	var how net.ListenConfig
+	how.SetMultipathTCP(false) // its sockets take no filter; see refuseConnections
+	ln, err := how.Listen(ctx, "tcp", addr)
 	switch {
 	case err == nil:
 		return ln, nil

@@ -79,7 +79,7 @@ func run(ctx context.Context, dir, url, only string) error {
 
 // finish writes down what was made.
 func finish(dir, url string, from source, made []artifact) error {
-	bom, err := os.ReadFile(filepath.Join(dir, bomName)) //nolint:gosec // it was written there before
+	bom, err := os.ReadFile(filepath.Join(dir, bomName))
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 }
 
 func copyFile(from, to string) error {
-	content, err := os.ReadFile(from) //nolint:gosec // a file of the sources
+	content, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,10 @@
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
 //
-// With -replicas it runs so many that share a redis-server, which is stopped and killed meanwhile: clients have texts cut by one replica and
-// restored by another.
+// With -replicas it runs so many behind nginx, with clients at every door. The redis-server that they share is stopped, paused and killed
+// meanwhile, one replica is rolled and another killed. Every answer must be its client's own; no request may be lost but with a
+// replica that was killed; what one replica has cut another restores, and what two of them send of a conversation is the same bytes. What the first
+// replica holds, and how long calls take, must not grow.
 //
 //	go run ./test/soak -binary bin/secateur -time 10m -replicas 3
 package main
@@ -39,7 +41,7 @@ func main() {
 	memory := flag.Int("memory", 512, "what it may use, in `MiB`")
 	replicas := flag.Int("replicas", 0, "run so many with one Redis instead")
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), *length+2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), *length+3*time.Minute)
 	var err error
 	if *replicas > 0 {
 		err = runReplicas(ctx, *binary, *length, *replicas)
@@ -56,6 +58,7 @@ func main() {
 // target is the program under attack.
 type target struct {
 	addr   string
+	dir    string // of its own
 	cmd    *exec.Cmd
 	client *http.Client
 	ended  chan error
@@ -69,11 +72,11 @@ func run(ctx context.Context, binary string, length time.Duration, memory int) e
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":`+large+`}`)
 	}))
 	defer backend.Close()
-	t, stop, err := start(ctx, binary, backend.URL, memory)
+	t, err := start(ctx, binary, backend.URL, memory)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer t.stop()
 
 	until, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -110,58 +113,60 @@ func run(ctx context.Context, binary string, length time.Duration, memory int) e
 }
 
 // start runs the program with a store in memory.
-func start(ctx context.Context, binary, backend string, memory int) (*target, func(), error) {
-	return startConfig(ctx, binary, memory, fmt.Sprintf("[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", backend))
+func start(ctx context.Context, binary, backend string, memory int) (*target, error) {
+	return startAt(ctx, binary, memory, lowPort(ctx), fmt.Sprintf("auth_token = \"${SOAK_TOKEN}\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", backend))
 }
 
-// startConfig runs the program under a limit of memory.
-func startConfig(ctx context.Context, binary string, memory int, sections string) (*target, func(), error) {
+// startAt runs the program at an address under a limit of memory, and waits until it is ready.
+func startAt(ctx context.Context, binary string, memory int, addr, sections string) (*target, error) {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	addr := ln.Addr().String()
-	_ = ln.Close()
 	config := filepath.Join(dir, "c.toml")
-	text := fmt.Sprintf("listen = %q\nauth_token = \"${SOAK_TOKEN}\"\nlog_level = \"WARN\"\n", addr) + sections
+	text := fmt.Sprintf("listen = %q\nlog_level = \"WARN\"\n", addr) + sections
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	path, err := filepath.Abs(binary)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	t := &target{addr: addr, ended: make(chan error, 1), client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
+	t := &target{addr: addr, dir: dir, ended: make(chan error, 1), client: &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 	t.cmd = exec.CommandContext(ctx, "sh", "-c", `ulimit -d "$1"; exec "$2" serve --config "$3"`, "sh", strconv.Itoa(memory<<10), path, config)
 	t.cmd.Env = append(os.Environ(), "SOAK_TOKEN="+token, "HOME="+dir, "XDG_STATE_HOME="+dir)
 	t.cmd.Stderr = os.Stderr
 	if err := t.cmd.Start(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	go func() { t.ended <- t.cmd.Wait() }()
-	stop := func() {
-		_ = t.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-t.ended:
-		case <-time.After(40 * time.Second):
-			_ = t.cmd.Process.Kill()
+	for range 1200 {
+		if status, _ := t.get(ctx, "/readyz"); status == http.StatusOK {
+			return t, nil
 		}
-		_ = os.RemoveAll(dir)
-	}
-	for range 200 {
-		if c, err := t.dial(ctx); err == nil {
-			_ = c.Close()
-			return t, stop, nil
+		if !pause(ctx, 50*time.Millisecond) {
+			break
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
-	stop()
-	return nil, nil, errors.New("it does not listen")
+	t.stop()
+	return nil, errors.New("it is not ready within a minute")
 }
+
+// end tells the program to stop and waits until it has.
+func (t *target) end() error {
+	defer func() { _ = os.RemoveAll(t.dir) }()
+	_ = t.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-t.ended:
+		return err
+	case <-time.After(time.Minute):
+		_ = t.cmd.Process.Kill()
+		return errors.New("it does not end")
+	}
+}
+
+// stop ends the program, however it takes it.
+func (t *target) stop() { _ = t.end() }
 
 func (t *target) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", t.addr)

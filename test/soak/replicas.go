@@ -2,220 +2,168 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 )
 
-// engine is a redis-server that is stopped and killed while replicas use it.
-type engine struct {
-	socket string
-	mu     sync.Mutex
-	cmd    *exec.Cmd
-	faults atomic.Int64 // how many there have been: what was cut before one may be gone after it
-}
+var prunedID = regexp.MustCompile(`prn_[0-9A-Z]{26}`)
 
-func (e *engine) start() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.cmd = exec.Command("redis-server", "--port", "0", "--unixsocket", e.socket, "--save", "", "--dir", filepath.Dir(e.socket), "--loglevel", "warning") //nolint:noctx // ended by kill
-	return e.cmd.Start()
-}
-
-func (e *engine) kill() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_ = e.cmd.Process.Kill()
-	_ = e.cmd.Wait()
-}
-
-func (e *engine) signal(s syscall.Signal) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	_ = e.cmd.Process.Signal(s)
-}
-
-// torment stops the engine for a while, lets it go on, kills it, and starts it empty, again and again until ctx is done; then the engine runs.
-func (e *engine) torment(ctx context.Context) error {
-	for n := 0; pause(ctx, 6*time.Second); n++ {
-		e.faults.Add(1)
-		if n%2 == 0 {
-			e.signal(syscall.SIGSTOP)
-			pause(ctx, 4*time.Second)
-			e.signal(syscall.SIGCONT)
-		} else {
-			e.kill()
-			pause(ctx, 2*time.Second)
-			if err := e.start(); err != nil {
-				return err
-			}
-		}
-		e.faults.Add(1)
+// sections is the configuration of every replica: a server behind plain posts, one that is a child process, a provider of each format.
+func sections(binary, calls, provider string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "[context_pruning]\nenabled = true\n[[servers]]\nid = \"long\"\ntransport = \"rpc\"\nurl = %q\n[[servers]]\nid = \"kid\"\ncommand = [%q, \"pruner\", \"--stdio\"]\n", calls, binary)
+	for _, p := range []struct{ name, format string }{{"main", "chat"}, {"anthropic", "messages"}, {"openai", "responses"}} {
+		fmt.Fprintf(&text, "[providers.%s]\nformat = %q\nbase_url = %q\nprices = { input = 1.0, cached_input = 0.1, cache_write = 1.25, output = 5.0, cache_ttl_s = 300 }\n", p.name, p.format, provider+"/v1")
 	}
-	return nil
+	for model, provider := range map[string]string{"m": "main", "claude-m": "anthropic", "gpt-m": "openai"} {
+		fmt.Fprintf(&text, "[models.%s]\nprovider = %q\n", model, provider)
+	}
+	return text.String()
 }
 
-// tally is what clients have seen.
-type tally struct{ answered, cut, recovered, excused, failed, crossed, lost, wrong atomic.Int64 }
-
-func (t *tally) String() string {
-	return fmt.Sprintf("answered %d, cut %d, restored by another replica %d, excused by a fault %d, failed %d, crossed %d, lost %d, wrong %d",
-		t.answered.Load(), t.cut.Load(), t.recovered.Load(), t.excused.Load(), t.failed.Load(), t.crossed.Load(), t.lost.Load(), t.wrong.Load())
-}
-
-// runReplicas has clients cut at one replica and restore at another, while the engine that they share comes and goes.
+// runReplicas has clients at every door of replicas behind nginx, while the engine that they share comes and goes, one replica is rolled
+// and another killed.
 func runReplicas(ctx context.Context, binary string, length time.Duration, n int) error {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	e := &engine{socket: filepath.Join(dir, "s")}
-	if err := e.start(); err != nil {
+	calls := httptest.NewServer(http.HandlerFunc(answerCalls))
+	defer calls.Close()
+	provider := &models{seen: map[string][][sha256.Size]byte{}}
+	answers := httptest.NewServer(provider)
+	defer answers.Close()
+	path, err := filepath.Abs(binary)
+	if err != nil {
 		return err
 	}
-	defer e.kill()
-	backend := httptest.NewServer(http.HandlerFunc(answerLong))
-	defer backend.Close()
-	var all []*target
-	for range n {
-		t, stop, err := startConfig(ctx, binary, 2048, fmt.Sprintf("[store]\nurl = \"unix://%s\"\n[[servers]]\nid = \"long\"\ntransport = \"rpc\"\nurl = %q\n", e.socket, backend.URL))
-		if err != nil {
-			return err
-		}
-		defer stop()
-		all = append(all, t)
+	f, stop, err := startFleet(ctx, binary, dir, n, sections(path, calls.URL, answers.URL))
+	if err != nil {
+		return err
 	}
+	defer stop()
+	return f.soak(ctx, length, provider, strings.TrimPrefix(calls.URL, "http://"))
+}
+
+// soak runs the clients and judges what they have seen.
+func (f *fleet) soak(ctx context.Context, length time.Duration, provider *models, server string) error {
 	until, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	var work sync.WaitGroup
-	var seen tally
-	var torn error
-	work.Go(func() { torn = e.torment(until) })
-	for i := range 16 {
-		work.Go(func() { longClient(until, all, e, i, &seen) })
+	var torn, churned error
+	work.Go(func() { torn = f.engine.torment(until, max(6*time.Second, min(15*time.Second, length/10))) })
+	work.Go(func() { churned = f.churn(until, max(5*time.Second, min(20*time.Second, length/12))) })
+	var doors []*door
+	for _, d := range []struct {
+		name    string
+		clients int
+		rest    time.Duration
+		act     func(*client, context.Context)
+	}{
+		{"gateway", 4, 20 * time.Millisecond, (*client).gateway},
+		{"modern", 4, 20 * time.Millisecond, (*client).modern},
+		{"legacy", 4, 20 * time.Millisecond, (*client).legacy},
+		{"chats", 6, 30 * time.Millisecond, (*client).chats},
+		{"pruner", 2, 100 * time.Millisecond, (*client).prunes},
+		{"control", 1, 200 * time.Millisecond, (*client).control},
+		{"cuts", 4, 50 * time.Millisecond, (*client).cuts},
+		{"talks", 4, 50 * time.Millisecond, func(c *client, ctx context.Context) { c.converses(ctx, provider) }},
+	} {
+		at := &door{name: d.name}
+		doors = append(doors, at)
+		for i := range d.clients {
+			c := &client{fleet: f, door: at, id: i}
+			work.Go(func() {
+				for until.Err() == nil {
+					d.act(c, until)
+					pause(until, d.rest)
+				}
+			})
+		}
 	}
-	pause(until, length/4) // what grows with the first requests has grown
-	before := holdings(ctx, all)
+	var times drift
+	timed := &door{name: "timed"}
+	doors = append(doors, timed)
+	for i := range 2 {
+		work.Go(func() { times.measure(until, &client{fleet: f, door: timed, id: i}, server) })
+	}
+	steady := f.replicas[0].process.Load()
+	f.warm(until, steady)
+	watch := length / 6
+	pause(until, watch) // what grows with the first requests has grown
+	before := steady.least(until, watch)
+	pause(until, length-3*watch-time.Second)
+	after := steady.least(until, watch)
 	work.Wait()
 	pause(ctx, 5*time.Second)
-	after := holdings(ctx, all)
-	fmt.Println(&seen)
-	fmt.Printf("goroutines and descriptors of each replica: %v after a quarter, %v at the end\n", before, after)
-	if torn != nil {
-		return torn
-	}
-	for i, t := range all {
-		select {
-		case err := <-t.ended:
-			return fmt.Errorf("replica %d ended: %w", i, err)
-		default:
-		}
-		for what := range before[i] {
-			if after[i][what] > before[i][what]+50 {
-				return fmt.Errorf("replica %d holds more than it did: %v, then %v", i, before, after)
-			}
-		}
-	}
-	switch {
-	case seen.crossed.Load()+seen.wrong.Load()+seen.lost.Load()+seen.failed.Load() > 0:
-		return errors.New("an answer was lost, or reached the wrong client, or was not what was cut")
-	case seen.cut.Load() == 0 || seen.recovered.Load() == 0 || seen.cut.Load() == seen.answered.Load():
-		return errors.New("nothing was cut, or nothing restored, or the faults made no difference")
-	}
-	return nil
+	idle := steady.holdings(ctx)
+	return errors.Join(torn, churned, f.judge(length, doors, &times, before, after, idle))
 }
 
-// longText is what the server answers to a nonce: long, and told from every other by each of its lines.
-func longText(nonce string) string {
-	var b strings.Builder
-	for i := range 400 {
-		fmt.Fprintf(&b, "%s line %d of a text that is long enough to be cut\n", nonce, i)
-	}
-	return b.String()
+// warm has the replica that stays do each kind of work once: which clients nginx sends to it is its own affair.
+func (f *fleet) warm(ctx context.Context, steady *target) {
+	c := &client{fleet: &fleet{engine: f.engine, balancer: steady}, door: &door{name: "warm"}}
+	c.modern(ctx)
+	c.legacy(ctx)
 }
 
-// answerLong is the server.
-func answerLong(w http.ResponseWriter, r *http.Request) {
-	var call struct {
-		Params struct {
-			Arguments struct {
-				Nonce string `json:"nonce"`
-			} `json:"arguments"`
-		} `json:"params"`
+// complaints are the kinds of errors in nginx's log, with how often each came.
+func (f *fleet) complaints() string {
+	text, _ := os.ReadFile(f.said)
+	kinds := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if _, what, ok := strings.Cut(line, "*"); ok {
+			_, what, _ = strings.Cut(what, " ")
+			what, _, _ = strings.Cut(what, ", client")
+			kinds[what]++
+		}
 	}
-	if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	text, _ := json.Marshal(longText(call.Params.Arguments.Nonce))
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}]}}`, text)
+	return fmt.Sprint(kinds)
 }
 
-// longClient has its texts cut at one replica and restored at another.
-func longClient(ctx context.Context, all []*target, e *engine, client int, seen *tally) {
-	for n := 0; ctx.Err() == nil; n++ {
-		nonce := fmt.Sprintf("nonce-%d-%d-", client, n)
-		fault := e.faults.Load()
-		at := rand.IntN(len(all)) //nolint:gosec // any will do
-		status, header, got := all[at].ask(ctx, "/api/mcp-gateway/long/rpc", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"nonce":%q}}}`, nonce))
-		if ctx.Err() != nil {
-			return
-		}
-		whole, _ := json.Marshal(longText(nonce))
-		id := header.Get("X-Secateur-Originals")
-		switch {
-		case status != http.StatusOK:
-			seen.failed.Add(1)
-			continue
-		case !strings.Contains(got, nonce):
-			seen.crossed.Add(1)
-			continue
-		case id == "" && !strings.Contains(got, string(whole)):
-			seen.wrong.Add(1)
-			continue
-		}
-		seen.answered.Add(1)
-		if id == "" {
-			continue
-		}
-		seen.cut.Add(1)
-		back := all[(at+1)%len(all)].recover(ctx, "/rpc", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":%q,"ranges":[{"start_line":1,"end_line":400}],"include_line_numbers":false}}}`, id))
-		if ctx.Err() != nil {
-			return
-		}
-		text, found := rawText(back)
-		switch {
-		case found && strings.TrimSuffix(text, "\n") == strings.TrimSuffix(longText(nonce), "\n"):
-			seen.recovered.Add(1)
-		case found:
-			seen.wrong.Add(1)
-		case fault%2 == 1 || e.faults.Load() != fault:
-			seen.excused.Add(1)
-		default:
-			seen.lost.Add(1)
+// judge prints what was seen and says what of it must not be.
+func (f *fleet) judge(length time.Duration, doors []*door, times *drift, before, after, idle holdings) (bad error) {
+	for _, d := range doors {
+		fmt.Println(d)
+		if d.bad() > 0 || d.answered.Load() == 0 {
+			bad = errors.Join(bad, fmt.Errorf("%s: an answer was lost, or reached the wrong client, or was not what was cut", d.name))
 		}
 	}
+	fmt.Printf("the engine had %d faults, %d replicas were rolled, %d killed\n", f.engine.faults.Load()/2, f.rolled.Load(), f.kills.Load()/2)
+	fmt.Printf("the replica that stayed: %v after the first sixth, %v at the end, %v when idle\n", before, after, idle)
+	fmt.Println("nginx:", f.complaints())
+	ratios := times.p99s()
+	grown, chance := between(ratios)
+	fmt.Printf("p99 of a call over that of the server itself: %.1f in %d windows; the last third is %.2f times the first (by chance: %.3f)\n", middle(append(ratios, 0)), len(ratios), grown, chance)
+	for _, d := range doors {
+		if (d.name == "cuts" || d.name == "talks") && (d.cut.Load() == 0 || d.restored.Load() == 0) {
+			bad = errors.Join(bad, fmt.Errorf("%s: nothing was cut, or nothing was the same elsewhere", d.name))
+		}
+	}
+	if err := after.grown(before); err != nil {
+		bad = errors.Join(bad, err)
+	}
+	if length >= 5*time.Minute && grown > 1.1 && chance < 0.01 {
+		bad = errors.Join(bad, errors.New("calls take longer than they did"))
+	}
+	return bad
 }
 
 // recover asks again where it is told that the engine is away: a replica may notice later than another that it is back.
-func (t *target) recover(ctx context.Context, path, body string) (text string) {
+func (t *target) recover(ctx context.Context, body string) (text string) {
 	for range 100 {
-		_, _, text = t.ask(ctx, path, body)
+		text = t.ask(ctx, "/rpc", body, nil).text
 		if !strings.Contains(text, "recovery_unavailable") || !pause(ctx, 100*time.Millisecond) {
 			break
 		}
@@ -236,43 +184,4 @@ func rawText(body string) (string, bool) {
 		return "", false
 	}
 	return *answer.Result.Structured.Text, true
-}
-
-// ask posts and reads the whole answer; status 0: there was none.
-func (t *target) ask(ctx context.Context, path, body string) (status int, header http.Header, text string) {
-	res, err := t.post(ctx, path, body, nil)
-	if err != nil {
-		return 0, http.Header{}, ""
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		return 0, http.Header{}, ""
-	}
-	return res.StatusCode, res.Header, string(b)
-}
-
-// holdings are the goroutines and the descriptors of each replica.
-func holdings(ctx context.Context, all []*target) (found [][2]int) {
-	for _, t := range all {
-		var h [2]int
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+t.addr+"/metrics", nil)
-		if err != nil {
-			continue
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-		if res, err := t.client.Do(req); err == nil {
-			b, _ := io.ReadAll(res.Body)
-			_ = res.Body.Close()
-			for line := range strings.Lines(string(b)) {
-				if rest, ok := strings.CutPrefix(line, "go_goroutines "); ok {
-					h[0], _ = strconv.Atoi(strings.TrimSpace(rest))
-				}
-			}
-		}
-		files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", t.cmd.Process.Pid))
-		h[1] = len(files)
-		found = append(found, h)
-	}
-	return found
 }

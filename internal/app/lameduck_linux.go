@@ -1,0 +1,34 @@
+package app
+
+import (
+	"net"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// refuseConnections has the system ignore who wants to connect to a listener: a socket filter (BPF) drops segments with SYN. Clients ask again
+// after a second, when the listener is closed, and are told so. false: the listener stays as it is.
+func refuseConnections(ln net.Listener) bool {
+	socket, ok := ln.(syscall.Conn)
+	if !ok || ln.Addr().Network() != "tcp" {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	const flags, syn = 13, 0x02 // where a TCP header has its flags, and the one that begins a connection
+	filter := [...]unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: flags},
+		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jt: 0, Jf: 1, K: syn},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0},
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	var set error
+	err = raw.Control(func(fd uintptr) {
+		set = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program)
+	})
+	return err == nil && set == nil
+}
