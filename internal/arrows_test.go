@@ -17,11 +17,11 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"cutting",
+		"cutting", "capture",
 		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune", "bill", "replay",
 	},
-	"config": {"routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
+	"config": {"capture", "routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"ratelimit":  {"redisdb", "access"},
 	"auth":       {"redisdb", "atomicfile", "outbound", "access", "rawjson", "secret"},
 	"outbound":   {},
+	"capture":    {"access", "rawjson"},
 	"pins":       {"atomicfile", "rawjson"},
 	"oauth":      {"atomicfile", "secret"},
 	"admission":  {"telemetry", "atomicfile", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},

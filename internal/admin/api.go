@@ -29,6 +29,8 @@ type Options struct {
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
 	SignIns  SignIns
+	// Captured is what is kept of a request of the caller's.
+	Captured func(p *access.Principal, request string) Captured
 	// Recovered notes that an original was had back; nil: nobody wants to know.
 	Recovered func(id string)
 	Limits    func() []LimitUsage
@@ -81,6 +83,7 @@ func New(opt Options) (*API, error) {
 	add(opt.Logins != nil, a.logins())
 	add(opt.Savings != nil, a.savings(), a.savingsCSV())
 	add(opt.Events != nil, a.cuts(), a.cut(), a.events(), a.refusals())
+	add(opt.Captured != nil, a.captured())
 	add(opt.Ledger != nil, a.conversations(), a.conversation())
 	add(opt.Explain != nil, a.explain())
 	add(opt.Templates != nil, a.templates(), a.template(), a.createTemplate(), a.replaceTemplate(), a.deleteTemplate())

@@ -23,6 +23,7 @@ import (
 	"secateur/internal/aggregate"
 	"secateur/internal/auth"
 	"secateur/internal/budget"
+	"secateur/internal/capture"
 	"secateur/internal/catalog"
 	"secateur/internal/config"
 	"secateur/internal/datarate"
@@ -100,6 +101,7 @@ type App struct {
 	pins      *pins.Book
 	sources   tokenSources
 	signIns   signIns
+	captured  capture.Book
 	history   *history.History   // nil: the pruner alone
 	tracing   *telemetry.Tracing // nil: off
 	tools     *telemetry.ToolLabels
@@ -157,7 +159,7 @@ func newApp(opt Options) *App {
 		rates: datarate.New(datarate.Limits{}), feed: feed, stopping: make(chan struct{}),
 	}
 	a.editor, a.ledger = &serverEditor{a: a}, &ledger.Ledger{}
-	a.closers = append(a.closers, &a.signIns)
+	a.closers = append(a.closers, &a.signIns, &a.captured)
 	a.pins = pins.NewBook(a.stateFile("pins"), a.log)
 	a.templates = templates.Open(a.stateFile("templates"), a.log)
 	a.loaded.Store(&loaded{Config: opt.Config, at: a.started, restartNeeded: []string{}})

@@ -41,6 +41,7 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 		Events:   a.feed,
 		Ledger:   a.ledger,
 		Stopping: a.stopping,
+		Captured: a.capturedOf,
 		Logins:   a.controlLogins,
 		SignIns:  admin.SignIns{Begin: a.beginSignIn, State: a.signIns.state, End: a.signOut},
 		Explain:  a.explain,

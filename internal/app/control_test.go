@@ -174,6 +174,7 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 		{"POST", "/servers/{id}/refresh", "/servers/demo/refresh", ""},
 		{"GET", "/servers/{id}/login", "/servers/demo/login", ""},
 		{"POST", "/servers/{id}/login", "/servers/demo/login", ""},
+		{"GET", "/requests/{id}/payload", "/requests/none/payload", ""},
 		{"GET", "/tools", "/tools?server=demo", ""},
 		{"POST", "/call", "/call", `{"tool":"demo::read_log"}`},
 		{"POST", "/call", "/call", `{"tool":"demo::none"}`},

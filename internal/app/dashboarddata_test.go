@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"secateur/internal/access"
 	"secateur/internal/admin"
 	"secateur/internal/bill"
 	"secateur/internal/events"
@@ -303,5 +304,25 @@ func TestTrialsLeaveNoTrace(t *testing.T) {
 	}
 	if res, _ := c.ask(t, "GET", "/originals/"+tried.Result.ID, ""); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the original is there: %d", res.StatusCode)
+	}
+}
+
+// What requests say is kept where the configuration asks for it, without secrets, for the tenant whose it is.
+func TestCapture(t *testing.T) {
+	call := func(c *controlled) string {
+		return browse(c.mux, "POST", "/api/mcp-gateway/demo/rpc",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{},"_meta":{"password":"CANARY"}}}`).Header.Get("X-Request-Id")
+	}
+	off := control(t, controlDemo)
+	if got := get[admin.Captured](t, off, "/requests/"+call(off)+"/payload"); got.Enabled || got.Request != nil {
+		t.Errorf("nothing is configured: %+v", got)
+	}
+	on := control(t, controlDemo+"[admin.capture]\nbytes = 1000\n")
+	got := get[admin.Captured](t, on, "/requests/"+call(on)+"/payload")
+	if !got.Enabled || got.ExpiresAt == nil || got.Request == nil || !strings.Contains(got.Request.Text, `"password":"[redacted]"`) || !got.Answer.Cut || len(got.Answer.Text) != 1000 {
+		t.Errorf("captured: %+v %+v %+v", got, got.Request, got.Answer)
+	}
+	if got := on.capturedOf(&access.Principal{Tenant: "another"}, call(on)); got.Request != nil {
+		t.Errorf("another tenant reads %+v", got.Request)
 	}
 }

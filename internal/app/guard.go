@@ -12,6 +12,7 @@ import (
 	"secateur/internal/admission"
 	"secateur/internal/auth"
 	"secateur/internal/budget"
+	"secateur/internal/capture"
 	"secateur/internal/datarate"
 	"secateur/internal/events"
 	"secateur/internal/rpchttp"
@@ -36,6 +37,7 @@ type guard struct {
 	rates     *datarate.Guard
 	tracing   *telemetry.Tracing // nil: off
 	feed      *events.Feed
+	capture   *capture.Recorder // nil: nothing is kept
 }
 
 // open lets every caller in whose request is no web page's.
@@ -163,6 +165,11 @@ func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWrit
 	defer release()
 	r = r.WithContext(budget.With(ctx, held))
 	r.Body = held.Body(r.Body)
+	if g.capture != nil && p != nil && doorOf(r.URL.Path) != access.DoorAdmin {
+		var end func()
+		w, r, end = g.capture.Begin(p.Owner(), telemetry.RequestID(ctx), w, r)
+		defer end()
+	}
 	d(w, r, p)
 }
 

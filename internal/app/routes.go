@@ -28,6 +28,9 @@ func (gen *generation) routes(before *generation) (*router, error) {
 		return nil, err
 	}
 	g := gen.guard(host)
+	if g.capture, err = gen.recorder(); err != nil {
+		return nil, err
+	}
 	health := admin.Health{Draining: gen.draining.Load, Servers: gen.serverStates, Store: gen.storeState}
 	mux := newRouter()
 	mux.Handle("GET /healthz", g.open(health.Alive))

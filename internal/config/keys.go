@@ -248,6 +248,9 @@ var keys = map[string]keyInfo{
 	"admin":                {doc: "How the running program is operated."},
 	"admin.allow_commands": {doc: "POST and PUT /api/v1/servers may name a command, which this machine then runs. false: they may name a url."},
 	"admin.watch":          {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},
+	"admin.capture":        {doc: "Keeps what requests and answers say, for the dashboard: in memory, the newest 256, secrets taken out as [[acl]] redacts them and those that are known for secrets. For a while, to look for a fault: it is what people and models write."},
+	"admin.capture.bytes":  {doc: "Of each request and of each answer. 0: nothing is kept.", least: new(0.0), most: new(65536.0)},
+	"admin.capture.ttl_s":  {doc: "Seconds that they are kept.", least: new(1.0), most: new(86400.0)},
 
 	"prices.cache_min_tokens":   {doc: "Shorter prompts are not cached. 0: 1024.", least: new(0.0)},
 	"prices.cache":              {doc: "Where the provider's cache finds a prompt again: blocks of tokens, intervals of 2048, endings of messages, markers that a request carries. Left out: by the model's name and the format.", enum: []string{"blocks", "intervals", "endings", "markers"}},

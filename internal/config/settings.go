@@ -14,6 +14,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/auth"
+	"secateur/internal/capture"
 	"secateur/internal/catalog"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
@@ -86,7 +87,7 @@ func defaults() Settings {
 		Store:               originals.Default(),
 		Auth:                auth.Default(),
 		Pins:                pins.Default(),
-		Admin:               Admin{Watch: true},
+		Admin:               Admin{Watch: true, Capture: capture.Default()},
 		Telemetry:           telemetry.Default(),
 	}
 }

@@ -80,6 +80,21 @@ export interface Login {
   refreshable: boolean;
 }
 
+/** The beginning of a body, secrets taken out. */
+export interface Payload {
+  text: string;
+  bytes: number;
+  cut: boolean;
+  note?: string;
+}
+
+export interface Captured {
+  enabled: boolean;
+  expires_at: string | null;
+  request: Payload | null;
+  answer: Payload | null;
+}
+
 /** A sign-in with a server that was begun here. */
 export interface SignInState {
   state: "none" | "waiting" | "done" | "failed";

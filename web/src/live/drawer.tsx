@@ -8,6 +8,7 @@ import { CopyButton } from "../parts/copy.tsx";
 import { Dialog, Facts } from "../parts/dialog.tsx";
 import { link } from "../route.ts";
 import { choose, type Field } from "./filter.ts";
+import { Payload } from "./payload.tsx";
 import { savedOf, targetOf } from "./row.tsx";
 import { logs, type Row } from "./store.ts";
 
@@ -65,6 +66,7 @@ export function Drawer({ row, close, text, narrow }: Props) {
           ],
         ]}
       />
+      {row.door !== "admin" && <Payload id={row.request_id} />}
       {lines.length > 0 && (
         <>
           <h3>Log</h3>
