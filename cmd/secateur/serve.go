@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"secateur/internal/app"
-	"secateur/internal/config"
-	"secateur/internal/telemetry"
 )
 
 func newServe(w world) *cobra.Command {
@@ -27,29 +24,18 @@ servers that are the same keep their process, and no call fails.
 SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := w.usable(file, listen, orWorkingDir)
+			opt, err := w.program(cmd.Context(), file, listen, orWorkingDir)
 			if err != nil {
 				return err
 			}
-			level := new(slog.LevelVar)
-			level.Set(cfg.Level())
-			format := new(telemetry.Format)
-			format.Set(cfg.StructuredLogging)
-			log := format.NewLogger(w.err, level)
-			for _, p := range cfg.Warnings {
-				log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
+			hello := greeting{cfg: opt.Config}
+			opt.Listening = func(addr net.Addr) {
+				hello.addr = addr.String()
+				fmt.Fprint(w.out, hello.first())
 			}
-			hello := greeting{cfg: cfg}
-			a, err := app.New(app.Options{
-				Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-				Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, listen, orWorkingDir) }, Hangups: w.notifyHangups(), Level: level, Format: format,
-				Listening: func(addr net.Addr) {
-					hello.addr = addr.String()
-					fmt.Fprint(w.out, hello.first())
-				},
-				Starting: func(ids []string, since time.Duration) { fmt.Fprint(w.out, starting(ids, since)) },
-				Started:  func(servers []app.ServerStart) { fmt.Fprint(w.out, hello.rest(servers)) },
-			})
+			opt.Starting = func(ids []string, since time.Duration) { fmt.Fprint(w.out, starting(ids, since)) }
+			opt.Started = func(servers []app.ServerStart) { fmt.Fprint(w.out, hello.rest(servers)) }
+			a, err := app.New(opt)
 			if err != nil {
 				return err
 			}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"log/slog"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"secateur/internal/app"
 	"secateur/internal/catalog"
-	"secateur/internal/config"
-	"secateur/internal/telemetry"
 )
 
 func newStdio(w world) *cobra.Command {
@@ -39,22 +36,12 @@ func runStdio(cmd *cobra.Command, w world, file string, names catalog.ClientSett
 	if err := names.Validate(); err != nil {
 		return usage("%s", flagged.Replace(err.Error()))
 	}
-	cfg, err := w.usable(file, "", usersOwn)
+	opt, err := w.program(cmd.Context(), file, "", usersOwn)
 	if err != nil {
 		return err
 	}
-	level := new(slog.LevelVar)
-	level.Set(cfg.Level())
-	format := new(telemetry.Format)
-	format.Set(cfg.StructuredLogging)
-	log := format.NewLogger(w.err, level)
-	for _, p := range cfg.Warnings {
-		log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
-	}
-	a, err := app.New(app.Options{
-		Config: cfg, Version: version, Commit: shortCommit(), Log: log, Environ: w.environ, Home: w.home, StateDir: w.stateDir, Kill: w.kill,
-		Load: func() (*config.Config, []config.Problem) { return w.reload(cfg, file, "", usersOwn) }, Hangups: w.notifyHangups(), Level: level, Format: format, Lazy: true, Names: names,
-	})
+	opt.Lazy, opt.Names = true, names
+	a, err := app.New(opt)
 	if err != nil {
 		return err
 	}

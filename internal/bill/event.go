@@ -21,7 +21,10 @@ const (
 	spendable = 0.8
 	// An event is taken where what it is expected to return is so many times what it costs. What
 	// comes late in a conversation seldom does.
-	worthwhile = 1.5
+	worthwhile = 2
+	// And where so many times what it costs was missed by not having masked from the start: who waits longer
+	// rewrites less often, and more at a time.
+	patience = 1.4
 	// What the cache loses behind a change is an estimate, too.
 	caution = 1.15
 )
@@ -35,9 +38,9 @@ func (a Account) Purse(maxLoss, claims float64) float64 {
 //
 // What was never sent costs nothing to change, and neither does anything once the cache is known to
 // have forgotten it. For the rest the best event is taken, or none: one that is expected
-// to return well more than it costs before the conversation ends, that costs no more than the
-// savings missed because its results were not masked from the start (who waits that long and
-// not longer never pays twice what he could have: ski rental), and that the account can
+// to return well more than it costs before the conversation ends, that costs well less than the
+// savings missed because its results were not masked from the start (to rewrite about when
+// waiting has cost as much as rewriting is never far from the best: ski rental), and that the account can
 // bear even if no other request follows. Without rates only what costs nothing is masked.
 func (a Account) Choose(c Choice) Event {
 	pieces := c.Request.Pieces
@@ -66,7 +69,7 @@ func (a Account) Choose(c Choice) Event {
 		case cost > purse && cost > 0, !a.staysCached(c, from):
 		case c.Cold == LikelyCold: // it most likely costs nothing; it can be borne if it does
 			best, most = Event{From: from, Claim: max(0, cost)}, max(most, 1)
-		case c.Horizon*returns-rewrite > most && missed >= cost && c.Horizon*returns >= worthwhile*rewrite:
+		case c.Horizon*returns-rewrite > most && missed >= patience*cost && c.Horizon*returns >= worthwhile*rewrite:
 			best, most = Event{From: from, Claim: max(0, cost)}, c.Horizon*returns-rewrite
 		}
 	})

@@ -250,10 +250,9 @@ func (p *Plan) choose(req bill.Request) bill.Event {
 }
 
 const (
-	// horizon is how many tool turns are expected to follow, for each one there has been. Recorded
-	// runs of agents have about as many before them as behind them; to count on less loses little
-	// where it is wrong.
-	horizon = 0.4
+	// horizon is how many tool turns are expected to follow, for each one there has been: recorded
+	// runs of agents have about as many before them as behind them.
+	horizon = 1
 	// longTurns is how many tool turns a conversation has for which long_max_loss holds.
 	longTurns = 50
 )

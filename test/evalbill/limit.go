@@ -24,8 +24,9 @@ type sized struct {
 // prefix is a request: so many messages after so many turns with calls.
 type prefix struct{ messages, turns int }
 
-// limit is the least that requests can cost (dynamic programming over the moments of masking).
-func limit(before int, messages []sized, requests []prefix, t provider.Terms) float64 {
+// limit is the least that requests can cost (dynamic programming over the moments of masking) to whoever has never paid
+// more than ceiling says of each request; nil: there is none.
+func limit(before int, messages []sized, requests []prefix, t provider.Terms, ceiling []float64) float64 {
 	// size is how many tokens the first messages have when everything was masked last at a request; -1: nothing ever was.
 	size := func(n, masked int) float64 {
 		sum := before
@@ -55,19 +56,24 @@ func limit(before int, messages []sized, requests []prefix, t provider.Terms) fl
 			sent = requests[k-1].messages
 		}
 		next := map[int]float64{}
-		event := math.Inf(1)
+		event, most := math.Inf(1), math.Inf(1)
+		if ceiling != nil {
+			most = ceiling[k] * dearer
+		}
 		for last, cost := range best {
 			known := size(sent, last)
 			if k == 0 {
 				known = 0
 			}
-			next[last] = cost + t.Read*known + t.Write*(size(r.messages, last)-known)
+			if paid := cost + t.Read*known + t.Write*(size(r.messages, last)-known); paid <= most {
+				next[last] = paid
+			}
 			if from := changed(last, k); from >= 0 {
 				kept := size(min(from, sent), last)
 				event = min(event, cost+t.Read*kept+t.Write*(size(r.messages, k)-kept))
 			}
 		}
-		if !math.IsInf(event, 1) {
+		if event <= most && !math.IsInf(event, 1) {
 			next[k] = event
 		}
 		best = next
@@ -105,8 +111,12 @@ func prefixes(messages []json.RawMessage, most int) (requests []prefix, turns []
 	return requests, turns
 }
 
-// limits are the least that a run can cost at each price, and what passing through costs.
-func limits(ruler *provider.Ruler, s *session, whole, pruned []byte, played []prices, most int) (least, through []float64) {
+// least is what a run costs at the least over passing through: to whoever only wants the end to be cheap, and to whoever
+// is also never above passing through on the way.
+type least struct{ atTheEnd, always, through float64 }
+
+// limits are the least that a run can cost at each price.
+func limits(ruler *provider.Ruler, s *session, whole, pruned []byte, played []prices, most int) (all []least) {
 	requests, turns := prefixes(s.Messages, most)
 	of := func(raw []byte) (int, []sized) {
 		before, sizes := ruler.Sizes(raw)
@@ -117,13 +127,28 @@ func limits(ruler *provider.Ruler, s *session, whole, pruned []byte, played []pr
 		return before, out
 	}
 	for _, p := range played {
-		before, messages := of(pruned)
-		least = append(least, limit(before, messages, requests, p.terms))
-		before, messages = of(whole)
-		for i := range messages {
-			messages[i].turn = -1
-		}
-		through = append(through, limit(before, messages, requests, p.terms))
+		before, messages := of(whole)
+		passed := through(before, messages, requests, p.terms)
+		before, messages = of(pruned)
+		all = append(all, least{
+			atTheEnd: limit(before, messages, requests, p.terms, nil),
+			always:   limit(before, messages, requests, p.terms, passed),
+			through:  passed[len(passed)-1],
+		})
 	}
-	return least, through
+	return all
+}
+
+// through is what passing through has cost with each request.
+func through(before int, messages []sized, requests []prefix, t provider.Terms) (sums []float64) {
+	var sum, last float64
+	for _, r := range requests {
+		size := float64(before)
+		for _, m := range messages[:r.messages] {
+			size += float64(m.tokens)
+		}
+		sum += t.Read*last + t.Write*(size-last)
+		sums, last = append(sums, sum), size
+	}
+	return sums
 }

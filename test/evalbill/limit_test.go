@@ -16,25 +16,26 @@ func TestTheLimitMasksWhenItPays(t *testing.T) {
 		}
 		return messages, requests
 	}
-	through := func(messages []sized, requests []prefix, t provider.Terms) (sum float64) {
-		last := 0.0
-		for _, r := range requests {
-			size := 0.0
-			for _, m := range messages[:r.messages] {
-				size += float64(m.tokens)
-			}
-			sum += t.Read*last + t.Write*(size-last)
-			last = size
-		}
-		return sum
-	}
 	short, requests := run(8)
-	if got, want := limit(0, short, requests, provider.Claude), through(short, requests, provider.Claude); math.Abs(got-want) > 1e-6 {
+	passed := through(0, short, requests, provider.Claude)
+	if got, want := limit(0, short, requests, provider.Claude, nil), passed[len(passed)-1]; math.Abs(got-want) > 1e-6 {
 		t.Errorf("8 turns: the limit is %v, passing through %v", got, want)
 	}
 	long, requests := run(100)
-	if got, most := limit(0, long, requests, provider.Claude), 0.8*through(long, requests, provider.Claude); got > most {
+	passed = through(0, long, requests, provider.Claude)
+	got, most := limit(0, long, requests, provider.Claude, nil), 0.8*passed[len(passed)-1]
+	if got > most {
 		t.Errorf("100 turns: the limit is %v, above %v", got, most)
+	}
+	// Who has saved nothing yet cannot pay for the first rewriting, however much it would bring.
+	if kept := limit(0, long, requests, provider.Claude, passed); math.Abs(kept-passed[len(passed)-1]) > 1e-6 {
+		t.Errorf("100 turns, never above: the limit is %v, passing through %v", kept, passed[len(passed)-1])
+	}
+	for i := range passed {
+		passed[i] += 25_000 // saved by pruning before the first request
+	}
+	if kept := limit(0, long, requests, provider.Claude, passed); kept > most || kept < got {
+		t.Errorf("100 turns, never above, with savings: the limit is %v, want it between %v and %v", kept, got, most)
 	}
 	none := provider.Terms{Read: 1, Write: 1}
 	least := 0.0
@@ -46,7 +47,7 @@ func TestTheLimitMasksWhenItPays(t *testing.T) {
 			least += float64(m.tokens)
 		}
 	}
-	if got := limit(0, long, requests, none); math.Abs(got-least) > 1e-6 {
+	if got := limit(0, long, requests, none, nil); math.Abs(got-least) > 1e-6 {
 		t.Errorf("without a cache: the limit is %v, want %v", got, least)
 	}
 }

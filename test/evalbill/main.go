@@ -115,9 +115,11 @@ func playAll(ctx context.Context, sessions []session, played []prices, split pro
 	return outcomes, g.Wait()
 }
 
-// limitsOf gives, for each price, the least that all runs together can cost over what passing through costs.
-func limitsOf(ctx context.Context, sessions []session, played []prices, split provider.Tokenizer, most int) ([]float64, error) {
-	least, through := make([][]float64, len(sessions)), make([][]float64, len(sessions))
+// ratios are the least that all runs together can cost over what passing through costs: at the end, and never above on the way.
+type ratios struct{ atTheEnd, always float64 }
+
+func limitsOf(ctx context.Context, sessions []session, played []prices, split provider.Tokenizer, most int) ([]ratios, error) {
+	all := make([][]least, len(sessions))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for i := range sessions {
@@ -127,20 +129,21 @@ func limitsOf(ctx context.Context, sessions []session, played []prices, split pr
 			if err != nil {
 				return fmt.Errorf("%s without masking: %w", sessions[i].ID, err)
 			}
-			least[i], through[i] = limits(ruler, &sessions[i], whole, pruned, played, most)
+			all[i] = limits(ruler, &sessions[i], whole, pruned, played, most)
 			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	ratios := make([]float64, len(played))
+	out := make([]ratios, len(played))
 	for p := range played {
-		var all, whole float64
+		var sum least
 		for i := range sessions {
-			all, whole = all+least[i][p], whole+through[i][p]
+			l := all[i][p]
+			sum = least{sum.atTheEnd + l.atTheEnd, sum.always + l.always, sum.through + l.through}
 		}
-		ratios[p] = all / whole
+		out[p] = ratios{sum.atTheEnd / sum.through, sum.always / sum.through}
 	}
-	return ratios, nil
+	return out, nil
 }
