@@ -18,14 +18,14 @@ import (
 var arrows = map[string][]string{
 	"app": {
 		"cutting", "capture",
-		"budget", "redisdb", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
+		"budget", "redisdb", "replicas", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune", "bill", "replay",
 	},
 	"config": {"capture", "routing", "redisdb", "telemetry", "auth", "oauth", "pins", "ratelimit", "upstream", "originals", "pruner", "llmproxy", "catalog", "chat", "mask", "access", "secret", "suggest", "document"},
 
 	// doors
 	"aggregate": {
-		"telemetry", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+		"telemetry", "replicas", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
 	},
 	"gateway":   {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":      {"toolserver", "rpc"},
@@ -46,6 +46,7 @@ var arrows = map[string][]string{
 	"records":    {"redisdb", "atomicfile"},
 	"atomicfile": {},
 	"redisdb":    {},
+	"replicas":   {"redisdb", "access", "rawjson"},
 	"replay":     {"chat", "bill"},
 	"rerank":     {"secret"},
 	"ratelimit":  {"redisdb", "access"},

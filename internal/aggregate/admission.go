@@ -29,7 +29,7 @@ func (s *clientConn) admit(ctx context.Context, now *live, req *rpc.Message, x d
 	if s.only != "" && !now.Admission.Sees(p, access.DoorMCP, s.only) {
 		return req, admitted{}, s.noServer(ctx, now, p, req.Method)
 	}
-	if !rpchttp.Counts(req.Method) {
+	if !rpchttp.Counts(req.Method) || isForwarded(x) { // what is forwarded was counted where it came in
 		return req, admitted{principal: p}, nil
 	}
 	entry, over := now.Admission.Enter(ctx, p, access.DoorMCP)

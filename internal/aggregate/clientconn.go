@@ -99,6 +99,9 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 	if req.Meta() != nil {
 		a.meta = era.ReadMeta(req.Params)
 	}
+	if failed := s.checkForwarded(a); failed != nil {
+		return failed.answer(req.ID), failed.err.Data.Code
+	}
 	if req.Method == "initialize" && !a.isModern() {
 		return a.outcome(s.initialize(ctx, a))
 	}

@@ -30,6 +30,9 @@ func (e *proxiedCall) park(ctx context.Context) reply {
 	if !again || sealed == "" {
 		return plain.begin(ctx)
 	}
+	if holder := replicaOf(sealed); holder != e.s.seal.replica {
+		return e.elsewhere(ctx, holder)
+	}
 	st, err := e.s.seal.open(sealed, e.c.principal.Key())
 	if err != nil || st.digest != plain.fingerprint() {
 		return refused(badState())

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -11,16 +12,21 @@ import (
 	"fmt"
 
 	"secateur/internal/rawjson"
+	"secateur/internal/replicas"
 )
 
 // requestState of MRTR: what a client that is asked for input gets and brings back. It is encrypted (AES-GCM), names
-// the parked call, and is bound to the principal and to the request it was made for.
+// the parked call, and is bound to the principal and to the request it was made for. Before it stands which replica holds the call, which is a part of what is bound:
+// the others forward the retry to it.
 
 // sealer makes what we hand to clients and want back unchanged. Its key lives as long as the program: so do the calls
 // that the sealed texts speak of.
-type sealer struct{ aead cipher.AEAD }
+type sealer struct {
+	aead    cipher.AEAD
+	replica replicas.ID // that opens what this one has closed
+}
 
-func newSealer() (sealer, error) {
+func newSealer(replica replicas.ID) (sealer, error) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	block, err := aes.NewCipher(key)
@@ -31,7 +37,7 @@ func newSealer() (sealer, error) {
 	if err != nil {
 		return sealer{}, fmt.Errorf("seal: %w", err)
 	}
-	return sealer{aead}, nil
+	return sealer{aead, replica}, nil
 }
 
 // state is what a client that is asked for input brings back.
@@ -60,7 +66,21 @@ func (s sealer) close(st state, principal string) string {
 	b := make([]byte, 0, stateSize)
 	b = append(b, st.kind, st.round)
 	b = append(append(b, st.call[:]...), st.digest[:]...)
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, b, []byte(principal))) //nolint:gosec // G407: this AEAD makes its own nonces
+	sealed := s.aead.Seal(s.replica[:], nil, b, s.boundTo(principal)) //nolint:gosec // G407: this AEAD makes its own nonces
+	return base64.RawURLEncoding.EncodeToString(sealed)
+}
+
+// boundTo is what a sealed text is good for.
+func (s sealer) boundTo(principal string) []byte {
+	return append(s.replica[:len(s.replica):len(s.replica)], principal...)
+}
+
+// replicaOf tells which replica has closed a text, if anyone has.
+func replicaOf(text string) (id replicas.ID) {
+	if b, err := base64.RawURLEncoding.DecodeString(text); err == nil && len(b) > len(id) {
+		copy(id[:], b)
+	}
+	return id
 }
 
 var errNotOurs = errors.New("not a state of ours")
@@ -71,7 +91,11 @@ func (s sealer) open(text, principal string) (st state, err error) {
 	if err != nil {
 		return state{}, errNotOurs
 	}
-	b, err := s.aead.Open(nil, nil, sealed, []byte(principal))
+	sealed, ours := bytes.CutPrefix(sealed, s.replica[:])
+	if !ours {
+		return state{}, errNotOurs
+	}
+	b, err := s.aead.Open(nil, nil, sealed, s.boundTo(principal))
 	if err != nil || len(b) != stateSize {
 		return state{}, errNotOurs
 	}

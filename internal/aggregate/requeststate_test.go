@@ -1,9 +1,13 @@
 package aggregate
 
-import "testing"
+import (
+	"testing"
+
+	"secateur/internal/replicas"
+)
 
 func TestSeal(t *testing.T) {
-	s, err := newSealer()
+	s, err := newSealer(replicas.ID{7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -12,13 +16,16 @@ func TestSeal(t *testing.T) {
 	if got, err := s.open(sealed, "token"); err != nil || got != st {
 		t.Errorf("open = %+v, %v", got, err)
 	}
+	if replicaOf(sealed) != s.replica || replicaOf("AAAA") != (replicas.ID{}) {
+		t.Error("it does not tell which replica has closed it")
+	}
 	if s.close(st, "token") == sealed {
 		t.Error("two seals of the same state are equal")
 	}
 	if _, err := s.open(sealed, "anonymous"); err == nil {
 		t.Error("it opens for somebody else")
 	}
-	other, err := newSealer()
+	other, err := newSealer(replicas.ID{7})
 	if err != nil {
 		t.Fatal(err)
 	}

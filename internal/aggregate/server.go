@@ -21,6 +21,7 @@ import (
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
+	"secateur/internal/replicas"
 	"secateur/internal/tasks"
 	"secateur/internal/telemetry"
 )
@@ -41,6 +42,9 @@ type Options struct {
 
 	// Tasks are who made which task; nil: what this door makes is kept for this door.
 	Tasks *tasks.Owners
+
+	// Replicas are those that hold calls which clients come back to here; nil: there are none.
+	Replicas *replicas.Group
 
 	PageSize int // items of a list on a page at most; 0: all
 	Version  string
@@ -86,7 +90,7 @@ func New(opt Options) (*Server, error) {
 		return nil, errors.New("aggregate: a pool, a way to tell callers apart and, for masking, a store are needed")
 	}
 	opt = opt.withDefaults()
-	seal, err := newSealer()
+	seal, err := newSealer(opt.Replicas.ID())
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 		Hold:      gen.holdAgain,
 		Admission: gen.admission,
 		Tasks:     gen.tasks,
+		Replicas:  gen.replicas,
 		PageSize:  gen.cfg.PageSize,
 		Version:   gen.opt.Version,
 		Metrics:   gen.registry,

@@ -36,6 +36,7 @@ import (
 	"secateur/internal/pool"
 	"secateur/internal/records"
 	"secateur/internal/redisdb"
+	"secateur/internal/replicas"
 	"secateur/internal/tasks"
 	"secateur/internal/telemetry"
 	"secateur/internal/templates"
@@ -88,8 +89,9 @@ type App struct {
 	log       *slog.Logger
 	registry  *prometheus.Registry
 	store     originals.StoreCloser
-	redis     *redisdb.DB // nil: the store is this process's, or on its disk
-	servers   *pool.Pool  // those inside this program included; nil: the pruner is alone
+	redis     *redisdb.DB     // nil: the store is this process's, or on its disk
+	replicas  *replicas.Group // the same
+	servers   *pool.Pool      // those inside this program included; nil: the pruner is alone
 	budget    *budget.Budget
 	aggregate *aggregate.Server // nil as long as no door for MCP clients is open
 	mcp       *downstream.HTTP  // the same, over HTTP
@@ -284,6 +286,7 @@ func (a *App) Run(ctx context.Context) error {
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	back.Go(func() error { return a.followLogins(serverCtx) })
 	back.Go(func() error { return a.followPins(serverCtx) })
+	a.announce(serverCtx, ln, &back)
 	err = a.serve(ctx, a, ln, a.closeMCP)
 	stopServers()
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())

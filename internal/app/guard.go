@@ -15,6 +15,7 @@ import (
 	"secateur/internal/capture"
 	"secateur/internal/datarate"
 	"secateur/internal/events"
+	"secateur/internal/replicas"
 	"secateur/internal/rpchttp"
 	"secateur/internal/telemetry"
 )
@@ -38,6 +39,7 @@ type guard struct {
 	tracing   *telemetry.Tracing // nil: off
 	feed      *events.Feed
 	capture   *capture.Recorder // nil: nothing is kept
+	replicas  *replicas.Group   // nil: there is one alone
 }
 
 // open lets every caller in whose request is no web page's.
@@ -54,7 +56,18 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 
 // site lets every caller in whose request is no web page's, and leaves it to the door to turn away who is not known: callerOf tells it.
 func (g guard) site(h http.Handler) http.Handler {
+	serve := func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
+		if replicas.IsForwarded(r.Header) {
+			p, v := g.fromReplica(r)
+			if v.Kind != access.Allowed {
+				g.note(r, v)
+				rpchttp.Refuse(w, r, v)
+				return
+			}
+			g.holdWith(&caller{r.Context(), p, v}, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
+			return
+		}
 		if v := g.policy.CheckSite(effective(r)); v.Kind != access.Allowed {
 			g.note(r, v)
 			rpchttp.Refuse(w, r, v)
@@ -66,8 +79,20 @@ func (g guard) site(h http.Handler) http.Handler {
 		}
 		g.guesses.slow(r, v)
 		ctx := &caller{r.Context(), p, v}
-		g.holdWith(ctx, rpchttp.Refuse, w, r, p, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }) //nolint:contextcheck // it is the request's, and more
+		g.holdWith(ctx, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
 	})
+}
+
+// fromReplica lets a request in that another replica has forwarded, for whom that has let in.
+func (g guard) fromReplica(r *http.Request) (*access.Principal, access.Verdict) {
+	p, err := g.replicas.Accept(r)
+	if err != nil {
+		return nil, access.Verdict{Kind: access.Forbidden, Reason: err.Error()}
+	}
+	if p = g.auth.Recognize(p); p == nil {
+		return nil, access.Verdict{Kind: access.Forbidden, Reason: "whom another replica has let in is not known to this one"}
+	}
+	return p, access.Verdict{Kind: access.Allowed}
 }
 
 // caller is what the guard found out about a request, for a door that is an http.Handler. It is a context itself: every request

@@ -248,7 +248,7 @@ func TestWhichKeysWaitForARestart(t *testing.T) {
 			waiting = append(waiting, key)
 		}
 	}
-	want := []string{"listen", "store", "telemetry"}
+	want := []string{"advertise", "listen", "store", "telemetry"}
 	if !slices.Equal(waiting, want) {
 		t.Errorf("waiting for a restart: %q, want %q", waiting, want)
 	}

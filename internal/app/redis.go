@@ -3,8 +3,12 @@ package app
 import (
 	"context"
 	"fmt"
+	"net"
+
+	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/redisdb"
+	"secateur/internal/replicas"
 )
 
 // openRedis opens the engine that the store's URL names; none for a store in this process or on its disk.
@@ -18,5 +22,15 @@ func (a *App) openRedis(ctx context.Context) error {
 	}
 	a.redis = db
 	a.closers = append(a.closers, db)
+	a.replicas = replicas.New(replicas.Options{DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Log: a.log})
 	return nil
+}
+
+// announce tells the other replicas where this one is, now and as long as ctx lives.
+func (a *App) announce(ctx context.Context, ln net.Listener, work *errgroup.Group) {
+	if a.replicas == nil {
+		return
+	}
+	a.replicas.Announce(ctx, replicas.AddressOf(a.cfg.Advertise, ln.Addr(), a.redis))
+	work.Go(func() error { return a.replicas.Run(ctx) })
 }

@@ -110,6 +110,7 @@ func (gen *generation) guard(host string) guard {
 		rates:     gen.rates,
 		tracing:   gen.tracing,
 		feed:      gen.feed,
+		replicas:  gen.replicas,
 	}
 }
 

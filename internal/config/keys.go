@@ -17,6 +17,7 @@ var keys = map[string]keyInfo{
 	"listen":                {doc: "Address of the HTTP doors, host:port. One that other machines reach needs auth_token."},
 	"allowed_hosts":         {doc: "Further host names under which the HTTP doors may be reached, for a reverse proxy."},
 	"allowed_origins":       {doc: "Origins of web pages that may call, such as https://app.example."},
+	"advertise":             {doc: "host:port at which other replicas reach this one, to hand over calls that wait here. Empty: the listener's own; for one on all interfaces that towards the store."},
 	"log_level":             {doc: "DEBUG, INFO, WARN or ERROR.", enum: []string{"DEBUG", "INFO", "WARN", "WARNING", "ERROR", "CRITICAL", "debug", "info", "warn", "warning", "error", "critical"}},
 	"structured_logging":    {doc: "Writes the log as one JSON object a line."},
 	"auth_token":            {doc: "The token that clients must show. Empty: none is asked on loopback."},

@@ -32,6 +32,7 @@ import (
 // Settings are the whole configuration.
 type Settings struct {
 	Listen              string        `toml:"listen"`                // of `serve`; host:port
+	Advertise           string        `toml:"advertise"`             // host:port at which other replicas reach this one; "": its own
 	AllowedHosts        []string      `toml:"allowed_hosts"`         // further host names under which the HTTP doors may be reached
 	AllowedOrigins      []string      `toml:"allowed_origins"`       // origins of web pages that may call
 	LogLevel            string        `toml:"log_level"`             // see Level
@@ -118,6 +119,7 @@ func parseLevel(name string) (slog.Level, bool) {
 func (s Settings) Validate() error {
 	errs := []error{
 		s.validateListen(),
+		s.validateAdvertise(),
 		atLeast("rate_limit_per_minute", s.RateLimitPerMinute, 0),
 		positive("healthcheck_timeout", s.HealthcheckTimeout),
 		positive("response_timeout", s.ResponseTimeout),
@@ -163,6 +165,17 @@ func (s Settings) validateListen() error {
 
 // minToken is how many characters a token needs that other machines can try out.
 const minToken = 16
+
+func (s Settings) validateAdvertise() error {
+	if s.Advertise == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(s.Advertise)
+	if p, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || p == 0 || !isHost(s.Advertise) {
+		return errors.New(`advertise: expected host:port, such as "10.0.0.7:8000"`)
+	}
+	return nil
+}
 
 func (s Settings) validateServerIDs() error {
 	var errs []error

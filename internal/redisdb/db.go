@@ -48,6 +48,7 @@ type Options struct {
 type DB struct {
 	redis.UniversalClient
 
+	addr     string                // of the engine, or of one that knows where it is
 	probe    redis.UniversalClient // looks, on a connection of its own
 	patience time.Duration         // with an answer to a look
 	log      *slog.Logger
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	looks := *opt
 	looks.PoolSize = 2
-	db := &DB{UniversalClient: redis.NewUniversalClient(opt), probe: redis.NewUniversalClient(&looks), patience: looksFor, log: o.Log, stop: stop, since: time.Now()}
+	db := &DB{UniversalClient: redis.NewUniversalClient(opt), addr: opt.Addrs[0], probe: redis.NewUniversalClient(&looks), patience: looksFor, log: o.Log, stop: stop, since: time.Now()}
 	db.AddHook(breaker{db})
 	if err := db.look(ctx); errors.Is(err, ErrNewer) {
 		return nil, errors.Join(err, db.Close())

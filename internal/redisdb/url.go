@@ -2,6 +2,8 @@ package redisdb
 
 import (
 	"errors"
+	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -88,4 +90,21 @@ func Redacted(s string) string {
 	}
 	u.RawQuery = ""
 	return u.Redacted()
+}
+
+// LocalIP is the address of this machine that the engine sees, as the routes are now; the zero Addr where that cannot be told, as for a socket.
+func (db *DB) LocalIP() netip.Addr {
+	if db.addr == "" || strings.HasPrefix(db.addr, "/") {
+		return netip.Addr{}
+	}
+	conn, err := net.Dial("udp", db.addr) // nothing is sent
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer func() { _ = conn.Close() }()
+	at, err := netip.ParseAddrPort(conn.LocalAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
 }

@@ -1,0 +1,13 @@
+package auth
+
+// Leaf is the certificate that the listener shows now, DER; nil where there is none.
+func (c *Certificates) Leaf() []byte {
+	if c == nil {
+		return nil
+	}
+	shown := c.current().Certificates
+	if len(shown) == 0 || len(shown[0].Certificate) == 0 {
+		return nil
+	}
+	return shown[0].Certificate[0]
+}

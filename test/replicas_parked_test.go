@@ -1,0 +1,57 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"secateur/internal/redisdb/redistest"
+)
+
+// A call waits at one replica for what its client is asked for; the client comes back to another, which hands it over: to its own caller alone. With its
+// replica the call is lost, and its client is told to begin anew.
+func TestParkedCallIsCarriedToItsReplica(t *testing.T) {
+	server := redistest.Start(t)
+	config := fmt.Sprintf("response_timeout = 120\n[store]\nurl = %q\n[[servers]]\nid = \"everything\"\ncommand = %s\n", server.URL, toml(npmServer(t, "server-everything")))
+	config += tokenRow("alice", "alice", "team") + tokenRow("bob", "bob", "team")
+	holder, other := startDaemon(t, config), startDaemon(t, config)
+	as := func(name string, d *daemon) *client {
+		c := httpClient(t, d.seenBy(name), "/mcp", modern)
+		c.capabilities = `{"elicitation":{}}`
+		return c
+	}
+	const tool = `"name":"everything::trigger-elicitation-request","arguments":{}`
+	park := func(c *client) (params string) {
+		asked := readInputRequired(t, c.result("tools/call", "{"+tool+"}"))
+		for key := range asked.InputRequests {
+			params = fmt.Sprintf(`{%s,"inputResponses":{%q:{"action":"accept","content":{"name":"Ada"}}},"requestState":%q}`, tool, key, asked.RequestState)
+		}
+		return params
+	}
+	alice := as("alice", other)
+	answer := park(as("alice", holder))
+	for _, d := range []*daemon{holder, other} {
+		if m := as("bob", d).call("tools/call", answer); m.Error == nil || m.Error.Code != -32602 {
+			t.Errorf("another caller with the state: %.300s", m.raw)
+		}
+	}
+	if m := alice.call("tools/call", answer); !strings.Contains(string(m.Result), "Ada") || !strings.Contains(string(m.Result), `"complete"`) {
+		t.Errorf("the call that waits at another replica: %.400s", m.raw)
+	}
+	if m := alice.call("tools/call", answer); m.Error == nil || m.Error.Code != -32602 {
+		t.Errorf("the same state again: %.300s", m.raw)
+	}
+	if got := holder.as(t, "alice", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Secateur-Replica", "1 2 3 4"); got.status != http.StatusForbidden {
+		t.Errorf("who only says to be a replica: %d %.200s", got.status, got.body)
+	}
+	answer = park(as("alice", holder))
+	_ = holder.cmd.Process.Kill()
+	_ = holder.stop()
+	if m := alice.call("tools/call", answer); m.Error == nil || m.Error.Code != -32602 || !strings.Contains(m.raw, "make the call again") {
+		t.Errorf("the call is lost with its replica: %.300s", m.raw)
+	}
+	if m := alice.call("tools/call", park(alice)); !strings.Contains(string(m.Result), "Ada") {
+		t.Errorf("the call made anew: %.300s", m.raw)
+	}
+}
