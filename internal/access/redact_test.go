@@ -96,6 +96,17 @@ func TestNormalURI(t *testing.T) {
 		"file:///a?x=../b#./c":  "file:///a?x=../b#./c",
 		"file:///..a/b../...":   "file:///..a/b../...",
 		"ui://server/page.html": "ui://server/page.html",
+
+		"file:/a/b":                   "file:///a/b",
+		"file://localhost/a":          "file:///a",
+		"file://LOCALHOST/a":          "file:///a",
+		"https://user:pw@Host.:443/a": "https://host/a",
+		"https://a@b/c":               "https://b/c",
+		"http://host:8080/a":          "http://host:8080/a",
+		"file:///a b\u00e9{c}":        "file:///a%20b%C3%A9%7Bc%7D",
+		"file:///C%3a/a%28b%29%2b%26": "file:///C:/a(b)+&",
+		"mailto:a%40b":                "mailto:a@b",
+		"https://a%40b/c":             "https://a%40b/c",
 	} {
 		if got, ok := access.NormalURI(in); !ok || got != want {
 			t.Errorf("NormalURI(%q) = %q, %v, want %q", in, got, ok, want)
@@ -107,6 +118,7 @@ func TestNormalURI(t *testing.T) {
 	for _, in := range []string{
 		"file:///a/../b", "..", "file:///a/..", "file:///%2e%2e/b", "file:///a/.%2E/b", "file:///a%2fb", "file:///a%5Cb", `file:///a\b`,
 		"file:///a%00", "file:///a\x01", "file:///a%", "file:///a%g0", "file:///a%252e", "file:///a%25", "x:../a",
+		" file:///a", "file:///a ", "\ufefffile:///a", "file:///a\u00a0", "file:///a/..%3b/b",
 	} {
 		if got, ok := access.NormalURI(in); ok {
 			t.Errorf("NormalURI(%q) = %q, want a refusal", in, got)

@@ -1,15 +1,19 @@
 package access
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // NormalURI is the one spelling of a URI that rules are matched against: scheme and host in lower case, percent-encoded
-// letters and digits as themselves, other percent-encodings in capitals, "." segments and empty ones taken out. It is not ok
-// where a server might read another path than we do: a segment "..", a dot, slash, backslash, percent sign or control character behind a
-// percent-encoding, a backslash, a control character, a percent sign that encodes nothing, "..;" with parameters, or characters that
-// compatibility normalisation (NFKC) turns into dots and slashes.
+// letters, digits and punctuation as themselves, everything else percent-encoded in capitals, "." segments and empty ones taken out, this machine's own files as
+// file:///, an authority without user and usual port. It is not ok where a server might read another path than we do: a segment "..", a
+// dot, slash, backslash, percent sign or control character behind a percent-encoding, a backslash, a control character, white space at
+// an end, a percent sign that encodes nothing, "..;" with parameters, or characters that compatibility normalisation (NFKC) turns into
+// dots and slashes.
 func NormalURI(uri string) (normal string, ok bool) {
 	decoded, ok := decodePercent(uri)
-	if !ok {
+	if !ok || strings.TrimFunc(uri, isBlank) != uri {
 		return "", false
 	}
 	scheme, rest, found := strings.Cut(decoded, ":")
@@ -23,16 +27,42 @@ func NormalURI(uri string) (normal string, ok bool) {
 		if end < 0 {
 			end = len(after)
 		}
-		scheme += "//" + strings.ToLower(after[:end])
+		scheme += "//" + normalAuthority(scheme, after[:end])
 		rest = after[end:]
+	} else if scheme == fileScheme && strings.HasPrefix(rest, "/") {
+		scheme += "//"
 	}
 	path, query := rest, ""
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
 		path, query = rest[:i], rest[i:]
 	}
-	path, ok = cleanPath(scheme, path)
+	path, ok = cleanPath(scheme, pathPunctuation.Replace(path))
 	return path + query, ok
 }
+
+// pathPunctuation is what means the same in a path whether it is encoded or not, but not before it.
+var pathPunctuation = strings.NewReplacer("%3A", ":", "%40", "@")
+
+const fileScheme = "file:"
+
+// usualPorts are those that an authority need not name.
+var usualPorts = map[string]string{"http:": ":80", "ws:": ":80", "https:": ":443", "wss:": ":443"}
+
+// normalAuthority is the host and, where it says something, the port.
+func normalAuthority(scheme, authority string) string {
+	host := strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
+	if scheme == fileScheme && (host == "localhost" || host == "127.0.0.1" || host == "[::1]") {
+		return ""
+	}
+	if port := usualPorts[scheme]; port != "" {
+		host = strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
+		return strings.TrimSuffix(host, ".")
+	}
+	return host
+}
+
+// isBlank reports whether some program takes a character at the end of a text for none.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
 
 // cleanPath takes "." and empty segments out of the path behind what stands before it; it is not ok if one is "..". The two slashes of a
 // URL within a path stay.
@@ -118,14 +148,14 @@ func onlyDot(segment string) string {
 	return ""
 }
 
-// decodePercent writes unreserved characters as themselves and refuses what hides a separator.
+// decodePercent writes characters that need no encoding as themselves, encodes those that do, and refuses what hides a separator.
 func decodePercent(uri string) (string, bool) {
 	plain := true
 	for i := range len(uri) {
 		switch c := uri[i]; {
 		case c < ' ' || c == 0x7f || c == '\\':
 			return "", false
-		case c == '%':
+		case c == '%' || needsEncoding(c):
 			plain = false
 		}
 	}
@@ -134,6 +164,10 @@ func decodePercent(uri string) (string, bool) {
 	}
 	b := make([]byte, 0, len(uri))
 	for i := 0; i < len(uri); i++ {
+		if needsEncoding(uri[i]) {
+			b = append(b, '%', hexDigits[uri[i]>>4], hexDigits[uri[i]&15])
+			continue
+		}
 		if uri[i] != '%' {
 			b = append(b, uri[i])
 			continue
@@ -148,15 +182,23 @@ func decodePercent(uri string) (string, bool) {
 		switch c := byte(high)<<4 | byte(low); {
 		case c == '.' || c == '/' || c == '\\' || c == '%' || c < ' ' || c == 0x7f:
 			return "", false
-		case isUnreserved(c):
+		case isUnreserved(c) || strings.IndexByte(subDelimiters, c) >= 0:
 			b = append(b, c)
 		default:
-			b = append(b, '%', "0123456789ABCDEF"[high], "0123456789ABCDEF"[low])
+			b = append(b, '%', hexDigits[high], hexDigits[low])
 		}
 		i += 2
 	}
 	return string(b), true
 }
+
+const hexDigits = "0123456789ABCDEF"
+
+// subDelimiters are punctuation of which the encoded form means the same to whoever decodes a URI (RFC 3986).
+const subDelimiters = "!$&'()*+,;="
+
+// needsEncoding reports whether a byte stands in no URI as itself.
+func needsEncoding(c byte) bool { return c >= 0x80 || strings.IndexByte(" \"<>^`{|}", c) >= 0 }
 
 func hexDigit(c byte) int8 {
 	switch {
