@@ -113,8 +113,8 @@ func TestRevokedTokenOfAMessageEndsItsStreams(t *testing.T) {
 		res.Body.Close()
 		called <- string(body)
 	}()
-	listen := func() *http.Response {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/mcp", http.NoBody)
+	ask := func(method string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), method, p.url+"/mcp", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestRevokedTokenOfAMessageEndsItsStreams(t *testing.T) {
 		}
 		return res
 	}
-	stream := listen()
+	stream := ask(http.MethodGet)
 	if stream.StatusCode != http.StatusOK {
 		t.Fatalf("the stream: %d", stream.StatusCode)
 	}
@@ -154,9 +154,16 @@ func TestRevokedTokenOfAMessageEndsItsStreams(t *testing.T) {
 		}
 	}
 	stream.Body.Close()
-	again := listen()
-	again.Body.Close()
-	if again.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the session's stream after the revocation: %d", again.StatusCode)
+	again := map[string]*http.Response{
+		"its stream":     ask(http.MethodGet),
+		"its end":        ask(http.MethodDelete),
+		"a notification": send(session, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`),
+		"a response":     send(session, `{"jsonrpc":"2.0","id":7,"result":{}}`),
+	}
+	for what, res := range again {
+		res.Body.Close()
+		if res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s after the revocation: %d", what, res.StatusCode)
+		}
 	}
 }

@@ -93,6 +93,7 @@ func (gen *generation) openMCP() error {
 		IsDisabled:      gen.servers.IsDisabled,
 		Check:           callerOf,
 		Hold:            gen.holdAgain,
+		IsGood:          func(p *access.Principal) bool { return gen.authenticator().IsGood(p) },
 		Openings:        ratelimit.PerMinute(openingsPerMinute),
 		TokenInHeader:   !access.IsLoopback(host),
 		MaxMessageBytes: gen.cfg.MaxMessageBytes,

@@ -59,10 +59,25 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ contex
 // the work has ended before it begins.
 func (a *Authenticator) HoldAgain(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
 	ctx, release = a.Hold(ctx, p)
-	if p != nil && !a.stillGood(owner{principal: p}) {
+	if p != nil && !a.IsGood(p) {
 		release()
 	}
 	return ctx, release
+}
+
+// IsGood reports whether what a message has shown would let its sender in now: it counts for the streams and the end of its session too.
+func (a *Authenticator) IsGood(p *access.Principal) bool {
+	if p.Expires != 0 && time.Now().Unix() >= p.Expires {
+		return false
+	}
+	switch p.Issuer {
+	case access.IssuerNone:
+		return !a.Asks()
+	case access.IssuerToken:
+		return a.stillGood(owner{principal: p})
+	default:
+		return a.jwt != nil && a.jwt.set.Issuer == p.Issuer
+	}
 }
 
 // end cancels the work of those who are no longer good.

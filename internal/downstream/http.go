@@ -34,6 +34,8 @@ type HTTPOptions struct {
 	// Hold gives the context of a stream whose session's messages have told who its client is, which ends with that token; nil: it does
 	// not end. The caller calls release when the stream is over.
 	Hold func(ctx context.Context, p *access.Principal) (_ context.Context, release func())
+	// IsGood reports whether what a session's message has shown to say who its client is would still be accepted; nil: it always is.
+	IsGood func(p *access.Principal) bool
 
 	// TokenInHeader refuses who shows no token in a header. Elsewhere it may stand in the message, which is read for it.
 	TokenInHeader bool

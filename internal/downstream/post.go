@@ -280,7 +280,11 @@ func (q *request) isOwner(s *httpSession) bool {
 }
 
 // mayUse tells whether the caller may do with a session what is not decided by the session itself: with a token, or
-// where a message of the session brought one, with knowing its id.
+// where a message of the session brought one that is still good, with knowing its id.
 func (q *request) mayUse(s *httpSession) bool {
-	return q.principal != nil || s.owner == nil && principalOf(s) != nil
+	if q.principal != nil || s.owner != nil {
+		return q.principal != nil
+	}
+	told := principalOf(s)
+	return told != nil && (q.h.opt.IsGood == nil || q.h.opt.IsGood(told))
 }
