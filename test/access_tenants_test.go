@@ -34,7 +34,8 @@ func (p *program) as(t *testing.T, token, path, body string, headers ...string) 
 // Two tenants try to get at each other's originals and sessions, through every door that there is.
 func TestTenantsAreApart(t *testing.T) {
 	p := start(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n[store]\nurl = \"memory:\"\n"+
-		tokenRow("alice", "token-of-alice", "team-a")+tokenRow("bob", "token-of-bob", "team-b")+tokenRow("ann", "token-of-ann", "team-a"))
+		tokenRow("alice", "token-of-alice", "team-a")+"roles = [\"admin\"]\n"+tokenRow("bob", "token-of-bob", "team-b")+"roles = [\"admin\"]\n"+
+		tokenRow("ann", "token-of-ann", "team-a")+"roles = [\"admin\"]\n"+tokenRow("dan", "token-of-dan", "")+"roles = [\"admin\"]\n")
 	cut := p.as(t, "token-of-alice", "/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log"}}`)
 	id := regexp.MustCompile(`prn_[0-9A-Za-z]{26}`).FindString(cut.header.Get("X-Secateur-Originals"))
 	if id == "" {
@@ -44,8 +45,9 @@ func TestTenantsAreApart(t *testing.T) {
 	if own := same.header.Get("X-Secateur-Originals"); own == "" || own == cut.header.Get("X-Secateur-Originals") {
 		t.Fatalf("bob's own cut: %q", own)
 	}
+	arguments := `"arguments":{"prune_id":"` + id + `","ranges":[{"start_line":1,"end_line":2}],"include_line_numbers":false}}`
 	recover := func(name string) string {
-		return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + name + `","arguments":{"prune_id":"` + id + `","ranges":[{"start_line":1,"end_line":2}],"include_line_numbers":false}}}`
+		return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + name + `",` + arguments + `}`
 	}
 	session := func(token string) string {
 		a := p.as(t, token, "/mcp", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -61,13 +63,18 @@ func TestTenantsAreApart(t *testing.T) {
 		{"the pruner's own", "/rpc", "recover_text", false},
 		{"the gateway", "/api/mcp-gateway/pruner/rpc", "recover_text", false},
 		{"the aggregate", "/mcp", "pruner::recover_text", true},
+		{"the control plane", "/api/v1/call", "pruner::recover_text", false},
 	} {
-		for who, want := range map[string]bool{"alice": true, "ann": true, "bob": false} {
+		for who, want := range map[string]bool{"alice": true, "ann": true, "bob": false, "dan": false} {
 			var headers []string
 			if door.session {
 				headers = []string{"Mcp-Session-Id", session("token-of-" + who)}
 			}
-			a := p.as(t, "token-of-"+who, door.path, recover(door.tool), headers...)
+			body := recover(door.tool)
+			if door.path == "/api/v1/call" {
+				body = `{"tool":"` + door.tool + `",` + arguments
+			}
+			a := p.as(t, "token-of-"+who, door.path, body, headers...)
 			if got := strings.Contains(a.body, `"result"`) && !strings.Contains(a.body, "prune_id_not_found"); got != want {
 				t.Errorf("%s through %s: %d %.300s, want the text: %v", who, door.name, a.status, a.body, want)
 			}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -19,6 +20,8 @@ type Problem struct {
 	Reason string        `json:"reason,omitzero"`
 	Rule   string        `json:"rule,omitzero"`   // that denied it, for a caller who may know
 	Errors []ConfigError `json:"errors,omitzero"` // of an invalid configuration
+
+	Header http.Header `json:"-"` // that goes with it
 }
 
 // ConfigError is one mistake in a configuration.
@@ -54,6 +57,7 @@ func NewProblem(status int, code, detail, hint string) *Problem {
 
 // Write answers with the refusal.
 func (p *Problem) Write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), p.Header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)

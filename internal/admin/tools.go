@@ -60,9 +60,12 @@ type Called struct {
 	MS        float64        `json:"ms"`
 }
 
+// CallPath is where tools are called, below Base.
+const CallPath = "/call"
+
 func (a *API) call() Operation {
 	return Operation{
-		ID: "callTool", Method: http.MethodPost, Path: "/call", Summary: "Call a tool; its result is not cut", body: CallRequest{}, answer: Called{},
+		ID: "callTool", Method: http.MethodPost, Path: CallPath, Summary: "Call a tool; its result is not cut", body: CallRequest{}, answer: Called{},
 		do: func(r *http.Request, p *access.Principal) (any, error) {
 			req, err := readBody[CallRequest](r)
 			if err != nil {

@@ -47,6 +47,7 @@ type Control struct {
 	events            *events.Feed
 	refusals          *prometheus.CounterVec
 	budgets           bool
+	byModel           bool // some limit is about models
 	misses            *ratelimit.Limits
 	kept              budgetFile
 	held              func(server, tool string) bool
@@ -66,6 +67,7 @@ func New(opt Options) (*Control, error) {
 	for i, s := range opt.Limits {
 		s.Name = ratelimit.SettingsName(s, i)
 		c.budgets = c.budgets || s.TokensPerDay > 0 || s.USDPerDay > 0
+		c.byModel = c.byModel || len(s.Model) > 0 || slices.Contains(s.By, ratelimit.ByModel)
 		if s.IsGeneral() {
 			general = append(general, s)
 		} else {
@@ -115,13 +117,20 @@ func (c *Control) Rules() *access.Rules {
 	return c.rules
 }
 
+// ReadsModels reports whether rules or limits depend on what a conversation's body says, so that one that cannot be read is refused.
+func (c *Control) ReadsModels() bool { return c != nil && (c.rules != nil || c.byModel) }
+
 // Refusal is why a call does not go ahead: a rule, or a limit.
 type Refusal struct {
 	Target access.Target
+	Method string             // what was asked; "": nothing of it was read
 	Rule   string             // the rule that denied it, for a caller who may know; "": answer as if it were not there
 	Limit  *ratelimit.Refusal // nil: it was a rule
 	Pin    bool               // its definition has changed, and nobody has approved of that
 }
+
+// Hides reports whether what is refused is to answer as if it were not there.
+func (r *Refusal) Hides() bool { return r.Limit == nil && r.Rule == "" && !r.Pin }
 
 // Entry is a caller who may ask. Its holder calls Leave when the answer is out.
 type Entry struct{ grant ratelimit.Grant }
@@ -137,10 +146,22 @@ func (c *Control) Enter(ctx context.Context, p *access.Principal, door access.Do
 	if c == nil {
 		return Entry{}, nil
 	}
-	t := access.Target{Door: door}
-	grant, over := c.general.Take(ctx, ratelimit.Call{Principal: p, Target: t})
+	return c.enter(ctx, ratelimit.Call{Principal: p, Target: access.Target{Door: door}})
+}
+
+// EnterView is Enter for a look at the control plane, which takes nothing from what callers have for their calls: only limits that name
+// its door are asked.
+func (c *Control) EnterView(ctx context.Context, p *access.Principal) (Entry, *Refusal) {
+	if c == nil {
+		return Entry{}, nil
+	}
+	return c.enter(ctx, ratelimit.Call{Principal: p, Target: access.Target{Door: access.DoorAdmin}, View: true})
+}
+
+func (c *Control) enter(ctx context.Context, call ratelimit.Call) (Entry, *Refusal) {
+	grant, over := c.general.Take(ctx, call)
 	if over != nil {
-		return Entry{}, c.limited(ctx, p, t, "", over)
+		return Entry{}, c.limited(ctx, call.Principal, call.Target, "", over)
 	}
 	return Entry{grant}, nil
 }
@@ -297,7 +318,7 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 	}
 	c.count(ctx, t.Door, "acl", rule, p)
 	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: rule})
-	r := &Refusal{Target: t}
+	r := &Refusal{Target: t, Method: method}
 	if p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) }) {
 		r.Rule = rule
 	}

@@ -35,6 +35,9 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 		e.Data.Extra = rawjson.AppendQuoted([]byte(`"rule":`), r.Rule)
 		return e, http.StatusForbidden, nil
 	}
+	if r.Target.Kind == access.KindNone {
+		return rpc.NewError(rpc.CodeMethodNotFound, "method not found: "+clip(r.Method)), 0, nil
+	}
 	name, path := clip(r.Target.Name), "/name"
 	if r.Target.Kind == access.KindResource {
 		path = "/uri"
@@ -44,9 +47,12 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 	return e, 0, nil
 }
 
-// SetHeaders tells of the limit with least left; nothing where there is none.
+// SetHeaders tells of the limit with least left, also of those that were told before; nothing where there is none.
 func SetHeaders(h http.Header, s ratelimit.State) {
 	if s.IsZero() {
+		return
+	}
+	if told, err := strconv.Atoi(h.Get("X-Ratelimit-Remaining")); err == nil && told <= max(0, s.Remaining) {
 		return
 	}
 	h.Set("X-Ratelimit-Limit", strconv.Itoa(s.Limit))
@@ -73,6 +79,13 @@ func TargetsOf(door access.Door, server string, m *rpc.Message) []access.Target 
 			return []access.Target{t(access.KindPrompt, rawjson.GetText(ref, "name"))}
 		}
 		return []access.Target{t(access.KindResource, rawjson.GetText(ref, "uri"))}
+	}
+	if m.Method == "subscriptions/listen" {
+		var all []access.Target
+		for _, uri := range catalog.SubscriptionURIs(m.Params) {
+			all = append(all, t(access.KindResource, uri))
+		}
+		return all
 	}
 	if IsGeneral(m.Method) {
 		return nil

@@ -2,12 +2,14 @@ package aggregate
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
 	"secateur/internal/catalog"
 	"secateur/internal/downstream"
+	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 )
@@ -70,13 +72,55 @@ func (s *clientConn) mayHave(ctx context.Context, a request, server string, targ
 	if targets == nil {
 		whole := access.Target{Door: access.DoorMCP, Server: server}
 		if !a.now.Admission.Sees(a.principal, access.DoorMCP, server) {
-			return admission.Permit{}, refusedBy(a.now.Admission.Unseen(ctx, a.principal, whole, a.Method))
+			return admission.Permit{}, a.refusedBy(a.now.Admission.Unseen(ctx, a.principal, whole, a.Method))
 		}
 		permit, no := a.now.Admission.AskSeen(ctx, a.principal, a.Method, whole)
-		return permit, refusedBy(no)
+		return permit, a.refusedBy(no)
 	}
 	permit, no := a.now.Admission.Ask(ctx, a.principal, a.Method, targets...)
-	return permit, refusedBy(no)
+	return permit, a.refusedBy(no)
+}
+
+// refusedBy is a refusal of access control. What is hidden answers in the very words that a name gets which nobody has.
+func (a request) refusedBy(no *admission.Refusal) *failure {
+	if no == nil || !no.Hides() {
+		return refusedBy(no)
+	}
+	if unknown := catalog.Unknown(a.Method, a.Params); unknown != nil {
+		return paramsFailed(unknown)
+	}
+	return unknownMethod(a.Method)
+}
+
+// unambiguous leaves out of an error the servers of which the caller may not know that they have what was asked for.
+func (a request) unambiguous(err error) error {
+	bad, ok := errors.AsType[*catalog.ParamsError](err)
+	if !ok || len(bad.Servers) < 2 || !a.now.Admission.Filters() {
+		return err
+	}
+	l, asked := a.asksFor()
+	if slices.ContainsFunc(bad.Servers, func(id string) bool { return !a.lists(l, id, asked) }) {
+		return catalog.Unknown(a.Method, a.Params)
+	}
+	return err
+}
+
+// asksFor is what a request names, by the client's name for it.
+func (a request) asksFor() (catalog.List, string) {
+	switch a.Method {
+	case "tools/call":
+		return catalog.Tools, a.Name
+	case "prompts/get":
+		return catalog.Prompts, a.Name
+	case "completion/complete":
+		ref := rawjson.Get(a.Params, "ref")
+		if name := rawjson.GetText(ref, "name"); name != "" {
+			return catalog.Prompts, name
+		}
+		return catalog.Resources, rawjson.GetText(ref, "uri")
+	default:
+		return catalog.Resources, a.URI
+	}
 }
 
 // sees reports whether the session's client may have anything of a server.

@@ -111,7 +111,7 @@ func (s *clientConn) handle(ctx context.Context, req *rpc.Message, x downstream.
 	}
 	defer leave()
 	answer, outcome := a.outcome(s.dispatch(ctx, c, a))
-	if state := by.State(); !state.IsZero() && answer.Header.Get("X-RateLimit-Limit") == "" { // a narrower limit has said more
+	if state := by.State(); !state.IsZero() {
 		if answer.Header == nil {
 			answer.Header = http.Header{}
 		}

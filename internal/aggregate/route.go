@@ -95,10 +95,10 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 	view := c.view(lists)
 	r, err := view.Route(a.Method, a.Params)
 	if err != nil {
-		if id, _, ok := strings.Cut(a.Name, catalog.ContractSeparator); ok && s.opt.Pool.IsDisabled(id) {
+		if id, _, ok := strings.Cut(a.Name, catalog.ContractSeparator); ok && s.opt.Pool.IsDisabled(id) && a.now.Admission.Sees(a.principal, access.DoorMCP, id) {
 			return destination{}, invalidParams("/name", fmt.Sprintf("server %q is disabled in the configuration", id))
 		}
-		return destination{}, paramsFailed(err)
+		return destination{}, paramsFailed(a.unambiguous(err))
 	}
 	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing(), names: namesOf(a.Method, r)}
 	if a.Method == "tools/call" {
@@ -151,6 +151,9 @@ func (s *clientConn) routeUnknown(ctx context.Context, c *client, a request) (de
 	} else {
 		d.names = append(d.names, access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindTool, Name: original},
 			access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindPrompt, Name: original})
+		if a.URI != "" { // it goes along as it is, whatever the server makes of it
+			d.names = append(d.names, access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindResource, Name: a.URI})
+		}
 	}
 	d.params = rawjson.Set(a.Params, key, rawjson.AppendQuoted(nil, original))
 	return d, nil

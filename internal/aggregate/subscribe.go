@@ -12,7 +12,7 @@ func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply 
 	if s.only == "" {
 		r, err := c.named(s.listsFor(ctx, c, a)).Route(a.Method, a.Params)
 		if err != nil {
-			return refused(paramsFailed(err))
+			return refused(paramsFailed(a.unambiguous(err)))
 		}
 		server, uri = r.Server, r.URI
 	} else if uri == "" {

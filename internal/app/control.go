@@ -74,7 +74,7 @@ func hangControl(mux *router, g controlGuard, api *admin.API) {
 func (g guard) control(anyRole bool, d door) http.Handler {
 	hang := func(g guard) http.Handler {
 		if anyRole {
-			return g.shut(plainRefusal, d)
+			return g.shut(plainRefusal, g.limited(d))
 		}
 		return g.role(d, access.RoleAdmin)
 	}

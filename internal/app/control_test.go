@@ -383,22 +383,74 @@ name = "few"
 tool = "read_json"
 rate = "1/h"
 `)
-	res, body := c.ask(t, "POST", "/call", `{"tool":"demo::read_log"}`)
-	wantProblem(t, res, body, 404, "invalid_params", "unknown tool: read_log")
+	denied, none := c.called(t, "demo::read_log"), c.called(t, "demo::read_lot")
+	if want := strings.Replace(none, "read_lot", "read_log", 1); denied != want || !strings.Contains(denied, "unknown tool: demo::read_log") {
+		t.Errorf("a denied tool = %s, want what an unknown one answers: %s", denied, want)
+	}
 	for _, tool := range get[admin.Page[admin.Tool]](t, c, "/tools").Items {
 		if tool.Tool == "read_log" {
 			t.Errorf("a denied tool is listed: %+v", tool)
 		}
 	}
-	if _, body = c.ask(t, "POST", "/call", `{"tool":"demo::read_json","arguments":{}}`); strings.Contains(body, "problem") {
+	if _, body := c.ask(t, "POST", "/call", `{"tool":"demo::read_json","arguments":{}}`); strings.Contains(body, "problem") {
 		t.Errorf("first call: %s", body)
 	}
-	res, body = c.ask(t, "POST", "/call", `{"tool":"demo::read_json","arguments":{}}`)
+	res, body := c.ask(t, "POST", "/call", `{"tool":"demo::read_json","arguments":{}}`)
 	wantProblem(t, res, body, 429, "rate_limited")
+	if res.Header.Get("Retry-After") == "" || res.Header.Get("X-RateLimit-Limit") != "1" {
+		t.Errorf("headers of a refusal: %v", res.Header)
+	}
 	limits := get[admin.Page[admin.LimitUsage]](t, c, "/limits").Items
 	if len(limits) != 1 || limits[0].Limit != "few" || limits[0].Remaining != 0 || limits[0].Reset <= 0 {
 		t.Errorf("limits = %+v", limits)
 	}
+}
+
+// called is the error that a call of a tool is answered with.
+func (c *controlled) called(t *testing.T, tool string) string {
+	t.Helper()
+	res, body := c.ask(t, "POST", "/call", `{"tool":"`+tool+`"}`)
+	var answer admin.Called
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || res.StatusCode != 200 {
+		t.Fatalf("%s: %d %s", tool, res.StatusCode, body)
+	}
+	return string(answer.Error)
+}
+
+// A call of a tool counts against the limits of its caller at every door; a look at the control plane only against those that name its door.
+func TestControlLimits(t *testing.T) {
+	c := control(t, controlDemo+`
+[[limits]]
+name = "calls"
+by = ["principal"]
+rate = "1/h"
+`)
+	const call = `{"tool":"demo::read_json","arguments":{}}`
+	for range 3 {
+		get[admin.Status](t, c, "/status")
+	}
+	if res, body := c.ask(t, "POST", "/call", call); res.StatusCode != 200 || res.Header.Get("X-RateLimit-Remaining") != "0" {
+		t.Errorf("first call: %d %s %v", res.StatusCode, body, res.Header)
+	}
+	res, body := c.ask(t, "POST", "/call", call)
+	wantProblem(t, res, body, 429, "rate_limited")
+	if res.Header.Get("Retry-After") == "" {
+		t.Errorf("headers of a refusal: %v", res.Header)
+	}
+	get[admin.Status](t, c, "/status")
+
+	c = control(t, controlDemo+`
+[[limits]]
+name = "looks"
+door = "admin"
+rate = "2/h"
+`)
+	get[admin.Status](t, c, "/status")
+	get[admin.Identity](t, c, "/whoami")
+	res, body = c.ask(t, "GET", "/status", "")
+	wantProblem(t, res, body, 429, "rate_limited")
+	res, body = c.ask(t, "POST", "/call", call)
+	wantProblem(t, res, body, 429, "rate_limited")
 }
 
 func TestControlOriginals(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -49,6 +48,9 @@ func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arg
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	target := access.Target{Door: access.DoorAdmin, Server: server, Kind: access.KindTool, Name: tool}
 	permit, refused := a.live.Load().admission.Ask(ctx, p, "tools/call", target)
+	if refused != nil && refused.Hides() {
+		return nil, a.unknownTool(p, name).Append(nil), nil
+	}
 	if refused != nil {
 		return nil, nil, asProblem(refused)
 	}
@@ -61,7 +63,7 @@ func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arg
 	defer release()
 	params = permit.RedactParams(params)
 	req := rpc.NewRequest(rpc.StringID("control"), "tools/call", params)
-	reply, err := conn.Call(ctx, &req, upstream.CallOptions{Header: a.paramHeaders(conn, tool, params)})
+	reply, err := conn.Call(access.NewContext(ctx, p), &req, upstream.CallOptions{Header: a.paramHeaders(conn, tool, params)})
 	if err != nil {
 		return nil, a.callFailed(server, err), ctx.Err()
 	}
@@ -138,12 +140,9 @@ func (a *App) paramHeaders(conn *pool.Conn, tool string, params []byte) (all []u
 }
 
 // asProblem is a refusal of access control.
-func asProblem(r *admission.Refusal) error {
-	e, status, _ := r.Error()
-	if status == 0 {
-		status = http.StatusNotFound
-	}
+func asProblem(r *admission.Refusal) *admin.Problem {
+	e, status, header := r.Error()
 	p := admin.NewProblem(status, e.Data.Code, e.Message, e.Data.Hint)
-	p.Rule = r.Rule
+	p.Rule, p.Header = r.Rule, header
 	return p
 }

@@ -215,13 +215,34 @@ func (g guard) withRole(d door, roles ...string) door {
 			plainRefusal(w, r, access.Verdict{Kind: access.Forbidden, Reason: "this needs the role " + strings.Join(roles, " or ")})
 			return
 		}
+		g.limited(d)(w, r, p)
+	}
+}
+
+// limited is a door of the control plane for those who are within their limits. A call of a tool counts as at any other door.
+func (g guard) limited(d door) door {
+	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
+		enter := g.admission.EnterView
+		if r.URL.Path == admin.Base+admin.CallPath {
+			enter = func(ctx context.Context, p *access.Principal) (admission.Entry, *admission.Refusal) {
+				return g.admission.Enter(ctx, p, access.DoorAdmin)
+			}
+		}
+		entry, over := enter(r.Context(), p)
+		if over != nil {
+			asProblem(over).Write(w)
+			return
+		}
+		defer entry.Leave()
+		admission.SetHeaders(w.Header(), entry.State())
 		d(w, r, p)
 	}
 }
 
-// isAdmin reports whether this caller may see how the program fares.
+// isAdmin reports whether this caller may see how the program fares. Who guesses is slowed down as at any door.
 func (g guard) isAdmin(r *http.Request) bool {
-	p, _ := g.auth.Authenticate(r)
+	p, v := g.auth.Authenticate(r)
+	g.guesses.slow(r, v)
 	return p.HasRole(access.RoleAdmin)
 }
 

@@ -27,7 +27,9 @@ const SocketDir = "sockets"
 type private struct{ guard }
 
 func (g private) control(anyRole bool, d door) http.Handler {
-	if !anyRole {
+	if anyRole {
+		d = g.limited(d)
+	} else {
 		d = g.withRole(d, access.RoleAdmin)
 	}
 	return g.shut(plainRefusal, d)

@@ -87,7 +87,7 @@ func (v *View) routeName(l List, params []byte, path string, at rawjson.Span) (R
 	}
 	t, ok := v.resolve(l, name)
 	if !ok {
-		e := &ParamsError{Path: path, Problem: fmt.Sprintf("unknown %s: %s", l, clipped(name))}
+		e := unknown(l.String(), path, name)
 		if e.Servers = v.offering(l, name); len(e.Servers) > 1 {
 			e.Problem = fmt.Sprintf("several servers have a %s %s: %s", l, clipped(name), strings.Join(e.Servers, ", "))
 		}
@@ -106,7 +106,7 @@ func (v *View) routeURI(params []byte, path string, at rawjson.Span) (Route, err
 	}
 	server, original, ok := v.ResolveURI(uri)
 	if !ok {
-		e := &ParamsError{Path: path, Problem: "unknown resource: " + clipped(uri)}
+		e := unknown("resource", path, uri)
 		if e.Servers = v.offering(Resources, uri); len(e.Servers) > 1 {
 			e.Problem = fmt.Sprintf("several servers have the resource %s: %s", clipped(uri), strings.Join(e.Servers, ", "))
 		}
@@ -125,12 +125,39 @@ func (v *View) routeTask(params []byte, path string, at rawjson.Span) (Route, er
 	}
 	server, task, ok := UnwrapTask(id)
 	if _, known := v.index[server]; !ok || !known {
-		return Route{}, &ParamsError{Path: path, Problem: "unknown task: " + clipped(id)}
+		return Route{}, unknown("task", path, id)
 	}
 	return Route{
 		Server: server, Task: task, Asked: id,
 		Params: replaced(params, at, id, task),
 	}, nil
+}
+
+// unknown is the answer to a name, a URI or an id that nobody has.
+func unknown(what, path, asked string) *ParamsError {
+	return &ParamsError{Path: path, Problem: "unknown " + what + ": " + clipped(asked)}
+}
+
+// Unknown is what Route says of a request's name, URI or task that nobody has; nil of a request that names nothing of the kind.
+func Unknown(method string, params []byte) *ParamsError {
+	switch method {
+	case "tools/call":
+		return unknown(Tools.String(), "/name", rawjson.GetText(params, "name"))
+	case "prompts/get":
+		return unknown(Prompts.String(), "/name", rawjson.GetText(params, "name"))
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		return unknown("resource", "/uri", rawjson.GetText(params, "uri"))
+	case "completion/complete":
+		ref := rawjson.Get(params, "ref")
+		if rawjson.GetText(ref, "type") == "ref/prompt" {
+			return unknown(Prompts.String(), "/ref/name", rawjson.GetText(ref, "name"))
+		}
+		return unknown("resource", "/ref/uri", rawjson.GetText(ref, "uri"))
+	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result":
+		return unknown("task", "/taskId", rawjson.GetText(params, "taskId"))
+	default:
+		return nil
+	}
 }
 
 // routeRef is for completion: of a prompt's argument or a template's variable.

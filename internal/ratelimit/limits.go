@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,6 +74,8 @@ func New(opt Options) (*Limits, error) {
 type Call struct {
 	Principal *access.Principal
 	Target    access.Target
+
+	View bool // it only looks at the control plane: limits that do not name that door leave it alone
 }
 
 // Refusal says which limit a call is over, and when to try again.
@@ -118,6 +121,9 @@ func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 	}
 	var room [usualLimits]int
 	about := l.rules.AppendMatching(room[:0], c.Principal, c.Target)
+	if c.View {
+		about = slices.DeleteFunc(about, func(i int) bool { return len(l.limits[i].Door) == 0 })
+	}
 	grant := Grant{limits: l}
 	if refusal := l.count(ctx, about, c, &grant.State); refusal != nil {
 		return Grant{}, refusal

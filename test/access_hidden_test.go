@@ -1,0 +1,78 @@
+package test
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// modernMeta is what makes a message one of revision 2026-07-28.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// What is denied answers in the very words of something that is not there, and nothing tells which servers have it.
+func TestDeniedThingsAnswerAsThoseThatAreNotThere(t *testing.T) {
+	l := newListener(t)
+	p := start(t, `[[servers]]
+id = "demo"
+builtin = "demo"
+[[servers]]
+id = "twin"
+builtin = "demo"
+[[servers]]
+id = "off"
+builtin = "demo"
+disabled = true
+[[servers]]
+id = "files"
+url = "`+l.URL+`"
+transport = "rpc"
+[store]
+url = "memory:"
+[[acl]]
+server = ["twin", "off"]
+action = "deny"
+[[acl]]
+tool = "read_log"
+prompt = "secret"
+resource = "file:///srv/secret"
+action = "deny"
+`+tokenRow("dev", "token-of-dev", ""))
+	say := func(method, params string) answer {
+		name := ""
+		if _, rest, ok := strings.Cut(params, `"name":"`); ok && method != "completion/complete" {
+			name, _, _ = strings.Cut(rest, `"`)
+		}
+		headers := []string{"Accept", "application/json", "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}
+		if _, rest, ok := strings.Cut(params, `"uri":"`); ok && name == "" && method != "completion/complete" {
+			name, _, _ = strings.Cut(rest, `"`)
+		}
+		if name != "" {
+			headers = append(headers, "Mcp-Name", name)
+		}
+		return p.as(t, "token-of-dev", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`,`+modernMeta+`}}`, headers...)
+	}
+	for _, c := range []struct{ method, denied, name, none string }{
+		{"tools/call", `"name":"demo::read_log","arguments":{}`, "demo::read_log", "nope::read_log"},
+		{"tools/call", `"name":"demo__read_log","arguments":{}`, "demo__read_log", "dumb__read_log"},
+		{"tools/call", `"name":"twin::read_source","arguments":{}`, "twin::read_source", "none::read_source"},
+		{"tools/call", `"name":"off::read_source","arguments":{}`, "off::read_source", "nil::read_source"},
+		{"tools/call", `"name":"read_source","arguments":{}`, "read_source", "read_sauces"}, // demo's and twin's
+		{"prompts/get", `"name":"demo::secret"`, "demo::secret", "nope::secret"},
+		{"resources/read", `"uri":"proxy://resource/eyJzZXJ2ZXIiOiJmaWxlcyIsInVyaSI6ImZpbGU6Ly8vc3J2L3NlY3JldC9hIn0="`, "proxy://resource/eyJzZXJ2ZXIiOiJmaWxlcyIsInVyaSI6ImZpbGU6Ly8vc3J2L3NlY3JldC9hIn0=", "proxy://resource/none"},
+		{"completion/complete", `"ref":{"type":"ref/prompt","name":"demo::secret"},"argument":{"name":"a","value":""}`, "demo::secret", "nope::secret"},
+		{"vendor/open", `"name":"demo::read_log"`, "demo::read_log", "nope::read_log"},
+		{"vendor/open", `"name":"files::open","uri":"file:///srv/secret/a"`, "files::open", "nope::open"},
+	} {
+		denied, none := say(c.method, c.denied), say(c.method, strings.Replace(c.denied, c.name, c.none, 1))
+		if want := strings.ReplaceAll(none.body, c.none, c.name); denied.status != none.status || denied.body != want || !strings.Contains(denied.body, `"error"`) {
+			t.Errorf("%s of %s:\n%d %s, want what an unknown one gives:\n%d %s", c.method, c.name, denied.status, denied.body, none.status, want)
+		}
+	}
+	if got := bytes.Join(l.take(), []byte("\n")); bytes.Contains(got, []byte("secret")) {
+		t.Errorf("what is denied reached the server: %s", got)
+	}
+	if a := say("tools/call", `"name":"demo::read_source","arguments":{}`); a.status != http.StatusOK || !strings.Contains(a.body, `"result"`) {
+		t.Errorf("what is allowed: %d %.300s", a.status, a.body)
+	}
+}
