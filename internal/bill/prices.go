@@ -93,6 +93,21 @@ func (p Prices) Rates() Rates {
 	return r
 }
 
+// PromptCost is what a provider charges for a prompt that it has counted, in millionths of the prices' unit: what it says to have written
+// to its cache costs what writing does, the rest what input does.
+func (p Prices) PromptCost(u Usage) float64 {
+	r := p.Rates()
+	if !r.Known() {
+		return 0
+	}
+	if p.CacheWriteHour == nil {
+		r.Hour = max(r.Hour, hourWrite)
+	}
+	band := Band{Above: p.LongAbove, Times: p.LongTimes}
+	prompt := Prompt{Total: u.Input, Cached: u.Cached, Hour: u.Hour, Plain: u.Input - u.Cached - u.Wrote}
+	return r.Cost(prompt) * band.times(u.Input) * p.Input
+}
+
 // Rates are prices over the price of an uncached input token. The zero value means
 // that they are unknown.
 type Rates struct {

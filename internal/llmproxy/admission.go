@@ -40,16 +40,26 @@ func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principa
 }
 
 // askRoute decides about a path that passes untouched: nothing of it is read, so that with rules one has to name it.
-func (p *Proxy) askRoute(r *http.Request, who *access.Principal) (admission.Permit, *failure) {
+func (p *Proxy) askRoute(w http.ResponseWriter, r *http.Request, who *access.Principal) (admission.Permit, *failure) {
 	t := access.Target{Door: access.DoorChat, Kind: access.KindRoute, Name: r.URL.Path}
-	if !p.opt.Admission.Rules().Names(who, t) {
+	if rules := p.opt.Admission.Rules(); rules != nil && (!isPlainPath(r.URL.EscapedPath()) || !rules.Names(who, t)) {
 		return admission.Permit{}, noRoute()
 	}
 	permit, no := p.opt.Admission.Ask(r.Context(), who, r.Method, t)
 	if no != nil {
-		return permit, noRoute()
+		if no.Hides() {
+			return permit, noRoute()
+		}
+		return permit, p.refusedBy(w, no)
 	}
+	admission.SetHeaders(w.Header(), permit.State())
 	return permit, nil
+}
+
+// isPlainPath reports whether a provider can read an escaped path in no other way than rules do.
+func isPlainPath(escaped string) bool {
+	_, ok := access.NormalURI(escaped)
+	return ok
 }
 
 // maySee reports whether a model is for this caller's lists.
@@ -86,11 +96,6 @@ func (x *exchange) spend(u *bill.Usage) {
 	if u == nil || x.asked == (access.Target{}) {
 		return
 	}
-	r := x.to.prices
-	cached := r.Input
-	if r.CachedInput != nil {
-		cached = *r.CachedInput
-	}
-	usd := ((u.Input-u.Cached)*r.Input + u.Cached*cached + u.Output*r.Output) / 1e6
+	usd := x.cost(u) + u.Output*x.to.prices.Output/1e6
 	x.p.opt.Admission.Spend(x.who, x.asked, int64(u.Input+u.Output), usd)
 }

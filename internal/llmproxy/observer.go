@@ -179,11 +179,7 @@ func (x *exchange) cost(u *bill.Usage) float64 {
 	if u == nil {
 		return 0
 	}
-	cached := x.to.prices.Input
-	if x.to.prices.CachedInput != nil {
-		cached = *x.to.prices.CachedInput
-	}
-	return ((u.Input-u.Cached)*x.to.prices.Input + u.Cached*cached) / 1e6
+	return x.to.prices.PromptCost(*u) / 1e6
 }
 
 // routeLabel is a path of a provider's API out of a closed set, the newest version's prefix left out.

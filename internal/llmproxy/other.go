@@ -33,14 +33,15 @@ func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal *ac
 func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
-		if !p.maySee(principal, name) {
+		unread := p.opt.Admission.Rules() != nil && !isPlainPath(strings.NewReplacer("%2F", "/", "%2f", "/").Replace(r.URL.EscapedPath()))
+		if unread || !p.maySee(principal, name) {
 			p.refuse(w, r, nil, p.modelNotFound(name))
 			return
 		}
 		p.serveModel(w, r, name, below)
 		return
 	}
-	permit, bad := p.askRoute(r, principal)
+	permit, bad := p.askRoute(w, r, principal)
 	if bad != nil {
 		p.refuse(w, r, nil, bad)
 		return

@@ -189,7 +189,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		body = unpacked
 	}
 	conv := p.read(r.Context(), at.format, body)
-	if conv == nil && p.opt.Admission.Rules() != nil {
+	if conv == nil && p.opt.Admission.ReadsModels() {
 		p.refuse(w, r, nil, notJSON()) // rules depend on its fields
 		return
 	}
