@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -172,11 +173,14 @@ func (c *wireConn) pass(to, from net.Conn, note func([]byte)) {
 	}
 }
 
-// asked counts a round trip, but not those that make a connection or look whether the engine answers.
+// asked counts a round trip, but not those that make a connection, look whether the engine answers, or tell of this replica now and then.
 func (c *wireConn) asked(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting || bytes.Contains(b, []byte("secateur:schema")) || bytes.Contains(b[:min(len(b), 30)], []byte("hello")) || bytes.Contains(b[:min(len(b), 30)], []byte("client")) {
+	head := strings.ToLower(string(b[:min(len(b), 30)]))
+	isOther := func(word string) bool { return strings.Contains(head, word) }
+	if c.waiting || bytes.Contains(b, []byte("secateur:schema")) || bytes.Contains(b, []byte("secateur:v1:replica:")) ||
+		slices.ContainsFunc([]string{"hello", "client", "ping"}, isOther) {
 		return
 	}
 	c.waiting = true

@@ -71,7 +71,8 @@ func newMonitor(t *testing.T, server *redistest.Server) *monitor {
 	return &monitor{server: server, lines: bufio.NewReader(conn)}
 }
 
-// since lists the commands since it was last asked, without those of scripts, of connections that are made, and of looks whether the engine answers.
+// since lists the commands since it was last asked, without those of scripts, of connections that are made, of looks whether the engine answers, and of
+// what replicas say of themselves now and then.
 func (m *monitor) since(t *testing.T) (names []string) {
 	t.Helper()
 	m.fence++
@@ -90,7 +91,7 @@ func (m *monitor) since(t *testing.T) (names []string) {
 		switch {
 		case strings.Contains(line, fence):
 			return names
-		case !ok || strings.Contains(line, " lua] ") || strings.Contains(words, "secateur:schema"):
+		case !ok || strings.Contains(line, " lua] ") || strings.Contains(words, "secateur:schema") || strings.Contains(words, "secateur:v1:replica:"):
 			continue
 		}
 		name, _, _ := strings.Cut(strings.Trim(words, "\"\r\n"), `"`)
