@@ -9,7 +9,6 @@ import (
 
 	"secateur/internal/budget"
 	"secateur/internal/config"
-	"secateur/internal/originals"
 )
 
 // Bounds of the bytes in flight where the file does not say how many there may be.
@@ -21,12 +20,7 @@ const (
 
 // openBudget bounds what all requests under way may hold. Originals in the same memory count too.
 func (a *App) openBudget() {
-	a.budget = budget.New(inFlightLimit(a.cfg), func() int64 {
-		if s := a.store.Stats(); s.Kind == originals.KindMemory {
-			return s.Bytes
-		}
-		return 0
-	})
+	a.budget = budget.New(inFlightLimit(a.cfg), a.heapOfStore)
 	gauge := func(name, help string, value func() int64) {
 		a.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
 	}

@@ -11,11 +11,12 @@ import (
 	"secateur/internal/originals"
 )
 
-// collector tunes Go's garbage collector (GOGC) to a store of originals in memory. By itself the heap grows to twice
-// what lives in it before it is collected, so that a full store would take its size a second time for nothing: its texts
-// neither die nor hold pointers. Here it grows by the size of what lives beside the store.
+// collector tunes Go's garbage collector (GOGC) to what lives in the heap. By itself the heap grows to twice that before
+// it is collected: a full store of originals in memory would take its size a second time for nothing, since its texts neither
+// die nor hold pointers; and a program that holds a few megabytes, as most do, would be collected every few hundred calls. Here
+// it grows by the size of what lives beside the store, and by leastGarbage however little that is.
 type collector struct {
-	stored  func() int64 // bytes in the store
+	stored  func() int64 // bytes of originals in the heap
 	percent int          // as last set; touched by one cleanup at a time
 	stopped atomic.Bool
 }
@@ -24,23 +25,31 @@ type collector struct {
 const defaultGC = 100
 
 // leastGarbage is how much may die between two collections however little lives beside the store.
-const leastGarbage = 24 << 20
+const leastGarbage = 16 << 20
 
-// tuneCollector begins to tune it, until the returned function is called. A store elsewhere, and an operator who has
-// set the collector himself, leave it alone.
+// tuneCollector begins to tune it, until the returned function is called. An operator who has set the collector himself is
+// left to it.
 func (a *App) tuneCollector() (stop func()) {
 	isSet := func(entry string) bool {
 		return strings.HasPrefix(entry, "GOGC=") || strings.HasPrefix(entry, "GOMEMLIMIT=")
 	}
-	if slices.ContainsFunc(a.opt.Environ, isSet) || a.store.Stats().Kind != originals.KindMemory {
+	if slices.ContainsFunc(a.opt.Environ, isSet) {
 		return func() {}
 	}
-	c := &collector{stored: func() int64 { return a.store.Stats().Bytes }, percent: defaultGC}
+	c := &collector{stored: a.heapOfStore, percent: defaultGC}
 	c.awaitCollection()
 	return func() {
 		c.stopped.Store(true)
 		debug.SetGCPercent(defaultGC)
 	}
+}
+
+// heapOfStore is how much of the heap are originals.
+func (a *App) heapOfStore() int64 {
+	if s := a.store.Stats(); s.Kind == originals.KindMemory {
+		return s.Bytes
+	}
+	return 0
 }
 
 // awaitCollection has the next collection followed by a tuning: it finds an object that nobody holds.
@@ -65,8 +74,9 @@ func (c *collector) tune() {
 	}
 }
 
-// gcPercent is how much garbage there may be over what lives, in percent of that: as much as lives beside the store.
+// gcPercent is how much garbage there may be over what lives, in percent of that: as much as lives beside the store, and
+// never less than leastGarbage. A heap of less than a megabyte is taken for one.
 func gcPercent(live, stored int64) int {
 	garbage := max(live-stored, leastGarbage)
-	return int(min(defaultGC, max(1, defaultGC*garbage/max(live, 1))))
+	return int(max(1, defaultGC*garbage/max(live, 1<<20)))
 }

@@ -61,7 +61,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 // Serve is Handler for a request that is the caller's own copy: net/http knows the body that it gave by its type, and this
 // one gets another.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
-	e := &exchange{guard: g, conn: connOf(w)}
+	isPlain := r.ProtoMajor == 1
+	e := &exchange{guard: g, conn: connOf(w), drains: isPlain, lifts: !isPlain || r.TLS != nil}
 	e.out = writer{ResponseWriter: w, exchange: e}
 	if r.Body != nil && r.Body != http.NoBody {
 		e.in, e.hasBody = body{ReadCloser: r.Body, exchange: e}, true
@@ -70,9 +71,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerF
 	g.enter(e)
 	defer g.leave(e)
 	next(&e.out, r)
-	if r.ProtoMajor == 1 {
-		e.out.finish()
-	}
+	e.out.finish()
 }
 
 // Drain shortens the pause, also of those who are in one: nobody holds up the end of the program by not reading.

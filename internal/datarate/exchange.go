@@ -15,6 +15,8 @@ type exchange struct {
 	in      body
 	out     writer
 	hasBody bool
+	drains  bool // net/http reads what a handler has left of the body: over HTTP/1
+	lifts   bool // a deadline is taken away after a write, see endWrite
 
 	next, prev *exchange // in the Guard's ring
 
@@ -93,10 +95,14 @@ func (e *exchange) setWriting() {
 	}
 }
 
+// endWrite lifts the deadline where it would do harm when it passes: over HTTP/2 it ends the stream, and TLS may write of its own
+// accord. On a plain connection it counts for the next write only, which comes with its own.
 func (e *exchange) endWrite() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_ = e.conn.SetWriteDeadline(time.Time{})
+	if e.lifts {
+		_ = e.conn.SetWriteDeadline(time.Time{})
+	}
 	if e.draining {
 		_ = e.conn.SetReadDeadline(time.Time{})
 	}
@@ -108,7 +114,7 @@ func (e *exchange) endWrite() {
 func (e *exchange) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.writing, e.draining = true, e.hasBody && !e.bodyDone
+	e.writing, e.draining = true, e.drains && e.hasBody && !e.bodyDone
 	e.setWriting()
 }
 

@@ -92,14 +92,15 @@ func (s *httpSession) leave() {
 	s.rested = time.Now()
 }
 
-// beginCall waits for the turn of a request; false: the client or the session is gone. It is ended by endCall.
-func (s *httpSession) beginCall(gone <-chan struct{}) bool {
+// beginCall waits for the turn of a request, as long as its client does; false: the client or the session is gone. It is ended by
+// endCall.
+func (s *httpSession) beginCall(client context.Context) bool {
 	select {
 	case s.turns <- struct{}{}:
 	default:
 		select {
 		case s.turns <- struct{}{}:
-		case <-gone:
+		case <-client.Done():
 			return false
 		case <-s.ctx.Done():
 			return false

@@ -69,7 +69,7 @@ func (q *request) postPlain(msg *rpc.Message, body rpchttp.Buffer) bool {
 
 // callPlain starts the answer to a request, and leaves the session when it is given.
 func (q *request) callPlain(s *httpSession, msg *rpc.Message, body rpchttp.Buffer) bool {
-	if !s.beginCall(q.r.Context().Done()) {
+	if !s.beginCall(q.r.Context()) {
 		s.leave()
 		q.refuse(msg.ID, UnknownSession())
 		return true

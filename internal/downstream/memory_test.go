@@ -8,10 +8,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"secateur/internal/datarate"
 	"secateur/internal/downstream"
 )
 
-// inBubble builds a house without sockets, in which the clock jumps.
+// inBubble builds a house without sockets, in which the clock jumps, behind the guard against clients that do not read.
 func inBubble(t *testing.T, b *brain, story func(h *house), change ...func(*downstream.HTTPOptions)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -21,7 +22,7 @@ func inBubble(t *testing.T, b *brain, story func(h *house), change ...func(*down
 		}
 		ln := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 		h := downstream.NewHTTP(opt)
-		srv := &http.Server{Handler: mux(h)}
+		srv := &http.Server{Handler: datarate.New(datarate.Limits{}).Handler(mux(h))}
 		go func() { _ = srv.Serve(ln) }()
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return ln.dial(ctx) }
 		wires := &http.Transport{DialContext: dial}

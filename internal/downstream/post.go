@@ -163,7 +163,7 @@ func (q *request) initialize(msg *rpc.Message) {
 	}
 	s := q.newSession(false)
 	defer s.leave()
-	if !s.beginCall(nil) {
+	if !s.beginCall(context.WithoutCancel(q.r.Context())) {
 		q.h.sessions.cancel(s)
 		s.close()
 		q.refuse(msg.ID, stopping())
@@ -235,7 +235,7 @@ func (q *request) responseIn(s *httpSession) *postResponse {
 
 // call has the session answer a request when it is its turn.
 func (q *request) call(s *httpSession, msg *rpc.Message, x Exchange) Answer {
-	if !s.beginCall(q.r.Context().Done()) {
+	if !s.beginCall(q.r.Context()) {
 		f := UnknownSession()
 		if s.ctx.Err() == nil {
 			f = stopping()

@@ -72,6 +72,9 @@ type pipe struct {
 	version string // of the protocol; for the goroutine that reads alone
 }
 
+// writeTime is how long a client may take to read what is left when all else is over.
+const writeTime = 30 * time.Second
+
 // end lets what runs come to its end, and closes the session.
 func (p *pipe) end(ctx context.Context, err error, cancel context.CancelFunc, written <-chan struct{}) error {
 	if quiet, ok := p.session.(Quiet); ok {

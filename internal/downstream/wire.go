@@ -8,13 +8,8 @@ import (
 	"time"
 )
 
-// writeTime is how long a client may take to read the next piece of an answer; then it is given up.
-const writeTime = 30 * time.Second
-
-// piece is how much is written under one deadline.
-const piece = 256 << 10
-
-// wire is the way back to the client of one HTTP request.
+// wire is the way back to the client of one HTTP request. How long the client may take to read is the guard's to say that stands
+// before all doors (package datarate).
 type wire struct {
 	http.ResponseWriter
 	control http.ResponseController
@@ -22,15 +17,8 @@ type wire struct {
 
 func newWire(w http.ResponseWriter) wire { return wire{w, *http.NewResponseController(w)} }
 
-// send writes bytes under the deadline there is, and a long row of them piece by piece, each with a new one.
+// send writes bytes.
 func (c *wire) send(p []byte) error {
-	for len(p) > piece {
-		if _, err := c.Write(p[:piece]); err != nil {
-			return err
-		}
-		p = p[piece:]
-		c.hurry()
-	}
 	if len(p) == 0 {
 		return nil
 	}
@@ -58,12 +46,6 @@ func (c *wire) flush() error {
 	return nil
 }
 
-// hurry has a write fail that is stuck. It ends with the request. A writer without deadlines is a test's.
-func (c *wire) hurry() { _ = c.control.SetWriteDeadline(time.Now().Add(writeTime)) }
-
-// rest takes the deadline away from a stream that may be silent for longer: over HTTP/2 one that passes ends it.
-func (c *wire) rest() { _ = c.control.SetWriteDeadline(time.Time{}) }
-
 var (
 	jsonType    = []string{typeJSON}
 	streamType  = []string{typeStream}
@@ -89,7 +71,6 @@ func (c *wire) sendJSON(status int, body []byte) error {
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	c.WriteHeader(status)
-	c.hurry()
 	return c.send(body)
 }
 
@@ -129,19 +110,13 @@ func (c *wire) carry(s *stream, r *reader, head []byte, silence time.Duration, g
 
 // sendAll writes what there is. All of it is on its way when sendAll returns.
 func (c *wire) sendAll(head []byte, frames []*frame) error {
-	c.hurry()
 	if err := c.send(head); err != nil {
 		return err
 	}
-	for i, f := range frames {
-		if i > 0 {
-			c.hurry()
-		}
+	for _, f := range frames {
 		if err := c.sendFrame(f); err != nil {
 			return err
 		}
 	}
-	err := c.flush()
-	c.rest()
-	return err
+	return c.flush()
 }

@@ -29,8 +29,6 @@ type call struct {
 	header  []Header     // CallOptions.Header
 	hold    *budget.Hold // counts the bytes of its answer
 
-	life context.Context // ends when nobody waits for its answer any more
-
 	began  time.Time
 	sign   atomic.Int64 // when the server last gave a sign of life for it, after began
 	asking atomic.Int32 // requests of the server for it that are not answered yet
@@ -39,9 +37,10 @@ type call struct {
 	whole  atomic.Bool  // and nothing follows what it answered with
 	strays atomic.Int32 // answers on its own stream that were not to it
 
-	posting sync.Mutex
-	gone    bool               // guarded by posting; nobody waits for it any more
-	hangUp  context.CancelFunc // guarded by posting; ends its POST; nil: there is none
+	leaving sync.Mutex
+	gone    bool               // guarded by leaving; nobody waits for it any more
+	hangUp  context.CancelFunc // guarded by leaving; ends the work that is done for it, such as its POST; nil: there is none
+	told    []*func()          // guarded by leaving; called when nobody waits any more
 }
 
 // give hands the call its outcome, which it gets once.

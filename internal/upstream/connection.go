@@ -19,8 +19,8 @@ type link interface {
 	// run gives what the server sends to the connection's receive, until the link is of no more use; it says why that is.
 	// ctx ends with the connection, after close.
 	run(ctx context.Context) error
-	// send hands a message over, or fails. For a call it returns before the answer; ctx then ends with the call. Where
-	// ending that context is how a call is cancelled, a notifications/cancelled goes nowhere.
+	// send hands a message over, or fails. For a call it returns before the answer; what is then done for it has the call's
+	// workContext. Where ending that is how a call is cancelled, a notifications/cancelled goes nowhere.
 	send(ctx context.Context, m outgoing) error
 	// close ends the link and returns when nothing is left of it but run, which then returns.
 	close()
@@ -158,11 +158,8 @@ func (s *connection) do(ctx context.Context, req *rpc.Message, opt CallOptions) 
 // roundTrip sends a request and waits for its answer, for signs of life, and for the caller to lose interest. A limit
 // of 0 is none.
 func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call, limit time.Duration) (*Reply, error) {
-	ctx, cancel := context.WithCancel(caller)
-	defer cancel()
 	defer c.leave()
-	c.life = ctx
-	if err := s.enter(ctx, c); err != nil {
+	if err := s.enter(caller, c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}
 	timer := s.timers.start(limit)
@@ -172,7 +169,7 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 		timer.Stop()
 		patience = s.u.timeout() // for room to be sent there is one
 	}
-	if err := s.link.send(ctx, s.encode(req, c, patience)); err != nil {
+	if err := s.link.send(caller, s.encode(req, c, patience)); err != nil {
 		return s.giveUp(caller, c, err)
 	}
 	return s.await(caller, c, timer, limit)

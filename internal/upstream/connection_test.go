@@ -196,7 +196,6 @@ func FuzzReceive(f *testing.F) {
 		var open [2]*call
 		for i := range open {
 			open[i] = newCall(rpc.StringID("caller"), rpc.NumberID(7), handlerFunc(builtin))
-			open[i].life = t.Context()
 			if err := s.calls.add(open[i]); err != nil {
 				t.Fatal(err)
 			}

@@ -275,7 +275,7 @@ func (s *connection) serve(ctx context.Context, in *inbound) []byte {
 	var left atomic.Int32
 	left.Store(int32(len(in.owners))) //nolint:gosec // a few
 	for _, c := range in.owners {
-		defer context.AfterFunc(c.life, func() { //nolint:contextcheck // as above
+		defer c.afterLeave(func() {
 			if left.Add(-1) == 0 {
 				cancel()
 			}

@@ -53,22 +53,31 @@ func (l *inProcess) send(ctx context.Context, m outgoing) error {
 	if refused != nil {
 		return refused
 	}
+	do := func() { l.notify(context.WithoutCancel(ctx), &msg) } // a notification is not taken back
 	if m.call != nil {
 		m.call.stage.Store(sent)
-	} else {
-		ctx = context.WithoutCancel(ctx) // a notification is not taken back
+		do = func() { l.call(ctx, &msg, m.call) }
 	}
-	if !l.work.run(func() { l.serveOne(ctx, &msg, m.call) }) {
+	if !l.work.run(do) {
 		return errStopped
 	}
 	return nil
 }
 
-func (l *inProcess) serveOne(ctx context.Context, msg *rpc.Message, c *call) {
+func (l *inProcess) notify(ctx context.Context, msg *rpc.Message) {
+	if response := l.serve(ctx, msg); response != nil {
+		l.s.receive(ctx, response, source{})
+	}
+}
+
+func (l *inProcess) call(caller context.Context, msg *rpc.Message, c *call) {
+	c.whole.Store(true) // nothing follows its answer
+	ctx, cancel := c.workContext(caller)
+	defer cancel()
 	if response := l.serve(ctx, msg); response != nil {
 		l.s.receive(ctx, response, source{call: c})
 	}
-	if c != nil && ctx.Err() == nil { // else nobody waits for one
+	if !c.isGone(caller) { // else nobody waits for one
 		l.s.fail(c, l.s.u.errorf(Invalid, "it gave no answer"))
 	}
 }

@@ -88,39 +88,6 @@ func (p *poster) within(ctx context.Context, m outgoing, deliver func(context.Co
 	return err
 }
 
-// postContext is the context of a call's POST, which the returned function ends. See leave for when it ends before that.
-func (c *call) postContext(caller context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
-	c.posting.Lock()
-	c.hangUp = cancel
-	gone := c.gone
-	c.posting.Unlock()
-	if gone {
-		cancel()
-	}
-	return ctx, func() {
-		cancel()
-		c.posting.Lock()
-		defer c.posting.Unlock()
-		c.hangUp = nil
-	}
-}
-
-// leave says that nobody waits for the call any more. Its POST ends then or, where the server has answered in a stream, a
-// little later: what is left of that is read, so that its connection can be used again.
-func (c *call) leave() {
-	c.posting.Lock()
-	defer c.posting.Unlock()
-	c.gone = true
-	switch {
-	case c.hangUp == nil:
-	case c.over.Load() && !c.whole.Load():
-		time.AfterFunc(drainTime, c.hangUp)
-	default:
-		c.hangUp()
-	}
-}
-
 // post sends a message whose answer, if there is one, comes another way, and waits until the server has taken it.
 func (p *poster) post(ctx context.Context, to *url.URL, header http.Header, message []byte) error {
 	resp, err := p.endpoint.postTo(ctx, to, header, &sentBody{data: message})

@@ -17,7 +17,7 @@ import (
 
 // call makes one call. If the server has forgotten its session, it gets another one and the call is made again.
 func (l *streamable) call(caller context.Context, m outgoing) {
-	ctx, cancel := m.call.postContext(caller)
+	ctx, cancel := m.call.workContext(context.WithoutCancel(caller))
 	defer cancel()
 	l.conclude(caller, m.call, l.attempt(ctx, m))
 }
@@ -27,7 +27,7 @@ func (l *streamable) conclude(caller context.Context, c *call, err error) {
 	if errors.Is(err, errSessionLost) {
 		err = l.s.u.callError(err) // a second time is once too often
 	}
-	if err != nil && caller.Err() == nil { // else it is the caller who ended the request, and gives up by itself
+	if err != nil && !c.isGone(caller) { // else it is the caller who ended the request
 		l.s.fail(c, l.s.u.callError(err))
 	}
 }
