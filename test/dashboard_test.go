@@ -29,16 +29,21 @@ func TestDashboard(t *testing.T) {
 	}
 	dir := t.TempDir()
 	port := quietPort(t)
+	freshPort := quietPort(t)
 	const token = "a-token-for-the-dashboard"
 	hostile, err := filepath.Abs("npm/hostile-server.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}
+	description := filepath.Join(dir, "description.txt")
 	config := fmt.Sprintf(`listen = "127.0.0.1:%d"
 auth_token = "${DASHBOARD_TOKEN}"
 
 [admin]
 watch = false
+
+[admin.capture]
+bytes = 4000
 
 [store]
 url = "file:%s"
@@ -54,6 +59,11 @@ command = %s
 [[servers]]
 id = "hostile"
 command = %s
+env = { DESCRIPTION = %q } # a note that stays
+
+[[servers]]
+id = "remote"
+url = "http://127.0.0.1:${PROVIDER_PORT}/mcp"
 
 [[servers]]
 id = "broken"
@@ -86,10 +96,12 @@ action = "deny"
 name = "calls"
 by = ["principal", "tool"]
 rate = "1000/d"
-`, port, filepath.Join(dir, "store"), toml(npmServer(t, "server-everything")), toml([]string{node, hostile}), 0)
+`, port, filepath.Join(dir, "store"), toml(npmServer(t, "server-everything")), toml([]string{node, hostile}), description, 0)
 	file := filepath.Join(dir, "secateur.toml")
 	log := filepath.Join(dir, "build.log")
-	for path, text := range map[string]string{file: config, log: demo.Log()} {
+	fresh := filepath.Join(dir, "fresh.toml")
+	empty := fmt.Sprintf("listen = \"127.0.0.1:%d\"\n[mcp_pruner]\nenabled = false\n[store]\nurl = \"memory:\"\n", freshPort)
+	for path, text := range map[string]string{file: config, log: demo.Log(), description: "reads a file", fresh: empty} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +111,7 @@ rate = "1000/d"
 		t.Fatal(err)
 	}
 	plan, err := json.Marshal(map[string]any{
-		"binary": secateur(t), "config": file, "port": port, "token": token, "log": log, "shots": shots, "chromium": chromium,
+		"binary": secateur(t), "config": file, "fresh": fresh, "freshPort": freshPort, "description": description, "port": port, "token": token, "log": log, "shots": shots, "chromium": chromium,
 		"env": map[string]string{
 			"DASHBOARD_TOKEN": token, "PROVIDER_KEY": "k", "XDG_STATE_HOME": filepath.Join(dir, "state"), "XDG_CACHE_HOME": filepath.Join(dir, "cache"),
 		},
@@ -120,7 +132,7 @@ rate = "1000/d"
 	err = cmd.Run()
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left where it ended early
 	for line := range strings.Lines(out.String()) {
-		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "first load") {
+		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "first load") || strings.HasPrefix(line, "interactive") {
 			t.Log(strings.TrimSpace(line))
 		}
 	}

@@ -1,7 +1,7 @@
 // Drives the dashboard in Chromium as a person would, on the real program with real servers. The plan comes as JSON in PLAN; what fails is
 // written to standard output, a line each, and the exit status tells whether anything did.
 import { spawn, execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import assert from "node:assert/strict";
@@ -30,12 +30,12 @@ async function step(name, act) {
 
 // The program, on a port of its own, so that it can be had again where it was.
 let program;
-async function startProgram() {
-  program = spawn(plan.binary, ["serve", "--config", plan.config], { env, stdio: ["ignore", "inherit", "inherit"] });
+async function startProgram(config = plan.config, address = base, more = {}) {
+  program = spawn(plan.binary, ["serve", "--config", config], { env: { ...env, ...more }, stdio: ["ignore", "inherit", "inherit"] });
   const ended = once(program, "exit");
   for (;;) {
     try {
-      if ((await fetch(`${base}/readyz`)).status === 200) return;
+      if ((await fetch(`${address}/readyz`)).status === 200) return;
     } catch {
       // not listening yet
     }
@@ -49,9 +49,26 @@ async function stopProgram() {
   await ended;
 }
 
-// A provider that answers every request alike, and tells what it counted.
+// A provider that answers every request alike, and tells what it counted. It is also a remote MCP server that wants somebody to sign in, and
+// the authorization server for that, which asks no questions.
 const provider = createServer((req, res) => {
   let body = "";
+  const own = `http://${req.headers.host}`;
+  const at = new URL(req.url, own);
+  const say = (value, status = 200) => {
+    res.writeHead(status, { "content-type": "application/json" });
+    res.end(JSON.stringify(value));
+  };
+  if (at.pathname === "/mcp" && !req.headers.authorization) return void res.writeHead(401, { "www-authenticate": "Bearer" }).end();
+  if (at.pathname.startsWith("/.well-known/oauth-protected-resource")) return say({ resource: `${own}/mcp`, authorization_servers: [own] });
+  if (at.pathname === "/.well-known/oauth-authorization-server") {
+    return say({ issuer: own, authorization_endpoint: `${own}/authorize`, token_endpoint: `${own}/token`, registration_endpoint: `${own}/register`, code_challenge_methods_supported: ["S256"] });
+  }
+  if (at.pathname === "/register") return say({ client_id: "dashboard" }, 201);
+  if (at.pathname === "/authorize") {
+    return void res.writeHead(302, { location: `${at.searchParams.get("redirect_uri")}?code=c&state=${encodeURIComponent(at.searchParams.get("state"))}` }).end();
+  }
+  if (at.pathname === "/token") return say({ access_token: "opaque", token_type: "Bearer", expires_in: 3600 });
   req.on("data", (chunk) => (body += chunk));
   req.on("end", () => {
     res.setHeader("content-type", "application/json");
@@ -81,7 +98,6 @@ async function converse(model, results) {
   }
 }
 
-await startProgram();
 const browser = await chromium.launch({ executablePath: plan.chromium, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", reducedMotion: "reduce" });
 context.setDefaultTimeout(patience);
@@ -101,6 +117,32 @@ const go = async (path, heading) => {
 };
 const seen = (text) => page.getByText(text, { exact: false }).filter({ visible: true }).first().waitFor();
 
+await step("a fresh program: every page says what to do next", async () => {
+  const fresh = `http://127.0.0.1:${plan.freshPort}`;
+  await startProgram(plan.fresh, fresh, { XDG_STATE_HOME: `${plan.env.XDG_STATE_HOME}-fresh` });
+  const first = await context.newPage();
+  for (const [path, title, line] of [
+    ["live", "Nothing has happened yet", /^secateur connect /],
+    ["savings", "Nothing to count yet", /^export OPENAI_BASE_URL=/],
+    ["cuts", "Nothing has been cut yet", /^secateur connect /],
+    ["servers", "No server is configured", /^secateur add /],
+    ["conversations", "No conversation yet"],
+    ["playground/conversation", "Paste a request to a model", /^secateur replay /],
+  ]) {
+    await first.goto(`${fresh}/ui/${path}`);
+    await first.getByRole("heading", { name: title }).waitFor();
+    if (line) assert.match(await first.locator(".paste code").first().textContent(), line, path);
+    await first.screenshot({ path: `${plan.shots}/fresh-${path.replace("/", "-")}.png` });
+  }
+  await first.goto(`${fresh}/ui/access`);
+  await first.getByRole("region", { name: "Rules" }).waitFor();
+  await first.screenshot({ path: `${plan.shots}/fresh-access.png` });
+  assert.equal(await first.getByRole("button", { name: /sign out/i }).count(), 0, "nobody has signed in");
+  await first.close();
+  await stopProgram();
+});
+
+await startProgram();
 await step("a stranger is asked for a token, once", async () => {
   let bytes = 0;
   const sizes = [];
@@ -124,8 +166,16 @@ await step("a stranger is asked for a token, once", async () => {
   assert.equal(await page.evaluate(() => document.cookie), "");
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   assert.ok(!kept.includes(plan.token), kept);
+  await page.addInitScript(() => {
+    new MutationObserver((_, seen) => {
+      if (!document.querySelector("h1")) return;
+      seen.disconnect();
+      window.interactive = performance.now();
+    }).observe(document, { childList: true, subtree: true });
+  });
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Live" }).waitFor();
+  console.log(`interactive after ${Math.round(await page.evaluate(() => window.interactive))} ms`);
 });
 
 await step("live: what happens is there at once", async () => {
@@ -149,6 +199,8 @@ await step("live: pause, filter, and one request in a drawer", async () => {
   await page.getByRole("row", { name: /demo::/ }).first().waitFor({ state: "detached" });
   await page.getByRole("row", { name: /everything::echo/ }).first().click();
   await page.getByText(/request id/i).first().waitFor();
+  await page.getByTestId("payload-request").getByText('"method":"tools/call"').waitFor();
+  await page.getByTestId("payload-answer").locator("pre").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("searchbox", { name: "Filter" }).fill("");
   await page.getByRole("row", { name: /demo::/ }).first().waitFor();
@@ -179,6 +231,12 @@ await step("savings: money, a conversation request by request, a table for a spr
   assert.match(readFileSync(await download.path(), "utf8"), /spent_usd,passthrough_usd/);
   await page.locator('a[href*="/ui/conversations/"]').first().click();
   await seen(/passing through/i);
+  const resume = page.getByRole("region", { name: "To go on with it" });
+  const { id } = (await (await api("/conversations?limit=1")).json()).items[0];
+  const figures = (await (await api(`/conversations/${id}`)).json()).resume;
+  assert.ok(figures.warm_usd > 0 && figures.warm_usd < figures.cold_usd && figures.cold_usd < figures.passthrough_cold_usd, JSON.stringify(figures));
+  for (const label of ["At once, cache warm", "Later, cache cold", "Cold, passing through"]) await resume.getByText(label).waitFor();
+  await resume.getByText(/\$\d/).first().waitFor();
 });
 
 await step("cuts: before and after; search, copy, and the original again", async () => {
@@ -187,6 +245,8 @@ await step("cuts: before and after; search, copy, and the original again", async
   await page.waitForURL(/\/ui\/cuts\/prn_/);
   const texts = page.getByRole("region", { name: "Texts" });
   await texts.getByRole("button", { name: /lines removed/ }).first().waitFor();
+  await texts.getByText(/KIMI_PROXY_OBSERVATION_MASKED original_chars=/).first().waitFor();
+  await page.getByRole("article").getByText("not recovered").waitFor();
   await page.getByRole("searchbox", { name: "Search inside" }).fill("discount");
   await page.getByRole("status").filter({ hasText: /^1 of \d+/ }).waitFor();
   await texts.locator("mark").first().waitFor();
@@ -197,6 +257,12 @@ await step("cuts: before and after; search, copy, and the original again", async
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), original);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByTestId("recover").click()]);
   assert.equal(readFileSync(await file.path(), "utf8"), original);
+  await page.getByRole("article").getByText(/^recovered/).first().waitFor();
+  await page.getByTestId("cut-row").filter({ hasText: "demo::read_log" }).filter({ hasText: "recovered" }).first().waitFor();
+  const pruned = (await (await api("/cuts?feature=pruned&limit=1000")).json()).items.find((c) => c.model.startsWith("p/"));
+  await go(`cuts/${pruned.id}`, "Cuts");
+  await page.getByRole("article").getByText("the failing test").waitFor();
+  await page.getByRole("region", { name: "Texts" }).getByText(/PRUN/).first().waitFor();
 });
 
 await step("servers: state, standard error, tools; restart, refresh, disable, enable", async () => {
@@ -225,6 +291,34 @@ await step("servers: state, standard error, tools; restart, refresh, disable, en
   await detail.getByText("ready").first().waitFor();
   await page.goto(`${base}/ui/servers/hostile`);
   await seen(/standard error/i);
+  assert.match(readFileSync(plan.config, "utf8"), /# a note that stays/);
+});
+
+await step("servers: a definition that has changed, and its approval", async () => {
+  writeFileSync(plan.description, "reads a file, and sends it elsewhere");
+  await go("servers/hostile", "Servers");
+  const detail = page.getByRole("article", { name: "hostile" });
+  await detail.getByRole("button", { name: "Restart" }).click();
+  const diff = detail.getByLabel("What has changed");
+  await diff.getByText("sends it elsewhere").waitFor();
+  await detail.getByText("changed", { exact: true }).first().waitFor();
+  const approve = detail.getByRole("button", { name: "Approve" });
+  await approve.click();
+  await diff.waitFor({ state: "detached" });
+  assert.equal(await approve.count(), 0);
+  assert.ok((await (await api("/pins?server=hostile")).json()).items.every((p) => p.state === "pinned"));
+});
+
+await step("servers: sign in with one that asks for it, and out", async () => {
+  await go("servers/remote", "Servers");
+  const detail = page.getByRole("article", { name: "remote" });
+  const [opened] = await Promise.all([context.waitForEvent("page"), detail.getByTestId("sign-in").click()]);
+  await opened.getByText("Signed in. You can close this page.").waitFor();
+  await opened.close();
+  await detail.getByText(/yes at http:\/\/127\.0\.0\.1/).waitFor();
+  await detail.getByRole("button", { name: "Sign out" }).click();
+  await detail.getByTestId("sign-in").waitFor();
+  assert.deepEqual((await (await api("/logins")).json()).items, []);
 });
 
 await step("access: rules, tokens by name, limits, refusals; why a call is allowed or not", async () => {
@@ -264,6 +358,17 @@ await step("playground: what 'secateur prune' answers", async () => {
   await shows(prune("0.3"));
   await page.getByTestId("tab-all").click();
   await page.getByText("PRUNÉ").first().waitFor();
+});
+
+await step("playground: what would go out of a conversation, and what it would have cost", async () => {
+  await go("playground/conversation", "Playground");
+  await page.getByRole("button", { name: "Use an example" }).click();
+  assert.match(await page.getByTestId("play-request").inputValue(), /"name": "read_log"/);
+  await page.getByTestId("play-submit").click();
+  await page.getByRole("region", { name: "What it would have cost" }).getByText(/passing through|passthrough/i).first().waitFor();
+  await page.getByRole("region", { name: "What would change" }).getByText("pruned").first().waitFor();
+  await page.getByLabel("The request that goes out").getByText(/"model"/).first().waitFor();
+  await page.screenshot({ path: `${plan.shots}/playground-answered.png` });
 });
 
 await step("keyboard: go, filter, help", async () => {
@@ -330,6 +435,7 @@ const pages = [
   ["servers/everything", "Servers", () => page.getByText("tokens of definitions")],
   ["access", "Access", () => page.getByText("no-source")],
   ["playground", "Playground", () => page.getByTestId("play-text")],
+  ["playground/conversation", "Playground", () => page.getByTestId("play-request")],
 ];
 await step("every page, light and dark, wide and narrow: nothing serious for axe, nothing past the edge", async () => {
   const cut = (await (await api("/cuts?limit=1000")).json()).items.find((c) => c.server === "demo" && c.tool === "read_log").id;
@@ -337,19 +443,22 @@ await step("every page, light and dark, wide and narrow: nothing serious for axe
   const found = [];
   const all = [...pages, [`cuts/${cut}`, "Cuts", () => page.getByRole("region", { name: "Texts" }), "cuts-one"], [`conversations/${talk}`, /Conversation/, () => page.getByRole("region", { name: "Requests" }), "conversation"]];
   for (const [path, heading, content, name = path.replace("/", "-")] of all) {
-    for (const [colorScheme, width] of [["light", 1280], ["dark", 1280], ["dark", 360], ["light", 360]]) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 });
       await go(path, heading);
       await content().filter({ visible: true }).first().waitFor();
       await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "hidden" });
-      await page.screenshot({ path: `${plan.shots}/${name}-${colorScheme}-${width}.png` });
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      if (wide > 0) found.push(`${path} ${colorScheme} ${width}: ${wide} px past the edge`);
-      if ((colorScheme === "light") === (width === 1280)) continue; // dark is looked at when wide, light when narrow
       await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      for (const v of violations.filter((v) => ["serious", "critical"].includes(v.impact))) found.push(`${path} ${colorScheme} ${width}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`);
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+        await page.screenshot({ path: `${plan.shots}/${name}-${colorScheme}-${width}.png` });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        if (wide > 0) found.push(`${path} ${colorScheme} ${width}: ${wide} px past the edge`);
+        if (width === 360 && colorScheme === "light") continue; // what differs with the width is the layout, and that is the same in both
+        const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+        for (const v of violations.filter((v) => ["serious", "critical"].includes(v.impact))) found.push(`${path} ${colorScheme} ${width}: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`);
+      }
     }
   }
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -379,6 +488,25 @@ await step("no page broke its policy, and a page that does is reported", async (
     told += chunk;
     if (/content security policy.*img-src/.test(told)) break; // the wait for it has an end: the signal's
   }
+});
+
+await step("a token that is revoked ends the session of its browser", async () => {
+  const secateur = (...args) => execFileSync(plan.binary, args, { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const token = secateur("token", "new", "browser", "--role", "admin", "--config", plan.config).trim();
+  const other = await browser.newContext({ locale: "en-US", reducedMotion: "reduce" });
+  other.setDefaultTimeout(patience);
+  const theirs = await other.newPage();
+  await theirs.goto(`${base}/ui/live`);
+  const field = theirs.getByLabel("Token of the role admin");
+  await field.waitFor();
+  // The program follows the file of tokens within two seconds.
+  for (let status = 0; status !== 204; ) status = await theirs.evaluate((token) => new Promise((go) => setTimeout(go, 200)).then(() => fetch("/ui/session", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ token }) })).then((r) => r.status), token);
+  await theirs.reload();
+  await theirs.getByRole("status").filter({ hasText: "connected" }).waitFor();
+  secateur("token", "revoke", "browser", "--config", plan.config);
+  await field.waitFor();
+  assert.equal(await theirs.evaluate(() => fetch("/api/v1/status").then((r) => r.status)), 401);
+  await other.close();
 });
 
 await step("signed out, nothing is to be had", async () => {

@@ -8,6 +8,7 @@ import { useClock } from "../live/strip.tsx";
 import { useLoad } from "../load.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Empty, Trouble, Waiting } from "../parts/empty.tsx";
+import { useFirstLine } from "../parts/firstline.ts";
 import { Icon } from "../parts/icon.tsx";
 import { link, parts } from "../route.ts";
 import { CutDetail } from "./detail.tsx";
@@ -97,10 +98,10 @@ function Row({ cut, chosen, now }: { cut: Cut; chosen: boolean; now: number }) {
 }
 
 function Nothing() {
-  const line = `curl -s ${location.origin}/api/mcp-gateway/demo/rpc -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}'`;
+  const { line, demo } = useFirstLine();
   return (
     <Empty title="Nothing has been cut yet" line={line}>
-      Long results of tools are cut on their way, and each cut can be looked at here and recovered. This line asks the demo server for a build log of 2 500 lines.
+      Long results of tools are cut on their way, and each cut can be looked at here and recovered. {demo ? "This line asks the demo server for a build log of 2 500 lines." : "This line has an agent call its tools through secateur."}
     </Empty>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { count, plural } from "../format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { useFirstLine } from "../parts/firstline.ts";
 import { VirtualGrid } from "../parts/virtual.tsx";
 import { search, setSearch } from "../route.ts";
 import { Drawer } from "./drawer.tsx";
@@ -96,10 +97,21 @@ function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) 
       </div>
     );
   }
-  const line = `curl -s ${location.origin}/api/mcp-gateway/demo/rpc -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}'`;
+  return <First />;
+}
+
+function First() {
+  const { line, demo } = useFirstLine();
   return (
     <Empty title="Nothing has happened yet" line={line}>
-      Requests appear here the moment they are answered. Paste this line into a terminal for a first one, or point your agent at {location.origin}/mcp with <code>secateur connect</code>.
+      Requests appear here the moment they are answered.{" "}
+      {demo ? (
+        <>
+          Paste this line into a terminal for a first one, or point your agent at {location.origin}/mcp with <code>secateur connect</code>.
+        </>
+      ) : (
+        <>This line points an agent at {location.origin}/mcp; it knows others too.</>
+      )}
     </Empty>
   );
 }

@@ -104,7 +104,7 @@ function Totals({ value }: { value: Savings }) {
 function Nothing() {
   return (
     <Empty title="Nothing to count yet" line={`export OPENAI_BASE_URL=${location.origin}/v1 ANTHROPIC_BASE_URL=${location.origin}`}>
-      Money is counted for requests to a model that pass through secateur. Configure a provider under <code>[chat]</code>, then start your agent with this line; tokens of MCP results are counted as soon as one is cut.
+      Money is counted for requests to a model that pass through secateur. Configure a provider under <code>[providers]</code>, then start your agent with this line; tokens of MCP results are counted as soon as one is cut.
     </Empty>
   );
 }

@@ -18,7 +18,7 @@ export function ServerDetail({ server, again }: { server: Server; again: () => v
   const path = `/servers/${encodeURIComponent(server.id)}`;
   const stamp = `${server.id} ${server.state} ${server.restarts} ${server.tools}`;
   const tools = useLoad(`tools ${stamp}`, () => all<Tool>("/tools", { server: server.id }));
-  const pins = useLoad(`pins ${stamp}`, () => all<Pin>("/pins", { server: server.id }));
+  const pins = useLoad(`pins ${stamp}`, () => all<Pin>("/pins", { server: server.id }), 5000);
   const logins = useLoad(`logins ${server.id}`, () => all<Login>("/logins"), 10_000);
   const [busy, setBusy] = useState("");
   const box = useRef<HTMLElement>(null);

@@ -7,6 +7,7 @@ import { announce, announceFailure } from "../parts/toast.tsx";
 
 export function Pins({ server, pins, again }: { server: string; pins: Pin[]; again: () => void }) {
   const odd = pins.filter((p) => p.diff || (p.findings?.length ?? 0) > 0 || (p.state !== "pinned" && p.state !== ""));
+  odd.sort((a, b) => Number(b.state === "changed") - Number(a.state === "changed"));
   if (pins.length === 0) return null;
   const approve = async (tool: string): Promise<void> => {
     try {
@@ -33,17 +34,22 @@ export function Pins({ server, pins, again }: { server: string; pins: Pin[]; aga
               </button>
             )}
           </div>
-          {p.findings?.map((f) => (
-            <p key={f} class="bad">
-              {f}
-            </p>
-          ))}
+          {p.findings && p.findings.length > 0 && <p class="bad">Its definition has {p.findings.map((f) => findings[f] ?? f).join(", ")}.</p>}
           {p.diff && <Diff text={p.diff} />}
         </div>
       ))}
     </>
   );
 }
+
+/** What is odd about a definition, in words. */
+const findings: Record<string, string> = {
+  invisible_characters: "invisible characters",
+  ansi: "escape codes of terminals",
+  instructions: "instructions to the model",
+  markup: "markup",
+  look_alike: "letters that look like others",
+};
 
 export function Diff({ text }: { text: string }) {
   return (
