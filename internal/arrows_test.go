@@ -17,7 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"cutting", "capture",
+		"cutting", "capture", "clock",
 		"budget", "redisdb", "replicas", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune", "bill", "replay",
 	},
@@ -42,8 +42,9 @@ var arrows = map[string][]string{
 	"child":      {"secret"},
 	"tasks":      {"access", "rawjson"},
 	"cutting":    {"telemetry", "upstream", "originals", "mask", "tokens"},
-	"originals":  {"redisdb", "atomicfile"},
-	"records":    {"redisdb", "atomicfile"},
+	"originals":  {"redisdb", "atomicfile", "clock"},
+	"records":    {"redisdb", "atomicfile", "clock"},
+	"clock":      {},
 	"atomicfile": {},
 	"redisdb":    {},
 	"replicas":   {"redisdb", "access", "rawjson"},

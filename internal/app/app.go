@@ -25,6 +25,7 @@ import (
 	"secateur/internal/budget"
 	"secateur/internal/capture"
 	"secateur/internal/catalog"
+	"secateur/internal/clock"
 	"secateur/internal/config"
 	"secateur/internal/datarate"
 	"secateur/internal/downstream"
@@ -110,6 +111,7 @@ type App struct {
 	savings   *telemetry.Savings // nil: the pruner alone
 	reloaded  *telemetry.Reloads
 	draining  atomic.Bool
+	clock     clock.Clock // by which it is judged whether a provider's cache is cold
 	editor    *serverEditor
 	ledger    *ledger.Ledger
 	templates *templates.Book

@@ -29,6 +29,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Originals:       gen.store,
 		OriginalsTTL:    gen.cfg.Store.TTL,
 		Records:         kept,
+		Now:             gen.clock.Now,
 		Forgetful:       forgetful,
 		OwnToken:        gen.cfg.AuthToken,
 		Tokens:          tokens,

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"secateur/internal/clock"
 )
 
 // Modes of everything we make: what was cut out of a conversation is nobody else's to read.
@@ -31,6 +33,7 @@ type FileOptions struct {
 	MaxBytes int64         // room on disk, for all processes that share the directory; 0: as Default
 	TTL      time.Duration // how long an original lives after it was last put or got; 0: as Default
 	Log      *slog.Logger  // nil discards
+	Clock    *clock.Clock  // nil: one of its own
 
 	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
 
@@ -50,6 +53,7 @@ type File struct {
 	shared   func() bool   // FileOptions.Shared; nil: never
 	patience time.Duration // with another who holds the lock
 	log      *slog.Logger
+	clock    *clock.Clock
 	codec    codec
 	buffers  sync.Pool // *[]byte, for what is being written
 
@@ -82,6 +86,9 @@ func OpenFile(o FileOptions) (*File, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Clock == nil {
+		o.Clock = &clock.Clock{}
+	}
 	if !filepath.IsAbs(o.Dir) {
 		return nil, fmt.Errorf("open originals: directory %q is not absolute", o.Dir)
 	}
@@ -90,7 +97,7 @@ func OpenFile(o FileOptions) (*File, error) {
 		return nil, err
 	}
 	f := &File{
-		dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, shared: o.Shared, patience: lockPatience, log: o.Log, codec: c,
+		dir: o.Dir, maxBytes: o.MaxBytes, ttl: o.TTL, oldest: o.DropOldest, shared: o.Shared, patience: lockPatience, log: o.Log, clock: o.Clock, codec: c,
 		used: map[string]time.Time{}, owners: map[string]tag{},
 	}
 	ctx := context.Background()
@@ -144,7 +151,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	if buf == nil {
 		buf = new([]byte)
 	}
-	*buf = f.codec.encode((*buf)[:0], tenant, text, f.expiry(time.Now()))
+	*buf = f.codec.encode((*buf)[:0], tenant, text, f.expiry())
 	err = f.write(ctx, id, *buf)
 	if errors.Is(err, errDiskFull) && f.rescanNow(ctx) {
 		err = f.write(ctx, id, *buf) // what had expired has just left the disk
@@ -187,7 +194,7 @@ func (f *File) Get(ctx context.Context, tenant, id string) (string, error) {
 		return "", ErrDamaged
 	case err != nil:
 		return "", fmt.Errorf("read original: %w: %w", ErrUnavailable, err)
-	case isOver(f.path(id), info, time.Now()):
+	case isOver(f.path(id), info, f.clock.Earliest()):
 		return "", ErrExpired // the file is left to the next scan
 	}
 	f.renewRead(ctx, id)

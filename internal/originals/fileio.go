@@ -38,7 +38,7 @@ func (f *File) prepare(ctx context.Context) error {
 	if err := probe.Close(); err != nil {
 		return err
 	}
-	want := f.expiry(time.Now())
+	want := f.expiry()
 	if err := os.Chtimes(probe.Name(), time.Time{}, want); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (f *File) extend(id string) error {
 	if err != nil {
 		return err
 	}
-	until := f.expiry(time.Now())
+	until := f.expiry()
 	if !until.After(info.ModTime()) {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (f *File) makeShard(shard string) error {
 
 // place gives a file its moment of expiry and its name.
 func (f *File) place(ctx context.Context, temp, id string) error {
-	if err := os.Chtimes(temp, time.Time{}, f.expiry(time.Now())); err != nil {
+	if err := os.Chtimes(temp, time.Time{}, f.expiry()); err != nil {
 		return err
 	}
 	unlock, err := f.lock(ctx, lockShared)
@@ -235,7 +235,7 @@ func (f *File) moveAside(ctx context.Context, id string, damaged fs.FileInfo) er
 	if err := os.Rename(f.path(id), aside); err != nil {
 		return err
 	}
-	return os.Chtimes(aside, time.Time{}, f.expiry(time.Now())) // it is kept as long as any other file
+	return os.Chtimes(aside, time.Time{}, f.expiry()) // it is kept as long as any other file
 }
 
 // path is where an original is. The first digit of its id spreads them over 32 folders.

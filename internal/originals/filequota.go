@@ -70,8 +70,8 @@ type lack struct {
 
 // expiry is the moment an original used now expires. It is kept in the file, and as the file's time of modification: one look
 // at a directory entry tells what has expired, whoever wrote it and however much time that process gave.
-func (f *File) expiry(now time.Time) time.Time {
-	until := now.Add(f.ttl)
+func (f *File) expiry() time.Time {
+	until := f.clock.Latest().Add(f.ttl)
 	if whole := until.Truncate(timeGrain); whole.Before(until) {
 		return whole.Add(timeGrain)
 	}
@@ -245,7 +245,7 @@ func (f *File) tallyDir(ctx context.Context, total *tally, dir string, ours func
 		total.incomplete = true
 	}
 	var over []string
-	now := time.Now()
+	now := f.clock.Earliest()
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			total.incomplete = true
@@ -289,7 +289,7 @@ func (f *File) remove(ctx context.Context, total *tally, dir string, names []str
 		return
 	}
 	defer unlock()
-	now := time.Now()
+	now := f.clock.Earliest()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)

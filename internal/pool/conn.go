@@ -26,7 +26,7 @@ type Conn struct {
 	jobs    *background
 	release func()        // leave, made once
 	calls   atomic.Int64  // calls under way, and who is about to make one
-	used    atomic.Int64  // private: when a call last began or ended, as time.Time.UnixNano
+	used    atomic.Int64  // private: when a call last began or ended, in nanoseconds since epoch
 	ended   chan struct{} // closed when the connection is to end
 	// leaving says that a reload has taken the server out: the connection ends with the last of calls. Set with Pool.mu held.
 	leaving atomic.Bool

@@ -16,8 +16,11 @@ import (
 // restTime is how long a session's own connection is left alone after its last call.
 const restTime = 5 * time.Minute
 
+// epoch is what times that are kept as numbers are counted from: by the monotonic clock, which does not step.
+var epoch = time.Now()
+
 // touch notes that the connection is in use.
-func (c *Conn) touch() { c.used.Store(time.Now().UnixNano()) }
+func (c *Conn) touch() { c.used.Store(int64(time.Since(epoch))) }
 
 // makeRoom sees to it that a caller may have one more connection of a session's own to a server. The pool is locked.
 func (f *Pool) makeRoom(s *server, owner string) error {
@@ -34,9 +37,9 @@ func (f *Pool) makeRoom(s *server, owner string) error {
 	case s.private < limit:
 		return nil
 	}
-	slices.SortFunc(own, func(a, b *Conn) int { return a.lastUse().Compare(b.lastUse()) })
+	slices.SortFunc(own, func(a, b *Conn) int { return cmp.Compare(a.lastUse(), b.lastUse()) })
 	for _, c := range own {
-		if time.Since(c.lastUse()) < restTime {
+		if time.Since(epoch)-c.lastUse() < restTime {
 			break
 		}
 		if c.endResting() {
@@ -46,8 +49,10 @@ func (f *Pool) makeRoom(s *server, owner string) error {
 	return tooManyConnections(s.settings.ID, limit)
 }
 
-// lastUse is when the connection was last used. The pool is locked.
-func (c *Conn) lastUse() time.Time { return time.Unix(0, cmp.Or(c.used.Load(), c.since.UnixNano())) }
+// lastUse is when the connection was last used, since epoch. The pool is locked.
+func (c *Conn) lastUse() time.Duration {
+	return time.Duration(cmp.Or(c.used.Load(), int64(c.since.Sub(epoch))))
+}
 
 // endResting ends the connection unless a call is under way. The pool is locked.
 func (c *Conn) endResting() bool {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"secateur/internal/atomicfile"
+	"secateur/internal/clock"
 )
 
 // Modes of everything we make: what is kept here comes from conversations.
@@ -30,6 +31,7 @@ type FileOptions struct {
 	MaxKept  int64         // room on disk for what Keep keeps, beside the other; 0: DefaultMaxKept
 	TTL      time.Duration // life after the last use; 0: DefaultTTL
 	Log      *slog.Logger  // nil discards
+	Clock    *clock.Clock  // nil: one of its own
 }
 
 // File keeps one file per value, in a directory that several processes may share. A file is written aside and
@@ -41,6 +43,7 @@ type File struct {
 	kept     *File // what Keep keeps; nil in that itself, where nothing goes before its time
 	ttl      time.Duration
 	log      *slog.Logger
+	clock    *clock.Clock
 	shards   [shardCount]shard
 }
 
@@ -71,6 +74,9 @@ func OpenFile(o FileOptions) (*File, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Clock == nil {
+		o.Clock = &clock.Clock{}
+	}
 	if !filepath.IsAbs(o.Dir) {
 		return nil, fmt.Errorf("open records: directory %q is not absolute", o.Dir)
 	}
@@ -89,8 +95,8 @@ func OpenFile(o FileOptions) (*File, error) {
 	}
 	share := func(bytes int64) int64 { return max(bytes/shardCount, blockSize) }
 	return &File{
-		dir: o.Dir, maxBytes: share(o.MaxBytes), ttl: o.TTL, log: o.Log,
-		kept: &File{dir: filepath.Join(o.Dir, keptFolder), maxBytes: share(o.MaxKept), ttl: o.TTL, log: o.Log},
+		dir: o.Dir, maxBytes: share(o.MaxBytes), ttl: o.TTL, log: o.Log, clock: o.Clock,
+		kept: &File{dir: filepath.Join(o.Dir, keptFolder), maxBytes: share(o.MaxKept), ttl: o.TTL, log: o.Log, clock: o.Clock},
 	}, nil
 }
 
@@ -112,12 +118,12 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	if !ok {
 		return nil, false, nil // the next Put writes over it
 	}
-	idle := time.Since(used)
+	idle := f.clock.Earliest().Sub(used)
 	if idle >= f.ttl {
 		return nil, false, nil // left to the next look
 	}
 	if idle > min(f.ttl/16, renewEvery) {
-		now := time.Now()
+		now := f.clock.Latest()
 		if err := os.Chtimes(path, now, now); err != nil {
 			f.log.DebugContext(ctx, "record read but not renewed", "err", err)
 		}

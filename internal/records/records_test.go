@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/clock"
 	"secateur/internal/records"
 	"secateur/internal/redisdb"
 	"secateur/internal/redisdb/redistest"
@@ -192,6 +193,28 @@ func TestFileForgetsAfterTTLAndUseRenewsIt(t *testing.T) {
 	}
 	age(61 * time.Minute)
 	wantNone(t, f, "k")
+}
+
+// The system's clock is set: what was put before is there until its time has really passed, and so is what is put then.
+func TestFileForgetsNothingWhenTheClockSteps(t *testing.T) {
+	for _, step := range []time.Duration{72 * time.Hour, -72 * time.Hour} {
+		var by time.Duration
+		f, err := records.OpenFile(records.FileOptions{Dir: t.TempDir(), TTL: time.Hour, Clock: &clock.Clock{Wall: func() time.Time { return time.Now().Add(by) }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, f, "k", "v")
+		if err := f.Keep(t.Context(), "kept", []byte("v")); err != nil {
+			t.Fatal(err)
+		}
+		by = step
+		want(t, f, "k", "v")
+		if _, ok, err := f.Kept(t.Context(), "kept"); err != nil || !ok {
+			t.Errorf("what was kept: %t, %v", ok, err)
+		}
+		put(t, f, "later", "v")
+		want(t, f, "later", "v")
+	}
 }
 
 func TestFileTakesADamagedFileForNone(t *testing.T) {

@@ -48,7 +48,7 @@ func (f *File) look(folder string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	now := time.Now()
+	now := f.clock.Earliest()
 	var kept []fs.FileInfo
 	var bytes int64
 	for _, e := range entries {

@@ -24,8 +24,11 @@ type sockets struct {
 type socket struct {
 	net.Conn
 	set   *sockets
-	heard atomic.Int64 // when something was last read, in Unix nanoseconds; 0 after a write
+	heard atomic.Int64 // when something was last read, in nanoseconds since epoch; 0 after a write
 }
+
+// epoch is what times that are kept as numbers are counted from: by the monotonic clock, which does not step.
+var epoch = time.Now()
 
 // keptAtLeast is how long a server that keeps connections keeps an idle one.
 const keptAtLeast = time.Second
@@ -33,10 +36,10 @@ const keptAtLeast = time.Second
 func (c *socket) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.heard.Store(time.Now().UnixNano())
+		c.heard.Store(int64(time.Since(epoch)))
 	}
 	if err != nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
-		if heard := c.heard.Load(); heard != 0 && time.Since(time.Unix(0, heard)) < keptAtLeast {
+		if heard := c.heard.Load(); heard != 0 && time.Since(epoch)-time.Duration(heard) < keptAtLeast {
 			c.set.once.Store(true)
 		}
 	}
