@@ -11,6 +11,7 @@ import (
 	"secateur/internal/auth"
 	"secateur/internal/pins"
 	"secateur/internal/ratelimit"
+	"secateur/internal/replicas"
 )
 
 // accessSettings are the rules and limits of the live configuration.
@@ -107,6 +108,9 @@ func (a *App) approvePins(_ context.Context, server, tool string) ([]string, err
 	tools, err := pins.Approve(dir, server, tool)
 	if err != nil {
 		return nil, admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, err.Error(), "")
+	}
+	if same, err := pins.Approvals(dir, server, tools); err == nil && len(same) > 0 {
+		a.replicas.Tell(replicas.News{Kind: replicas.PinsApproved, Server: server, Tools: same})
 	}
 	return tools, nil
 }

@@ -22,7 +22,9 @@ func (a *App) openRedis(ctx context.Context) error {
 	}
 	a.redis = db
 	a.closers = append(a.closers, db)
-	a.replicas = replicas.New(replicas.Options{DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Log: a.log})
+	a.replicas = replicas.New(replicas.Options{
+		DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Heard: a.heard, Missed: a.missedNews, Log: a.log,
+	})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"secateur/internal/admin"
 	"secateur/internal/config"
+	"secateur/internal/replicas"
 	"secateur/internal/upstream"
 )
 
@@ -69,6 +70,7 @@ func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err er
 	if err := a.apply(&loaded{Config: next, at: time.Now(), restartNeeded: out.RestartNeeded}, changed); err != nil {
 		return admin.Reloaded{}, err
 	}
+	a.replicas.Tell(replicas.News{Kind: replicas.Reloaded})
 	a.log.InfoContext(ctx, "configuration reloaded", "added", out.Added, "removed", out.Removed, "restarted", out.Restarted, "unchanged", len(out.Unchanged),
 		"keys", out.Keys, "restart_needed", out.RestartNeeded)
 	return out, nil

@@ -28,6 +28,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 		Eager:         !gen.opt.Lazy,
 		Log:           gen.log,
 		Listed:        func(server string, tools [][]byte) { gen.live.Load().seeTools(context.Background(), server, tools) },
+		Changed:       gen.tellListChanged,
 	})
 }
 

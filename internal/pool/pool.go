@@ -46,6 +46,8 @@ type Options struct {
 
 	// Listed gets the tools that a server lists, before anybody else does; nil: nobody wants to know.
 	Listed func(server string, tools [][]byte)
+	// Changed hears that a list of a server is another than it was; it must neither wait nor call back. Nil: nobody wants to know.
+	Changed func(server string, l catalog.List)
 }
 
 // Builder builds a connection to a server and starts nothing. It may be called by many goroutines.

@@ -101,6 +101,9 @@ func (c *Conn) publish(l catalog.List, p page) {
 		return
 	}
 	f.changed()
+	if c.role != private && f.opt.Changed != nil && old != nil && old.sums[l] != nil {
+		f.opt.Changed(c.ID(), l)
+	}
 }
 
 // changeMethods are the notifications that a list has changed.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -35,7 +36,10 @@ type Options struct {
 	DB *redisdb.DB
 	// Leaf is the certificate that the listener shows, DER; nil, or one that gives nil: it speaks plain HTTP.
 	Leaf func() []byte
-	Log  *slog.Logger // nil discards
+	// Heard gets the others' news, one after the other; Missed is called where some may have been lost. Nil: nobody wants to know.
+	Heard  func(context.Context, News)
+	Missed func()
+	Log    *slog.Logger // nil discards
 }
 
 // Group is a replica among others. It may be used concurrently; nil is one that is alone.
@@ -46,6 +50,7 @@ type Group struct {
 	secret  [32]byte
 	address string // host:port at which others reach this one; set before the first announcement
 	client  *http.Client
+	news    chan News // to be told
 }
 
 // New makes a Group. Announce and Run tell others of it.
@@ -53,7 +58,7 @@ func New(opt Options) *Group {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Group{opt: opt, client: newClient()}
+	g := &Group{opt: opt, client: newClient(), news: make(chan News, maxNews)}
 	_, _ = rand.Read(g.id[:]) // never fails
 	_, _ = rand.Read(g.secret[:])
 	host, err := os.Hostname()
@@ -127,8 +132,14 @@ func (g *Group) announce(ctx context.Context) error {
 	return g.opt.DB.Set(ctx, announcementKey(g.id), b, announceLife).Err()
 }
 
-// Run announces this replica again and again, and takes that back in the end.
+// Run announces this replica again and again, and takes that back in the end. It tells and hears news meanwhile.
 func (g *Group) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	defer work.Wait()
+	work.Go(func() { g.publish(ctx) })
+	if g.opt.Heard != nil {
+		work.Go(func() { g.listen(ctx, func(n News) { g.opt.Heard(ctx, n) }, g.opt.Missed) })
+	}
 	tick := time.NewTicker(announceEvery)
 	defer tick.Stop()
 	for {

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"secateur/internal/catalog"
+	"secateur/internal/pins"
+	"secateur/internal/replicas"
+	"secateur/internal/upstream"
+)
+
+// What other replicas tell concerns this one where clients may be served by either: they list here and listen there, and approve of a tool once.
+
+// tellListChanged tells other replicas that a child process lists something else than before. A server at an address tells each of them by itself.
+func (a *App) tellListChanged(server string, l catalog.List) {
+	if a.isChild(server) {
+		a.replicas.Tell(replicas.News{Kind: replicas.ListChanged, Server: server, List: l.Method()})
+	}
+}
+
+func (a *App) isChild(server string) bool {
+	return slices.ContainsFunc(a.live.Load().cfg.Servers, func(s upstream.Settings) bool { return s.ID == server && len(s.Command) > 0 })
+}
+
+// heard does what another replica's news ask for.
+func (a *App) heard(ctx context.Context, n replicas.News) {
+	switch n.Kind {
+	case replicas.ListChanged:
+		if l, ok := catalog.ListOf(n.List); ok {
+			a.servers.TellListChanged(n.Server, l)
+		}
+	case replicas.Reloaded:
+		if next, err := a.Reload(ctx, DryRun); err == nil && next.Changed {
+			a.tryReload(ctx, "another replica has read it again")
+		}
+	case replicas.PinsApproved:
+		a.approveToo(ctx, n)
+	}
+}
+
+// approveToo approves of the definitions that somebody has approved of at another replica, where the tools here have become the same.
+func (a *App) approveToo(ctx context.Context, n replicas.News) {
+	dir := a.stateFile("pins")
+	if dir == "" {
+		return
+	}
+	tools, err := pins.ApproveSame(dir, n.Server, n.Tools)
+	switch {
+	case err != nil:
+		a.log.WarnContext(ctx, "what was approved of at another replica cannot be pinned here", "server", n.Server, "err", err)
+	case len(tools) > 0:
+		a.log.InfoContext(ctx, "tools approved of at another replica", "server", n.Server, "tools", tools, "replica", n.From)
+	}
+}
+
+// missedNews assumes that everything has changed of which other replicas may have told in vain.
+func (a *App) missedNews() {
+	for _, s := range a.live.Load().cfg.Servers {
+		if len(s.Command) == 0 {
+			continue
+		}
+		for _, l := range []catalog.List{catalog.Tools, catalog.Prompts, catalog.Resources} {
+			a.servers.TellListChanged(s.ID, l)
+		}
+	}
+}
