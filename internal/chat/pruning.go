@@ -136,7 +136,7 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 	goal, parts, call := c.goal(job.Message)
 	req := prune.Request{
 		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
-		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Marker: shortMarker,
+		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Marker: shortMarker,
 	}
 	out := ""
 	if prune.FormOf(text) == prune.OneLine {

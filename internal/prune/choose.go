@@ -32,6 +32,10 @@ func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *k
 	}
 	forced := c.count
 	order := bestFirst(score)
+	if req.Names {
+		order = t.coverOrder(score)
+		score = ranks(order)
+	}
 	if !req.Fill && len(req.Prefer) != n {
 		c.addClear(order)
 	}
@@ -54,6 +58,15 @@ func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *k
 	free = c.count < n || matched
 	c.tidy(score, max(least, min(target, c.count)))
 	return c.keep, free
+}
+
+// ranks gives rows scores that fall in their order.
+func ranks(order []uint32) []float32 {
+	score := make([]float32, len(order))
+	for i, r := range order {
+		score[r] = float32(len(order) - i)
+	}
+	return score
 }
 
 const (

@@ -86,6 +86,7 @@ type Request struct {
 	MinKeepLines  int     // least lines kept, where there are that many
 	Structure     Structure
 	Fill          bool // as much goes as the ratio allows, even of what matches the goal: the size is the point
+	Names         bool // lines also count for the names they have: who gets the text may ask for anything in it next
 
 	// Marker is the line that will stand for a block, without its line ending. Only what has more tokens than its marker goes. nil:
 	// nothing will stand there.

@@ -33,7 +33,7 @@ func (t *text) score(s *shape) ([]float32, bool) {
 		}
 	}
 	ok := t.measure(s, func(r int) bool { return !t.onlyCloses(r) }, func(r int, v *vector) {
-		out[r] = float32(words*v[fLineSoft]) + float32(t.nameWorth*min(v[fNewNames], 3))
+		out[r] = float32(words * v[fLineSoft])
 		batch[ready.rows] = r
 		if ready.add(v) {
 			flush()

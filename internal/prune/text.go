@@ -22,9 +22,8 @@ type text struct {
 	terms   []uint32 // vocabulary numbers
 	expired func() bool
 
-	protected []unit  // runs of lines between the directives that protect them
-	nameWorth float32 // what an identifier that no row before has adds to a row's score
-	clear     []bool  // of each row: it holds everything that the goal names; nil: none does
+	protected []unit // runs of lines between the directives that protect them
+	clear     []bool // of each row: it holds everything that the goal names; nil: none does
 }
 
 // kind is what a row is, as a set of bits.
@@ -52,10 +51,6 @@ const (
 	isBoilerplate // of a page: nothing to read, as in scripts, styles, navigation
 )
 
-// nameWorth is that, where the size is the point: who prunes a result on first pass does not know what the next question is, and a name
-// is enough to ask it.
-const nameWorth = 1.4
-
 // pollBytes is how much work is done between two looks at the deadline.
 const pollBytes = 1 << 16
 
@@ -66,9 +61,6 @@ func readText(req Request, lines Lines) (*text, bool) {
 		goal: newGoal(req), vocab: newVocab(len(req.Text)), expired: req.Expired,
 	}
 	t.form = formOf(lines, t.deco)
-	if req.Fill {
-		t.nameWorth = nameWorth
-	}
 	if kind, ok := t.form.source(); ok && (t.told != Logs || t.form == JSON || t.form == Diff) {
 		t.source = kind
 	}

@@ -37,6 +37,7 @@ func run(args []string, out io.Writer) error {
 	by := flags.String("by", "", "group by subset, lang or repo")
 	set := flags.String("set", "", "only this set")
 	types := flags.Bool("types", false, "only the table of types")
+	first := flags.Bool("first", false, "only what is lost on first pass")
 	folds := flags.Int("folds", 6, "parts for judging on unseen projects; 0: do not")
 	doc := flags.String("doc", filepath.Join("docs", "pruning-quality.md"), "where to write the report; empty: nowhere")
 	if err := flags.Parse(args); err != nil {
@@ -47,6 +48,11 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	everything := slices.Clone(all)
+	if *first {
+		f, err := measureFirstPass(sessionsFolder())
+		fmt.Fprintf(out, "%+v\n", f)
+		return err
+	}
 	if *types {
 		printTypes(out, typeTable(context.Background(), all))
 		return nil
@@ -72,7 +78,7 @@ func run(args []string, out io.Writer) error {
 		}
 	}
 	if *folds > 0 {
-		used, err := cases.Sessions(filepath.Join(filepath.Dir(cases.Folder()), "sessions"), kindOf)
+		used, err := cases.Sessions(sessionsFolder(), kindOf)
 		if err != nil {
 			return err
 		}
@@ -85,6 +91,9 @@ func run(args []string, out io.Writer) error {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(*doc), 0o755); err != nil { //nolint:gosec // documentation
+		return err
+	}
+	if e.first, err = measureFirstPass(sessionsFolder()); err != nil {
 		return err
 	}
 	e.types = typeTable(context.Background(), everything)
@@ -106,6 +115,7 @@ type evaluation struct {
 	spent       map[key]time.Duration
 	predictions io.Writer
 	types       []typeRow
+	first       firstPass
 }
 
 // The methods measured.

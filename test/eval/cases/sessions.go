@@ -12,8 +12,16 @@ import (
 	"strings"
 )
 
-// message is a message of a recorded run.
-type message struct {
+// Run is a recorded run of an agent.
+type Run struct {
+	ID       string
+	Project  string
+	Messages []Message
+	Raw      []json.RawMessage // the same, as recorded
+}
+
+// Message is a message of a recorded run.
+type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 	Calls   []struct {
@@ -25,7 +33,8 @@ type message struct {
 	CallID string `json:"tool_call_id"`
 }
 
-func (m *message) words() string {
+// Words are what a message says, the strings of its calls among it.
+func (m *Message) Words() string {
 	var b strings.Builder
 	b.WriteString(m.Content)
 	for _, c := range m.Calls {
@@ -35,40 +44,63 @@ func (m *message) words() string {
 	return b.String()
 }
 
-// Sessions makes cases of the recorded agent runs: a big tool result, the goal that the conversation gives, and as gold the lines
-// that hold an identifier which the agent uses later and has from nowhere else. kind tells what a result is.
-func Sessions(dir string, kind func(call, text string) string) ([]*Case, error) {
+// Runs reads the recorded runs of a folder.
+func Runs(dir string) ([]Run, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
 	if err != nil {
 		return nil, err
 	}
-	var out []*Case
+	var out []Run
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
+		if out, err = appendRuns(out, name); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return out, nil
+}
+
+func appendRuns(out []Run, name string) ([]Run, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(z)
+	for {
+		var s struct {
+			ID       string            `json:"id"`
+			Source   string            `json:"source"`
+			Messages []json.RawMessage `json:"messages"`
+		}
+		if err := d.Decode(&s); errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
 			return nil, err
 		}
-		z, err := gzip.NewReader(bufio.NewReader(f))
-		if err != nil {
-			return nil, err
-		}
-		d := json.NewDecoder(z)
-		for {
-			var s struct {
-				ID       string    `json:"id"`
-				Source   string    `json:"source"`
-				Messages []message `json:"messages"`
+		run := Run{ID: s.ID, Project: projectOf(s.ID, s.Source), Raw: s.Messages, Messages: make([]Message, len(s.Messages))}
+		for i, raw := range s.Messages {
+			if err := json.Unmarshal(raw, &run.Messages[i]); err != nil {
+				return nil, err
 			}
-			if err := d.Decode(&s); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			out = append(out, usedLater(s.ID, projectOf(s.ID, s.Source), s.Messages, kind)...)
 		}
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
+		out = append(out, run)
+	}
+}
+
+// Sessions makes cases of the recorded agent runs: a big tool result, the goal that the conversation gives, and as gold the lines
+// that hold an identifier which the agent uses later and has from nowhere else. kind tells what a result is.
+func Sessions(dir string, kind func(call, text string) string) ([]*Case, error) {
+	runs, err := Runs(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Case
+	for _, r := range runs {
+		out = append(out, usedLater(r.ID, r.Project, r.Messages, kind)...)
 	}
 	return out, nil
 }
@@ -90,7 +122,7 @@ const (
 	maxTask    = 600
 )
 
-func usedLater(id, project string, messages []message, kind func(call, text string) string) (out []*Case) {
+func usedLater(id, project string, messages []Message, kind func(call, text string) string) (out []*Case) {
 	known := map[string]bool{} // identifiers seen so far
 	task, said := "", ""
 	calls := map[string]string{}
@@ -115,7 +147,7 @@ func usedLater(id, project string, messages []message, kind func(call, text stri
 			later := map[string]bool{}
 			for j := i + 1; j < len(messages); j++ {
 				if messages[j].Role == "assistant" {
-					eachIdentifier(messages[j].words(), func(w string) { later[w] = true })
+					EachIdentifier(messages[j].Words(), func(w string) { later[w] = true })
 				}
 			}
 			call := calls[m.CallID]
@@ -126,7 +158,7 @@ func usedLater(id, project string, messages []message, kind func(call, text stri
 			fresh := map[string]bool{}
 			for n, line := range strings.Split(m.Content, "\n") {
 				hit := false
-				eachIdentifier(line, func(w string) {
+				EachIdentifier(line, func(w string) {
 					if later[w] && !known[w] && !fresh[w] {
 						hit, fresh[w] = true, true
 					}
@@ -140,7 +172,7 @@ func usedLater(id, project string, messages []message, kind func(call, text stri
 				out = append(out, c)
 			}
 		}
-		eachIdentifier(m.words(), func(w string) { known[w] = true })
+		EachIdentifier(m.Words(), func(w string) { known[w] = true })
 	}
 	return out
 }
@@ -172,9 +204,9 @@ func stringsOf(arguments string) string {
 	return b.String()
 }
 
-// eachIdentifier finds the words that one would remember: six letters, digits or underscores at least, with a digit, an underscore
+// EachIdentifier finds the words that one would remember: six letters, digits or underscores at least, with a digit, an underscore
 // or an inner capital.
-func eachIdentifier(text string, use func(string)) {
+func EachIdentifier(text string, use func(string)) {
 	start := -1
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && (text[i] == '_' || text[i] >= '0' && text[i] <= '9' || text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z') {

@@ -1,0 +1,126 @@
+package prune
+
+import "container/heap"
+
+// coverOrder orders rows where it is not known what will be asked for next, and a name is enough to ask: a greedy weighted set cover. Each row
+// counts for its own chance and for the names that no row before it in this order has, over what it costs to keep it; and a name
+// the more, the likelier the goal needs a row that has it.
+func (t *text) coverOrder(chance []float32) []uint32 {
+	c := &cover{text: t, chance: chance}
+	c.findNames()
+	c.rows = make([]coverRow, t.rows())
+	for r := range c.rows {
+		c.rows[r] = coverRow{uint32(r), c.density(r)}
+	}
+	heap.Init(c)
+	order := make([]uint32, 0, t.rows())
+	for len(c.rows) > 0 {
+		top := &c.rows[0]
+		r := int(top.row)
+		if now := c.density(r); now < top.density { // names it counted for are taken by now
+			top.density = now
+			heap.Fix(c, 0)
+			continue
+		}
+		order = append(order, top.row)
+		for _, id := range c.namesOf(r) {
+			c.worth[id] = 0
+		}
+		heap.Pop(c)
+	}
+	return order
+}
+
+// What counts how much, found by trying: the more a row's own chance counts the more of what the goal needs stays, and the fewer names.
+const (
+	everyName  = .02 // what a name is worth, …
+	likelyName = 2   // and how much more where the goal needs a row that has it
+	ownChance  = .7  // what a row is worth that the goal needs, names aside
+	aroundRow  = 60  // bytes that a row costs besides its own: a marker may stand on either side
+)
+
+// cover is a heap of rows, the densest on top.
+type cover struct {
+	*text
+	rows   []coverRow
+	chance []float32
+	first  []uint32  // of each row: where its names begin in names; one more at the end
+	names  []uint32  // numbers
+	worth  []float32 // of each name, until a row has taken it
+}
+
+type coverRow struct {
+	row     uint32
+	density float32
+}
+
+func (c *cover) namesOf(r int) []uint32 { return c.names[c.first[r]:c.first[r+1]] }
+
+// findNames numbers the names of the text.
+func (c *cover) findNames() {
+	number := map[uint64]uint32{}
+	for r := range c.text.rows() {
+		c.first = append(c.first, uint32(len(c.names))) //nolint:gosec // fewer than bytes
+		eachName(c.row(r), func(name string) {
+			h := hashWhole(name)
+			id, ok := number[h]
+			if !ok {
+				id = uint32(len(c.worth)) //nolint:gosec // fewer than bytes
+				number[h] = id
+				c.worth = append(c.worth, 0)
+			}
+			c.worth[id] = max(c.worth[id], everyName+float32(likelyName*c.chance[r]))
+			c.names = append(c.names, id)
+		})
+	}
+	c.first = append(c.first, uint32(len(c.names))) //nolint:gosec // fewer than bytes
+}
+
+// eachName finds the words that one would remember: six letters, digits or underscores at least, with a digit, an underscore or an inner
+// capital, and no plain numbers or hashes.
+func eachName(line string, use func(name string)) {
+	for i := 0; i < len(line); {
+		if !isNameByte(line[i]) {
+			i++
+			continue
+		}
+		start, digits, shaped := i, 0, false
+		for ; i < len(line) && isNameByte(line[i]); i++ {
+			switch class := classes[line[i]]; {
+			case class == digitClass:
+				digits++
+				shaped = true
+			case class == underClass, class == upperClass && i > start && classes[line[i-1]] == lowerClass:
+				shaped = true
+			case class == lowerClass && i > start+1 && classes[line[i-1]] == upperClass && classes[line[i-2]] == upperClass:
+				shaped = true
+			}
+		}
+		if n := i - start; shaped && n >= 6 && n <= 40 && 2*digits <= n {
+			use(line[start:i])
+		}
+	}
+}
+
+func isNameByte(c byte) bool { return classes[c] != sepClass && classes[c] != wideClass }
+
+// density is what a row is worth over what it costs: its bytes, and part of a marker.
+func (c *cover) density(r int) float32 {
+	gain := float32(ownChance * c.chance[r])
+	for _, id := range c.namesOf(r) {
+		gain += c.worth[id]
+	}
+	return gain / (float32(c.stop[r]-c.body[r]) + aroundRow)
+}
+
+func (c *cover) Len() int { return len(c.rows) }
+func (c *cover) Less(i, j int) bool {
+	a, b := c.rows[i], c.rows[j]
+	return a.density > b.density || a.density == b.density && a.row < b.row
+}
+func (c *cover) Swap(i, j int) { c.rows[i], c.rows[j] = c.rows[j], c.rows[i] }
+func (c *cover) Push(any)      {}
+func (c *cover) Pop() any {
+	c.rows = c.rows[:len(c.rows)-1]
+	return nil
+}
