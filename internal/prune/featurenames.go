@@ -86,5 +86,14 @@ func FeatureNames() []string {
 		fNewNames:   "NewNames",
 		fHeadNear:   "HeadNear",
 		fInComment:  "InComment",
+		fToBlockEnd: "ToBlockEnd",
+		fControl:    "Control",
+		fReturn:     "Return",
+		fSimilar:    "Similar",
+		fNamed:      "Named",
+		fTests:      "Tests",
+		fMatched:    "Matched",
+		fAboveSoft:  "AboveSoft",
+		fBelowSoft:  "BelowSoft",
 	}
 }

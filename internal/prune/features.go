@@ -78,15 +78,24 @@ const (
 	fTemplate5 // the same over neighbours
 	fFirstSeen // the message was not seen before
 	fNumbers
-	fLastErr   // rows to the last error
-	fWhole     // identifiers of the goal in the row, by weight
-	fWhole8    // and in eight neighbours on both sides
-	fAssign    // gives something a value
-	fCalls     // calls something
-	fQuoted    // holds a string
-	fNewNames  // identifiers that the text has not used before
-	fHeadNear  // rows since the nearest header
-	fInComment // rows of comments among ten neighbours
+	fLastErr    // rows to the last error
+	fWhole      // identifiers of the goal in the row, by weight
+	fWhole8     // and in eight neighbours on both sides
+	fAssign     // gives something a value
+	fCalls      // calls something
+	fQuoted     // holds a string
+	fNewNames   // identifiers that the text has not used before
+	fHeadNear   // rows since the nearest header
+	fInComment  // rows of comments among ten neighbours
+	fToBlockEnd // rows to the end of the block
+	fControl    // begins with a word that branches or loops
+	fReturn     // begins with a word that leaves
+	fSimilar    // neighbours that begin alike
+	fNamed      // weight of the goal's names that the headers around define
+	fTests      // share of the text's rows that assert something
+	fMatched    // share of the row's words that the goal names
+	fAboveSoft  // best score of the three rows before
+	fBelowSoft  // best score of the three rows after
 	numFeatures
 )
 

@@ -12,6 +12,7 @@ type group struct {
 	caller   float32 // best score among the rows elsewhere that name what the header defines
 	match    float32 // share of the header's words that the goal names
 	above    float32 // the best such share above
+	named    float32 // weight of the goal's names that the header defines, half of what those above it define
 
 	seen, treeSeen      uint64 // terms of the goal, folded to 64: in the rows, in those of the groups below too,
 	headSeen, chainSeen uint64 // in the header, in those above it too

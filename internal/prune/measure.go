@@ -46,6 +46,8 @@ type gauge struct {
 	cover20                         *coverage
 	log                             *logView // nil for other sources
 	goalTerms                       float32
+	opening                         []opening // per row
+	tests                           float32
 
 	at, section, header       int     // block, heading and header of the row at hand
 	x50, fb, c20, w8, comment float32 // what the walks say of it
@@ -102,6 +104,10 @@ func newGauge(t *text, s *shape) (*gauge, bool) {
 	g.comments = newSpread(comments, 10)
 	g.fresh = t.freshNames()
 	g.rarity = t.rarities()
+	if t.source != Docs {
+		g.opening, g.tests = t.openings()
+	}
+	t.nameGroups(g.groups, g.groupOf, m)
 	return g, !t.late()
 }
 
@@ -161,6 +167,7 @@ func (g *gauge) fill(r int, v *vector) {
 	v[fInComment] = g.comment
 	v[fRare] = g.rare(r)
 	v[fGoalTerms], v[fGoalOwn], v[fAsksWhy] = g.goalTerms, float32(t.goal.own), flag(t.goal.asksWhy)
+	g.fillNear(r, v)
 	g.fillGroup(r, v)
 	g.fillPlace(r, v)
 	g.fillKind(r, v)
@@ -215,6 +222,7 @@ func (g *gauge) fillPlace(r int, v *vector) {
 		end = int(g.s.blocks[g.at+1])
 	}
 	v[fInBlock], v[fBlockRows] = float32(min(100, r-first)), float32(min(200, end-first))
+	v[fToBlockEnd] = float32(min(100, end-1-r))
 	v[fSectionAt] = float32(min(200, r-g.section))
 }
 
@@ -226,6 +234,7 @@ func (g *gauge) fillKind(r int, v *vector) {
 	line := g.t.row(r)
 	if g.t.source != Docs {
 		fillShape(line, v)
+		g.fillOpening(r, v)
 	}
 	v[fLength] = float32(min(300, len(line)))
 	v[fList] = flag(line[0] == '-' || line[0] == '*' || line[0] == '+' || classes[line[0]] == digitClass)

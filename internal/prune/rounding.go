@@ -35,9 +35,15 @@ func expOf(x float64) float64 {
 	}
 	whole := math.Floor(float64(x / math.Ln2))
 	rest := x - float64(whole*math.Ln2) // 0 up to the logarithm of 2
-	sum := 1.0
-	for n := 16.0; n >= 1; n-- {
-		sum = 1 + float64(float64(sum*rest)/n)
+	sum := 0.0
+	for _, c := range expSeries {
+		sum = float64(sum*rest) + c
 	}
 	return math.Ldexp(sum, int(whole))
+}
+
+// expSeries is the Taylor series of the exponential, the highest power first, as far as it counts below the logarithm of 2.
+var expSeries = [...]float64{
+	1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880,
+	1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1,
 }

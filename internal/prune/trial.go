@@ -40,6 +40,9 @@ func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result
 	_, most := allowance(lines, ratio, 0)
 	req := Request{Structure: structure, Marker: x.marker}
 	score = slices.Clone(score)
+	kinds := x.t.kind // with All more of a file's head is structure
+	x.t.kind = slices.Clone(kinds)
+	defer func() { x.t.kind = kinds }()
 	x.t.scoreClosers(score)
 	k, _ := x.t.choose(x.s, x.t.settle(x.s, score), req, most)
 	res := Result{Lines: lines, Kept: lines, Blocks: x.t.worthwhile(x.t.cuts(x.s, k), x.marker)}

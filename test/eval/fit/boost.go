@@ -13,6 +13,7 @@ type table struct {
 	gold  []bool
 	group []int32 // case
 
+	times  []float64 // of each row: how many rows it stands for
 	weight []float64 // of each case
 	cases  int
 }
@@ -40,8 +41,9 @@ func (t *tree) leafOf(bins [][]uint8, r int) int {
 func boost(data *table, borders [][]float32, rows []int, set Settings) []tree {
 	rng := rand.New(rand.NewPCG(set.Seed, 7)) //nolint:gosec // the same model every time
 	n := len(data.gold)
-	score := make([]float64, n)
+	score, chance := make([]float64, n), make([]float64, n)
 	grad, hess := make([]float64, n), make([]float64, n)
+	leaf := make([]uint8, n)
 	golds := make([]float64, data.cases)
 	for _, r := range rows {
 		if data.gold[r] {
@@ -50,7 +52,7 @@ func boost(data *table, borders [][]float32, rows []int, set Settings) []tree {
 	}
 	var out []tree
 	for range set.Trees {
-		gradients(data, rows, score, golds, grad, hess)
+		gradients(data, rows, score, chance, golds, grad, hess)
 		drawn, weight := draw(rng, rows, grad, set.Rows)
 		var features []int
 		for f := range data.bins {
@@ -62,9 +64,9 @@ func boost(data *table, borders [][]float32, rows []int, set Settings) []tree {
 			continue
 		}
 		t := grow(data, borders, drawn, weight, features, grad, hess, set)
-		refit(&t, data, rows, grad, hess, set)
+		refit(&t, data, rows, leaf, grad, hess, set)
 		for _, r := range rows {
-			score[r] += float64(t.leaf[t.leafOf(data.bins, r)])
+			score[r] += float64(t.leaf[leaf[r]])
 		}
 		out = append(out, t)
 	}
@@ -89,26 +91,21 @@ func draw(rng *rand.Rand, rows []int, grad []float64, share float64) (drawn []in
 }
 
 // gradients of the loss: per case, how far the chances that the scores give the rows are from lying on the gold rows alone.
-func gradients(data *table, rows []int, score, golds, grad, hess []float64) {
-	top, sum := make([]float64, data.cases), make([]float64, data.cases)
-	for i := range top {
-		top[i] = math.Inf(-1)
-	}
+func gradients(data *table, rows []int, score, chance, golds, grad, hess []float64) {
+	sum := make([]float64, data.cases)
 	for _, r := range rows {
-		top[data.group[r]] = math.Max(top[data.group[r]], score[r])
-	}
-	for _, r := range rows {
-		sum[data.group[r]] += math.Exp(score[r] - top[data.group[r]])
+		chance[r] = data.times[r] * math.Exp(score[r]) // scores stay small
+		sum[data.group[r]] += chance[r]
 	}
 	for _, r := range rows {
 		g := data.group[r]
-		p := math.Exp(score[r]-top[g]) / sum[g]
+		p := chance[r] / sum[g]
 		y := 0.0
 		if data.gold[r] {
 			y = 1 / golds[g]
 		}
 		grad[r] = data.weight[g] * (y - p)
-		hess[r] = data.weight[g] * (p*(1-p) + 1e-7)
+		hess[r] = data.weight[g] * (p*(1-p/data.times[r]) + 1e-7)
 	}
 }
 
@@ -185,12 +182,13 @@ func grow(data *table, borders [][]float32, rows []int, weight []float64, featur
 	return t
 }
 
-// refit gives the leaves their values, from all rows.
-func refit(t *tree, data *table, rows []int, grad, hess []float64, set Settings) {
+// refit gives the leaves their values, from all rows, and notes the leaf of each row.
+func refit(t *tree, data *table, rows []int, leaf []uint8, grad, hess []float64, set Settings) {
 	leaves := 1 << len(t.feature)
 	g, h := make([]float64, leaves), make([]float64, leaves)
 	for _, r := range rows {
 		l := t.leafOf(data.bins, r)
+		leaf[r] = uint8(l) //nolint:gosec // trees are shallow
 		g[l] += grad[r]
 		h[l] += hess[r]
 	}

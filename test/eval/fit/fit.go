@@ -22,7 +22,7 @@ type Settings struct {
 
 // Chosen are the settings of the models that are in the program, per set.
 func Chosen(set string) Settings {
-	s := Settings{Trees: 160, Depth: 5, Bins: 24, Rate: .09, Lambda: 10, Rows: .1, Features: .4, Seed: 1}
+	s := Settings{Trees: 160, Depth: 5, Bins: 24, Rate: .09, Lambda: 10, Rows: .2, Features: .4, Seed: 1}
 	switch set {
 	case "docs":
 		s.Trees, s.Rate, s.Lambda = 100, .13, 4
@@ -53,7 +53,8 @@ type Data struct {
 	names   []string
 }
 
-// spared is how many rows without gold a derived case has for each that is fitted to.
+// spared is how many rows without gold a case has for each that is fitted to. In a case that is judged on the one stands for the
+// others; a derived case is only told by fewer.
 const spared = 3
 
 // Measure measures every case of a course. Features named in drop are left out.
@@ -76,9 +77,19 @@ func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
 		d.table.weight = append(d.table.weight, l.Weight)
 		vectors := trial.Vectors()
 		for j, line := range trial.Lines() {
-			if !l.Judge && !gold[line] && rng.IntN(spared) != 0 {
-				continue // of derived cases some rows are enough
+			times := 1.0
+			if !gold[line] {
+				drawn := rng.IntN(spared) == 0
+				switch {
+				case drawn && l.Judge:
+					times = spared
+				case l.Judge:
+					times = 0
+				case !drawn:
+					continue
+				}
 			}
+			d.table.times = append(d.table.times, times)
 			values = append(values, vectors[j])
 			d.table.gold = append(d.table.gold, gold[line])
 			d.table.group = append(d.table.group, int32(i))
@@ -105,8 +116,8 @@ func (d *Data) HeldOut(set Settings, folds int) []float32 {
 	d.assignFolds(folds)
 	scores := make([]float32, len(d.table.gold))
 	for fold := range folds {
-		trees := boost(d.table, d.borders, d.rows(func(s *Sample) bool { return s.fold != fold }), set)
-		for _, r := range d.rows(func(s *Sample) bool { return s.fold == fold }) {
+		trees := boost(d.table, d.borders, d.fitted(func(s *Sample) bool { return s.fold != fold }), set)
+		for _, r := range d.rows(func(s *Sample) bool { return s.fold == fold && s.Judge }) {
 			for i := range trees {
 				scores[r] += trees[i].leaf[trees[i].leafOf(d.table.bins, r)]
 			}
@@ -117,7 +128,7 @@ func (d *Data) HeldOut(set Settings, folds int) []float32 {
 
 // Model is the Go file of a model fitted to all cases.
 func (d *Data) Model(name string, set Settings) []byte {
-	trees := boost(d.table, d.borders, d.rows(func(*Sample) bool { return true }), set)
+	trees := boost(d.table, d.borders, d.fitted(func(*Sample) bool { return true }), set)
 	return source(name, trees, d.borders, d.names)
 }
 
@@ -135,6 +146,11 @@ func (d *Data) rows(use func(*Sample) bool) (rows []int) {
 		}
 	}
 	return rows
+}
+
+// fitted are the rows of some samples that models are fitted to.
+func (d *Data) fitted(use func(*Sample) bool) []int {
+	return slices.DeleteFunc(d.rows(use), func(r int) bool { return d.table.times[r] == 0 })
 }
 
 // assignFolds puts each project into one fold, so that no model is judged on a project it has seen.
