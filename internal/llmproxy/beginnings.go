@@ -35,23 +35,29 @@ const (
 	maxAlike      = 4        // that are compared with a request
 )
 
-// find gives the messages with which a list begins, and the whole beginning where the list has all of it.
-func (b *beginnings) find(format chat.Format, list []byte) (known chat.Known, whole *beginning) {
+// find gives the messages with which a list begins, and the beginning that the list goes on from. Marks for the cache move
+// from request to request, so that one goes on from another that it has all but the end of.
+func (b *beginnings) find(format chat.Format, list []byte) (known chat.Known, from *beginning) {
+	enough := false
 	for _, one := range b.alike(format, list) {
-		if whole == nil { // nothing is likely to have more
+		if !enough {
 			same := commonLength(one.list, list)
 			all := one.known.Messages
 			if n := sort.Search(len(all), func(i int) bool { return all[i].End() > same }); n > len(known.Messages) {
 				known = one.known.First(n)
 			}
-			if same == len(one.list) {
-				whole = one
+			if isMost(same, one.list) {
+				from = one
 			}
+			enough = same == len(one.list) || isMost(same, list) // nothing is likely to have more
 		}
 		one.body.release()
 	}
-	return known, whole
+	return known, from
 }
+
+// isMost tells whether all but the end of a list is within so many bytes.
+func isMost(bytes int, list []byte) bool { return bytes >= len(list)-len(list)/16 }
 
 // alike gives the beginnings that may be a list's, the latest first. Their bodies are the caller's to release.
 func (b *beginnings) alike(format chat.Format, list []byte) (alike []*beginning) {

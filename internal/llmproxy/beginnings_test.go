@@ -93,6 +93,18 @@ func TestBeginningsTakeThePlaceOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestBeginningsTakeThePlaceOfTheirOwnWhenTheirEndHasChanged(t *testing.T) {
+	var b beginnings
+	for n := 40; n < 60; n++ {
+		if known := b.read(t, request(n, n-1, "marked")); n > 40 && known != n-2 {
+			t.Errorf("%d of %d messages were known", known, n)
+		}
+	}
+	if len(b.all) != 1 {
+		t.Errorf("one conversation left %d beginnings", len(b.all))
+	}
+}
+
 func TestBeginningsAreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		rule        string
