@@ -263,14 +263,10 @@ func (p *Plan) goes() bill.Request {
 	return *p.goesOut
 }
 
-// Ratio is what the conversation's bill is expected to have come to when the plan has gone out. It is exactly 1 where nothing was ever
-// cut, and then nothing has to be measured for it.
-func (p *Plan) Ratio() float64 {
-	if len(p.Cuts) == 0 && len(p.before.Cuts) == 0 && p.before.Bill.Saved == 0 {
-		return 1
-	}
-	r := p.Record(nil)
-	return r.Bill.Ratio()
+// Untouched tells whether nothing is cut, and never was: the bill is then exactly that of passing through, and nothing has to be
+// measured to know it.
+func (p *Plan) Untouched() bool {
+	return len(p.Cuts) == 0 && len(p.before.Cuts) == 0 && p.before.Bill.Saved == 0
 }
 
 // Record is what is to be kept under the lane and the conversation's key when the plan has gone

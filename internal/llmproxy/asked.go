@@ -71,11 +71,11 @@ const (
 )
 
 // askAhead fetches what recall is about to ask for, together with the keys that others will need.
-func (l *lane) askAhead(ctx context.Context, conv *chat.Conversation, keys []string) {
+func (l *lane) askAhead(ctx context.Context, conv *chat.Conversation, others func(*chat.Conversation) []string) {
 	if l.asked = l.p.newAsked(); l.asked == nil {
 		return
 	}
-	keys = append(keys, l.touchedKey(), l.cutKey(), l.begunKey(), l.learnedKey())
+	keys := append(others(conv), l.touchedKey(), l.cutKey(), l.begunKey(), l.learnedKey())
 	for n := range claimsAhead {
 		keys = append(keys, l.claimKey(n))
 	}

@@ -19,7 +19,6 @@ type rewritten struct {
 	past   chat.Past
 	flight *flight // nil where plan is
 	pruned int     // results that go out pruned
-	ahead  bool    // it was written down before it went out
 }
 
 // rewrite gives the body that goes out, which is the caller's to release: the client's own bytes wherever nothing is to be
@@ -56,7 +55,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}()
 	now := x.p.opt.Now().Unix()
 	lane := x.laneOf(conv)
-	lane.askAhead(ctx, conv, x.frozenKeys(conv))
+	lane.askAhead(ctx, conv, x.frozenKeys)
 	past, err := lane.recall(ctx, conv)
 	if err != nil && !x.byMessagesAlone() {
 		return nil, err
@@ -91,11 +90,10 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	} else {
 		body.hold()
 	}
-	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier}
-	if sent := plan.Unbooked(); x.replay {
+	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier, ratio: 1}
+	if x.replay {
+		sent := plan.Unbooked()
 		x.effect.ratio = sent.Bill.Ratio()
-	} else {
-		x.effect.ratio = plan.Ratio()
 	}
 	x.pruned = len(plan.Cuts) - x.effect.masked
 	if !x.replay {
@@ -119,25 +117,6 @@ func (p *Proxy) masking() chat.Settings {
 		s.Enabled = false
 	}
 	return s
-}
-
-// byMessagesAlone tells whether what goes out hangs on the messages and on nothing that was sent before.
-func (x *exchange) byMessagesAlone() bool {
-	return x.at.format == chat.Completions && x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled
-}
-
-// land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which
-// it went out is kept. Of one that its client has given up nobody knows.
-func (x *exchange) land(ctx context.Context) {
-	if x.booked == nil && x.ahead && ctx.Err() == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-		defer cancel()
-		r := x.plan.Unbooked()
-		if err := x.lane.keep(ctx, &r); err != nil {
-			x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)
-		}
-	}
-	x.p.flights.land(x.flight, x.booked)
 }
 
 // unnamed lists the ids that the texts left behind do not tell, the newest first.

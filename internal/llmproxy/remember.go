@@ -17,21 +17,20 @@ func (x *exchange) remember(ctx context.Context, freezing map[int][]string, now 
 	if err == nil {
 		err = errors.Join(errs[len(frozen):]...)
 	}
-	x.ahead = err == nil && x.isAhead()
+	x.ahead.written = err == nil && x.ahead.expected != nil
 	if unfrozen != nil {
 		for i, message := range ofCut {
 			if errs[i] != nil || errs[0] != nil { // the first says that some are cut
 				x.plan.Keep(message)
 			}
 		}
-		if x.ahead { // as it goes out now
-			r := x.plan.Record(nil)
-			err = x.lane.keep(ctx, &r)
-			x.ahead = err == nil
+		if x.ahead.written { // as it goes out now
+			err = x.expect(ctx)
 		}
 	}
 	if err != nil {
 		x.plan.KeepNewMasks()
+		x.ahead.expected = nil
 	}
 	if err = errors.Join(unfrozen, err); err != nil {
 		x.p.opt.Log.WarnContext(ctx, "what is sent cannot be remembered, nothing more is cut", "err", err)
@@ -55,9 +54,9 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 	return writes, ofCut
 }
 
-// isAhead tells whether what is sent is written down before it goes out. Where there is nothing that could go out in another form it costs what it
-// costs either way.
-func (x *exchange) isAhead() bool { return !x.replay && !x.byMessagesAlone() && x.plan.HasResults() }
+// isAhead tells whether what is sent is written down before it goes out. What goes out whole, as it always did, goes out so whoever knows of it: that is
+// written down while it is sent, before its end is.
+func (x *exchange) isAhead() bool { return !x.replay && !x.byMessagesAlone() && !x.plan.Untouched() }
 
 // sent lists what is written down of a request before it goes out.
 func (x *exchange) sent(now int64) ([]write, error) {
@@ -69,6 +68,7 @@ func (x *exchange) sent(now int64) ([]write, error) {
 		return writes, nil
 	}
 	r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
+	x.ahead.expected = &r
 	record, err := x.lane.recordWrites(&r)
 	return append(writes, record...), err
 }

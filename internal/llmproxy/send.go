@@ -24,6 +24,7 @@ type exchange struct {
 	asked  access.Target // the model
 	began  time.Time
 	effect effect
+	ahead  ahead
 	booked *chat.Record // what was written down of it; nil: nothing
 
 	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
@@ -46,11 +47,15 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		header["Accept-Encoding"] = []string{"identity"}
 	}
 	body = x.pack(header, body)
+	var ready <-chan struct{}
+	if x.plan != nil {
+		ready = x.reckon(ctx)
+	}
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
 		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
 		Header: header,
-		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
-		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
+		Body:   body.reader(ready), ContentLength: int64(len(body.bytes)),
+		GetBody: func() (io.ReadCloser, error) { return body.reader(ready), nil }, // called only if nothing was written
 	})
 	body.release() // the transport may hold it still
 	if err != nil {
@@ -70,6 +75,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 			return
 		}
 	}
+	x.effect.ratio = x.expectedRatio()
 	x.readAhead(res)
 	x.readRefusal(ctx, res)
 	x.effect.announce(res.Header)
