@@ -129,7 +129,7 @@ func (c Cache) reaches(req Request, pieces int) bool {
 		return false
 	}
 	behind := 0
-	for i := len(req.Pieces) - 1; i >= pieces; i-- {
+	for i := len(req.Pieces) - 1; i >= pieces && behind <= back; i-- {
 		if req.Pieces[i].Ends {
 			behind++
 		}

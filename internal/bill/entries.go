@@ -21,6 +21,18 @@ func (a Account) entry(t Terms, req Request, same int) (best int) {
 	return best
 }
 
+// reachable are all that entry would give, in their order: the first is none.
+func (a Account) reachable(t Terms, req Request) []int {
+	places := make([]int, 1, 1+len(a.Entries))
+	for _, e := range a.Entries {
+		if e.Pieces > 0 && t.alive(e, req.At) && t.reaches(req, e.Pieces) {
+			places = append(places, e.Pieces)
+		}
+	}
+	slices.Sort(places)
+	return places
+}
+
 // remember is what the cache has when a request was sent.
 func (a Account) remember(t Terms, req Request) (entries []Entry) {
 	if !t.precise() {

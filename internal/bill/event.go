@@ -66,10 +66,12 @@ func (a Account) Choose(c Choice) Event {
 	best, most := free, 0.0
 	a.eachEvent(c, func(from int, cost, rewrite, returns, missed float64) {
 		switch {
-		case cost > purse && cost > 0, !a.staysCached(c, from):
+		case cost > purse && cost > 0:
 		case c.Cold == LikelyCold: // it most likely costs nothing; it can be borne if it does
-			best, most = Event{From: from, Claim: max(0, cost)}, max(most, 1)
-		case c.Horizon*returns-rewrite > most && missed >= patience*cost && c.Horizon*returns >= worthwhile*rewrite:
+			if a.staysCached(c, from) {
+				best, most = Event{From: from, Claim: max(0, cost)}, max(most, 1)
+			}
+		case c.Horizon*returns-rewrite > most && missed >= patience*cost && c.Horizon*returns >= worthwhile*rewrite && a.staysCached(c, from):
 			best, most = Event{From: from, Claim: max(0, cost)}, c.Horizon*returns-rewrite
 		}
 	})
@@ -96,6 +98,10 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 		write = max(write, t.Hour)
 	}
 	now := t.Read*cached + write*(total-cached) // what the request costs with nothing more masked
+	var entries []int                           // that the cache may find, of what stands before a piece
+	if t.precise() {
+		entries = a.reachable(t, req)
+	}
 	entry, upTo := -1, 0.0
 	var removed, plain, missed float64
 	for i := req.Sent - 1; i >= 0; i-- {
@@ -114,7 +120,10 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 		missed += rate * saves * float64(p.Passed)
 		kept := fit * starts
 		if t.precise() {
-			if e := a.entry(t, req, i); e != entry {
+			for entries[len(entries)-1] > i {
+				entries = entries[:len(entries)-1]
+			}
+			if e := entries[len(entries)-1]; e != entry {
 				entry, upTo = e, a.position(req, e)
 			}
 			kept = min(kept, upTo)

@@ -25,6 +25,7 @@ type Conversation struct {
 	sizes   *sizes   // of contents, as far as they were asked for
 	sized   bool     // they were
 	chain   []digest // of every beginning, from that of none of the messages to that of all; made when asked for
+	related *results // to the turns that asked for them; made when asked for
 }
 
 // Role says who a message is from.

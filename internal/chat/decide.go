@@ -24,7 +24,7 @@ type Input struct {
 func Decide(in Input) *Plan {
 	c := in.Conversation
 	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
-	p.results, p.summarized = findResults(c), c.summarized()
+	p.results, p.summarized = c.relate(), c.summarized()
 	p.template = parsePlaceholder(in.Masking)
 	p.terms = c.terms(in.Prices, in.Model)
 	p.firstPiece = c.firstPieces()
@@ -213,8 +213,11 @@ func (p *Plan) price() {
 		piece.Passed = p.results.assistants - p.results.answers[i]
 		old = old || piece.Saves > 0
 	}
-	if !old || p.choose(req).From == len(req.Pieces) {
-		return // errors, which are kept, would not make it pay
+	if !old || p.choose(req).From == len(req.Pieces) { // errors, which are kept, would not make it pay
+		if p.unchanged() == p.forms.sent {
+			p.goesOut = &req
+		}
+		return
 	}
 	for i := range p.c.Messages {
 		if piece := p.piece(&req, i); piece.Saves > 0 && (p.isKeptError(i) || p.isPlaceholder(i, p.results.of[i].sinceName)) {

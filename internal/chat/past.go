@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"slices"
+
 	"secateur/internal/bill"
 )
 
@@ -62,7 +64,8 @@ func (c *Conversation) answered() int {
 
 // forms are how messages went out before.
 type forms struct {
-	of   []Sent // by message; the zero value went out whole
+	of   []Sent // by message, up to the last that did not go out whole; the zero value did
+	seen int    // so many messages are known to have been sent
 	sent int    // so many messages the provider's cache of this lane may have
 	warm int    // so many it is likely to have
 	lane int    // so many messages this lane has sent, in these forms
@@ -77,16 +80,14 @@ func (c *Conversation) formsOf(past Past) forms {
 		f.take(c, r)
 		f.lane, cached = r.Messages, r.Cached
 	}
-	known := f.lane
 	if r := past.Sibling; r != nil && r.Messages <= len(c.Messages) {
 		f.take(c, r)
-		known = max(known, r.Messages)
 	}
 	f.sent, f.warm = max(cached, c.answered()), cached
-	if known == 0 {
+	if f.seen == 0 {
 		f.warm = f.sent
 	}
-	if known > 0 && known >= c.answered() && past.Alone {
+	if f.seen > 0 && f.seen >= c.answered() && past.Alone {
 		f.sent = cached // the rest went elsewhere
 	}
 	return f
@@ -94,23 +95,28 @@ func (c *Conversation) formsOf(past Past) forms {
 
 // adopt takes over how a message went out that no record has, of a conversation of which so many messages were sent.
 func (f *forms) adopt(s Sent, sent int) {
-	if more := sent - len(f.of); more > 0 {
-		f.of = append(f.of, make([]Sent, more)...)
-	}
-	f.of[s.Message] = s
+	f.set(s)
+	f.seen = max(f.seen, sent)
 	f.lane = max(f.lane, sent)
 }
 
 // take takes over what a record says about messages that are not known yet.
 func (f *forms) take(c *Conversation, r *Record) {
-	from := len(f.of)
+	from := f.seen
 	if r.Messages <= from {
 		return
 	}
-	f.of = append(f.of, make([]Sent, r.Messages-from)...)
-	for _, cut := range r.Cuts {
+	f.seen = r.Messages
+	for _, cut := range slices.Backward(r.Cuts) { // the last first: it makes room for all
 		if cut.Message >= from && cut.Message < r.Messages && c.isResult(cut.Message) {
-			f.of[cut.Message] = cut
+			f.set(cut)
 		}
 	}
+}
+
+func (f *forms) set(s Sent) {
+	if more := s.Message + 1 - len(f.of); more > 0 {
+		f.of = append(f.of, make([]Sent, more)...)
+	}
+	f.of[s.Message] = s
 }

@@ -30,9 +30,8 @@ type Job struct {
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.formsOf(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
-	known := max(len(forms.of), c.answered())
+	known := max(forms.seen, c.answered())
 	var jobs []Job
-	var found *results
 	var said saidBefore
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -43,7 +42,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			switch {
 			case i < len(forms.of) && forms.of[i].Kind == Pruned:
 				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1)})
-			case i < len(forms.of):
+			case i < forms.seen:
 			case c.Thread == ThreadCreate:
 				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), ThreadKey: c.threadKey(i), Frozen: true})
 			case past.Frozen:
@@ -54,11 +53,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError || said.has(c, i) {
 			continue
 		}
-		if found == nil {
-			f := findResults(c)
-			found = &f
-		}
-		if c.isRecovered(i, found.of[i].sinceName) || c.isSpared(found.of[i].sinceName) {
+		if tool := c.relate().of[i].sinceName; c.isRecovered(i, tool) || c.isSpared(tool) {
 			continue
 		}
 		job := Job{Message: i, Key: c.key(i + 1), Fresh: true}

@@ -21,7 +21,15 @@ type result struct {
 	sinceName string // of the tool, as that turn calls it
 }
 
-// findResults relates results to the turns that asked for them.
+// relate relates results to the turns that asked for them, once.
+func (c *Conversation) relate() results {
+	if c.related == nil {
+		r := findResults(c)
+		c.related = &r
+	}
+	return *c.related
+}
+
 func findResults(c *Conversation) results {
 	r := results{lastAssistant: -1, of: make([]result, len(c.Messages)), answers: make([]int, len(c.Messages))}
 	type call struct {
