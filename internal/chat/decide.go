@@ -159,11 +159,22 @@ func (c *Conversation) isResult(i int) bool {
 func (p *Plan) slide() {
 	p.forgetMasks()
 	kept := p.results.lastOfEachTool(p.c, p.in.Masking.KeepLastKPerTool, p.results.turns)
+	p.maskAll(func(i int) bool { return p.isOld(i, p.results.turns-p.in.Masking.WindowTurns, kept) })
+}
+
+// maskAll masks all these results but errors that are kept, and what is masked already.
+func (p *Plan) maskAll(may func(message int) bool) {
+	var old []int
 	for i := range p.c.Messages {
-		if p.maskable(i, p.results.turns-p.in.Masking.WindowTurns, kept) && !p.isPlaceholder(i, p.results.of[i].name) {
-			p.kinds[i] = Masked
+		if may(i) {
+			old = append(old, i)
 		}
 	}
+	p.each(old, func(i int) {
+		if !p.isKeptError(i) && !p.isPlaceholder(i, p.toolName(i)) {
+			p.kinds[i] = Masked
+		}
+	})
 }
 
 // step masks what lies before a boundary that moves so many turns at a time. What is
@@ -174,11 +185,7 @@ func (p *Plan) step() {
 	edge := p.results.turns - s.WindowTurns
 	edge -= edge % max(1, s.StepTurns)
 	kept := p.results.lastOfEachTool(p.c, s.KeepLastKPerTool, edge+s.WindowTurns)
-	for i := range p.c.Messages {
-		if p.maskable(i, edge, kept) && p.results.of[i].since >= 0 && p.saves(i) > 0 && !p.isPlaceholder(i, p.results.of[i].sinceName) {
-			p.kinds[i] = Masked
-		}
-	}
+	p.maskAll(func(i int) bool { return p.isOld(i, edge, kept) && p.results.of[i].since >= 0 && p.saves(i) > 0 })
 }
 
 func (p *Plan) forgetMasks() {
@@ -219,11 +226,17 @@ func (p *Plan) price() {
 		}
 		return
 	}
+	var saving []int
 	for i := range p.c.Messages {
-		if piece := p.piece(&req, i); piece.Saves > 0 && (p.isKeptError(i) || p.isPlaceholder(i, p.results.of[i].sinceName)) {
-			piece.Saves = 0
+		if p.piece(&req, i).Saves > 0 {
+			saving = append(saving, i)
 		}
 	}
+	p.each(saving, func(i int) {
+		if p.isKeptError(i) || p.isPlaceholder(i, p.toolName(i)) {
+			p.piece(&req, i).Saves = 0
+		}
+	})
 	event := p.choose(req)
 	for i := range p.c.Messages {
 		if p.firstPiece[i] >= event.From && p.piece(&req, i).Saves > 0 {
@@ -259,11 +272,6 @@ const (
 	// longTurns is how many tool turns a conversation has for which long_max_loss holds.
 	longTurns = 50
 )
-
-// maskable tells whether the result of a turn before the edge may be masked.
-func (p *Plan) maskable(i, edge int, kept map[string]bool) bool {
-	return p.isOld(i, edge, kept) && !p.isKeptError(i)
-}
 
 // isOld tells whether a result is of a turn before the edge, was answered, and is not kept
 // for its size or for its tool's sake.

@@ -54,16 +54,21 @@ type Cut struct {
 // makeCuts writes down what was decided.
 func (p *Plan) makeCuts() {
 	n := 0
+	var unknown []int // of which it is not known what is taken out, or its id
 	for i, kind := range p.kinds {
-		if kind != Whole {
-			n++
-		} else {
+		if kind == Whole {
 			p.removed[i] = bill.Size{}
+			continue
+		}
+		n++
+		if p.was(i) != kind || p.forms.of[i].ID == "" {
+			unknown = append(unknown, i)
 		}
 	}
 	if n == 0 {
 		return
 	}
+	ids := p.name(unknown)
 	p.Cuts = make([]Cut, 0, n)
 	ends := make([]int, 0, n)       // in texts
 	texts := make([]byte, 0, 128*n) // of all placeholders
@@ -72,13 +77,9 @@ func (p *Plan) makeCuts() {
 			continue
 		}
 		m := &p.c.Messages[i]
-		p.removed[i] = p.takenOut(i, kind)
-		cut := Cut{Message: i, Kind: kind, New: i >= p.forms.lane || p.was(i) != kind, Text: p.texts[i]}
-		if i < len(p.forms.of) {
-			cut.ID = p.forms.of[i].ID
-		}
-		if cut.ID == "" && p.in.ID != nil {
-			cut.ID = p.in.ID(p.text(i))
+		cut := Cut{Message: i, Kind: kind, New: i >= p.forms.lane || p.was(i) != kind, Text: p.texts[i], ID: p.knownID(i)}
+		if cut.ID == "" && ids != nil {
+			cut.ID = ids[i]
 		}
 		if kind == Masked {
 			texts = p.template.appendTo(texts, m.CallID, p.toolName(i), m.Chars, cut.ID)
@@ -96,6 +97,31 @@ func (p *Plan) makeCuts() {
 		}
 		start = end
 	}
+}
+
+// name gives the ids of what is taken out of these results, by message, and measures what is masked.
+func (p *Plan) name(cut []int) (ids []string) {
+	if len(cut) == 0 {
+		return nil
+	}
+	ids = make([]string, len(p.c.Messages))
+	p.each(cut, func(i int) {
+		if p.kinds[i] == Masked {
+			p.removed[i] = p.takenOut(i, Masked)
+		}
+		if p.in.ID != nil && p.knownID(i) == "" {
+			ids[i] = p.in.ID(p.text(i))
+		}
+	})
+	return ids
+}
+
+// knownID is the id of an original that was taken out before; "": it is not known.
+func (p *Plan) knownID(message int) string {
+	if message >= len(p.forms.of) {
+		return ""
+	}
+	return p.forms.of[message].ID
 }
 
 // was is how a message went out before.
