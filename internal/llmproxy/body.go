@@ -26,15 +26,17 @@ var pools [24]sync.Pool
 
 func poolFor(size int) *sync.Pool { return &pools[bits.Len(uint(min(size, maxPooled)))] }
 
-// grab takes an empty buffer with room for size bytes, held once.
+// roomFor is how large a buffer is made for size bytes: the next request of a conversation is a little longer.
+func roomFor(size int) int { return max(size, min(size+size/8, maxPooled)) }
+
+// grab takes an empty buffer with room for size bytes, held once, from where one that is made for them goes.
 func grab(size int) *buffer {
-	b, ok := poolFor(size).Get().(*buffer)
+	b, ok := poolFor(roomFor(size)).Get().(*buffer)
 	if !ok {
 		b = new(buffer)
 	}
 	if cap(b.bytes) < size {
-		// The next request of a conversation is a little longer.
-		b.bytes = make([]byte, 0, max(size, min(size+size/8, maxPooled)))
+		b.bytes = make([]byte, 0, roomFor(size))
 	}
 	b.bytes = b.bytes[:0]
 	b.holders.Store(1)

@@ -15,17 +15,18 @@ import (
 
 // exchange is one chat request and its answer.
 type exchange struct {
-	p      *Proxy
-	at     endpoint
-	replay bool // it gets what was sent, nothing new is cut, and nothing is booked
-	to     target
-	tenant string // whose originals and records it makes
-	who    *access.Principal
-	asked  access.Target // the model
-	began  time.Time
-	effect effect
-	ahead  ahead
-	booked *chat.Record // what was written down of it; nil: nothing
+	p       *Proxy
+	at      endpoint
+	replay  bool // it gets what was sent, nothing new is cut, and nothing is booked
+	to      target
+	tenant  string // whose originals and records it makes
+	who     *access.Principal
+	asked   access.Target // the model
+	began   time.Time
+	effect  effect
+	ahead   ahead
+	counted *counted     // what the answer has told before it was passed on; nil: nothing
+	booked  *chat.Record // what was written down of it; nil: nothing
 
 	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
 	redact           []*access.Redaction

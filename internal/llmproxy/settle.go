@@ -62,7 +62,22 @@ func (f *failed) Read(p []byte) (int, error) {
 // told is the ratio that the conversation's bill has come to.
 func (x *exchange) told(usage *bill.Usage) float64 {
 	r := x.plan.Record(usage)
+	x.counted = &counted{*usage, r}
 	return r.Bill.Ratio()
+}
+
+// counted is the record of a request for which the provider has counted so much.
+type counted struct {
+	usage  bill.Usage
+	record chat.Record
+}
+
+// record is what is to be written down of the request.
+func (x *exchange) record(usage *bill.Usage) chat.Record {
+	if x.counted != nil && usage != nil && *usage == x.counted.usage {
+		return x.counted.record
+	}
+	return x.plan.Record(usage)
 }
 
 // settle writes down what was sent and what it cost.
@@ -107,7 +122,7 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 		}
 	}()
 	x.ahead.beside.Wait() // what is written now holds
-	before, r := x.plan.Unbooked(), x.plan.Record(usage)
+	before, r := x.plan.Unbooked(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
 	x.observe(ctx, usage, spent, spent+saved)
 	x.booked = &r
