@@ -112,7 +112,9 @@ func (m *Message) readCalls(r *reader, d *digest) {
 			r.calls = append(r.calls, call)
 		}
 	}
-	m.Calls = r.calls[first:len(r.calls):len(r.calls)]
+	if len(r.calls) > first {
+		m.Calls = r.calls[first:len(r.calls):len(r.calls)]
+	}
 	whole.end = r.pos()
 	d.write(whole.of(r.doc))
 }

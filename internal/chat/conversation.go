@@ -15,6 +15,8 @@ type Conversation struct {
 	Stream   bool   // the answer is wanted as server-sent events
 	Thread   Thread // of a server that keeps what was said before
 
+	room    *room    // behind the messages; nil: there are none
+	adds    bool     // to the array that has the room
 	list    int      // where in Body the list of messages starts: the offsets in Messages count from there
 	model   span     // of the model's value, quotes included; empty where there is none
 	tools   Key      // of all else that a provider may keep its caches apart by

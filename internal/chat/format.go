@@ -2,6 +2,7 @@ package chat
 
 import (
 	"slices"
+	"sync"
 
 	"secateur/internal/rawjson"
 	"secateur/internal/tokens"
@@ -52,14 +53,15 @@ func (f Format) Read(body []byte) (*Conversation, error) {
 type Known struct {
 	Messages []Message
 
+	room  *room
 	sizes *sizes
 }
 
 // Known are the first messages of the conversation.
-func (c *Conversation) Known() Known { return Known{c.Messages, c.sizes} }
+func (c *Conversation) Known() Known { return Known{c.Messages, c.room, c.sizes} }
 
 // First are the first of them.
-func (k Known) First(messages int) Known { return Known{k.Messages[:messages], k.sizes} }
+func (k Known) First(messages int) Known { return Known{k.Messages[:messages], k.room, k.sizes} }
 
 // ReadOn is Completions.ReadOn.
 func ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
@@ -122,7 +124,7 @@ func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 		known = known[:len(known)-1] // a number may go on
 	}
 	if len(known) > 0 {
-		c.Messages = slices.Clip(known) // others may have it too
+		c.Messages, c.room = known, begins.room // others may have them too
 		c.sizes.of = begins.sizes.first(len(known))
 		r.jump(known[len(known)-1].End())
 	}
@@ -138,15 +140,48 @@ func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 		d.write(m.at.of(r.doc))
 		m.digest, m.size = d, estimate(m.at.of(r.doc), tokens.JSON)
 	}
+	if c.adds {
+		c.room.leave(len(c.Messages))
+		c.adds = false
+	}
 }
 
 // add adds a message, which is good until the next is added.
 func (c *Conversation) add(r *reader) *Message {
-	if len(c.Messages) == cap(c.Messages) {
+	if !c.adds && len(c.Messages) < cap(c.Messages) {
+		c.adds = c.room.enter(len(c.Messages))
+	}
+	if !c.adds || len(c.Messages) == cap(c.Messages) {
 		c.makeRoom(r)
 	}
 	c.Messages = append(c.Messages, Message{})
 	return &c.Messages[len(c.Messages)-1]
+}
+
+// room is behind the messages of conversations that begin alike, in one array: one of them can go on in it, the others make
+// room of their own.
+type room struct {
+	mu    sync.Mutex // guards the fields below
+	used  int        // so many messages of the array are some conversation's
+	taken bool       // one is adding to them
+}
+
+// enter tells whether a conversation of so many messages may add to the array; then it leaves when it has.
+func (m *room) enter(messages int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.taken || m.used != messages {
+		return false
+	}
+	m.taken = true
+	return true
+}
+
+// leave lets others add to the array, behind so many messages.
+func (m *room) leave(messages int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used, m.taken = messages, false
 }
 
 const (
@@ -164,5 +199,6 @@ func (c *Conversation) makeRoom(r *reader) {
 	more := min(n*left/max(r.pos(), 1), left/minMessage)
 	more += more/8 + firstMessages
 	c.Messages = append(make([]Message, 0, n+more), c.Messages...)
+	c.room, c.adds = &room{taken: true}, true
 	r.calls = slices.Grow(r.calls, more/2)
 }

@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -25,6 +27,9 @@ func readOnAs(t failer, before, body []byte) (known int) {
 		}
 		return earlier.Known().First(known)
 	})
+	if got != nil && want != nil {
+		got.room, want.room = nil, nil // of the array, which others have too
+	}
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotErr, wantErr) {
 		t.Fatalf("after %q, %q is read as %+v, %v, alone as %+v, %v", before, body, got, gotErr, want, wantErr)
 	}
@@ -56,6 +61,43 @@ func TestReadOnReadsOnlyWhatIsNew(t *testing.T) {
 				t.Errorf("%d messages were known, want %d", known, tt.known)
 			}
 		})
+	}
+}
+
+// TestBranchesOfAConversationDoNotShareWhatIsNew reads requests that go on from one, at once.
+func TestBranchesOfAConversationDoNotShareWhatIsNew(t *testing.T) {
+	begun := []string{"u:q", "a:1", "t:1=A"}
+	trunk, err := Read(talk(begun...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var bodies [4][][]byte
+	var read [4][]*Conversation
+	for branch := range read {
+		all.Go(func() {
+			known := trunk.Known()
+			words := slices.Clone(begun)
+			for turn := range 30 {
+				words = append(words, fmt.Sprintf("u:%d in %d", turn, branch))
+				body := talk(words...)
+				c, err := ReadOn(body, func([]byte) Known { return known })
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				known = c.Known()
+				bodies[branch], read[branch] = append(bodies[branch], body), append(read[branch], c)
+			}
+		})
+	}
+	all.Wait()
+	for branch := range read {
+		for turn, c := range read[branch] {
+			if want, _ := Read(bodies[branch][turn]); !reflect.DeepEqual(c.Messages, want.Messages) {
+				t.Fatalf("turn %d of branch %d is another's", turn, branch)
+			}
+		}
 	}
 }
 
