@@ -11,7 +11,7 @@ CHART  = deploy/helm/secateur --set secrets.authToken.name=token --set secrets.r
 
 export CGO_ENABLED ?= 1
 
-.PHONY: build test check fmt bench eval fuzz mutants soak sbom chart image release clean
+.PHONY: build test check fmt bench eval fuzz mutants soak scale sbom chart image release clean
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
@@ -54,6 +54,9 @@ mutants: ## takes each guard out in turn and expects red; MUTANT=body for some o
 soak: build ## attacks on a program bounded in memory, then three replicas whose Redis comes and goes, each for SOAK (30s), over loopback
 	$(GO) run ./test/soak -time $(SOAK)
 	$(GO) run ./test/soak -time $(SOAK) -replicas 3
+
+scale: build ## one, two and three replicas: throughput, p99, Redis commands, and what a unit of work costs
+	$(GO) run ./test/soak -scale -time 4s
 
 sbom: ## bin/secateur.cdx.json and bin/THIRD_PARTY_NOTICES: what is in the binary, under which licences
 	$(GO) run ./test/sbom

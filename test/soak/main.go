@@ -40,12 +40,16 @@ func main() {
 	length := flag.Duration("time", 30*time.Second, "how long")
 	memory := flag.Int("memory", 512, "what it may use, in `MiB`")
 	replicas := flag.Int("replicas", 0, "run so many with one Redis instead")
+	scale := flag.Bool("scale", false, "print what one, two and three replicas do, each kind of work for so long, and what a unit of it costs")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), *length+3*time.Minute)
 	var err error
-	if *replicas > 0 {
+	switch {
+	case *scale:
+		err = runScale(ctx, *binary, *length)
+	case *replicas > 0:
 		err = runReplicas(ctx, *binary, *length, *replicas)
-	} else {
+	default:
 		err = run(ctx, *binary, *length, *memory)
 	}
 	cancel()
