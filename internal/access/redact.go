@@ -96,6 +96,9 @@ func (r redactor) document(doc []byte, inner int) []byte {
 		raw := doc[p:end]
 		colon := skipSpace(doc, end)
 		if colon < len(doc) && doc[colon] == ':' {
+			if name, changed := r.name(raw); changed {
+				replace(p, end, name)
+			}
 			p = skipSpace(doc, colon+1)
 			if r.takes(raw) {
 				stop := valueEnd(doc, p)
@@ -132,6 +135,16 @@ func (r redactor) takes(rawName []byte) bool {
 	return false
 }
 
+// name is a member's name with what patterns match replaced.
+func (r redactor) name(raw []byte) (string, bool) {
+	if bytes.IndexByte(raw, '\\') < 0 && !r.matches(raw[1:len(raw)-1]) {
+		return "", false
+	}
+	name := rawjson.Unquote(raw)
+	out := r.withoutMatches(name)
+	return out, out != name
+}
+
 // text is a string value with the replacements made.
 func (r redactor) text(raw []byte, inner int) (string, bool) {
 	hasFields := slices.ContainsFunc(r.list, func(d *Redaction) bool { return len(d.fields) > 0 })
@@ -148,12 +161,18 @@ func (r redactor) plain(text string, inner int) (string, bool) {
 	if inner < innerDocuments && isDocument(text) {
 		text = string(r.document([]byte(text), inner+1))
 	}
+	text = r.withoutMatches(text)
+	return text, text != was
+}
+
+// withoutMatches is a text with what patterns match replaced.
+func (r redactor) withoutMatches(text string) string {
 	for _, d := range r.list {
 		for _, re := range d.patterns {
 			text = re.ReplaceAllLiteralString(text, Redacted)
 		}
 	}
-	return text, text != was
+	return text
 }
 
 func (r redactor) matches(text []byte) bool {

@@ -28,6 +28,8 @@ func TestRedact(t *testing.T) {
 		{"a pattern", `{"t":"key sk-abcdefgh1 and\nsk-12345678"}`, `{"t":"key [redacted] and\n[redacted]"}`},
 		{"a pattern behind escapes", `{"t":"sk-\u0061bcdefgh"}`, `{"t":"[redacted]"}`},
 		{"a document in a text", `{"text":"{\"password\":\"x\",\"n\":1.0}"}`, `{"text":"{\"password\":\"[redacted]\",\"n\":1.0}"}`},
+		{"a pattern in a name", `{"sk-abcdefgh1" : {"x sk-\u0061bcdefgh":1}}`, `{"[redacted]" : {"x [redacted]":1}}`},
+		{"a name that is taken and matches", `{"password":1,"a":{"sk-abcdefgh1":2}}`, `{"password":"[redacted]","a":{"[redacted]":2}}`},
 		{"a text that only begins like one", `{"text":"{\"password\":"}`, `{"text":"{\"password\":"}`},
 	} {
 		if got := string(access.Redact([]byte(c.in), list, access.InResults)); got != c.want {

@@ -2,11 +2,13 @@ package admission_test
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
@@ -186,5 +188,50 @@ func TestWhatServersSayOnTheWayIsRedacted(t *testing.T) {
 	task, _ := c.AskSeen(t.Context(), nil, "tasks/result", access.Target{Door: access.DoorMCP, Server: "s"})
 	if got := task.RedactResult([]byte(`"sk-abc"`)); string(got) != `"[redacted]"` {
 		t.Errorf("the result of a task: %s", got)
+	}
+}
+
+func TestArgumentsOfCompletionsAreRedacted(t *testing.T) {
+	c := control(t, false, admission.Options{}, access.Rule{Action: access.ActionRedact, Patterns: []string{"sk-[a-z]+"}})
+	permit, no := c.Ask(t.Context(), nil, "completion/complete", access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindPrompt, Name: "x"})
+	if no != nil {
+		t.Fatal(no)
+	}
+	const params = `{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"key","value":"sk-abc"},"context":{"arguments":{"a":"sk-def"}}}`
+	want := strings.NewReplacer("sk-abc", "[redacted]", "sk-def", "[redacted]").Replace(params)
+	if got := string(permit.RedactParams([]byte(params))); got != want {
+		t.Errorf("RedactParams = %s, want %s", got, want)
+	}
+}
+
+// Headers tell of the limit with least left, in whatever order limits were asked.
+func TestHeadersTellOfTheLimitWithLeastLeft(t *testing.T) {
+	few, many := ratelimit.State{Limit: 5, Remaining: 1, Reset: time.Second}, ratelimit.State{Limit: 100, Remaining: 90, Reset: time.Minute}
+	for _, order := range [][]ratelimit.State{{few, many}, {many, few}} {
+		h := http.Header{}
+		for _, s := range order {
+			admission.SetHeaders(h, s)
+		}
+		if h.Get("X-RateLimit-Limit") != "5" || h.Get("X-RateLimit-Remaining") != "1" || h.Get("X-RateLimit-Reset") != "1" {
+			t.Errorf("%v: %v", order, h)
+		}
+	}
+}
+
+// Subscriptions are about the resources that they name, and a method that may not be used is one that is not known.
+func TestWhatMethodsName(t *testing.T) {
+	c := control(t, false, admission.Options{}, access.Rule{Resource: access.Globs{"file:///secret/"}, Action: access.ActionDeny},
+		access.Rule{Server: access.Globs{"s"}, Tool: access.Globs{"*"}, Action: access.ActionAllow}, access.Rule{Server: access.Globs{"closed"}, Action: access.ActionDeny})
+	listen := rpc.NewRequest(rpc.StringID("1"), "subscriptions/listen", []byte(`{"notifications":{"resourceSubscriptions":["file:///open","file:/secret/a"]}}`))
+	if _, no := c.Ask(t.Context(), nil, listen.Method, admission.TargetsOf(access.DoorGateway, "s", &listen)...); no == nil {
+		t.Error("a denied resource can be followed")
+	}
+	vendor := rpc.NewRequest(rpc.StringID("1"), "vendor/do", []byte(`{}`))
+	_, no := c.Ask(t.Context(), nil, vendor.Method, admission.TargetsOf(access.DoorGateway, "closed", &vendor)...)
+	if no == nil {
+		t.Fatal("a method of a denied server can be used")
+	}
+	if e, _, _ := no.Error(); e.Code != rpc.CodeMethodNotFound || e.Message != "method not found: vendor/do" {
+		t.Errorf("%+v", e)
 	}
 }

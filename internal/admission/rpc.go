@@ -116,15 +116,16 @@ func (p Permit) RedactParams(params []byte) []byte {
 	if len(p.Redact) == 0 {
 		return params
 	}
-	arguments := rawjson.Get(params, "arguments")
-	if arguments == nil {
-		return params
+	for _, name := range []string{"arguments", "argument", "context"} { // the last two are a completion's
+		given := rawjson.Get(params, name)
+		if given == nil {
+			continue
+		}
+		if redacted := access.Redact(given, p.Redact, access.InArguments); len(redacted) != len(given) || &redacted[0] != &given[0] {
+			params = rawjson.Set(params, name, redacted)
+		}
 	}
-	redacted := access.Redact(arguments, p.Redact, access.InArguments)
-	if len(redacted) == len(arguments) && &redacted[0] == &arguments[0] {
-		return params
-	}
-	return rawjson.Set(params, "arguments", redacted)
+	return params
 }
 
 // RedactResult replaces what is to be redacted in a result or an error.

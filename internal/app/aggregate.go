@@ -140,7 +140,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	back.Go(func() error { return a.history.Run(serverCtx) })
 	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })
 	back.Go(func() error { return a.reloads(serverCtx) })
-	held, release := g.auth.Hold(ctx, principal)
+	held, release := g.auth.Hold(ctx, principal, nil)
 	defer release()
 	err = downstream.ServeStdio(telemetry.WithTracing(held, a.tracing), in, out, downstream.StdioOptions{
 		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessage: a.maxMessage, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,

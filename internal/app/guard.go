@@ -186,7 +186,7 @@ func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWrit
 		}
 		held.Close()
 	}()
-	ctx, release := g.auth.Hold(ctx, p)
+	ctx, release := g.auth.Hold(ctx, p, r.TLS)
 	defer release()
 	r = r.WithContext(budget.With(ctx, held))
 	r.Body = held.Body(r.Body)

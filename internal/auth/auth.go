@@ -2,11 +2,13 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -154,9 +156,13 @@ func (a *Authenticator) follow(ctx context.Context) {
 	a.held.end(a.stillGood)
 }
 
-// stillGood reports whether a static token that someone was let in with is good now. Other credentials are not looked at.
+// stillGood reports whether a static token or a certificate that someone was let in with is good now. Other credentials are not looked at.
 func (a *Authenticator) stillGood(o owner) bool {
-	if o.principal.Issuer != access.IssuerToken {
+	switch o.principal.Issuer {
+	case access.IssuerToken:
+	case access.IssuerMTLS:
+		return !a.opt.Certificates.Revoked(o.conn)
+	default:
 		return true
 	}
 	now := time.Now()
@@ -189,7 +195,31 @@ func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access
 	for _, name := range ownHeaders {
 		delete(r.Header, name)
 	}
+	a.dropOwn(r.Header)
 	return p, access.Verdict{}
+}
+
+// dropOwn takes tokens of ours out of the headers in which providers look for theirs.
+func (a *Authenticator) dropOwn(h http.Header) {
+	for _, name := range providersHeaders {
+		if shown, ok := h[name]; ok && slices.ContainsFunc(shown, a.isOwn) {
+			h[name] = slices.DeleteFunc(slices.Clone(shown), a.isOwn)
+		}
+		if len(h[name]) == 0 {
+			delete(h, name)
+		}
+	}
+}
+
+var providersHeaders = []string{"Authorization", "X-Api-Key", "Api-Key"}
+
+// isOwn reports whether a header's value is a static token of ours, alone or behind a scheme.
+func (a *Authenticator) isOwn(value string) bool {
+	_, token, behind := strings.Cut(strings.TrimSpace(value), " ")
+	if !behind {
+		token = value
+	}
+	return (*a.tokens.Load())[sha256.Sum256([]byte(strings.TrimSpace(token)))] != nil
 }
 
 // ownHeaders are the credentials' own, in canonical form.

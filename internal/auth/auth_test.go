@@ -98,6 +98,17 @@ func TestWhatWasShownToUsDoesNotGoOn(t *testing.T) {
 	if own.Header.Get("Authorization") != "Bearer provider-key" {
 		t.Error("the provider's key does not go on")
 	}
+
+	set := auth.Default()
+	set.Tokens = []auth.Token{{Name: "ci", Hash: hashOf("ci-token")}, {Name: "old", Hash: hashOf("old-token"), Expires: time.Unix(1, 0)}}
+	a = authenticator(t, auth.Options{Settings: set})
+	both := get("X-Secateur-Token", "ci-token", "Authorization", "Bearer ci-token", "X-Api-Key", "old-token", "Api-Key", "provider-key")
+	if _, v := a.Authenticate(both); v.Kind != access.Allowed {
+		t.Fatal(v)
+	}
+	if len(both.Header) != 1 || both.Header.Get("Api-Key") != "provider-key" {
+		t.Errorf("headers that go on: %v, want the provider's alone", both.Header)
+	}
 }
 
 func TestNothingAsked(t *testing.T) {
@@ -132,7 +143,7 @@ func TestTokenFileIsFollowed(t *testing.T) {
 		if v.Kind != access.Allowed || p.Subject != "laptop" || p.Tenant != "home" {
 			t.Fatalf("after two seconds: %+v, %+v", p, v)
 		}
-		stream, release := a.Hold(t.Context(), p)
+		stream, release := a.Hold(t.Context(), p, nil)
 		defer release()
 		if err := file.Revoke("laptop"); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/tls"
 	"sync"
 	"time"
 
@@ -22,12 +23,13 @@ type hold struct {
 // owner is whose work it is.
 type owner struct {
 	principal *access.Principal
-	jwt       *jwtVerifier // that was there when the work began; nil: none
+	jwt       *jwtVerifier         // that was there when the work began; nil: none
+	conn      *tls.ConnectionState // that the work came over; nil: no TLS, or it does not count
 }
 
 // Hold gives a context for work on behalf of a principal that ends when its credential is revoked, or what it has shown expires: a JWT, a
-// token, a certificate. The caller calls release when the work is over.
-func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
+// token, a certificate, which is that of conn. The caller calls release when the work is over.
+func (a *Authenticator) Hold(ctx context.Context, p *access.Principal, conn *tls.ConnectionState) (_ context.Context, release func()) {
 	if p == nil {
 		return ctx, func() {}
 	}
@@ -40,7 +42,7 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ contex
 			stop()
 		}
 	}
-	h := &hold{owner{p, a.jwt}, cancel}
+	h := &hold{owner{p, a.jwt, conn}, cancel}
 	a.held.mu.Lock()
 	if a.held.open == nil {
 		a.held.open = map[*hold]struct{}{}
@@ -58,7 +60,7 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal) (_ contex
 // HoldAgain is Hold for who was let in earlier: what a message showed counts for its session's streams too. Where that is good no more
 // the work has ended before it begins.
 func (a *Authenticator) HoldAgain(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
-	ctx, release = a.Hold(ctx, p)
+	ctx, release = a.Hold(ctx, p, nil)
 	if p != nil && !a.IsGood(p) {
 		release()
 	}

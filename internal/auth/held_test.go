@@ -14,9 +14,9 @@ func TestHeldWorkEndsWhenTheCredentialExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := authenticator(t, auth.Options{Settings: auth.Default()})
 		soon := &access.Principal{Issuer: "https://id.example", Subject: "alice", Expires: time.Now().Add(time.Hour).Unix()}
-		stream, release := a.Hold(t.Context(), soon)
-		finished, over := a.Hold(t.Context(), soon)
-		endless, done := a.Hold(t.Context(), &access.Principal{Issuer: access.IssuerHMAC, Subject: "robot"})
+		stream, release := a.Hold(t.Context(), soon, nil)
+		finished, over := a.Hold(t.Context(), soon, nil)
+		endless, done := a.Hold(t.Context(), &access.Principal{Issuer: access.IssuerHMAC, Subject: "robot"}, nil)
 		defer done()
 		time.Sleep(time.Hour - 2*time.Second)
 		if stream.Err() != nil {

@@ -5,7 +5,7 @@ func (c *Certificates) Leaf() []byte {
 	if c == nil {
 		return nil
 	}
-	shown := c.current().Certificates
+	shown := c.current().config.Certificates
 	if len(shown) == 0 || len(shown[0].Certificate) == 0 {
 		return nil
 	}

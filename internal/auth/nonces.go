@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,8 +27,9 @@ const (
 	maxNonces = 1 << 19 // of each half; beyond it signatures are refused: forgetting one would let it be used again
 )
 
-// noncePatience is how long a signature waits for the store, unless a test has more time.
-const noncePatience = time.Second
+// noncePatience is how long a signature waits for the store, unless a test has more time: longer than a store that is slow, or has just
+// lost its leader, takes for an answer and for one more attempt. Its sender would have to sign again otherwise, and wait as long.
+const noncePatience = 10 * time.Second
 
 // useNonce says why a nonce cannot be used: it was, here or by another replica, or nobody can tell.
 func (a *Authenticator) useNonce(ctx context.Context, nonce string, at time.Time) access.Cause {
@@ -40,7 +42,14 @@ func (a *Authenticator) useNonce(ctx context.Context, nonce string, at time.Time
 	ctx, cancel := context.WithTimeout(ctx, a.noncePatience)
 	defer cancel()
 	sum := sha256.Sum256([]byte(nonce))
-	err := a.opt.Redis.SetArgs(ctx, redisdb.Key("n", hex.EncodeToString(sum[:16]), ""), "", redis.SetArgs{Mode: "NX", TTL: nonceLife}).Err()
+	key, use := redisdb.Key("n", hex.EncodeToString(sum[:16]), ""), rand.Text()
+	err := a.opt.Redis.SetArgs(ctx, key, use, redis.SetArgs{Mode: "NX", TTL: nonceLife}).Err()
+	if errors.Is(err, redis.Nil) { // it is there, maybe since an attempt of ours whose answer was lost
+		var by string
+		if by, err = a.opt.Redis.Get(ctx, key).Result(); err == nil && by != use {
+			err = redis.Nil
+		}
+	}
 	switch {
 	case errors.Is(err, redis.Nil):
 		return access.CauseReplayed

@@ -69,7 +69,7 @@ func (a *Authenticator) wouldLetIn(o owner) bool {
 		key := a.keys[p.Subject]
 		return key != nil && key.principal == p
 	case access.IssuerMTLS:
-		return slices.ContainsFunc(a.opt.Settings.Certificates, func(row Certificate) bool {
+		return a.stillGood(o) && slices.ContainsFunc(a.opt.Settings.Certificates, func(row Certificate) bool {
 			own := principal(access.IssuerMTLS, p.Subject, row.Tenant, row.Roles)
 			own.Expires = p.Expires
 			return row.SAN.Match(p.Subject) && samePrincipal(own, p)

@@ -1,13 +1,18 @@
 package auth_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,5 +184,104 @@ func TestReplicasShareNonces(t *testing.T) {
 	server.Kill()
 	if _, v := a.Authenticate(signed("{}", nonce+"3", time.Now())); v.Cause != access.CauseInvalid {
 		t.Errorf("without the store: %q, want it refused", v.Cause)
+	}
+}
+
+// An attempt whose answer was lost on the way has used the nonce; the next attempt of the same request is no replay.
+func TestALostAnswerOfTheStoreIsNoReplay(t *testing.T) {
+	server := redistest.Start(t)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := loseOneAnswer(t, at.Path)
+	at.Scheme, at.Host, at.Path = "redis", lost.addr, ""
+	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: at.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	set := auth.Default()
+	set.HMAC = []auth.HMAC{{KeyID: "robot", Secret: secret.New(robotSecret)}}
+	a := authenticator(t, auth.Options{Settings: set, Redis: db})
+	a.Wait()
+	if p, v := a.Authenticate(signed("{}", nonce, time.Now())); p == nil {
+		t.Errorf("the answer to the first attempt was lost: %+v", v)
+	}
+	if !lost.done.Load() {
+		t.Error("no answer was lost")
+	}
+	b := authenticator(t, auth.Options{Settings: set, Redis: db})
+	b.Wait()
+	if _, v := b.Authenticate(signed("{}", nonce, time.Now())); v.Cause != access.CauseReplayed {
+		t.Errorf("another replica: %+v, want replayed", v)
+	}
+}
+
+// lossy is the way to a store on which the answer to the first SET … NX is lost.
+type lossy struct {
+	addr string
+	done atomic.Bool
+}
+
+func loseOneAnswer(t *testing.T, to string) *lossy {
+	t.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lossy{addr: ln.Addr().String()}
+	var all sync.WaitGroup
+	t.Cleanup(func() {
+		_ = ln.Close()
+		all.Wait()
+	})
+	all.Go(func() {
+		for {
+			client, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { l.carry(client, to) })
+		}
+	})
+	return l
+}
+
+func (l *lossy) carry(client net.Conn, to string) {
+	var there sync.WaitGroup
+	defer there.Wait()
+	defer client.Close()
+	store, err := (&net.Dialer{}).Dial("unix", to)
+	if err != nil {
+		return
+	}
+	defer store.Close()
+	var lose atomic.Bool
+	there.Go(func() {
+		defer store.Close()
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := client.Read(buf)
+			if err != nil {
+				return
+			}
+			if bytes.Contains(bytes.ToUpper(buf[:n]), []byte("\r\nNX\r\n")) && l.done.CompareAndSwap(false, true) {
+				lose.Store(true)
+			}
+			if _, err := store.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	})
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := store.Read(buf)
+		if err != nil || lose.Load() {
+			return
+		}
+		if _, err := client.Write(buf[:n]); err != nil {
+			return
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,9 +20,15 @@ type Certificates struct {
 	warn func(error)
 
 	mu     sync.Mutex // guards the fields below
-	config *tls.Config
+	read   certificates
 	marks  [4]mark
 	looked time.Time
+}
+
+// certificates are the files' contents at one time.
+type certificates struct {
+	config *tls.Config
+	roots  map[string]bool // the certificates of client_ca, by their bytes
 }
 
 // lookEvery is how often at most the files are looked at.
@@ -32,7 +39,7 @@ func LoadCertificates(set TLS, warn func(error)) (*Certificates, error) {
 	c := &Certificates{set: set, warn: warn, looked: time.Now()}
 	c.marks = c.stat()
 	var err error
-	c.config, err = c.read()
+	c.read, err = c.load()
 	return c, err
 }
 
@@ -42,27 +49,27 @@ func (c *Certificates) Config() *tls.Config {
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			return c.current(), nil
+			return c.current().config, nil
 		},
 	}
 }
 
-func (c *Certificates) current() *tls.Config {
+func (c *Certificates) current() certificates {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.looked) < lookEvery {
-		return c.config
+		return c.read
 	}
 	c.looked = time.Now()
 	if marks := c.stat(); marks != c.marks {
-		config, err := c.read()
+		read, err := c.load()
 		if err != nil {
 			c.warn(err)
-			return c.config // half a change: the other file comes next
+			return c.read // half a change: the other file comes next
 		}
-		c.config, c.marks = config, marks
+		c.read, c.marks = read, marks
 	}
-	return c.config
+	return c.read
 }
 
 func (c *Certificates) stat() (marks [4]mark) {
@@ -74,33 +81,37 @@ func (c *Certificates) stat() (marks [4]mark) {
 	return marks
 }
 
-func (c *Certificates) read() (*tls.Config, error) {
+func (c *Certificates) load() (certificates, error) {
 	own, err := tls.LoadX509KeyPair(c.set.Cert, c.set.Key)
 	if err != nil {
-		return nil, fmt.Errorf("tls: %w", err)
+		return certificates{}, fmt.Errorf("tls: %w", err)
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{own}}
 	if c.set.ClientCA == "" {
-		return config, nil
+		return certificates{config: config}, nil
 	}
 	ca, err := os.ReadFile(c.set.ClientCA)
 	if err != nil {
-		return nil, fmt.Errorf("tls.client_ca: %w", err)
+		return certificates{}, fmt.Errorf("tls.client_ca: %w", err)
+	}
+	roots := map[string]bool{}
+	for block, rest := pem.Decode(ca); block != nil; block, rest = pem.Decode(rest) {
+		roots[string(block.Bytes)] = true
 	}
 	config.ClientCAs = x509.NewCertPool()
 	if !config.ClientCAs.AppendCertsFromPEM(ca) {
-		return nil, errors.New("tls.client_ca: no certificate in it")
+		return certificates{}, errors.New("tls.client_ca: no certificate in it")
 	}
 	config.ClientAuth = tls.VerifyClientCertIfGiven
 	if c.set.ClientAuth == ClientRequired {
 		config.ClientAuth = tls.RequireAndVerifyClientCert
 	}
 	if c.set.ClientCRL == "" {
-		return config, nil
+		return certificates{config, roots}, nil
 	}
 	revoked, err := readCRL(c.set.ClientCRL, ca)
 	if err != nil {
-		return nil, fmt.Errorf("tls.client_crl: %w", err)
+		return certificates{}, fmt.Errorf("tls.client_crl: %w", err)
 	}
 	// Not VerifyPeerCertificate, which a resumed connection passes by.
 	config.VerifyConnection = func(state tls.ConnectionState) error {
@@ -111,7 +122,7 @@ func (c *Certificates) read() (*tls.Config, error) {
 		}
 		return nil
 	}
-	return config, nil
+	return certificates{config, roots}, nil
 }
 
 // readCRL gives what a list signed by one of the CAs revokes.
@@ -145,13 +156,16 @@ func signedByOne(list *x509.RevocationList, ca []byte) bool {
 	return false
 }
 
-// Revoked reports whether the client certificate of a connection has been revoked since it was made.
+// Revoked reports whether the client certificate of a connection has been revoked since that was made, or its authority is trusted no longer.
 func (c *Certificates) Revoked(state *tls.ConnectionState) bool {
 	if c == nil || state == nil {
 		return false
 	}
-	verify := c.current().VerifyConnection
-	return verify != nil && verify(*state) != nil
+	now := c.current()
+	if verify := now.config.VerifyConnection; verify != nil && verify(*state) != nil {
+		return true
+	}
+	return !slices.ContainsFunc(state.VerifiedChains, func(chain []*x509.Certificate) bool { return now.roots[string(chain[len(chain)-1].Raw)] })
 }
 
 // checkCertificate gives the principal of a verified certificate: the first row that one of its names matches.
@@ -160,6 +174,9 @@ func (a *Authenticator) checkCertificate(state *tls.ConnectionState) (*access.Pr
 		return nil, access.CauseInvalid
 	}
 	cert := state.PeerCertificates[0]
+	if !time.Now().Before(cert.NotAfter) { // it was good when the connection was made
+		return nil, access.CauseExpired
+	}
 	var names []string
 	for _, u := range cert.URIs {
 		names = append(names, u.String())

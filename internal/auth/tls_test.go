@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -204,4 +205,68 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	}
 	certs.LookNow()
 	serial() // what was read before stays
+}
+
+// What a certificate has open, and the connection that it was shown on, end when it is revoked, its authority is trusted no more, or its time is up.
+func TestRevokedCertificateEndsWhatItHasOpen(t *testing.T) {
+	dir := t.TempDir()
+	ca, next := newAuthority(t, "ours"), newAuthority(t, "next")
+	serverCert, serverKey, _ := ca.issue(dir, "server", "", time.Hour)
+	_, _, serial := ca.issue(dir, "agent", "spiffe://corp/agents/one", time.Hour)
+	caFile, crl := ca.write(dir, "ca.pem", "CERTIFICATE", ca.cert.Raw), ca.revoke(dir)
+	certs, err := auth.LoadCertificates(auth.TLS{Cert: serverCert, Key: serverKey, ClientCA: caFile, ClientCRL: crl}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := auth.Default()
+	set.Certificates = []auth.Certificate{{SAN: access.Globs{"spiffe://corp/agents/*"}}}
+	a := authenticator(t, auth.Options{Settings: set, Certificates: certs})
+	shown := func(cert *x509.Certificate) *http.Request {
+		r := get()
+		r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}, VerifiedChains: [][]*x509.Certificate{{cert, ca.cert}}}
+		return r
+	}
+	leaf := &x509.Certificate{SerialNumber: serial, RawIssuer: ca.cert.RawSubject, NotAfter: time.Now().Add(time.Hour), URIs: []*url.URL{{Scheme: "spiffe", Host: "corp", Path: "/agents/one"}}}
+	other := *leaf
+	other.SerialNumber = big.NewInt(99)
+	old := *leaf
+	old.NotAfter = time.Now().Add(-time.Second)
+	hold := func(r *http.Request) context.Context {
+		t.Helper()
+		p, v := a.Authenticate(r)
+		if p == nil {
+			t.Fatal(v)
+		}
+		ctx, release := a.Hold(t.Context(), p, r.TLS)
+		t.Cleanup(release)
+		return ctx
+	}
+	lost, stays := shown(leaf), shown(&other)
+	lostStream, staysStream := hold(lost), hold(stays)
+	if _, v := a.Authenticate(shown(&old)); v.Cause != access.CauseExpired {
+		t.Errorf("a certificate whose time is up on an open connection: %+v, want expired", v)
+	}
+
+	changed := func(file string, at time.Duration) {
+		later := time.Now().Add(at) // file systems may be coarse about times
+		if err := os.Chtimes(file, later, later); err != nil {
+			t.Fatal(err)
+		}
+		certs.LookNow()
+		a.LookAgain(t.Context())
+	}
+	ca.revoke(dir, serial)
+	changed(crl, time.Minute)
+	if _, v := a.Authenticate(lost); lostStream.Err() == nil || v.Cause != access.CauseInvalid {
+		t.Errorf("after its revocation: stream %v, request %+v", lostStream.Err(), v)
+	}
+	if p, v := a.Authenticate(stays); staysStream.Err() != nil || p == nil {
+		t.Errorf("another certificate: stream %v, request %+v", staysStream.Err(), v)
+	}
+	next.revoke(dir)
+	next.write(dir, "ca.pem", "CERTIFICATE", next.cert.Raw)
+	changed(caFile, 2*time.Minute)
+	if _, v := a.Authenticate(stays); staysStream.Err() == nil || v.Cause != access.CauseInvalid {
+		t.Errorf("after its authority went: stream %v, request %+v", staysStream.Err(), v)
+	}
 }
