@@ -321,8 +321,10 @@ func FuzzPlan(f *testing.F) {
 	f.Add("# T\n\n```\nx\n```\n| a | b |\n|---|---|\n", "x", .9, 1, 2, true)
 	f.Add("ERROR x\n\tat a.b(c:1)\nok\n\n\nok\r\nlast", "why", .3, 2, 1, false)
 	f.Add("\xff\xfe\n\x00\n"+beginProtected+"\n", "\xff", 1.0, 0, 0, true)
+	f.Add("<!doctype html>\n<nav>x\n</nav><h1>y\n</h1><table><tr>\n<td>z</tr></table>\n<pre>\n</pre><!--\n", "y", .6, 0, 2, false)
 	f.Fuzz(func(t *testing.T, text, goal string, ratio float64, minKeep, source int, all bool) {
 		req := Request{Text: text, Goal: goal, Source: Source(uint(source) % 3), MaxPruneRatio: ratio, MinKeepLines: minKeep % 1000, Structure: Enclosing}
+		req.Names = minKeep%2 != 0
 		if all {
 			req.Structure = All
 		}
