@@ -200,7 +200,7 @@ func TestTheGoalOfACut(t *testing.T) {
 		t.Errorf("one cut: %+v", got)
 	}
 	for _, path := range []string{"/cuts", "/events?types=cut&after=0&follow=false"} {
-		if _, body := c.ask(t, "GET", path, ""); !strings.Contains(string(body), cuts[0].ID) || strings.Contains(string(body), "secret of the lines") {
+		if _, body := c.ask(t, "GET", path, ""); !strings.Contains(body, cuts[0].ID) || strings.Contains(body, "secret of the lines") {
 			t.Errorf("%s: %s", path, body)
 		}
 	}

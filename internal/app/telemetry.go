@@ -176,7 +176,14 @@ func (o chatObserver) Settled(ctx context.Context, s llmproxy.Settled) {
 func why(s llmproxy.Settled) string {
 	switch {
 	case s.Masked+s.Pruned > 0:
-		return fmt.Sprintf("%d results stand masked and %d pruned: about %d tokens less", s.Masked, s.Pruned, s.MaskedTokens+s.PrunedTokens)
+		var stand []string
+		if s.Masked > 0 {
+			stand = append(stand, fmt.Sprintf("%d masked", s.Masked))
+		}
+		if s.Pruned > 0 {
+			stand = append(stand, fmt.Sprintf("%d pruned", s.Pruned))
+		}
+		return fmt.Sprintf("of its results %s: about %d tokens less", strings.Join(stand, " and "), s.MaskedTokens+s.PrunedTokens)
 	case s.Barrier != "":
 		return "left alone: " + s.Barrier
 	case !s.Priced:

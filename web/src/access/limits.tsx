@@ -20,7 +20,7 @@ export function Limits({ usage, rules }: { usage: LimitUsage[]; rules: LimitRule
       {usage.map((u) => (
         <div class="limit" key={u.limit + " " + u.key}>
           <div class="limit-head">
-            <b>{u.limit}</b> <span>{u.key || "everyone"}</span>
+            <b>{u.limit}</b> <span>{u.key.replace(/(^| )::$/, "$1no tool") || "everyone"}</span>
             <span class="grow" />
             {u.remaining === 0 && u.reset_s > 0 && <span class="bad">again in {duration(Math.ceil(u.reset_s))}</span>}
           </div>

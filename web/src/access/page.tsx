@@ -14,6 +14,13 @@ import { Limits } from "./limits.tsx";
 import { Rules } from "./rules.tsx";
 import { reasonInWords } from "./words.ts";
 
+/** What is done about tools whose definitions change, by pins.mode. */
+const pinned: Record<string, string> = {
+  off: "tool definitions are not pinned",
+  report: "tool definitions that change are reported",
+  strict: "tools whose definitions change are held back",
+};
+
 export function AccessPage() {
   const access = useLoad("access", () => get<AccessRules>("/access"), 15_000);
   const tokens = useLoad("tokens", () => all<TokenName>("/tokens"), 15_000);
@@ -24,7 +31,7 @@ export function AccessPage() {
       <header class="page-head">
         <h1 id="access-title">Access</h1>
         {access.value && <Badge tone={access.value.asks ? "good" : "warn"}>{access.value.asks ? "credentials are asked for" : "nothing is asked for"}</Badge>}
-        {access.value && access.value.pins !== "" && <span class="muted">tool definitions: pins {access.value.pins}</span>}
+        {access.value && access.value.pins !== "" && <span class="muted">{pinned[access.value.pins] ?? access.value.pins}</span>}
       </header>
       <Explain tokens={tokens.value ?? []} />
       <div class="two">

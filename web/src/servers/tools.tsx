@@ -25,7 +25,7 @@ export function Tools({ tools, of }: { tools: Tool[] | undefined; of: number }) 
               <span class="name" title={t.tool}>
                 {t.tool}
               </span>
-              {t.pin && <Badge tone={t.pin === "changed" ? "bad" : "good"}>{t.pin}</Badge>}
+              {t.pin === "changed" && <Badge tone="bad">{t.pin}</Badge>}
               <span class="track" aria-hidden="true">
                 <span style={{ width: `${(t.tokens / most) * 100}%` }} />
               </span>
