@@ -122,7 +122,7 @@ function SignInWith({ server, login, path, again }: { server: Server; login: Log
   const waiting = state.value?.state === "waiting";
   useEffect(() => {
     if (!waiting) again();
-  }, [waiting]);
+  }, [state.value?.state]);
   const start = async (): Promise<void> => {
     try {
       const { url } = await post<SignInState>(`${path}/login`);
