@@ -51,7 +51,7 @@ func (x *exchange) reckon(ctx context.Context) (ready <-chan struct{}) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 		defer cancel()
 		if err := x.expect(ctx); err != nil {
-			x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)
+			x.p.notRemembered(ctx, "its record", err)
 		}
 	})
 	return ready
@@ -83,7 +83,7 @@ func (x *exchange) land(ctx context.Context) {
 		defer cancel()
 		r := x.plan.Unbooked()
 		if err := x.lane.keep(ctx, &r); err != nil {
-			x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)
+			x.p.notRemembered(ctx, "its record", err)
 		}
 	}
 	x.p.flights.land(x.flight, x.booked)

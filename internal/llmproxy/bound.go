@@ -32,6 +32,6 @@ func (x *exchange) readRefusal(ctx context.Context, res *http.Response) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	if err := x.lane.leave(ctx); err != nil {
-		x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)
+		x.p.notRemembered(ctx, "its record", err)
 	}
 }

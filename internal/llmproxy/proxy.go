@@ -72,6 +72,8 @@ type Proxy struct {
 	begun     *beginnings
 	flights   *flights
 	models    *modelNames
+
+	unremembered *unremembered
 }
 
 // New makes a proxy.
@@ -98,8 +100,10 @@ func New(opt Options) (*Proxy, error) {
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
 		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
+		p.unremembered = before.unremembered
 	} else {
 		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
+		p.unremembered = &unremembered{}
 	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()

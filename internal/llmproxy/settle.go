@@ -131,6 +131,6 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 		err = x.lane.learn(ctx, x.past.Learned, x.plan.Learned(*usage))
 	}
 	if err != nil {
-		x.p.opt.Log.WarnContext(ctx, "record of a conversation not kept", "err", err)
+		x.p.notRemembered(ctx, "its record", err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 const reportEvery = time.Minute
 
 // WithReports logs what a store could not keep, or dropped to keep something else: the first time at once, then once a
-// minute at most, with counts of what came together meanwhile. Whoever calls Put need not log it. Log nil discards.
+// minute at most, with counts of what came together meanwhile; the same for what it could not be asked for. Whoever calls Put or Get need not log
+// it. Log nil discards.
 func WithReports(store StoreCloser, log *slog.Logger) StoreCloser {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -29,6 +30,8 @@ type reported struct {
 	told      time.Time // guarded by mu; when that was
 	dropped   int64     // guarded by mu; as of when they were last told
 	toldDrops time.Time // guarded by mu
+	unread    int       // guarded by mu; Gets that got no answer since they were last told
+	toldReads time.Time // guarded by mu
 }
 
 // refusals counts the Puts that were not kept, by reason.
@@ -42,6 +45,30 @@ func (r *reported) Put(ctx context.Context, tenant, text string) (string, error)
 		r.kept(ctx)
 	}
 	return id, err
+}
+
+// Get returns the text, and counts where the store could not be asked.
+func (r *reported) Get(ctx context.Context, tenant, id string) (string, error) {
+	text, err := r.StoreCloser.Get(ctx, tenant, id)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		r.notRead(ctx, err)
+	}
+	return text, err
+}
+
+// notRead counts a text that could not be asked for and tells, where it is time to.
+func (r *reported) notRead(ctx context.Context, err error) {
+	r.mu.Lock()
+	r.unread++
+	count := r.unread
+	due := time.Since(r.toldReads) >= reportEvery
+	if due {
+		r.unread, r.toldReads = 0, time.Now()
+	}
+	r.mu.Unlock()
+	if due {
+		r.log.WarnContext(ctx, "originals not read, the store does not answer", "count", count, "err", err)
+	}
 }
 
 // refused counts a refusal and tells, where it is time to.

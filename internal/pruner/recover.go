@@ -175,8 +175,7 @@ func (s *Server) original(ctx context.Context, id string) (string, *rpc.Error) {
 			hint = "the original's file is damaged; run the tool that produced the text again"
 		}
 		return "", domainError(rpc.CodePruneIDNotFound, rpc.WordPruneIDNotFound, id, hint)
-	default:
-		s.opt.Log.WarnContext(ctx, "original not read", "err", err)
+	default: // the store tells that it does not answer, once a minute
 		s.metrics.recoveries.WithLabelValues(rpc.WordRecoveryUnavailable).Inc()
 		return "", domainError(rpc.CodeRecoveryUnavailable, rpc.WordRecoveryUnavailable, id,
 			"the store of originals does not answer; try again in a moment")

@@ -32,12 +32,16 @@ func takeTLSFiles(u *url.URL) (f tlsFiles, err error) {
 	return f, nil
 }
 
+// tlsSessions is how many are remembered: some of each node.
+const tlsSessions = 64
+
 // apply reads the files.
 func (f tlsFiles) apply(c *tls.Config) error {
 	if c == nil {
 		return nil
 	}
 	c.MinVersion = tls.VersionTLS12
+	c.ClientSessionCache = tls.NewLRUClientSessionCache(tlsSessions) // a connection of the pool that is made anew resumes a session
 	if f.ca != "" {
 		text, err := os.ReadFile(f.ca)
 		if err != nil {

@@ -1,0 +1,32 @@
+package llmproxy
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// unremembered counts what could not be written down of conversations, so that the log has a line a minute of it and not one a request.
+type unremembered struct {
+	mu    sync.Mutex // guards the fields below
+	count int
+	told  time.Time
+}
+
+const unrememberedEvery = time.Minute
+
+// notRemembered tells, where it is time to, that something of a conversation was not written down.
+func (p *Proxy) notRemembered(ctx context.Context, what string, err error) {
+	u := p.unremembered
+	u.mu.Lock()
+	u.count++
+	count := u.count
+	due := time.Since(u.told) >= unrememberedEvery
+	if due {
+		u.count, u.told = 0, time.Now()
+	}
+	u.mu.Unlock()
+	if due {
+		p.opt.Log.WarnContext(ctx, "conversations cannot be remembered", "what", what, "count", count, "err", err)
+	}
+}
