@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -277,5 +278,56 @@ func TestSignInStopsAtMetadataOfAnotherResource(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "its metadata is for another resource: https://other.example") {
 		t.Errorf("%v %s", err, out)
+	}
+}
+
+// A client that is known by the address of its metadata signs in with the document that the documentation shows.
+func TestSignInWithAClientsDocument(t *testing.T) {
+	doc, err := os.ReadFile("../docs/access.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(doc), "```json\n")
+	document, _, ended := strings.Cut(rest, "```")
+	var client struct {
+		ID string `json:"client_id"`
+	}
+	if err := json.Unmarshal([]byte(document), &client); err != nil || !found || !ended {
+		t.Fatalf("the document: %v in %s", err, document)
+	}
+	idp := startIdentityProvider(t, "https://unused.example", "CLIENT_DOCUMENT="+document)
+	vault, state := newProtectedServer(t, idp.issuer, ""), t.TempDir()
+	file := configFile(t, fmt.Sprintf(`[auth]
+private_networks = ["127.0.0.0/8"]
+[[servers]]
+id = "vault"
+url = %q
+[servers.oauth]
+client_id = %q
+scope = "mcp"
+`, vault.URL+"/mcp", client.ID))
+	login := exec.CommandContext(t.Context(), secateur(t), "login", "vault", "--no-browser", "--config", file)
+	login.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	login.Stderr = t.Output()
+	out, err := login.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := login.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Fatal("login prints no address")
+	}
+	if page := browse(t, lines.Text(), "alice"); !strings.Contains(page, "Signed in") {
+		t.Fatalf("the last page: %s", page)
+	}
+	if err := login.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(state, "secateur", "logins", "vault.json"))
+	if err != nil || !strings.Contains(string(kept), client.ID) || !strings.Contains(string(kept), `"subject": "alice"`) {
+		t.Errorf("%v: %.300s", err, kept)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,7 @@ type identityProvider struct {
 	out    *bufio.Scanner
 }
 
-func startIdentityProvider(t *testing.T, audience string) *identityProvider {
+func startIdentityProvider(t *testing.T, audience string, env ...string) *identityProvider {
 	t.Helper()
 	npmFile(t, "oidc-provider", "package.json")
 	script, err := filepath.Abs("npm/oidc-provider.mjs")
@@ -28,6 +29,7 @@ func startIdentityProvider(t *testing.T, audience string) *identityProvider {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(newNode(t), script, audience)
+	cmd.Env = append(os.Environ(), env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import Provider from 'oidc-provider';
 
 const audience = process.argv[2];
+const clientDocument = process.env.CLIENT_DOCUMENT; // a client's metadata, which lies at its client_id
 let callback;
 const server = createServer((req, res) => callback(req, res));
 
@@ -26,7 +27,11 @@ function renew(issuer) {
     clientBasedCORS: () => false,
     cookies: { keys: ['the-key-of-the-test'] },
     extraTokenClaims: () => ({ roles: ['dev', 'qa'], org: 'team-a' }),
+    fetch: (url, options) => (clientDocument && String(url) === JSON.parse(clientDocument).client_id
+      ? Promise.resolve(new Response(clientDocument, { headers: { 'content-type': 'application/json' } }))
+      : fetch(url, options)),
     features: {
+      clientIdMetadataDocument: { enabled: Boolean(clientDocument), ack: 'draft-02' },
       devInteractions: { enabled: true }, // forms to sign in with, without a password
       registration: { enabled: true },
       clientCredentials: { enabled: true },
