@@ -61,10 +61,12 @@ scale: build ## one, two and three replicas: throughput, p99, Redis commands, an
 sbom: ## bin/secateur.cdx.json and bin/THIRD_PARTY_NOTICES: what is in the binary, under which licences
 	$(GO) run ./test/sbom
 
-chart: ## lints and renders the Helm chart, with Helm built from its sources
+chart: ## lints and renders the Helm chart and holds it against Kubernetes' schemas, with tools built from their sources
 	for more in '' '--set autoscaling.enabled=true --set serviceMonitor.enabled=true'; do \
 		$(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 lint --strict $(CHART) && $(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 template test $(CHART) $$more >/dev/null || exit 1; \
 	done
+	mkdir -p bin/chart && $(GO) run helm.sh/helm/v3/cmd/helm@v3.22.0 template test $(CHART) --set autoscaling.enabled=true >bin/chart/all.yaml
+	$(GO) run sigs.k8s.io/kubectl-validate@v0.0.4 --version 1.30 bin/chart
 
 image: ## builds and runs the image of deploy/Dockerfile, as root, with Debian's buildah and busybox-static; port 8000 must be free
 	sh test/image.sh
