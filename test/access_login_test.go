@@ -229,7 +229,9 @@ url = "memory:"
 		t.Errorf("sign-in with a server that has client credentials: %d %s", status, body)
 	}
 	_, body := control("POST", "vault")
-	var begun struct{ URL string }
+	var begun struct {
+		URL string `json:"url"`
+	}
 	if err := json.Unmarshal([]byte(body), &begun); err != nil || begun.URL == "" {
 		t.Fatalf("%v: %s", err, body)
 	}

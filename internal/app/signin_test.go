@@ -19,12 +19,12 @@ func authorization(t *testing.T) *httptest.Server {
 	var s *httptest.Server
 	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		say := func(v any) { _ = json.NewEncoder(w).Encode(v) }
-		switch {
-		case r.URL.Path == "/.well-known/oauth-authorization-server":
+		switch r.URL.Path {
+		case "/.well-known/oauth-authorization-server":
 			say(map[string]any{"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token", "registration_endpoint": s.URL + "/register"})
-		case r.URL.Path == "/register":
+		case "/register":
 			say(map[string]any{"client_id": "c"})
-		case r.URL.Path == "/token":
+		case "/token":
 			say(map[string]any{"access_token": "opaque", "token_type": "Bearer"})
 		default:
 			http.NotFound(w, r)
