@@ -155,6 +155,20 @@ func (c *Conversation) measure() {
 	c.sizes.of, c.sized = all, true
 }
 
+// Unmeasured is how many bytes of contents have to be looked at before it is known what the plan costs.
+func (p *Plan) Unmeasured() (n int) {
+	if p.c.sized {
+		return 0
+	}
+	known := len(p.c.sizes.first(len(p.c.Messages)))
+	for i := known; i < len(p.c.Messages); i++ {
+		if m := &p.c.Messages[i]; m.due > 0 {
+			n += min(m.content.end-m.content.start, 2*sampled)
+		}
+	}
+	return n
+}
+
 // kindOf is the kind of text that a message with a role mostly has.
 func kindOf(r Role) tokens.Kind {
 	if r == Tool {

@@ -54,9 +54,17 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 	return writes, ofCut
 }
 
-// isAhead tells whether what is sent is written down before it goes out. What goes out whole, as it always did, goes out so whoever knows of it: that is
-// written down while it is sent, before its end is.
-func (x *exchange) isAhead() bool { return !x.replay && !x.byMessagesAlone() && !x.plan.Untouched() }
+// soonMeasured is how many bytes are measured in less time than it takes to have it done beside the sending.
+const soonMeasured = 32 << 10
+
+// isAhead tells whether what is sent is written down before it goes out. What goes out whole, as it always did, goes out so whoever knows of it: where it
+// takes a while to know what it costs that is written down while it is sent, before its end is.
+func (x *exchange) isAhead() bool {
+	if x.replay || x.byMessagesAlone() {
+		return false
+	}
+	return !x.plan.Untouched() || x.plan.HasResults() && x.plan.Unmeasured() <= soonMeasured
+}
 
 // sent lists what is written down of a request before it goes out.
 func (x *exchange) sent(now int64) ([]write, error) {
