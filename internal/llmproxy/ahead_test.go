@@ -38,12 +38,14 @@ func (n *noticed) isWritten() bool {
 
 func TestARequestIsWrittenDownBeforeAProviderHasAllOfIt(t *testing.T) {
 	for _, tt := range []struct {
-		rule string
-		text func(turn int) string
-		cut  bool
+		rule  string
+		turns int
+		text  func(turn int) string
+		cut   bool
 	}{
-		{"that is cut", partOf, true},
-		{"that goes out whole", func(int) string { return "short" }, false},
+		{"that is cut", 1, partOf, true},
+		{"that goes out whole", 1, func(int) string { return "short" }, false},
+		{"that goes out whole, and takes a while to measure", 30, func(int) string { return strings.Repeat("word ", 700) }, false},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			n := &noticed{written: make(chan struct{})}
@@ -56,7 +58,7 @@ func TestARequestIsWrittenDownBeforeAProviderHasAllOfIt(t *testing.T) {
 				answer(w, r)
 			}
 			px := newProxy(t, func(o *llmproxy.Options) { pruningOn(o); o.Records = n }, anthropicOnly(p))
-			for turns := 1; turns <= 3; turns++ {
+			for turns := tt.turns; turns < tt.turns+3; turns++ {
 				body := claudeTalk(turns, true, tt.text)
 				px.do(t, http.MethodPost, "/v1/messages", body)
 				if sent := string(p.last(t).body); (sent != body) != tt.cut {
