@@ -174,6 +174,7 @@ func (f *fleet) kill(r *replica) error {
 	old := r.process.Load()
 	_ = old.cmd.Process.Kill()
 	<-old.ended
+	_ = os.RemoveAll(old.dir)
 	time.Sleep(500 * time.Millisecond) // nginx hears of it
 	f.kills.Add(1)
 	return r.again()
