@@ -16,8 +16,11 @@ type Input struct {
 	Prices       bill.Prices    // zero: unknown
 	Now          int64          // Unix seconds
 
-	// ID names an original by its text. nil: originals have no ids.
+	// ID names an original by its text, of several at the same time where Spread is set. nil: originals have no ids.
 	ID func(text string) string
+
+	// Spread calls do for 0 up to n, in so many shares at the same time at the most; nil: one after the other.
+	Spread func(shares, n int, do func(i int))
 }
 
 // Decide says how the conversation goes out.

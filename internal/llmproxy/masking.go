@@ -69,6 +69,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	plan := chat.Decide(chat.Input{
 		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: pruned,
+		Spread: spread,
 		ID:     func(text string) string { return x.p.opt.Originals.ID(x.tenant, text) },
 	})
 	plan.Model = x.to.model

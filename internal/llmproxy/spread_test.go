@@ -1,4 +1,4 @@
-package chat
+package llmproxy
 
 import (
 	"sync/atomic"
@@ -8,7 +8,7 @@ import (
 func TestSpreadDoesEachOnce(t *testing.T) {
 	for _, goroutines := range []int{0, 1, 2, 7} {
 		var done [100]atomic.Int32
-		spread(goroutines, len(done), func(i int) { done[i].Add(1) })
+		spreadOver(goroutines, len(done), func(i int) { done[i].Add(1) })
 		for i := range done {
 			if n := done[i].Load(); n != 1 {
 				t.Errorf("%d goroutines did %d %d times", goroutines, i, n)
@@ -25,7 +25,7 @@ func TestSpreadPanicsWhereItsCallerCanRecover(t *testing.T) {
 					t.Errorf("%d goroutines: a panic was lost", goroutines)
 				}
 			}()
-			spread(goroutines, 50, func(int) { panic("no") })
+			spreadOver(goroutines, 50, func(int) { panic("no") })
 		}()
 	}
 }
