@@ -91,7 +91,7 @@ func (w *world) restart() {
 
 // mortal is a store whose process may have died: what it writes then is lost.
 type mortal struct {
-	llmproxy.Records
+	*records.File
 
 	dead bool
 }
@@ -100,13 +100,27 @@ func (m *mortal) Put(ctx context.Context, key string, value []byte) error {
 	if m.dead {
 		return nil
 	}
-	return m.Records.Put(ctx, key, value)
+	return m.File.Put(ctx, key, value)
+}
+
+func (m *mortal) PutNew(ctx context.Context, key string, value []byte) (bool, error) {
+	if m.dead {
+		return true, nil
+	}
+	return m.File.PutNew(ctx, key, value)
+}
+
+func (m *mortal) Keep(ctx context.Context, key string, value []byte) error {
+	if m.dead {
+		return nil
+	}
+	return m.File.Keep(ctx, key, value)
 }
 
 // kill ends the program while the provider answers a request, and starts another on what was kept.
 func (w *world) kill(k *talk) {
 	w.t.Helper()
-	m := &mortal{Records: openRecords(w.t, w.dir)}
+	m := &mortal{File: openRecords(w.t, w.dir)}
 	w.opt.Records = m
 	w.restart()
 	w.ruler.Fail = func(*http.Request) int { m.dead = true; return 0 }
