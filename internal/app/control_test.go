@@ -411,7 +411,7 @@ func (c *controlled) called(t *testing.T, tool string) string {
 	t.Helper()
 	res, body := c.ask(t, "POST", "/call", `{"tool":"`+tool+`"}`)
 	var answer admin.Called
-	if err := json.Unmarshal([]byte(body), &answer); err != nil || res.StatusCode != 200 {
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", tool, res.StatusCode, body)
 	}
 	return string(answer.Error)
@@ -429,7 +429,7 @@ rate = "1/h"
 	for range 3 {
 		get[admin.Status](t, c, "/status")
 	}
-	if res, body := c.ask(t, "POST", "/call", call); res.StatusCode != 200 || res.Header.Get("X-RateLimit-Remaining") != "0" {
+	if res, body := c.ask(t, "POST", "/call", call); res.StatusCode != http.StatusOK || res.Header.Get("X-RateLimit-Remaining") != "0" {
 		t.Errorf("first call: %d %s %v", res.StatusCode, body, res.Header)
 	}
 	res, body := c.ask(t, "POST", "/call", call)

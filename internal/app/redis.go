@@ -33,6 +33,6 @@ func (a *App) announce(ctx context.Context, ln net.Listener, work *errgroup.Grou
 	if a.replicas == nil {
 		return
 	}
-	a.replicas.Announce(ctx, replicas.AddressOf(a.cfg.Advertise, ln.Addr(), a.redis))
+	a.replicas.Announce(ctx, replicas.AddressOf(ctx, a.cfg.Advertise, ln.Addr(), a.redis))
 	work.Go(func() error { return a.replicas.Run(ctx) })
 }

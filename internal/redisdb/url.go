@@ -1,6 +1,7 @@
 package redisdb
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -93,11 +94,11 @@ func Redacted(s string) string {
 }
 
 // LocalIP is the address of this machine that the engine sees, as the routes are now; the zero Addr where that cannot be told, as for a socket.
-func (db *DB) LocalIP() netip.Addr {
+func (db *DB) LocalIP(ctx context.Context) netip.Addr {
 	if db.addr == "" || strings.HasPrefix(db.addr, "/") {
 		return netip.Addr{}
 	}
-	conn, err := net.Dial("udp", db.addr) // nothing is sent
+	conn, err := new(net.Dialer).DialContext(ctx, "udp", db.addr) // nothing is sent
 	if err != nil {
 		return netip.Addr{}
 	}

@@ -97,7 +97,7 @@ func announcementKey(id ID) string { return redisdb.Key("replica", id.String(), 
 
 // AddressOf is where others reach a listener on addr: at the one that was configured, else at its own. A listener on all interfaces is reached at the one
 // that leads to the engine.
-func AddressOf(configured string, listener net.Addr, db *redisdb.DB) string {
+func AddressOf(ctx context.Context, configured string, listener net.Addr, db *redisdb.DB) string {
 	if configured != "" {
 		return configured
 	}
@@ -105,7 +105,7 @@ func AddressOf(configured string, listener net.Addr, db *redisdb.DB) string {
 	if err != nil || !at.Addr().IsUnspecified() {
 		return listener.String()
 	}
-	local := db.LocalIP()
+	local := db.LocalIP(ctx)
 	if !local.IsValid() {
 		local = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
@@ -125,7 +125,7 @@ func (g *Group) announce(ctx context.Context) error {
 	if g.opt.Leaf != nil {
 		a.Leaf = digestOf(g.opt.Leaf())
 	}
-	b, err := json.Marshal(a)
+	b, err := json.Marshal(a) //nolint:gosec // who may read the engine may read all that is kept there
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -152,11 +151,11 @@ func dialPinned(ctx context.Context, dialer *net.Dialer, network, addr string) (
 	return (&tls.Dialer{NetDialer: dialer, Config: &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, //nolint:gosec // the certificate is compared with the one announced
-		VerifyPeerCertificate: func(shown [][]byte, _ [][]*x509.Certificate) error {
-			if len(shown) == 0 {
+		VerifyConnection: func(c tls.ConnectionState) error {
+			if len(c.PeerCertificates) == 0 {
 				return errors.New("no certificate")
 			}
-			if sum := sha256.Sum256(shown[0]); !bytes.Equal(sum[:], want) {
+			if sum := sha256.Sum256(c.PeerCertificates[0].Raw); !bytes.Equal(sum[:], want) {
 				return errors.New("not the certificate that the replica has announced")
 			}
 			return nil

@@ -170,7 +170,7 @@ func TestAddressOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := replicas.AddressOf(tt.configured, listener, tt.db); got != tt.want {
+		if got := replicas.AddressOf(t.Context(), tt.configured, listener, tt.db); got != tt.want {
 			t.Errorf("AddressOf(%q, %s) = %s, want %s", tt.configured, tt.listener, got, tt.want)
 		}
 	}

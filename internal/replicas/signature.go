@@ -53,17 +53,27 @@ func (g *Group) Accept(r *http.Request) (*access.Principal, error) {
 	if err != nil {
 		return nil, errSignature
 	}
-	var p access.Principal
-	if err := json.Unmarshal(text, &p); err != nil || p.Expires != 0 && time.Now().Unix() >= p.Expires {
+	var who caller
+	if err := json.Unmarshal(text, &who); err != nil || who.Expires != 0 && time.Now().Unix() >= who.Expires {
 		return nil, errSignature
 	}
 	r.Body = &signedBody{ReadCloser: r.Body, hash: sha256.New(), want: digest}
+	p := access.Principal(who)
 	return &p, nil
+}
+
+// caller is a principal as it is written in a signature.
+type caller struct {
+	Issuer  string   `json:"issuer"`
+	Subject string   `json:"subject"`
+	Tenant  string   `json:"tenant"`
+	Roles   []string `json:"roles"`
+	Expires int64    `json:"expires"`
 }
 
 // signature is the header for a request to the replica of this secret.
 func signature(secret []byte, method, uri string, body []byte, p *access.Principal) (string, error) {
-	who, err := json.Marshal(p)
+	who, err := json.Marshal(caller(*p))
 	if err != nil {
 		return "", err
 	}
