@@ -14,7 +14,7 @@ import (
 // collector tunes Go's garbage collector (GOGC) to what lives in the heap. By itself the heap grows to twice that before
 // it is collected: a full store of originals in memory would take its size a second time for nothing, since its texts neither
 // die nor hold pointers; and a program that holds a few megabytes, as most do, would be collected every few hundred calls. Here
-// it grows by the size of what lives beside the store, and by leastGarbage however little that is.
+// it grows by the size of what lives beside the store, and by a few megabytes however little that is.
 type collector struct {
 	stored  func() int64 // bytes of originals in the heap
 	percent int          // as last set; touched by one cleanup at a time
@@ -24,8 +24,8 @@ type collector struct {
 // defaultGC is the runtime's own GOGC.
 const defaultGC = 100
 
-// leastGarbage is how much may die between two collections however little lives beside the store.
-const leastGarbage = 16 << 20
+// leastGarbage is how much may die between two collections however little lives, and moreGarbage how much more where the store holds eight times as much.
+const leastGarbage, moreGarbage = 8 << 20, 16 << 20
 
 // tuneCollector begins to tune it, until the returned function is called. An operator who has set the collector himself is
 // left to it.
@@ -77,6 +77,6 @@ func (c *collector) tune() {
 // gcPercent is how much garbage there may be over what lives, in percent of that: as much as lives beside the store, and
 // never less than leastGarbage. A heap of less than a megabyte is taken for one.
 func gcPercent(live, stored int64) int {
-	garbage := max(live-stored, leastGarbage)
+	garbage := max(live-stored, leastGarbage+min(stored/8, moreGarbage))
 	return int(max(1, defaultGC*garbage/max(live, 1<<20)))
 }
