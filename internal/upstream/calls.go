@@ -37,24 +37,14 @@ type call struct {
 	whole  atomic.Bool  // and nothing follows what it answered with
 	strays atomic.Int32 // answers on its own stream that were not to it
 
-	serving sync.Mutex // held while its handler is given notifications; before leaving
-
 	leaving sync.Mutex
 	gone    bool               // guarded by leaving; nobody waits for it any more
 	hangUp  context.CancelFunc // guarded by leaving; ends the work that is done for it, such as its POST; nil: there is none
 	told    []*func()          // guarded by leaving; called when nobody waits any more
-	absent  context.Context    // guarded by leaving; of the caller while its goroutine posts the call, see beginPost
-	helpers *workers           // guarded by leaving; the link's, while it does; nil: it waits
-	stopped bool               // guarded by leaving; the caller was called back from posting
 }
 
 // give hands the call its outcome, which it gets once.
-func (c *call) give(o outcome) {
-	c.answer <- o
-	if !c.whole.Load() { // else it is the caller's goroutine that brings it
-		c.interrupt()
-	}
-}
+func (c *call) give(o outcome) { c.answer <- o }
 
 // The stages of a call. One that is dropped before it was sent is not sent at all.
 const (

@@ -19,8 +19,8 @@ type link interface {
 	// run gives what the server sends to the connection's receive, until the link is of no more use; it says why that is.
 	// ctx ends with the connection, after close.
 	run(ctx context.Context) error
-	// send hands a message over, or fails. For a call it returns before the answer, or once it has come; what is done for it
-	// has the call's workContext. Where ending that is how a call is cancelled, a notifications/cancelled goes nowhere.
+	// send hands a message over, or fails. For a call it returns before the answer; what is then done for it has the call's
+	// workContext. Where ending that is how a call is cancelled, a notifications/cancelled goes nowhere.
 	send(ctx context.Context, m outgoing) error
 	// close ends the link and returns when nothing is left of it but run, which then returns.
 	close()
@@ -162,10 +162,11 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 	if err := s.enter(caller, c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}
-	timer := s.timers.start(c, limit)
+	timer := s.timers.start(limit)
 	defer s.timers.stop(timer)
 	patience := limit
 	if limit == 0 {
+		timer.Stop()
 		patience = s.u.timeout() // for room to be sent there is one
 	}
 	if err := s.link.send(caller, s.encode(req, c, patience)); err != nil {
@@ -175,7 +176,7 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 }
 
 // await waits for the outcome of a call that is on its way.
-func (s *connection) await(caller context.Context, c *call, timer *timer, limit time.Duration) (*Reply, error) {
+func (s *connection) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration) (*Reply, error) {
 	var related <-chan struct{}
 	if c.related != nil {
 		related = c.related.ready
@@ -189,7 +190,11 @@ func (s *connection) await(caller context.Context, c *call, timer *timer, limit 
 			c.serveRelated(caller)
 		case <-caller.Done():
 			return s.giveUp(caller, c, caller.Err())
-		case <-timer.passed:
+		case <-timer.C:
+			if left := c.left(limit); left > 0 {
+				timer.Reset(left)
+				continue
+			}
 			return s.giveUp(caller, c, s.u.timeoutError(limit))
 		}
 	}
@@ -236,6 +241,16 @@ func target(req *rpc.Message) string {
 		return req.Task
 	}
 	return ""
+}
+
+// serveRelated gives the handler the notifications that have come.
+func (c *call) serveRelated(ctx context.Context) {
+	if c.related == nil {
+		return
+	}
+	for _, m := range c.related.take() {
+		c.handler.Serve(ctx, m)
+	}
 }
 
 // giveUp ends the wait for a call without an answer and tells the server, unless the answer has just come.

@@ -28,8 +28,6 @@ func (c *call) workContext(ctx context.Context) (context.Context, context.Cancel
 // leave says that nobody waits for the call any more. What is done for it ends then or, where the server has answered in a
 // stream, a little later: what is left of that is read, so that its connection can be used again.
 func (c *call) leave() {
-	c.serving.Lock()
-	defer c.serving.Unlock()
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
 	c.gone = true
@@ -50,7 +48,7 @@ func (c *call) leave() {
 func (c *call) isGone(caller context.Context) bool {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
-	return c.gone || c.stopped || caller.Err() != nil
+	return c.gone || caller.Err() != nil
 }
 
 // afterLeave has f called when nobody waits for the call any more, at once if that is so, unless stop is called before.

@@ -60,7 +60,6 @@ func (s *connection) offer(ctx context.Context, c *call, msg *rpc.Message) {
 	if !c.related.offer(msg) {
 		s.u.log.DebugContext(ctx, "notification dropped: its caller does not keep up", "method", msg.Method)
 	}
-	c.arrived() //nolint:contextcheck // its handler has the caller's
 }
 
 // related is the call with a handler that a notification of the server belongs to: by the stream it came on or, without

@@ -88,13 +88,16 @@ func (l *streamable) named(generation int, id string) {
 	}
 }
 
-// send posts a message. For a call, the answer has come when it returns, or a goroutine follows the stream that it comes on. A
-// notification has been taken by the server when send returns; an answer to the server, and a cancel, go their own way.
+// send posts a message. For a call, a goroutine then waits for what comes back. A notification has been taken by the
+// server when send returns; an answer to the server, and a cancel, go their own way.
 func (l *streamable) send(ctx context.Context, m outgoing) error {
 	switch {
 	case m.call != nil:
 		m.call.stage.Store(sent)
-		return l.call(ctx, m)
+		if !l.work.run(func() { l.call(ctx, m) }) {
+			return errStopped
+		}
+		return nil
 	case m.method == methodCancelled && l.s.era() == era.Modern:
 		return nil // the call's response stream has been closed, which says it
 	case m.patience == 0:

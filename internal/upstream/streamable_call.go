@@ -15,26 +15,11 @@ import (
 	"secateur/internal/rpc"
 )
 
-// call makes one call, as far as it can be made by its caller's goroutine: to hand it to another one takes longer than all that
-// a small answer needs. A stream is followed by one of the link's. If the server has forgotten its session, it gets another one and
-// the call is made again, by one of those too.
-func (l *streamable) call(caller context.Context, m outgoing) error {
+// call makes one call. If the server has forgotten its session, it gets another one and the call is made again.
+func (l *streamable) call(caller context.Context, m outgoing) {
 	ctx, cancel := m.call.workContext(context.WithoutCancel(caller))
-	stop := context.AfterFunc(caller, cancel)
-	m.call.beginPost(caller, &l.work)
-	rest, err := l.attempt(ctx, m)
-	m.call.endPost()
-	stop()
-	if rest == nil {
-		cancel()
-		l.conclude(caller, m.call, err)
-		return nil
-	}
-	if !l.work.run(func() { defer cancel(); l.conclude(caller, m.call, rest()) }) {
-		cancel()
-		return errStopped
-	}
-	return nil
+	defer cancel()
+	l.conclude(caller, m.call, l.attempt(ctx, m))
 }
 
 // conclude fails a call whose request did not work.
@@ -47,19 +32,18 @@ func (l *streamable) conclude(caller context.Context, c *call, err error) {
 	}
 }
 
-// attempt makes a call once. The rest is what may take as long as the server likes; nil: it is over.
-func (l *streamable) attempt(ctx context.Context, m outgoing) (rest func() error, err error) {
+func (l *streamable) attempt(ctx context.Context, m outgoing) error {
 	if !m.call.greets {
 		if err := l.settled(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	now := l.sessionID()
-	rest, err = l.try(ctx, now, m)
+	err := l.try(ctx, now, m)
 	if !errors.Is(err, errSessionLost) || m.call.greets {
-		return rest, err
+		return err
 	}
-	return func() error { return l.again(ctx, now, m) }, nil
+	return l.again(ctx, now, m)
 }
 
 // again makes a call again whose session was lost.
@@ -67,48 +51,38 @@ func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) erro
 	if err := l.reopen(ctx, lost); err != nil {
 		return err
 	}
-	rest, err := l.try(ctx, l.sessionID(), m)
-	if rest != nil {
-		return rest()
-	}
-	return err
+	return l.try(ctx, l.sessionID(), m)
 }
 
 // try posts the request and takes what comes back.
-func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) (rest func() error, err error) {
+func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) error {
 	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message, ours: true}) //nolint:bodyclose // takeResponse does
 	if err != nil {
-		return nil, l.s.u.transportError(err, l.endpoint.host)
+		return l.s.u.transportError(err, l.endpoint.host)
 	}
 	return l.takeResponse(ctx, now, m, resp)
 }
 
-// takeResponse takes what comes back; of a stream, the rest does.
-func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing, resp *http.Response) (rest func() error, err error) {
+// takeResponse takes what comes back.
+func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing, resp *http.Response) error {
+	defer func() { _ = resp.Body.Close() }()
 	if m.call.greets && m.method == methodInitialize && resp.StatusCode < 300 {
 		if id := resp.Header.Get("Mcp-Session-Id"); isHeaderValue(id) {
 			l.named(now.generation, id)
 		}
 	}
 	r, err := l.endpoint.reader(resp)
-	if err == nil && isStream(resp) {
-		return func() error { return l.takeStream(ctx, r, resp, m.call) }, nil
-	}
-	defer func() { _ = resp.Body.Close() }()
 	if err != nil {
-		return nil, err
-	}
-	return nil, l.takeBody(ctx, now, r, resp, m.call)
-}
-
-// takeStream reads an answer that is a stream.
-func (l *streamable) takeStream(ctx context.Context, r io.Reader, resp *http.Response, c *call) error {
-	defer func() { _ = resp.Body.Close() }()
-	if err := l.follow(ctx, r, resp.StatusCode, c); err != nil {
 		return err
 	}
-	drain(resp.Body)
-	return nil
+	if isStream(resp) {
+		if err := l.follow(ctx, r, resp.StatusCode, m.call); err != nil {
+			return err
+		}
+		drain(resp.Body)
+		return nil
+	}
+	return l.takeBody(ctx, now, r, resp, m.call)
 }
 
 // isStream reports whether a response is a stream that an answer may come on.
