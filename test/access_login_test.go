@@ -169,26 +169,7 @@ url = "memory:"
 		return strings.Contains(body, `"code":-32017`) && strings.Contains(body, `"hint":"secateur login vault"`)
 	})
 
-	login := exec.CommandContext(t.Context(), secateur(t), "login", "vault", "--no-browser", "--config", file)
-	login.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "ROBOT=robot-secret-of-the-test")
-	login.Stderr = t.Output()
-	out, err := login.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := login.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() {
-		t.Fatal("login prints no address")
-	}
-	if page := browse(t, lines.Text(), "alice"); !strings.Contains(page, "Signed in") {
-		t.Fatalf("the last page: %s", page)
-	}
-	if err := login.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	loginAsAlice(t, file, "XDG_STATE_HOME="+state, "ROBOT=robot-secret-of-the-test")
 	eventually(t, time.Minute, "the daemon notices", func() bool { return strings.Contains(call("vault"), "it is open") })
 	if !vault.saw("alice") {
 		t.Error("somebody else was signed in")
@@ -308,8 +289,18 @@ url = %q
 client_id = %q
 scope = "mcp"
 `, vault.URL+"/mcp", client.ID))
+	loginAsAlice(t, file, "XDG_STATE_HOME="+state)
+	kept, err := os.ReadFile(filepath.Join(state, "secateur", "logins", "vault.json"))
+	if err != nil || !strings.Contains(string(kept), client.ID) || !strings.Contains(string(kept), `"subject": "alice"`) {
+		t.Errorf("%v: %.300s", err, kept)
+	}
+}
+
+// loginAsAlice signs in with the server vault at a terminal, as alice does in her browser.
+func loginAsAlice(t *testing.T, file string, env ...string) {
+	t.Helper()
 	login := exec.CommandContext(t.Context(), secateur(t), "login", "vault", "--no-browser", "--config", file)
-	login.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+	login.Env = append(os.Environ(), env...)
 	login.Stderr = t.Output()
 	out, err := login.StdoutPipe()
 	if err != nil {
@@ -327,9 +318,5 @@ scope = "mcp"
 	}
 	if err := login.Wait(); err != nil {
 		t.Fatal(err)
-	}
-	kept, err := os.ReadFile(filepath.Join(state, "secateur", "logins", "vault.json"))
-	if err != nil || !strings.Contains(string(kept), client.ID) || !strings.Contains(string(kept), `"subject": "alice"`) {
-		t.Errorf("%v: %.300s", err, kept)
 	}
 }
