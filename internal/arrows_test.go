@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	},
 	"gateway":   {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":      {"toolserver", "rpc"},
-	"templates": {"toolserver", "rpc", "rawjson"},
+	"templates": {"atomicfile", "toolserver", "rpc", "rawjson"},
 	"pruner":    {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},
 	"llmproxy":  {"oauth", "telemetry", "budget", "datarate", "originals", "admission", "chat", "bill", "prune", "rawjson", "access", "secret"},
 	"admin":     {"access", "prune", "events", "history", "ledger"},
@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"ledger":     {},
 	"datarate":   {},
 	"budget":     {},
-	"clients":    {"document"},
+	"clients":    {"atomicfile", "document"},
 	"doctor":     {"child", "access", "secret"},
 
 	// core

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"secateur/internal/atomicfile"
 )
 
 // MaxBytes bounds a client's file; Claude Code keeps more than servers in its own.
@@ -101,21 +103,17 @@ func write(path string, before, after Version) error {
 	return writeWhole(target, after.Data, mode)
 }
 
-// writeWhole replaces a file by renaming, so that nobody reads half of it.
+// writeWhole replaces a file by renaming, so that nobody reads half of it. It keeps its mode.
 func writeWhole(path string, data []byte, mode fs.FileMode) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".secateur-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-	}
-	return err
+	return atomicfile.Write{
+		Folder: filepath.Dir(path), Prefix: ".secateur-", Durable: true,
+		Place: func(temp string) error {
+			if err := os.Chmod(temp, mode); err != nil {
+				return err
+			}
+			return os.Rename(temp, path)
+		},
+	}.Do(data)
 }
 
 func digest(data []byte) string {

@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"secateur/internal/atomicfile"
 )
 
 // Key is a store's secret. Ids are made with it (HMAC), so that whoever knows a text does not know the id that it has here, and cannot find out
@@ -93,19 +95,18 @@ func readKey(path string) (Key, error) {
 
 // writeKey makes the file in one step, unless there is one.
 func writeKey(path, content string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), tempPrefix+"*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.WriteString(content)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(tmp.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return os.Rename(tmp.Name(), path) // a file system without links
+	return atomicfile.Write{
+		Folder: filepath.Dir(path), Prefix: tempPrefix, Durable: true,
+		Place: func(temp string) error {
+			switch err := os.Link(temp, path); {
+			case err == nil:
+				return os.Remove(temp)
+			case errors.Is(err, fs.ErrExist):
+				return err
+			}
+			return os.Rename(temp, path) // a file system without links
+		},
+	}.Do([]byte(content))
 }
 
 // keyOfURL is the key of a store that replicas share: they all know the password in its URL, and nobody else does. Without one there is no key.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"secateur/internal/atomicfile"
 )
 
 // What the methods of a Book refuse.
@@ -204,21 +206,9 @@ func (b *Book) write(e *entry) error {
 	}
 	data, err := json.MarshalIndent(e.Template, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(b.dir, 0o700)
+		err = atomicfile.Replace(b.path(e.Name), append(data, '\n'), false)
 	}
 	if err != nil {
-		return fmt.Errorf("resource template %s: %w", e.Name, err)
-	}
-	temp, err := os.CreateTemp(b.dir, ".new-*") // 0600
-	if err != nil {
-		return fmt.Errorf("resource template %s: %w", e.Name, err)
-	}
-	_, err = temp.Write(append(data, '\n'))
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), b.path(e.Name))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
 		return fmt.Errorf("resource template %s: %w", e.Name, err)
 	}
 	return nil

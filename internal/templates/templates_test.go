@@ -114,7 +114,7 @@ func TestABookSurvivesARestart(t *testing.T) {
 	if err := b.Delete("gone"); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"torn.json": `{"name":`, "other.json": `{"name":"a"}`, ".new-1": "x"} {
+	for name, text := range map[string]string{"torn.json": `{"name":`, "other.json": `{"name":"a"}`, ".b.json-1": "x"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
