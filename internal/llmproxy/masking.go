@@ -29,6 +29,7 @@ func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *b
 		if err == nil {
 			return out
 		}
+		x.p.sentUnwritten(ctx, x.p.opt.Now().Unix())
 		if errors.Is(err, errUnknownPast) { // who owns the store says so, once
 			x.p.metrics.troubles.Inc()
 			x.p.opt.Log.DebugContext(ctx, "the request goes out as it came", "err", err)

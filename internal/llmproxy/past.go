@@ -26,7 +26,9 @@ type lane struct {
 	binds  bool   // the model may check its reasoning against what was sent: what stands masked must not be lost, be there reasoning yet or not
 	last   string // of this request, in any lane
 
+	written int64  // when a request that begins alike was last written down to have been sent to this model, Unix seconds; 0: never
 	asked   *asked // what was asked for ahead; nil: nothing
+	vague   bool   // nobody knows when a request that begins alike was last sent, only when at the latest
 	unknown error  // why something of its past could not be asked for; nil: it could
 }
 
@@ -137,6 +139,9 @@ func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.
 
 // siblingAt gives the record of a request of any lane.
 func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
+	if r := l.p.unwritten.find(l.lastKey(place.Key)); r != nil {
+		return r
+	}
 	key, ok := l.get(ctx, l.lastKey(place.Key))
 	if !ok {
 		return nil
@@ -145,6 +150,9 @@ func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
 }
 
 func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
+	if r := l.p.unwritten.find(key); r != nil {
+		return r
+	}
 	find := l.p.opt.Records.Get
 	if l.binds {
 		find = l.p.kept
@@ -167,7 +175,11 @@ func (l *lane) keep(ctx context.Context, r *chat.Record) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(l.p.writeEach(ctx, writes)...)
+	err = errors.Join(l.p.writeEach(ctx, writes)...)
+	if err == nil {
+		l.p.unwritten.written(l.record, l.last)
+	}
+	return err
 }
 
 func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
@@ -182,22 +194,27 @@ func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
 // touchEvery is how often, in seconds, it is written down that a conversation goes on.
 const touchEvery = 30
 
-// touched tells when a request that begins alike was last sent to this model, and whether all of them were of this lane.
+// touched tells when a request that begins alike may last have been sent to this model, and whether all of them were of this lane.
 func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
 	b, ok := l.get(ctx, l.touchedKey())
 	if !ok || len(b) < 8 {
 		return 0, true
 	}
-	return int64(binary.LittleEndian.Uint64(b)), string(b[8:]) == l.key //nolint:gosec // a time
+	l.written = int64(binary.LittleEndian.Uint64(b)) //nolint:gosec // a time
+	if unwritten := l.p.unwritten.sent.Load(); unwritten > l.written {
+		l.vague = true
+		return unwritten, false // it may have been of any conversation, and of any lane
+	}
+	return l.written, string(b[8:]) == l.key
 }
 
 // touch is to be written down where a request is sent.
 func (l *lane) touch(past chat.Past, now int64) (writes []write) {
 	who := l.key
-	if past.Touched > 0 && !past.Alone {
-		who = "" // of several, for good
+	if past.Touched > 0 && !past.Alone || l.unknown != nil {
+		who = "" // of several, for good; or nobody can be asked
 	}
-	if past.Touched > 0 && now-past.Touched < touchEvery && past.Alone == (who == l.key) {
+	if l.written > 0 && now-l.written < touchEvery && past.Alone == (who == l.key) {
 		return nil
 	}
 	if past.Touched == 0 {
@@ -216,6 +233,9 @@ func (l *lane) learned(ctx context.Context) (known bill.Learned) {
 
 // learn writes down what an answer has taught, where it is something new.
 func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
+	if l.vague && was.Warm == is.Warm { // what is gone after a pause may have been gone for longer
+		is.Cold = was.Cold
+	}
 	if was.Warm == is.Warm && was.Cold == is.Cold && was.Weights.Near(is.Weights) {
 		return nil
 	}

@@ -74,6 +74,7 @@ type Proxy struct {
 	models    *modelNames
 
 	unremembered *unremembered
+	unwritten    *unwritten
 }
 
 // New makes a proxy.
@@ -100,10 +101,10 @@ func New(opt Options) (*Proxy, error) {
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
 		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
-		p.unremembered = before.unremembered
+		p.unremembered, p.unwritten = before.unremembered, before.unwritten
 	} else {
 		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
-		p.unremembered = &unremembered{}
+		p.unremembered, p.unwritten = &unremembered{}, &unwritten{}
 	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()

@@ -33,6 +33,7 @@ func (x *exchange) remember(ctx context.Context, freezing map[int][]string, now 
 		x.ahead.expected = nil
 	}
 	if err = errors.Join(unfrozen, err); err != nil {
+		x.p.sentUnwritten(ctx, now)
 		x.p.notRemembered(ctx, "what is sent, so nothing more is cut", err)
 	}
 }

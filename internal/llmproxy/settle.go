@@ -127,6 +127,9 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	x.observe(ctx, usage, spent, spent+saved)
 	x.booked = &r
 	err := x.lane.keep(ctx, &r)
+	if err != nil {
+		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)
+	}
 	if err == nil && usage != nil {
 		err = x.lane.learn(ctx, x.past.Learned, x.plan.Learned(*usage))
 	}

@@ -530,6 +530,8 @@ var stories = map[string]func(w *world, seed uint64){
 			k.turn()
 		}
 	},
+	"a disk that is full for a while": fullForAWhile,
+	"branches while the disk is full": forkedWhileFull,
 	"a small conversation with big results": func(w *world, seed uint64) {
 		k := newTalk("small", seed)
 		k.tools = `[]`
