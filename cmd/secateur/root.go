@@ -97,6 +97,7 @@ func isUsage(err error) bool {
 
 func newRoot(w world) *cobra.Command {
 	var file string
+	var asksVersion bool
 	root := &cobra.Command{
 		Use:   "secateur",
 		Short: "Cuts what fills the context window, recoverably",
@@ -109,19 +110,24 @@ client's settings need no more than the program and its file.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          isCommand,
-		Version:       versionLine(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
+			switch {
+			case asksVersion:
+				fmt.Fprintln(w.out, versionLine())
+				return nil
+			case file == "":
 				return cmd.Help()
 			}
 			return runStdio(cmd, w, file, catalog.ClientSettings{})
 		},
 	}
+	// cobra's own needs a template for the line, and a program with text/template in it keeps every exported method of every package:
+	// a quarter of its size.
+	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "version for secateur")
 	root.Flags().StringVarP(&file, "config", "c", "", "run 'secateur stdio' with this configuration `file`")
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newLogin(w), newLogout(w), newPins(w), newPrices(w), newInit(w),
 		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newHealthcheck(w), newSchema(w), newVersion(w),
