@@ -124,7 +124,7 @@ func isCloser(line string) bool {
 	case '{':
 		return strings.TrimLeft(line, "{ \t") == ""
 	}
-	return keywords[firstWord(line)]&closes != 0
+	return roleOf(firstWord(line))&closes != 0
 }
 
 // isLabel says whether a line is a name and a colon, such as a jump target or an access label.

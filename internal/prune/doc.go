@@ -1,7 +1,7 @@
 // Package prune decides which lines of a text matter for a goal.
 //
 // [Plan] is the whole engine. It reads the text once into rows, the lines that are neither blank nor repeated, and their words (text.go,
-// words.go, vocab.go), learns how the text is built (code.go with headers.go and keywords.go, docs.go, logs.go, shape.go: headers and
+// words.go, vocab.go, known.go), learns how the text is built (code.go with headers.go and keywords.go, docs.go, logs.go, shape.go: headers and
 // what they enclose, fences, tables, stack traces), finds the goal's words in it (goal.go, match.go), measures every row (features.go,
 // measure.go and the files beside it), has a model say how likely the goal needs the row (model.go, score.go), and then keeps the best
 // rows with what encloses them until the budget is spent (choose.go, tidy.go). What is left over are the cuts, each with a reason

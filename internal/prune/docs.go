@@ -147,10 +147,11 @@ func (t *text) findUnits(s *shape) {
 			html = n
 			continue
 		}
-		if table >= 0 && (!isTableRow(line) || t.line[r]-t.line[r-1] > 1) {
+		isRow := isTableRow(line)
+		if table >= 0 && (!isRow || t.line[r]-t.line[r-1] > 1) {
 			closeTable(int(t.line[r-1]) + 1)
 		}
-		if isTableRow(line) {
+		if isRow {
 			if table < 0 {
 				table = n
 			}
@@ -182,7 +183,8 @@ func fenceMark(line string) string {
 }
 
 func isTableRow(line string) bool {
-	return line[0] == '|' || line[0] == '+' && strings.HasPrefix(line, "+-") || strings.Contains(line, " | ")
+	return line[0] == '|' || line[0] == '+' && strings.HasPrefix(line, "+-") ||
+		strings.IndexByte(line, '|') >= 0 && strings.Contains(line, " | ")
 }
 
 // isTableRule says whether a line is the rule under a table's head.

@@ -63,14 +63,14 @@ func isHeader(line string, indent uint16) bool {
 		if word == "" {
 			break
 		}
-		after := strings.TrimLeft(rest[strings.Index(rest, word)+len(word):], " \t")
-		if k := keywords[word]; k&modifies != 0 && (!strings.HasPrefix(after, "(") || word == "pub") {
+		after := strings.TrimLeft(strings.TrimLeft(rest, " \t")[len(word):], " \t")
+		if k := roleOf(word); k&modifies != 0 && (!strings.HasPrefix(after, "(") || word == "pub") {
 			after = skipGroup(after, word)
 			rest = after
 			words++
 			continue
 		}
-		if keywords[word]&defines != 0 && opensDefinition(word, after, line) {
+		if roleOf(word)&defines != 0 && opensDefinition(word, after, line) {
 			return true
 		}
 		if word == "CREATE" || word == "create" && words == 0 && sqlObject(after) {
@@ -201,7 +201,7 @@ func isCFunction(line, rest string, indent uint16, modifiers int) bool {
 		return false
 	}
 	before := rest[:paren]
-	if strings.ContainsAny(before, "=.;\"'?!+|{}$@") || strings.Contains(before, "->") || keywords[firstWord(rest)]&calls != 0 {
+	if strings.ContainsAny(before, "=.;\"'?!+|{}$@") || strings.Contains(before, "->") || roleOf(firstWord(rest))&calls != 0 {
 		return false
 	}
 	names := identifiers(before)

@@ -12,6 +12,14 @@ const (
 	calls                     // what looks like the head of a function after it is none
 )
 
+// roleOf is what a word does.
+func roleOf(word string) role {
+	if !keywordShapes.has(word) {
+		return 0
+	}
+	return keywords[word]
+}
+
 // keywords are the words of the common languages that say what a line is.
 var keywords = func() map[string]role {
 	table := map[string]role{}
@@ -36,3 +44,21 @@ var keywords = func() map[string]role {
 	}
 	return table
 }()
+
+var keywordShapes = shapesOf(keywords)
+
+// wordShapes are the first letters of a set of words with the lengths of those that begin so: a look here tells most other words from them.
+type wordShapes [256]uint32
+
+func shapesOf[T any](words map[string]T) *wordShapes {
+	s := &wordShapes{}
+	for w := range words {
+		s[w[0]] |= 1 << len(w)
+	}
+	return s
+}
+
+// has says whether a word may be one of the set.
+func (s *wordShapes) has(word string) bool {
+	return word != "" && s[word[0]]>>len(word)&1 != 0
+}

@@ -3,7 +3,8 @@ package prune
 // logView is what a log's rows look like among their neighbours.
 type logView struct {
 	t        *text
-	times    []uint32 // per slot of a message's hash, how often it comes
+	slot     []uint32 // of each row: the slot of its message's hash
+	times    []uint32 // per slot, how often its messages come
 	seen     []uint64 // slots met so far
 	often    []float32
 	toExit   []uint16
@@ -25,10 +26,11 @@ func (t *text) logView() *logView {
 	for size < 2*n && size < 1<<20 {
 		size *= 2
 	}
-	l := &logView{t: t, times: make([]uint32, size), seen: make([]uint64, size/64)}
+	l := &logView{t: t, slot: make([]uint32, n), times: make([]uint32, size), seen: make([]uint64, size/64)}
 	errs, reds := make([]float32, n), make([]float32, n)
 	for r := range n {
-		l.times[l.slot(r)]++
+		l.slot[r] = uint32(t.template(r) >> 17 & (uint64(size) - 1)) //nolint:gosec // slots are few
+		l.times[l.slot[r]]++
 		switch k := t.kind[r]; {
 		case k&isError != 0:
 			errs[r] = 1
@@ -47,7 +49,7 @@ func (t *text) logView() *logView {
 	const never = 1000
 	far := uint16(never)
 	for r := n - 1; r >= 0; r-- {
-		l.often[r] = fastLog(float32(l.times[l.slot(r)])) * scale
+		l.often[r] = fastLog(float32(l.times[l.slot[r]])) * scale
 		if t.kind[r]&isExit != 0 {
 			far = 0
 		} else if far < never {
@@ -58,8 +60,6 @@ func (t *text) logView() *logView {
 	l.often5 = newSpread(l.often, 5)
 	return l
 }
-
-func (l *logView) slot(r int) uint64 { return l.t.template(r) >> 17 & (uint64(len(l.times)) - 1) }
 
 func (l *logView) advance() {
 	l.x2, l.x5, l.x15, l.red, l.near = l.err2.next(), l.err5.next(), l.err15.next(), l.red5.next(), l.often5.next()
@@ -77,13 +77,15 @@ func (l *logView) fill(r int, v *vector) {
 	}
 	v[fToExit] = float32(min(300, l.toExit[r]))
 	v[fTemplate], v[fTemplate5] = l.often[r], l.near
-	slot := l.slot(r)
+	slot := l.slot[r]
 	v[fFirstSeen] = flag(l.seen[slot/64]&(1<<(slot%64)) == 0)
 	l.seen[slot/64] |= 1 << (slot % 64)
 	numbers := 0
 	terms := l.t.termsOf(r)
 	for _, id := range terms[:min(32, len(terms))] {
-		numbers += int(flag(id != unknown && classes[l.t.src[l.t.vocab.terms[id].at]] == digitClass))
+		if l.t.vocab.terms[id].number {
+			numbers++
+		}
 	}
 	v[fNumbers] = float32(numbers)
 }

@@ -1,8 +1,8 @@
 package prune
 
-// measure measures the rows that are wanted and hands the result to use, row by row; a nil wanted wants all. It reports false when
-// time ran out.
-func (t *text) measure(s *shape, wanted func(r int) bool, use func(r int, v *vector)) bool {
+// measure measures the rows that are wanted, a few at a time, and hands them to use with what was measured; a nil wanted wants all. It
+// reports false when time ran out.
+func (t *text) measure(s *shape, wanted func(r int) bool, use func(rows []int, v *[lanes]vector)) bool {
 	if t.rows() == 0 {
 		return true
 	}
@@ -10,7 +10,8 @@ func (t *text) measure(s *shape, wanted func(r int) bool, use func(r int, v *vec
 	if !ok {
 		return false
 	}
-	var v vector
+	var v [lanes]vector
+	rows := make([]int, 0, lanes)
 	for r := range t.rows() {
 		if r&1023 == 0 && t.late() {
 			return false
@@ -19,8 +20,14 @@ func (t *text) measure(s *shape, wanted func(r int) bool, use func(r int, v *vec
 		if wanted != nil && !wanted(r) {
 			continue
 		}
-		g.fill(r, &v)
-		use(r, &v)
+		g.fill(r, &v[len(rows)])
+		if rows = append(rows, r); len(rows) == lanes {
+			use(rows, &v)
+			rows = rows[:0]
+		}
+	}
+	if len(rows) > 0 {
+		use(rows, &v)
 	}
 	return true
 }
@@ -250,11 +257,11 @@ var telling = [256]bool{'=': true, '(': true, '"': true, '\'': true, '`': true}
 // fillShape measures how a row is written.
 func fillShape(line string, v *vector) {
 	assign, called, quoted := false, false, false
-	for i := 1; i < min(len(line), shapeBytes); i++ {
-		if !telling[line[i]] {
+	for i, c := range []byte(line[:min(len(line), shapeBytes)]) {
+		if !telling[c] || i == 0 {
 			continue
 		}
-		switch line[i] {
+		switch c {
 		case '=':
 			assign = assign || line[i-1] != '=' && line[i-1] != '!' && (i+1 == len(line) || line[i+1] != '=')
 		case '(':

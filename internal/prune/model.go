@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 )
 
 // A model adds up small trees: gradient-boosted, oblivious. A tree asks the same few questions of every row; the answers, read as a
@@ -25,51 +26,16 @@ type question struct {
 }
 
 // scorer is a model ready for use on eight rows at a time. A feature is turned into the number of the model's borders that lie below
-// it, one byte a row, so that one subtraction of a word asks a question of eight rows. It is not for several users at once.
+// it, one byte a row, so that one subtraction of a word asks a question of eight rows. It never changes.
 type scorer struct {
 	trees []wordTree
 	scale []scale // of the features that the model asks for
-	words [numFeatures]uint64
-	rows  int // that words holds
 }
 
-// scale is a feature's borders, rising, as the bits of their numbers: numbers that are not negative compare like their bits. What the
-// bits begin with names a place in first, which tells how many borders lie below all numbers that begin so.
+// scale is a feature's borders, rising, as the bits of their numbers: numbers that are not negative compare like their bits.
 type scale struct {
 	of      feature
-	base    int32 // the beginning that the first place stands for, and all below it
-	first   []uint8
 	borders []uint32
-}
-
-// beginning is how many of a number's lower bits do not count for its place: eight places an octave are left.
-const beginning = 20
-
-func newScale(of feature, borders []float32) scale {
-	s := scale{of: of, borders: make([]uint32, len(borders))}
-	for i, b := range borders {
-		s.borders[i] = math.Float32bits(b)
-	}
-	s.base = int32(s.borders[0] >> beginning)
-	last := int32(s.borders[len(borders)-1]>>beginning) + 1
-	for place, n := s.base, 0; place <= last; place++ {
-		for place > s.base && n < len(s.borders) && s.borders[n] < uint32(place)<<beginning { //nolint:gosec // not negative
-			n++
-		}
-		s.first = append(s.first, uint8(n))
-	}
-	return s
-}
-
-// below is how many borders lie below a number.
-func (s *scale) below(x float32) uint64 {
-	bits := math.Float32bits(x)
-	place := min(max(int32(bits>>beginning)-s.base, 0), int32(len(s.first))-1) //nolint:gosec // small
-	n := int(s.first[place])
-	for n < len(s.borders) && bits > s.borders[n] {
-		n++
-	}
-	return uint64(n) //nolint:gosec // not negative
 }
 
 // lanes is how many rows a word holds.
@@ -87,6 +53,13 @@ const (
 	highBits  = 0x8080808080808080
 )
 
+// The scorers of the models in the program, prepared when first used.
+var (
+	codeScorer = sync.OnceValue(codeModel.ready)
+	docsScorer = sync.OnceValue(docsModel.ready)
+	logsScorer = sync.OnceValue(logsModel.ready)
+)
+
 // ready prepares a model.
 func (m model) ready() *scorer {
 	borders := map[feature][]float32{}
@@ -101,7 +74,11 @@ func (m model) ready() *scorer {
 	place := map[feature]uint8{}
 	for _, f := range slices.Sorted(maps.Keys(borders)) {
 		place[f] = uint8(len(s.scale)) //nolint:gosec // features are few
-		s.scale = append(s.scale, newScale(f, borders[f]))
+		x := scale{of: f}
+		for _, b := range borders[f] {
+			x.borders = append(x.borders, math.Float32bits(b))
+		}
+		s.scale = append(s.scale, x)
 	}
 	for i := range m {
 		w := &s.trees[i]
@@ -115,38 +92,50 @@ func (m model) ready() *scorer {
 	return s
 }
 
-// add takes one more row. It reports whether that fills the word.
-func (s *scorer) add(v *vector) bool {
-	shift := uint(s.rows) * 8
+// score gives the scores of eight rows.
+func (s *scorer) score(rows *[lanes]vector) [lanes]float32 {
+	var words [wordRoom]uint64
 	for i := range s.scale {
 		x := &s.scale[i]
-		s.words[i] |= x.below(v[x.of]) << shift
+		words[i%wordRoom] = x.below(rows[0][x.of], rows[1][x.of], rows[2][x.of], rows[3][x.of]) |
+			x.below(rows[4][x.of], rows[5][x.of], rows[6][x.of], rows[7][x.of])<<32
 	}
-	s.rows++
-	return s.rows == lanes
-}
-
-// flush gives the scores of the rows taken, into out, and begins anew.
-func (s *scorer) flush(out []float32) {
-	var sum [lanes]float32
+	var a, b, c, d, e, f, g, h float32 // sums; an array's would be kept in memory
 	for i := range s.trees {
 		t := &s.trees[i]
 		leaf := t.leaf
 		// A byte keeps its high bit unless the row's number is above the border's.
-		no := (t.border[0]-s.words[t.of[0]])&highBits>>3 | (t.border[1]-s.words[t.of[1]])&highBits>>4 |
-			(t.border[2]-s.words[t.of[2]])&highBits>>5 | (t.border[3]-s.words[t.of[3]])&highBits>>6 |
-			(t.border[4]-s.words[t.of[4]])&highBits>>7
+		no := (t.border[0]-words[t.of[0]%wordRoom])&highBits>>3 | (t.border[1]-words[t.of[1]%wordRoom])&highBits>>4 |
+			(t.border[2]-words[t.of[2]%wordRoom])&highBits>>5 | (t.border[3]-words[t.of[3]%wordRoom])&highBits>>6 |
+			(t.border[4]-words[t.of[4]%wordRoom])&highBits>>7
 		yes := ^no & (everyByte * (1<<treeDepth - 1))
-		sum[0] += leaf[yes&31]
-		sum[1] += leaf[yes>>8&31]
-		sum[2] += leaf[yes>>16&31]
-		sum[3] += leaf[yes>>24&31]
-		sum[4] += leaf[yes>>32&31]
-		sum[5] += leaf[yes>>40&31]
-		sum[6] += leaf[yes>>48&31]
-		sum[7] += leaf[yes>>56&31]
+		a += leaf[yes&31]
+		b += leaf[yes>>8&31]
+		c += leaf[yes>>16&31]
+		d += leaf[yes>>24&31]
+		e += leaf[yes>>32&31]
+		f += leaf[yes>>40&31]
+		g += leaf[yes>>48&31]
+		h += leaf[yes>>56&31]
 	}
-	copy(out, sum[:s.rows])
-	s.rows = 0
-	clear(s.words[:len(s.scale)])
+	return [lanes]float32{a, b, c, d, e, f, g, h}
+}
+
+// wordRoom is the number of features, rounded up to a power of two: taken by it, a number needs no check against it.
+const wordRoom = 128
+
+// below is how many borders lie below each of four numbers, one byte each, the first lowest. It counts without a branch: which way
+// one would go is not to be foreseen.
+func (s *scale) below(a, b, c, d float32) uint64 {
+	x, y := uint64(math.Float32bits(a)), uint64(math.Float32bits(b))
+	z, w := uint64(math.Float32bits(c)), uint64(math.Float32bits(d))
+	var nx, ny, nz, nw uint64
+	for _, border := range s.borders {
+		k := uint64(border)
+		nx += (k - x) >> 63
+		ny += (k - y) >> 63
+		nz += (k - z) >> 63
+		nw += (k - w) >> 63
+	}
+	return nx | ny<<8 | nz<<16 | nw<<24
 }

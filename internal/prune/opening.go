@@ -26,6 +26,8 @@ var openings = func() map[string]opening {
 	return table
 }()
 
+var openingShapes = shapesOf(openings)
+
 // openings says what each row begins with, and how many of them assert something.
 func (t *text) openings() ([]opening, float32) {
 	out := make([]opening, t.rows())
@@ -36,8 +38,8 @@ func (t *text) openings() ([]opening, float32) {
 		for n < min(len(line), 12) && classes[line[n]] == lowerClass {
 			n++
 		}
-		if n > 0 {
-			out[r] = openings[line[:n]]
+		if word := line[:n]; openingShapes.has(word) {
+			out[r] = openings[word]
 		}
 		if out[r]&asserts != 0 {
 			tests++

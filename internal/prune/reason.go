@@ -137,7 +137,7 @@ func (n *namer) repeats(lo, hi int) bool {
 func (t *text) template(r int) uint64 {
 	h := uint64(hashSeed)
 	for _, id := range t.termsOf(r) {
-		if id != unknown && classes[t.src[t.vocab.terms[id].at]] == digitClass {
+		if t.vocab.terms[id].number {
 			continue
 		}
 		h = (h ^ uint64(id)) * hashPrime
@@ -206,11 +206,11 @@ func (n *namer) headerName(r int) string {
 		if name != "" && (w == "extends" || w == "implements" || w == "for" || w == "struct" || w == "interface" || w == "where" || w == "do") {
 			break
 		}
-		if keywords[w]&(modifies|defines) == 0 || name == "" {
+		if roleOf(w)&(modifies|defines) == 0 || name == "" {
 			name = w
 		}
 	}
-	if keywords[name]&(modifies|defines) != 0 {
+	if roleOf(name)&(modifies|defines) != 0 {
 		return ""
 	}
 	return clip(name)
@@ -264,7 +264,7 @@ func (n *namer) telling(id uint32) bool {
 		return false
 	}
 	b := []byte(strings.ToLower(w))
-	return !emptyWords[string(b)] && !emptyWords[string(b[:stem(b)])] && keywords[string(b)]&modifies == 0
+	return !emptyWords[string(b)] && !emptyWords[string(b[:stem(b)])] && roleOf(string(b))&modifies == 0
 }
 
 // clip makes a piece of the text fit for a reason.

@@ -39,7 +39,8 @@ func expOf(x float64) float64 {
 	for _, c := range expSeries {
 		sum = float64(sum*rest) + c
 	}
-	return math.Ldexp(sum, int(whole))
+	// The power of two goes straight into the exponent's bits, which least keeps in range.
+	return math.Float64frombits(math.Float64bits(sum) + uint64(int64(whole))<<52) //nolint:gosec // a sum that wraps is meant
 }
 
 // expSeries is the Taylor series of the exponential, the highest power first, as far as it counts below the logarithm of 2.

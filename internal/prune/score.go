@@ -7,14 +7,14 @@ import (
 
 // score gives every row a number: the higher, the likelier the goal needs it.
 func (t *text) score(s *shape) ([]float32, bool) {
-	m := codeModel
+	model := codeScorer
 	switch t.source {
 	case Docs:
-		m = docsModel
+		model = docsScorer
 	case Logs:
-		m = logsModel
+		model = logsScorer
 	}
-	ready := m.ready()
+	ready := model()
 	// The models know texts of a hundred lines and more. In a shorter one the goal's words count by themselves, the more the
 	// shorter it is.
 	const (
@@ -23,26 +23,15 @@ func (t *text) score(s *shape) ([]float32, bool) {
 	)
 	words := trust * max(0, 1-float32(t.rows())/short)
 	out := make([]float32, t.rows())
-	var batch [lanes]int // the rows that the scorer holds
-	var scores [lanes]float32
-	flush := func() {
-		n := ready.rows
-		ready.flush(scores[:])
-		for i, r := range batch[:n] {
-			out[r] += scores[i]
-		}
-	}
-	ok := t.measure(s, func(r int) bool { return !t.onlyCloses(r) }, func(r int, v *vector) {
-		out[r] = float32(words * v[fLineSoft])
-		batch[ready.rows] = r
-		if ready.add(v) {
-			flush()
+	ok := t.measure(s, func(r int) bool { return !t.onlyCloses(r) }, func(rows []int, v *[lanes]vector) {
+		scores := ready.score(v)
+		for i, r := range rows {
+			out[r] = float32(words*v[i][fLineSoft]) + scores[i]
 		}
 	})
 	if !ok {
 		return nil, false
 	}
-	flush()
 	t.scoreClosers(out)
 	const (
 		traceWorth       = 3
@@ -95,12 +84,18 @@ func (t *text) settle(s *shape, score []float32) []float32 {
 // shareNearby mixes each row's chance with those of the rows within reach, less with the distance.
 func shareNearby(chance []float32, reach int, share float32) []float32 {
 	out := make([]float32, len(chance))
+	whole := float32((reach + 1) * (reach + 1)) // the weights of all rows within reach
 	for r := range chance {
-		sum, weight := float32(0), float32(0)
-		for d := -reach; d <= reach; d++ {
-			if i := r + d; i >= 0 && i < len(chance) {
+		sum, weight := float32(0), whole
+		if r >= reach && r+reach < len(chance) {
+			for d, x := range chance[r-reach : r+reach+1] {
+				sum += float32(float32(min(d+1, 2*reach+1-d)) * x)
+			}
+		} else {
+			weight = 0
+			for d := max(-reach, -r); d <= min(reach, len(chance)-1-r); d++ {
 				w := float32(reach + 1 - max(d, -d))
-				sum += float32(w * chance[i])
+				sum += float32(w * chance[r+d])
 				weight += w
 			}
 		}

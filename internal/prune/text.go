@@ -72,7 +72,7 @@ func readText(req Request, lines Lines) (*text, bool) {
 	t.first = make([]uint32, 0, rows+1)
 	t.indent = make([]uint16, 0, rows)
 	t.terms = make([]uint32, 0, len(req.Text)/6)
-	s := splitter{into: t}
+	s := splitter{into: t, known: newKnownWords(len(req.Text))}
 	done := 0
 	ok := t.eachRow(func(line, columns, body, end int) bool {
 		t.first = append(t.first, uint32(len(t.terms))) //nolint:gosec // fewer than bytes

@@ -30,7 +30,11 @@ func (x *Trial) Lines() []int {
 // Vectors are the rows' features, in the order of [FeatureNames].
 func (x *Trial) Vectors() [][]float32 {
 	out := make([][]float32, 0, x.t.rows())
-	x.t.measure(x.s, nil, func(_ int, v *vector) { out = append(out, slices.Clone(v[:])) })
+	x.t.measure(x.s, nil, func(rows []int, v *[lanes]vector) {
+		for i := range rows {
+			out = append(out, slices.Clone(v[i][:]))
+		}
+	})
 	return out
 }
 

@@ -18,6 +18,7 @@ type term struct {
 	size uint8  // its length there, 255 for longer
 
 	compound bool // a word of several parts
+	number   bool // it begins with a digit
 }
 
 // unknown is the number of every term that found no room.
@@ -30,7 +31,7 @@ func newVocab(textLen int) *vocab {
 func (v *vocab) len() int { return len(v.terms) }
 
 // add counts a term that stands at text[start:end] in a row and returns its number.
-func (v *vocab) add(hash uint64, row, start, end int, compound bool) uint32 {
+func (v *vocab) add(hash uint64, row, start, end int, compound, number bool) uint32 {
 	mask := uint64(len(v.slots)) - 1
 	r := uint32(row + 1) //nolint:gosec // rows are fewer than bytes
 	i := hash >> 20 & mask
@@ -49,13 +50,23 @@ func (v *vocab) add(hash uint64, row, start, end int, compound bool) uint32 {
 	}
 	id := uint32(len(v.terms)) //nolint:gosec // limit keeps it far below
 	v.terms = append(v.terms, term{
-		hash: hash, rows: 1, last: r, born: r - 1, at: uint32(start), size: uint8(min(255, end-start)), compound: compound, //nolint:gosec // offsets are below MaxText
+		hash: hash, rows: 1, last: r, born: r - 1, at: uint32(start), size: uint8(min(255, end-start)), //nolint:gosec // offsets are below MaxText
+		compound: compound, number: number,
 	})
 	v.slots[i] = id + 1
 	if 2*len(v.terms) > len(v.slots) {
 		v.grow()
 	}
 	return id
+}
+
+// see counts a known term that stands in a row.
+func (v *vocab) see(id uint32, row int) {
+	r := uint32(row + 1) //nolint:gosec // rows are fewer than bytes
+	if t := &v.terms[id]; t.last != r && id != unknown {
+		t.last = r
+		t.rows++
+	}
 }
 
 // find returns the number of a term, or unknown.

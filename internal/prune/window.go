@@ -5,16 +5,27 @@ import "math"
 // spread walks over values and gives, row by row, their sum over k rows on both sides, each less with its distance. Sums are
 // kept in whole numbers, so that what was added can be taken away without a trace.
 type spread struct {
-	v                []float32
-	k, i             int
-	left, right, sum int64 // of v[i-1-k…i-1], of v[i…i+k], and the value before row i times k+1
+	v                []int32 // the values, with k+1 zeros before and behind them; nil where all are zero
+	rows, k, i       int
+	left, right, sum int64 // of k+1 rows before row i, of row i and k behind it, and the value before row i times k+1
 	scale            float64
 }
 
 const spreadUnit = 1 << 20
 
 func newSpread(v []float32, k int) *spread {
-	s := &spread{v: v, k: k, scale: 1 / (float64(k+1) * spreadUnit)}
+	s := &spread{rows: len(v), k: k, scale: 1 / (float64(k+1) * spreadUnit)}
+	first := 0
+	for first < len(v) && v[first] == 0 {
+		first++
+	}
+	if first == len(v) {
+		return s
+	}
+	s.v = make([]int32, len(v)+2*(k+1))
+	for i := first; i < len(v); i++ {
+		s.v[i+k+1] = int32(v[i] * spreadUnit)
+	}
 	s.begin()
 	return s
 }
@@ -22,6 +33,9 @@ func newSpread(v []float32, k int) *spread {
 // newScaledSpread is a spread whose largest value is 1.
 func newScaledSpread(v []float32, k int) *spread {
 	s := newSpread(v, k)
+	if s.v == nil {
+		return s
+	}
 	top := float32(0)
 	for range v {
 		top = max(top, s.next())
@@ -35,32 +49,32 @@ func newScaledSpread(v []float32, k int) *spread {
 
 func (s *spread) begin() {
 	s.i, s.left, s.right, s.sum = 0, 0, 0, 0
-	for j := 0; j <= s.k; j++ {
-		s.right += s.at(j)
-		s.sum += s.at(j) * int64(s.k-j)
+	if s.v == nil {
+		return
 	}
-}
-
-func (s *spread) at(i int) int64 {
-	if uint(i) >= uint(len(s.v)) {
-		return 0
+	for j, x := range s.v[s.k+1:][:min(s.k+1, s.rows)] {
+		s.right += int64(x)
+		s.sum += int64(x) * int64(s.k-j)
 	}
-	return int64(s.v[i] * spreadUnit)
 }
 
 // next is the value of the next row.
 func (s *spread) next() float32 {
+	if s.v == nil {
+		return 0
+	}
 	s.sum += s.right - s.left
-	here := s.at(s.i)
-	s.left += here - s.at(s.i-s.k-1)
-	s.right += s.at(s.i+s.k+1) - here
+	around := s.v[s.i : s.i+2*s.k+3]
+	here := int64(around[s.k+1])
+	s.left += here - int64(around[0])
+	s.right += int64(around[len(around)-1]) - here
 	s.i++
 	return float32(float64(s.sum) * s.scale)
 }
 
 // all are the values of all rows.
 func (s *spread) all() []float32 {
-	out := make([]float32, len(s.v))
+	out := make([]float32, s.rows)
 	for i := range out {
 		out[i] = s.next()
 	}

@@ -41,12 +41,13 @@ type splitter struct {
 	buf  [maxPart]byte
 	emit func(term uint64, start, end int, compound bool) // offsets in the text; end - start may be longer than maxPart
 
-	into *text // takes the terms of its next row instead of emit, which costs more
+	into  *text // takes the terms of its next row instead of emit, which costs more
+	known *knownWords
 }
 
 func (s *splitter) send(term uint64, start, end int, compound bool) {
 	if t := s.into; t != nil {
-		t.terms = append(t.terms, t.vocab.add(term, len(t.line), start, end, compound))
+		t.terms = append(t.terms, t.vocab.add(term, len(t.line), start, end, compound, classes[t.src[start]] == digitClass))
 		return
 	}
 	s.emit(term, start, end, compound)
@@ -54,6 +55,10 @@ func (s *splitter) send(term uint64, start, end int, compound bool) {
 
 // split emits the terms of text[start:end].
 func (s *splitter) split(text string, start, end int) {
+	if s.known != nil {
+		s.known.split(s, text, start, end)
+		return
+	}
 	for i := start; i < end; {
 		if classes[text[i]] == sepClass || text[i] == '_' {
 			if text[i] == 0x1b {
