@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"telemetry":  {"events", "history", "rawjson", "secret"},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"events":     {},
-	"history":    {"atomicfile"},
+	"history":    {"redisdb", "atomicfile"},
 	"ledger":     {},
 	"datarate":   {},
 	"budget":     {},

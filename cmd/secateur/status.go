@@ -70,5 +70,18 @@ func (w world) printStatus(s admin.Status) {
 	}
 	fmt.Fprintf(w.out, "servers        %s\n", strings.Join(states, ", "))
 	fmt.Fprintf(w.out, "store          %s, %s, %s of %s\n", s.Store.URL, plural(s.Store.Originals, "original"), size(s.Store.Bytes), size(s.Store.MaxBytes))
+	if s.Store.State != "" && s.Store.State != "ok" {
+		fmt.Fprintf(w.out, "store is       %s\n", w.coloured(s.Store.State))
+	}
+	if len(s.Replicas) > 0 {
+		names := make([]string, len(s.Replicas))
+		for i, r := range s.Replicas {
+			names[i] = r.Name
+			if r.Self {
+				names[i] += " (this one)"
+			}
+		}
+		fmt.Fprintf(w.out, "replicas       %s\n", strings.Join(names, ", "))
+	}
 	fmt.Fprintf(w.out, "load           %s in flight, %s\n", plural(s.InFlight, "call"), plural(s.Sessions, "session"))
 }

@@ -17,7 +17,7 @@ import (
 // Options are what the control plane shows and does. An operation whose function is nil is not there. The functions may be called by many
 // goroutines; those that do something answer with a *Problem where they refuse it.
 type Options struct {
-	Status  func() Status
+	Status  func(ctx context.Context) Status
 	Servers func() []Server // every configured one, in order
 	Stderr  func(id string, lines int) []string
 	Restart func(ctx context.Context, id string) error // waits until the server is ready or has failed
@@ -188,6 +188,19 @@ type Status struct {
 	Store     StoreUse       `json:"store"`
 	InFlight  int            `json:"in_flight"` // calls at the servers
 	Sessions  int            `json:"sessions"`  // of MCP clients
+	Replicas  []Replica      `json:"replicas,omitzero"`
+}
+
+// Replica is one of those that share a Redis, as of a few seconds ago.
+type Replica struct {
+	Name         string    `json:"name"`
+	Address      string    `json:"address"`
+	Self         bool      `json:"self"` // it is the one that answers
+	Version      string    `json:"version"`
+	StartedAt    time.Time `json:"started_at"`
+	ConfigSHA256 string    `json:"config_sha256"` // of its configuration file
+	InFlight     int       `json:"in_flight"`
+	Sessions     int       `json:"sessions"`
 }
 
 // ConfigState is which configuration is in use.
@@ -201,6 +214,7 @@ type ConfigState struct {
 // StoreUse is where originals are kept, and how many.
 type StoreUse struct {
 	URL       string `json:"url"`
+	State     string `json:"state,omitzero"` // of a Redis: ok, full, unavailable
 	Originals int    `json:"originals"`
 	Bytes     int64  `json:"bytes"`
 	MaxBytes  int64  `json:"max_bytes"`
@@ -209,6 +223,6 @@ type StoreUse struct {
 func (a *API) status() Operation {
 	return Operation{
 		ID: "getStatus", Method: http.MethodGet, Path: "/status", Summary: "How the program fares", answer: Status{},
-		do: func(*http.Request, *access.Principal) (any, error) { return a.opt.Status(), nil },
+		do: func(r *http.Request, _ *access.Principal) (any, error) { return a.opt.Status(r.Context()), nil },
 	}
 }

@@ -16,11 +16,6 @@ import (
 	"secateur/internal/events"
 )
 
-// Gap is told where events are missing.
-type Gap struct {
-	Lost uint64 `json:"lost"` // how many; 0: nobody knows
-}
-
 func (a *API) events() Operation {
 	names := make([]string, 0, len(events.Types()))
 	for _, t := range events.Types() {
@@ -136,7 +131,7 @@ func (s *eventStream) next(ctx context.Context, patience time.Duration) (events.
 
 func (s *eventStream) write(b events.Batch) error {
 	if b.Gap {
-		data, err := json.Marshal(Gap{b.Lost})
+		data, err := json.Marshal(events.Gap{Lost: b.Lost})
 		if err != nil {
 			return err
 		}
@@ -145,7 +140,7 @@ func (s *eventStream) write(b events.Batch) error {
 		}
 	}
 	for _, e := range b.Events {
-		if !slices.Contains(s.wanted, string(e.Type)) {
+		if e.Type != events.TypeGap && !slices.Contains(s.wanted, string(e.Type)) {
 			continue
 		}
 		data, err := json.Marshal(e.Data)

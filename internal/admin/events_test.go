@@ -99,7 +99,7 @@ func TestEventsResume(t *testing.T) {
 		feed.Publish(events.Refusal{Door: "mcp", Reason: "acl"})
 	}
 	late := listen(t, s.URL+"/api/v1/events", first[0].id, 1)
-	var gap admin.Gap
+	var gap events.Gap
 	if err := json.Unmarshal([]byte(late[0].data), &gap); err != nil || late[0].name != "gap" || gap.Lost < 2000 {
 		t.Errorf("after a long absence: %+v", late)
 	}

@@ -42,7 +42,8 @@ var groups = []string{string(history.ByServer), string(history.ByTool), string(h
 // Savings are what was spent, saved and lost.
 type Savings struct {
 	history.Totals
-	Items []history.Item `json:"items,omitzero"` // by what was asked for; nil: by nothing
+	Items      []history.Item `json:"items,omitzero"`      // by what was asked for; nil: by nothing
+	Incomplete bool           `json:"incomplete,omitzero"` // what other replicas have counted could not be read
 }
 
 func (a *API) savings() Operation {
@@ -55,7 +56,7 @@ func (a *API) savings() Operation {
 				return nil, err
 			}
 			found, err := a.opt.Savings(q)
-			out := Savings{Totals: found.Totals}
+			out := Savings{Totals: found.Totals, Incomplete: found.Incomplete}
 			if q.By != history.ByNothing {
 				out.Items = append([]history.Item{}, found.Items...)
 			}

@@ -26,7 +26,7 @@ import (
 // newControl builds the control plane. Sessions counts those of MCP clients.
 func (a *App) newControl(sessions func() int) (*admin.API, error) {
 	return admin.New(admin.Options{
-		Status:   func() admin.Status { return a.status(sessions()) },
+		Status:   func(ctx context.Context) admin.Status { return a.status(ctx, sessions()) },
 		Servers:  a.controlServers,
 		Stderr:   a.serverStderr,
 		Restart:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Restart) },
@@ -92,7 +92,7 @@ func (g guard) control(anyRole bool, d door) http.Handler {
 }
 
 // status is how the program fares.
-func (a *App) status(sessions int) admin.Status {
+func (a *App) status(ctx context.Context, sessions int) admin.Status {
 	s := admin.Status{
 		Version: a.opt.Version, Commit: a.opt.Commit, Mode: "serve", PID: os.Getpid(), StartedAt: a.started, Uptime: age(a.started), Listen: a.listening(),
 		Config:  a.configState(),
@@ -106,8 +106,11 @@ func (a *App) status(sessions int) admin.Status {
 		s.Servers[string(st.State)]++
 		s.InFlight += st.InFlight
 	}
-	kept := a.store.Stats()
-	s.Store = admin.StoreUse{URL: withoutPassword(a.cfg.Store.URL), Originals: kept.Count, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes}
+	kept := a.storeState()
+	s.Store = admin.StoreUse{URL: withoutPassword(a.cfg.Store.URL), Originals: kept.Originals, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes}
+	if a.replicas != nil {
+		s.Store.State, s.Replicas = kept.State, a.controlReplicas(ctx)
+	}
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"secateur/internal/admin"
 	"secateur/internal/redisdb"
 	"secateur/internal/replicas"
 )
@@ -24,6 +25,7 @@ func (a *App) openRedis(ctx context.Context) error {
 	a.closers = append(a.closers, db)
 	a.replicas = replicas.New(replicas.Options{
 		DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Heard: a.heard, Missed: a.missedNews, Log: a.log,
+		State: a.replicaState,
 	})
 	return nil
 }
@@ -35,4 +37,33 @@ func (a *App) announce(ctx context.Context, ln net.Listener, work *errgroup.Grou
 	}
 	a.replicas.Announce(ctx, replicas.AddressOf(ctx, a.cfg.Advertise, ln.Addr(), a.redis))
 	work.Go(func() error { return a.replicas.Run(ctx) })
+	a.relay(ctx, work)
+}
+
+// replicaState is how this replica fares, for the others to show.
+func (a *App) replicaState() replicas.State {
+	s := replicas.State{Version: a.opt.Version, StartedAt: a.started, Config: a.configState().SHA256}
+	for _, st := range a.servers.Status() {
+		s.InFlight += st.InFlight
+	}
+	if a.mcp != nil {
+		s.Sessions = a.mcp.Sessions()
+	}
+	return s
+}
+
+// controlReplicas are the replicas that live as the control plane shows them; this one alone where nobody can be asked.
+func (a *App) controlReplicas(ctx context.Context) []admin.Replica {
+	members, err := a.replicas.Members(ctx)
+	if err != nil || len(members) == 0 {
+		members = []replicas.Member{{Name: a.replicas.Name(), Address: a.listening(), Self: true, State: a.replicaState()}}
+	}
+	all := make([]admin.Replica, len(members))
+	for i, m := range members {
+		all[i] = admin.Replica{
+			Name: m.Name, Address: m.Address, Self: m.Self, Version: m.State.Version, StartedAt: m.State.StartedAt, ConfigSHA256: m.State.Config,
+			InFlight: m.State.InFlight, Sessions: m.State.Sessions,
+		}
+	}
+	return all
 }

@@ -34,7 +34,7 @@ func (a *App) openTelemetry() error {
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	a.closers = append(a.closers, a.tracing)
-	opt := history.Options{Log: a.log}
+	opt := history.Options{Redis: a.redis, Log: a.log}
 	if a.opt.StateDir != "" {
 		opt.Dir = filepath.Join(a.opt.StateDir, "history")
 	}
@@ -49,6 +49,7 @@ func (a *App) openTelemetry() error {
 	a.savings = telemetry.NewSavings(a.registry, a.history, a.feed)
 	a.reloaded = telemetry.NewReloads(a.registry, a.started)
 	a.tools = telemetry.NewToolLabels()
+	a.registry.MustRegister(newReplicaMetrics(a.replicas.Counted))
 	a.registry.MustRegister(
 		newLimitMetrics(func() []ratelimit.Usage {
 			if gen := a.live.Load(); gen != nil {

@@ -18,6 +18,9 @@ const (
 	TypeLog     Type = "log"
 )
 
+// TypeGap is no event: it stands where another replica could not tell some of its own.
+const TypeGap Type = "gap"
+
 // Types are all types of events, in the order of the documentation.
 func Types() []Type {
 	return []Type{TypeRequest, TypeCut, TypeServer, TypeRefusal, TypeReload, TypeLog}
@@ -31,7 +34,8 @@ type Event struct {
 	Data Data // one of the types of this package; it is written as JSON
 }
 
-// Data is what is told of an event: Request, Cut, Server, Refusal, Reload or Log.
+// Data is what is told of an event: Request, Cut, Server, Refusal, Reload or Log, or a Gap. Replica is in each the name of the replica where it has
+// happened; "": this one.
 type Data interface{ Type() Type }
 
 // Request is a request that was answered, at any door.
@@ -49,6 +53,8 @@ type Request struct {
 
 	At    time.Time `json:"at,omitzero"`    // when it was published
 	Model string    `json:"model,omitzero"` // provider/model, of a conversation
+
+	Replica string `json:"replica,omitzero"`
 }
 
 // Cut is a text that was taken out of an observation or a conversation. ID is that of its original.
@@ -67,6 +73,8 @@ type Cut struct {
 	RecoveredAt time.Time `json:"recovered_at,omitzero"`
 	RequestID   string    `json:"request_id,omitzero"` // "": not known
 	How         *Removal  `json:"-"`                   // which parts went; nil: not known
+
+	Replica string `json:"replica,omitzero"`
 }
 
 // Removal is which parts of a text went, and why. It is never written out: Goal and what Sent gives are content, for whoever may read the
@@ -118,6 +126,7 @@ type Server struct {
 	State     string `json:"state"`
 	Restarts  int    `json:"restarts"`
 	LastError string `json:"last_error"` // "": none, or over
+	Replica   string `json:"replica,omitzero"`
 }
 
 // Refusal is a request that was turned away. Reasons are those of the metric secateur_refusals_total.
@@ -128,7 +137,8 @@ type Refusal struct {
 	Rule      string `json:"rule"` // of the ACL, or the limit's name; "": neither
 	Subject   string `json:"subject"`
 
-	At time.Time `json:"at,omitzero"` // zero: when it is published
+	At      time.Time `json:"at,omitzero"` // zero: when it is published
+	Replica string    `json:"replica,omitzero"`
 }
 
 // Reload is a configuration that was read again: what the control plane answers to a reload.
@@ -142,6 +152,7 @@ type Reload struct {
 	Keys          []string `json:"keys"`
 	RestartNeeded []string `json:"restart_needed"`
 	Error         string   `json:"error,omitempty"`
+	Replica       string   `json:"replica,omitzero"`
 }
 
 // Log is a line of the program's log, or of a server's standard error.
@@ -151,6 +162,13 @@ type Log struct {
 	Level     string    `json:"level"`
 	Text      string    `json:"text"`
 	RequestID string    `json:"request_id,omitempty"`
+	Replica   string    `json:"replica,omitzero"`
+}
+
+// Gap says how many events a replica could not tell.
+type Gap struct {
+	Lost    uint64 `json:"lost"` // 0: nobody knows
+	Replica string `json:"replica,omitzero"`
 }
 
 // Type is TypeRequest.
@@ -170,3 +188,6 @@ func (Reload) Type() Type { return TypeReload }
 
 // Type is TypeLog.
 func (Log) Type() Type { return TypeLog }
+
+// Type is TypeGap.
+func (Gap) Type() Type { return TypeGap }

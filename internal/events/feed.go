@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type Feed struct {
 // slot is an event as it is remembered. Requests are stored by value: they are many, and nobody may ever look at them.
 type slot struct {
 	number  uint64
+	id      string // that another replica has given it; "": it is this feed's own
 	at      time.Time
 	request Request
 	data    Data // nil: it is the request
@@ -43,7 +45,7 @@ type list struct {
 // New makes a feed.
 func New() *Feed {
 	f := &Feed{epoch: strings.ToLower(rand.Text()[:8]), lists: map[Type]*list{}, wake: make(chan struct{})}
-	for _, t := range Types() {
+	for _, t := range append(Types(), TypeGap) {
 		if t != TypeRequest {
 			f.lists[t] = &list{}
 		}
@@ -135,7 +137,8 @@ func (l *list) newest(yield func(*slot) bool) {
 	}
 }
 
-// Recent gives the newest events of a type, the newest first, limit at most.
+// Recent gives the newest events of a type, the newest first, limit at most. Those of other replicas stand where they belong by their time, however
+// late they came.
 func (f *Feed) Recent(t Type, limit int) (found []Event) {
 	if f == nil {
 		return nil
@@ -144,12 +147,10 @@ func (f *Feed) Recent(t Type, limit int) (found []Event) {
 	defer f.mu.Unlock()
 	if t != TypeRequest {
 		for s := range f.lists[t].newest {
-			if len(found) == limit {
-				break
-			}
 			found = append(found, f.event(s))
 		}
-		return found
+		slices.SortStableFunc(found, func(a, b Event) int { return b.At.Compare(a.At) })
+		return found[:min(limit, len(found))]
 	}
 	for number := f.last; number >= f.oldest() && number > 0 && len(found) < limit; number-- {
 		if s := &f.ring[f.index(number)]; s.data == nil {
@@ -191,7 +192,7 @@ func (f *Feed) Recovered(id string) (cut Cut, first bool) {
 
 // event is a slot as it is told. The lock is held.
 func (f *Feed) event(s *slot) Event {
-	e := Event{ID: f.id(s.number), At: s.at, Data: s.data}
+	e := Event{ID: cmp.Or(s.id, f.id(s.number)), At: s.at, Data: s.data}
 	if s.data == nil {
 		r := s.request
 		r.At = s.at

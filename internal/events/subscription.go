@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -94,11 +95,15 @@ func (s *Subscription) take() (Batch, <-chan struct{}) {
 // id is how an event is called outside.
 func (f *Feed) id(number uint64) string { return f.epoch + "-" + strconv.FormatUint(number, 10) }
 
-// number reads an id of this feed.
+// number is that of an event, as this feed or another replica has called it. The lock is held.
 func (f *Feed) number(id string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(id, f.epoch+"-")
 	if !ok {
-		return 0, false
+		i := slices.IndexFunc(f.ring, func(s slot) bool { return s.id == id })
+		if id == "" || i < 0 {
+			return 0, false
+		}
+		return f.ring[i].number, true
 	}
 	number, err := strconv.ParseUint(digits, 10, 64)
 	return number, err == nil && number <= f.last

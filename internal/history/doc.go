@@ -18,5 +18,6 @@
 // Counters are collected in memory and written every few seconds and at the end: [History.Run] does that. A process
 // has a file of its own for each day, DAY.PROCESS.json, and always replaces it whole (temporary file, fsync, rename),
 // so that a crash loses the last seconds and never more, and several processes can share a directory. A query reads
-// the files of all. The oldest days make room: files.go has the bounds.
+// the files of all. The oldest days make room: files.go has the bounds. Replicas on several machines share the same in Redis
+// (shared.go).
 package history

@@ -66,8 +66,8 @@ func (h *History) write(content file) error {
 	}.Do(append(b, '\n'))
 }
 
-// read gives the rows of all files of the days from first on, but for those whose rows are in memory.
-func (h *History) read(first string, inMemory map[string]bool) ([]line, error) {
+// read gives the rows of all files of the days from first on, but for those whose rows are there already, and adds their names to these.
+func (h *History) read(first string, have map[string]bool) ([]line, error) {
 	if h.dir == "" {
 		return nil, nil
 	}
@@ -78,7 +78,7 @@ func (h *History) read(first string, inMemory map[string]bool) ([]line, error) {
 	var rows []line
 	for _, e := range entries {
 		day, ok := dayOfName(e.Name())
-		if !ok || day < first || inMemory[e.Name()] {
+		if !ok || day < first || have[e.Name()] {
 			continue
 		}
 		f, err := readFile(filepath.Join(h.dir, e.Name()))
@@ -88,6 +88,7 @@ func (h *History) read(first string, inMemory map[string]bool) ([]line, error) {
 			h.tellBroken(e.Name(), err)
 		default:
 			rows = append(rows, f.Rows...)
+			have[e.Name()] = true
 		}
 	}
 	return rows, nil

@@ -10,25 +10,30 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"secateur/internal/redisdb"
 )
 
 // Options make a History.
 type Options struct {
-	Dir string       // where it is kept; "": nowhere, so that it ends with the process
-	Log *slog.Logger // nil discards
+	Dir   string       // where it is kept; "": nowhere, so that it ends with the process
+	Redis *redisdb.DB  // what replicas share it in; nil: there are no others
+	Log   *slog.Logger // nil discards
 }
 
 // History counts. It may be used by many goroutines; a nil *History counts nothing.
 type History struct {
 	dir     string
+	redis   *redisdb.DB
 	log     *slog.Logger
 	writing sync.Mutex // held while files are written, so that an older state never replaces a newer one
 
 	mu     sync.Mutex // guards the fields below
 	hours  map[time.Time]hour
-	names  map[string]string // of the files of the days in hours
-	dirty  map[string]bool   // days that have changed since they were written
-	broken map[string]bool   // files that cannot be read and were told of
+	names  map[string]string  // of the files of the days in hours
+	dirty  map[string]bool    // days that have changed since they were written
+	fresh  map[time.Time]bool // hours that have changed since they were shared
+	broken map[string]bool    // files that cannot be read and were told of
 }
 
 // Open makes a History over the files of a directory, which it makes where it is missing.
@@ -37,8 +42,8 @@ func Open(opt Options) (*History, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &History{
-		dir: opt.Dir, log: opt.Log,
-		hours: map[time.Time]hour{}, names: map[string]string{}, dirty: map[string]bool{}, broken: map[string]bool{},
+		dir: opt.Dir, redis: opt.Redis, log: opt.Log,
+		hours: map[time.Time]hour{}, names: map[string]string{}, dirty: map[string]bool{}, fresh: map[time.Time]bool{}, broken: map[string]bool{},
 	}
 	if h.dir == "" {
 		return h, nil
@@ -109,6 +114,9 @@ func (h *History) update(add func(hour)) {
 	add(now)
 	day := dayOf(start)
 	h.dirty[day] = true
+	if h.redis != nil {
+		h.fresh[start] = true
+	}
 	if h.names[day] == "" {
 		h.names[day] = day + "." + strings.ToLower(rand.Text()[:10]) + fileEnding
 	}
@@ -188,13 +196,17 @@ func (h *History) changed() map[string]file {
 	return days
 }
 
-// forget drops days that are over and written from memory: their files are read where they are asked for.
+// forget drops days that are over and written from memory: their files are read where they are asked for. One that waits to be shared may wait for a day.
 func (h *History) forget(today string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for start := range h.hours {
+		if h.fresh[start] && time.Since(start) < 48*time.Hour {
+			continue
+		}
 		if day := dayOf(start); day < today && !h.dirty[day] {
 			delete(h.hours, start)
+			delete(h.fresh, start)
 			delete(h.names, day)
 		}
 	}

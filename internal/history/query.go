@@ -49,7 +49,8 @@ type Item struct {
 // Savings answer a query.
 type Savings struct {
 	Totals
-	Items []Item `json:"items,omitempty"`
+	Items      []Item `json:"items,omitempty"`
+	Incomplete bool   `json:"incomplete,omitzero"` // what replicas share could not be read: only this machine's is counted
 }
 
 // ParseBy reads what to group by.
@@ -61,7 +62,7 @@ func ParseBy(s string) (By, error) {
 	return "", fmt.Errorf("by: %q is none of server, tool, model, feature, day, hour", s)
 }
 
-// Query adds up what was counted by this process and all others with the same directory.
+// Query adds up what was counted by this process and all others with the same directory, or the same engine.
 func (h *History) Query(q Query) (Savings, error) {
 	if h == nil {
 		return Savings{}, nil
@@ -70,10 +71,15 @@ func (h *History) Query(q Query) (Savings, error) {
 	if q.Since > 0 {
 		first = startOf(time.Now().Add(-q.Since))
 	}
-	rows, held := h.inMemory()
-	stored, err := h.read(dayOf(first), held)
+	rows, have := h.inMemory()
+	stored, err := h.read(dayOf(first), have)
 	if err != nil {
 		return Savings{}, err
+	}
+	incomplete := false
+	if h.redis != nil {
+		shared, err := h.readShared(dayOf(first), have)
+		stored, incomplete = append(stored, shared...), err != nil
 	}
 	var total counters
 	groups := map[string]*counters{}
@@ -91,7 +97,7 @@ func (h *History) Query(q Query) (Savings, error) {
 		}
 		groups[key].add(&l.counters)
 	}
-	out := Savings{Totals: total.totals()}
+	out := Savings{Totals: total.totals(), Incomplete: incomplete}
 	for key, c := range groups {
 		out.Items = append(out.Items, Item{key, c.totals()})
 	}

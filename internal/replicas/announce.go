@@ -36,6 +36,8 @@ type Options struct {
 	DB *redisdb.DB
 	// Leaf is the certificate that the listener shows, DER; nil, or one that gives nil: it speaks plain HTTP.
 	Leaf func() []byte
+	// State is how this replica fares, for those who ask any of them; nil: nothing is said of it.
+	State func() State
 	// Heard gets the others' news, one after the other; Missed is called where some may have been lost. Nil: nobody wants to know.
 	Heard  func(context.Context, News)
 	Missed func()
@@ -51,6 +53,7 @@ type Group struct {
 	address string // host:port at which others reach this one; set before the first announcement
 	client  *http.Client
 	news    chan News // to be told
+	counts  counts
 }
 
 // New makes a Group. Announce and Run tell others of it.
@@ -91,6 +94,7 @@ type announcement struct {
 	Address string `json:"address"`        // host:port
 	Secret  []byte `json:"secret"`         // what is for it is signed with
 	Leaf    []byte `json:"leaf,omitempty"` // SHA-256 of its certificate; none: plain HTTP
+	State   State  `json:"state"`
 }
 
 func announcementKey(id ID) string { return redisdb.Key("replica", id.String(), "") }
@@ -125,11 +129,19 @@ func (g *Group) announce(ctx context.Context) error {
 	if g.opt.Leaf != nil {
 		a.Leaf = digestOf(g.opt.Leaf())
 	}
+	if g.opt.State != nil {
+		a.State = g.opt.State()
+	}
 	b, err := json.Marshal(a) //nolint:gosec // who may read the engine may read all that is kept there
 	if err != nil {
 		return err
 	}
-	return g.opt.DB.Set(ctx, announcementKey(g.id), b, announceLife).Err()
+	_, err = g.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.Set(ctx, announcementKey(g.id), b, announceLife)
+		g.enroll(ctx, p)
+		return nil
+	})
+	return err
 }
 
 // Run announces this replica again and again, and takes that back in the end. It tells and hears news meanwhile.

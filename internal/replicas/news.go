@@ -44,6 +44,7 @@ func (g *Group) Tell(n News) {
 	select {
 	case g.news <- n:
 	default:
+		g.Count(NewsLost, 1)
 	}
 }
 
@@ -54,9 +55,15 @@ func (g *Group) publish(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case n := <-g.news:
-			if b, err := json.Marshal(n); err == nil {
-				_ = g.opt.DB.Publish(ctx, newsChannel, b).Err() // whether the engine answers is told by its owner
+			b, err := json.Marshal(n)
+			if err == nil {
+				err = g.opt.DB.Publish(ctx, newsChannel, b).Err() // whether the engine answers is told by its owner
 			}
+			if err != nil {
+				g.Count(NewsLost, 1)
+				continue
+			}
+			g.Count(NewsSent, 1)
 		}
 	}
 }
@@ -79,6 +86,7 @@ func (g *Group) listen(ctx context.Context, heard func(News), missed func()) {
 			case *redis.Message:
 				var n News
 				if json.Unmarshal([]byte(m.Payload), &n) == nil && n.From != g.name {
+					g.Count(NewsReceived, 1)
 					heard(n)
 				}
 			}

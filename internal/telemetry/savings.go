@@ -27,12 +27,14 @@ type Savings struct {
 	ring  []string           // the ids in known, in the order they came
 	next  int                // where the next one goes, once ring is full
 	texts map[string]*texts  // by feature
+	tell  func(id string)    // that an original was asked for, to other replicas; nil: there are none
 }
 
 // cutText is an original of which something was cut.
 type cutText struct {
 	history.Cut
 	recovered bool
+	elsewhere bool // another replica was first, and counts it
 }
 
 // texts counts originals, each once.
@@ -91,6 +93,13 @@ func (s *Savings) remember(id string, c history.Cut) bool {
 	if _, ok := s.known[id]; ok {
 		return false
 	}
+	s.add(id, cutText{Cut: c})
+	s.count(c.Feature, func(t *texts) { t.cut++ })
+	return true
+}
+
+// add notes an original that is not known yet. The lock is held.
+func (s *Savings) add(id string, c cutText) {
 	if len(s.ring) < maxKnown {
 		s.ring = append(s.ring, id)
 	} else {
@@ -98,9 +107,29 @@ func (s *Savings) remember(id string, c history.Cut) bool {
 		s.ring[s.next] = id
 		s.next = (s.next + 1) % maxKnown
 	}
-	s.known[id] = cutText{Cut: c}
-	s.count(c.Feature, func(t *texts) { t.cut++ })
-	return true
+	s.known[id] = c
+}
+
+// Tell has other replicas told of originals that are asked for here: it was one of them that counted the cut.
+func (s *Savings) Tell(tell func(id string)) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell = tell
+}
+
+// CutElsewhere notes a text that another replica has cut: where the same is cut here it is no other, and it is not ours to count when it is asked for.
+func (s *Savings) CutElsewhere(c events.Cut) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.known[c.ID]; !ok {
+		s.add(c.ID, cutText{Cut: history.Cut{Feature: c.Feature}, elsewhere: true})
+	}
 }
 
 // count changes the counts of a feature and tells their ratio. The lock is held.
@@ -121,22 +150,43 @@ func (s *Savings) Recovered(id string) {
 	if s == nil {
 		return
 	}
+	if tell := s.noteRecovery(id); tell != nil {
+		tell(id)
+	}
+}
+
+// RecoveredElsewhere notes that an original was asked for at another replica.
+func (s *Savings) RecoveredElsewhere(id string) {
+	if s != nil {
+		s.noteRecovery(id)
+	}
+}
+
+// noteRecovery counts an original that was asked for, and gives whom to tell, unless it is known to have been before.
+func (s *Savings) noteRecovery(id string) (tell func(id string)) {
 	s.feed.Recovered(id)
 	s.mu.Lock()
 	cut, ok := s.known[id]
-	first := ok && !cut.recovered
-	if first {
+	again := ok && cut.recovered
+	count := ok && !again && !cut.elsewhere
+	if ok {
 		cut.recovered = true
 		s.known[id] = cut
+	}
+	if count {
 		s.count(cut.Feature, func(t *texts) { t.recovered++ })
 	}
+	if !again {
+		tell = s.tell
+	}
 	s.mu.Unlock()
-	if !first {
-		return
+	if !count {
+		return tell
 	}
 	s.recovered.WithLabelValues(cut.Feature).Inc()
 	s.recoveredTokens.WithLabelValues(cut.Feature).Add(float64(cut.Tokens))
 	s.history.Recovered(cut.Cut)
+	return tell
 }
 
 // Chat counts a request to a provider. What its features have saved and lost is what its account says, divided between them.

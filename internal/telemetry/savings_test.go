@@ -115,3 +115,34 @@ secateur_reloads_total{outcome="ok"} 1
 		t.Error(err)
 	}
 }
+
+// A text that two replicas cut is counted by the first, as cut and as recovered, wherever it is asked for; each tells the others of a recovery once.
+func TestReplicasCountATextOnce(t *testing.T) {
+	cut := events.Cut{ID: "a", Feature: "mcp", Server: "files", Tool: "read", TokensSaved: 900}
+	open := func() (*telemetry.Savings, *history.History, *[]string) {
+		h, err := history.Open(history.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, told := telemetry.NewSavings(nil, h, events.New()), &[]string{}
+		s.Tell(func(id string) { *told = append(*told, id) })
+		return s, h, told
+	}
+	one, oneHistory, oneTold := open()
+	two, twoHistory, twoTold := open()
+	one.Cut(cut)
+	two.CutElsewhere(cut)
+	two.Cut(cut)
+	two.Recovered("a")
+	two.Recovered("a")
+	one.RecoveredElsewhere("a")
+	one.Recovered("a")
+	if len(*oneTold) != 0 || len(*twoTold) != 1 {
+		t.Errorf("told: %q and %q, want the second to tell once", *oneTold, *twoTold)
+	}
+	a, err := oneHistory.Query(history.Query{})
+	b, err2 := twoHistory.Query(history.Query{})
+	if err != nil || err2 != nil || a.CutTokens != 900 || b.CutTokens != 900 || a.RecoveredTokens != 900 || b.RecoveredTokens != 0 || a.RecoveryRate != 1 {
+		t.Errorf("the first counted %+v (%v), the second %+v (%v)", a, err, b, err2)
+	}
+}

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"secateur/internal/events"
+	"secateur/internal/replicas"
+)
+
+// What happens at one replica is shown by the control plane of each: what it has published lately, a relay posts four times a second on boards that the others
+// read, requests on one, all else on another, so that many requests do not push out the few cuts.
+var (
+	requestBoard = replicas.Board{Name: "requests", Keep: 64}
+	eventBoard   = replicas.Board{Name: "events", Keep: 512}
+)
+
+const (
+	relayEvery = 250 * time.Millisecond
+	relayLast  = time.Second // for what is told at the end
+	// relayRequests is how many requests all replicas together tell in that time, and leastRequests how many one of them does however many they are: nobody
+	// can read more. What is more is told as a gap.
+	relayRequests, leastRequests = 256, 4
+	relayBytes                   = 256 << 10 // of one post
+	relayRecoveries              = 256       // that wait to be told
+	isThere                      = time.Minute
+)
+
+// relay tells others what happens here, and what happens there to whoever listens here.
+type relay struct {
+	a    *App
+	own  *events.Subscription
+	gaps int // told so far
+
+	mu        sync.Mutex           // guards the fields below
+	heard     map[string]time.Time // when each replica was last heard
+	recovered []string             // originals that were asked for here, to be told
+}
+
+// boardPost is what stands on a board.
+type boardPost struct {
+	Events    []json.RawMessage `json:"events,omitempty"`
+	Recovered []string          `json:"recovered,omitempty"` // originals that were asked for
+}
+
+// relay runs a relay as long as ctx lives.
+func (a *App) relay(ctx context.Context, work *errgroup.Group) {
+	r := &relay{a: a, own: a.feed.Subscribe(events.FromStart), heard: map[string]time.Time{}}
+	a.savings.Tell(r.askedFor)
+	work.Go(func() error { return a.history.RunShared(ctx) })
+	work.Go(func() error {
+		a.replicas.Follow(ctx, []replicas.Board{requestBoard, eventBoard}, r.read)
+		return nil
+	})
+	work.Go(func() error {
+		tick := time.NewTicker(relayEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				last, cancel := context.WithTimeout(context.WithoutCancel(ctx), relayLast)
+				defer cancel()
+				r.tell(last)
+				return nil
+			case <-tick.C:
+				r.tell(ctx)
+			}
+		}
+	})
+}
+
+// askedFor notes an original for others to hear of.
+func (r *relay) askedFor(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.recovered) < relayRecoveries {
+		r.recovered = append(r.recovered, id)
+	}
+}
+
+// tell posts what is new. While the engine is away the feed remembers.
+func (r *relay) tell(ctx context.Context) {
+	if r.a.redis.Up() != nil {
+		return
+	}
+	batch := r.own.Own()
+	requests, rest, lost := r.sort(batch.Events)
+	lost += batch.Lost
+	if !r.post(ctx, requestBoard, requests) {
+		lost += uint64(len(requests.Events))
+	}
+	if lost > 0 {
+		r.gaps++
+		gap := events.Event{ID: r.a.replicas.Name() + "-gap-" + strconv.Itoa(r.gaps), At: time.Now(), Type: events.TypeGap, Data: events.Gap{Lost: lost}}
+		if b, err := events.Marshal(gap); err == nil {
+			rest.Events = append(rest.Events, b)
+		}
+	}
+	if !r.post(ctx, eventBoard, rest) {
+		lost += uint64(len(rest.Events))
+	}
+	r.a.replicas.Count(replicas.EventsLost, lost)
+}
+
+// sort divides events between the boards, within bounds. Lost is how many are beyond them.
+func (r *relay) sort(all []events.Event) (requests, rest boardPost, lost uint64) {
+	room, left := r.requestRoom(), map[bool]int{true: relayBytes, false: relayBytes}
+	for _, e := range all {
+		isRequest := e.Type == events.TypeRequest
+		if isRequest && room == 0 {
+			lost++
+			continue
+		}
+		b, err := events.Marshal(e)
+		if err != nil || len(b) > left[isRequest] {
+			lost++
+			continue
+		}
+		left[isRequest] -= len(b)
+		if isRequest {
+			room--
+			requests.Events = append(requests.Events, b)
+			continue
+		}
+		rest.Events = append(rest.Events, b)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rest.Recovered, r.recovered = r.recovered, nil
+	return requests, rest, lost
+}
+
+// requestRoom is how many requests this replica may tell at once.
+func (r *relay) requestRoom() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, at := range r.heard {
+		if time.Since(at) > isThere {
+			delete(r.heard, name)
+		}
+	}
+	return max(leastRequests, relayRequests/(1+len(r.heard)))
+}
+
+// post posts something, and reports whether others can read it.
+func (r *relay) post(ctx context.Context, b replicas.Board, p boardPost) bool {
+	if len(p.Events)+len(p.Recovered) == 0 {
+		return true
+	}
+	body, err := json.Marshal(p)
+	if err != nil || r.a.replicas.Post(ctx, b, body) != nil {
+		return false
+	}
+	r.a.replicas.Count(replicas.EventsSent, uint64(len(p.Events)))
+	return true
+}
+
+// read adds what another replica has posted to what is told here.
+func (r *relay) read(p replicas.Post) {
+	r.mu.Lock()
+	r.heard[p.From] = time.Now()
+	r.mu.Unlock()
+	var told boardPost
+	if err := json.NewDecoder(bytes.NewReader(p.Body)).Decode(&told); err != nil {
+		return // of a version that this one does not know
+	}
+	r.a.replicas.Count(replicas.EventsReceived, uint64(len(told.Events)))
+	for _, b := range told.Events {
+		e, err := events.Unmarshal(b)
+		if err != nil {
+			continue
+		}
+		if c, ok := e.Data.(events.Cut); ok {
+			r.a.savings.CutElsewhere(c)
+		}
+		r.a.feed.Receive(p.From, e)
+	}
+	for _, id := range told.Recovered {
+		r.a.savings.RecoveredElsewhere(id)
+	}
+}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/replicas"
+)
+
+// replicaMetrics counts what replicas tell each other.
+type replicaMetrics struct {
+	messages *prometheus.Desc
+	counted  func(replicas.Counted) uint64
+}
+
+func newReplicaMetrics(counted func(replicas.Counted) uint64) *replicaMetrics {
+	return &replicaMetrics{
+		messages: prometheus.NewDesc("secateur_replica_messages_total", "Messages to and from other replicas: news to act on, events to show.", []string{"kind", "fate"}, nil),
+		counted:  counted,
+	}
+}
+
+// Describe tells the name.
+func (m *replicaMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.messages }
+
+// Collect counts.
+func (m *replicaMetrics) Collect(out chan<- prometheus.Metric) {
+	for _, c := range []struct {
+		what       replicas.Counted
+		kind, fate string
+	}{
+		{replicas.NewsSent, "news", "sent"},
+		{replicas.NewsReceived, "news", "received"},
+		{replicas.NewsLost, "news", "lost"},
+		{replicas.EventsSent, "event", "sent"},
+		{replicas.EventsReceived, "event", "received"},
+		{replicas.EventsLost, "event", "lost"},
+	} {
+		out <- prometheus.MustNewConstMetric(m.messages, prometheus.CounterValue, float64(m.counted(c.what)), c.kind, c.fate)
+	}
+}
