@@ -164,17 +164,18 @@ const (
 // pruneLines takes lines out until the target is met, as far as the bounds allow.
 func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
 	target := aim * float64(s.TargetChars)
+	reading := prune.Read(req)
 	best, keep := req.Text, (1-nameShare)*target/float64(chars)
 	for range maxTries {
-		req.MaxPruneRatio = min(1-keep, s.MaxPruneRatio)
-		r := prune.Plan(req)
+		ratio := min(1-keep, s.MaxPruneRatio)
+		r := reading.Plan(ratio)
 		if len(r.Blocks) == 0 {
 			break
 		}
 		out, markers := renderPruned(req.Text, req.Source, withoutCutMarks(req.Text, r.Blocks), id, int(nameShare*target))
 		best = out
 		n := float64(rawjson.Chars(out))
-		if n <= target || req.MaxPruneRatio >= s.MaxPruneRatio {
+		if n <= target || ratio >= s.MaxPruneRatio {
 			break
 		}
 		// The lines that stay have to make room for the markers.

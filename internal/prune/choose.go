@@ -10,8 +10,9 @@ type chooser struct {
 	toll   int     // bytes below which a cut is not worth its marker
 }
 
-// choose keeps the best rows, each with what encloses it, so that at most most lines go. It says whether anything could go.
-func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *keep, free bool) {
+// choose keeps the best rows, which order names first, each with what encloses it, so that at most most lines go. It says whether
+// anything could go.
+func (t *text) choose(s *shape, score []float32, order []uint32, req Request, most int) (kept *keep, free bool) {
 	n := t.lines.Len()
 	c := &chooser{text: t, shape: s, keep: newKeep(n), locked: newKeep(n), until: make([]int32, t.rows()), toll: t.toll(req.Marker)}
 	for _, p := range t.protected {
@@ -31,11 +32,6 @@ func (t *text) choose(s *shape, score []float32, req Request, most int) (kept *k
 		target = min(n, max(target, c.count+(least+1)/2))
 	}
 	forced := c.count
-	order := bestFirst(score)
-	if req.Names {
-		order = t.coverOrder(score)
-		score = ranks(order)
-	}
 	if !req.Fill && len(req.Prefer) != n {
 		c.addClear(order)
 	}

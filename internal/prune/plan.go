@@ -4,23 +4,40 @@ import "strings"
 
 // Plan decides which lines of a text stay for a goal. Its promises hold for any input: the lines keep their order; no more go than
 // MaxPruneRatio allows and no fewer stay than MinKeepLines asks for; protected lines stay, even against the ratio.
-func Plan(req Request) Result {
-	lines := IndexLines(req.Text)
-	if len(req.Text) > MaxText || IsBinary(req.Text) {
-		return Result{Lines: lines.Len(), Kept: lines.Len()}
+func Plan(req Request) Result { return Read(req).Plan(req.MaxPruneRatio) }
+
+// Reading is a text that is read once, for plans at several ratios. It is not for several users at once.
+type Reading struct {
+	req   Request
+	lines Lines
+	text  *text // nil until a plan needs it
+	shape *shape
+	score []float32
+	order []uint32 // rows, the best first
+	late  bool
+}
+
+// Read takes a text to plan for; its own MaxPruneRatio does not count.
+func Read(req Request) *Reading { return &Reading{req: req, lines: IndexLines(req.Text)} }
+
+// Plan is [Plan] at a ratio.
+func (r *Reading) Plan(ratio float64) Result {
+	if len(r.req.Text) > MaxText || IsBinary(r.req.Text) {
+		return Result{Lines: r.lines.Len(), Kept: r.lines.Len()}
 	}
-	res := planLines(req, lines)
-	if !res.TimedOut && isOneLine(lines) {
-		res.Snips = snipLines(req, lines, res.Blocks)
+	r.req.MaxPruneRatio = ratio
+	res := r.planLines()
+	if !res.TimedOut && isOneLine(r.lines) {
+		res.Snips = snipLines(r.req, r.lines, res.Blocks)
 		res.Unmet = res.Unmet && len(res.Snips) == 0
 	}
 	return res
 }
 
 // planLines decides which whole lines go.
-func planLines(req Request, lines Lines) Result {
-	res := Result{Lines: lines.Len(), Kept: lines.Len()}
-	byRatio, most := allowance(lines.Len(), req.MaxPruneRatio, req.MinKeepLines)
+func (r *Reading) planLines() Result {
+	res := Result{Lines: r.lines.Len(), Kept: r.lines.Len()}
+	byRatio, most := allowance(r.lines.Len(), r.req.MaxPruneRatio, r.req.MinKeepLines)
 	if byRatio == 0 {
 		return res
 	}
@@ -28,21 +45,44 @@ func planLines(req Request, lines Lines) Result {
 		res.Unmet = true
 		return res
 	}
-	t, shape, score, ok := examine(req, lines)
-	if !ok {
+	if !r.examine() {
 		res.TimedOut = true
 		return res
 	}
-	keep, free := t.choose(shape, score, req, most)
+	keep, free := r.text.choose(r.shape, r.score, r.order, r.req, most)
 	res.Unmet = !free
-	res.Blocks = t.worthwhile(t.cuts(shape, keep), req.Marker)
+	res.Blocks = r.text.worthwhile(r.text.cuts(r.shape, keep), r.req.Marker)
 	for _, b := range res.Blocks {
 		res.Kept -= b.Count()
 	}
-	if t.late() {
-		return Result{Lines: lines.Len(), Kept: lines.Len(), TimedOut: true}
+	if r.text.late() {
+		return Result{Lines: r.lines.Len(), Kept: r.lines.Len(), TimedOut: true}
 	}
 	return res
+}
+
+// examine reads the text and ranks its rows, once. It reports false when time ran out.
+func (r *Reading) examine() bool {
+	if r.text != nil || r.late {
+		return !r.late
+	}
+	t, s, score, ok := examine(r.req, r.lines)
+	if !ok {
+		r.late = true
+		return false
+	}
+	r.text, r.shape = t, s
+	r.order, r.score = t.rank(score, r.req.Names)
+	return true
+}
+
+// rank orders the rows, the best first, and gives them scores that fall in this order.
+func (t *text) rank(score []float32, names bool) (order []uint32, falling []float32) {
+	if names {
+		order = t.coverOrder(score)
+		return order, ranks(order)
+	}
+	return bestFirst(score), score
 }
 
 // examine reads the text and scores its rows. It reports false when time ran out.
