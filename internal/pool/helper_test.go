@@ -122,7 +122,7 @@ func (p *place) Serve(ctx context.Context, msg *rpc.Message) []byte {
 	dead := s.dead || s.lonely && p.number > 0
 	code := s.refuse[msg.Method]
 	answer := s.answers[msg.Method]
-	eras, hangup := s.eras, s.hangup
+	eras, name, caps, hangup := s.eras, s.name, s.caps, s.hangup
 	s.mu.Unlock()
 	if msg.Kind() == rpc.Notification {
 		return nil
@@ -143,7 +143,7 @@ func (p *place) Serve(ctx context.Context, msg *rpc.Message) []byte {
 		if eras == "modern" {
 			return unknown
 		}
-		return rpc.AppendResult(nil, msg.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":`+s.caps+`,"serverInfo":{"name":"`+s.name+`"}}`))
+		return rpc.AppendResult(nil, msg.ID, []byte(`{"protocolVersion":"2025-11-25","capabilities":`+caps+`,"serverInfo":{"name":"`+name+`"}}`))
 	case "server/discover":
 		if eras == "legacy" {
 			return unknown
@@ -151,8 +151,8 @@ func (p *place) Serve(ctx context.Context, msg *rpc.Message) []byte {
 		if strings.Contains(string(msg.Params), noVersion) {
 			return era.UnsupportedVersion(noVersion).AppendResponse(nil, msg.ID)
 		}
-		return rpc.AppendResult(nil, msg.ID, []byte(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.caps+
-			`,"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"`+s.name+`"}}}`))
+		return rpc.AppendResult(nil, msg.ID, []byte(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+caps+
+			`,"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"`+name+`"}}}`))
 	case "ping":
 		return rpc.AppendResult(nil, msg.ID, []byte(`{}`))
 	case "tools/call":

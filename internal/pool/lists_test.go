@@ -350,7 +350,7 @@ func TestListsThatGoWrong(t *testing.T) {
 				wantTools(t, m, "a::first")
 				time.Sleep(time.Second)
 				before := a.count("tools/list")
-				c.change(a)
+				a.set(func() { c.change(a) })
 				if a.caps == `{}` {
 					restart(a)
 				} else {
