@@ -78,11 +78,14 @@ func (h *History) Share(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, shareTime)
 	defer cancel()
-	for start, l := range h.unshared() {
+	hours := h.unshared()
+	for start, l := range hours {
 		if err := h.shareHour(ctx, l.file, start, l.rows); err != nil {
 			h.mu.Lock()
-			h.fresh[start] = true
-			h.mu.Unlock()
+			defer h.mu.Unlock()
+			for start := range hours { // to write one twice does no harm
+				h.fresh[start] = true
+			}
 			return err
 		}
 	}
