@@ -56,7 +56,7 @@ var arrows = map[string][]string{
 	"capture":    {"access", "rawjson"},
 	"pins":       {"atomicfile", "rawjson"},
 	"oauth":      {"atomicfile", "secret"},
-	"admission":  {"telemetry", "atomicfile", "events", "ratelimit", "access", "catalog", "rpc", "rawjson"},
+	"admission":  {"telemetry", "atomicfile", "events", "ratelimit", "access", "catalog", "era", "rpc", "rawjson"},
 	"telemetry":  {"events", "history", "rawjson", "secret"},
 	"rpchttp":    {"budget", "datarate", "buffer", "rpc", "access"},
 	"events":     {},

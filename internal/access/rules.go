@@ -216,6 +216,24 @@ func (s *Rules) Sees(p *Principal, door Door, server string) bool {
 	return !s.closed
 }
 
+// Denies reports whether there may be anything of a server that the caller may not have.
+func (s *Rules) Denies(p *Principal, door Door, server string) bool {
+	if s == nil {
+		return false
+	}
+	if s.closed || s.reads { // with a rule about resources, some URIs are denied to everyone
+		return true
+	}
+	var hit found
+	s.caller(&hit, p, door, server)
+	for w := range s.deciding {
+		if hit[w]&s.deciding[w]&^s.allowing[w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // About are the redactions that may concern anything of a server for the caller: for what a server says of its own accord, of which it is not
 // known what it is about.
 func (s *Rules) About(p *Principal, door Door, server string) (list []*Redaction) {

@@ -206,7 +206,11 @@ func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, t
 	for i, t := range targets {
 		d := c.rules.Decide(p, t)
 		if !d.Allowed {
-			return Permit{}, c.denied(ctx, p, t, method, d.Rule)
+			no := c.denied(ctx, p, t, method, d.Rule)
+			if targets[0].Kind == access.KindNone && no.Hides() { // which of the names it was is not to be told
+				no.Target = targets[0]
+			}
+			return Permit{}, no
 		}
 		if c.isHeld(t) {
 			return Permit{}, c.changed(ctx, p, t, method)
@@ -319,10 +323,15 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 	c.count(ctx, t.Door, "acl", rule, p)
 	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: rule})
 	r := &Refusal{Target: t, Method: method}
-	if p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) }) {
+	if c.explains(p) {
 		r.Rule = rule
 	}
 	return r
+}
+
+// explains reports whether a caller is told which rule refused them.
+func (c *Control) explains(p *access.Principal) bool {
+	return p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) })
 }
 
 // changed refuses a tool whose definition is not the one that was pinned.

@@ -60,6 +60,14 @@ func SetHeaders(h http.Header, s ratelimit.State) {
 	h.Set("X-Ratelimit-Reset", strconv.Itoa(int(math.Ceil(s.Reset.Seconds()))))
 }
 
+// ResetHeaders tells of this limit and of no other that was told before.
+func ResetHeaders(h http.Header, s ratelimit.State) {
+	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
+		h.Del(name)
+	}
+	SetHeaders(h, s)
+}
+
 // TargetsOf are the things of one server that a message names, in the server's own words. Unknown methods name whatever they name: what it
 // is for them is not known, so that it has to be allowed as every kind of thing.
 func TargetsOf(door access.Door, server string, m *rpc.Message) []access.Target {

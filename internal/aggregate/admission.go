@@ -92,6 +92,20 @@ func (a request) refusedBy(no *admission.Refusal) *failure {
 	return unknownMethod(a.Method)
 }
 
+// absent is the answer of a server that has no such thing, in the words of a refusal; nil where it may pass as it is.
+func (c *client) absent(ctx context.Context, a request, names []access.Target, answer *rpc.Message) *failure {
+	no := a.permit.Absent(answer, names, func(t access.Target) bool {
+		lists, _ := c.member.Catalog(ctx)
+		return admission.Listed(lists, t)
+	})
+	if no == nil {
+		return nil
+	}
+	f := a.refusedBy(no)
+	f.hidden = true
+	return f
+}
+
 // unambiguous leaves out of an error the servers of which the caller may not know that they have what was asked for.
 func (a request) unambiguous(err error) error {
 	bad, ok := errors.AsType[*catalog.ParamsError](err)

@@ -24,6 +24,7 @@ type failure struct {
 	header http.Header
 	object []byte // a server's own error, in the place of err
 	stream bool   // it came late: a client that takes streams expects one
+	hidden bool   // it is not to be told from a refusal, which comes at once
 }
 
 func (f *failure) answer(id rpc.ID) downstream.Answer {

@@ -46,7 +46,7 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 		return refused(callFailed(ctx, d.server, err))
 	}
 	r := s.noteTasks(ctx, c, a.Method, d.server, e.bridge(ctx))
-	if r.failed != nil && c.era == era.Legacy {
+	if r.failed != nil && c.era == era.Legacy && !r.failed.hidden {
 		r.failed.stream = true
 	}
 	return r
@@ -120,6 +120,10 @@ func (e *proxiedCall) options() (upstream.CallOptions, *failure) {
 
 // finish turns the server's answer into the client's.
 func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
+	if no := e.c.absent(ctx, e.a, e.d.names, &r.Message); no != nil {
+		r.Release()
+		return refused(no)
+	}
 	out := reply{Answer: downstream.Answer{Body: r.Raw, Stream: true, Release: r.Release}}
 	if r.Error != nil {
 		out.outcome = "server_error"

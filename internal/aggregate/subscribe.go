@@ -2,8 +2,11 @@ package aggregate
 
 import (
 	"context"
+	"errors"
 
 	"secateur/internal/access"
+	"secateur/internal/pool"
+	"secateur/internal/rpc"
 )
 
 // subscribe answers resources/subscribe and resources/unsubscribe of a legacy client (server/resources, "Subscriptions").
@@ -20,10 +23,12 @@ func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply 
 	}
 	a.timing.Server = server
 	thing := access.Target{Door: access.DoorMCP, Server: server, Kind: access.KindResource, Name: uri}
-	permit, failed := s.mayHave(ctx, a, server, []access.Target{thing})
+	names := []access.Target{thing}
+	permit, failed := s.mayHave(ctx, a, server, names)
 	if failed != nil {
 		return refused(failed)
 	}
+	a.permit = permit
 	defer permit.Done(len(a.Raw), 0)
 	change := c.member.Unsubscribe
 	if a.Method == "resources/subscribe" {
@@ -31,6 +36,11 @@ func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply 
 		s.uris.set(server, uri, a.URI) // before the first update
 	}
 	if err := change(ctx, server, uri); err != nil {
+		if said, ok := errors.AsType[*pool.ServerError](err); ok {
+			if no := c.absent(ctx, a, names, &rpc.Message{Error: said.Object}); no != nil {
+				return refused(no)
+			}
+		}
 		return refused(callFailed(ctx, server, err))
 	}
 	if a.Method == "resources/unsubscribe" {

@@ -12,8 +12,11 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admin"
 	"secateur/internal/auth"
+	"secateur/internal/catalog"
+	"secateur/internal/era"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
+	"secateur/internal/pool"
 	"secateur/internal/rpchttp"
 	"secateur/internal/telemetry"
 )
@@ -84,6 +87,7 @@ func (gen *generation) openGateway(before *generation) error {
 		Servers:         gen.servers.Shared,
 		IDs:             gen.sortedIDs,
 		IsDisabled:      gen.servers.IsDisabled,
+		Lists:           gen.listsOf,
 		Masker:          masker,
 		Originals:       gen.store,
 		Admission:       gen.admission,
@@ -96,6 +100,14 @@ func (gen *generation) openGateway(before *generation) error {
 		Log:             gen.log,
 	})
 	return err
+}
+
+// listsOf is what a server lists over the connection that serves all.
+func (gen *generation) listsOf(ctx context.Context, id string) *catalog.Catalog {
+	member := gen.servers.Join(pool.Client{Era: era.Legacy, Only: id}, nil)
+	defer member.Leave()
+	lists, _ := member.Catalog(ctx)
+	return lists
 }
 
 // guard is the one for a listener on this host.

@@ -202,6 +202,19 @@ func (c *Catalog) ForAsking(name string, asked ClientSettings) *View {
 	return c.View(c.names.For(name).asked(asked))
 }
 
+// Lists tells whether a server lists a thing, by the server's own name or URI. A resource may be a template too.
+func (c *Catalog) Lists(l List, server, original string) bool {
+	at, known := c.index[server]
+	if !known {
+		return false
+	}
+	if l == Resources || l == Templates {
+		return c.hasResource(at, original)
+	}
+	_, listed := c.lists[l].listed[target{at, original}]
+	return listed
+}
+
 // Tool returns a tool as its server lists it: the bytes must not be changed.
 func (c *Catalog) Tool(server, original string) (raw []byte, ok bool) {
 	at, known := c.index[server]

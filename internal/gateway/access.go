@@ -16,12 +16,13 @@ import (
 // caller is who calls, and what that is bound to.
 type caller struct {
 	principal *access.Principal
+	entry     admission.Entry
+	targets   []access.Target // of the call
 	permit    admission.Permit
 }
 
 // ask decides about what a message names. A method about the server as such names nothing.
-func (g *Gateway) ask(ctx context.Context, p *access.Principal, server string, req *rpc.Message) (admission.Permit, *rpchttp.Failure) {
-	targets := admission.TargetsOf(access.DoorGateway, server, req)
+func (g *Gateway) ask(ctx context.Context, p *access.Principal, server string, req *rpc.Message, targets []access.Target) (admission.Permit, *rpchttp.Failure) {
 	if targets == nil && !rpchttp.Counts(req.Method) {
 		return admission.Permit{}, nil
 	}
@@ -43,6 +44,18 @@ func refusedBy(no *admission.Refusal) *rpchttp.Failure {
 		status = http.StatusOK // as a server's own error
 	}
 	return rpchttp.NewFailure(status, e, header)
+}
+
+// absent is the answer of a server that has no such thing, in the words and with the headers of a refusal: nil where it may pass as it is.
+func (g *Gateway) absent(ctx context.Context, h http.Header, server string, reply *upstream.Reply, by caller) *rpchttp.Failure {
+	no := by.permit.Absent(&reply.Message, by.targets, func(t access.Target) bool {
+		return admission.Listed(g.opt.Lists(ctx, server), t)
+	})
+	if no == nil {
+		return nil
+	}
+	admission.ResetHeaders(h, by.entry.State())
+	return refusedBy(no)
 }
 
 // noServer is a server that there is not, or not for this caller.

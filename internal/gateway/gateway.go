@@ -11,6 +11,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
+	"secateur/internal/catalog"
 	"secateur/internal/cutting"
 	"secateur/internal/events"
 	"secateur/internal/mask"
@@ -25,9 +26,11 @@ import (
 // Options make a Gateway.
 type Options struct {
 	// Servers is the server of an id, which stays until release is called; nil for an id that is not known.
-	Servers         func(id string) (up *upstream.Upstream, release func())
-	IDs             func() []string      // the known ids, for the answer to an unknown one
-	IsDisabled      func(id string) bool // it is switched off in the configuration; nil: none is
+	Servers    func(id string) (up *upstream.Upstream, release func())
+	IDs        func() []string      // the known ids, for the answer to an unknown one
+	IsDisabled func(id string) bool // it is switched off in the configuration; nil: none is
+	// Lists is what a server lists, for which it may have to be asked. Needed where there are rules.
+	Lists           func(ctx context.Context, id string) *catalog.Catalog
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Admission       *admission.Control // nil: everyone may do everything
@@ -53,8 +56,8 @@ type Gateway struct {
 
 // New makes a gateway.
 func New(opt Options) (*Gateway, error) {
-	if opt.Servers == nil || opt.IDs == nil || opt.Masker == nil || opt.Originals == nil || opt.MaxMessageBytes <= 0 {
-		return nil, errors.New("gateway: servers, masker, originals and a message size are needed")
+	if opt.Servers == nil || opt.IDs == nil || opt.Masker == nil || opt.Originals == nil || opt.MaxMessageBytes <= 0 || opt.Admission.Rules() != nil && opt.Lists == nil {
+		return nil, errors.New("gateway: servers, masker, originals, a message size and, with rules, lists are needed")
 	}
 	if opt.Tasks == nil {
 		opt.Tasks = &tasks.Owners{}
@@ -99,6 +102,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		return
 	}
 	t.about(req.Method, req.Name)
+	by := caller{principal: principal}
 	if rpchttp.Counts(req.Method) {
 		entry, over := g.opt.Admission.Enter(r.Context(), principal, access.DoorGateway)
 		if over != nil {
@@ -106,14 +110,16 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 			return
 		}
 		defer entry.Leave()
+		by.entry = entry
 		admission.SetHeaders(w.Header(), entry.State())
 	}
 	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, t.Server) {
 		t.refuse(r.Context(), w, req.ID, g.noServer(r, principal, &req, up != nil))
 		return
 	}
-	permit, no := g.ask(r.Context(), principal, t.Server, &req)
-	if no != nil {
+	var no *rpchttp.Failure
+	by.targets = admission.TargetsOf(access.DoorGateway, t.Server, &req)
+	if by.permit, no = g.ask(r.Context(), principal, t.Server, &req, by.targets); no != nil {
 		t.refuse(r.Context(), w, req.ID, no)
 		return
 	}
@@ -121,9 +127,9 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		t.refuse(r.Context(), w, req.ID, no)
 		return
 	}
-	defer func() { permit.Done(t.In, t.Out) }()
-	admission.SetHeaders(w.Header(), permit.State())
-	if params := permit.RedactParams(req.Params); len(params) > 0 && &params[0] != &req.Params[0] {
+	defer func() { by.permit.Done(t.In, t.Out) }()
+	admission.SetHeaders(w.Header(), by.permit.State())
+	if params := by.permit.RedactParams(req.Params); len(params) > 0 && &params[0] != &req.Params[0] {
 		req = req.WithParams(params)
 	}
 	if req.Kind() == rpc.Notification {
@@ -132,7 +138,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	g.answer(w, r, up, &req, caller{principal, permit}, &t)
+	g.answer(w, r, up, &req, by, &t)
 }
 
 // answer calls the server and writes what it says.
@@ -155,6 +161,10 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 		return
 	}
 	defer reply.Release()
+	if no := g.absent(ctx, w.Header(), up.ID(), reply, by); no != nil {
+		t.refuse(ctx, w, req.ID, no)
+		return
+	}
 	if reply, err = g.ownTasks(ctx, up.ID(), req, reply, principal); err != nil {
 		t.refuse(ctx, w, req.ID, failureOf(ctx, up.ID(), err))
 		return

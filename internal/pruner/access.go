@@ -18,8 +18,7 @@ const ID = "pruner"
 const ToolPrune = "prune_text"
 
 // ask decides about what a message at the pruner's own door names.
-func (s *Server) ask(ctx context.Context, p *access.Principal, msg *rpc.Message) (admission.Permit, *rpchttp.Failure) {
-	targets := admission.TargetsOf(access.DoorPruner, ID, msg)
+func (s *Server) ask(ctx context.Context, p *access.Principal, msg *rpc.Message, targets []access.Target) (admission.Permit, *rpchttp.Failure) {
 	if targets != nil {
 		permit, no := s.opt.Admission.Ask(ctx, p, msg.Method, targets...)
 		return permit, refusedBy(no)
@@ -37,6 +36,13 @@ func (s *Server) ask(ctx context.Context, p *access.Principal, msg *rpc.Message)
 	}
 	permit, no := s.opt.Admission.AskSeen(ctx, p, msg.Method, whole)
 	return permit, refusedBy(no)
+}
+
+// absent is our answer to a tool that there is not, in the words of a refusal; nil where it may pass as it is.
+func (s *Server) absent(permit admission.Permit, failed *rpc.Error, targets []access.Target) *rpchttp.Failure {
+	return refusedBy(permit.Absent(&rpc.Message{Error: failed.Append(nil)}, targets, func(t access.Target) bool {
+		return t.Kind == access.KindTool && s.tools.Has(t.Name)
+	}))
 }
 
 func refusedBy(no *admission.Refusal) *rpchttp.Failure {

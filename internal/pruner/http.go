@@ -30,16 +30,18 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 		rpchttp.BadRequest(bad).Write(w, msg.ID)
 		return
 	}
+	var entry admission.Entry
 	if rpchttp.Counts(msg.Method) {
-		entry, over := s.opt.Admission.Enter(r.Context(), principal, access.DoorPruner)
-		if over != nil {
+		var over *admission.Refusal
+		if entry, over = s.opt.Admission.Enter(r.Context(), principal, access.DoorPruner); over != nil {
 			refusedBy(over).Write(w, msg.ID)
 			return
 		}
 		defer entry.Leave()
 		admission.SetHeaders(w.Header(), entry.State())
 	}
-	permit, failed := s.ask(r.Context(), principal, &msg)
+	targets := admission.TargetsOf(access.DoorPruner, ID, &msg)
+	permit, failed := s.ask(r.Context(), principal, &msg, targets)
 	if failed != nil {
 		failed.Write(w, msg.ID)
 		return
@@ -56,6 +58,11 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 	}
 	result, refused := s.tools.Answer(access.NewContext(r.Context(), principal), &msg)
 	if refused != nil {
+		if no := s.absent(permit, refused, targets); no != nil {
+			admission.ResetHeaders(w.Header(), entry.State())
+			no.Write(w, msg.ID)
+			return
+		}
 		rpchttp.Write(w, statusOf(r.Header, refused), refused.AppendResponse(nil, msg.ID))
 		return
 	}

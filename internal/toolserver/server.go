@@ -179,6 +179,12 @@ func (s *Server) list(member string, page []byte) method {
 	}
 }
 
+// Has reports whether there is a tool of this name, listed or not.
+func (s *Server) Has(name string) bool {
+	_, known := s.tools[name]
+	return known
+}
+
 func (s *Server) call(ctx context.Context, _ *rpc.Message, p params) ([]byte, *rpc.Error) {
 	name, err := p.text("name")
 	if err != nil {
