@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,7 @@ func newTerse(t *testing.T) string {
 	t.Helper()
 	lists := map[string]string{
 		"initialize":               `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"serverInfo":{"name":"terse","version":"1"}}`,
-		"tools/list":               `{"tools":[{"name":"known","inputSchema":{"type":"object"}}]}`,
+		"tools/list":               `{"tools":[{"name":"known","inputSchema":{"type":"object"}},{"name":"secret_listed","inputSchema":{"type":"object"}}]}`,
 		"prompts/list":             `{"prompts":[{"name":"known"}]}`,
 		"resources/list":           `{"resources":[{"name":"known","uri":"file:///known"}]}`,
 		"resources/templates/list": `{"resourceTemplates":[]}`,
@@ -137,7 +138,8 @@ action = "deny"
 [[limits]]
 name = "specific"
 server = "*"
-rate = "100000/h"
+rate = "1/d"
+burst = 100000
 `+tokens)
 	plain := start(t, servers+tokens)
 	for _, d := range hidingDoors {
@@ -157,6 +159,8 @@ rate = "100000/h"
 					{"tools/call", `"name":"%s","arguments":{}`, prefix + "secret_other", prefix + "absent_other"},
 					{"tools/call", `"name":"%s","arguments":{}`, prefix + "secret_go", prefix + "absent_go"},
 					{"tools/call", `"name":"%s"`, prefix + "secret_" + strings.Repeat("long", 3000) + "python", prefix + "absent_" + strings.Repeat("long", 3000) + "python"},
+					{"tools/call", `"name":"%s"`, "secret_listed", "absent_listed"},
+					{"vendor/open", `"name":"%s"`, "secret_listed", "absent_listed"},
 					{"prompts/get", `"name":"%s"`, prefix + "secret_a", prefix + "absent_a"},
 					{"resources/read", `"uri":"%s"`, uri("file:///secret_a"), uri("file:///absent_a")},
 					{"resources/read", `"uri":"%s"`, uri("file:///secret_empty"), uri("file:///absent_empty")},
@@ -165,8 +169,13 @@ rate = "100000/h"
 					{"vendor/open", `"name":"%s"`, prefix + "secret_a", prefix + "absent_a"},
 					{"vendor/open", `"uri":"%s"`, uri("file:///secret_a"), uri("file:///absent_a")},
 				} {
+					before := left(t, p)
 					denied := d.say(t, p, "token-of-dev", server, session, c.method, strings.ReplaceAll(c.params, "%s", c.denied))
+					between := left(t, p)
 					absent := d.say(t, p, "token-of-dev", server, session, c.method, strings.ReplaceAll(c.params, "%s", c.absent))
+					if after := left(t, p); before-between != between-after {
+						t.Errorf("%s %.60s: the one takes %d of a limit, the other %d", c.method, c.denied, before-between, between-after)
+					}
 					// Messages repeat no more than the first 200 characters of a name.
 					if want := strings.ReplaceAll(strings.ReplaceAll(absent, c.absent[:min(len(c.absent), 200)], c.denied[:min(len(c.denied), 200)]), c.absent, c.denied); denied != want || !strings.Contains(denied, `"error"`) {
 						t.Errorf("%s %.60s:\ndenied: %.600s\nabsent: %.600s", c.method, c.denied, denied, absent)
@@ -192,6 +201,17 @@ rate = "100000/h"
 			}
 		})
 	}
+}
+
+// left is what is left of the limit on the servers.
+func left(t *testing.T, p *program) int {
+	t.Helper()
+	a := p.as(t, "token-of-dev", "/api/mcp-gateway/terse/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"unlisted"}}`)
+	n, err := strconv.Atoi(a.header.Get("X-Ratelimit-Remaining"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // The pruner's own door, which knows its tools by itself.

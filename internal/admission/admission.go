@@ -210,7 +210,7 @@ func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, t
 			if targets[0].Kind == access.KindNone && no.Hides() { // which of the names it was is not to be told
 				no.Target = targets[0]
 			}
-			return Permit{}, no
+			return Permit{}, c.counted(ctx, p, targets[0], no)
 		}
 		if c.isHeld(t) {
 			return Permit{}, c.changed(ctx, p, t, method)
@@ -225,6 +225,34 @@ func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, t
 		return Permit{}, c.limited(ctx, p, targets[0], method, over)
 	}
 	return permit, nil
+}
+
+// counted has a refusal count against the limits as a call does of a name that a server turns out not to have: what is left of a limit is
+// not to tell one from the other.
+func (c *Control) counted(ctx context.Context, p *access.Principal, t access.Target, no *Refusal) *Refusal {
+	if !no.Hides() {
+		return no
+	}
+	grant, over := c.specific.Take(ctx, ratelimit.Call{Principal: p, Target: t})
+	if over != nil {
+		return c.limited(ctx, p, t, no.Method, over)
+	}
+	grant.Release()
+	return no
+}
+
+// Hidden is the refusal of a thing that was found by its being listed and is denied, which counts no more than a name that nobody has; nil where
+// it is to be asked for.
+func (c *Control) Hidden(ctx context.Context, p *access.Principal, method string, targets ...access.Target) *Refusal {
+	if c == nil || c.rules == nil || c.explains(p) {
+		return nil
+	}
+	for _, t := range targets {
+		if d := c.rules.Decide(p, t); !d.Allowed {
+			return c.denied(ctx, p, t, method, d.Rule)
+		}
+	}
+	return nil
 }
 
 // AskSeen is Ask for what needs no rule but that the caller sees the server: the limits count.

@@ -21,6 +21,7 @@ type destination struct {
 	tool   string          // of a tools/call, as the server calls it
 	names  []access.Target // what the request names, in the server's own words
 	raw    []byte          // the tool as the server lists it; nil where it does not
+	found  bool            // its server is known only because it lists what is named
 
 	renames bool // what comes back is to be rewritten for this client
 	out     catalog.Outgoing
@@ -46,6 +47,11 @@ func (s *clientConn) pass(ctx context.Context, c *client, a request) reply {
 
 // admitted forwards what the rules allow, with what they redact taken out.
 func (s *clientConn) admitted(ctx context.Context, c *client, a request, d destination) reply {
+	if d.found {
+		if no := a.now.Admission.Hidden(ctx, a.principal, a.Method, d.names...); no != nil {
+			return refused(a.refusedBy(no))
+		}
+	}
 	permit, failed := s.mayHave(ctx, a, d.server, d.names)
 	if failed != nil {
 		return refused(failed)
@@ -101,6 +107,7 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 		return destination{}, paramsFailed(a.unambiguous(err))
 	}
 	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing(), names: namesOf(a.Method, r)}
+	d.found = d.names != nil && !view.NamesServer(r.Asked)
 	if a.Method == "tools/call" {
 		d.tool = r.Name
 		d.raw, _ = lists.Tool(r.Server, r.Name)
@@ -155,6 +162,7 @@ func (s *clientConn) routeUnknown(ctx context.Context, c *client, a request) (de
 			d.names = append(d.names, access.Target{Door: access.DoorMCP, Server: d.server, Kind: access.KindResource, Name: a.URI})
 		}
 	}
+	d.found = !view.NamesServer(rawjson.GetText(a.Params, key))
 	d.params = rawjson.Set(a.Params, key, rawjson.AppendQuoted(nil, original))
 	return d, nil
 }

@@ -11,19 +11,25 @@ import (
 
 // subscribe answers resources/subscribe and resources/unsubscribe of a legacy client (server/resources, "Subscriptions").
 func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply {
-	server, uri := s.only, a.URI
+	server, uri, found := s.only, a.URI, false
 	if s.only == "" {
-		r, err := c.named(s.listsFor(ctx, c, a)).Route(a.Method, a.Params)
+		view := c.named(s.listsFor(ctx, c, a))
+		r, err := view.Route(a.Method, a.Params)
 		if err != nil {
 			return refused(paramsFailed(a.unambiguous(err)))
 		}
-		server, uri = r.Server, r.URI
+		server, uri, found = r.Server, r.URI, !view.NamesServer(a.URI)
 	} else if uri == "" {
 		return refused(invalidParams("/uri", "is missing"))
 	}
 	a.timing.Server = server
 	thing := access.Target{Door: access.DoorMCP, Server: server, Kind: access.KindResource, Name: uri}
 	names := []access.Target{thing}
+	if found {
+		if no := a.now.Admission.Hidden(ctx, a.principal, a.Method, names...); no != nil {
+			return refused(a.refusedBy(no))
+		}
+	}
 	permit, failed := s.mayHave(ctx, a, server, names)
 	if failed != nil {
 		return refused(failed)

@@ -59,6 +59,25 @@ func (v *View) resolve(l List, name string) (target, bool) {
 	return target{}, false
 }
 
+// NamesServer tells whether the name of a tool or prompt, or the URI of a resource, says by itself which server it is for, so that it goes there
+// listed or not.
+func (v *View) NamesServer(name string) bool {
+	if id, _, ok := DecodeURI(name); ok {
+		_, known := v.index[id]
+		return known
+	}
+	if _, ok := v.split(name, ContractSeparator); ok {
+		return true
+	}
+	for _, n := range v.names.all {
+		if _, ok := v.split(name, n.Separator); ok {
+			return true
+		}
+	}
+	_, fits := v.templated(name)
+	return fits
+}
+
 // ownerOf returns the server whose id, the longest of those that do, a name begins
 // with, some punctuation behind it; several: none.
 func (c *Catalog) ownerOf(name string) int {
