@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,5 +75,75 @@ action = "deny"
 	}
 	if a := say("tools/call", `"name":"demo::read_source","arguments":{}`); a.status != http.StatusOK || !strings.Contains(a.body, `"result"`) {
 		t.Errorf("what is allowed: %d %.300s", a.status, a.body)
+	}
+}
+
+// A server that is hidden from a caller, on or off, answers as one that there is not, at each of its addresses, and is nowhere named.
+func TestHiddenServersAnswerAsThoseThatAreNotThere(t *testing.T) {
+	p := start(t, `[[servers]]
+id = "demo"
+builtin = "demo"
+[[servers]]
+id = "twin"
+builtin = "demo"
+[[servers]]
+id = "offs"
+builtin = "demo"
+disabled = true
+[store]
+url = "memory:"
+[[acl]]
+role = "dev"
+server = ["twin", "offs"]
+action = "deny"
+`+tokenRow("dev", "token-of-dev", "")+"roles = [\"dev\"]\n"+tokenRow("lead", "token-of-lead", "")+"roles = [\"dev\", \"admin\"]\n")
+	const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{%s"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	const inMessage = `"proxy":{"authToken":"token-of-dev"},`
+	modern := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list"}
+	for name, c := range map[string]struct {
+		method, path, token, body string
+		headers                   []string
+	}{
+		"gateway":             {"POST", "/api/mcp-gateway/%s/rpc", "token-of-dev", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil},
+		"initialize":          {"POST", "/mcp/%s", "token-of-dev", strings.Replace(greeting, "%s", "", 1), nil},
+		"initialize, message": {"POST", "/mcp/%s", "", strings.Replace(greeting, "%s", inMessage, 1), nil},
+		"modern":              {"POST", "/mcp/%s", "token-of-dev", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`, modern},
+		"modern, message":     {"POST", "/mcp/%s", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + inMessage + modernMeta + `}}`, modern},
+		"modern, wrong token": {"POST", "/mcp/%s", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"proxy":{"authToken":"guess"},` + modernMeta + `}}`, modern},
+		"without a session":   {"POST", "/mcp/%s", "token-of-dev", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil},
+		"without anything":    {"POST", "/mcp/%s", "", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil},
+		"stream":              {"GET", "/mcp/%s", "token-of-dev", "", nil},
+		"stream of a session": {"GET", "/mcp/%s", "token-of-dev", "", []string{"Mcp-Session-Id", "0000000000000000000000000000"}},
+		"stranger's stream":   {"GET", "/mcp/%s", "", "", nil},
+		"end":                 {"DELETE", "/mcp/%s", "token-of-dev", "", nil},
+	} {
+		say := func(server string) string {
+			req, err := http.NewRequestWithContext(t.Context(), c.method, p.url+strings.Replace(c.path, "%s", server, 1), strings.NewReader(c.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("Accept", "application/json, text/event-stream")
+			if c.token != "" {
+				req.Header.Set("Authorization", "Bearer "+c.token)
+			}
+			for i := 0; i < len(c.headers); i += 2 {
+				req.Header.Set(c.headers[i], c.headers[i+1])
+			}
+			a := p.do(t, req)
+			if a.status < 400 || strings.Contains(strings.Replace(a.body, server, "", 1), "twin") || strings.Contains(strings.Replace(a.body, server, "", 1), "offs") {
+				t.Errorf("%s at %s: %d %s", name, server, a.status, a.body)
+			}
+			return strings.ReplaceAll(fmt.Sprint(a.status, a.header.Get("Content-Type"), a.header.Get("Www-Authenticate"), a.body), server, "SERVER")
+		}
+		none := say("none")
+		for _, hidden := range []string{"twin", "offs"} {
+			if got := say(hidden); got != none {
+				t.Errorf("%s at %s: %s\nat one that there is not: %s", name, hidden, got, none)
+			}
+		}
+	}
+	if a := p.as(t, "token-of-lead", "/mcp/twin", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`, modern...); a.status != http.StatusForbidden || !strings.Contains(a.body, `"rule":"acl-1"`) {
+		t.Errorf("to who may know: %d %s", a.status, a.body)
 	}
 }

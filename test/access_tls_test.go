@@ -43,6 +43,30 @@ func TestClientCertificates(t *testing.T) {
 	if a := p.whoami(t, client(), "https"); a.status != http.StatusUnauthorized || !strings.Contains(a.body, `"reason":"missing"`) {
 		t.Errorf("without: %d %s", a.status, a.body)
 	}
+	stranger := client(*makeCertificate(t, dir, "stranger", ca, "spiffe://corp/people/two"))
+	if a := p.whoami(t, stranger, "https"); a.status != http.StatusUnauthorized || !strings.Contains(a.body, `"reason":"invalid"`) {
+		t.Errorf("with a certificate that is in no row: %d %s", a.status, a.body)
+	}
+	// A token in a message comes before the certificate of the connection, and a bad one is not made good by it.
+	for token, want := range map[string]int{`"proxy":{"authToken":"` + os.Getenv("PATH") + `"},`: http.StatusOK, `"proxy":{"authToken":"wrong"},`: http.StatusUnauthorized, "": http.StatusUnauthorized} {
+		for _, who := range []*http.Client{stranger, client(*agent)} {
+			if who != stranger && token == "" {
+				want = http.StatusOK
+			}
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https"+strings.TrimPrefix(p.url, "http")+"/mcp",
+				strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+token+modernMeta+`}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"} {
+				req.Header.Set(name, value)
+			}
+			a := (&program{url: p.url, http: who}).do(t, req)
+			if a.status != want || want != http.StatusOK && !strings.Contains(a.body, `"reason":"invalid"`) {
+				t.Errorf("a message with %.30q: %d %s, want %d", token, a.status, a.body, want)
+			}
+		}
+	}
 }
 
 func (p *program) whoami(t *testing.T, client *http.Client, scheme string) answer {

@@ -28,6 +28,7 @@ type Verdict struct {
 	Reason string // for a person: what was wrong and what to do
 
 	Cause     Cause  // Unauthorized: in one word
+	Way       Way    // Unauthorized: what was shown
 	Challenge string // Unauthorized: for the header WWW-Authenticate; "": the plain one
 }
 
@@ -47,6 +48,11 @@ const Challenge = `Bearer realm="secateur"`
 
 // InvalidChallenge is the same where something was shown that is not good.
 const InvalidChallenge = Challenge + `, error="invalid_token"`
+
+// MessageMayTell reports whether a message may still tell who sends it: a token in it comes before the certificate of the connection.
+func (v Verdict) MessageMayTell() bool {
+	return v.Kind == Unauthorized && (v.Cause == CauseMissing || v.Way == WayCertificate)
+}
 
 // Header is what an unauthorized caller is told in the header WWW-Authenticate.
 func (v Verdict) Header() string {

@@ -276,6 +276,12 @@ func (c *Control) Sees(p *access.Principal, door access.Door, server string) boo
 	return c == nil || c.rules.Sees(p, door, server)
 }
 
+// MayKnow reports whether a caller may know that there is a server: because there may be anything of it for them, or they are told which rule
+// it is hidden by.
+func (c *Control) MayKnow(p *access.Principal, door access.Door, server string) bool {
+	return c.Sees(p, door, server) || c.explains(p)
+}
+
 // Unseen is the refusal of a server that the caller does not see.
 func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
 	return c.denied(ctx, p, t, method, c.rules.Decide(p, t).Rule)

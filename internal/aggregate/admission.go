@@ -28,7 +28,7 @@ func (s *clientConn) admit(ctx context.Context, now *live, req *rpc.Message, x d
 	if owner := s.Principal(); owner != nil && !owner.Is(p) {
 		return req, admitted{}, unknownSession()
 	}
-	if s.only != "" && !now.Admission.Sees(p, access.DoorMCP, s.only) {
+	if s.only != "" && (s.missing || !now.Admission.Sees(p, access.DoorMCP, s.only)) {
 		return req, admitted{}, s.noServer(ctx, now, p, req.Method)
 	}
 	if !rpchttp.Counts(req.Method) || isForwarded(x) { // what is forwarded was counted where it came in
@@ -56,14 +56,14 @@ func refusedBy(no *admission.Refusal) *failure {
 	return &failure{err: e, status: status, header: header}
 }
 
-// noServer is the one server of a door, for a caller who does not see it.
+// noServer is the one server of a door, for a caller who does not see it, or where there is none.
 func (s *clientConn) noServer(ctx context.Context, now *live, p *access.Principal, method string) *failure {
-	no := now.Admission.Unseen(ctx, p, access.Target{Door: access.DoorMCP, Server: s.only}, method)
-	if no.Rule != "" {
-		return refusedBy(no)
+	if !s.missing {
+		if no := now.Admission.Unseen(ctx, p, access.Target{Door: access.DoorMCP, Server: s.only}, method); no.Rule != "" {
+			return refusedBy(no)
+		}
 	}
-	seen := slices.DeleteFunc(slices.Clone(s.opt.Pool.IDs()), func(id string) bool { return !now.Admission.Sees(p, access.DoorMCP, id) })
-	f := rpchttp.UnknownServer(s.only, false, seen)
+	f := rpchttp.UnknownServer(s.only, s.IsDisabled(p, s.only), s.Known(p))
 	return &failure{err: f.Err, status: f.Status}
 }
 

@@ -21,8 +21,11 @@ type clientConn struct {
 	*Server
 	only  string
 	asked catalog.ClientSettings // names that the client asks for
-	link  downstream.Link        // nil: there is no connection
-	tag   string                 // tells it from all others; "" where there is no connection
+
+	missing bool // there is no server of that id
+
+	link downstream.Link // nil: there is no connection
+	tag  string          // tells it from all others; "" where there is no connection
 
 	inFlight      rpc.InFlight
 	pending       pendingRequests

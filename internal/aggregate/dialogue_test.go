@@ -345,7 +345,8 @@ func webOf(door *aggregate.Server, principal *access.Principal) http.Handler {
 			}
 			return door.Aggregate(), nil
 		},
-		Known:           func() []string { return nil },
+		Has:             func(p *access.Principal, name string) bool { return name == "" || door.Has(p, name) },
+		Known:           door.Known,
 		Check:           func(*http.Request) (*access.Principal, access.Verdict) { return principal, access.Verdict{} },
 		MaxMessageBytes: 1 << 24,
 	})

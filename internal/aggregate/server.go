@@ -136,12 +136,24 @@ func (s *Server) AggregateAsking(names catalog.ClientSettings) downstream.Server
 	return &scope{server: s, asked: names}
 }
 
-// Only is one server as it is, nothing renamed and nothing cut; nil if there is none of that id.
+// Only is one server as it is, nothing renamed and nothing cut. Where there is none of that id, all requests are told so.
 func (s *Server) Only(id string) downstream.Server {
-	if !slices.Contains(s.opt.Pool.IDs(), id) {
-		return nil
-	}
-	return &scope{server: s, only: id}
+	return &scope{server: s, only: id, missing: !slices.Contains(s.opt.Pool.IDs(), id)}
+}
+
+// Has reports whether there is a server for a caller. Who is told by which rule it is hidden hears that from its door.
+func (s *Server) Has(p *access.Principal, id string) bool {
+	return slices.Contains(s.opt.Pool.IDs(), id) && s.now.Load().Admission.MayKnow(p, access.DoorMCP, id)
+}
+
+// Known are the ids of the servers that a caller may know of.
+func (s *Server) Known(p *access.Principal) []string {
+	return slices.DeleteFunc(slices.Clone(s.opt.Pool.IDs()), func(id string) bool { return !s.now.Load().Admission.Sees(p, access.DoorMCP, id) })
+}
+
+// IsDisabled reports whether a server is switched off of which a caller may know.
+func (s *Server) IsDisabled(p *access.Principal, id string) bool {
+	return s.opt.Pool.IsDisabled(id) && s.now.Load().Admission.Sees(p, access.DoorMCP, id)
 }
 
 // Close ends what waits for clients to come back. What has a client still goes on.
@@ -155,14 +167,16 @@ type scope struct {
 	server *Server
 	only   string // the id of the one server; "": all
 	asked  catalog.ClientSettings
+
+	missing bool // there is no such server
 }
 
 // Open makes the state of a client that has a connection of its own.
 func (sc *scope) Open(o downstream.Opening) downstream.Session {
-	return &clientConn{Server: sc.server, only: sc.only, asked: sc.asked, link: o.Link, opener: o.Principal, tag: rand.Text(), quiet: make(chan struct{})}
+	return &clientConn{Server: sc.server, only: sc.only, missing: sc.missing, asked: sc.asked, link: o.Link, opener: o.Principal, tag: rand.Text(), quiet: make(chan struct{})}
 }
 
 // Stateless makes the state for requests that stand alone.
 func (sc *scope) Stateless() downstream.Session {
-	return &clientConn{Server: sc.server, only: sc.only, asked: sc.asked}
+	return &clientConn{Server: sc.server, only: sc.only, missing: sc.missing, asked: sc.asked}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,9 +90,13 @@ func (gen *generation) openMCP() error {
 			names, err := catalog.ReadQuery(query)
 			return door.AggregateAsking(names), err
 		},
-		Known:           gen.servers.IDs,
-		IsDisabled:      gen.servers.IsDisabled,
-		Check:           callerOf,
+		Has:        func(p *access.Principal, name string) bool { return name == "" || door.Has(p, name) },
+		Known:      door.Known,
+		IsDisabled: door.IsDisabled,
+		Check:      callerOf,
+		Refused: func(r *http.Request, v access.Verdict) {
+			gen.live.Load().admission.Unauthorized(r.Context(), access.DoorMCP, string(v.Cause))
+		},
 		Hold:            gen.holdAgain,
 		IsGood:          func(p *access.Principal) bool { return gen.authenticator().IsGood(p) },
 		Openings:        ratelimit.PerMinute(openingsPerMinute),

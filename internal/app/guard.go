@@ -74,10 +74,10 @@ func (g guard) site(h http.Handler) http.Handler {
 			return
 		}
 		p, v := g.auth.Authenticate(r)
-		if v.Cause != access.CauseMissing { // else a message may still tell
+		if !v.MessageMayTell() {
 			g.note(r, v)
+			g.guesses.slow(r, v)
 		}
-		g.guesses.slow(r, v)
 		ctx := &caller{r.Context(), p, v}
 		g.holdWith(ctx, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
 	})

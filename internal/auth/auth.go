@@ -187,7 +187,9 @@ func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access
 	way, text := shown.First()
 	p, cause := a.check(r, way, text)
 	if p == nil {
-		return nil, a.refuse(r.URL.Path, cause)
+		v := a.refuse(r.URL.Path, cause)
+		v.Way = way
+		return nil, v
 	}
 	if way == access.WayBearer {
 		r.Header.Del("Authorization")

@@ -13,6 +13,9 @@ import (
 func (q *request) refuse(id rpc.ID, f *rpchttp.Failure) {
 	if q.stranger && f.Status < http.StatusInternalServerError {
 		f = q.unauthorized()
+		if q.h.opt.Refused != nil {
+			q.h.opt.Refused(q.r, q.verdict)
+		}
 	}
 	switch f.Status {
 	case http.StatusUnauthorized:
@@ -33,7 +36,7 @@ func (q *request) wrongMethod(allowed, text string) {
 // unknownServer is a path that names no server.
 func (q *request) unknownServer() *rpchttp.Failure {
 	o := q.h.opt
-	return rpchttp.UnknownServer(q.scope, o.IsDisabled != nil && o.IsDisabled(q.scope), o.Known())
+	return rpchttp.UnknownServer(q.scope, o.IsDisabled != nil && o.IsDisabled(q.principal, q.scope), o.Known(q.principal))
 }
 
 // unsupportedVersion is a revision of the protocol that is not spoken here.

@@ -159,7 +159,7 @@ func options(b *brain) downstream.HTTPOptions {
 			}
 			return nil, nil // there is none of this name
 		},
-		Known:           func() []string { return []string{"one"} },
+		Known:           func(*access.Principal) []string { return []string{"one"} },
 		Check:           checkToken,
 		MaxMessageBytes: 1 << 20,
 	}

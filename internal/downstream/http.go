@@ -23,13 +23,19 @@ type HTTPOptions struct {
 	// Server is the one of a name, as the path gives it, "" where it gives none; nil for a name that is not known. The
 	// query is what the address says besides, and an error is about that.
 	Server func(name, query string) (Server, error)
-	// Known lists the names, for the answer to one that is not among them.
-	Known func() []string
-	// IsDisabled reports whether a name is that of a server which is switched off; nil: none is.
-	IsDisabled func(name string) bool
-	// Check says who sent a request. Who is refused is turned away, but for those who have shown nothing: they are let
-	// through to the session without a principal, where the message itself may say who sent it.
+	// Has reports whether there is a server of that name for a caller; nil: each that Server gives. Of who is not known yet, the Server's
+	// sessions find it out.
+	Has func(p *access.Principal, name string) bool
+	// Known lists the names that a caller may know, for the answer to one that is not among them.
+	Known func(p *access.Principal) []string
+	// IsDisabled reports whether a name is that of a server which is switched off, and of which the caller may know; nil: none is.
+	IsDisabled func(p *access.Principal, name string) bool
+	// Check says who sent a request. Who is refused is turned away, but for those who have shown nothing, or nothing but their connection's
+	// certificate: they are let through to the session without a principal, where the message itself may say who sent it.
 	Check func(*http.Request) (*access.Principal, access.Verdict)
+
+	// Refused is told of a request that is refused because nothing says who sent it, where no session was asked; nil: nobody wants to know.
+	Refused func(r *http.Request, v access.Verdict)
 
 	// Hold gives the context of a stream whose session's messages have told who its client is, which ends with that token; nil: it does
 	// not end. The caller calls release when the stream is over.
@@ -118,11 +124,13 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var badQuery error
 	q.server, badQuery = h.opt.Server(q.scope, r.URL.RawQuery)
 	switch {
-	case q.verdict.Kind == access.Forbidden, q.verdict.Kind == access.Unauthorized && (q.server == nil || q.verdict.Cause != access.CauseMissing):
+	case q.verdict.Kind == access.Forbidden, q.verdict.Kind == access.Unauthorized && (q.server == nil || !q.verdict.MessageMayTell()):
 		rpchttp.Refuse(w, r, q.verdict)
 		return
 	case q.verdict.Kind == access.Unauthorized:
 		q.principal, q.stranger = nil, true
+	case h.opt.Has != nil && !h.opt.Has(q.principal, q.scope):
+		q.server = nil
 	}
 	if badQuery != nil {
 		q.refuse(rpc.ID{}, rpchttp.InvalidRequest(http.StatusBadRequest, "the address: "+badQuery.Error()))

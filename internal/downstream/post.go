@@ -77,6 +77,8 @@ func (q *request) take(msg *rpc.Message, body rpchttp.Buffer) bool {
 		q.stranger = false
 	}
 	switch {
+	case q.stranger && q.verdict.Cause != access.CauseMissing: // a certificate that is nobody's, and no token
+		q.refuse(msg.ID, q.unauthorized())
 	case q.server == nil:
 		q.refuse(msg.ID, q.unknownServer())
 	case !q.knowsVersion():
