@@ -186,6 +186,9 @@ func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access
 	}
 	way, text := shown.First()
 	p, cause := a.check(r, way, text)
+	if p != nil && isTwice(r.Header, way) {
+		p, cause = nil, access.CauseInvalid
+	}
 	if p == nil {
 		v := a.refuse(r.URL.Path, cause)
 		v.Way = way
@@ -199,6 +202,20 @@ func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access
 	}
 	a.dropOwn(r.Header)
 	return p, access.Verdict{}
+}
+
+// isTwice reports whether a header of the credential that decides came more than once: whoever stands before us may have looked at the other.
+func isTwice(h http.Header, way access.Way) bool {
+	switch way {
+	case access.WaySignature:
+		return slices.ContainsFunc(ownHeaders, func(name string) bool { return len(h[name]) > 1 })
+	case access.WayToken:
+		return len(h["X-Secateur-Token"]) > 1
+	case access.WayBearer:
+		return len(h["Authorization"]) > 1
+	default:
+		return false
+	}
 }
 
 // dropOwn takes tokens of ours out of the headers in which providers look for theirs.

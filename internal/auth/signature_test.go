@@ -65,6 +65,11 @@ func TestSignature(t *testing.T) {
 				r.Header.Set("X-Secateur-Signature", strings.ToUpper(r.Header.Get("X-Secateur-Signature")))
 			}},
 			{rule: "parts of the query in another order", edit: func(r *http.Request) { r.RequestURI, r.URL.RawQuery = "/api/x?a=%31&b=2", "a=%31&b=2" }},
+			{rule: "a second signature", edit: func(r *http.Request) { r.Header.Add("X-Secateur-Signature", "00") }, cause: access.CauseInvalid},
+			{rule: "a second key", edit: func(r *http.Request) { r.Header.Add("X-Secateur-Key", "other") }, cause: access.CauseInvalid},
+			{rule: "a second hash", edit: func(r *http.Request) { r.Header.Add("X-Secateur-Content-Sha256", strings.Repeat("0", 64)) }, cause: access.CauseInvalid},
+			{rule: "a token beside it", edit: func(r *http.Request) { r.Header.Set("X-Secateur-Token", "whatever") }},
+			{rule: "two tokens beside it", edit: func(r *http.Request) { r.Header["X-Secateur-Token"] = []string{"a", "b"} }, cause: access.CauseInvalid},
 			{rule: "five minutes late", off: -300 * time.Second},
 			{rule: "more than that", off: -301 * time.Second, cause: access.CauseExpired},
 			{rule: "more than that early", off: 301 * time.Second, cause: access.CauseExpired},
