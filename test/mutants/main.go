@@ -24,37 +24,37 @@ type mutant struct {
 	name     string
 	file     string
 	old, new string
-	packages string // that must turn red
+	tests    string // that must turn red, as go test takes them: a package, and with -run the ones of a large package that lean on the guard
 }
 
 var mutants = []mutant{
-	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gen.gateway.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gen.gateway.Serve(w, r, access.Anonymous()) })`, "./internal/app"},
-	{"token of chat completions", "internal/app/guard.go", "\t\t\tp, v = g.auth.Authenticate(r)\n\t\t\tg.guesses", "\t\t\tp = access.Anonymous()\n\t\t\tg.guesses", "./internal/app"},
+	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gen.gateway.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gen.gateway.Serve(w, r, access.Anonymous()) })`, "./internal/app -run TestEveryRouteHasItsWalls"},
+	{"token of chat completions", "internal/app/guard.go", "\t\t\tp, v = g.auth.Authenticate(r)\n\t\t\tg.guesses", "\t\t\tp = access.Anonymous()\n\t\t\tg.guesses", "./internal/app -run TestEveryRouteHasItsWalls"},
 	{"token in a header off loopback", "internal/downstream/post.go", `if q.h.opt.TokenInHeader || `, `if `, "./internal/downstream"},
 	{"length of a token off loopback", "internal/config/settings.go", `n > 0 && n < minToken`, `n > 0 && n < 1`, "./internal/config"},
-	{"slow guesses", "internal/app/guesses.go", `wait := time.NewTimer(guessDelay)`, `wait := time.NewTimer(0)`, "./internal/app"},
+	{"slow guesses", "internal/app/guesses.go", `wait := time.NewTimer(guessDelay)`, `wait := time.NewTimer(0)`, "./internal/app -run TestBadGuessesAreSlowed"},
 	{"foreign hosts", "internal/access/access.go", `if !p.knowsHost(host) {`, `if !p.knowsHost(host) && false {`, "./internal/access"},
 	{"foreign origins", "internal/access/access.go", `if p.knowsOrigin(r.Origin, r.Host) {`, `if p.knowsOrigin(r.Origin, r.Host) || true {`, "./internal/access"},
-	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app"},
-	{"header time-out", "internal/app/app.go", "ReadHeaderTimeout: 10 * time.Second,", "", "./internal/app"},
-	{"idle time-out", "internal/app/app.go", "IdleTimeout:       2 * time.Minute,", "", "./internal/app"},
-	{"size of headers", "internal/app/app.go", "MaxHeaderBytes:    64 << 10,", "", "./internal/app"},
-	{"deadlines of all doors", "internal/app/guard.go", "g.rates.Serve(w, r.WithContext(ctx), func(", "func(w http.ResponseWriter, r *http.Request, h http.HandlerFunc) { _ = g.rates; h(w, r) }(w, r.WithContext(ctx), func(", "./internal/app"},
+	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app -run TestEveryRouteHasItsWalls"},
+	{"header time-out", "internal/app/app.go", "ReadHeaderTimeout: 10 * time.Second,", "", "./internal/app -run TestConnectionsAreBounded"},
+	{"idle time-out", "internal/app/app.go", "IdleTimeout:       2 * time.Minute,", "", "./internal/app -run TestConnectionsAreBounded"},
+	{"size of headers", "internal/app/app.go", "MaxHeaderBytes:    64 << 10,", "", "./internal/app -run TestConnectionsAreBounded"},
+	{"deadlines of all doors", "internal/app/guard.go", "g.rates.Serve(w, r.WithContext(ctx), func(", "func(w http.ResponseWriter, r *http.Request, h http.HandlerFunc) { _ = g.rates; h(w, r) }(w, r.WithContext(ctx), func(", "./internal/app -run TestEveryRouteHasItsWalls"},
 	{"slow bodies", "internal/datarate/exchange.go", "_ = e.conn.SetReadDeadline(due)", "", "./internal/datarate"},
 	{"trickling bodies", "internal/datarate/exchange.go", "if silence := now.Add(e.pause()); silence.Before(due) {", "if silence := now.Add(e.pause()); true {", "./internal/datarate"},
 	{"slow readers", "internal/datarate/exchange.go", "_ = e.conn.SetWriteDeadline(now.Add(pause))", "", "./internal/datarate"},
 	{"bodies nobody reads", "internal/datarate/exchange.go", "if e.draining {\n\t\t_ = e.conn.SetReadDeadline(now", "if false {\n\t\t_ = e.conn.SetReadDeadline(now", "./internal/datarate"},
-	{"patience once the program stops", "internal/app/app.go", "a.rates.Drain()", "", "./internal/app"},
-	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "./internal/llmproxy"},
+	{"patience once the program stops", "internal/app/app.go", "a.rates.Drain()", "", "./internal/app -run TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd"},
+	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "./internal/llmproxy -run TestEveryWayToAProviderIsLimited"},
 	{"body limit of chat", "internal/llmproxy/body.go", "case int64(len(body.bytes)) > limit:", "case false:", "./internal/llmproxy"},
 	{"upgrades nobody asked for", "internal/llmproxy/send.go", "(!isWebSocket(req.Header) || !isWebSocket(res.Header))", "false", "./internal/llmproxy"},
 	{"h2c", "internal/llmproxy/upgrade.go", `if !strings.EqualFold(strings.Join(h["Upgrade"], ","), webSocket) {`, "if false {", "./internal/llmproxy"},
 	{"our headers of a provider", "internal/llmproxy/send.go", "withoutOurs(res.Header)", "", "./internal/llmproxy"},
 	{"our trailers of a provider", "internal/llmproxy/answer.go", "withoutOurs(a.res.Trailer)", "", "./internal/llmproxy"},
 	{"header block of a provider", "internal/llmproxy/transport.go", "MaxResponseHeaderBytes: maxHeaderBytes,", "", "./internal/llmproxy"},
-	{"header block of a server", "internal/upstream/endpoint.go", "MaxResponseHeaderBytes: 256 << 10,", "", "./internal/app"},
-	{"labels that clients make up", "internal/aggregate/metrics.go", "method: telemetry.MethodLabel(req.Method)", "method: req.Method", "./internal/app"},
-	{"labels of unknown servers", "internal/gateway/gateway.go", "server: telemetry.Other, method", "server: r.PathValue(\"server\"), method", "./internal/app"},
+	{"header block of a server", "internal/upstream/endpoint.go", "MaxResponseHeaderBytes: 256 << 10,", "", "./internal/app -run TestAServersHeaderBlockIsBounded"},
+	{"labels that clients make up", "internal/aggregate/metrics.go", "Method: telemetry.MethodLabel(req.Method)", "Method: req.Method", "./internal/app -run TestCallersMakeUpNoLabels"},
+	{"labels of unknown servers", "internal/gateway/gateway.go", "if up != nil {\n\t\tt.Server = up.ID()\n\t}", "t.Server = r.PathValue(\"server\")", "./internal/app -run TestCallersMakeUpNoLabels"},
 	{"declared lengths", "internal/buffer/buffer.go", "buf := Get(min(whole, firstStep))[:room]", "buf := Get(whole)[:room]", "./internal/buffer"},
 	{"bodies of strangers", "internal/downstream/post.go", "strangerBytes = 64 << 10", "strangerBytes = 32 << 20", "./internal/downstream"},
 	{"number of strangers", "internal/downstream/post.go", "maxStrangers  = 64", "maxStrangers  = 1 << 20", "./internal/downstream"},
@@ -65,7 +65,7 @@ var mutants = []mutant{
 	{"answers on a pipe while they come", "internal/upstream/stdio.go", "r.Room = p.s.u.newRoom().take", "", "./internal/upstream"},
 	{"events while they come", "internal/upstream/sse.go", "e.room = u.newRoom().take", "", "./internal/upstream"},
 	{"share of a principal", "internal/budget/budget.go", " || own+n > limit-limit/4 {", " {", "./internal/budget"},
-	{"budget before every door", "internal/app/guard.go", "held, err := g.budget.Open(p.Key())", "held, err := (*budget.Budget)(nil).Open(p.Key())", "./internal/app"},
+	{"budget before every door", "internal/app/guard.go", "held, err := g.budget.Open(p.Key())", "held, err := (*budget.Budget)(nil).Open(p.Key())", "./internal/app -run TestWhatThereIsNoMemoryForIsCounted"},
 	{"size of an answer", "internal/pruner/recover.go", "budget < 0 {", "false {", "./internal/pruner"},
 	{"clock of a search", "internal/pruner/search.go", "f.effort = 0\n\tif f.expired() {", "f.effort = 0\n\tif false {", "./internal/pruner"},
 	{"names of other servers", "internal/catalog/resolve.go", "if owner == several {\n\t\tat, ok", "if true {\n\t\tat, ok", "./internal/catalog"},
@@ -78,8 +78,8 @@ var mutants = []mutant{
 	{"secrets in stderr", "internal/child/stderr.go", "s = strings.ReplaceAll(s, hidden, secret.Mask)", "_ = hidden", "./internal/child"},
 	{"links in the store", "internal/originals/fileplaces.go", "case info.Mode().Type() != kind:", "case false:", "./internal/originals"},
 	{"owner of the store", "internal/originals/fileplaces_unix.go", "int(owner.Uid) != os.Geteuid()", "false", "./internal/originals"},
-	{"pipes in the store", "internal/originals/fileplaces_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0", "./internal/originals"},
-	{"pipes among the records", "internal/records/place_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0", "./internal/records"},
+	{"pipes in the store", "internal/atomicfile/nofollow_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0 * syscall.O_NOFOLLOW", "./internal/originals"},
+	{"pipes among the records", "internal/atomicfile/nofollow_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0 * syscall.O_NOFOLLOW", "./internal/records"},
 	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "_ = content", "./internal/originals"},
 	{"share of a tenant in memory", "internal/originals/memory.go", "m.has(tenant)+cost <= left", "true", "./internal/originals"},
 	{"share of a tenant on disk", "internal/originals/fileshare.go", "f.usage.of[t]+size <= left", "true", "./internal/originals"},
@@ -93,18 +93,22 @@ var mutants = []mutant{
 	{"tenant without a name", "internal/auth/jwt.go", `|| tenant[0] == ""`, "", "./internal/auth"},
 	{"configuration of the working directory", "cmd/secateur/recover.go", `w.usable(file, "", usersOwn)`, `w.usable(file, "", orWorkingDir)`, "./cmd/secateur"},
 	{"token of recover", "cmd/secateur/recover.go", "if addr.trusted && ", "if ", "./cmd/secateur"},
-	{"readiness before the end", "internal/app/app.go", "case <-time.After(a.live.Load().cfg.DrainDelay):", "case <-time.After(0):", "./internal/app"},
-	{"role of the control plane", "internal/app/control.go", `return g.role(d, access.RoleAdmin)`, `return g.shut(plainRefusal, d)`, "./internal/app"},
-	{"same origin of the control plane", "internal/app/control.go", `own.policy.Origins = nil`, `_ = own.policy.Origins`, "./internal/app"},
-	{"If-Match of the control plane", "internal/admin/editservers.go", `!hasTag(tags, tag) {`, `!hasTag(tags, tag) && false {`, "./internal/app"},
-	{"If-None-Match of the control plane", "internal/admin/operation.go", `if hasTag(r.Header.Values("If-None-Match"), tag) {`, `if hasTag(r.Header.Values("If-None-Match"), tag) && false {`, "./internal/app"},
-	{"ages in an ETag", "internal/admin/etag.go", `volatile[tok.String()] {`, `volatile[tok.String()] && false {`, "./internal/app"},
-	{"size of a page of the control plane", "internal/admin/page.go", `n < 1 || n > most {`, `n < 1 {`, "./internal/app"},
-	{"problem+json of the control plane", "internal/admin/problem.go", `"application/problem+json")`, `"application/json")`, "./internal/app"},
-	{"unknown query parameters", "internal/admin/operation.go", `if o.parameter(name) == nil {`, `if false {`, "./internal/app"},
-	{"commands over the control plane", "internal/app/editservers.go", `if !e.a.loaded.Load().Admin.AllowCommands {`, `if false {`, "./internal/app"},
+	{"readiness before the end", "internal/app/lameduck.go", "wait(drain, delay-last)", "wait(drain, 0)", "./internal/app -run TestNotReadyComesBeforeTheListenerCloses"},
+	{"role of the control plane", "internal/app/control.go", `return g.role(d, access.RoleAdmin)`, `return g.shut(plainRefusal, d)`, "./internal/app -run TestEveryRouteWithEveryCredential"},
+	{"same origin of the control plane", "internal/app/control.go", `own.policy.Origins = nil`, `_ = own.policy.Origins`, "./internal/app -run TestControlIsForTheSameOrigin"},
+	{"If-Match of the control plane", "internal/admin/editservers.go", `!hasTag(tags, tag) {`, `!hasTag(tags, tag) && false {`, "./internal/app -run TestControlRefusesEdits"},
+	{"If-None-Match of the control plane", "internal/admin/operation.go", `if hasTag(r.Header.Values("If-None-Match"), tag) {`, `if hasTag(r.Header.Values("If-None-Match"), tag) && false {`, "./internal/app -run TestControlTags"},
+	{"ages in an ETag", "internal/admin/etag.go", `volatile[tok.String()] {`, `volatile[tok.String()] && false {`, "./internal/app -run TestControlTags"},
+	{"size of a page of the control plane", "internal/admin/page.go", `n < 1 || n > most {`, `n < 1 {`, "./internal/app -run TestControlPages"},
+	{"problem+json of the control plane", "internal/admin/problem.go", `"application/problem+json")`, `"application/json")`, "./internal/app -run TestControl|TestAnswers"},
+	{"unknown query parameters", "internal/admin/operation.go", `if o.parameter(name) == nil {`, `if false {`, "./internal/app -run TestControl|TestAnswers"},
+	{"commands over the control plane", "internal/app/editservers.go", `if !e.a.loaded.Load().Admin.AllowCommands {`, `if false {`, "./internal/app -run TestControlRefusesEdits"},
 	{"number of templates", "internal/templates/book.go", `case len(b.entries) >= MaxTemplates:`, `case false:`, "./internal/templates"},
 	{"size of a filled template", "internal/templates/pattern.go", `if out.Len() > most {`, `if false {`, "./internal/templates"},
+	{"names that a server does not have", "internal/admission/absent.go", `if named < 0 || !saysAbsent(`, `if true || !saysAbsent(`, "./internal/admission -run TestAbsent"},
+	{"what is left of a limit", "internal/admission/admission.go", "if !no.Hides() {\n\t\treturn no", "if true {\n\t\treturn no", "./test -run TestDeniedAndAbsentNamesOfOneServerAnswerAlike"},
+	{"names of hidden servers", "internal/aggregate/server.go", `return !s.now.Load().Admission.Sees(p, access.DoorMCP, id) })`, `return false })`, "./test -run TestHiddenServersAnswerAsThoseThatAreNotThere"},
+	{"certificates that are nobody's", "internal/access/access.go", ` || v.Way == WayCertificate)`, `)`, "./test -run TestClientCertificates"},
 	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
@@ -169,7 +173,7 @@ func try(ctx context.Context, dir string, m mutant, limit time.Duration) (red bo
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
 	defer cancel()
-	test := exec.CommandContext(ctx, "go", "test", "-vet=off", "-timeout", limit.String(), m.packages)
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", limit.String()}, strings.Fields(m.tests)...)...)
 	test.Dir = dir
 	out, err := test.CombinedOutput()
 	if err == nil {
