@@ -25,12 +25,16 @@ func newTerse(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var m struct {
-			ID     json.RawMessage
-			Method string
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
 			Params struct {
-				Name, URI string
-				Ref       struct{ Name, URI string }
-			}
+				Name string `json:"name"`
+				URI  string `json:"uri"`
+				Ref  struct {
+					Name string `json:"name"`
+					URI  string `json:"uri"`
+				} `json:"ref"`
+			} `json:"params"`
 		}
 		_ = json.Unmarshal(body, &m)
 		name := m.Params.Name + m.Params.URI + m.Params.Ref.Name + m.Params.Ref.URI

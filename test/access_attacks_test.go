@@ -154,11 +154,13 @@ func dripping(t *testing.T, secret string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {
-			ID     json.RawMessage
-			Method string
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
 			Params struct {
-				Meta struct{ ProgressToken json.RawMessage } `json:"_meta"`
-			}
+				Meta struct {
+					ProgressToken json.RawMessage `json:"progressToken"`
+				} `json:"_meta"`
+			} `json:"params"`
 		}
 		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
 			w.WriteHeader(http.StatusMethodNotAllowed)
