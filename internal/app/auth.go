@@ -86,7 +86,7 @@ func (gen *generation) openAdmission(before *generation) error {
 	}
 	var shared ratelimit.Store
 	if gen.redis != nil {
-		shared = ratelimit.Redis{DB: gen.redis}
+		shared = gen.limitStore
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/admin"
+	"secateur/internal/ratelimit"
 	"secateur/internal/redisdb"
 	"secateur/internal/replicas"
 )
@@ -21,8 +22,8 @@ func (a *App) openRedis(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	a.redis = db
-	a.closers = append(a.closers, db)
+	a.redis, a.limitStore = db, ratelimit.NewRedis(db)
+	a.closers = append(a.closers, a.limitStore, db)
 	a.replicas = replicas.New(replicas.Options{
 		DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Heard: a.heard, Missed: a.missedNews, Log: a.log,
 		State: a.replicaState,

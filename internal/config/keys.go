@@ -208,8 +208,8 @@ var keys = map[string]keyInfo{
 	"limits[].queue_wait_s":   {doc: "Seconds they wait at most. 0: 10.", least: new(0.0)},
 	"limits[].tokens_per_day": {doc: "Tokens of models in a UTC day, refused once the sum has reached it. Counted by this process alone.", least: new(0.0)},
 	"limits[].usd_per_day":    {doc: "Dollars in a UTC day, by the prices of the model.", least: new(0.0)},
-	"limits[].shared":         {doc: "Exact across replicas, for rates and sums of a day; needs a store in Redis."},
-	"limits[].without_store":  {doc: "With shared: the part of the rate that holds while the store is away.", least: new(0.0), most: new(1.0)},
+	"limits[].shared":         {doc: "Exact across replicas: rates, calls at a time and sums of a day; needs a store in Redis."},
+	"limits[].without_store":  {doc: "With shared: the part of the rate, and of the calls at a time, that holds while the store is away.", least: new(0.0), most: new(1.0)},
 
 	"providers":                       {doc: "Model providers, by name."},
 	"providers.*":                     {doc: "One provider."},

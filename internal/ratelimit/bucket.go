@@ -13,7 +13,7 @@ type bucket struct {
 	tat time.Time
 
 	running int
-	waiting []chan struct{} // first come, first served; a closed one has been handed a slot
+	waiting []chan struct{} // first come, first served; a closed one has been handed a slot, one of a shared limit is told to look for one
 
 	day    int64
 	tokens int64
@@ -57,18 +57,18 @@ func (b *bucket) leave() {
 }
 
 // enter takes a slot, waiting for one where the queue has room.
-func (l *Limits) enter(ctx context.Context, lim *limit, c Call) (*bucket, *Refusal) {
+func (l *Limits) enter(ctx context.Context, lim *limit, c Call) (slot, *Refusal) {
 	l.mu.Lock()
 	b := lim.bucket(c, time.Now())
 	if b.running < lim.Concurrent {
 		b.running++
 		l.mu.Unlock()
-		return b, nil
+		return slot{bucket: b}, nil
 	}
-	refusal := &Refusal{Limit: lim.Name, Reason: ReasonConcurrency, RetryAfter: time.Second}
+	refusal := lim.busy()
 	if len(b.waiting) >= lim.Queue {
 		l.mu.Unlock()
-		return nil, refusal
+		return slot{}, refusal
 	}
 	turn := make(chan struct{})
 	b.waiting = append(b.waiting, turn)
@@ -78,7 +78,7 @@ func (l *Limits) enter(ctx context.Context, lim *limit, c Call) (*bucket, *Refus
 	defer patience.Stop()
 	select {
 	case <-turn:
-		return b, nil
+		return slot{bucket: b}, nil
 	case <-ctx.Done():
 	case <-patience.C:
 	}
@@ -89,7 +89,12 @@ func (l *Limits) enter(ctx context.Context, lim *limit, c Call) (*bucket, *Refus
 	} else {
 		b.leave() // the slot came while it gave up
 	}
-	return nil, refusal
+	return slot{}, refusal
+}
+
+// busy is the refusal where all slots are taken.
+func (l *limit) busy() *Refusal {
+	return &Refusal{Limit: l.Name, Reason: ReasonConcurrency, RetryAfter: time.Second}
 }
 
 // Usage is how a bucket stands, for those who run the program.

@@ -54,7 +54,7 @@ func (l *limit) takeOver(before *Limits) {
 		return
 	}
 	for _, old := range before.limits {
-		if old.Name == l.Name && slices.Equal(old.By, l.By) {
+		if old.Name == l.Name && old.Shared == l.Shared && slices.Equal(old.By, l.By) {
 			l.buckets, l.rest = old.buckets, old.rest
 		}
 	}

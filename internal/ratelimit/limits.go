@@ -111,7 +111,14 @@ type Grant struct {
 	State State
 
 	limits *Limits
-	held   []*bucket
+	held   []slot
+}
+
+// slot is one of a bucket that a call holds.
+type slot struct {
+	bucket *bucket
+	shared bool                  // its limit is
+	leave  func(context.Context) // gives it back to the store; nil: it is this process's
 }
 
 // Take counts a call and waits for its turn where calls at a time are limited. A nil Refusal means that it may go ahead.
@@ -133,12 +140,16 @@ func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 		if l.limits[i].Concurrent == 0 {
 			continue
 		}
-		b, refusal := l.enter(ctx, l.limits[i], c)
+		enter := l.enter
+		if !l.isHere(l.limits[i]) {
+			enter = l.enterShared
+		}
+		taken, refusal := enter(ctx, l.limits[i], c)
 		if refusal != nil {
 			grant.Release()
 			return Grant{}, refusal
 		}
-		grant.held = append(grant.held, b)
+		grant.held = append(grant.held, taken)
 	}
 	return grant, nil
 }
@@ -244,14 +255,26 @@ func (l *Limits) Spend(c Call, tokens int64, usd float64) (err error) {
 
 // Release ends the call.
 func (g Grant) Release() {
-	if len(g.held) == 0 {
+	for _, held := range g.held {
+		g.limits.leave(held)
+	}
+}
+
+// leave gives a slot back: to the store first, so that whoever calls next finds it there.
+func (l *Limits) leave(held slot) {
+	if held.leave != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), l.wait)
+		defer cancel()
+		held.leave(ctx)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if held.shared {
+		held.bucket.running--
+		held.bucket.callNext()
 		return
 	}
-	g.limits.mu.Lock()
-	defer g.limits.mu.Unlock()
-	for _, b := range g.held {
-		b.leave()
-	}
+	held.bucket.leave()
 }
 
 func (c Call) tool() string {

@@ -238,7 +238,6 @@ func TestSettingsValidate(t *testing.T) {
 		{"burst alone", ratelimit.Settings{Concurrent: 1, Burst: 2}, "burst: belongs to rate"},
 		{"queue alone", ratelimit.Settings{Rate: rate(t, "1/s"), Queue: 2}, "queue: belongs to concurrent"},
 		{"negative", ratelimit.Settings{Concurrent: -1}, "concurrent: -1 is negative"},
-		{"shared", ratelimit.Settings{Concurrent: 1, Shared: true}, "shared: calls at a time are counted by each replica"},
 		{"another door", ratelimit.Settings{Concurrent: 1, Door: access.Globs{"front"}}, `door: "front" is none of`},
 	} {
 		if err := c.in.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -11,8 +11,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Redis counts in an engine that replicas share, by its clock: one round trip a call.
-type Redis struct{ DB *redisdb.DB }
+// Redis counts in an engine that replicas share, by its clock: one round trip a call, and two more where calls at a time are limited.
+type Redis struct {
+	DB *redisdb.DB
+
+	leases leases
+}
+
+// NewRedis counts in an engine. Close it before that.
+func NewRedis(db *redisdb.DB) *Redis {
+	return &Redis{DB: db, leases: leases{db: db, held: map[string][]string{}}}
+}
 
 // take is GCRA and the day's sums. All times are microseconds: {counted, wait, ahead, reason}.
 var take = redis.NewScript(`
@@ -59,13 +68,18 @@ return 1
 
 // keys are a bucket's, in one slot. What callers are called stands in no key.
 func keys(bucket string) (rate, sums string) {
+	return redisdb.Key("l", tagOf(bucket), "rate"), redisdb.Key("l", tagOf(bucket), "day")
+}
+
+func leaseKey(bucket string) string { return redisdb.Key("l", tagOf(bucket), "leases") }
+
+func tagOf(bucket string) string {
 	sum := sha256.Sum256([]byte(bucket))
-	tag := hex.EncodeToString(sum[:16])
-	return redisdb.Key("l", tag, "rate"), redisdb.Key("l", tag, "day")
+	return hex.EncodeToString(sum[:16])
 }
 
 // Take counts a call.
-func (r Redis) Take(ctx context.Context, ask Ask) (Answer, error) {
+func (r *Redis) Take(ctx context.Context, ask Ask) (Answer, error) {
 	rate, sums := keys(ask.Bucket)
 	answer, err := take.Run(ctx, r.DB, []string{rate, sums}, ask.Step.Microseconds(), ask.Window.Microseconds(), ask.TokensPerDay, ask.USDPerDay).Slice()
 	if err != nil {
@@ -80,13 +94,13 @@ func (r Redis) Take(ctx context.Context, ask Ask) (Answer, error) {
 }
 
 // GiveBack takes a call back.
-func (r Redis) GiveBack(ctx context.Context, ask Ask) error {
+func (r *Redis) GiveBack(ctx context.Context, ask Ask) error {
 	rate, _ := keys(ask.Bucket)
 	return giveBack.Run(ctx, r.DB, []string{rate}, ask.Step.Microseconds()).Err()
 }
 
 // Spend adds to the day's sums.
-func (r Redis) Spend(ctx context.Context, bucket string, tokens int64, usd float64) error {
+func (r *Redis) Spend(ctx context.Context, bucket string, tokens int64, usd float64) error {
 	_, sums := keys(bucket)
 	return spend.Run(ctx, r.DB, []string{sums}, tokens, usd).Err()
 }

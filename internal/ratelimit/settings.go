@@ -77,9 +77,6 @@ func (s Settings) Validate() error {
 	if s.WithoutStore > 1 {
 		complain("without_store: more than 1, the whole rate")
 	}
-	if s.Shared && s.Concurrent > 0 {
-		complain("shared: calls at a time are counted by each replica; put concurrent into a limit of its own")
-	}
 	if !s.Shared && s.WithoutStore > 0 {
 		complain("without_store: belongs to shared")
 	}

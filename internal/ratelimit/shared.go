@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Store counts for the limits that replicas share: a rate by GCRA, and what was spent on a day.
+// Store counts for the limits that replicas share: a rate by GCRA, calls at a time, and what was spent on a day.
 type Store interface {
 	// Take counts a call of a bucket, unless it is one too many.
 	Take(ctx context.Context, ask Ask) (Answer, error)
@@ -13,6 +13,8 @@ type Store interface {
 	GiveBack(ctx context.Context, ask Ask) error
 	// Spend adds to the day's sums of a bucket.
 	Spend(ctx context.Context, bucket string, tokens int64, usd float64) error
+	// Enter takes one of so many slots of a bucket. Leave is nil where all are taken; else it is called once, when the call is over.
+	Enter(ctx context.Context, bucket string, most int) (leave func(context.Context), err error)
 }
 
 // Ask is a call of one bucket of a limit.
@@ -53,7 +55,7 @@ func (l *Limits) takeShared(ctx context.Context, about []int, c Call, least *Sta
 	}
 	for _, i := range about {
 		lim := l.limits[i]
-		if !lim.Shared {
+		if !lim.Shared || lim.step == 0 && lim.TokensPerDay == 0 && lim.USDPerDay == 0 {
 			continue
 		}
 		ask := lim.ask(c)

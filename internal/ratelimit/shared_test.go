@@ -25,7 +25,9 @@ func replicaOn(t *testing.T, server *redistest.Server, settings ...ratelimit.Set
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	l, err := ratelimit.New(ratelimit.Options{Settings: settings, Store: ratelimit.Redis{DB: db}, StoreWait: time.Minute})
+	store := ratelimit.NewRedis(db)
+	t.Cleanup(func() { _ = store.Close() })
+	l, err := ratelimit.New(ratelimit.Options{Settings: settings, Store: store, StoreWait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

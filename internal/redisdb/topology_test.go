@@ -35,7 +35,7 @@ type replica struct {
 	db        *redisdb.DB
 	originals *originals.Redis
 	records   *records.Redis
-	limits    ratelimit.Redis
+	limits    *ratelimit.Redis
 }
 
 func newReplica(t *testing.T, url string) replica {
@@ -46,7 +46,7 @@ func newReplica(t *testing.T, url string) replica {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = o.Close() })
-	return replica{db, o, records.NewRedis(records.RedisOptions{DB: db}), ratelimit.Redis{DB: db}}
+	return replica{db, o, records.NewRedis(records.RedisOptions{DB: db}), ratelimit.NewRedis(db)}
 }
 
 // text is the n-th text, of some kilobytes.
