@@ -9,11 +9,14 @@ func (a Account) grown(req Request) (size Size, ok bool) {
 	return sizeOf(req.Pieces[known:]), true
 }
 
-func sizeOf(pieces []Piece) (sum Size) {
+// sizeOf adds up in variables of its own, which stay in registers: a prompt is summed up several times with each request.
+func sizeOf(pieces []Piece) Size {
+	var tokens, digits, signs, others, bytes float64
 	for i := range pieces {
-		sum = sum.Plus(pieces[i].Size)
+		s := &pieces[i].Size
+		tokens, digits, signs, others, bytes = tokens+s.Tokens, digits+s.Digits, signs+s.Signs, others+s.Others, bytes+s.Bytes
 	}
-	return sum
+	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes}
 }
 
 // size is how many tokens the provider is expected to count.
@@ -48,11 +51,13 @@ func (a Account) regained(req Request, known int) float64 {
 	return a.Scale.Count(a.Last.Removed) - a.Scale.Count(removed(req.Pieces[:known]))
 }
 
-func removed(pieces []Piece) (sum Size) {
+func removed(pieces []Piece) Size {
+	var tokens, digits, signs, others, bytes float64
 	for i := range pieces {
-		sum = sum.Plus(pieces[i].Removed)
+		s := &pieces[i].Removed
+		tokens, digits, signs, others, bytes = tokens+s.Tokens, digits+s.Digits, signs+s.Signs, others+s.Others, bytes+s.Bytes
 	}
-	return sum
+	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes}
 }
 
 // Size is how many tokens the provider is expected to count.
