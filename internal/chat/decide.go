@@ -19,13 +19,16 @@ type Input struct {
 	// ID names an original by its text, of several at the same time where Spread is set. nil: originals have no ids.
 	ID func(text string) string
 
-	// Spread calls do for 0 up to n, in so many shares at the same time at the most; nil: one after the other.
-	Spread func(shares, n int, do func(i int))
+	Spread Spread // nil: one after the other
 }
+
+// Spread calls do for 0 up to n, in so many shares at the same time at the most.
+type Spread func(shares, n int, do func(i int))
 
 // Decide says how the conversation goes out.
 func Decide(in Input) *Plan {
 	c := in.Conversation
+	c.spread = in.Spread
 	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
 	p.results, p.summarized = c.relate(), c.summarized()
 	p.template = parsePlaceholder(in.Masking)

@@ -353,6 +353,16 @@ func (p *Plan) Unbooked() Record {
 	return r
 }
 
+// Uncounted is what is to be kept of a request that is about to go out, and of which it takes a while to know what it costs: how
+// it goes out, and that the provider's cache may have all of it.
+func (p *Plan) Uncounted() Record {
+	r := p.Unbooked()
+	if p.c.Thread != ThreadContinue {
+		r.Cached = r.Messages
+	}
+	return r
+}
+
 // debt is what it costs that results were fetched again: to write them, to read them for a while, and
 // the request where it was made for that alone.
 func (p *Plan) debt() float64 {

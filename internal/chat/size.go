@@ -147,12 +147,31 @@ func (c *Conversation) whole(i int) bill.Size {
 func (c *Conversation) measure() {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
-	known := c.sizes.of
-	all := append(make([]size, 0, len(c.Messages)), known...)
-	for i := len(known); i < len(c.Messages); i++ {
-		all = append(all, c.Messages[i].contentSize(c.List()))
+	known := len(c.sizes.of)
+	all := append(make([]size, 0, len(c.Messages)), c.sizes.of...)[:len(c.Messages)]
+	list := c.List()
+	size := func(i int) { all[known+i] = c.Messages[known+i].contentSize(list) }
+	if shares := c.unmeasured(known) / minMeasured; c.spread != nil && shares > 1 {
+		c.spread(shares, len(all)-known, size)
+	} else {
+		for i := range len(all) - known {
+			size(i)
+		}
 	}
 	c.sizes.of, c.sized = all, true
+}
+
+// minMeasured is how many bytes are worth a goroutine to measure them.
+const minMeasured = 24 << 10
+
+// unmeasured is how many bytes of contents are looked at to measure all but the first messages.
+func (c *Conversation) unmeasured(known int) (n int) {
+	for i := known; i < len(c.Messages); i++ {
+		if m := &c.Messages[i]; m.due > 0 {
+			n += min(m.content.end-m.content.start, 2*sampled)
+		}
+	}
+	return n
 }
 
 // Unmeasured is how many bytes of contents have to be looked at before it is known what the plan costs.
@@ -160,13 +179,7 @@ func (p *Plan) Unmeasured() (n int) {
 	if p.c.sized {
 		return 0
 	}
-	known := len(p.c.sizes.first(len(p.c.Messages)))
-	for i := known; i < len(p.c.Messages); i++ {
-		if m := &p.c.Messages[i]; m.due > 0 {
-			n += min(m.content.end-m.content.start, 2*sampled)
-		}
-	}
-	return n
+	return p.c.unmeasured(len(p.c.sizes.first(len(p.c.Messages))))
 }
 
 // kindOf is the kind of text that a message with a role mostly has.

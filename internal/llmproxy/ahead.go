@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"secateur/internal/chat"
 )
@@ -11,8 +12,18 @@ import (
 // ahead is what is written down of a request, and told of it, before it is answered.
 type ahead struct {
 	expected *chat.Record // what it sends and is likely to cost; nil: not known yet, or nobody wants to know
-	written  bool         // so it was
-	beside   sync.WaitGroup
+	written  bool         // it is written down in which form it went out
+
+	beside sync.WaitGroup // what is made up while the request is under way
+	later  *time.Timer    // begins with it; nil: it has begun, or there is nothing
+}
+
+// wait returns when nothing is made up any more. What has not begun never does.
+func (a *ahead) wait() {
+	if a.later != nil && a.later.Stop() {
+		a.beside.Done()
+	}
+	a.beside.Wait()
 }
 
 // expect writes down what a request is likely to cost: if we die before the answer, it most likely has.
@@ -20,41 +31,44 @@ func (x *exchange) expect(ctx context.Context) error {
 	r := x.plan.Record(nil)
 	x.ahead.expected = &r
 	err := x.lane.keep(ctx, &r)
-	x.ahead.written = err == nil
+	x.ahead.written = x.ahead.written || err == nil
 	return err
 }
 
-// reckon makes up, while a request is being sent, what was not needed before. Of one that goes out whole, and always did, it writes
-// down what that may cost; the channel is closed when it has, and until then the end of the request is held back. Of any
-// other it only makes up what it comes to, which the answer's header tells. Who reads x.ahead waits for it.
-func (x *exchange) reckon(ctx context.Context) (ready <-chan struct{}) {
-	isWhole := x.plan.Untouched()
-	if x.ahead.expected != nil || isWhole && (x.byMessagesAlone() || !x.plan.HasResults()) {
-		return nil // with nothing that could go out in another form, what it costs it costs either way
-	}
-	written := make(chan struct{})
-	if isWhole {
-		ready = written
-	}
-	x.ahead.beside.Go(func() {
-		defer close(written)
-		defer func() {
-			if v := recover(); v != nil {
-				x.p.trouble(ctx, "keeping the account panicked", fmt.Errorf("%v", v))
-			}
-		}()
-		if !isWhole {
+// lull is how long a provider lets us wait at least that has more to do than to answer.
+const lull = 5 * time.Millisecond
+
+// reckon makes up, while a request is under way, what was not needed to send it. What a request costs that goes out whole, as it always did, and takes a
+// while to measure, is written down when the provider lets us wait for its answer: one that comes sooner brings the provider's own counts. What any
+// other comes to is told by the answer's header. Who reads x.ahead waits for it.
+func (x *exchange) reckon(ctx context.Context) {
+	switch {
+	case x.ahead.expected != nil:
+	case !x.plan.Untouched():
+		x.ahead.beside.Go(func() {
+			defer x.survive(ctx)
 			r := x.plan.Record(nil)
 			x.ahead.expected = &r
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-		defer cancel()
-		if err := x.expect(ctx); err != nil {
-			x.p.notRemembered(ctx, "its record", err)
-		}
-	})
-	return ready
+		})
+	case x.isRecorded():
+		x.ahead.beside.Add(1)
+		x.ahead.later = time.AfterFunc(lull, func() {
+			defer x.ahead.beside.Done()
+			defer x.survive(ctx)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+			defer cancel()
+			if err := x.expect(ctx); err != nil {
+				x.p.notRemembered(ctx, "its record", err)
+			}
+		})
+	}
+}
+
+// survive, deferred, has a request go on whose account cannot be kept.
+func (x *exchange) survive(ctx context.Context) {
+	if v := recover(); v != nil {
+		x.p.trouble(ctx, "keeping the account panicked", fmt.Errorf("%v", v))
+	}
 }
 
 // expectedRatio is what the conversation's bill is likely to come to.
@@ -62,7 +76,7 @@ func (x *exchange) expectedRatio() float64 {
 	if x.plan == nil || x.plan.Untouched() {
 		return x.effect.ratio
 	}
-	x.ahead.beside.Wait()
+	x.ahead.wait()
 	if x.ahead.expected == nil {
 		return x.effect.ratio
 	}
@@ -77,7 +91,7 @@ func (x *exchange) byMessagesAlone() bool {
 // land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which
 // it went out is kept. Of one that its client has given up nobody knows.
 func (x *exchange) land(ctx context.Context) {
-	x.ahead.beside.Wait()
+	x.ahead.wait()
 	if x.booked == nil && x.ahead.written && ctx.Err() == nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 		defer cancel()

@@ -55,19 +55,14 @@ func (b *buffer) release() {
 	poolFor(cap(b.bytes)).Put(b)
 }
 
-// reader gives the bytes to a transport, the last of them when ready is closed; nil: it is.
-func (b *buffer) reader(ready <-chan struct{}) io.ReadCloser {
+// reader gives the bytes to a transport.
+func (b *buffer) reader() io.ReadCloser {
 	b.hold()
-	return &bufferReader{from: b, ready: ready}
+	return &bufferReader{from: b}
 }
-
-// lastBytes is how much of a request is held back until it is ready: without its end a provider makes nothing of it.
-const lastBytes = 256
 
 // bufferReader lets go of its buffer when it is closed, which transports do at any time, from any goroutine.
 type bufferReader struct {
-	ready <-chan struct{} // closed when the last bytes may go out; nil: they may
-
 	mu   sync.Mutex // guards the fields below
 	from *buffer    // nil: closed
 	pos  int
@@ -77,15 +72,6 @@ var errClosed = errors.New("request body is closed")
 
 func (r *bufferReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
-	if r.ready != nil && r.from != nil {
-		if end := len(r.from.bytes) - lastBytes; r.pos < end {
-			p = p[:min(len(p), end-r.pos)]
-		} else {
-			r.mu.Unlock() // who closes the reader need not wait
-			<-r.ready
-			r.mu.Lock()
-		}
-	}
 	defer r.mu.Unlock()
 	if r.from == nil {
 		return 0, errClosed
@@ -112,18 +98,8 @@ func (r *bufferReader) writeTo(w io.Writer, most int64) (int64, error) {
 	rest = rest[:min(int64(len(rest)), most)]
 	r.pos += len(rest)
 	r.mu.Unlock()
-	if r.ready == nil {
-		n, err := w.Write(rest)
-		return int64(n), err
-	}
-	first := max(0, len(rest)-lastBytes)
-	n, err := w.Write(rest[:first])
-	if err != nil {
-		return int64(n), err
-	}
-	<-r.ready
-	n, err = w.Write(rest[first:])
-	return int64(first + n), err
+	n, err := w.Write(rest)
+	return int64(n), err
 }
 
 func (r *bufferReader) Close() error {

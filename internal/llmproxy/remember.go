@@ -17,7 +17,7 @@ func (x *exchange) remember(ctx context.Context, freezing map[int][]string, now 
 	if err == nil {
 		err = errors.Join(errs[len(frozen):]...)
 	}
-	x.ahead.written = err == nil && x.ahead.expected != nil
+	x.ahead.written = err == nil && x.isRecorded()
 	if unfrozen != nil {
 		for i, message := range ofCut {
 			if errs[i] != nil || errs[0] != nil { // the first says that some are cut
@@ -55,26 +55,28 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 	return writes, ofCut
 }
 
+// isRecorded tells whether it is written down before a request goes out in which form it does. With nothing that could go out in another, there is no need.
+func (x *exchange) isRecorded() bool {
+	return !x.replay && !x.byMessagesAlone() && (!x.plan.Untouched() || x.plan.HasResults())
+}
+
 // soonMeasured is how many bytes are measured in less time than it takes to have it done beside the sending.
 const soonMeasured = 32 << 10
 
-// isAhead tells whether what is sent is written down before it goes out. What goes out whole, as it always did, goes out so whoever knows of it: where it
-// takes a while to know what it costs that is written down while it is sent, before its end is.
-func (x *exchange) isAhead() bool {
-	if x.replay || x.byMessagesAlone() {
-		return false
-	}
-	return !x.plan.Untouched() || x.plan.HasResults() && x.plan.Unmeasured() <= soonMeasured
-}
-
-// sent lists what is written down of a request before it goes out.
+// sent lists what is written down of a request before it goes out. Of one that goes out whole, as it always did, that is the form alone where it takes a
+// while to know what it costs: what goes out does not hang on that, so it is made up while the request is sent.
 func (x *exchange) sent(now int64) ([]write, error) {
 	if x.replay || x.byMessagesAlone() {
 		return nil, nil
 	}
 	writes := x.lane.touch(x.past, now)
-	if !x.isAhead() {
+	if !x.isRecorded() {
 		return writes, nil
+	}
+	if x.plan.Untouched() && x.plan.Unmeasured() > soonMeasured {
+		r := x.plan.Uncounted()
+		record, err := x.lane.recordWrites(&r)
+		return append(writes, record...), err
 	}
 	r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
 	x.ahead.expected = &r

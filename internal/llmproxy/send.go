@@ -48,15 +48,14 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		header["Accept-Encoding"] = []string{"identity"}
 	}
 	body = x.pack(header, body)
-	var ready <-chan struct{}
 	if x.plan != nil {
-		ready = x.reckon(ctx)
+		x.reckon(ctx)
 	}
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
 		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
 		Header: header,
-		Body:   body.reader(ready), ContentLength: int64(len(body.bytes)),
-		GetBody: func() (io.ReadCloser, error) { return body.reader(ready), nil }, // called only if nothing was written
+		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
+		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
 	})
 	body.release() // the transport may hold it still
 	if err != nil {

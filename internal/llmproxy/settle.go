@@ -121,7 +121,7 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 			x.p.opt.Log.ErrorContext(ctx, "keeping the account panicked", "panic", v)
 		}
 	}()
-	x.ahead.beside.Wait() // what is written now holds
+	x.ahead.wait() // what is written now holds
 	before, r := x.plan.Unbooked(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
 	x.observe(ctx, usage, spent, spent+saved)

@@ -29,7 +29,7 @@ func TestBodiesAreSentInOnePiece(t *testing.T) {
 	text := strings.Repeat("a body that is longer than any buffer ", 10_000)
 	body := grab(len(text))
 	body.bytes = append(body.bytes, text...)
-	from := body.reader(nil)
+	from := body.reader()
 	body.release()
 	start := make([]byte, 100)
 	_, _ = io.ReadFull(from, start) // as much as goes with the headers
@@ -56,7 +56,7 @@ func TestABodyIsSentAsFarAsItIsWanted(t *testing.T) {
 	body := grab(10)
 	defer body.release()
 	body.bytes = append(body.bytes, "0123456789"...)
-	from := body.reader(nil)
+	from := body.reader()
 	defer from.Close()
 	conn := &recorder{}
 	for range 3 {
