@@ -68,6 +68,9 @@ func (p *Plan) makeCuts() {
 	if n == 0 {
 		return
 	}
+	if p.decoded == nil {
+		p.decoded = make([]string, len(p.c.Messages))
+	}
 	ids := p.name(unknown)
 	p.Cuts = make([]Cut, 0, n)
 	ends := make([]int, 0, n)       // in texts
@@ -132,8 +135,11 @@ func (p *Plan) was(message int) Kind {
 	return p.forms.of[message].Kind
 }
 
-// Original is the text that a cut took out.
+// Original is the text that a cut took out. Those of several cuts may be asked for at once.
 func (p *Plan) Original(cut Cut) string { return p.text(cut.Message) }
+
+// Forget lets go of the originals when they are kept: whoever asks for one after all has it decoded again.
+func (p *Plan) Forget() { clear(p.decoded) }
 
 // text is what a result says, decoded once.
 func (p *Plan) text(message int) string {

@@ -60,6 +60,9 @@ const (
 	lastRecordVersion = 2 // without the engine, and with other sizes
 )
 
+// perCut is about how many bytes a cut takes.
+const perCut = 80
+
 const (
 	flagOff    = 1
 	flagJudged = 2
@@ -67,7 +70,7 @@ const (
 
 // AppendBinary appends a compact form of the record.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
-	dst = slices.Grow(dst, 128+40*len(r.Cuts))
+	dst = slices.Grow(dst, 256+perCut*len(r.Cuts))
 	dst = append(dst, recordVersion)
 	dst = binary.AppendUvarint(dst, uint64(r.Messages)) //nolint:gosec // a count
 	dst = binary.AppendUvarint(dst, uint64(r.Cached))   //nolint:gosec // a count

@@ -36,12 +36,18 @@ func reverse(provider string) http.Handler {
 // door is ours; without a strategy nothing is masked.
 func door(b *testing.B, provider, strategy string) http.Handler {
 	b.Helper()
+	return doorTo(b, provider, strategy, nil)
+}
+
+// doorTo is a door that sends by this transport; nil: its own.
+func doorTo(b *testing.B, provider, strategy string, transport http.RoundTripper) http.Handler {
+	b.Helper()
 	s, pruning := masking(strategy), chat.DefaultPruning()
 	s.Enabled, pruning.Enabled = strategy != "", strategy == "priced"
 	p, err := llmproxy.New(llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{"main": {BaseURL: provider}, "anthropic": {BaseURL: provider}, "openai": {BaseURL: provider}},
 		Masking:   s, Pruning: pruning, DefaultProvider: "main", Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: &records.Memory{},
-		MaxBodyBytes: 64 << 20, Log: slog.New(slog.DiscardHandler),
+		MaxBodyBytes: 64 << 20, Log: slog.New(slog.DiscardHandler), Transport: transport,
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -5,8 +5,8 @@
 // A request is read whole and parsed once; what it begins with like the request before it is only compared
 // (beginnings.go). Its model chooses the provider (route.go). What stands in the conversation is masked and pruned as
 // the core packages chat and bill decide (masking.go); every text that is taken out is kept in originals first, and
-// whatever goes wrong on the way, the request goes out as it came. What is cut is written down before the request is
-// sent; of a conversation in which nothing ever was, before the end of it is (ahead.go). The rest of the request,
+// whatever goes wrong on the way, the request goes out as it came. In which form a request
+// goes out is written down before it is sent, and what it is likely to cost before it is answered, as a rule (ahead.go). The rest of the request,
 // its headers included, reaches the provider byte for byte (send.go, headers.go, transport.go).
 //
 // The answer is passed on as it comes (answer.go). A copy is read aside for the provider's counts (usage.go), which

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"secateur/internal/chat"
 	"secateur/internal/originals"
@@ -80,6 +81,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err := x.keep(ctx, plan); err != nil {
 		return nil, err
 	}
+	plan.Forget()
 	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
 	x.remember(ctx, freezing, now)
 	if x.replay {
@@ -147,32 +149,20 @@ const maxUnkept = 256
 
 var errStore = errors.New("too many originals could not be kept")
 
-// keep stores the originals of all cuts and takes back the cuts whose original is not safe. A store that does not
-// answer is not asked again for this request.
+// keep stores the originals of all cuts and takes back the cuts whose original is not safe.
 func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
+	due := x.p.renewed.due(plan.Cuts, x.p.opt.OriginalsTTL)
 	var unkept []int
-	var down error
-	for _, cut := range x.p.renewed.due(plan.Cuts, x.p.opt.OriginalsTTL) {
-		err := down
-		if err == nil {
-			var id string
-			if id, err = x.p.opt.Originals.Put(ctx, x.tenant, plan.Original(cut)); err == nil && id != cut.ID {
-				err = fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
-			}
-		}
-		switch {
+	for i, err := range x.put(ctx, plan, due) {
+		switch cut := due[i]; {
 		case err == nil:
 			x.p.renewed.note(cut.ID)
-			continue
-		case errors.Is(err, originals.ErrUnavailable):
-			down = err
-		}
-		if !cut.New {
-			continue // it went out so before, and goes on to: what came after is bound to that
-		}
-		unkept = append(unkept, cut.Message)
-		if len(unkept) == 1 {
-			x.p.opt.Log.DebugContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
+		case !cut.New: // it went out so before, and goes on to: what came after is bound to that
+		default:
+			unkept = append(unkept, cut.Message)
+			if len(unkept) == 1 {
+				x.p.opt.Log.DebugContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
+			}
 		}
 	}
 	x.p.metrics.unkept.WithLabelValues(x.to.provider.name).Add(float64(len(unkept)))
@@ -183,6 +173,33 @@ func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
 		plan.Keep(message) // content fails open: what cannot be kept is not cut
 	}
 	return nil
+}
+
+// putsAtOnce is how many originals of a request are on their way to the store at the same time.
+const putsAtOnce = 8
+
+// put stores the originals of cuts, and tells of each why it is not kept. A store that does not answer is not asked again for this request.
+func (x *exchange) put(ctx context.Context, plan *chat.Plan, cuts []chat.Cut) []error {
+	errs := make([]error, len(cuts))
+	var isDown atomic.Bool
+	one := func(i int) {
+		if isDown.Load() {
+			errs[i] = originals.ErrUnavailable
+			return
+		}
+		id, err := x.p.opt.Originals.Put(ctx, x.tenant, plan.Original(cuts[i]))
+		if err == nil && id != cuts[i].ID {
+			err = fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
+		}
+		if errs[i] = err; errors.Is(err, originals.ErrUnavailable) {
+			isDown.Store(true)
+		}
+	}
+	if len(cuts) > 0 {
+		one(0) // by itself: it shows whether the store answers
+		spreadOver(min(putsAtOnce, len(cuts)-1), len(cuts)-1, func(i int) { one(i + 1) })
+	}
+	return errs
 }
 
 // appendRenamed appends a body, which has been checked, with another value for its model.
