@@ -107,12 +107,8 @@ func (c *Conversation) isRecovered(i int, tool string) bool {
 
 // callOf is what the call says that a result answers, as the client wrote it.
 func (c *Conversation) callOf(result int) []byte {
-	for i := result - 1; i >= 0; i-- {
-		for _, call := range c.Messages[i].Calls {
-			if call.ID == c.Messages[result].CallID {
-				return c.bytes(call.arguments)
-			}
-		}
+	if call := c.relate().of[result].call; call != nil {
+		return c.bytes(call.arguments)
 	}
 	return nil
 }

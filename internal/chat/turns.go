@@ -19,6 +19,7 @@ type result struct {
 
 	since     int    // the last turn before the message that has the id; -1: none
 	sinceName string // of the tool, as that turn calls it
+	call      *Call  // the last before the message that has the id; nil: none
 }
 
 // relate relates results to the turns that asked for them, once.
@@ -35,6 +36,7 @@ func findResults(c *Conversation) results {
 	type call struct {
 		turn int
 		name string
+		last *Call
 	}
 	calls := make(map[string]call, len(c.Messages)/2)
 	settled := true  // what is found while going through holds at the end
@@ -56,13 +58,15 @@ func findResults(c *Conversation) results {
 				calling = true
 				r.turns++
 			}
-			for _, tc := range m.Calls {
+			for k := range m.Calls {
+				tc := &m.Calls[k]
 				before, again := calls[tc.ID]
 				settled = settled && !again
-				if tc.Name == "" {
-					tc.Name = before.name
+				name := tc.Name
+				if name == "" {
+					name = before.name
 				}
-				calls[tc.ID] = call{r.turns - 1, tc.Name}
+				calls[tc.ID] = call{r.turns - 1, name, tc}
 			}
 		case Tool:
 			c, ok := calls[m.CallID]
@@ -70,7 +74,7 @@ func findResults(c *Conversation) results {
 				r.of[i].since, settled = -1, false
 				continue
 			}
-			r.of[i].since, r.of[i].sinceName = c.turn, c.name
+			r.of[i].since, r.of[i].sinceName, r.of[i].call = c.turn, c.name, c.last
 			if m.CallID != "" {
 				r.of[i].ok, r.of[i].turn, r.of[i].name = true, c.turn, c.name
 			}
