@@ -154,7 +154,7 @@ func (s Settings) validateListen() error {
 	}
 	// Whether the token file holds any is not for the configuration to know; the program looks when it starts.
 	if !access.IsLoopback(host) && s.AuthToken.IsZero() && !s.Auth.Asks() && s.Auth.TokenFile == "" {
-		return errors.New("listen: reachable from other machines, and nothing controls access; set auth_token, or listen on 127.0.0.1")
+		return errors.New("listen: reachable from other machines, and nothing controls access; set auth_token, auth.token_file or another credential of [auth], or listen on 127.0.0.1")
 	}
 	if n := len(s.AuthToken.Reveal()); !access.IsLoopback(host) && n > 0 && n < minToken {
 		return fmt.Errorf("listen: reachable from other machines, and auth_token has fewer than %d characters, which can be guessed; "+
