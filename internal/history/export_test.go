@@ -1,9 +1,11 @@
 package history
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Restore looks at once whether the engine has lost what was shared, and shares it again.
 func (h *History) Restore(ctx context.Context) error {
-	h.restore(ctx)
-	return h.Share(ctx)
+	return errors.Join(h.restore(ctx, true), h.Share(ctx))
 }

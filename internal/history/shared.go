@@ -22,7 +22,7 @@ import (
 const (
 	shareEvery  = 2 * time.Second
 	verifyEvery = 30 * time.Second // looks whether what was shared is still there
-	shareTime   = 2 * time.Second
+	shareTime   = 5 * time.Second
 	shareDays   = 100 // how long it is kept there
 )
 
@@ -47,7 +47,7 @@ func (h *History) RunShared(ctx context.Context) error {
 	tick, verify := time.NewTicker(shareEvery), time.NewTicker(verifyEvery)
 	defer tick.Stop()
 	defer verify.Stop()
-	h.shareFiles(ctx)
+	err := h.shareFiles(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,17 +58,21 @@ func (h *History) RunShared(ctx context.Context) error {
 		case <-tick.C:
 			_ = h.Share(ctx) // whether the engine answers is told by its owner
 		case <-verify.C:
-			h.restore(ctx)
+			err = h.restore(ctx, err != nil)
 		}
 	}
 }
 
-// restore has everything written again where the engine has lost it.
-func (h *History) restore(ctx context.Context) {
-	if h.isForgotten(ctx) {
+// restore has everything written again where the engine has lost it, and the files where they are owed to it.
+func (h *History) restore(ctx context.Context, owed bool) error {
+	lost, err := h.isForgotten(ctx)
+	if lost {
 		h.shareAgain()
-		h.shareFiles(ctx)
 	}
+	if err == nil && (lost || owed) {
+		err = h.shareFiles(ctx)
+	}
+	return err
 }
 
 // Share writes the hours that have changed to the engine.
@@ -129,7 +133,7 @@ func (h *History) shareHour(ctx context.Context, file string, start time.Time, r
 }
 
 // isForgotten reports whether the engine has lost what it had of this process: it was started empty, or has evicted it.
-func (h *History) isForgotten(ctx context.Context) bool {
+func (h *History) isForgotten(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, shareTime)
 	defer cancel()
 	h.mu.Lock()
@@ -142,10 +146,10 @@ func (h *History) isForgotten(ctx context.Context) bool {
 	file := h.names[dayOf(newest)]
 	h.mu.Unlock()
 	if newest.IsZero() {
-		return false
+		return false, nil
 	}
 	there, err := h.redis.HExists(ctx, sharedKey(dayOf(newest)), sharedField(file, newest)).Result()
-	return err == nil && !there
+	return err == nil && !there, err
 }
 
 // shareAgain has everything written that is in memory.
@@ -158,22 +162,23 @@ func (h *History) shareAgain() {
 }
 
 // shareFiles writes what the files have of processes that the engine knows nothing of: those before an engine was there, or before it lost what it had.
-func (h *History) shareFiles(ctx context.Context) {
+func (h *History) shareFiles(ctx context.Context) error {
 	if h.dir == "" {
-		return
+		return nil
 	}
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
-		return
+		return nil // there are none; who writes them says so
 	}
 	oldest := dayOf(time.Now().AddDate(0, 0, 1-shareDays))
 	for _, e := range entries {
-		if day, ok := dayOfName(e.Name()); ok && day >= oldest && !h.isOwn(e.Name()) && ctx.Err() == nil {
-			if err := h.shareFile(ctx, day, e.Name()); redisdb.IsAway(err) {
-				return // another time
+		if day, ok := dayOfName(e.Name()); ok && day >= oldest && !h.isOwn(e.Name()) {
+			if err := errors.Join(ctx.Err(), h.shareFile(ctx, day, e.Name())); err != nil {
+				return err // another time
 			}
 		}
 	}
+	return nil
 }
 
 func (h *History) isOwn(file string) bool {
