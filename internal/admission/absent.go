@@ -18,17 +18,23 @@ import (
 // Absent is the refusal in whose words a server's answer is to be told, since it says that the server has no such thing; nil where the answer
 // may pass as it is. Targets are those of the call; lists reports whether the server lists one, so that the caller knows of it.
 func (p Permit) Absent(answer *rpc.Message, targets []access.Target, lists func(access.Target) bool) *Refusal {
-	if p.c == nil || p.c.rules == nil || p.c.explains(p.p) {
+	if p.c == nil || p.c.rules == nil {
 		return nil
 	}
 	named := slices.IndexFunc(targets, func(t access.Target) bool { return t.Kind != access.KindNone })
-	if named < 0 || !saysAbsent(answer, targets[named].Name) || !p.c.rules.Denies(p.p, targets[0].Door, targets[0].Server) {
+	if named < 0 || !saysAbsent(answer, targets[named].Name) || !p.c.HidesFrom(p.p, targets[0].Door, targets[0].Server) {
 		return nil
 	}
 	if slices.ContainsFunc(targets[named:], lists) {
 		return nil
 	}
 	return &Refusal{Target: targets[0], Method: p.method}
+}
+
+// HidesFrom reports whether there may be something at a door, of a server, that is hidden from a caller, so that they are not to tell it from what is
+// not there.
+func (c *Control) HidesFrom(p *access.Principal, door access.Door, server string) bool {
+	return c != nil && c.rules != nil && !c.explains(p) && c.rules.Denies(p, door, server)
 }
 
 // Listed reports whether a target's server lists it.

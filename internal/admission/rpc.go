@@ -60,12 +60,26 @@ func SetHeaders(h http.Header, s ratelimit.State) {
 	h.Set("X-Ratelimit-Reset", strconv.Itoa(int(math.Ceil(s.Reset.Seconds()))))
 }
 
-// ResetHeaders tells of this limit and of no other that was told before.
-func ResetHeaders(h http.Header, s ratelimit.State) {
-	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
-		h.Del(name)
+// Told is what headers have told of limits so far.
+type Told [len(limitHeaders)][]string
+
+var limitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+
+// ToldIn notes what is told in headers.
+func ToldIn(h http.Header) (t Told) {
+	for i, name := range limitHeaders {
+		t[i] = h[name]
 	}
-	SetHeaders(h, s)
+	return t
+}
+
+// Restore tells that and nothing else.
+func (t Told) Restore(h http.Header) {
+	for i, name := range limitHeaders {
+		if delete(h, name); t[i] != nil {
+			h[name] = t[i]
+		}
+	}
 }
 
 // TargetsOf are the things of one server that a message names, in the server's own words. Unknown methods name whatever they name: what it

@@ -16,7 +16,7 @@ import (
 // caller is who calls, and what that is bound to.
 type caller struct {
 	principal *access.Principal
-	entry     admission.Entry
+	told      admission.Told  // of limits, before those of the call
 	targets   []access.Target // of the call
 	permit    admission.Permit
 }
@@ -54,7 +54,7 @@ func (g *Gateway) absent(ctx context.Context, h http.Header, server string, repl
 	if no == nil {
 		return nil
 	}
-	admission.ResetHeaders(h, by.entry.State())
+	by.told.Restore(h)
 	return refusedBy(no)
 }
 

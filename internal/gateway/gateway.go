@@ -110,7 +110,6 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 			return
 		}
 		defer entry.Leave()
-		by.entry = entry
 		admission.SetHeaders(w.Header(), entry.State())
 	}
 	if up == nil || !g.opt.Admission.Sees(principal, access.DoorGateway, t.Server) {
@@ -128,6 +127,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		return
 	}
 	defer func() { by.permit.Done(t.In, t.Out) }()
+	by.told = admission.ToldIn(w.Header())
 	admission.SetHeaders(w.Header(), by.permit.State())
 	if params := by.permit.RedactParams(req.Params); len(params) > 0 && &params[0] != &req.Params[0] {
 		req = req.WithParams(params)

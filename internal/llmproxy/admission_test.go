@@ -1,6 +1,7 @@
 package llmproxy_test
 
 import (
+	"io"
 	"math"
 	"net/http"
 	"strings"
@@ -97,5 +98,38 @@ func TestBudgetsCountWhatTheCacheCosts(t *testing.T) {
 	want := (100*3 + 1000*0.3 + 1500*3.75 + 500*6 + 10*15) / 1e6
 	if used := control.Usage(); len(used) != 1 || math.Abs(used[0].USD-want) > 1e-12 || used[0].Tokens != 3110 {
 		t.Errorf("spent %+v, want %v dollars and 3110 tokens", used, want)
+	}
+}
+
+// A model that the rules deny and one that its provider does not have are answered alike, to those from whom something is hidden.
+func TestDeniedAndAbsentModelsAnswerAlike(t *testing.T) {
+	for words, status := range map[string]int{
+		`{"error":{"message":"The model does not exist","code":"model_not_found"}}`: http.StatusNotFound, `{"detail":"?"}`: http.StatusNotFound,
+		`{"error":{"message":"Model Not Exist","type":"invalid_request_error"}}`: http.StatusBadRequest, `{"error":{"type":"invalid_model"}}`: http.StatusUnprocessableEntity,
+	} {
+		provider := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, words)
+		})
+		_, with := governed(t, []access.Rule{{Model: access.Globs{"*secret*"}, Action: access.ActionDeny}}, ratelimit.Settings{Name: "few", Model: access.Globs{"*"}, Rate: ratelimit.Rate{Number: 100, Per: 3600e9}})
+		px := newProxy(t, with, one(provider))
+		plain := newProxy(t, nil, one(provider))
+		for _, ask := range []func(*proxied, string) reply{
+			func(px *proxied, model string) reply { return px.post(t, `{"model":"`+model+`","messages":[]}`) },
+			func(px *proxied, model string) reply {
+				return px.post(t, `{"model":"`+model+`","stream":true,"messages":[]}`)
+			},
+			func(px *proxied, model string) reply { return px.do(t, http.MethodGet, "/v1/models/"+model, "") },
+		} {
+			denied, absent := ask(px, "secret"), ask(px, "absent")
+			if denied.status != http.StatusNotFound || absent.status != denied.status || strings.ReplaceAll(absent.body, "absent", "secret") != denied.body ||
+				absent.header.Get("X-Ratelimit-Limit") != denied.header.Get("X-Ratelimit-Limit") || absent.header.Get("Content-Type") != denied.header.Get("Content-Type") {
+				t.Errorf("%d %s:\ndenied: %d %v %s\nabsent: %d %v %s", status, words, denied.status, denied.header, denied.body, absent.status, absent.header, absent.body)
+			}
+			if got := ask(plain, "absent"); got.status != status || got.body != words {
+				t.Errorf("without rules: %d %s", got.status, got.body)
+			}
+		}
 	}
 }

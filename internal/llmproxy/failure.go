@@ -139,6 +139,8 @@ func (p *Proxy) modelNotFound(model string) *failure {
 		f.message = "No provider is configured: add one under [providers]."
 	case model == "":
 		f.message = "The request names no model, and there is no default provider to take it; set default_provider."
+	case p.opt.Admission.Rules() != nil: // which of them hides it, or whether its provider does not know it, is not to be told
+		f.message = fmt.Sprintf("The model %s does not exist here; GET /v1/models lists what there is.", shorten(model))
 	default:
 		f.message = fmt.Sprintf("The model %s does not exist here: it is no alias, starts with no provider's name, "+
 			"and there is no default provider; GET /v1/models lists what there is.", shorten(model))

@@ -85,7 +85,11 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *a
 }
 
 // serveModel tells about one model, as the list does; a model that is not in the list its provider may know.
-func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below string) {
+func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below string, principal *access.Principal) {
+	var absent *failure
+	if p.opt.Admission.HidesFrom(principal, access.DoorChat, "") {
+		absent = p.modelNotFound(name)
+	}
 	if alias, ok := p.opt.Models[name]; ok {
 		writeJSON(w, http.StatusOK, appendModel(nil, name, alias.Provider, nil))
 		return
@@ -93,7 +97,7 @@ func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below s
 	prefix, rest, _ := strings.Cut(name, "/")
 	to := p.providers[prefix]
 	if to == nil || rest == "" {
-		p.passOn(w, r, p.fallback, below)
+		p.passOn(w, r, p.fallback, below, absent)
 		return
 	}
 	for _, m := range p.modelsOf(r.Context(), to, r.Header) {
@@ -109,7 +113,7 @@ func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below s
 		}
 	}
 	path := url.URL{Path: "/models/" + rest}
-	p.passOn(w, r, to, path.EscapedPath())
+	p.passOn(w, r, to, path.EscapedPath(), absent)
 }
 
 type modelsAnswer struct {

@@ -1,6 +1,7 @@
 package llmproxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -38,7 +39,7 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 			p.refuse(w, r, nil, p.modelNotFound(name))
 			return
 		}
-		p.serveModel(w, r, name, below)
+		p.serveModel(w, r, name, below, principal)
 		return
 	}
 	permit, bad := p.askRoute(w, r, principal)
@@ -48,14 +49,15 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 	}
 	passed := int64(0)
 	defer func() { permit.Done(int(max(0, r.ContentLength)), int(passed)) }()
-	passed = p.passOn(w, r, p.fallbackIn(formatOf(r), r.Header), below)
+	passed = p.passOn(w, r, p.fallbackIn(formatOf(r), r.Header), below, nil)
 }
 
-// passOn passes a request to a provider, nil where there is none, at a path below its base. It returns the size of the answer.
-func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string) (passed int64) {
+// passOn passes a request to a provider, nil where there is none, at a path below its base. It returns the size of the answer. Absent stands for the
+// answer that there is no such model; nil: that passes too.
+func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string, absent *failure) (passed int64) {
 	began := time.Now()
 	if to == nil {
-		p.refuse(w, r, nil, noProvider())
+		p.refuse(w, r, nil, cmp.Or(absent, noProvider()))
 		return 0
 	}
 	if climbs(r.URL.Path) || below != "" && below[0] != '/' {
@@ -96,6 +98,10 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	defer res.Body.Close()
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		p.ended(ctx, to, p.join(ctx, w, res))
+		return 0
+	}
+	if absent != nil && saysNoModel(res) {
+		p.refuse(w, r, to, absent)
 		return 0
 	}
 	a := answer{from: to, format: formatOf(r), res: res, patience: p.opt.Patience, giveUp: cancel}

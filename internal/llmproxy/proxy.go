@@ -203,12 +203,13 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		p.refuse(w, r, nil, bad)
 		return
 	}
+	told := admission.ToldIn(w.Header())
 	permit, bad := p.ask(w, r, principal, conv, to)
 	if bad != nil {
 		p.refuse(w, r, nil, bad)
 		return
 	}
-	x := exchange{p: p, at: at, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact}
+	x := exchange{p: p, at: at, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact, limits: told}
 	if unpacked != nil {
 		x.packed, x.unpacked = packed, unpacked
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/budget"
 	"secateur/internal/chat"
 	"secateur/internal/telemetry"
@@ -30,7 +31,8 @@ type exchange struct {
 
 	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
 	redact           []*access.Redaction
-	passed           int64 // bytes of the answer that went to the client
+	limits           admission.Told // that were told, before those of the model
+	passed           int64          // bytes of the answer that went to the client
 
 	rewritten
 }
@@ -68,6 +70,11 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		return
 	}
 	defer res.Body.Close()
+	if x.p.opt.Admission.HidesFrom(x.who, access.DoorChat, "") && saysNoModel(res) {
+		x.limits.Restore(w.Header())
+		x.p.refuse(w, r, x.to.provider, x.p.modelNotFound(x.asked.Name))
+		return
+	}
 	if x.redactsAnswer() {
 		if err := x.redactAnswer(res, budget.From(ctx)); err != nil {
 			x.p.opt.Log.WarnContext(ctx, "answer cannot be redacted, so it is not passed on", "provider", x.to.provider.name, "err", err)

@@ -30,10 +30,9 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 		rpchttp.BadRequest(bad).Write(w, msg.ID)
 		return
 	}
-	var entry admission.Entry
 	if rpchttp.Counts(msg.Method) {
-		var over *admission.Refusal
-		if entry, over = s.opt.Admission.Enter(r.Context(), principal, access.DoorPruner); over != nil {
+		entry, over := s.opt.Admission.Enter(r.Context(), principal, access.DoorPruner)
+		if over != nil {
 			refusedBy(over).Write(w, msg.ID)
 			return
 		}
@@ -48,6 +47,7 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 	}
 	written := 0
 	defer func() { permit.Done(len(body.Bytes), written) }()
+	told := admission.ToldIn(w.Header())
 	admission.SetHeaders(w.Header(), permit.State())
 	if params := permit.RedactParams(msg.Params); len(params) > 0 && &params[0] != &msg.Params[0] {
 		msg = msg.WithParams(params)
@@ -59,7 +59,7 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 	result, refused := s.tools.Answer(access.NewContext(r.Context(), principal), &msg)
 	if refused != nil {
 		if no := s.absent(permit, refused, targets); no != nil {
-			admission.ResetHeaders(w.Header(), entry.State())
+			told.Restore(w.Header())
 			no.Write(w, msg.ID)
 			return
 		}
