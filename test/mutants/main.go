@@ -78,7 +78,7 @@ var mutants = []mutant{
 	{"secrets in stderr", "internal/child/stderr.go", "s = strings.ReplaceAll(s, hidden, secret.Mask)", "_ = hidden", "./internal/child"},
 	{"links in the store", "internal/originals/fileplaces.go", "case info.Mode().Type() != kind:", "case false:", "./internal/originals"},
 	{"owner of the store", "internal/originals/fileplaces_unix.go", "int(owner.Uid) != os.Geteuid()", "false", "./internal/originals"},
-	{"pipes in the store", "internal/atomicfile/nofollow_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0 * syscall.O_NOFOLLOW", "./internal/originals -timeout 30s -run TestADirectoryThatIsNotOursAloneIsRefused"},
+	{"pipes in the store", "internal/atomicfile/nofollow_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0 * syscall.O_NOFOLLOW", "./internal/originals -timeout 30s -run TestPlacesThatChangeUnderWay"},
 	{"pipes among the records", "internal/atomicfile/nofollow_unix.go", "syscall.O_NOFOLLOW | syscall.O_NONBLOCK", "0 * syscall.O_NOFOLLOW", "./internal/records -timeout 30s -run TestFileTakesWhatIsNoFileForNone"},
 	{"damage in the store", "internal/originals/fileio.go", "err = checkSums(content, tenant)", "_ = content", "./internal/originals"},
 	{"share of a tenant in memory", "internal/originals/memory.go", "m.has(tenant)+cost <= left", "true", "./internal/originals"},
