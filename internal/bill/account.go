@@ -15,6 +15,7 @@ type Account struct {
 
 	Scale   Scale
 	Last    Counted
+	Grain   float64 // what all counts of cached tokens so far are multiples of; 0: there was none
 	Entries []Entry // what a cache of endings or markers has, by their places; it is never changed in place
 }
 
@@ -29,6 +30,7 @@ type Counted struct {
 type Piece struct {
 	Size    Size // as it goes out
 	Removed Size // of what was taken out of it
+	Was     Size // of what had been taken out of it when it went out before
 	Result  bool // it is a tool's result
 	Ends    bool // a cache of endings can find the prompt up to its end
 
@@ -90,6 +92,9 @@ func (a Account) Settle(t Terms, req Request, u Usage) Account {
 		u.Wrote, u.Hour = 0, 0
 	}
 	a.learn(req, u)
+	if u.Told && u.Cached > 0 {
+		a.Grain = commonDivisor(a.Grain, u.Cached)
+	}
 	a = a.book(t, req, u)
 	a.Last = Counted{Pieces: len(req.Pieces), Input: u.Input, Removed: removed(req.Pieces)}
 	return a

@@ -23,18 +23,52 @@ func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, fou
 	} else if sent.Plain == sent.Total && through.Total >= t.minimum() {
 		through.Plain = 0 // the whole would have been long enough for the cache
 	}
-	// Where a block of the whole ends is not where one of what was sent does. With short blocks that is chance, and evens out.
-	more := a.Scale.Count(removed(req.Pieces[:found]))
-	if shorter := a.position(req, found); t.block() > Block {
-		more = t.Cacheable(shorter+more) - t.Cacheable(shorter)
-	}
-	through.Cached = min(sent.Cached+rewrote+more, through.Total-through.Plain)
+	through.Cached = min(sent.Cached+rewrote+a.moreCached(t, req, sent, found), through.Total-through.Plain)
 	through.Hour = min(max(0, through.Hour-rewrote), through.Total-through.Plain-through.Cached)
 	if sent.Cached == 0 && through.Cached < t.minimum() {
 		through.Cached = 0
 		return through, 0
 	}
 	return through, found
+}
+
+// moreCached is how many tokens more the cache would have had of so many pieces with nothing ever taken out of them. Where a block of the whole ends is
+// not where one of what was sent does.
+func (a Account) moreCached(t Terms, req Request, sent Prompt, found int) float64 {
+	shorter, more := a.position(req, found), a.Scale.Count(removed(req.Pieces[:found]))
+	if t.block() > Block {
+		return t.Cacheable(shorter+more) - t.Cacheable(shorter)
+	}
+	rest := shorter - sent.Cached
+	isInBlocks := a.Grain > 1 && a.Grain <= Block // as far as was seen
+	if !isInBlocks || sent.Cached == 0 || rest < 0 || rest >= a.Grain {
+		return more // what was found does not end with the last whole block of what there was
+	}
+	return inBlocks(shorter+more, uncertain*more, a.Grain) - sent.Cached
+}
+
+// uncertain is by which part an estimate of what was taken out is off, more or less.
+const uncertain = 0.05
+
+// inBlocks is how many of so many tokens are within whole blocks, on average over numbers that are at most so far from it.
+func inBlocks(tokens, off, block float64) float64 {
+	from, to := (tokens-off)/block, (tokens+off)/block
+	if to-from < 1e-3 {
+		return block * math.Floor(tokens/block)
+	}
+	sum := func(x float64) float64 { // of the whole numbers below, up to x (an integral)
+		n := math.Floor(x)
+		return n * (x - (n+1)/2)
+	}
+	return block * (sum(to) - sum(from)) / (to - from)
+}
+
+// commonDivisor is the greatest number that both are multiples of; what is no count has none with any.
+func commonDivisor(a, b float64) float64 {
+	for b >= 1 {
+		a, b = b, math.Mod(a, b)
+	}
+	return max(a, 1)
 }
 
 // foundWhole is how many pieces the cache would have had of a prompt with nothing ever taken out of it, and how many of

@@ -85,6 +85,9 @@ func (p *Plan) request(same int) bill.Request {
 			Size: p.size(i, p.kinds[i]), Removed: p.removed[i], Result: p.c.Messages[i].Role == Tool,
 			Ends: p.terms.Kind == bill.Endings && p.c.ends(i, instructions),
 		}
+		if i < len(p.forms.of) {
+			p.piece(&req, i).Was = p.forms.of[i].Removed
+		}
 	}
 	return req
 }

@@ -314,7 +314,11 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 	if usage == nil {
 		r.Account = before.Estimate(p.terms, p.goes())
 	} else {
-		r.Account = before.Settle(p.terms, p.goes(), *usage)
+		req := before.Recount(p.goes(), *usage)
+		for i := range r.Cuts {
+			r.Cuts[i].Removed = p.piece(&req, r.Cuts[i].Message).Removed
+		}
+		r.Account = before.Settle(p.terms, req, *usage)
 	}
 	perToken := p.perToken()
 	r.Bill.Spent += (r.Account.Spent - before.Spent) * perToken

@@ -53,11 +53,12 @@ const (
 	Masked
 )
 
-// recordVersion changes with the form below. Records outlive the program that wrote them: the form before is read,
+// recordVersion changes with the form below. Records outlive the program that wrote them: the forms before are read,
 // too; a record of any other version is as good as none.
 const (
-	recordVersion     = 5
-	lastRecordVersion = 2 // without the engine, and with other sizes
+	recordVersion      = 6
+	plainRecordVersion = 5 // without the grain of the cache
+	lastRecordVersion  = 2 // without the engine, and with other sizes
 )
 
 // perCut is about how many bytes a cut takes.
@@ -99,6 +100,7 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		dst = binary.AppendUvarint(dst, uint64(len(c.ID)))
 		dst = append(dst, c.ID...)
 	}
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Account.Grain))
 	return dst, err
 }
 
@@ -109,7 +111,9 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	var out Record
 	version := d.byte()
-	if version != recordVersion && version != lastRecordVersion {
+	switch version {
+	case recordVersion, plainRecordVersion, lastRecordVersion:
+	default:
 		return errRecord
 	}
 	out.Messages = d.count(math.MaxInt32)
@@ -118,7 +122,7 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	flags := d.byte()
 	out.Off, out.Judged = flags&flagOff != 0, flags&flagJudged != 0
 	removed := d.lastSize
-	if version == recordVersion {
+	if version != lastRecordVersion {
 		out.Engine = d.word()
 		out.Bill = Bill{Spent: d.float(), Saved: d.float()}
 		d.part(out.Account.Decode)
@@ -141,6 +145,9 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 		end := len(ids) - len(d.b)
 		c.ID = ids[end-id : end]
 		out.Cuts = append(out.Cuts, c)
+	}
+	if version == recordVersion {
+		out.Account.Grain = d.float()
 	}
 	if d.bad || len(d.b) > 0 {
 		return errRecord

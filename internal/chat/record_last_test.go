@@ -41,3 +41,23 @@ func TestARecordOfTheFormBeforeIsRead(t *testing.T) {
 		t.Errorf("cuts %+v, want %+v", r.Cuts, want)
 	}
 }
+
+// The form before the last differs by what stands at the end.
+func TestARecordWithoutAGrainIsRead(t *testing.T) {
+	want := Record{Messages: 9, Cuts: []Sent{{Message: 4, Kind: Pruned, ID: "prn_A"}}, Account: bill.Account{Spent: 3, Grain: 64}}
+	b, err := want.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Record
+	if err := got.UnmarshalBinary(b); err != nil || got.Account.Grain != 64 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	b[0] = plainRecordVersion
+	if err := got.UnmarshalBinary(b); err == nil {
+		t.Error("a record with something behind it was read")
+	}
+	if err := got.UnmarshalBinary(b[:len(b)-8]); err != nil || got.Account.Grain != 0 || got.Account.Spent != 3 || len(got.Cuts) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
