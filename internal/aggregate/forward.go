@@ -99,7 +99,7 @@ func (e *proxiedCall) message(params []byte) *rpc.Message {
 
 // options has what the server sends for the call go to the client.
 func (e *proxiedCall) options() (upstream.CallOptions, *failure) {
-	o := upstream.CallOptions{Related: &relay{e}}
+	o := upstream.CallOptions{Related: relay{e}}
 	if e.c.era == era.Legacy {
 		o.Caller = e.c.member // a modern client is asked in the very call
 	}

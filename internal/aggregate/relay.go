@@ -7,13 +7,13 @@ import (
 	"secateur/internal/rpc"
 )
 
-// relay gives the client what a server sends in the middle of a call.
+// relay gives the client what a server sends in the middle of a call. As a value of one pointer it takes no memory of its own.
 type relay struct {
 	*proxiedCall
 }
 
 // Serve passes one message on. To a request it returns the client's answer.
-func (r *relay) Serve(ctx context.Context, m *rpc.Message) []byte {
+func (r relay) Serve(ctx context.Context, m *rpc.Message) []byte {
 	m = r.a.permit.RedactNotice(m)
 	if m.Kind() != rpc.Request {
 		r.notice(m)
@@ -38,7 +38,7 @@ func notOffered(m *rpc.Message) []byte {
 }
 
 // notice passes a notification on, if the client wants to hear it.
-func (r *relay) notice(m *rpc.Message) {
+func (r relay) notice(m *rpc.Message) {
 	if m.Method == "notifications/message" && !r.c.hears(m) {
 		return
 	}
@@ -64,7 +64,7 @@ func (d *destination) named(m *rpc.Message) *rpc.Message {
 }
 
 // send takes the stream of the call or, where it has none, the client's own.
-func (r *relay) send(msg []byte) bool {
+func (r relay) send(msg []byte) bool {
 	if r.a.x.Streams() {
 		return r.a.x.Send(msg)
 	}
@@ -72,6 +72,6 @@ func (r *relay) send(msg []byte) bool {
 }
 
 // isHeard reports whether the client is there, on the stream of the call or on its own.
-func (r *relay) isHeard() bool {
+func (r relay) isHeard() bool {
 	return r.a.x.Heard() || r.s.link != nil && r.s.link.Heard()
 }

@@ -27,6 +27,8 @@ type exchange struct {
 	bodyDone bool // nothing more is to come
 	begun    bool // the header is written, or about to be
 	duplex   bool // the body is read while the answer is written
+
+	writeDue time.Time // the deadline of writes as last set; zero: none, or it was lifted
 }
 
 // conn is what of a connection can be set. A test's writer may know nothing of the kind.
@@ -89,7 +91,10 @@ func (e *exchange) startWrite() {
 // setWriting sets the deadlines of a write from now on. The caller holds mu.
 func (e *exchange) setWriting() {
 	now, pause := time.Now(), e.pause()
-	_ = e.conn.SetWriteDeadline(now.Add(pause))
+	if due := now.Add(pause); due.Before(e.writeDue) || due.Sub(e.writeDue) > pause/64 { // else it has just been set
+		_ = e.conn.SetWriteDeadline(due)
+		e.writeDue = due
+	}
 	if e.draining {
 		_ = e.conn.SetReadDeadline(now.Add(pause / 3)) // so that there is time left to write
 	}
@@ -102,6 +107,7 @@ func (e *exchange) endWrite() {
 	defer e.mu.Unlock()
 	if e.lifts {
 		_ = e.conn.SetWriteDeadline(time.Time{})
+		e.writeDue = time.Time{}
 	}
 	if e.draining {
 		_ = e.conn.SetReadDeadline(time.Time{})

@@ -73,6 +73,9 @@ func (w *writer) FlushError() error {
 	w.startWrite()
 	defer w.endWrite()
 	w.held, w.sent = 0, true
+	if f, ok := w.ResponseWriter.(interface{ FlushError() error }); ok {
+		return f.FlushError() // net/http's own
+	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 

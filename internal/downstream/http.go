@@ -69,6 +69,9 @@ type HTTP struct {
 
 	strangers chan struct{} // holds a token for each message that is being read to find out who sent it
 
+	unprimed silences // responses to clients that can come back to a stream
+	quiet    silences // the other ones
+
 	mu       sync.Mutex
 	stopped  bool                   // guarded by mu; nothing new begins
 	lone     map[*postResponse]bool // guarded by mu; requests without a session, and whether they only listen
@@ -86,6 +89,7 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	setDefault(&opt.MaxInFlight, 256)
 	setDefault(&opt.KeepAlive, 15*time.Second)
 	h := &HTTP{opt: opt, log: opt.Log, lone: map[*postResponse]bool{}, strangers: make(chan struct{}, maxStrangers)}
+	h.unprimed.after, h.quiet.after = min(opt.KeepAlive, primeAfter), opt.KeepAlive
 	h.SetMaxMessageBytes(opt.MaxMessageBytes)
 	h.sessions = registry{
 		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},

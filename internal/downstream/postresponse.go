@@ -27,7 +27,8 @@ type postResponse struct {
 	stream   *stream   // nil: none was opened
 	carried  chan bool // tells whether the stream was carried to its end
 	answered bool
-	timer    *time.Timer
+
+	silence silence // until the answer, or the first event
 
 	own    replayBuffer // of a request without a session
 	cancel context.CancelFunc
@@ -80,21 +81,24 @@ func (x *postResponse) watch() {
 	if !x.accept.stream {
 		return
 	}
-	silence := x.h.opt.KeepAlive
+	waiting := &x.h.quiet
 	if x.primes {
-		silence = min(silence, primeAfter)
+		waiting = &x.h.unprimed
 	}
-	x.timer = time.AfterFunc(silence, func() {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if x.stream == nil && x.makeStream() {
-			var head []byte
-			if !x.primes {
-				head = []byte(keepAlive)
-			}
-			x.carry(head)
+	waiting.add(x)
+}
+
+// breakSilence opens a stream.
+func (x *postResponse) breakSilence() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stream == nil && x.makeStream() {
+		var head []byte
+		if !x.primes {
+			head = []byte(keepAlive)
 		}
-	})
+		x.carry(head)
+	}
 }
 
 // makeStream opens a stream, unless nobody would read it.
@@ -163,10 +167,8 @@ func (x *postResponse) early(a *Answer) bool {
 func (x *postResponse) finish(isBatch bool, answers ...*Answer) bool {
 	x.mu.Lock()
 	x.answered = true
-	if x.timer != nil {
-		x.timer.Stop()
-	}
 	x.mu.Unlock()
+	x.silence.end()
 	defer func() {
 		for _, a := range answers {
 			a.free()
@@ -242,14 +244,16 @@ func (x *postResponse) sendStream(answers []*Answer, here bool) bool {
 	if x.primes {
 		head = appendPriming(make([]byte, 0, maxEventHead), at)
 	}
-	frames, length := make([]*frame, len(answers)), len(head)
-	for i, a := range answers {
+	var room [1]*frame // most have no more
+	frames, length := room[:0], len(head)
+	for _, a := range answers {
 		if x.kind.keeps() {
 			at.message++
 		}
 		maps.Copy(x.w.Header(), a.Header)
-		frames[i] = newFrame(a, at, false)
-		length += frames[i].length()
+		f := newFrame(a, at, false)
+		frames = append(frames, f)
+		length += f.length()
 	}
 	x.w.beginStream(length)
 	err := x.w.sendAll(head, frames)

@@ -102,6 +102,7 @@ func (sh *replayBuffer) keep(number uint64, frames []*frame, sent bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	s := &stream{buffer: sh, kind: resumable, number: number, first: 1, sent: 1, written: now, done: true}
+	s.frames = s.room[:0]
 	sh.forceRoom(s)
 	sh.streams = append(sh.streams, s)
 	for _, f := range frames {

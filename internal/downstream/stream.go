@@ -27,6 +27,7 @@ type stream struct {
 	number uint64 // 0 but for resumable ones
 
 	frames  []*frame
+	room    [1]*frame // for frames, while there is one
 	first   uint64    // number of frames[0]
 	sent    uint64    // number of the first message that has not been written
 	written time.Time // when the last was

@@ -53,14 +53,15 @@ var (
 	noBuffering = []string{"no"}
 )
 
-// beginStream sets the header of a stream of events. A length of -1 is not known.
+// beginStream sets the header of a stream of events. A length of -1 is not known: then the events are to be passed on as they come.
 func (c *wire) beginStream(length int) {
 	h := c.Header()
 	h["Content-Type"] = streamType
 	h["Cache-Control"] = noCache
-	h["X-Accel-Buffering"] = noBuffering
 	if length >= 0 {
 		h["Content-Length"] = []string{strconv.Itoa(length)}
+	} else {
+		h["X-Accel-Buffering"] = noBuffering
 	}
 	c.WriteHeader(http.StatusOK)
 }

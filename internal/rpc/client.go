@@ -20,7 +20,7 @@ func (e *envelope) judgeClient() string {
 	switch {
 	case e.folded != "":
 		return unknownMember(e.folded)
-	case stringText(e.version) != "2.0":
+	case !isVersion2(e.version):
 		return wrongVersion
 	}
 	if err := e.judgeResponse(); err != nil {

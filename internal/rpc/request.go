@@ -90,7 +90,7 @@ func (e *envelope) judgeRequest() string {
 	switch {
 	case e.folded != "":
 		return unknownMember(e.folded)
-	case stringText(e.version) != "2.0":
+	case !isVersion2(e.version):
 		return wrongVersion
 	case e.id != nil && IDOf(e.id).IsZero():
 		return "id must be a string or a number"

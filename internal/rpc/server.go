@@ -65,7 +65,7 @@ func (e *envelope) dropNulls() {
 }
 
 func (e *envelope) judgeServer() error {
-	if stringText(e.version) != "2.0" {
+	if !isVersion2(e.version) {
 		return errors.New(`jsonrpc is not "2.0"`)
 	}
 	if e.method == nil {

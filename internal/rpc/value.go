@@ -44,11 +44,14 @@ func stringText(raw []byte) string {
 	return rawjson.Unquote(raw)
 }
 
+// isVersion2 tells whether a raw value is the version of JSON-RPC that is spoken here.
+func isVersion2(raw []byte) bool { return string(raw) == `"2.0"` || stringText(raw) == "2.0" }
+
 // common are the texts that most messages have, as they are mostly written: reading one takes no memory.
 var common = func() map[string]string {
 	texts := map[string]string{}
 	for _, s := range []string{
-		"2.0", "initialize", "ping", "tools/call", "tools/list", "resources/list", "resources/read", "resources/templates/list",
+		"initialize", "ping", "tools/call", "tools/list", "resources/list", "resources/read", "resources/templates/list",
 		"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "server/discover", "subscriptions/listen",
 		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/message",
 	} {
