@@ -15,11 +15,6 @@ type held struct {
 	open map[*hold]struct{}
 }
 
-type hold struct {
-	owner
-	cancel context.CancelFunc
-}
-
 // owner is whose work it is.
 type owner struct {
 	principal *access.Principal
@@ -33,28 +28,17 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal, conn *tls
 	if p == nil {
 		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx) // no deadline: its end is nobody's slowness
+	h := &hold{Context: ctx, owner: owner{p, a.jwt, conn}, in: a.held}
 	if p.Expires != 0 {
-		expire := time.AfterFunc(time.Until(time.Unix(p.Expires, 0)), cancel)
-		stop := cancel
-		cancel = func() {
-			expire.Stop()
-			stop()
-		}
+		h.expiry = time.AfterFunc(time.Until(time.Unix(p.Expires, 0)), h.end)
 	}
-	h := &hold{owner{p, a.jwt, conn}, cancel}
 	a.held.mu.Lock()
 	if a.held.open == nil {
 		a.held.open = map[*hold]struct{}{}
 	}
 	a.held.open[h] = struct{}{}
 	a.held.mu.Unlock()
-	return ctx, func() {
-		cancel()
-		a.held.mu.Lock()
-		delete(a.held.open, h)
-		a.held.mu.Unlock()
-	}
+	return h, h.release
 }
 
 // HoldAgain is Hold for who was let in earlier: what a message showed counts for its session's streams too. Where that is good no more
@@ -94,7 +78,7 @@ func (s *held) end(stillGood func(owner) bool) {
 			good[h.owner] = ok
 		}
 		if !ok {
-			h.cancel()
+			h.end()
 		}
 	}
 }
