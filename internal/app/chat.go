@@ -52,7 +52,8 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 	ttl := gen.cfg.Store.SentTTL
 	dir, onDisk := gen.storeOptions().Dir()
 	if onDisk {
-		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: gen.log})
+		room := max(gen.cfg.Store.MaxBytes, records.DefaultMaxKept) // who keeps more of what was cut cuts more
+		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), MaxKept: room, TTL: ttl, Log: gen.log})
 		return kept, false, err
 	}
 	if gen.redis != nil {

@@ -26,7 +26,6 @@ type Conversation struct {
 	marked  bool     // the cache keeps what is marked, and nothing else
 	sizes   *sizes   // of contents, as far as they were asked for
 	sized   bool     // they were
-	spread  Spread   // how they are measured
 	chain   []digest // of every beginning, from that of none of the messages to that of all; made when asked for
 	related *results // to the turns that asked for them; made when asked for
 }

@@ -28,7 +28,6 @@ type Spread func(shares, n int, do func(i int))
 // Decide says how the conversation goes out.
 func Decide(in Input) *Plan {
 	c := in.Conversation
-	c.spread = in.Spread
 	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
 	p.results, p.summarized = c.relate(), c.summarized()
 	p.template = parsePlaceholder(in.Masking)

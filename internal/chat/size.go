@@ -143,26 +143,17 @@ func (c *Conversation) whole(i int) bill.Size {
 	return all.of()
 }
 
-// measure makes the sizes of all messages known.
+// measure makes the sizes of all messages known. It keeps one processor busy and no more: as a rule the answer has gone on, and is on its way through others.
 func (c *Conversation) measure() {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
-	known := len(c.sizes.of)
-	all := append(make([]size, 0, len(c.Messages)), c.sizes.of...)[:len(c.Messages)]
-	list := c.List()
-	size := func(i int) { all[known+i] = c.Messages[known+i].contentSize(list) }
-	if shares := c.unmeasured(known) / minMeasured; c.spread != nil && shares > 1 {
-		c.spread(shares, len(all)-known, size)
-	} else {
-		for i := range len(all) - known {
-			size(i)
-		}
+	known := c.sizes.of
+	all := append(make([]size, 0, len(c.Messages)), known...)
+	for i := len(known); i < len(c.Messages); i++ {
+		all = append(all, c.Messages[i].contentSize(c.List()))
 	}
 	c.sizes.of, c.sized = all, true
 }
-
-// minMeasured is how many bytes are worth a goroutine to measure them.
-const minMeasured = 24 << 10
 
 // unmeasured is how many bytes of contents are looked at to measure all but the first messages.
 func (c *Conversation) unmeasured(known int) (n int) {

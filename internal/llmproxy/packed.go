@@ -85,7 +85,7 @@ func windowOf(packed []byte) int64 {
 	if h.SingleSegment {
 		window = h.FrameContentSize
 	}
-	return int64(min(window, math.MaxInt64)) //nolint:gosec // bounded
+	return int64(min(window, math.MaxInt64))
 }
 
 // pack gives what goes out of a request that came packed, in place of what was made of it: the client's own bytes where
