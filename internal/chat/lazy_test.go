@@ -36,8 +36,8 @@ func inTwo(_, n int, do func(i int)) {
 	other.Wait()
 }
 
-// TestSizesMadeUpLateAreTheSame compares decisions, and what is written down of them, where sizes are made up when they are asked for, of several messages at
-// once and of what a known conversation goes on with, with those of a conversation all of whose sizes were made up one after the other before anything else.
+// TestSizesMadeUpLateAreTheSame compares decisions, and what is written down of them, where sizes are made up when they are asked for, results judged several at
+// once, and a conversation known from before, with those of a conversation all of whose sizes were made up one after the other before anything else.
 func TestSizesMadeUpLateAreTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.Custom(drawWord), 2, 60).Draw(rt, "words")
@@ -96,5 +96,25 @@ func TestARequestNotCountedYetWasSent(t *testing.T) {
 	}
 	if f := c.formsOf(past); f.sent != len(c.Messages) || f.warm != len(c.Messages) {
 		t.Errorf("the cache has %+v", f)
+	}
+}
+
+func TestOriginalsCanBeHadAfterTheyWereLetGoOf(t *testing.T) {
+	words := []string{"u:go"}
+	for i := range 12 {
+		words = append(words, fmt.Sprintf("a:c%d@t", i), fmt.Sprintf("t:c%d=%d %s", i, i, strings.Repeat("é\n", 400)))
+	}
+	s := Default()
+	s.Strategy = Sliding
+	p := Decide(Input{Conversation: reading(t, talk(words...)), Masking: s, Now: 100})
+	if len(p.Cuts) == 0 {
+		t.Fatal("nothing is cut")
+	}
+	for _, cut := range p.Cuts {
+		before := p.Original(cut)
+		p.Forget()
+		if p.Original(cut) != before || !strings.HasSuffix(before, "é\n") {
+			t.Errorf("message %d: another original", cut.Message)
+		}
 	}
 }
