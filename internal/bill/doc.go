@@ -42,10 +42,11 @@
 //		Marks:  marks, // of the request, in order: behind how many pieces, and whether for an hour
 //		At:     now,   // seconds; entries of a cache grow old
 //	}
-//	account.StaysCached(terms, req)         // whether results may go out pruned
-//	event := account.Choose(bill.Choice{…}) // from where on old results are masked now, if at all
-//	account = account.Settle(terms, req, usage)   // when the answer has told the usage,
-//	account = account.Estimate(terms, req)        // or where it does not
+//	account.StaysCached(terms, req)             // whether results may go out pruned
+//	event := account.Choose(bill.Choice{…})     // from where on old results are masked now, if at all
+//	req = account.Recount(req, usage)           // when the answer has told the usage: it also shows how much was masked
+//	account = account.Settle(terms, req, usage) // and what was spent,
+//	account = account.Estimate(terms, req)      // or where it does not
 //
 // Chat completions carry no marks, and only have to say where their messages end; a request in the Responses format that
 // turns implicit caching off (prompt_cache_options.mode "explicit") is one whose terms get Kind = [Markers], its
