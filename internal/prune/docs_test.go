@@ -73,3 +73,18 @@ func TestTheSectionThatTheGoalNamesStays(t *testing.T) {
 		}
 	}
 }
+
+// Who asks for a section asks for what stands under its subheadings too, whatever words that has.
+func TestASubsectionSharesItsSectionsChance(t *testing.T) {
+	text := "# a\nwanted\n## b\nbelow it\n### c\ndeeper\n# d\nanother\n"
+	tx, _ := readText(Request{Text: text, Source: Docs}, IndexLines(text))
+	got := tx.shareSections(tx.shape(), []float32{1, 1, 0, 0, 0, 0, 0, 0})
+	for r := 1; r < len(got); r++ {
+		if got[r] > got[r-1] {
+			t.Errorf("chances = %v, want none larger than the one before", got)
+		}
+	}
+	if got[3] < .5 || got[5] < .5 || got[6] != 0 {
+		t.Errorf("chances = %v, want subsections to have most of the section's, and the next section nothing", got)
+	}
+}

@@ -74,7 +74,7 @@ func (t *text) settle(s *shape, score []float32) []float32 {
 	}
 	switch t.source {
 	case Docs:
-		return shareBlocks(score, s.blocks, .6)
+		return t.shareSections(s, score)
 	case Logs:
 		return shareNearby(score, 1, .3)
 	}
@@ -104,21 +104,31 @@ func shareNearby(chance []float32, reach int, share float32) []float32 {
 	return out
 }
 
-// shareBlocks mixes each row's chance with the mean of its block's, in place.
-func shareBlocks(chance []float32, blocks []uint32, share float32) []float32 {
-	for b, first := range blocks {
+// shareSections mixes each row's chance with that of its section, in place: the mean of its rows', and nearly as much as the section
+// has that it is part of, since who asks for a section asks for what stands under its subheadings too.
+func (t *text) shareSections(s *shape, chance []float32) []float32 {
+	const (
+		share   = .8
+		inherit = .9
+	)
+	of := make([]float32, len(chance)) // of each heading: its section's
+	for b, first := range s.blocks {
 		end := len(chance)
-		if b+1 < len(blocks) {
-			end = int(blocks[b+1])
+		if b+1 < len(s.blocks) {
+			end = int(s.blocks[b+1])
 		}
 		rows := chance[first:end]
 		sum := float32(0)
 		for _, x := range rows {
 			sum += x
 		}
-		mean := sum / float32(max(1, len(rows)))
+		section := sum / float32(max(1, len(rows)))
+		if p := s.parent[first]; p >= 0 {
+			section = max(section, float32(inherit*of[p]))
+		}
+		of[first] = section
 		for r := range rows {
-			rows[r] = float32((1-share)*rows[r]) + float32(share*mean)
+			rows[r] = float32((1-share)*rows[r]) + float32(share*section)
 		}
 	}
 	return chance
