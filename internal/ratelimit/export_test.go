@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"fmt"
 	"maps"
 )
 
@@ -18,4 +19,18 @@ func (r *Redis) Renew(ctx context.Context) error {
 	all := maps.Clone(r.leases.held)
 	r.leases.mu.Unlock()
 	return r.leases.renew(ctx, all)
+}
+
+// Settle gives back at once what is over.
+func (r *Redis) Settle(ctx context.Context) error {
+	r.leases.mu.Lock()
+	over := copied(r.leases.over)
+	r.leases.mu.Unlock()
+	r.leases.settle(ctx, over)
+	r.leases.mu.Lock()
+	defer r.leases.mu.Unlock()
+	if len(r.leases.over) > 0 {
+		return fmt.Errorf("%d leases are over still", r.leases.overs)
+	}
+	return nil
 }

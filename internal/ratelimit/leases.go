@@ -14,11 +14,14 @@ import (
 )
 
 // Calls at a time are leases in a sorted set, by when each ends: taken in one script if there is room, renewed while the call runs, given back at its
-// end. Those of a replica that was killed end by themselves. All times are the engine's.
+// end. Those of a replica that was killed end by themselves, as does what could not be given back. All times are the engine's.
 const (
 	leaseLife  = 15 * time.Second
 	leaseRenew = 5 * time.Second
 	renewWait  = 2 * time.Second
+
+	overAgain = time.Second // between attempts at giving back what could not be
+	maxOver   = 10_000      // of those at a time
 )
 
 // enterScript takes a lease if fewer than so many are held: {taken}.
@@ -63,6 +66,8 @@ type leases struct {
 
 	mu      sync.Mutex          // guards the fields below
 	held    map[string][]string // ids, by key
+	over    map[string][]string // ids that no call holds and the engine may: it did not say
+	overs   int                 // how many those are
 	stop    context.CancelFunc  // ends the keeper; nil: there is none
 	closed  bool
 	keepers sync.WaitGroup
@@ -72,13 +77,21 @@ type leases struct {
 func (r *Redis) Enter(ctx context.Context, bucket string, most int) (leave func(context.Context), err error) {
 	key, id := leaseKey(bucket), rand.Text()
 	taken, err := enterScript.Run(ctx, r.DB, []string{key}, id, most, leaseLife.Milliseconds()).Int()
-	if err != nil || taken == 0 {
+	if err != nil {
+		if r.DB.Up() == nil { // else it was not asked
+			r.leases.owe(key, id)
+		}
 		return nil, err
+	}
+	if taken == 0 {
+		return nil, nil
 	}
 	r.leases.hold(key, id)
 	return func(ctx context.Context) {
 		r.leases.drop(key, id)
-		_ = r.DB.ZRem(ctx, key, id).Err() // else it ends by itself
+		if r.DB.ZRem(ctx, key, id).Err() != nil {
+			r.leases.owe(key, id)
+		}
 	}, nil
 }
 
@@ -99,6 +112,23 @@ func (l *leases) hold(key, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held[key] = append(l.held[key], id)
+	l.keepLocked()
+}
+
+// owe has a lease given back later. One too many ends by itself.
+func (l *leases) owe(key, id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.overs >= maxOver {
+		return
+	}
+	l.overs++
+	l.over[key] = append(l.over[key], id)
+	l.keepLocked()
+}
+
+// keepLocked sees to it that there is a keeper.
+func (l *leases) keepLocked() {
 	if l.stop == nil && !l.closed {
 		ctx, stop := context.WithCancel(context.Background())
 		l.stop = stop
@@ -115,38 +145,66 @@ func (l *leases) drop(key, id string) {
 	}
 }
 
-// keep renews what is held until there is nothing more, or ctx is done.
+// keep renews what is held and gives back what is over, until there is nothing more or ctx is done.
 func (l *leases) keep(ctx context.Context) {
-	tick := time.NewTicker(leaseRenew)
+	tick := time.NewTicker(overAgain)
 	defer tick.Stop()
+	renewed := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		all := l.snapshot()
-		if all == nil {
+		held, over := l.snapshot()
+		if held == nil && over == nil {
 			return
 		}
-		_ = l.renew(ctx, all) // whether the engine answers is told by its owner
+		l.settle(ctx, over)
+		if time.Since(renewed) >= leaseRenew {
+			renewed = time.Now()
+			_ = l.renew(ctx, held) // whether the engine answers is told by its owner
+		}
 	}
 }
 
-// snapshot is what is held. With nothing, the keeper is over: the next to hold something has one of its own.
-func (l *leases) snapshot() map[string][]string {
+// snapshot is what is held, and what is over. With neither, the keeper is over: the next to hold something has one of its own.
+func (l *leases) snapshot() (held, over map[string][]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.held) == 0 {
+	if len(l.held) == 0 && len(l.over) == 0 {
 		l.stop()
 		l.stop = nil
-		return nil
+		return nil, nil
 	}
-	all := make(map[string][]string, len(l.held))
-	for key, ids := range l.held {
-		all[key] = slices.Clone(ids)
+	return copied(l.held), copied(l.over)
+}
+
+func copied(ids map[string][]string) map[string][]string {
+	all := make(map[string][]string, len(ids))
+	for key, some := range ids {
+		all[key] = slices.Clone(some)
 	}
 	return all
+}
+
+// settle gives back what is over. What the engine does not answer for is still over.
+func (l *leases) settle(ctx context.Context, over map[string][]string) {
+	ctx, cancel := context.WithTimeout(ctx, renewWait)
+	defer cancel()
+	for key, ids := range over {
+		if redisdb.IsAway(l.db.ZRem(ctx, key, ids).Err()) {
+			return
+		}
+		l.mu.Lock()
+		l.overs -= len(l.over[key])
+		l.over[key] = slices.DeleteFunc(l.over[key], func(id string) bool { return slices.Contains(ids, id) })
+		l.overs += len(l.over[key])
+		if len(l.over[key]) == 0 {
+			delete(l.over, key)
+		}
+		l.mu.Unlock()
+	}
 }
 
 // renew has them live on.

@@ -117,8 +117,8 @@ type Grant struct {
 // slot is one of a bucket that a call holds.
 type slot struct {
 	bucket *bucket
-	shared bool                  // its limit is
-	leave  func(context.Context) // gives it back to the store; nil: it is this process's
+	shared bool   // its limit is
+	leave  func() // gives it back to the store; nil: it is this process's
 }
 
 // Take counts a call and waits for its turn where calls at a time are limited. A nil Refusal means that it may go ahead.
@@ -263,9 +263,7 @@ func (g Grant) Release() {
 // leave gives a slot back: to the store first, so that whoever calls next finds it there.
 func (l *Limits) leave(held slot) {
 	if held.leave != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), l.wait)
-		defer cancel()
-		held.leave(ctx)
+		held.leave()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

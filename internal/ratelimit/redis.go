@@ -20,7 +20,7 @@ type Redis struct {
 
 // NewRedis counts in an engine. Close it before that.
 func NewRedis(db *redisdb.DB) *Redis {
-	return &Redis{DB: db, leases: leases{db: db, held: map[string][]string{}}}
+	return &Redis{DB: db, leases: leases{db: db, held: map[string][]string{}, over: map[string][]string{}}}
 }
 
 // take is GCRA and the day's sums. All times are microseconds: {counted, wait, ahead, reason}.

@@ -64,7 +64,15 @@ func (l *Limits) tryShared(ctx context.Context, lim *limit, c Call, b *bucket) (
 		return slot{}, false
 	}
 	b.running++
-	return slot{bucket: b, shared: true, leave: leave}, true
+	taken := slot{bucket: b, shared: true}
+	if leave != nil {
+		taken.leave = func() {
+			ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.wait) // its client may be gone; it is in the call's trace all the same
+			defer cancel()
+			leave(ended)
+		}
+	}
+	return taken, true
 }
 
 // slotsAlone is how many calls at a time a replica may have while the store is away; 0: none.

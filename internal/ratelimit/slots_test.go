@@ -134,6 +134,45 @@ func TestASharedSlotIsRenewed(t *testing.T) {
 	}
 }
 
+// A call whose client is gone gives its slot back, and the store sees whose call it was.
+func TestASlotIsGivenBackUnderItsCallsValues(t *testing.T) {
+	type name struct{}
+	store := &slotStore{}
+	l, err := ratelimit.New(ratelimit.Options{Settings: []ratelimit.Settings{slots(1, 0)}, Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, gone := context.WithCancel(context.WithValue(t.Context(), name{}, "the call's"))
+	g, refusal := l.Take(ctx, call("a", "x", "s", "t"))
+	if refusal != nil {
+		t.Fatalf("refused: %+v", refusal)
+	}
+	gone()
+	g.Release()
+	if len(store.left) != 1 {
+		t.Fatalf("given back %d times, want once", len(store.left))
+	}
+	left := store.left[0]
+	if _, bounded := left.Deadline(); store.errs[0] != nil || !bounded || left.Value(name{}) != "the call's" {
+		t.Errorf("given back under a context with %v, bounded %v, value %v", store.errs[0], bounded, left.Value(name{}))
+	}
+}
+
+// slotStore is a store with room that keeps under which contexts slots are given back.
+type slotStore struct {
+	ratelimit.Store
+
+	left []context.Context
+	errs []error // what each said at the time
+}
+
+func (s *slotStore) Enter(context.Context, string, int) (func(context.Context), error) {
+	return func(ctx context.Context) {
+		s.left = append(s.left, ctx)
+		s.errs = append(s.errs, ctx.Err())
+	}, nil
+}
+
 // While the store is away a replica has its part of the slots, or none.
 func TestSharedSlotsWithoutTheStore(t *testing.T) {
 	server := redistest.Start(t)
