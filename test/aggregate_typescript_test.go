@@ -89,7 +89,13 @@ func runScript(t *testing.T, script string, want []string, root string, argument
 	if err != nil {
 		t.Errorf("%s: %v", script, err)
 	}
-	got := strings.Split(strings.TrimSpace(string(out)), "\n")
+	checkSteps(t, out, want)
+}
+
+// checkSteps compares what a script printed with what it should have, line by line.
+func checkSteps(t *testing.T, printed []byte, want []string) {
+	t.Helper()
+	got := strings.Split(strings.TrimSpace(string(printed)), "\n")
 	for i := range max(len(got), len(want)) {
 		g, w := "", ""
 		if i < len(got) {

@@ -103,19 +103,7 @@ func chatWith(t *testing.T, script string, want []string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	got := strings.Split(strings.TrimSpace(string(out)), "\n")
-	for i := range max(len(got), len(want)) {
-		g, w := "", ""
-		if i < len(got) {
-			g = got[i]
-		}
-		if i < len(want) {
-			w = want[i]
-		}
-		if g != w {
-			t.Errorf("step %d:\n got %s\nwant %s", i+1, g, w)
-		}
-	}
+	checkSteps(t, out, want)
 	for _, key := range upstream.keys {
 		if key != "Bearer sk-client" {
 			t.Errorf("the provider got Authorization %q, want the client's", key)

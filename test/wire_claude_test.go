@@ -3,7 +3,6 @@ package test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -59,17 +58,7 @@ func (c *claude) post(path, body string) answer {
 		c.t.Fatal(err)
 	}
 	req.Header = c.header.Clone()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client.Do(req)
-	if err != nil {
-		return answer{status: -1, body: err.Error()}
-	}
-	defer res.Body.Close()
-	got, err := io.ReadAll(res.Body)
-	if err != nil {
-		return answer{-1, res.Header, string(got)}
-	}
-	return answer{res.StatusCode, res.Header, string(got)}
+	return answerTo(req)
 }
 
 // ask sends the conversation and adds the answer to it.

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -182,4 +183,19 @@ func npmProgram(t *testing.T, patterns ...string) string {
 	}
 	lack(t, patterns[0]+" is not installed; make test installs it")
 	return ""
+}
+
+// answerTo sends a request on a connection of its own; what breaks on the way is status -1.
+func answerTo(req *http.Request) answer {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{status: -1, body: err.Error()}
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	if err != nil {
+		return answer{-1, res.Header, string(got)}
+	}
+	return answer{res.StatusCode, res.Header, string(got)}
 }

@@ -79,17 +79,7 @@ func (c *codex) post(path, body string) answer {
 	if c.pack != "" {
 		req.Header.Set("Content-Encoding", c.pack)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client.Do(req)
-	if err != nil {
-		return answer{status: -1, body: err.Error()}
-	}
-	defer res.Body.Close()
-	got, err := io.ReadAll(res.Body)
-	if err != nil {
-		return answer{-1, res.Header, string(got)}
-	}
-	return answer{res.StatusCode, res.Header, string(got)}
+	return answerTo(req)
 }
 
 // ask sends the conversation and adds the answer to it.
