@@ -108,20 +108,40 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
+	x.ahead.wait() // what is written now holds
+	if x.plan.Untouched() && x.plan.Unmeasured() > soonMeasured && x.bookLater(ctx, usage) {
+		return
+	}
 	x.book(ctx, usage)
+}
+
+// bookLater keeps the record of this request when what its answer has woken is under way, or the next request asks for it, and ends its flight. It tells whether
+// it will.
+func (x *exchange) bookLater(ctx context.Context, usage *bill.Usage) bool {
+	x.read.hold()
+	x.putOff = x.p.bookings.putOff(func() {
+		defer x.read.release()
+		x.book(ctx, usage)
+		x.land(context.WithoutCancel(ctx))
+	})
+	if x.putOff == nil {
+		x.read.release()
+		return false
+	}
+	x.flight.booking.Store(x.putOff)
+	return true
 }
 
 // book keeps the record of this request, under which the next one finds it.
 func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
 			x.p.metrics.troubles.Inc()
 			x.p.opt.Log.ErrorContext(ctx, "keeping the account panicked", "panic", v)
 		}
 	}()
-	x.ahead.wait() // what is written now holds
 	before, r := x.plan.Unbooked(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
 	x.observe(ctx, usage, spent, spent+saved)
