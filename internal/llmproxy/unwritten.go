@@ -2,6 +2,7 @@ package llmproxy
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -16,7 +17,7 @@ type unwritten struct {
 
 	mu      sync.Mutex // guards the fields below
 	records map[string]*chat.Record
-	order   []string // the keys of records, the earliest first, and of some that are gone
+	order   []string // the keys of records, the earliest first
 	cuts    int      // of all records
 }
 
@@ -50,7 +51,6 @@ func (u *unwritten) keep(r *chat.Record, keys ...string) {
 	}
 	for len(u.order) > maxUnwritten || u.cuts > maxUnwrittenCuts {
 		u.drop(u.order[0])
-		u.order = u.order[1:]
 	}
 }
 
@@ -68,6 +68,8 @@ func (u *unwritten) drop(key string) {
 	if r := u.records[key]; r != nil {
 		u.cuts -= len(r.Cuts)
 		delete(u.records, key)
+		at := slices.Index(u.order, key)
+		u.order = slices.Delete(u.order, at, at+1)
 	}
 }
 

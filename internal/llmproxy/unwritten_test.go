@@ -29,3 +29,22 @@ func TestUnwrittenRecordsAreBounded(t *testing.T) {
 		t.Errorf("%d records with %d cuts are held", len(u.records), u.cuts)
 	}
 }
+
+// A conversation that is kept again and again, as each of its requests is, holds one place, and its newest record is held for as long as others as new.
+func TestAnUnwrittenRecordKeptAgainIsNotTheEarliest(t *testing.T) {
+	var u unwritten
+	for i := range 2 * maxUnwritten {
+		u.keep(&chat.Record{Messages: i}, "again")
+		if r := u.find("again"); r == nil || r.Messages != i {
+			t.Fatalf("kept for the %dth time, it is %v", i+1, r)
+		}
+	}
+	u.keep(&chat.Record{Messages: 1}, "other")
+	u.keep(&chat.Record{Messages: 2}, "again")
+	for i := range maxUnwritten - 1 {
+		u.keep(&chat.Record{}, fmt.Sprint("newer", i))
+	}
+	if u.find("other") != nil || u.find("again") == nil {
+		t.Errorf("the earliest is held: %v, one that was kept after it: %v, want the second alone", u.find("other") != nil, u.find("again") != nil)
+	}
+}
