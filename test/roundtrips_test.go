@@ -14,7 +14,7 @@ import (
 	"secateur/internal/redisdb/redistest"
 )
 
-// A cut costs two commands in the engine, each a round trip, and a call from which nothing is cut none: counted by the engine itself.
+// A cut costs one round trip to the engine, of three commands, and a call from which nothing is cut none: counted by the engine itself, and on the wire.
 func TestRoundTripsToTheEngine(t *testing.T) {
 	server := redistest.Start(t)
 	var count atomic.Int64
@@ -28,7 +28,8 @@ func TestRoundTripsToTheEngine(t *testing.T) {
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%q}]}}`, text)
 	}))
 	defer backend.Close()
-	p := start(t, fmt.Sprintf("[store]\nurl = %q\nput_timeout_ms = 30000\n[[servers]]\nid = \"texts\"\nurl = %q\ntransport = \"rpc\"\n", server.URL, backend.URL))
+	wire := newEngineWire(t, server.Socket())
+	p := start(t, fmt.Sprintf("[store]\nurl = %q\nput_timeout_ms = 30000\n[[servers]]\nid = \"texts\"\nurl = %q\ntransport = \"rpc\"\n", wire.url, backend.URL))
 	m := newMonitor(t, server)
 	read := func(tool string) (id string) {
 		return p.rpc(t, "texts", call(1, tool, "{}")).header.Get("X-Secateur-Originals")
@@ -41,9 +42,10 @@ func TestRoundTripsToTheEngine(t *testing.T) {
 	if seen := m.since(t); len(seen) != 0 {
 		t.Errorf("a call from which nothing is cut: %q", seen)
 	}
+	was := wire.count()
 	id := read("long")
-	if seen := m.since(t); id == "" || len(seen) != 2 {
-		t.Errorf("a cut (%s): %q, want two commands", id, seen)
+	if seen, trips := m.since(t), wire.count()-was; id == "" || len(seen) != 3 || trips != 1 {
+		t.Errorf("a cut (%s): %q in %d round trips, want three commands in one", id, seen, trips)
 	}
 	back := p.post(t, "/rpc", call(2, "recover_text", `{"prune_id":"`+id+`","ranges":[{"start_line":1,"end_line":1}],"include_line_numbers":false}`))
 	if seen := m.since(t); !strings.Contains(back.body, "and more of it") || len(seen) != 2 { // sent together

@@ -76,7 +76,7 @@ func (k redisKeys) value(id string) string { return redisdb.Key("o", k.tag+id, "
 // ID is what Put would return.
 func (r *Redis) ID(tenant, text string) string { return r.codec.key.ID(tenant, text) }
 
-// Put makes room for the text in the tenant's count, then writes it: two round trips, one more where the engine had lost it.
+// Put makes room for the text in the tenant's count and writes it, in one round trip. Where there is no room after all, what was written goes in another.
 func (r *Redis) Put(ctx context.Context, tenant, text string) (string, error) {
 	id, err := r.put(ctx, tenant, text)
 	if err != nil {
@@ -94,52 +94,73 @@ func (r *Redis) put(ctx context.Context, tenant, text string) (string, error) {
 	}
 	id, keys := r.ID(tenant, text), keysOf(tenant)
 	content := r.codec.encode(nil, tenant, text, time.Time{})
-	known, err := r.reserve(ctx, keys, id, int64(len(content)))
+	room, written := r.write(ctx, keys, id, content)
+	answer, err := room.Slice()
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // an engine that was restarted learns it
+		answer, err = reserve.Run(ctx, r.opt.DB, keys.list(), r.reserveArgs(id, content)...).Slice()
+	}
+	isNew := written.Err() == nil
 	if err != nil {
-		return "", err
+		r.undo(ctx, keys, id, isNew)
+		return "", away(err)
 	}
-	if known {
-		kept, err := r.opt.DB.PExpire(ctx, keys.value(id), r.opt.TTL).Result()
-		if err != nil {
-			return "", away(err)
-		}
-		if kept {
-			return id, nil
-		}
+	state, now, gone := readReserve(answer)
+	r.note(keys.tag, now, state == reserveFull)
+	r.drop(ctx, keys, gone)
+	if state == reserveFull {
+		r.undo(ctx, keys, id, isNew)
+		return "", ErrFull
 	}
-	if err := r.opt.DB.Set(ctx, keys.value(id), content, r.opt.TTL).Err(); err != nil {
-		r.release(ctx, keys, id)
+	if err := written.Err(); err != nil && !errors.Is(err, redis.Nil) {
+		if state == reserveNew {
+			r.release(ctx, keys, id)
+		}
 		return "", away(err)
 	}
 	return id, nil
 }
 
-// reserve counts an original in, or renews one that is counted.
-func (r *Redis) reserve(ctx context.Context, keys redisKeys, id string, size int64) (known bool, err error) {
+// write counts an original in, or renews one that is counted, and writes it where it is not there: then its answer is redis.Nil, and it lives on.
+func (r *Redis) write(ctx context.Context, keys redisKeys, id string, content []byte) (room *redis.Cmd, written *redis.StatusCmd) {
+	_, _ = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
+		room = reserve.EvalSha(ctx, p, keys.list(), r.reserveArgs(id, content)...)
+		written = p.SetArgs(ctx, keys.value(id), content, redis.SetArgs{Mode: "NX", TTL: r.opt.TTL})
+		p.PExpire(ctx, keys.value(id), r.opt.TTL)
+		return nil
+	})
+	return room, written
+}
+
+func (r *Redis) reserveArgs(id string, content []byte) []any {
 	oldest := 0
 	if r.opt.DropOldest {
 		oldest = 1
 	}
-	answer, err := reserve.Run(ctx, r.opt.DB, keys.list(), id, size, r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest).Slice()
-	if err != nil {
-		return false, away(err)
+	return []any{id, len(content), r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest}
+}
+
+// drop takes away originals that made room. Each is in a slot of its own. One that stays behind expires by itself, and nobody is promised that it is gone.
+func (r *Redis) drop(ctx context.Context, keys redisKeys, gone []string) {
+	if len(gone) == 0 {
+		return
 	}
-	state, now, gone := readReserve(answer)
-	r.note(keys.tag, now, state == reserveFull)
-	if len(gone) > 0 {
-		r.dropped.Add(int64(len(gone)))
-		// Each is in a slot of its own. One that stays behind expires by itself, and nobody is promised that it is gone.
-		_, _ = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, old := range gone {
-				p.Unlink(ctx, keys.value(old))
-			}
-			return nil
-		})
+	r.dropped.Add(int64(len(gone)))
+	_, _ = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, old := range gone {
+			p.Unlink(ctx, keys.value(old))
+		}
+		return nil
+	})
+}
+
+// undo takes away a text that was written and has no room. One that was there before stays: somebody was promised it.
+func (r *Redis) undo(ctx context.Context, keys redisKeys, id string, isNew bool) {
+	if !isNew {
+		return
 	}
-	if state == reserveFull {
-		return false, ErrFull
-	}
-	return state == reserveKnown, nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = r.opt.DB.Unlink(ctx, keys.value(id)).Err() // else it expires
 }
 
 // release takes back what was counted for a text that could not be written.
