@@ -126,11 +126,20 @@ type Refusal struct {
 	Method string             // what was asked; "": nothing of it was read
 	Rule   string             // the rule that denied it, for a caller who may know; "": answer as if it were not there
 	Limit  *ratelimit.Refusal // nil: it was a rule
-	Pin    bool               // its definition has changed, and nobody has approved of that
+	Pin    Pin                // what is wrong with its definition; "": nothing
 }
 
+// Pin is why strict pins hold a tool back: the reason that its caller is told.
+type Pin string
+
+// The reasons.
+const (
+	PinChanged   Pin = "pin_changed"   // its definition has changed, and nobody has approved of that
+	PinUnchecked Pin = "pin_unchecked" // its server says that its tools are others, or is there anew, and does not list them
+)
+
 // Hides reports whether what is refused is to answer as if it were not there.
-func (r *Refusal) Hides() bool { return r.Limit == nil && r.Rule == "" && !r.Pin }
+func (r *Refusal) Hides() bool { return r.Limit == nil && r.Rule == "" && r.Pin == "" }
 
 // Entry is a caller who may ask. Its holder calls Leave when the answer is out.
 type Entry struct{ grant ratelimit.Grant }
@@ -197,8 +206,18 @@ func (p Permit) Done(bytesIn, bytesOut int) {
 	})
 }
 
+// Lister waits until the tools that a server has now have been listed, and so compared with what is pinned. The error is why that cannot be had.
+type Lister interface {
+	Settle(ctx context.Context, server string) error
+}
+
 // Ask decides about a call whose names are resolved. All of the targets have to be allowed; the first is the one that is limited.
 func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, targets ...access.Target) (Permit, *Refusal) {
+	return c.AskListed(ctx, p, method, nil, targets...)
+}
+
+// AskListed is Ask for what a server has that may change. Where a changed tool is held back, the server's list is waited for; nil: it is not.
+func (c *Control) AskListed(ctx context.Context, p *access.Principal, method string, by Lister, targets ...access.Target) (Permit, *Refusal) {
 	if c == nil {
 		return Permit{}, nil
 	}
@@ -212,8 +231,8 @@ func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, t
 			}
 			return Permit{}, c.counted(ctx, p, targets[0], no)
 		}
-		if c.isHeld(t) {
-			return Permit{}, c.changed(ctx, p, t, method)
+		if no := c.pinned(ctx, p, t, method, by); no != nil {
+			return Permit{}, no
 		}
 		permit.Redact = append(permit.Redact, d.Redact...)
 		if i == 0 {
@@ -368,11 +387,27 @@ func (c *Control) explains(p *access.Principal) bool {
 	return p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) })
 }
 
-// changed refuses a tool whose definition is not the one that was pinned.
-func (c *Control) changed(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
+// pinned refuses a tool whose definition is not the one that was pinned, or cannot be compared with it.
+func (c *Control) pinned(ctx context.Context, p *access.Principal, t access.Target, method string, by Lister) *Refusal {
+	if c.held == nil || t.Kind != access.KindTool {
+		return nil
+	}
+	no := &Refusal{Target: t, Pin: PinChanged}
+	if !c.held(t.Server, t.Name) { // else there is nothing to wait for: it is refused until somebody approves
+		if by == nil {
+			return nil
+		}
+		err := by.Settle(ctx, t.Server)
+		switch {
+		case err != nil:
+			no.Pin = PinUnchecked
+		case !c.held(t.Server, t.Name):
+			return nil
+		}
+	}
 	c.refusals.WithLabelValues(string(t.Door), "acl", "pins").Inc()
 	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: "pins"})
-	return &Refusal{Target: t, Pin: true}
+	return no
 }
 
 func (c *Control) limited(ctx context.Context, p *access.Principal, t access.Target, method string, over *ratelimit.Refusal) *Refusal {

@@ -24,10 +24,16 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 		SetHeaders(header, r.Limit.State)
 		return e, http.StatusTooManyRequests, header
 	}
-	if r.Pin {
+	switch r.Pin {
+	case PinChanged:
 		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" is not the one that was pinned")
 		e.Data.Hint = "secateur pins approve " + r.Target.String()
-		e.Data.Extra = []byte(`"reason":"pin_changed"`)
+	case PinUnchecked:
+		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" may not be the one that was pinned: its server does not list its tools now")
+		e.Data.Hint = "see what the server says: secateur status"
+	}
+	if r.Pin != "" {
+		e.Data.Extra = []byte(`"reason":"` + r.Pin + `"`)
 		return e, http.StatusForbidden, nil
 	}
 	if r.Rule != "" {

@@ -68,7 +68,7 @@ func (s *clientConn) noServer(ctx context.Context, now *live, p *access.Principa
 }
 
 // mayHave decides about what a request names, by its resolved names. Where it names nothing the caller has to see the server.
-func (s *clientConn) mayHave(ctx context.Context, a request, server string, targets []access.Target) (admission.Permit, *failure) {
+func (s *clientConn) mayHave(ctx context.Context, c *client, a request, server string, targets []access.Target) (admission.Permit, *failure) {
 	if targets == nil {
 		whole := access.Target{Door: access.DoorMCP, Server: server}
 		if !a.now.Admission.Sees(a.principal, access.DoorMCP, server) {
@@ -77,7 +77,7 @@ func (s *clientConn) mayHave(ctx context.Context, a request, server string, targ
 		permit, no := a.now.Admission.AskSeen(ctx, a.principal, a.Method, whole)
 		return permit, a.refusedBy(no)
 	}
-	permit, no := a.now.Admission.Ask(ctx, a.principal, a.Method, targets...)
+	permit, no := a.now.Admission.AskListed(ctx, a.principal, a.Method, c.member, targets...)
 	return permit, a.refusedBy(no)
 }
 

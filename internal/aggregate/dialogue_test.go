@@ -247,7 +247,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 				s.Protocol = c.Protocol
 			}
 			return upstream.New(upstream.Options{
-				Settings: s, Capabilities: c.Capabilities, Incoming: c.Incoming, Opened: c.Opened, ResponseTimeout: patience,
+				Settings: s, Capabilities: c.Capabilities, Incoming: c.Incoming, Announced: c.Announced, Opened: c.Opened, ResponseTimeout: patience,
 			})
 		},
 	})

@@ -52,7 +52,7 @@ func (s *clientConn) admitted(ctx context.Context, c *client, a request, d desti
 			return refused(a.refusedBy(no))
 		}
 	}
-	permit, failed := s.mayHave(ctx, a, d.server, d.names)
+	permit, failed := s.mayHave(ctx, c, a, d.server, d.names)
 	if failed != nil {
 		return refused(failed)
 	}

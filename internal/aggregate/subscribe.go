@@ -30,7 +30,7 @@ func (s *clientConn) subscribe(ctx context.Context, c *client, a request) reply 
 			return refused(a.refusedBy(no))
 		}
 	}
-	permit, failed := s.mayHave(ctx, a, server, names)
+	permit, failed := s.mayHave(ctx, c, a, server, names)
 	if failed != nil {
 		return refused(failed)
 	}

@@ -47,7 +47,7 @@ func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arg
 	params := rawjson.AppendQuoted([]byte(`{"name":`), tool)
 	params = append(append(append(params, `,"arguments":`...), arguments...), '}')
 	target := access.Target{Door: access.DoorAdmin, Server: server, Kind: access.KindTool, Name: tool}
-	permit, refused := a.live.Load().admission.Ask(ctx, p, "tools/call", target)
+	permit, refused := a.live.Load().admission.AskListed(ctx, p, "tools/call", member, target)
 	if refused != nil && refused.Hides() {
 		return nil, a.unknownTool(p, name).Append(nil), nil
 	}

@@ -88,6 +88,7 @@ func (gen *generation) openGateway(before *generation) error {
 		IDs:             gen.sortedIDs,
 		IsDisabled:      gen.servers.IsDisabled,
 		Lists:           gen.listsOf,
+		Lister:          gen.servers,
 		Masker:          masker,
 		Originals:       gen.store,
 		Admission:       gen.admission,

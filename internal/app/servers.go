@@ -92,6 +92,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		Local:           local,
 		Capabilities:    c.Capabilities,
 		Incoming:        c.Incoming,
+		Announced:       c.Announced,
 		Refuses:         c.Refuses,
 		Opened:          c.Opened,
 		Log:             log,

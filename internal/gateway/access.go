@@ -30,7 +30,7 @@ func (g *Gateway) ask(ctx context.Context, p *access.Principal, server string, r
 		permit, no := g.opt.Admission.AskSeen(ctx, p, req.Method, access.Target{Door: access.DoorGateway, Server: server})
 		return permit, refusedBy(no)
 	}
-	permit, no := g.opt.Admission.Ask(ctx, p, req.Method, targets...)
+	permit, no := g.opt.Admission.AskListed(ctx, p, req.Method, g.opt.Lister, targets...)
 	return permit, refusedBy(no)
 }
 

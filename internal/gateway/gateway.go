@@ -31,6 +31,7 @@ type Options struct {
 	IsDisabled func(id string) bool // it is switched off in the configuration; nil: none is
 	// Lists is what a server lists, for which it may have to be asked. Needed where there are rules.
 	Lists           func(ctx context.Context, id string) *catalog.Catalog
+	Lister          admission.Lister // waits for the lists of what Servers gives; nil: nothing is waited for
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Admission       *admission.Control // nil: everyone may do everything

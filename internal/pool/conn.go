@@ -112,7 +112,7 @@ func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 		c.caches[l].list, c.caches[l].failed.First = catalog.List(l), time.Second
 	}
 	up, err := (*builder)(s.now(), Connection{
-		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Refuses: c.refuses, Opened: c.opened, Trial: n.trial,
+		Protocol: n.protocol, Capabilities: n.caps, Incoming: c, Announced: c.announced, Refuses: c.refuses, Opened: c.opened, Trial: n.trial,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connection to server %q: %w", s.settings.ID, err)

@@ -14,7 +14,7 @@
 //
 // A [Conn] is one connection. listcache.go and snapshot.go keep its lists: fetched
 // when it is opened, when the server says that they changed, and when they have
-// grown old. fanout.go knows who hears what comes over it (incoming.go),
+// grown old; settle.go waits for the newest. fanout.go knows who hears what comes over it (incoming.go),
 // loglevel.go and subscribe.go tell the server what its members want to hear,
 // listenstream.go does so in the modern era. roots.go answers for the roots of all
 // members. catalogcache.go merges the lists, once for all members who see the

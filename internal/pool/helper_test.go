@@ -243,6 +243,9 @@ func (p *place) sendIn(ctx context.Context, message string) []byte {
 	if err != nil {
 		p.server.tb.Fatalf("%s: %v", message, err)
 	}
+	if strings.HasSuffix(m.Method, "/list_changed") {
+		p.Announced(m.Method)
+	}
 	return p.Incoming.Serve(ctx, &m)
 }
 
@@ -273,7 +276,7 @@ func poolOf(tb testing.TB, opt Options, servers map[string]*fake) *Pool {
 			set.URL, set.Builtin = "", "fake" // for the pool it is remote
 		}
 		return upstream.New(upstream.Options{
-			Settings: set, Local: p, Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
+			Settings: set, Local: p, Capabilities: o.Capabilities, Incoming: o.Incoming, Announced: o.Announced, Opened: o.Opened,
 			HealthInterval: time.Second, HealthTimeout: time.Second,
 		})
 	}

@@ -45,16 +45,23 @@ func (c *Conn) requested(ctx context.Context, req *rpc.Message) []byte {
 	return rpc.NewError(rpc.CodeInternal, "the client gave no answer").AppendResponse(nil, req.ID)
 }
 
+// announced takes in that lists have changed. It is called by the upstream before the notification goes anywhere: one that comes on a call's own
+// stream goes to its caller.
+func (c *Conn) announced(method string) {
+	for l, m := range changeMethods {
+		if m == method {
+			c.stale(l)
+		}
+	}
+}
+
 func (c *Conn) notified(n *rpc.Message) {
 	switch n.Method {
 	case "notifications/tools/list_changed":
-		c.stale(catalog.Tools)
 		c.pass(catalog.Tools, n.Method)
 	case "notifications/prompts/list_changed":
-		c.stale(catalog.Prompts)
 		c.pass(catalog.Prompts, n.Method)
 	case "notifications/resources/list_changed":
-		c.stale(catalog.Resources, catalog.Templates)
 		c.pass(catalog.Resources, n.Method)
 	case "notifications/progress": // of a call that is over
 	case "notifications/cancelled":

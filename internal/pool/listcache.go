@@ -36,12 +36,19 @@ type listCache struct {
 	due    time.Time   // when timer fires
 	timer  *time.Timer // for a fetch that waits its time; nil: there is none
 	failed upstream.Backoff
+	told   uint64  // how often the server has said that the list is another
+	runs   uint64  // how often it was begun to be fetched
+	taken  edition // what was last fetched well
 }
 
 // fetch has the list fetched now. The channel is closed when that is done, well or not.
 func (s *listCache) fetch(c *Conn) <-chan struct{} {
 	s.mu.Lock()
 	s.began = time.Now()
+	if s.timer != nil { // whatever it was to fetch is fetched by this
+		s.timer.Stop()
+		s.timer = nil
+	}
 	s.mu.Unlock()
 	return s.fetching.ask(c.jobs, func(ctx context.Context) { s.update(ctx, c) })
 }
@@ -50,7 +57,9 @@ func (s *listCache) fetch(c *Conn) <-chan struct{} {
 func (c *Conn) stale(lists ...catalog.List) {
 	offers := c.offers()
 	for _, l := range lists {
-		if s := &c.caches[l]; offers.list(l) {
+		s := &c.caches[l]
+		s.tell()
+		if offers.list(l) {
 			s.fetchIn(c, max(settleTime, fetchPause-time.Since(s.lastBegan())))
 		}
 	}
@@ -100,6 +109,7 @@ func (s *listCache) stop() {
 
 // update fetches the list. One that cannot be had stays as it was last known, and is tried again.
 func (s *listCache) update(ctx context.Context, c *Conn) {
+	now := s.edition(ctx, c)
 	p, err := c.pages(ctx, s.list)
 	if refused, ok := asServerError(err); ok && refused.Code == rpc.CodeMethodNotFound {
 		p, err = page{ttl: -1}, nil
@@ -118,6 +128,7 @@ func (s *listCache) update(ctx context.Context, c *Conn) {
 	switch {
 	case err == nil:
 		c.publish(s.list, p)
+		s.take(now, p.ttl)
 	case ctx.Err() == nil:
 		c.pool.log.Log(ctx, grade, "list not fetched", "server", c.ID(), "method", s.list.Method(), "err", err)
 		if !c.s.plain() { // which is asked again when somebody wants to know

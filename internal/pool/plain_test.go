@@ -44,7 +44,7 @@ func TestPlainServersHaveOneConnectionForAll(t *testing.T) {
 			f, err := New(Options{
 				Servers: []upstream.Settings{{ID: "p", URL: h.URL, Transport: upstream.TransportRPC}}, Eager: true, FirstListWait: patience,
 				New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
-					return upstream.New(upstream.Options{Settings: s, Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened})
+					return upstream.New(upstream.Options{Settings: s, Capabilities: o.Capabilities, Incoming: o.Incoming, Announced: o.Announced, Opened: o.Opened})
 				},
 			})
 			if err != nil {
@@ -75,7 +75,7 @@ func TestAPlainServerGetsNothingThatNobodyAskedFor(t *testing.T) {
 	f, err := New(Options{
 		Servers: []upstream.Settings{{ID: "p", URL: h.URL, Transport: upstream.TransportRPC}}, Eager: true,
 		New: func(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
-			return upstream.New(upstream.Options{Settings: s, Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened})
+			return upstream.New(upstream.Options{Settings: s, Capabilities: o.Capabilities, Incoming: o.Incoming, Announced: o.Announced, Opened: o.Opened})
 		},
 	})
 	if err != nil {

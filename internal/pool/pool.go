@@ -58,6 +58,7 @@ type Connection struct {
 	Protocol     string // instead of the one in the settings where not ""
 	Capabilities []byte // to declare
 	Incoming     upstream.Handler
+	Announced    func(method string)      // told of lists that have changed, see upstream.Options
 	Refuses      func(method string) bool // requests of a method that are refused at once
 	Opened       func(*upstream.Peer)
 	Trial        bool // it is to find out whether the server speaks Protocol: that it does not is no failure

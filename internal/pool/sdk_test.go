@@ -122,7 +122,7 @@ func connectForReal(s upstream.Settings, o Connection) (*upstream.Upstream, erro
 		s.Protocol = o.Protocol
 	}
 	return upstream.New(upstream.Options{
-		Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Opened: o.Opened,
+		Settings: s, BaseEnv: child.BaseEnv(os.Environ()), Capabilities: o.Capabilities, Incoming: o.Incoming, Announced: o.Announced, Opened: o.Opened,
 	})
 }
 

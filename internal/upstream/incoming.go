@@ -5,6 +5,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -143,6 +144,9 @@ func (s *connection) notified(ctx context.Context, msg *rpc.Message, origin *cal
 	}
 	if msg.Method == methodCancelled && s.inbox.asked.Cancel(msg.RequestID(), errWithdrawn) {
 		return
+	}
+	if announced := s.u.opt.Announced; announced != nil && strings.HasSuffix(msg.Method, "/list_changed") {
+		announced(msg.Method)
 	}
 	if c := s.subscription(msg); c != nil {
 		if msg = s.remade(ctx, msg, rpc.Rewrite{Meta: subscriptionMeta(c.id)}); msg == nil {

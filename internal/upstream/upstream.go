@@ -44,6 +44,10 @@ type Options struct {
 	// answered "method not found", notifications are dropped. A ping is always answered here.
 	Incoming Handler
 
+	// Announced is called with the method of each notification that a list has changed, before anybody else gets that: it comes in order with
+	// answers, on whichever stream, and none is dropped. It may not wait. Nil: nobody is told.
+	Announced func(method string)
+
 	// Refuses reports whether requests of a method are refused at once, whoever's they are; nil: none is.
 	Refuses func(method string) bool
 

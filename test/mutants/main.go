@@ -110,6 +110,10 @@ var mutants = []mutant{
 	{"models that a provider does not have", "internal/llmproxy/send.go", `&& saysNoModel(res) {`, `&& false {`, "./internal/llmproxy -run TestDeniedAndAbsentModelsAnswerAlike"},
 	{"names of hidden servers", "internal/aggregate/server.go", `return !s.now.Load().Admission.Sees(p, access.DoorMCP, id) })`, `return false })`, "./test -run TestHiddenServersAnswerAsThoseThatAreNotThere"},
 	{"certificates that are nobody's", "internal/access/access.go", ` || v.Way == WayCertificate)`, `)`, "./test -run TestClientCertificates"},
+	{"pins of what has changed since it was listed", "internal/admission/admission.go", `err := by.Settle(ctx, t.Server)`, `err := error(nil)`, "./test -run TestCallsOfAToolThatHasChangedSinceItWasListedAreHeldBack"},
+	{"pins of a server that does not list", "internal/admission/admission.go", "case err != nil:\n\t\t\tno.Pin = PinUnchecked", "case false:\n\t\t\tno.Pin = PinUnchecked", "./internal/admission -run TestAToolThatCannotBeComparedIsHeldBack"},
+	{"changes told on the stream of a call", "internal/upstream/incoming.go", `announced != nil && strings.HasSuffix(`, `announced != nil && origin == nil && strings.HasSuffix(`, "./test -run TestCallsOfAToolThatHasChangedSinceItWasListedAreHeldBack"},
+	{"lists of a server that is there anew", "internal/pool/settle.go", `taken.peer != peer || `, ``, "./internal/pool -run TestSettledMeansThatTheNewestListIsTakenIn"},
 	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
