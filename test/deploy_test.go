@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -149,7 +150,7 @@ func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	sessions := map[string]string{}
 	// Which replica a caller comes to depends on the ports they have here, so callers come until every replica has one.
-	for i := 0; slices.ContainsFunc(all, func(p *program) bool { return strings.Contains(p.get(t, "/api/v1/status"), `"sessions":0`) }); i++ {
+	for i := 0; slices.ContainsFunc(all, func(p *program) bool { return sessionsAt(t, p) == 0 }); i++ {
 		if i == 1000 {
 			t.Fatal("of a thousand callers none has come to one of the replicas")
 		}
@@ -187,4 +188,16 @@ func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	if moved == 0 || moved == len(sessions) {
 		t.Errorf("%d of %d sessions were on the replica that went", moved, len(sessions))
 	}
+}
+
+// sessionsAt are the sessions of one replica now. What its status tells of the others is some seconds old.
+func sessionsAt(t *testing.T, p *program) int {
+	t.Helper()
+	var status struct {
+		Sessions *int `json:"sessions"`
+	}
+	if err := json.Unmarshal([]byte(p.get(t, "/api/v1/status")), &status); err != nil || status.Sessions == nil {
+		t.Fatalf("the status tells no sessions: %v", err)
+	}
+	return *status.Sessions
 }
