@@ -24,10 +24,12 @@ type name struct {
 // renderPruned gives the lines of a text but for the blocks, with a marker where each
 // was, and the number of characters that went into markers. The first marker tells the id,
 // which is the same for all. A block that has no more tokens than its marker stays.
-func renderPruned(text string, source prune.Source, blocks []prune.Block, id string, room int) (out string, markers int) {
+func renderPruned(
+	text string, source prune.Source, blocks []prune.Block, id string, room int, known func(name string) bool,
+) (out string, markers int) {
 	lines := prune.IndexLines(text)
 	blocks = worthMarking(lines, source, blocks, id)
-	names := namesOf(lines, blocks, room)
+	names := namesOf(lines, blocks, room, known)
 	var b strings.Builder
 	next := 1
 	for i, block := range blocks {
@@ -77,9 +79,9 @@ func shortMarker(b prune.Block) string { return marker(b, "", nil) }
 // markerStart is what every marker begins with.
 const markerStart = "⟦PRUNÉ: "
 
-// namesOf chooses for each block the names that went with it and are nowhere else, most
-// telling ones first, as many as fit into so many characters.
-func namesOf(lines prune.Lines, blocks []prune.Block, room int) [][]string {
+// namesOf chooses for each block the names that went with it and are nowhere else, nor known
+// if there is a known, most telling ones first, as many as fit into so many characters.
+func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name string) bool) [][]string {
 	kept := make(map[string]bool)
 	next := 1
 	for _, b := range blocks {
@@ -97,6 +99,9 @@ func namesOf(lines prune.Lines, blocks []prune.Block, room int) [][]string {
 			}
 			j, ok := at[word]
 			if !ok {
+				if known != nil && known(word) {
+					return
+				}
 				j = len(all)
 				at[word] = j
 				all = append(all, name{text: word, block: i})

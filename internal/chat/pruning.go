@@ -127,7 +127,7 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 	goal, parts, call := c.goal(job.Message)
 	req := prune.Request{
 		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
-		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Marker: shortMarker,
+		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: c.knownNames(job.Message, text), Marker: shortMarker,
 	}
 	out := ""
 	if prune.FormOf(text) == prune.OneLine {
@@ -168,7 +168,7 @@ func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
 		if len(r.Blocks) == 0 {
 			break
 		}
-		out, markers := renderPruned(req.Text, req.Source, withoutCutMarks(req.Text, r.Blocks), id, int(nameShare*target))
+		out, markers := renderPruned(req.Text, req.Source, withoutCutMarks(req.Text, r.Blocks), id, int(nameShare*target), req.Known)
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || ratio >= s.MaxPruneRatio {

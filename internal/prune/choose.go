@@ -48,7 +48,9 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 		around := min(extra, c.addRow(int(r)))
 		extra -= around
 		target = min(n, target+around)
-		c.bridge(int(r), target)
+		if !req.Names { // what is nothing but near costs the room of a name
+			c.bridge(int(r), target)
+		}
 	}
 	c.addBlank(max(least, 1))
 	free = c.count < n || matched
@@ -144,7 +146,7 @@ func (c *chooser) addRepeats(r int) {
 func (c *chooser) addRow(r int) (around int) {
 	c.addLine(int(c.line[r]))
 	for p := c.parent[r]; p >= 0; p = c.parent[p] {
-		if c.encloses(int(p)) {
+		if c.staysAround(int(p)) {
 			c.until[p] = max(c.until[p], int32(r)) //nolint:gosec // rows are fewer than MaxText
 			if !c.has(int(c.line[p])) {
 				c.addLine(int(c.line[p]))
@@ -175,9 +177,9 @@ func (c *chooser) addBetween(r int) (lines int) {
 	return lines
 }
 
-// encloses says whether a row is of the kind that is kept with what it encloses.
-func (c *chooser) encloses(r int) bool {
-	return c.kind[r]&(isStructure|isHeading) != 0 && c.source != Logs
+// staysAround says whether a row is of the kind that is kept with what it encloses.
+func (t *text) staysAround(r int) bool {
+	return t.kind[r]&(isStructure|isHeading) != 0 && t.source != Logs
 }
 
 // cost is how many lines addRow would add, not counting what encloses the row.

@@ -4,10 +4,11 @@ import "container/heap"
 
 // coverOrder orders rows where it is not known what will be asked for next, and a name is enough to ask: a greedy weighted set cover. Each row
 // counts for its own chance and for the names that no row before it in this order has, over what it costs to keep it; and a name
-// the more, the likelier the goal needs a row that has it.
-func (t *text) coverOrder(chance []float32) []uint32 {
-	c := &cover{text: t, chance: chance}
-	c.findNames()
+// the more, the likelier the goal needs a row that has it. A row brings the headers around it, and their names. What known says of a name,
+// unless it is nil, is whether the reader has it anyway.
+func (t *text) coverOrder(s *shape, chance []float32, known func(name string) bool) []uint32 {
+	c := &cover{text: t, chance: chance, taken: make([]bool, t.rows())}
+	c.findNames(known)
 	c.rows = make([]coverRow, t.rows())
 	for r := range c.rows {
 		c.rows[r] = coverRow{uint32(r), c.density(r)}
@@ -23,8 +24,14 @@ func (t *text) coverOrder(chance []float32) []uint32 {
 			continue
 		}
 		order = append(order, top.row)
-		for _, id := range c.namesOf(r) {
-			c.worth[id] = 0
+		c.take(r)
+		for p := s.parent[r]; p >= 0; p = s.parent[p] {
+			if t.staysAround(int(p)) {
+				if c.taken[p] { // and so are those around it
+					break
+				}
+				c.take(int(p))
+			}
 		}
 		heap.Pop(c)
 	}
@@ -33,10 +40,10 @@ func (t *text) coverOrder(chance []float32) []uint32 {
 
 // What counts how much, found by trying: the more a row's own chance counts the more of what the goal needs stays, and the fewer names.
 const (
-	everyName  = .02 // what a name is worth, …
-	likelyName = 2   // and how much more where the goal needs a row that has it
-	ownChance  = .7  // what a row is worth that the goal needs, names aside
-	aroundRow  = 60  // bytes that a row costs besides its own: a marker may stand on either side
+	everyName  = .0025 // what a name is worth, …
+	likelyName = 2     // and how much more where the goal needs a row that has it
+	ownChance  = .6    // what a row is worth that the goal needs, names aside
+	aroundRow  = 60    // bytes that a row costs besides its own: a marker may stand on either side
 )
 
 // cover is a heap of rows, the densest on top.
@@ -44,6 +51,7 @@ type cover struct {
 	*text
 	rows   []coverRow
 	chance []float32
+	taken  []bool    // of each row: it stays
 	first  []uint32  // of each row: where its names begin in names; one more at the end
 	names  []uint32  // numbers
 	worth  []float32 // of each name, until a row has taken it
@@ -56,8 +64,17 @@ type coverRow struct {
 
 func (c *cover) namesOf(r int) []uint32 { return c.names[c.first[r]:c.first[r+1]] }
 
-// findNames numbers the names of the text.
-func (c *cover) findNames() {
+// take notes that row r stays: its names are worth nothing more.
+func (c *cover) take(r int) {
+	c.taken[r] = true
+	for _, id := range c.namesOf(r) {
+		c.worth[id] = 0
+	}
+}
+
+// findNames numbers the names of the text that are not known.
+func (c *cover) findNames(known func(name string) bool) {
+	const none = ^uint32(0)
 	number := map[uint64]uint32{}
 	for r := range c.text.rows() {
 		c.first = append(c.first, uint32(len(c.names))) //nolint:gosec // fewer than bytes
@@ -65,9 +82,15 @@ func (c *cover) findNames() {
 			h := hashWhole(name)
 			id, ok := number[h]
 			if !ok {
-				id = uint32(len(c.worth)) //nolint:gosec // fewer than bytes
+				id = none
+				if known == nil || !known(name) {
+					id = uint32(len(c.worth)) //nolint:gosec // fewer than bytes
+					c.worth = append(c.worth, 0)
+				}
 				number[h] = id
-				c.worth = append(c.worth, 0)
+			}
+			if id == none {
+				return
 			}
 			c.worth[id] = max(c.worth[id], everyName+float32(likelyName*c.chance[r]))
 			c.names = append(c.names, id)

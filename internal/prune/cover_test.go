@@ -57,10 +57,10 @@ func shortened(b Block) string { return fmt.Sprintf("⟦PRUNÉ: lignes %d-%d⟧"
 func TestCoverOrderHasEveryRowOnce(t *testing.T) {
 	text := programText(t, 1<<16)
 	x, s, score, ok := examine(Request{Text: text, Goal: "how are the rows of a text scored", Source: Code}, IndexLines(text))
-	if !ok || s == nil {
+	if !ok {
 		t.Fatal("no time")
 	}
-	order := x.coverOrder(score)
+	order := x.coverOrder(s, score, nil)
 	seen := make([]bool, x.rows())
 	for _, r := range order {
 		if seen[r] {
@@ -74,5 +74,57 @@ func TestCoverOrderHasEveryRowOnce(t *testing.T) {
 	best := bestFirst(score)[0]
 	if at := slices.Index(order, best); at > len(order)/10 {
 		t.Errorf("the goal's best row is number %d of %d", at, len(order))
+	}
+}
+
+// orderOf is the cover order of a program's lines, all equally likely.
+func orderOf(t *testing.T, text string, known func(string) bool) (lines []string) {
+	t.Helper()
+	x, s, score, ok := examine(Request{Text: text, Goal: "nothing of it", Source: Code}, IndexLines(text))
+	if !ok {
+		t.Fatal("no time")
+	}
+	clear(score)
+	for _, r := range x.coverOrder(s, score, known) {
+		lines = append(lines, x.row(int(r)))
+	}
+	return lines
+}
+
+// TestARowBringsTheNamesAroundIt: what a kept row's headers name needs no other row.
+func TestARowBringsTheNamesAroundIt(t *testing.T) {
+	order := orderOf(t, "call(outer_name)\ncall(other_name)\n"+
+		"def outer_name(and, a, lot, of, plain, words, so, that, it, is, a, very, long, line, of, which, a, name, is, the, least):\n"+
+		"\ta_b_c_d\n", nil)
+	if slices.Index(order, "call(other_name)") > slices.Index(order, "call(outer_name)") {
+		t.Errorf("the name of a header that stays comes first: %q", order)
+	}
+}
+
+// TestKnownNamesCountNothing: no row counts for a name that is known from elsewhere.
+func TestKnownNamesCountNothing(t *testing.T) {
+	const text = "call(first_name)\ncall(other_name)\ncall(third_name)\n"
+	known := func(name string) bool { return name != "third_name" }
+	if order := orderOf(t, text, known); order[0] != "call(third_name)" {
+		t.Errorf("%q", order)
+	}
+	if order := orderOf(t, text, nil); order[0] != "call(first_name)" {
+		t.Errorf("nothing known: %q", order)
+	}
+}
+
+// TestNamesLeaveNoBridges: where names count, a line that has none does not stay for standing between two that have.
+func TestNamesLeaveNoBridges(t *testing.T) {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "call(some_name_%d)\nthis line has nothing to remember and is longer than what stands for it\n", i)
+	}
+	req := Request{Text: b.String(), Goal: "nothing of it", Source: Code, MaxPruneRatio: .5, Structure: Enclosing, Fill: true, Names: true, Marker: shortened}
+	names := 0
+	for _, line := range keptOf(req.Text, Plan(req)) {
+		names += strings.Count(line, "some_name_")
+	}
+	if names < 39 {
+		t.Errorf("%d of 40 names stay", names)
 	}
 }

@@ -72,14 +72,14 @@ func (r *Reading) examine() bool {
 		return false
 	}
 	r.text, r.shape = t, s
-	r.order, r.score = t.rank(score, r.req.Names)
+	r.order, r.score = t.rank(s, score, r.req)
 	return true
 }
 
 // rank orders the rows, the best first, and gives them scores that fall in this order.
-func (t *text) rank(score []float32, names bool) (order []uint32, falling []float32) {
-	if names {
-		order = t.coverOrder(score)
+func (t *text) rank(s *shape, score []float32, req Request) (order []uint32, falling []float32) {
+	if req.Names {
+		order = t.coverOrder(s, score, req.Known)
 		return order, ranks(order)
 	}
 	return bestFirst(score), score

@@ -88,6 +88,9 @@ type Request struct {
 	Fill          bool // as much goes as the ratio allows, even of what matches the goal: the size is the point
 	Names         bool // lines also count for the names they have: who gets the text may ask for anything in it next
 
+	// Known says whether who gets the text has a name from elsewhere: no line counts for it. It is asked where Names is set; nil says no.
+	Known func(name string) bool
+
 	// Marker is the line that will stand for a block, without its line ending. Only what has more tokens than its marker goes. nil:
 	// nothing will stand there.
 	Marker func(Block) string

@@ -48,7 +48,7 @@ func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result
 	x.t.kind = slices.Clone(kinds)
 	defer func() { x.t.kind = kinds }()
 	x.t.scoreClosers(score)
-	order, score := x.t.rank(x.t.settle(x.s, score), false)
+	order, score := x.t.rank(x.s, x.t.settle(x.s, score), req)
 	k, _ := x.t.choose(x.s, score, order, req, most)
 	res := Result{Lines: lines, Kept: lines, Blocks: x.t.worthwhile(x.t.cuts(x.s, k), x.marker)}
 	for _, b := range res.Blocks {
