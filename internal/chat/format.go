@@ -190,6 +190,8 @@ const (
 	// no more than there can be of that size, so that a few short ones before a long one
 	// take no more memory for them than the body has.
 	minMessage = 256
+	// minObject is about the size of a message that says next to nothing.
+	minObject = 48
 )
 
 // makeRoom makes room for as many messages, and calls in them, as are to be expected
@@ -197,7 +199,7 @@ const (
 func (c *Conversation) makeRoom(r *reader) {
 	n, left := len(c.Messages), len(r.doc)-r.pos()
 	more := min(n*left/max(r.pos(), 1), left/minMessage)
-	more += more/8 + firstMessages
+	more += more/8 + min(firstMessages, 1+left/minObject)
 	c.Messages = append(make([]Message, 0, n+more), c.Messages...)
 	c.room, c.adds = &room{taken: true}, true
 	r.calls = slices.Grow(r.calls, more/2)

@@ -97,7 +97,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	}
 	ended := a.pass(ctx, w)
 	x.passed = a.passed
-	x.settle(ctx, res.StatusCode, ended, a.usage)
+	x.settle(ctx, res.StatusCode, ended, a.usage, a.events != nil)
 	if ended.broken() && !a.told {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 	}

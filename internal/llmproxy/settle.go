@@ -81,7 +81,7 @@ func (x *exchange) record(usage *bill.Usage) chat.Record {
 }
 
 // settle writes down what was sent and what it cost.
-func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter) {
+func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter, isStream bool) {
 	to := x.to.provider
 	x.p.ended(ctx, to, ended)
 	x.p.metrics.took(to, x.began)
@@ -109,11 +109,16 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 		return
 	}
 	x.ahead.wait() // what is written now holds
-	if x.plan.Untouched() && x.plan.Unmeasured() > soonMeasured && x.bookLater(ctx, usage) {
-		return
+	if isStream || len(x.read.bytes) > soonBooked {
+		if x.bookLater(ctx, usage) {
+			return
+		}
 	}
 	x.book(ctx, usage)
 }
+
+// soonBooked is how long a request is whose record is kept in no time, before its handler returns. With that a stream ends, so that its is never waited for.
+const soonBooked = 64 << 10
 
 // bookLater keeps the record of this request when what its answer has woken is under way, or the next request asks for it, and ends its flight. It tells whether
 // it will.
