@@ -1,17 +1,11 @@
 package test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,35 +56,23 @@ func BenchmarkAggregate(b *testing.B) {
 		{"1MB-structured", `{"content":[],"structuredContent":{"rows":[` + strings.Repeat(`{"id":12345,"name":"a name","note":"some words about it"},`, 1<<20/58) + `{}]}}`},
 	} {
 		backend := httptest.NewServer(benchServer(size.result, oneTool))
-		target, err := url.Parse(backend.URL)
-		if err != nil {
-			b.Fatal(err)
-		}
-		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"/tmp/x"}}}`
+		toml := fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\n", backend.URL)
+		ours, before := launchForBench(b, toml), launchBefore(b, toml)
+		minimal, reverse := launchProxy(b, "minimal", backend.URL), launchProxy(b, "reverseproxy", backend.URL)
 		for _, conns := range []int{1, 32} {
-			scene := fmt.Sprintf("%s-%dconn", size.name, conns)
-			for variant, path := range map[string]string{"ours": "/mcp", "transparent": "/mcp/s"} {
-				b.Run(scene+"/"+variant, func(b *testing.B) {
-					p := startForBench(b, fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\n", backend.URL))
-					loadWith(b, request{p.url + path, call, openSession(b, p.url+path)}, conns, len(size.result))
-				})
+			ways := []way{
+				{"ours", request{ours.url + "/mcp", oneCall, openSession(b, ours.url+"/mcp")}, ours},
+				{"transparent", request{ours.url + "/mcp/s", oneCall, openSession(b, ours.url+"/mcp/s")}, ours},
+				{"direct", request{url: backend.URL, body: oneCall}, nil},
+				{"minimal", request{url: minimal.url, body: oneCall}, minimal},
+				{"reverseproxy", request{url: reverse.url, body: oneCall}, reverse},
 			}
-			b.Run(scene+"/direct", func(b *testing.B) { loadWith(b, request{url: backend.URL, body: call}, conns, len(size.result)) })
-			b.Run(scene+"/minimal", func(b *testing.B) {
-				proxy := httptest.NewServer(minimalProxy(backend.URL))
-				defer proxy.Close()
-				loadWith(b, request{url: proxy.URL, body: call}, conns, len(size.result))
-			})
-			b.Run(scene+"/reverseproxy", func(b *testing.B) {
-				reverse := &httputil.ReverseProxy{Transport: newTransport(), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-				proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					_ = http.NewResponseController(w).EnableFullDuplex() // without it some answers are cut short
-					reverse.ServeHTTP(w, r)
-				}))
-				defer proxy.Close()
-				loadWith(b, request{url: proxy.URL, body: call}, conns, len(size.result))
-			})
+			if before != nil {
+				ways = append(ways, way{"before", request{before.url + "/mcp", oneCall, openSession(b, before.url+"/mcp")}, before})
+			}
+			byTurns(b, fmt.Sprintf("%s-%dconn", size.name, conns), conns, len(size.result), ways)
 		}
+		stopAll(ours, before, minimal, reverse)
 		backend.Close()
 	}
 }
@@ -107,20 +89,19 @@ func BenchmarkAggregateList(b *testing.B) {
 	}
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	all := tools(0, 500)
-	b.Run("500-tools/ours", func(b *testing.B) {
-		var toml strings.Builder
-		for i := range 10 {
-			backend := httptest.NewServer(benchServer("{}", tools(i, 50)))
-			defer backend.Close()
-			fmt.Fprintf(&toml, "[[servers]]\nid = \"s%d\"\nurl = %q\n", i, backend.URL)
-		}
-		p := startForBench(b, toml.String())
-		loadWith(b, request{p.url + "/mcp", list, openSession(b, p.url+"/mcp")}, 1, len(all))
-	})
-	b.Run("500-tools/direct", func(b *testing.B) {
-		backend := httptest.NewServer(benchServer("{}", all))
+	var toml strings.Builder
+	for i := range 10 {
+		backend := httptest.NewServer(benchServer("{}", tools(i, 50)))
 		defer backend.Close()
-		loadWith(b, request{url: backend.URL, body: list}, 1, len(all))
+		fmt.Fprintf(&toml, "[[servers]]\nid = \"s%d\"\nurl = %q\n", i, backend.URL)
+	}
+	backend := httptest.NewServer(benchServer("{}", all))
+	defer backend.Close()
+	ours := launchForBench(b, toml.String())
+	defer ours.stop()
+	byTurns(b, "500-tools", 1, len(all), []way{
+		{"ours", request{ours.url + "/mcp", list, openSession(b, ours.url+"/mcp")}, ours},
+		{"direct", request{url: backend.URL, body: list}, nil},
 	})
 }
 
@@ -155,74 +136,32 @@ func openSession(tb testing.TB, url string) http.Header {
 // BenchmarkStart measures the program itself: from its start to the first answer of its door, and the memory it holds,
 // idle, at the end of ten thousand calls, and a few seconds after them.
 func BenchmarkStart(b *testing.B) {
-	binary := filepath.Join(b.TempDir(), "secateur")
-	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/secateur")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
 	backend := httptest.NewServer(benchServer(`{"content":[{"type":"text","text":"ok"}]}`, oneTool))
 	defer backend.Close()
-	config := filepath.Join(b.TempDir(), "c.toml")
-	toml := fmt.Sprintf("listen = \"127.0.0.1:0\"\nlog_level = \"ERROR\"\n[[servers]]\nid = \"s\"\nurl = %q\n", backend.URL)
-	if err := os.WriteFile(config, []byte(toml), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	binary, config := buildForBench(b), configForBench(b, fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\n", backend.URL))
 	b.Run("serve/ours", func(b *testing.B) {
 		var idle, busy, rested float64
 		for b.Loop() {
-			url, pid, stop := launch(b, binary, config)
+			p := launchProgram(b, binary, config)
 			b.StopTimer()
 			if idle == 0 {
-				idle = residentMB(b, pid)
-				header := openSession(b, url+"/mcp")
+				idle = residentMB(b, p.pid)
+				header := openSession(b, p.url+"/mcp")
 				const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}`
 				for range 10_000 {
-					post(b, url+"/mcp", call, header)
+					post(b, p.url+"/mcp", call, header)
 				}
-				busy = residentMB(b, pid)
+				busy = residentMB(b, p.pid)
 				time.Sleep(5 * time.Second) // what it does not need it gives back
-				rested = residentMB(b, pid)
+				rested = residentMB(b, p.pid)
 			}
-			stop()
+			p.stop()
 			b.StartTimer()
 		}
 		b.ReportMetric(idle, "MB-idle")
 		b.ReportMetric(busy, "MB-under-load")
 		b.ReportMetric(rested, "MB-after-load")
 	})
-}
-
-// launch starts the program and returns when it has answered.
-func launch(b *testing.B, binary, config string) (url string, pid int, stop func()) {
-	b.Helper()
-	ctx, cancel := context.WithCancel(b.Context())
-	cmd := exec.CommandContext(ctx, binary, "serve", "--config", config)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	line := make([]byte, 256)
-	n, err := out.Read(line)
-	_, rest, found := bytes.Cut(line[:n], []byte("http://"))
-	if err != nil || !found {
-		b.Fatalf("it said %q, %v", line[:n], err)
-	}
-	address, _, _ := strings.Cut(string(rest), " ")
-	url = "http://" + address
-	res, err := http.Get(url + "/healthz")
-	if err != nil {
-		b.Fatal(err)
-	}
-	_ = res.Body.Close()
-	return url, cmd.Process.Pid, func() {
-		cancel()
-		_ = cmd.Wait()
-	}
 }
 
 func post(b *testing.B, url, body string, header http.Header) {

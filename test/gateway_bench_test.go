@@ -1,22 +1,13 @@
 package test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"secateur/internal/config"
 )
@@ -40,35 +31,23 @@ func BenchmarkGateway(b *testing.B) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(answer)
 		}))
+		toml := fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\ntransport = \"rpc\"\n", backend.URL)
+		ours, before := launchForBench(b, toml), launchBefore(b, toml)
+		minimal, reverse := launchProxy(b, "minimal", backend.URL+"/rpc"), launchProxy(b, "reverseproxy", backend.URL)
 		for _, conns := range []int{1, 32} {
-			scene := fmt.Sprintf("%s-%dconn", size.name, conns)
-			b.Run(scene+"/ours", func(b *testing.B) {
-				p := startForBench(b, fmt.Sprintf("[[servers]]\nid = \"s\"\nurl = %q\ntransport = \"rpc\"\n", backend.URL))
-				load(b, p.url+"/api/mcp-gateway/s/rpc", conns, len(answer))
-			})
-			b.Run(scene+"/direct", func(b *testing.B) { load(b, backend.URL+"/rpc", conns, len(answer)) })
-			b.Run(scene+"/minimal", func(b *testing.B) {
-				proxy := httptest.NewServer(minimalProxy(backend.URL + "/rpc"))
-				defer proxy.Close()
-				load(b, proxy.URL, conns, len(answer))
-			})
-			b.Run(scene+"/reverseproxy", func(b *testing.B) {
-				target, err := url.Parse(backend.URL)
-				if err != nil {
-					b.Fatal(err)
-				}
-				reverse := &httputil.ReverseProxy{
-					Transport: newTransport(),
-					Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
-				}
-				proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					_ = http.NewResponseController(w).EnableFullDuplex() // without it some answers are cut short
-					reverse.ServeHTTP(w, r)
-				}))
-				defer proxy.Close()
-				load(b, proxy.URL, conns, len(answer))
-			})
+			const door = "/api/mcp-gateway/s/rpc"
+			ways := []way{
+				{"ours", request{url: ours.url + door, body: oneCall}, ours},
+				{"direct", request{url: backend.URL + "/rpc", body: oneCall}, nil},
+				{"minimal", request{url: minimal.url, body: oneCall}, minimal},
+				{"reverseproxy", request{url: reverse.url, body: oneCall}, reverse},
+			}
+			if before != nil {
+				ways = append(ways, way{"before", request{url: before.url + door, body: oneCall}, before})
+			}
+			byTurns(b, fmt.Sprintf("%s-%dconn", size.name, conns), conns, len(answer), ways)
 		}
+		stopAll(ours, before, minimal, reverse)
 		backend.Close()
 	}
 }
@@ -81,138 +60,4 @@ func startForBench(b *testing.B, toml string) *program {
 		b.Fatal(m)
 	}
 	return startConfig(b, cfg)
-}
-
-// minimalProxy is the least a proxy of whole messages can do.
-func minimalProxy(target string) http.Handler {
-	client := &http.Client{Transport: newTransport()}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, target, bytes.NewReader(body))
-		if err != nil {
-			return
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := client.Do(req)
-		if err != nil {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		defer res.Body.Close()
-		answer, err := io.ReadAll(res.Body)
-		if err != nil {
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(answer)
-	})
-}
-
-func newTransport() *http.Transport {
-	return &http.Transport{MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{}).DialContext}
-}
-
-// load posts the same call over and over on so many connections.
-func load(b *testing.B, url string, conns, size int) {
-	b.Helper()
-	loadWith(b, request{url: url, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"/tmp/x"}}}`}, conns, size)
-}
-
-// request is what a load consists of.
-type request struct {
-	url, body string
-	header    http.Header // beside the content type
-}
-
-func loadWith(b *testing.B, what request, conns, size int) {
-	b.Helper()
-	transport := newTransport()
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport}
-	b.SetBytes(int64(size))
-	workers := max(1, conns/runtime.GOMAXPROCS(0))
-	b.SetParallelism(workers)
-	var took samples
-	once := func() error {
-		defer took.add(time.Now())
-		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, what.url, strings.NewReader(what.body))
-		if err != nil {
-			return err
-		}
-		req.Header = what.header.Clone()
-		if req.Header == nil {
-			req.Header = http.Header{}
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := client.Do(req)
-		if err != nil {
-			return err
-		}
-		defer res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			return fmt.Errorf("status %d", res.StatusCode)
-		}
-		_, err = io.Copy(io.Discard, res.Body)
-		return err
-	}
-	before := cpuTime(b)
-	defer func() {
-		b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
-		b.ReportMetric(float64(took.p99()), "p99-ns")
-	}()
-	if conns == 1 {
-		for b.Loop() {
-			if err := once(); err != nil {
-				b.Fatal(err)
-			}
-		}
-		return
-	}
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if err := once(); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-}
-
-// samples are how long calls took.
-type samples struct {
-	mu  sync.Mutex
-	all []time.Duration // guarded by mu
-}
-
-func (s *samples) add(began time.Time) {
-	d := time.Since(began)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = append(s.all, d)
-}
-
-// p99 is what one call in a hundred takes longer than.
-func (s *samples) p99() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) == 0 {
-		return 0
-	}
-	slices.Sort(s.all)
-	return s.all[len(s.all)*99/100]
-}
-
-// cpuTime is what this process has used of the processors so far, in nanoseconds. Unlike the time on the wall it does
-// not count what other programs do meanwhile.
-func cpuTime(b *testing.B) int64 {
-	b.Helper()
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return r.Utime.Nano() + r.Stime.Nano()
 }

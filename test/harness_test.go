@@ -28,6 +28,10 @@ func TestMain(m *testing.M) {
 		playPeer(script)
 		return
 	}
+	if proxy := os.Getenv(peerProxy); proxy != "" {
+		playProxy(proxy)
+		return
+	}
 	dir, err := os.MkdirTemp("", "secateur-test-")
 	if err != nil {
 		panic(err)

@@ -2,7 +2,8 @@
 //
 // A benchmark is called Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with every other variant of the
 // same case in the same run, so that the machine's speed and noise fall out. A subject without that variant compares by
-// itself: each of its benchmarks is a case, and a metric that it reports as "÷limit" is the ratio to that limit.
+// itself: each of its benchmarks is a case, and a metric that it reports as "÷limit" is the ratio to that limit; "cpu÷limit" and
+// "p99÷limit" stand beside it.
 package main
 
 import (
@@ -61,12 +62,15 @@ func bench(ctx context.Context, run string, count int, duration string, out io.W
 type sample struct {
 	subject, scene, variant string
 	nsPerOp, mbPerS, allocs float64
-	cpuPerOp, p99           float64            // 0: not measured
-	ratios                  map[string]float64 // those that the benchmark reports itself, by limit
-	more                    string             // what else it reports
+	cpuPerOp, p99           float64           // 0: not measured
+	ratios                  map[string]ratios // those that the benchmark reports itself, by limit
+	more                    string            // what else it reports
 }
 
-// mark begins the unit of a ratio that a benchmark reports itself.
+// ratios are ours over a limit's. 0: not measured.
+type ratios struct{ time, cpu, p99 float64 }
+
+// mark stands in the unit of a ratio that a benchmark reports itself, before the limit's name and behind what it is the ratio of.
 const mark = "÷"
 
 var line = regexp.MustCompile(`^Benchmark([^/\s]+?)(?:/(\S+?))?(?:-\d+)?\s+\d+\s+(.*)$`)
@@ -79,7 +83,7 @@ func read(r io.Reader) []sample {
 		if m == nil {
 			continue
 		}
-		s := sample{subject: m[1], scene: m[2], ratios: map[string]float64{}}
+		s := sample{subject: m[1], scene: m[2], ratios: map[string]ratios{}}
 		fields := strings.Fields(m[3])
 		for i := 0; i+1 < len(fields); i += 2 {
 			value, err := strconv.ParseFloat(fields[i], 64)
@@ -99,8 +103,8 @@ func read(r io.Reader) []sample {
 				s.p99 = value
 			case "B/op":
 			default:
-				if limit, ok := strings.CutPrefix(fields[i+1], mark); ok {
-					s.ratios[limit] = value
+				if of, limit, ok := strings.Cut(fields[i+1], mark); ok {
+					s.ratios[limit] = s.ratios[limit].with(of, value)
 					continue
 				}
 				s.more += fmt.Sprintf(" %s %s", fields[i], fields[i+1])
@@ -153,9 +157,9 @@ func print(out io.Writer, all []sample) {
 			fmt.Fprintf(out, "| %s | %s%s | %.0f | %.0f |", scene, human(own.nsPerOp), own.more, own.mbPerS, own.allocs)
 			for _, l := range limits {
 				if told, ok := own.ratios[l]; ok {
-					fmt.Fprintf(out, " %.2f |", told)
+					fmt.Fprintf(out, " %s |", told)
 				} else if limit, ok := median(mine, scene, l); ok {
-					fmt.Fprintf(out, " %s |", ratio(own, limit))
+					fmt.Fprintf(out, " %s |", compare(own, limit))
 				} else {
 					fmt.Fprint(out, " |")
 				}
@@ -165,18 +169,43 @@ func print(out io.Writer, all []sample) {
 	}
 }
 
-// ratio is our time over the limit's and, where they were measured, our processor time over the limit's, which is the
+// compare is our time over the limit's and, where they were measured, our processor time over the limit's, which is the
 // steadier of the two on a busy machine, and the time that one call in a hundred takes longer than.
-func ratio(own, limit sample) string {
-	wall := fmt.Sprintf("%.2f", own.nsPerOp/limit.nsPerOp)
-	if own.cpuPerOp == 0 || limit.cpuPerOp == 0 {
-		return wall
+func compare(own, limit sample) ratios {
+	r := ratios{time: own.nsPerOp / limit.nsPerOp}
+	if limit.cpuPerOp > 0 {
+		r.cpu = own.cpuPerOp / limit.cpuPerOp
 	}
-	more := fmt.Sprintf("cpu %.2f", own.cpuPerOp/limit.cpuPerOp)
-	if own.p99 > 0 && limit.p99 > 0 {
-		more += fmt.Sprintf(", p99 %.2f", own.p99/limit.p99)
+	if limit.p99 > 0 {
+		r.p99 = own.p99 / limit.p99
 	}
-	return fmt.Sprintf("%s (%s)", wall, more)
+	return r
+}
+
+func (r ratios) with(of string, value float64) ratios {
+	switch of {
+	case "":
+		r.time = value
+	case "cpu":
+		r.cpu = value
+	case "p99":
+		r.p99 = value
+	}
+	return r
+}
+
+func (r ratios) String() string {
+	var more []string
+	if r.cpu > 0 {
+		more = append(more, fmt.Sprintf("cpu %.2f", r.cpu))
+	}
+	if r.p99 > 0 {
+		more = append(more, fmt.Sprintf("p99 %.2f", r.p99))
+	}
+	if len(more) == 0 {
+		return fmt.Sprintf("%.2f", r.time)
+	}
+	return fmt.Sprintf("%.2f (%s)", r.time, strings.Join(more, ", "))
 }
 
 func median(all []sample, scene, variant string) (sample, bool) {

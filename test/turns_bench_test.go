@@ -1,0 +1,250 @@
+package test
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// oneCall is what is posted over and over.
+const oneCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"/tmp/x"}}}`
+
+// way is one of those that calls can go to a server.
+type way struct {
+	name  string
+	what  request
+	proxy *process // nil: none in between
+}
+
+// request is what a load consists of.
+type request struct {
+	url, body string
+	header    http.Header // beside the content type
+}
+
+const (
+	// turn is about how long each way is taken at a time. It is short against what changes the machine's speed, and
+	// long against the beginning and the end of a turn, where not all connections are busy.
+	turn = 60 * time.Millisecond
+	// rounds is how often each way has its turn.
+	rounds = 24
+	// disturbed is how many of the rounds do not count: those that took longest in all.
+	disturbed = rounds / 4
+)
+
+// byTurns measures the ways by turns: a few calls on each, over and over, so that a machine that is faster in one
+// second than in the next is so for all of them. The first way is ours. Reported are its time, and the ratios to the
+// others of the time, of the processor time that clients, proxy and server take together, and of the time that one
+// call in a hundred takes longer than. The rounds that took longest, over all ways together, do not count: somebody
+// else was at work. In those that do everything counts, what the proxies' garbage collectors do included; what clients
+// and servers leave is collected between the turns.
+func byTurns(b *testing.B, scene string, conns, size int, ways []way) {
+	b.Helper()
+	b.Run(scene, func(b *testing.B) {
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30)) // for all that
+		b.SetBytes(int64(size))
+		var loads []*load
+		for _, w := range ways {
+			l := newLoad(w, conns)
+			defer l.close()
+			loads = append(loads, l)
+		}
+		for b.Loop() { // once: it takes longer than a benchmark has to
+			rotate(b, loads)
+		}
+	})
+}
+
+// rotate gives each of the loads its turns, and reports.
+func rotate(b *testing.B, loads []*load) {
+	b.Helper()
+	calls := loads[0].calibrate(b)
+	for _, l := range loads {
+		l.take(b, calls) // what is cold is over after it
+	}
+	allocated := loads[0].allocations(b, calls)
+	for range rounds {
+		for _, l := range loads {
+			runtime.GC()
+			l.turns = append(l.turns, l.take(b, calls))
+		}
+	}
+	counted := undisturbed(loads)
+	ours := loads[0].seen(counted, calls)
+	b.ReportMetric(ours.time, "ns/op")
+	b.ReportMetric(ours.cpu, "cpu-ns/op")
+	b.ReportMetric(ours.p99, "p99-ns")
+	b.ReportMetric(0, "B/op")
+	b.ReportMetric(allocated, "allocs/op")
+	for _, l := range loads {
+		s := l.seen(counted, calls)
+		b.Logf("%-12s %9.1f µs, processors %9.1f µs, of that the proxy %9.1f µs; p99 %9.1f µs", l.name, s.time/1e3, s.cpu/1e3, s.own/1e3, s.p99/1e3)
+		if l != loads[0] {
+			b.ReportMetric(ours.time/s.time, "÷"+l.name)
+			b.ReportMetric(ours.cpu/s.cpu, "cpu÷"+l.name)
+			b.ReportMetric(ours.p99/s.p99, "p99÷"+l.name)
+		}
+	}
+}
+
+// undisturbed are the rounds that count.
+func undisturbed(loads []*load) []int {
+	order := make([]int, rounds)
+	for i := range order {
+		order[i] = i
+	}
+	total := func(round int) (sum time.Duration) {
+		for _, l := range loads {
+			sum += l.turns[round].time
+		}
+		return sum
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(total(a), total(b)) })
+	return order[:rounds-disturbed]
+}
+
+// load is the calls that go one of the ways.
+type load struct {
+	way
+	client *http.Client
+	conns  int
+	turns  []taken
+}
+
+// taken is what one turn took.
+type taken struct {
+	time     time.Duration
+	cpu, own time.Duration // of the processors' time all, and the proxy alone
+	calls    []time.Duration
+}
+
+// seen is what a call takes, in nanoseconds.
+type seen struct{ time, cpu, own, p99 float64 }
+
+func newLoad(w way, conns int) *load {
+	return &load{way: w, conns: conns, client: &http.Client{Transport: newTransport()}}
+}
+
+func (l *load) close() { l.client.CloseIdleConnections() }
+
+// calibrate is how many calls a turn has.
+func (l *load) calibrate(b *testing.B) int {
+	b.Helper()
+	calls := l.conns
+	for {
+		t := l.take(b, calls)
+		if t.time >= turn/4 {
+			return max(l.conns, int(float64(calls)*float64(turn)/float64(t.time)))
+		}
+		calls *= 2
+	}
+}
+
+// take makes so many calls on all connections together.
+func (l *load) take(b *testing.B, calls int) taken {
+	b.Helper()
+	took := make([]time.Duration, calls)
+	var next atomic.Int64
+	var done sync.WaitGroup
+	rest, own := cpuTime(b, os.Getpid()), l.ownTime(b)
+	began := time.Now()
+	for range l.conns {
+		done.Go(func() {
+			for i := next.Add(1) - 1; i < int64(calls); i = next.Add(1) - 1 {
+				start := time.Now()
+				if err := l.once(b); err != nil {
+					b.Error(l.name, err)
+					return
+				}
+				took[i] = time.Since(start)
+			}
+		})
+	}
+	done.Wait()
+	t := taken{time: time.Since(began), own: l.ownTime(b) - own, calls: took}
+	t.cpu = cpuTime(b, os.Getpid()) - rest + t.own
+	if b.Failed() {
+		b.FailNow()
+	}
+	return t
+}
+
+func (l *load) once(b *testing.B) error {
+	b.Helper()
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, l.what.url, strings.NewReader(l.what.body))
+	if err != nil {
+		return err
+	}
+	req.Header = l.what.header.Clone()
+	if req.Header == nil {
+		req.Header = http.Header{}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := l.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d", res.StatusCode)
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	return err
+}
+
+// allocations is how many the program makes for a call, by its own account.
+func (l *load) allocations(b *testing.B, calls int) float64 {
+	b.Helper()
+	first := allocations(b, l.proxy.url)
+	before := allocations(b, l.proxy.url)
+	l.take(b, calls)
+	return (allocations(b, l.proxy.url) - before - (before - first)) / float64(calls) // but those of asking
+}
+
+// seen sums up the rounds that count.
+func (l *load) seen(rounds []int, calls int) seen {
+	var s seen
+	var all []time.Duration
+	for _, r := range rounds {
+		t := l.turns[r]
+		s.time, s.cpu, s.own = s.time+float64(t.time), s.cpu+float64(t.cpu), s.own+float64(t.own)
+		all = append(all, t.calls...)
+	}
+	n := float64(len(rounds) * calls)
+	slices.Sort(all)
+	return seen{s.time / n, s.cpu / n, s.own / n, float64(all[len(all)*99/100])}
+}
+
+// ownTime is what the proxy has used of the processors so far.
+func (l *load) ownTime(b *testing.B) time.Duration {
+	b.Helper()
+	if l.proxy == nil {
+		return 0
+	}
+	return cpuTime(b, l.proxy.pid)
+}
+
+// cpuTime is what a process has used of the processors so far. Unlike the time on the wall it does not count what
+// other programs do meanwhile.
+func cpuTime(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	const ofAllThreads = 2 // CPUCLOCK_SCHED, as clock_getcpuclockid makes it
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|ofAllThreads), &t); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(t.Nano())
+}
