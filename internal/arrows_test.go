@@ -37,8 +37,8 @@ var arrows = map[string][]string{
 
 	// rim
 	"pool":       {"access", "routing", "upstream", "catalog", "era", "rpc", "rawjson"},
-	"downstream": {"ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"oauth", "telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
+	"downstream": {"overdue", "ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
+	"upstream":   {"overdue", "oauth", "telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"tasks":      {"access", "rawjson"},
 	"cutting":    {"telemetry", "upstream", "originals", "mask", "tokens"},
@@ -63,6 +63,7 @@ var arrows = map[string][]string{
 	"history":    {"redisdb", "atomicfile"},
 	"ledger":     {},
 	"datarate":   {},
+	"overdue":    {},
 	"budget":     {},
 	"clients":    {"atomicfile", "document"},
 	"doctor":     {"child", "access", "secret"},

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
+	"secateur/internal/overdue"
 	"secateur/internal/ratelimit"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
@@ -69,8 +70,9 @@ type HTTP struct {
 
 	strangers chan struct{} // holds a token for each message that is being read to find out who sent it
 
-	unprimed silences // responses to clients that can come back to a stream
-	quiet    silences // the other ones
+	// The responses that still wait for their answer, or their first event:
+	unprimed overdue.Queue[*postResponse] // those to clients that can come back to a stream
+	quiet    overdue.Queue[*postResponse] // the other ones
 
 	mu       sync.Mutex
 	stopped  bool                   // guarded by mu; nothing new begins
@@ -89,7 +91,8 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	setDefault(&opt.MaxInFlight, 256)
 	setDefault(&opt.KeepAlive, 15*time.Second)
 	h := &HTTP{opt: opt, log: opt.Log, lone: map[*postResponse]bool{}, strangers: make(chan struct{}, maxStrangers)}
-	h.unprimed.after, h.quiet.after = min(opt.KeepAlive, primeAfter), opt.KeepAlive
+	h.unprimed.After, h.quiet.After = min(opt.KeepAlive, primeAfter), opt.KeepAlive
+	h.unprimed.Late, h.quiet.Late = (*postResponse).breakSilence, (*postResponse).breakSilence
 	h.SetMaxMessageBytes(opt.MaxMessageBytes)
 	h.sessions = registry{
 		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/overdue"
 	"secateur/internal/rpc"
 )
 
@@ -28,7 +29,7 @@ type postResponse struct {
 	carried  chan bool // tells whether the stream was carried to its end
 	answered bool
 
-	silence silence // until the answer, or the first event
+	silence overdue.Entry[*postResponse] // until the answer, or the first event
 
 	own    replayBuffer // of a request without a session
 	cancel context.CancelFunc
@@ -85,7 +86,7 @@ func (x *postResponse) watch() {
 	if x.primes {
 		waiting = &x.h.unprimed
 	}
-	waiting.add(x)
+	waiting.Add(&x.silence, x)
 }
 
 // breakSilence opens a stream.
@@ -168,7 +169,7 @@ func (x *postResponse) finish(isBatch bool, answers ...*Answer) bool {
 	x.mu.Lock()
 	x.answered = true
 	x.mu.Unlock()
-	x.silence.end()
+	x.silence.End()
 	defer func() {
 		for _, a := range answers {
 			a.free()

@@ -28,6 +28,7 @@ type call struct {
 	mailbox mailbox      // that related is
 	header  []Header     // CallOptions.Header
 	hold    *budget.Hold // counts the bytes of its answer
+	watch   watch        // over it while its link sends it
 
 	began  time.Time
 	sign   atomic.Int64 // when the server last gave a sign of life for it, after began

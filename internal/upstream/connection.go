@@ -10,6 +10,7 @@ import (
 	"secateur/internal/budget"
 	"secateur/internal/child"
 	"secateur/internal/era"
+	"secateur/internal/overdue"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
 )
@@ -19,8 +20,9 @@ type link interface {
 	// run gives what the server sends to the connection's receive, until the link is of no more use; it says why that is.
 	// ctx ends with the connection, after close.
 	run(ctx context.Context) error
-	// send hands a message over, or fails. For a call it returns before the answer; what is then done for it has the call's
-	// workContext. Where ending that is how a call is cancelled, a notifications/cancelled goes nowhere.
+	// send hands a message over, or fails. For a call it may return before the answer, and what is then done for it has the
+	// call's workContext; or with it, and what it does itself has that (see connection.lingers). Where ending that is how a call
+	// is cancelled, a notifications/cancelled goes nowhere.
 	send(ctx context.Context, m outgoing) error
 	// close ends the link and returns when nothing is left of it but run, which then returns.
 	close()
@@ -44,10 +46,15 @@ type connection struct {
 	calls  calls
 	peer   atomic.Pointer[Peer] // nil before it is known what the server is
 	inbox  inbox
-	timers timers         // of calls
+	timers timers // of calls
+	late   overdue.Queue[*watch]
 	work   sync.WaitGroup // goroutines of the connection
 	noise  atomic.Int64   // what came and was no message
 	served atomic.Bool    // a caller got an answer
+
+	// lingers says that the link's send may return with the answer of a call: a small answer is not worth a second goroutine.
+	// Set by whoever opens the link.
+	lingers bool
 
 	stop context.CancelFunc // ends those goroutines
 	over chan struct{}      // closed when the link is of no more use
@@ -84,7 +91,10 @@ func openConnection(ctx context.Context, u *Upstream, open opener, begin func(co
 }
 
 func newConnection(u *Upstream, stop context.CancelFunc) *connection {
-	return &connection{u: u, stop: stop, inbox: newInbox(u.opt.Incoming), over: make(chan struct{})}
+	return &connection{
+		u: u, stop: stop, inbox: newInbox(u.opt.Incoming), over: make(chan struct{}),
+		late: overdue.Queue[*watch]{After: watchAfter, Late: (*watch).start},
+	}
 }
 
 // pid is that of the server's process; 0: it is none of ours.
@@ -169,14 +179,29 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 		timer.Stop()
 		patience = s.u.timeout() // for room to be sent there is one
 	}
-	if err := s.link.send(caller, s.encode(req, c, patience)); err != nil {
+	if s.lingers {
+		c.watch.begin(caller, s, c, timer, limit)
+	}
+	err := s.link.send(caller, s.encode(req, c, patience))
+	if reply, over, failed := c.watch.end(); over {
+		return reply, failed
+	}
+	if err != nil {
 		return s.giveUp(caller, c, err)
 	}
-	return s.await(caller, c, timer, limit)
+	reply, _, err := s.await(caller, c, timer, limit, nil)
+	return reply, err
 }
 
-// await waits for the outcome of a call that is on its way.
-func (s *connection) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration) (*Reply, error) {
+// await waits for the outcome of a call that is on its way, unless it is told to stop.
+func (s *connection) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration, stop <-chan struct{}) (reply *Reply, over bool, err error) {
+	select {
+	case o := <-c.answer:
+		c.serveRelated(caller)
+		reply, err = c.result(o)
+		return reply, true, err
+	default:
+	}
 	var related <-chan struct{}
 	if c.related != nil {
 		related = c.related.ready
@@ -185,17 +210,22 @@ func (s *connection) await(caller context.Context, c *call, timer *time.Timer, l
 		select {
 		case o := <-c.answer:
 			c.serveRelated(caller) // what came before it
-			return c.result(o)
+			reply, err = c.result(o)
+			return reply, true, err
 		case <-related:
 			c.serveRelated(caller)
 		case <-caller.Done():
-			return s.giveUp(caller, c, caller.Err())
+			reply, err = s.giveUp(caller, c, caller.Err())
+			return reply, true, err
+		case <-stop:
+			return nil, false, nil
 		case <-timer.C:
 			if left := c.left(limit); left > 0 {
 				timer.Reset(left)
 				continue
 			}
-			return s.giveUp(caller, c, s.u.timeoutError(limit))
+			reply, err = s.giveUp(caller, c, s.u.timeoutError(limit))
+			return reply, true, err
 		}
 	}
 }

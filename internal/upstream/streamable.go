@@ -48,6 +48,7 @@ const byeTimeout = 2 * time.Second
 func openStreamable(_ context.Context, s *connection) (link, error) {
 	l := &streamable{poster: newPoster(s), listen: make(chan sessionID, 1), opened: make(chan struct{})}
 	close(l.opened)
+	s.lingers = true
 	return l, nil
 }
 
@@ -88,15 +89,17 @@ func (l *streamable) named(generation int, id string) {
 	}
 }
 
-// send posts a message. For a call, a goroutine then waits for what comes back. A notification has been taken by the
-// server when send returns; an answer to the server, and a cancel, go their own way.
+// send posts a message. For a call it returns with the answer or, where that comes in a stream, when the stream has begun. A
+// notification has been taken by the server when send returns; an answer to the server, and a cancel, go their own way.
 func (l *streamable) send(ctx context.Context, m outgoing) error {
 	switch {
 	case m.call != nil:
 		m.call.stage.Store(sent)
-		if !l.work.run(func() { l.call(ctx, m) }) {
+		if !l.work.enter() {
 			return errStopped
 		}
+		defer l.work.leave()
+		l.call(ctx, m)
 		return nil
 	case m.method == methodCancelled && l.s.era() == era.Modern:
 		return nil // the call's response stream has been closed, which says it

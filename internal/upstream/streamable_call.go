@@ -15,11 +15,40 @@ import (
 	"secateur/internal/rpc"
 )
 
-// call makes one call. If the server has forgotten its session, it gets another one and the call is made again.
+// call makes one call. If the server has forgotten its session, it gets another one and the call is made again. An answer
+// that is a stream is read by another goroutine: the caller serves what comes on it before the answer.
 func (l *streamable) call(caller context.Context, m outgoing) {
 	ctx, cancel := m.call.workContext(context.WithoutCancel(caller))
-	defer cancel()
-	l.conclude(caller, m.call, l.attempt(ctx, m))
+	stream, err := l.attempt(ctx, m)
+	if stream == nil {
+		defer cancel()
+		l.conclude(caller, m.call, err)
+		return
+	}
+	read := func() {
+		defer cancel()
+		l.conclude(caller, m.call, l.readAnswer(ctx, stream, m.call))
+	}
+	if !l.work.run(read) {
+		read() // it ends soon: all connections do
+	}
+}
+
+// answerStream is a stream that the answer to a call comes on.
+type answerStream struct {
+	r      io.Reader
+	body   io.ReadCloser
+	status int
+}
+
+// readAnswer reads a stream up to the answer, and the little that may follow.
+func (l *streamable) readAnswer(ctx context.Context, stream *answerStream, c *call) error {
+	defer func() { _ = stream.body.Close() }()
+	if err := l.follow(ctx, stream.r, stream.status, c); err != nil {
+		return err
+	}
+	drain(stream.body)
+	return nil
 }
 
 // conclude fails a call whose request did not work.
@@ -32,40 +61,44 @@ func (l *streamable) conclude(caller context.Context, c *call, err error) {
 	}
 }
 
-func (l *streamable) attempt(ctx context.Context, m outgoing) error {
+// attempt gets the answer, or the stream that it comes on.
+func (l *streamable) attempt(ctx context.Context, m outgoing) (*answerStream, error) {
 	if !m.call.greets {
 		if err := l.settled(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	now := l.sessionID()
-	err := l.try(ctx, now, m)
+	stream, err := l.try(ctx, now, m)
 	if !errors.Is(err, errSessionLost) || m.call.greets {
-		return err
+		return stream, err
 	}
 	return l.again(ctx, now, m)
 }
 
 // again makes a call again whose session was lost.
-func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) error {
+func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) (*answerStream, error) {
 	if err := l.reopen(ctx, lost); err != nil {
-		return err
+		return nil, err
 	}
 	return l.try(ctx, l.sessionID(), m)
 }
 
 // try posts the request and takes what comes back.
-func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) error {
-	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message, ours: true}) //nolint:bodyclose // takeResponse does
+func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) (*answerStream, error) {
+	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message, ours: true})
 	if err != nil {
-		return l.s.u.transportError(err, l.endpoint.host)
+		return nil, l.s.u.transportError(err, l.endpoint.host)
 	}
-	return l.takeResponse(ctx, now, m, resp)
+	stream, err := l.takeResponse(ctx, now, m, resp)
+	if stream == nil {
+		_ = resp.Body.Close()
+	}
+	return stream, err
 }
 
-// takeResponse takes what comes back.
-func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing, resp *http.Response) error {
-	defer func() { _ = resp.Body.Close() }()
+// takeResponse takes what comes back, unless it is a stream.
+func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing, resp *http.Response) (*answerStream, error) {
 	if m.call.greets && m.method == methodInitialize && resp.StatusCode < 300 {
 		if id := resp.Header.Get("Mcp-Session-Id"); isHeaderValue(id) {
 			l.named(now.generation, id)
@@ -73,16 +106,12 @@ func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing
 	}
 	r, err := l.endpoint.reader(resp)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if isStream(resp) {
-		if err := l.follow(ctx, r, resp.StatusCode, m.call); err != nil {
-			return err
-		}
-		drain(resp.Body)
-		return nil
+		return &answerStream{r, resp.Body, resp.StatusCode}, nil
 	}
-	return l.takeBody(ctx, now, r, resp, m.call)
+	return nil, l.takeBody(ctx, now, r, resp, m.call)
 }
 
 // isStream reports whether a response is a stream that an answer may come on.

@@ -34,6 +34,18 @@ func (w *workers) run(f func()) bool {
 	return true
 }
 
+// enter counts a caller's goroutine among them until it calls leave; false if they are closed.
+func (w *workers) enter() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.work.Add(1)
+	}
+	return !w.closed
+}
+
+func (w *workers) leave() { w.work.Done() }
+
 // labour does a job, and the next ones.
 func (w *workers) labour(f func()) {
 	for more := true; more; f, more = <-w.jobs {
