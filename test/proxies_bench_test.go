@@ -32,10 +32,13 @@ type process struct {
 // olderProgram is the environment variable that names an older build of the program, to be measured beside this one as "before".
 const olderProgram = "SECATEUR_BENCH_BEFORE"
 
+// inMemory has originals kept in memory: calls are measured, not the disk.
+const inMemory = "store.url = \"memory:\"\n"
+
 // launchForBench runs the program as it is released, with little to say.
 func launchForBench(b *testing.B, toml string) *process {
 	b.Helper()
-	return launchProgram(b, buildForBench(b), configForBench(b, toml))
+	return launchProgram(b, buildForBench(b), configForBench(b, inMemory+toml))
 }
 
 // launchBefore runs the older program; nil: there is none.
@@ -45,7 +48,7 @@ func launchBefore(b *testing.B, toml string) *process {
 	if binary == "" {
 		return nil
 	}
-	return launchProgram(b, binary, configForBench(b, toml))
+	return launchProgram(b, binary, configForBench(b, inMemory+toml))
 }
 
 // launchProgram runs the program with a state directory of its own.

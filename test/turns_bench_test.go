@@ -39,7 +39,7 @@ const (
 	// long against the beginning and the end of a turn, where not all connections are busy.
 	turn = 60 * time.Millisecond
 	// rounds is how often each way has its turn.
-	rounds = 24
+	rounds = 20
 	// disturbed is how many of the rounds do not count: those that took longest in all.
 	disturbed = rounds / 4
 )
@@ -55,7 +55,6 @@ func byTurns(b *testing.B, scene string, conns, size int, ways []way) {
 	b.Run(scene, func(b *testing.B) {
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30)) // for all that
-		b.SetBytes(int64(size))
 		var loads []*load
 		for _, w := range ways {
 			l := newLoad(w, conns)
@@ -63,18 +62,19 @@ func byTurns(b *testing.B, scene string, conns, size int, ways []way) {
 			loads = append(loads, l)
 		}
 		for b.Loop() { // once: it takes longer than a benchmark has to
-			rotate(b, loads)
+			rotate(b, loads, size)
 		}
 	})
 }
 
 // rotate gives each of the loads its turns, and reports.
-func rotate(b *testing.B, loads []*load) {
+func rotate(b *testing.B, loads []*load, size int) {
 	b.Helper()
-	calls := loads[0].calibrate(b)
 	for _, l := range loads {
-		l.take(b, calls) // what is cold is over after it
+		l.take(b, 4*l.conns) // what is cold is over after it
+		l.turns = nil
 	}
+	calls := loads[0].calibrate(b)
 	allocated := loads[0].allocations(b, calls)
 	for range rounds {
 		for _, l := range loads {
@@ -85,6 +85,7 @@ func rotate(b *testing.B, loads []*load) {
 	counted := undisturbed(loads)
 	ours := loads[0].seen(counted, calls)
 	b.ReportMetric(ours.time, "ns/op")
+	b.ReportMetric(float64(size)/ours.time*1e3, "MB/s")
 	b.ReportMetric(ours.cpu, "cpu-ns/op")
 	b.ReportMetric(ours.p99, "p99-ns")
 	b.ReportMetric(0, "B/op")
@@ -210,6 +211,7 @@ func (l *load) allocations(b *testing.B, calls int) float64 {
 	b.Helper()
 	first := allocations(b, l.proxy.url)
 	before := allocations(b, l.proxy.url)
+	calls = max(calls, 200) // so that what else it does meanwhile is little
 	l.take(b, calls)
 	return (allocations(b, l.proxy.url) - before - (before - first)) / float64(calls) // but those of asking
 }
