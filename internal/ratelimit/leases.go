@@ -79,18 +79,18 @@ func (r *Redis) Enter(ctx context.Context, bucket string, most int) (leave func(
 	taken, err := enterScript.Run(ctx, r.DB, []string{key}, id, most, leaseLife.Milliseconds()).Int()
 	if err != nil {
 		if r.DB.Up() == nil { // else it was not asked
-			r.leases.owe(key, id)
+			r.leases.owe(key, id) //nolint:contextcheck // it is kept for longer than the call
 		}
 		return nil, err
 	}
 	if taken == 0 {
 		return nil, nil
 	}
-	r.leases.hold(key, id)
+	r.leases.hold(key, id) //nolint:contextcheck // it is kept for longer than the call
 	return func(ctx context.Context) {
 		r.leases.drop(key, id)
 		if r.DB.ZRem(ctx, key, id).Err() != nil {
-			r.leases.owe(key, id)
+			r.leases.owe(key, id) //nolint:contextcheck // it is kept for longer than the call
 		}
 	}, nil
 }
