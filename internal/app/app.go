@@ -86,40 +86,41 @@ type Options struct {
 
 // App is the whole program, built and not yet running.
 type App struct {
-	opt        Options
-	cfg        config.Settings // what the program was started with: the listener and the store are its
-	log        *slog.Logger
-	registry   *prometheus.Registry
-	store      originals.StoreCloser
-	redis      *redisdb.DB      // nil: the store is this process's, or on its disk
-	replicas   *replicas.Group  // the same
-	limitStore *ratelimit.Redis // the same
-	servers    *pool.Pool       // those inside this program included; nil: the pruner is alone
-	budget     *budget.Budget
-	aggregate  *aggregate.Server // nil as long as no door for MCP clients is open
-	mcp        *downstream.HTTP  // the same, over HTTP
-	guesses    *guesses
-	closers    []io.Closer     // closed when all else is done
-	rates      *datarate.Guard // one for all requests
-	tasks      *tasks.Owners   // one for all doors
-	feed       *events.Feed
-	pins       *pins.Book
-	sources    tokenSources
-	signIns    signIns
-	captured   capture.Book
-	history    *history.History   // nil: the pruner alone
-	tracing    *telemetry.Tracing // nil: off
-	tools      *telemetry.ToolLabels
-	savings    *telemetry.Savings // nil: the pruner alone
-	reloaded   *telemetry.Reloads
-	draining   atomic.Bool
-	clock      clock.Clock // by which it is judged whether a provider's cache is cold
-	editor     *serverEditor
-	ledger     *ledger.Ledger
-	templates  *templates.Book
-	stopping   chan struct{} // closed when the listener is about to
-	started    time.Time
-	addr       atomic.Pointer[string] // that is listened on; nil: none yet
+	opt         Options
+	cfg         config.Settings // what the program was started with: the listener and the store are its
+	log         *slog.Logger
+	registry    *prometheus.Registry
+	store       originals.StoreCloser
+	redis       *redisdb.DB      // nil: the store is this process's, or on its disk
+	replicas    *replicas.Group  // the same
+	limitStore  *ratelimit.Redis // the same
+	servers     *pool.Pool       // those inside this program included; nil: the pruner is alone
+	budget      *budget.Budget
+	connections *connections
+	aggregate   *aggregate.Server // nil as long as no door for MCP clients is open
+	mcp         *downstream.HTTP  // the same, over HTTP
+	guesses     *guesses
+	closers     []io.Closer     // closed when all else is done
+	rates       *datarate.Guard // one for all requests
+	tasks       *tasks.Owners   // one for all doors
+	feed        *events.Feed
+	pins        *pins.Book
+	sources     tokenSources
+	signIns     signIns
+	captured    capture.Book
+	history     *history.History   // nil: the pruner alone
+	tracing     *telemetry.Tracing // nil: off
+	tools       *telemetry.ToolLabels
+	savings     *telemetry.Savings // nil: the pruner alone
+	reloaded    *telemetry.Reloads
+	draining    atomic.Bool
+	clock       clock.Clock // by which it is judged whether a provider's cache is cold
+	editor      *serverEditor
+	ledger      *ledger.Ledger
+	templates   *templates.Book
+	stopping    chan struct{} // closed when the listener is about to
+	started     time.Time
+	addr        atomic.Pointer[string] // that is listened on; nil: none yet
 
 	web atomic.Pointer[http.Server] // that answers on the listener; nil: there is none
 
@@ -327,6 +328,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
+	web.ConnState = changed
 	a.web.Store(web)
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })

@@ -132,20 +132,27 @@ func (a *App) serveOn(web *http.Server, ln net.Listener) error {
 	return nil
 }
 
-// secured is a listener whose connections are over TLS if that is configured when they come.
+// secured is a listener whose connections are over TLS if that is configured when they come, and take no more memory than they may.
 type secured struct {
 	net.Listener
 	a *App
 }
 
-// Accept waits for a connection. Its handshake is made by whoever reads from it first.
+// Accept waits for a connection that there is room for. Its handshake is made by whoever reads from it first.
 func (l *secured) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if gen := l.a.live.Load(); gen != nil && gen.certificates != nil {
+			if counted, ok := l.a.connections.admit(conn, tlsConnectionBytes); ok {
+				return tls.Server(counted, gen.certificates.Config()), nil
+			}
+			continue
+		}
+		if counted, ok := l.a.connections.admit(conn, connectionBytes); ok {
+			return counted, nil
+		}
 	}
-	if gen := l.a.live.Load(); gen != nil && gen.certificates != nil {
-		return tls.Server(conn, gen.certificates.Config()), nil
-	}
-	return conn, nil
 }

@@ -18,9 +18,10 @@ const (
 	unknownInFlight = 256 << 20 // where it cannot be told how much memory there is
 )
 
-// openBudget bounds what all requests under way may hold. Originals in the same memory count too.
+// openBudget bounds what all requests under way may hold, and connections. Originals in the same memory count too.
 func (a *App) openBudget() {
-	a.budget = budget.New(inFlightLimit(a.cfg), a.heapOfStore)
+	a.connections = newConnections(forConnections(budget.Memory()), a.registry, a.log)
+	a.budget = budget.New(inFlightLimit(a.cfg), func() int64 { return a.heapOfStore() + a.connections.bytes.Load() })
 	gauge := func(name, help string, value func() int64) {
 		a.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
 	}

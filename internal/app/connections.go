@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"secateur/internal/telemetry"
+)
+
+// connectionBytes is what an open connection takes, whether or not somebody uses it: buffers, and the stack of whoever reads from it; over TLS
+// its records besides.
+const (
+	connectionBytes    = 24 << 10
+	tlsConnectionBytes = 48 << 10
+)
+
+// Bounds of the memory of connections.
+const (
+	leastForConnections   = 16 << 20
+	unknownForConnections = 256 << 20
+)
+
+// forConnections is how much of the memory they may take.
+func forConnections(memory int64) int64 {
+	if memory <= 0 {
+		return unknownForConnections
+	}
+	return max(memory/8, leastForConnections)
+}
+
+// enoughToCompare is among how many that rest the one that rests longest is looked for: with many, about the longest will do (as Redis
+// chooses what to evict).
+const enoughToCompare = 64
+
+// connections are those of a listener, bounded in memory. Where there is room for no more, one that nobody uses makes it. It is safe for
+// concurrent use.
+type connections struct {
+	limit  int64 // bytes
+	closed *prometheus.CounterVec
+	log    *slog.Logger
+	seldom telemetry.Seldom
+
+	bytes atomic.Int64
+
+	mu   sync.Mutex // guards open
+	open map[*connection]struct{}
+}
+
+// The labels of what was closed for want of memory.
+const (
+	closedResting = "resting" // nobody used it
+	closedNew     = "new"     // all others were used
+)
+
+func newConnections(limit int64, registry prometheus.Registerer, log *slog.Logger) *connections {
+	c := &connections{limit: limit, log: log, open: map[*connection]struct{}{}}
+	c.closed = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "secateur_connections_closed_total", Help: "Connections that were closed because there was no memory for more, by which.",
+	}, []string{"connection"})
+	c.closed.WithLabelValues(closedResting)
+	c.closed.WithLabelValues(closedNew)
+	registry.MustRegister(c.closed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "secateur_connections", Help: "Connections that clients have open.",
+	}, func() float64 { return float64(c.number()) }))
+	return c
+}
+
+func (c *connections) number() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// admit counts a connection that was accepted and what it takes. false: there is no room for it, and it is closed.
+func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
+	counted := &connection{Conn: conn, all: c, bytes: bytes}
+	counted.rests.Store(time.Now().UnixNano())
+	resting, ok := c.makeRoom(counted)
+	for _, r := range resting {
+		c.closed.WithLabelValues(closedResting).Inc()
+		_ = r.Conn.Close()
+	}
+	if !ok {
+		c.closed.WithLabelValues(closedNew).Inc()
+		c.seldom.Warn(context.Background(), c.log, "a connection was refused: there is no memory for more, and all are in use", "limit_bytes", c.limit)
+		_ = conn.Close()
+		return nil, false
+	}
+	return counted, true
+}
+
+// makeRoom adds a connection if those that nobody uses leave room for it, and tells which of them are to be closed.
+func (c *connections) makeRoom(counted *connection) (resting []*connection, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.bytes.Load()+counted.bytes > c.limit {
+		longest := c.restingLocked()
+		if longest == nil {
+			return resting, false
+		}
+		c.forgetLocked(longest)
+		resting = append(resting, longest)
+	}
+	c.open[counted] = struct{}{}
+	c.bytes.Add(counted.bytes)
+	return resting, true
+}
+
+// restingLocked is a connection that nobody has used for long; nil: all are in use.
+func (c *connections) restingLocked() (longest *connection) {
+	since, seen := int64(0), 0
+	for conn := range c.open {
+		rests := conn.rests.Load()
+		if rests == 0 {
+			continue
+		}
+		if longest == nil || rests < since {
+			longest, since = conn, rests
+		}
+		if seen++; seen == enoughToCompare {
+			break
+		}
+	}
+	return longest
+}
+
+func (c *connections) forgetLocked(conn *connection) {
+	if _, ok := c.open[conn]; ok {
+		delete(c.open, conn)
+		c.bytes.Add(-conn.bytes)
+	}
+}
+
+// changed is told by the server what becomes of a connection.
+func changed(conn net.Conn, state http.ConnState) {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	counted, ok := conn.(*connection)
+	if !ok {
+		return
+	}
+	switch state {
+	case http.StateActive, http.StateHijacked:
+		counted.rests.Store(0)
+	case http.StateIdle:
+		counted.rests.Store(time.Now().UnixNano())
+	}
+}
+
+// connection is one that counts until it is closed.
+type connection struct {
+	net.Conn
+
+	all   *connections
+	bytes int64
+	rests atomic.Int64 // since when nobody uses it, in nanoseconds; 0: somebody does
+}
+
+// Close closes it.
+func (c *connection) Close() error {
+	c.all.mu.Lock()
+	c.all.forgetLocked(c)
+	c.all.mu.Unlock()
+	return c.Conn.Close()
+}
