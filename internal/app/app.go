@@ -202,7 +202,7 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 	}
 	opt := a.storeOptions()
 	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
-		opt.MaxBytes = min(opt.MaxBytes, memory/2) // a store that takes it all ends with the process
+		opt.MaxBytes = min(opt.MaxBytes, memory/2-forConnections(memory)) // a store that takes it all ends with the process
 	}
 	if !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
 		if opt.Key, err = a.idKey(); err != nil {

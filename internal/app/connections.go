@@ -24,8 +24,8 @@ const (
 
 // Bounds of the memory of connections.
 const (
-	leastForConnections   = 16 << 20
-	unknownForConnections = 256 << 20
+	leastForConnections   = 8 << 20
+	unknownForConnections = 128 << 20
 )
 
 // forConnections is how much of the memory they may take.
@@ -33,12 +33,15 @@ func forConnections(memory int64) int64 {
 	if memory <= 0 {
 		return unknownForConnections
 	}
-	return max(memory/8, leastForConnections)
+	return max(memory/16, leastForConnections)
 }
 
 // enoughToCompare is among how many that rest the one that rests longest is looked for: with many, about the longest will do (as Redis
 // chooses what to evict).
 const enoughToCompare = 64
+
+// roomWait is how long a new connection waits until those that make room for it have ended. Meanwhile others wait in the system's queue.
+const roomWait = time.Second
 
 // connections are those of a listener, bounded in memory. Where there is room for no more, one that nobody uses makes it. It is safe for
 // concurrent use.
@@ -49,6 +52,7 @@ type connections struct {
 	seldom telemetry.Seldom
 
 	bytes atomic.Int64
+	freed chan struct{} // has one where a connection has ended since it was last looked
 
 	mu   sync.Mutex // guards open
 	open map[*connection]struct{}
@@ -61,7 +65,7 @@ const (
 )
 
 func newConnections(limit int64, registry prometheus.Registerer, log *slog.Logger) *connections {
-	c := &connections{limit: limit, log: log, open: map[*connection]struct{}{}}
+	c := &connections{limit: limit, log: log, open: map[*connection]struct{}{}, freed: make(chan struct{}, 1)}
 	c.closed = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "secateur_connections_closed_total", Help: "Connections that were closed because there was no memory for more, by which.",
 	}, []string{"connection"})
@@ -83,12 +87,7 @@ func (c *connections) number() int {
 func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	counted := &connection{Conn: conn, all: c, bytes: bytes}
 	counted.rests.Store(time.Now().UnixNano())
-	resting, ok := c.makeRoom(counted)
-	for _, r := range resting {
-		c.closed.WithLabelValues(closedResting).Inc()
-		_ = r.Conn.Close()
-	}
-	if !ok {
+	if !c.makeRoom(counted) {
 		c.closed.WithLabelValues(closedNew).Inc()
 		c.seldom.Warn(context.Background(), c.log, "a connection was refused: there is no memory for more, and all are in use", "limit_bytes", c.limit)
 		_ = conn.Close()
@@ -97,29 +96,53 @@ func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	return counted, true
 }
 
-// makeRoom adds a connection if those that nobody uses leave room for it, and tells which of them are to be closed.
-func (c *connections) makeRoom(counted *connection) (resting []*connection, ok bool) {
+// makeRoom adds a connection once there is room for it: one that nobody uses is closed, and counts until whoever reads from it has seen that.
+func (c *connections) makeRoom(counted *connection) bool {
+	if c.add(counted) {
+		return true
+	}
+	patience := time.NewTimer(roomWait)
+	defer patience.Stop()
+	for leaving := int64(0); ; {
+		if leaving < counted.bytes {
+			if longest := c.resting(); longest != nil {
+				leaving += longest.bytes
+				c.closed.WithLabelValues(closedResting).Inc()
+				_ = longest.Conn.Close()
+			} else if leaving == 0 {
+				return false
+			}
+		}
+		select {
+		case <-c.freed:
+		case <-patience.C:
+			return c.add(counted)
+		}
+		if c.add(counted) {
+			return true
+		}
+	}
+}
+
+func (c *connections) add(counted *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.bytes.Load()+counted.bytes > c.limit {
-		longest := c.restingLocked()
-		if longest == nil {
-			return resting, false
-		}
-		c.forgetLocked(longest)
-		resting = append(resting, longest)
+	if c.bytes.Load()+counted.bytes > c.limit {
+		return false
 	}
 	c.open[counted] = struct{}{}
 	c.bytes.Add(counted.bytes)
-	return resting, true
+	return true
 }
 
-// restingLocked is a connection that nobody has used for long; nil: all are in use.
-func (c *connections) restingLocked() (longest *connection) {
+// resting takes out a connection that nobody has used for long, so that it is closed once; nil: all are in use.
+func (c *connections) resting() (longest *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	since, seen := int64(0), 0
 	for conn := range c.open {
 		rests := conn.rests.Load()
-		if rests == 0 {
+		if rests <= 0 {
 			continue
 		}
 		if longest == nil || rests < since {
@@ -129,14 +152,10 @@ func (c *connections) restingLocked() (longest *connection) {
 			break
 		}
 	}
-	return longest
-}
-
-func (c *connections) forgetLocked(conn *connection) {
-	if _, ok := c.open[conn]; ok {
-		delete(c.open, conn)
-		c.bytes.Add(-conn.bytes)
+	if longest != nil {
+		longest.rests.Store(isLeaving)
 	}
+	return longest
 }
 
 // changed is told by the server what becomes of a connection.
@@ -162,13 +181,27 @@ type connection struct {
 
 	all   *connections
 	bytes int64
-	rests atomic.Int64 // since when nobody uses it, in nanoseconds; 0: somebody does
+	rests atomic.Int64 // since when nobody uses it, in nanoseconds; 0: somebody does; isLeaving: it makes room
 }
+
+const isLeaving = -1
 
 // Close closes it.
 func (c *connection) Close() error {
-	c.all.mu.Lock()
-	c.all.forgetLocked(c)
-	c.all.mu.Unlock()
+	c.all.forget(c)
 	return c.Conn.Close()
+}
+
+func (c *connections) forget(conn *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.open[conn]; !ok {
+		return
+	}
+	delete(c.open, conn)
+	c.bytes.Add(-conn.bytes)
+	select {
+	case c.freed <- struct{}{}:
+	default:
+	}
 }

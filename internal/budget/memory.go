@@ -10,8 +10,12 @@ import (
 // Memory is how many bytes this process may use: the least of what its control group, a resource limit and the machine
 // give it; 0 where none of them can be told.
 func Memory() int64 {
-	return least(memoryOf(os.ReadFile), addressSpace())
+	return least(memoryOf(os.ReadFile), usable(addressSpace()))
 }
+
+// usable is how much of a limit of addresses can be memory. A heap keeps the addresses that it once had, also of memory that it has given back, and
+// what is between objects of many sizes is nobody's: a program whose heap has 400 MiB at the most may have asked for 512.
+func usable(addresses int64) int64 { return addresses / 4 * 3 }
 
 // memoryOf reads what the system says in its files. Where there are none, as on other systems, nothing is known.
 func memoryOf(read func(name string) ([]byte, error)) int64 {

@@ -1,6 +1,6 @@
 // Command soak attacks a running secateur that is bounded in memory (ulimit -d) and time, over loopback only, while 64
 // clients of the aggregate do their work and check that every answer is theirs: bodies that are declared and never sent,
-// answers that grow as they are encoded, many large results at once, readers that do not read.
+// answers that grow as they are encoded, many large results at once, readers that do not read, thousands of connections that rest.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
 //
@@ -39,6 +39,7 @@ func main() {
 	binary := flag.String("binary", "bin/secateur", "the program")
 	length := flag.Duration("time", 30*time.Second, "how long")
 	memory := flag.Int("memory", 512, "what it may use, in `MiB`")
+	resting := flag.Int("resting", 4000, "connections that are opened, asked one thing, and left")
 	replicas := flag.Int("replicas", 0, "run so many with one Redis instead")
 	scale := flag.Bool("scale", false, "print what one, two and three replicas do, each kind of work for so long, and what a unit of it costs")
 	flag.Parse()
@@ -50,7 +51,7 @@ func main() {
 	case *replicas > 0:
 		err = runReplicas(ctx, *binary, *length, *replicas)
 	default:
-		err = run(ctx, *binary, *length, *memory)
+		err = run(ctx, *binary, *length, *memory, *resting)
 	}
 	cancel()
 	if err != nil {
@@ -68,7 +69,7 @@ type target struct {
 	ended  chan error
 }
 
-func run(ctx context.Context, binary string, length time.Duration, memory int) error {
+func run(ctx context.Context, binary string, length time.Duration, memory, resting int) error {
 	large := `{"content":[{"type":"text","text":"` + strings.Repeat("0123456789abcde\\n", 10<<20/17) + `"}]}`
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -89,7 +90,8 @@ func run(ctx context.Context, binary string, length time.Duration, memory int) e
 	for i := range 64 {
 		work.Go(func() { t.echo(until, i, &answered, &refused, &crossed) })
 	}
-	for _, attack := range []func(context.Context){t.declare, t.encode, t.pile, t.ignore} {
+	rest := func(ctx context.Context) { t.rest(ctx, resting) }
+	for _, attack := range []func(context.Context){t.declare, t.encode, t.pile, t.ignore, rest} {
 		work.Go(func() {
 			for until.Err() == nil {
 				attack(until)
@@ -291,6 +293,25 @@ func (t *target) ignore(ctx context.Context) {
 		fmt.Fprintf(c, "POST /api/mcp-gateway/large/rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", token, len(body), body)
 	}
 	pause(ctx, 5*time.Second)
+	for _, c := range open {
+		_ = c.Close()
+	}
+}
+
+// rest opens connections that ask for next to nothing once, and leaves them until the program closes them. Half say nothing at all.
+func (t *target) rest(ctx context.Context, number int) {
+	open := make([]net.Conn, 0, number)
+	for i := range number {
+		c, err := t.dial(ctx)
+		if err != nil {
+			break
+		}
+		open = append(open, c)
+		if i%2 == 0 {
+			_, _ = io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		}
+	}
+	pause(ctx, time.Minute)
 	for _, c := range open {
 		_ = c.Close()
 	}
