@@ -14,8 +14,8 @@ func Memory() int64 {
 }
 
 // usable is how much of a limit of addresses can be memory. A heap keeps the addresses that it once had, also of memory that it has given back, and
-// what is between objects of many sizes is nobody's: a program whose heap has 400 MiB at the most may have asked for 512.
-func usable(addresses int64) int64 { return addresses / 4 * 3 }
+// what is between objects of many sizes is nobody's: a program that has never held more than 361 MiB had asked for 512 under attack.
+func usable(addresses int64) int64 { return addresses / 2 }
 
 // memoryOf reads what the system says in its files. Where there are none, as on other systems, nothing is known.
 func memoryOf(read func(name string) ([]byte, error)) int64 {

@@ -41,8 +41,8 @@ func TestMemoryIsTheLeastThatIsGiven(t *testing.T) {
 
 // A limit of addresses is not all memory: a heap keeps those that it has had.
 func TestALimitOfAddressesIsNotAllMemory(t *testing.T) {
-	if got := usable(512 << 20); got != 384<<20 {
-		t.Errorf("of 512 MiB %d are usable, want 384 MiB", got)
+	if got := usable(512 << 20); got != 256<<20 {
+		t.Errorf("of 512 MiB %d are usable, want 256 MiB", got)
 	}
 	if got := least(8<<30, usable(0)); got != 8<<30 {
 		t.Errorf("without a limit %d, want what the machine has", got)
