@@ -68,12 +68,17 @@ func (g guard) site(h http.Handler) http.Handler {
 			g.holdWith(&caller{r.Context(), p, v}, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
 			return
 		}
-		if v := g.policy.CheckSite(effective(r)); v.Kind != access.Allowed {
+		v := g.policy.CheckSite(effective(r))
+		if auth.IsReplica(r) {
+			v = access.Verdict{Kind: access.Forbidden, Reason: "over a connection of another replica, and not handed over"}
+		}
+		if v.Kind != access.Allowed {
 			g.note(r, v)
 			rpchttp.Refuse(w, r, v)
 			return
 		}
-		p, v := g.auth.Authenticate(r)
+		var p *access.Principal
+		p, v = g.auth.Authenticate(r)
 		if !v.MessageMayTell() {
 			g.note(r, v)
 			g.guesses.slow(r, v)
@@ -126,6 +131,9 @@ func callerOf(r *http.Request) (*access.Principal, access.Verdict) {
 func (g guard) shut(refuse refusal, d door) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		v := g.policy.CheckSite(effective(r))
+		if auth.IsReplica(r) { // nothing is handed over to these doors
+			v = access.Verdict{Kind: access.Forbidden, Reason: "over a connection of another replica"}
+		}
 		var p *access.Principal
 		if v.Kind == access.Allowed {
 			p, v = g.auth.Authenticate(r)

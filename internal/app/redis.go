@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/admin"
+	"secateur/internal/auth"
 	"secateur/internal/ratelimit"
 	"secateur/internal/redisdb"
 	"secateur/internal/replicas"
@@ -26,7 +28,7 @@ func (a *App) openRedis(ctx context.Context) error {
 	a.closers = append(a.closers, a.limitStore, db)
 	a.replicas = replicas.New(replicas.Options{
 		DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Heard: a.heard, Missed: a.missedNews, Log: a.log,
-		State: a.replicaState,
+		Own: func() *tls.Certificate { return a.live.Load().certificates.Own() }, ServerName: auth.ReplicaName, State: a.replicaState,
 	})
 	return nil
 }

@@ -1,6 +1,10 @@
 package auth
 
 import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"net/http"
 	"time"
 
 	"secateur/internal/access"
@@ -24,4 +28,29 @@ func (a *Authenticator) Recognize(p *access.Principal) *access.Principal {
 		}
 	}
 	return nil
+}
+
+// ReplicaName is the name (SNI) for which another replica asks when it connects. A listener that demands certificates of clients takes its own
+// from it: who can show that has this program's key.
+const ReplicaName = "replica.secateur.invalid"
+
+// forReplicas is what a listener that demands certificates of clients asks of another replica.
+func forReplicas(clients *tls.Config) *tls.Config {
+	config := clients.Clone()
+	own := config.Certificates[0].Certificate[0]
+	config.ClientAuth, config.ClientCAs = tls.RequireAnyClientCert, nil
+	config.SessionTicketsDisabled = true // such a connection is never taken up as a client's
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, own) {
+			return errors.New("not the certificate of a replica")
+		}
+		return nil
+	}
+	return config
+}
+
+// IsReplica reports whether a request came over a connection that was let in as another replica's. It says nothing of who asks, and is good for what
+// replicas hand over alone.
+func IsReplica(r *http.Request) bool {
+	return r.TLS != nil && len(r.TLS.PeerCertificates) > 0 && len(r.TLS.VerifiedChains) == 0
 }

@@ -48,8 +48,12 @@ func (c *Certificates) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			return c.current().config, nil
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			now := c.current()
+			if hello != nil && hello.ServerName == ReplicaName && now.config.ClientAuth == tls.RequireAndVerifyClientCert {
+				return forReplicas(now.config), nil
+			}
+			return now.config, nil
 		},
 	}
 }

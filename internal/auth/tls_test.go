@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net/http"
@@ -164,6 +165,60 @@ func TestClientCertificates(t *testing.T) {
 		{"revoked", lostCert, lostKey, "refused"},
 	} {
 		if got := ask(c.cert, c.key); got != c.want {
+			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
+// A listener that demands certificates of clients lets another replica in by its own certificate, which is nobody's credential.
+func TestAReplicaShowsTheListenersOwnCertificate(t *testing.T) {
+	dir := t.TempDir()
+	ca, others := newAuthority(t, "clients"), newAuthority(t, "servers")
+	serverCert, serverKey, _ := others.issue(dir, "server", "spiffe://corp/agents/server", time.Hour)
+	agentCert, agentKey, _ := ca.issue(dir, "agent", "spiffe://corp/agents/one", time.Hour)
+	certs, err := auth.LoadCertificates(auth.TLS{
+		Cert: serverCert, Key: serverKey, ClientCA: ca.write(dir, "ca.pem", "CERTIFICATE", ca.cert.Raw), ClientAuth: auth.ClientRequired,
+	}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := auth.Default()
+	set.Certificates = []auth.Certificate{{SAN: access.Globs{"spiffe://corp/agents/*"}}}
+	a := authenticator(t, auth.Options{Settings: set, Certificates: certs})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, _ := a.Authenticate(r)
+		fmt.Fprint(w, auth.IsReplica(r), p != nil)
+	}))
+	server.TLS = certs.Config()
+	server.StartTLS()
+	defer server.Close()
+	agent, err := tls.LoadX509KeyPair(agentCert, agentKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rule, name string
+		shows      *tls.Certificate
+		want       string
+	}{
+		{"a replica", auth.ReplicaName, certs.Own(), "true false"},
+		{"a client who asks for the replicas' name", auth.ReplicaName, &agent, "refused"},
+		{"nobody who does", auth.ReplicaName, &tls.Certificate{}, "refused"},
+		{"a client", "localhost", &agent, "false true"},
+		{"the listener's own as a client's", "localhost", certs.Own(), "refused"},
+		{"nobody", "localhost", &tls.Certificate{}, "refused"},
+	} {
+		config := &tls.Config{InsecureSkipVerify: true, ServerName: c.name}
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.shows, nil }
+		transport := &http.Transport{TLSClientConfig: config}
+		got := "refused"
+		if res, err := (&http.Client{Transport: transport}).Get(server.URL); err == nil {
+			body, _ := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			got = string(body)
+		}
+		transport.CloseIdleConnections()
+		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
 		}
 	}

@@ -3,6 +3,7 @@ package replicas
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,9 @@ type Options struct {
 	DB *redisdb.DB
 	// Leaf is the certificate that the listener shows, DER; nil, or one that gives nil: it speaks plain HTTP.
 	Leaf func() []byte
+	// Own is that certificate with its key, shown to replicas that have the same one and demand it, who are asked for by ServerName; nil: none is.
+	Own        func() *tls.Certificate
+	ServerName string
 	// State is how this replica fares, for those who ask any of them; nil: nothing is said of it.
 	State func() State
 	// Heard gets the others' news, one after the other; Missed is called where some may have been lost. Nil: nobody wants to know.
@@ -61,7 +65,7 @@ func New(opt Options) *Group {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Group{opt: opt, client: newClient(), news: make(chan News, maxNews)}
+	g := &Group{opt: opt, client: newClient(opt), news: make(chan News, maxNews)}
 	_, _ = rand.Read(g.id[:]) // never fails
 	_, _ = rand.Read(g.secret[:])
 	host, err := os.Hostname()

@@ -130,14 +130,14 @@ func readStream(r io.Reader, c Call) ([]byte, error) {
 }
 
 // newClient makes connections to replicas alone: no proxy, no redirect.
-func newClient() *http.Client {
+func newClient(opt Options) *http.Client {
 	dialer := &net.Dialer{Timeout: 2 * time.Second}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
 			DialTLSContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-				return dialPinned(ctx, dialer, network, addr)
+				return dialPinned(ctx, opt, dialer, network, addr)
 			},
 		},
 	}
@@ -145,10 +145,10 @@ func newClient() *http.Client {
 
 type leafKey struct{}
 
-// dialPinned makes a connection over TLS to who shows the certificate that was announced, whatever name stands in it.
-func dialPinned(ctx context.Context, dialer *net.Dialer, network, addr string) (net.Conn, error) {
+// dialPinned makes a connection over TLS to who shows the certificate that was announced, whatever name stands in it. To one that has ours, ours is shown.
+func dialPinned(ctx context.Context, opt Options, dialer *net.Dialer, network, addr string) (net.Conn, error) {
 	want, _ := ctx.Value(leafKey{}).([]byte)
-	return (&tls.Dialer{NetDialer: dialer, Config: &tls.Config{
+	config := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, //nolint:gosec // the certificate is compared with the one announced
 		VerifyConnection: func(c tls.ConnectionState) error {
@@ -160,5 +160,19 @@ func dialPinned(ctx context.Context, dialer *net.Dialer, network, addr string) (
 			}
 			return nil
 		},
-	}}).DialContext(ctx, network, addr)
+	}
+	if own := opt.own(); own != nil {
+		if sum := sha256.Sum256(own.Certificate[0]); bytes.Equal(sum[:], want) {
+			config.ServerName = opt.ServerName
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own, nil }
+		}
+	}
+	return (&tls.Dialer{NetDialer: dialer, Config: config}).DialContext(ctx, network, addr)
+}
+
+func (o Options) own() *tls.Certificate {
+	if o.Own == nil {
+		return nil
+	}
+	return o.Own()
 }
