@@ -76,7 +76,7 @@ func (k redisKeys) value(id string) string { return redisdb.Key("o", k.tag+id, "
 // ID is what Put would return.
 func (r *Redis) ID(tenant, text string) string { return r.codec.key.ID(tenant, text) }
 
-// Put makes room for the text in the tenant's count and writes it, in one round trip. Where there is no room after all, what was written goes in another.
+// Put makes room for the text in the tenant's count and writes it, in one round trip; where there may be no room, in two.
 func (r *Redis) Put(ctx context.Context, tenant, text string) (string, error) {
 	id, err := r.put(ctx, tenant, text)
 	if err != nil {
@@ -94,41 +94,96 @@ func (r *Redis) put(ctx context.Context, tenant, text string) (string, error) {
 	}
 	id, keys := r.ID(tenant, text), keysOf(tenant)
 	content := r.codec.encode(nil, tenant, text, time.Time{})
-	room, written := r.write(ctx, keys, id, content)
-	answer, err := room.Slice()
-	if redis.HasErrorPrefix(err, "NOSCRIPT") { // an engine that was restarted learns it
-		answer, err = reserve.Run(ctx, r.opt.DB, keys.list(), r.reserveArgs(id, content)...).Slice()
+	write := r.writeAtOnce
+	if r.mayBeFull(keys.tag, int64(len(content))) {
+		write = r.askThenWrite
 	}
-	isNew := written.Err() == nil
-	if err != nil {
-		r.undo(ctx, keys, id, isNew)
-		return "", away(err)
-	}
-	state, now, gone := readReserve(answer)
-	r.note(keys.tag, now, state == reserveFull)
-	r.drop(ctx, keys, gone)
-	if state == reserveFull {
-		r.undo(ctx, keys, id, isNew)
-		return "", ErrFull
-	}
-	if err := written.Err(); err != nil && !errors.Is(err, redis.Nil) {
-		if state == reserveNew {
-			r.release(ctx, keys, id)
-		}
-		return "", away(err)
+	if err := write(ctx, keys, id, content); err != nil {
+		return "", err
 	}
 	return id, nil
 }
 
-// write counts an original in, or renews one that is counted, and writes it where it is not there: then its answer is redis.Nil, and it lives on.
-func (r *Redis) write(ctx context.Context, keys redisKeys, id string, content []byte) (room *redis.Cmd, written *redis.StatusCmd) {
+// writeAtOnce counts an original in, or renews one that is counted, and writes it where it is not there, all in one round trip. One that finds no room stays
+// until it expires: taken away, it would be missing to who counts it in at that moment. It is one of few, since those that follow ask first.
+func (r *Redis) writeAtOnce(ctx context.Context, keys redisKeys, id string, content []byte) error {
+	var room *redis.Cmd
+	var written *redis.StatusCmd
 	_, _ = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
 		room = reserve.EvalSha(ctx, p, keys.list(), r.reserveArgs(id, content)...)
 		written = p.SetArgs(ctx, keys.value(id), content, redis.SetArgs{Mode: "NX", TTL: r.opt.TTL})
 		p.PExpire(ctx, keys.value(id), r.opt.TTL)
 		return nil
 	})
-	return room, written
+	if redis.HasErrorPrefix(room.Err(), "NOSCRIPT") { // an engine that was restarted learns it
+		room = reserve.Run(ctx, r.opt.DB, keys.list(), r.reserveArgs(id, content)...)
+	}
+	state, err := r.readRoom(ctx, keys, room)
+	if err != nil {
+		return err
+	}
+	if err := written.Err(); err == nil || state == reserveKnown && errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return r.overwrite(ctx, keys, id, content, state) // also one that was there and nobody had counted: whole or not
+}
+
+// askThenWrite writes an original that has found room.
+func (r *Redis) askThenWrite(ctx context.Context, keys redisKeys, id string, content []byte) error {
+	state, err := r.readRoom(ctx, keys, reserve.Run(ctx, r.opt.DB, keys.list(), r.reserveArgs(id, content)...))
+	if err != nil {
+		return err
+	}
+	if state == reserveKnown {
+		kept, err := r.opt.DB.PExpire(ctx, keys.value(id), r.opt.TTL).Result()
+		if err != nil {
+			return away(err)
+		}
+		if kept {
+			return nil
+		}
+	}
+	return r.overwrite(ctx, keys, id, content, state)
+}
+
+func (r *Redis) overwrite(ctx context.Context, keys redisKeys, id string, content []byte, state int64) error {
+	err := r.opt.DB.Set(ctx, keys.value(id), content, r.opt.TTL).Err()
+	if err == nil {
+		return nil
+	}
+	if state == reserveNew {
+		r.release(ctx, keys, id)
+	}
+	return away(err)
+}
+
+// mayBeFull reports whether what was last seen of a tenant leaves little room. Where the oldest make room there is some.
+func (r *Redis) mayBeFull(tag string, size int64) bool {
+	if r.opt.DropOldest {
+		return size > r.opt.MaxBytes
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seen, known := r.tenants[tag]
+	if !known {
+		return len(r.tenants) >= maxTenants // so that it never will be
+	}
+	return seen.bytes+size > r.opt.MaxBytes-r.opt.MaxBytes/16
+}
+
+// readRoom reads what reserve has answered.
+func (r *Redis) readRoom(ctx context.Context, keys redisKeys, room *redis.Cmd) (state int64, _ error) {
+	answer, err := room.Slice()
+	if err != nil {
+		return 0, away(err)
+	}
+	state, now, gone := readReserve(answer)
+	r.note(keys.tag, now, state == reserveFull)
+	r.drop(ctx, keys, gone)
+	if state == reserveFull {
+		return 0, ErrFull
+	}
+	return state, nil
 }
 
 func (r *Redis) reserveArgs(id string, content []byte) []any {
@@ -151,16 +206,6 @@ func (r *Redis) drop(ctx context.Context, keys redisKeys, gone []string) {
 		}
 		return nil
 	})
-}
-
-// undo takes away a text that was written and has no room. One that was there before stays: somebody was promised it.
-func (r *Redis) undo(ctx context.Context, keys redisKeys, id string, isNew bool) {
-	if !isNew {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = r.opt.DB.Unlink(ctx, keys.value(id)).Err() // else it expires
 }
 
 // release takes back what was counted for a text that could not be written.

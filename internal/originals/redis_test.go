@@ -140,6 +140,37 @@ func TestRedisThatIsFullRefuses(t *testing.T) {
 	}
 }
 
+// A text that was written before it was known that there is no room is nobody's: it stays until it expires, since another replica may be counting it in, and
+// is one of few. Who counts it in writes it again.
+func TestRedisTextsWithoutRoomAreFewAndNobodys(t *testing.T) {
+	server := redistest.Start(t)
+	fills := openRedis(t, server, originals.RedisOptions{MaxBytes: 1 << 20})
+	kept := 0
+	for _, err := fills.Put(t.Context(), "", originalstest.Noise(0, 100_000)); err == nil; kept++ {
+		_, err = fills.Put(t.Context(), "", originalstest.Noise(uint64(kept)+1, 100_000))
+	}
+	late := openRedis(t, server, originals.RedisOptions{MaxBytes: 1 << 20})
+	for i := range uint64(20) {
+		if _, err := late.Put(t.Context(), "", originalstest.Noise(1000+i, 100_000)); !errors.Is(err, originals.ErrFull) {
+			t.Fatalf("Put number %d into a full store: %v, want ErrFull", i, err)
+		}
+	}
+	values := server.Client().Keys(t.Context(), "secateur:v1:o:*").Val()
+	if len(values) != kept+1 {
+		t.Fatalf("%d values, want the %d that are counted and the first that found no room", len(values), kept)
+	}
+	for _, key := range values {
+		if err := server.Client().SetRange(t.Context(), key, 50, "XX").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drops := openRedis(t, server, originals.RedisOptions{MaxBytes: 1 << 20, DropOldest: true})
+	text := originalstest.Noise(1000, 100_000)
+	if got, err := drops.Get(t.Context(), "", keep(t, drops, text)); err != nil || got != text {
+		t.Errorf("Get of a text that was there, damaged and counted by nobody, when it was put: %d bytes, %v", len(got), err)
+	}
+}
+
 func openRedis(t *testing.T, server *redistest.Server, o originals.RedisOptions) *originals.Redis {
 	t.Helper()
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
