@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // listener is a server that answers everything and keeps what reached it, byte for byte.
@@ -222,4 +223,71 @@ func liesBelow(uri, prefix string) bool {
 	}
 	at = strings.NewReplacer(`\`, "/", ";", "", "\x00", "", "\u2024", ".", "\uff0e", ".", "\uff0f", "/").Replace(at)
 	return strings.HasPrefix(path.Clean(at)+"/", prefix)
+}
+
+// What a rule denies reaches no server in a form that hides its name: nowhere, in a list, beside the one that is allowed, or in a message without an id.
+func TestDeniedNamesReachNoServerInAnyForm(t *testing.T) {
+	l := newListener(t)
+	p := start(t, `[[servers]]
+id = "files"
+url = "`+l.URL+`"
+transport = "rpc"
+[[acl]]
+tool = "write"
+action = "deny"
+[[acl]]
+prompt = "hidden"
+action = "deny"
+[[acl]]
+resource = "file:///srv/"
+action = "deny"
+[[acl]]
+tool = "read"
+action = "redact"
+fields = ["password"]
+[store]
+url = "memory:"
+`)
+	completion := func(ref string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":` + ref + `,"argument":{"name":"a","value":"b"}}}`
+	}
+	messages := []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["write",{}]}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":["write"]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":["hidden"]}`, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":["file:///srv/a"]}}`,
+		completion(`{"type":"ref/prompt","name":"review","uri":"file:///srv/a"}`), completion(`{"type":"ref/resource","uri":"file:///pub/a","name":"hidden"}`),
+		completion(`{"type":"ref/other","name":"hidden"}`), completion(`{"type":"ref/other","uri":"file:///srv/a"}`), completion(`["hidden","file:///srv/a"]`),
+	}
+	for _, path := range []string{"/api/mcp-gateway/files/rpc", "/mcp/files", "/mcp"} {
+		for _, body := range messages {
+			p.as(t, "", path, body, "Accept", "application/json, text/event-stream")
+		}
+	}
+	notices := []string{
+		`"tools/call","params":{"name":"write","arguments":{}}`, `"prompts/get","params":{"name":"hidden"}`, `"resources/read","params":{"uri":"file:///srv/a"}`,
+		`"x/run","params":{"name":"write"}`, `"notifications/x","params":{"uri":"file:///srv/a"}`, `"tools/call","params":{"name":"read","arguments":{"password":"hunter2"}}`,
+	}
+	for _, path := range []string{"/mcp", "/mcp/files"} {
+		c := httpClient(t, p, path, "2025-11-25")
+		c.open()
+		for _, n := range notices {
+			c.post(`{"jsonrpc":"2.0","method":`+n+`}`, "", "")
+		}
+		c.notify("notifications/end", "")
+		eventually(t, time.Minute, "the last notification comes", func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return bytes.Contains(bytes.Join(l.got, nil), []byte("notifications/end"))
+		})
+		c.result("ping", "")
+	}
+	for _, n := range notices {
+		p.as(t, "", "/api/mcp-gateway/files/rpc", `{"jsonrpc":"2.0","method":`+n+`}`)
+	}
+	for _, got := range l.take() {
+		for _, name := range []string{"write", "hidden", "/srv/", "hunter2"} {
+			if bytes.Contains(got, []byte(name)) {
+				t.Errorf("%s reached the server", got)
+			}
+		}
+	}
 }

@@ -29,6 +29,11 @@ const (
 
 var kindWords = [...]string{"", "tool", "prompt", "resource", "model", "route"}
 
+// IsNameless reports whether it is one of a server's things whose name could not be read: what a server makes of such a request cannot be known.
+func (t Target) IsNameless() bool {
+	return t.Name == "" && (t.Kind == KindTool || t.Kind == KindPrompt || t.Kind == KindResource)
+}
+
 // String is the word for a person, and the key of a rule.
 func (k TargetKind) String() string { return kindWords[k] }
 

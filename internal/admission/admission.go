@@ -224,7 +224,7 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 	permit := Permit{c: c, ctx: ctx, p: p, target: targets[0], method: method}
 	for i, t := range targets {
 		d := c.rules.Decide(p, t)
-		if !d.Allowed {
+		if !d.Allowed || c.rules != nil && t.IsNameless() {
 			no := c.denied(ctx, p, t, method, d.Rule)
 			if targets[0].Kind == access.KindNone && no.Hides() { // which of the names it was is not to be told
 				no.Target = targets[0]

@@ -33,13 +33,16 @@ func control(t *testing.T, closed bool, opt admission.Options, rules ...access.R
 // Whatever a message names is decided on, also under methods that the protocol does not have.
 func TestTargetsOf(t *testing.T) {
 	for in, want := range map[string]string{
-		`"tools/call","params":{"name":"read"}`:                                              "s::read",
-		`"prompts/get","params":{"name":"review"}`:                                           "prompt:s::review",
-		`"resources/read","params":{"uri":"file:///a"}`:                                      "resource:s::file:///a",
-		`"resources/subscribe","params":{"uri":"file:///a"}`:                                 "resource:s::file:///a",
-		`"resources/unsubscribe","params":{"uri":"file:///a"}`:                               "resource:s::file:///a",
-		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review"}}`:       "prompt:s::review",
-		`"completion/complete","params":{"ref":{"type":"ref/resource","uri":"file:///{a}"}}`: "resource:s::file:///{a}",
+		`"tools/call","params":{"name":"read"}`:                                                          "s::read",
+		`"prompts/get","params":{"name":"review"}`:                                                       "prompt:s::review",
+		`"resources/read","params":{"uri":"file:///a"}`:                                                  "resource:s::file:///a",
+		`"resources/subscribe","params":{"uri":"file:///a"}`:                                             "resource:s::file:///a",
+		`"resources/unsubscribe","params":{"uri":"file:///a"}`:                                           "resource:s::file:///a",
+		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review"}}`:                   "prompt:s::review",
+		`"completion/complete","params":{"ref":{"type":"ref/resource","uri":"file:///{a}"}}`:             "resource:s::file:///{a}",
+		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review","uri":"file:///a"}}`: "prompt:s::review, resource:s::file:///a",
+		`"completion/complete","params":{"ref":{"type":"ref/resource","name":"x","uri":"file:///a"}}`:    "prompt:s::x, resource:s::file:///a",
+		`"completion/complete","params":{"ref":{"type":"ref/other","name":"x"}}`:                         "prompt:s::x, resource:s::",
 		`"tools/list"`:                          "",
 		`"ping"`:                                "",
 		`"tasks/get","params":{"taskId":"1"}`:   "",

@@ -102,11 +102,7 @@ func TargetsOf(door access.Door, server string, m *rpc.Message) []access.Target 
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		return []access.Target{t(access.KindResource, m.URI)}
 	case "completion/complete":
-		ref := rawjson.Get(m.Params, "ref")
-		if rawjson.GetText(ref, "type") == "ref/prompt" {
-			return []access.Target{t(access.KindPrompt, rawjson.GetText(ref, "name"))}
-		}
-		return []access.Target{t(access.KindResource, rawjson.GetText(ref, "uri"))}
+		return completed(m.Params, t)
 	}
 	if m.Method == "subscriptions/listen" {
 		var all []access.Target
@@ -126,6 +122,19 @@ func TargetsOf(door access.Door, server string, m *rpc.Message) []access.Target 
 		all = append(all, t(access.KindResource, m.URI))
 	}
 	return all
+}
+
+// completed is what a completion refers to. One that names both kinds of things has to be allowed for both, whatever type it gives.
+func completed(params []byte, t func(access.TargetKind, string) access.Target) []access.Target {
+	ref := rawjson.Get(params, "ref")
+	prompt, uri := t(access.KindPrompt, rawjson.GetText(ref, "name")), t(access.KindResource, rawjson.GetText(ref, "uri"))
+	switch {
+	case rawjson.GetText(ref, "type") == "ref/prompt" && rawjson.Get(ref, "uri") == nil:
+		return []access.Target{prompt}
+	case rawjson.Get(ref, "name") == nil:
+		return []access.Target{uri}
+	}
+	return []access.Target{prompt, uri}
 }
 
 // IsGeneral reports whether a method of the protocol is about a server as such: whoever may have anything of it may use it.

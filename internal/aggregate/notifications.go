@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/era"
 	"secateur/internal/pool"
 	"secateur/internal/rpc"
@@ -68,16 +69,38 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 		defer cancel()
 		var all sync.WaitGroup
 		for _, id := range s.servers() {
-			if !s.now.Load().Admission.Sees(access.FromContext(ctx), access.DoorMCP, id) {
-				continue
+			if mine, ok := s.mayTell(ctx, id, &own); ok {
+				all.Go(func() { s.notify(ctx, c, id, mine) })
 			}
-			all.Go(func() { s.notify(ctx, c, id, &own) })
 		}
 		all.Wait()
 	})
 	if !delivered {
 		leave()
 	}
+}
+
+// mayTell is a notification as a server may have it from the caller: what it names is decided on as if it were a request, since some servers take
+// one without an id for a call.
+func (s *clientConn) mayTell(ctx context.Context, id string, n *rpc.Message) (*rpc.Message, bool) {
+	control, p := s.now.Load().Admission, access.FromContext(ctx)
+	if !control.Sees(p, access.DoorMCP, id) {
+		return nil, false
+	}
+	targets := admission.TargetsOf(access.DoorMCP, id, n)
+	if targets == nil {
+		return n, true
+	}
+	permit, no := control.Ask(ctx, p, n.Method, targets...)
+	if no != nil {
+		return nil, false
+	}
+	defer permit.Done(len(n.Raw), 0)
+	if params := permit.RedactParams(n.Params); !same(params, n.Params) {
+		redacted := n.WithParams(params)
+		n = &redacted
+	}
+	return n, true
 }
 
 // notify gives a notification to one server.

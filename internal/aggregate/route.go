@@ -107,6 +107,10 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 		return destination{}, paramsFailed(a.unambiguous(err))
 	}
 	d := destination{server: r.Server, params: r.Params, renames: true, out: r.Outgoing(), names: namesOf(a.Method, r)}
+	if a.Method == "completion/complete" { // its reference may name more than it is routed by
+		asked := a.WithParams(r.Params)
+		d.names = admission.TargetsOf(access.DoorMCP, r.Server, &asked)
+	}
 	d.found = d.names != nil && !view.NamesServer(r.Asked)
 	if a.Method == "tools/call" {
 		d.tool = r.Name

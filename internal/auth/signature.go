@@ -3,9 +3,6 @@ package auth
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"hash"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -46,48 +43,12 @@ func (a *Authenticator) checkSignature(r *http.Request, signature string) (*acce
 	if err != nil {
 		return nil, access.CauseInvalid
 	}
-	body := &signedBody{ReadCloser: r.Body, want: [32]byte(want), left: r.ContentLength, sum: sha256.New()}
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		if body.check() != nil {
+		if sha256.Sum256(nil) != [32]byte(want) {
 			return nil, access.CauseInvalid
 		}
 		return key.principal, ""
 	}
-	r.Body = body
+	r.Body = access.SignedBody(r.Body, r.ContentLength, want)
 	return key.principal, ""
-}
-
-// signedBody hashes a body as it is read and withholds its end if the hash is wrong.
-type signedBody struct {
-	io.ReadCloser
-	want [32]byte
-	left int64 // bytes to come; negative: not known
-	sum  hash.Hash
-	err  error
-}
-
-func (b *signedBody) Read(p []byte) (int, error) {
-	if b.err != nil {
-		return 0, b.err
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.sum.Write(p[:n])
-	last := errors.Is(err, io.EOF)
-	if b.left > 0 {
-		b.left -= int64(n)
-		last = last || b.left <= 0
-	}
-	if last {
-		if b.err = b.check(); b.err != nil {
-			return 0, b.err
-		}
-	}
-	return n, err
-}
-
-func (b *signedBody) check() error {
-	if [32]byte(b.sum.Sum(nil)) != b.want {
-		return access.ErrBodyHash
-	}
-	return nil
 }

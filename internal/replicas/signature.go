@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"hash"
 	"io"
 	"net/http"
 	"strconv"
@@ -57,7 +56,7 @@ func (g *Group) Accept(r *http.Request) (*access.Principal, error) {
 	if err := json.Unmarshal(text, &who); err != nil || who.Expires != 0 && time.Now().Unix() >= who.Expires {
 		return nil, errSignature
 	}
-	r.Body = &signedBody{ReadCloser: r.Body, hash: sha256.New(), want: digest}
+	r.Body = access.SignedBody(r.Body, r.ContentLength, digest)
 	p := access.Principal(who)
 	return &p, nil
 }
@@ -94,20 +93,4 @@ func digestOf(b []byte) []byte {
 	}
 	sum := sha256.Sum256(b)
 	return sum[:]
-}
-
-// signedBody is a body whose end is an error where it was changed on its way.
-type signedBody struct {
-	io.ReadCloser
-	hash hash.Hash
-	want []byte
-}
-
-func (b *signedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	_, _ = b.hash.Write(p[:n])
-	if errors.Is(err, io.EOF) && !hmac.Equal(b.hash.Sum(nil), b.want) {
-		return n, errSignature
-	}
-	return n, err
 }

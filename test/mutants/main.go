@@ -114,6 +114,14 @@ var mutants = []mutant{
 	{"pins of a server that does not list", "internal/admission/admission.go", "case err != nil:\n\t\t\tno.Pin = PinUnchecked", "case false:\n\t\t\tno.Pin = PinUnchecked", "./internal/admission -run TestAToolThatCannotBeComparedIsHeldBack"},
 	{"changes told on the stream of a call", "internal/upstream/incoming.go", `announced != nil && strings.HasSuffix(`, `announced != nil && origin == nil && strings.HasSuffix(`, "./test -run TestCallsOfAToolThatHasChangedSinceItWasListedAreHeldBack"},
 	{"lists of a server that is there anew", "internal/pool/settle.go", `taken.peer != peer || `, ``, "./internal/pool -run TestSettledMeansThatTheNewestListIsTakenIn"},
+	{"names in notifications", "internal/aggregate/notifications.go", "permit, no := control.Ask(ctx, p, n.Method, targets...)\n\tif no != nil {", "permit, no := control.Ask(ctx, p, n.Method, targets...)\n\tif no != nil && false {", "./test -run TestDeniedNamesReachNoServerInAnyForm"},
+	{"calls without a name", "internal/admission/admission.go", ` || c.rules != nil && t.IsNameless() {`, ` {`, "./test -run TestDeniedNamesReachNoServerInAnyForm"},
+	{"completions that name two things", "internal/admission/rpc.go", `&& rawjson.Get(ref, "uri") == nil:`, `:`, "./internal/admission -run TestTargetsOf"},
+	{"completions through the aggregate that name two things", "internal/aggregate/route.go", `if a.Method == "completion/complete" {`, `if false {`, "./test -run TestDeniedNamesReachNoServerInAnyForm"},
+	{"credentials twice", "internal/auth/auth.go", `if p != nil && isTwice(r.Header, way) {`, `if false {`, "./internal/auth"},
+	{"token in a message before the certificate", "internal/aggregate/admission.go", `if p != nil && p.Issuer != access.IssuerMTLS {`, `if p != nil {`, "./test -run TestClientCertificates"},
+	{"bodies that were not signed", "internal/access/signedbody.go", `if last && subtle`, `if false && subtle`, "./internal/access -run TestSignedBody"},
+	{"bodies that are read no further than their length", "internal/access/signedbody.go", `last = last || b.left <= 0`, ``, "./internal/access -run TestSignedBody"},
 	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
