@@ -33,7 +33,7 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 	}
 	forced := c.count
 	if !req.Fill && len(req.Prefer) != n {
-		c.addClear(order)
+		c.addClear(order, least)
 	}
 	matched := c.count > forced && forced < n
 	copy(c.locked.set, c.set)

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -87,4 +88,24 @@ func TestASubsectionSharesItsSectionsChance(t *testing.T) {
 	if got[3] < .5 || got[5] < .5 || got[6] != 0 {
 		t.Errorf("chances = %v, want subsections to have most of the section's, and the next section nothing", got)
 	}
+}
+
+// TestALongFenceDoesNotCrowdOut: one line of a long example that names what the goal names does not take the room of the section about it.
+func TestALongFenceDoesNotCrowdOut(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Settings\n\n## All of them\n\n```toml\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "key%d = %d\n", i, i)
+	}
+	b.WriteString("progress.width = 80\n```\n\n")
+	for i := range 50 {
+		fmt.Fprintf(&b, "## The key %d\n\nWhat it does is told here, and when it came.\nIt has no default.\n\n", i)
+	}
+	b.WriteString("## The progress width\n\nHow wide the bar is.\nIt is measured in columns.\nLess than ten is ten.\n")
+	for _, line := range keptOf(b.String(), Plan(Request{Text: b.String(), Goal: "progress.width", Source: Docs, MaxPruneRatio: .9, Structure: Enclosing})) {
+		if strings.Contains(line, "measured in columns") {
+			return
+		}
+	}
+	t.Error("the section that is asked for is gone")
 }

@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// addClear keeps the rows that hold everything the goal names: the ratio is the most that may go, not what has to.
-func (c *chooser) addClear(order []uint32) {
+// addClear keeps the rows that hold everything the goal names: the ratio is the most that may go, not what has to. In a document a long
+// fenced block or table, of which one row may hold that by chance, does not stay for that if it takes more than half of the lines that
+// have to stay.
+func (c *chooser) addClear(order []uint32, least int) {
 	if c.clear == nil {
 		return
 	}
 	for _, r := range order {
-		if c.clear[r] {
+		if c.clear[r] && (c.source != Docs || c.cost(int(r)) <= max(1, least/2)) {
 			c.addLine(int(c.line[r]))
 		}
 	}
