@@ -31,7 +31,8 @@ const (
 
 // Purse is what may be spent on rewriting, when all branches of the conversation have claimed so much.
 func (a Account) Purse(maxLoss, claims float64) float64 {
-	return max(0, spendable*(a.Saved()-a.Owed-max(0, claims-a.Claimed))+maxLoss*a.Through())
+	certain := a.Saved() - a.Scale.doubt()*a.Scale.Count(a.Cut)
+	return max(0, spendable*(certain-a.Owed-max(0, claims-a.Claimed))+maxLoss*a.Through())
 }
 
 // Choose decides whether to mask now.

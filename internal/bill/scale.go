@@ -84,6 +84,9 @@ const (
 	convincing, chance, exact = 0.6, 4, 0.04
 	// longest is how many tokens of one text count.
 	longest = 4000
+	// usualMiss is by which part predictions are off where texts are much alike, and doubtTimes how much more what was taken out may be, which
+	// was never counted.
+	usualMiss, doubtTimes, maxDoubt = 0.12, 4, 0.9
 	// enough is how many tokens have to be compared for a scale to be worth knowing.
 	enough = 2000
 )
@@ -160,6 +163,19 @@ func (s Scale) goesByLength() bool {
 		return s.Missed+chance >= convincing*s.MissedByLength
 	}
 	return s.MissedByLength+chance < convincing*s.Missed && s.MissedByLength < exact*exact*s.Products[0]
+}
+
+// doubt is which part of an estimate may be too much. Predictions have been off by some part of what they were of; as long as that is no more
+// than usual there is none.
+func (s Scale) doubt() float64 {
+	if s.Products[0] == 0 {
+		return 0
+	}
+	missed := s.Missed
+	if s.goesByLength() {
+		missed = s.MissedByLength
+	}
+	return min(maxDoubt, max(0, doubtTimes*(math.Sqrt(missed/s.Products[0])-usualMiss)))
 }
 
 // byLength explains counts by the number of bytes.
