@@ -15,7 +15,7 @@ import (
 const (
 	// sampled is how much of a long text is looked at, in so many places: how dense it is
 	// tells how many tokens it has.
-	sampled, samples = 1024, 4
+	sampled, samples = 2048, 8
 	// overhead is how many tokens a message takes beside its texts, and how many bytes.
 	overhead, overheadBytes = 4, 14
 )
