@@ -1,0 +1,38 @@
+package cutting
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"secateur/internal/tokens"
+)
+
+// What is told of a long text is measured in pieces of it, and within a twentieth of what the whole would come to, whatever it is made of.
+func TestSampledIsCloseToTheWhole(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's
+	lines := map[string]func(i int) string{
+		"log": func(i int) string {
+			return fmt.Sprintf("2026-03-01T10:%02d:%02d INFO worker-%d: built package_%d in %d ms\n", i/60%60, i%60, i%7, i, random.IntN(999))
+		},
+		"prose": func(i int) string {
+			return strings.Repeat("The quick brown fox jumps over the lazy dog, again. ", 1+i%3) + "\n"
+		},
+		"accents":  func(int) string { return "Größe, naïveté, 東京の天気は晴れ, Ελλάδα; " },
+		"one line": func(i int) string { return fmt.Sprintf(`{"id":%d,"name":"n%d","on":true},`, i, random.IntN(1e6)) },
+	}
+	for name, line := range lines {
+		for _, size := range []int{1000, samples * sampleBytes, samples*sampleBytes + 1, 100_000, 1 << 20} {
+			var b strings.Builder
+			for i := 0; b.Len() < size; i++ {
+				b.WriteString(line(i))
+			}
+			text := b.String()[:size]
+			whole := float64(tokens.Estimate(text, tokens.Logs))
+			if got := sampled(text); got < .95*whole || got > 1.05*whole {
+				t.Errorf("%s, %d bytes: %.0f tokens, the whole has %.0f", name, size, got, whole)
+			}
+		}
+	}
+}
