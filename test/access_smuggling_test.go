@@ -156,7 +156,7 @@ var traversals = []string{
 	"file:///srv/public/../secret", "file:///srv/public/a/../../secret", "file:///srv/public/%2e%2e/secret", "file:///srv/public/%2E%2E%2Fsecret",
 	"file:///srv/public/..%2fsecret", "file:///srv/public/.%2e/secret", "file:///srv/public/%252e%252e/secret", `file:///srv/public/..\secret`,
 	"file:///srv/public/..%5csecret", "file:///srv/public/..;/secret", "file:///srv/public/./../secret", "file:///srv//public/..//secret",
-	"file:///srv/secret", "FILE:///srv/secret", "file:/srv/secret", "file://localhost/srv/secret", "file:///SRV/public/../secret", "file:///srv/publicsecret",
+	"file:///srv/secret", "FILE:///srv/secret", "file:/srv/secret", "file://localhost/srv/secret", "file://localhost./srv/secret", "file://localhost:80/srv/secret", "file:///SRV/public/../secret", "file:///srv/publicsecret",
 	"file:///srv/public/%c0%ae%c0%ae/secret", "file:///srv/public/\uff0e\uff0e/secret", "file:///srv/public/%ef%bc%8e%ef%bc%8e/secret", "file:///srv/public/..\uff0fsecret", "file:///srv/public/\u2024\u2024/secret", "file:///srv/public/..\x00/secret", "file:///srv/public%2f..%2fsecret",
 	"file:///srv/public/?/../../secret", "file:///srv/public/#/../../secret", "//srv/secret", "../secret", "/srv/secret",
 	"file:///srv/public/%u002e%u002e/secret", "file:///srv/public/..%00/secret", "file:///srv/public/a%2f..%2f..%2fsecret", " file:///srv/secret", "file:///srv/./secret",
@@ -272,6 +272,7 @@ url = "memory:"
 		for _, n := range notices {
 			c.post(`{"jsonrpc":"2.0","method":`+n+`}`, "", "")
 		}
+		c.post(completion(`{"type":"ref/prompt","name":"files::review","uri":"file:///srv/a"}`), "", "") // which the aggregate routes by its name
 		c.notify("notifications/end", "")
 		eventually(t, time.Minute, "the last notification comes", func() bool {
 			l.mu.Lock()

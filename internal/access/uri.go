@@ -29,8 +29,8 @@ func NormalURI(uri string) (normal string, ok bool) {
 		}
 		scheme += "//" + normalAuthority(scheme, after[:end])
 		rest = after[end:]
-	} else if scheme == fileScheme && strings.HasPrefix(rest, "/") {
-		scheme += "//"
+	} else if (scheme == fileScheme || scheme == "") && strings.HasPrefix(rest, "/") {
+		scheme = fileScheme + "//" // also a bare path, which servers of files take for one
 	}
 	path, query := rest, ""
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
@@ -51,7 +51,7 @@ var usualPorts = map[string]string{"http:": ":80", "ws:": ":80", "https:": ":443
 // normalAuthority is the host and, where it says something, the port.
 func normalAuthority(scheme, authority string) string {
 	host := strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
-	if scheme == fileScheme && (host == "localhost" || host == "127.0.0.1" || host == "[::1]") {
+	if scheme == fileScheme && isThisMachine(host) {
 		return ""
 	}
 	if port := usualPorts[scheme]; port != "" {
@@ -59,6 +59,18 @@ func normalAuthority(scheme, authority string) string {
 		return strings.TrimSuffix(host, ".")
 	}
 	return host
+}
+
+// isThisMachine reports whether a file's host is the one that reads it, whatever port it gives.
+func isThisMachine(host string) bool {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.Trim(host[i+1:], "0123456789") == "" {
+		host = host[:i]
+	}
+	switch strings.TrimSuffix(host, ".") {
+	case "", "localhost", "127.0.0.1", "[::1]":
+		return true
+	}
+	return false
 }
 
 // isBlank reports whether some program takes a character at the end of a text for none.

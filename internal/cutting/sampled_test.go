@@ -11,7 +11,7 @@ import (
 
 // What is told of a long text is measured in pieces of it, and within a twentieth of what the whole would come to, whatever it is made of.
 func TestSampledIsCloseToTheWhole(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's
+	random := rand.New(rand.NewPCG(1, 2))
 	lines := map[string]func(i int) string{
 		"log": func(i int) string {
 			return fmt.Sprintf("2026-03-01T10:%02d:%02d INFO worker-%d: built package_%d in %d ms\n", i/60%60, i%60, i%7, i, random.IntN(999))

@@ -168,7 +168,7 @@ func (h *History) shareFiles(ctx context.Context) error {
 	}
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
-		return nil // there are none; who writes them says so
+		return nil //nolint:nilerr // there are none; who writes them says so
 	}
 	oldest := dayOf(time.Now().AddDate(0, 0, 1-shareDays))
 	for _, e := range entries {
