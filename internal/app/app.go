@@ -259,12 +259,8 @@ func (a *App) storeState() admin.StoreState {
 
 // close lets go of what New opened.
 func (a *App) close() error {
-	gen := a.live.Load()
-	if gen != nil && gen.chat != nil {
-		gen.chat.Finish()
-	}
 	errs := []error{a.store.Close()}
-	if gen != nil {
+	if gen := a.live.Load(); gen != nil {
 		errs = append(errs, gen.admission.Close())
 	}
 	for _, c := range a.closers {

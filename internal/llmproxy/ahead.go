@@ -88,13 +88,6 @@ func (x *exchange) byMessagesAlone() bool {
 	return x.at.format == chat.Completions && x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled
 }
 
-// landUnlessPutOff ends the flight of a request where no booking does.
-func (x *exchange) landUnlessPutOff(ctx context.Context) {
-	if x.putOff == nil {
-		x.land(ctx)
-	}
-}
-
 // land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which
 // it went out is kept. Of one that its client has given up nobody knows.
 func (x *exchange) land(ctx context.Context) {

@@ -105,23 +105,3 @@ func TestWhatARequestCostsIsWrittenDownBeforeItsAnswer(t *testing.T) {
 		t.Errorf("before the answer records said that %v was spent", before)
 	}
 }
-
-// A client that has its answer need not wait for the account, be it to go on with the same conversation.
-func TestTheNextRequestKnowsWhatTheOneBeforeItCost(t *testing.T) {
-	cost := func(requests int) (spent float64) {
-		n := &noticed{written: make(chan struct{}), counted: func(s float64) { spent = s }}
-		px := newProxy(t, func(o *llmproxy.Options) {
-			pruningOn(o)
-			o.Records, o.Transport = n, &nearby{during: func() {}} // which answers before there is time to measure the request
-		}, anthropicOnly(anthropicProvider(t)))
-		for i := range requests {
-			px.do(t, http.MethodPost, "/v1/messages", claudeTalk(30+i, true, func(int) string { return strings.Repeat("word ", 700) }))
-		}
-		px.running.handlers.Wait()
-		_ = px.proxy.Close() // which leaves nothing undone
-		return spent
-	}
-	if first, both := cost(1), cost(2); first <= 0 || both < 1.5*first {
-		t.Errorf("one request has cost %v, and the next one with it %v", first, both)
-	}
-}

@@ -34,14 +34,14 @@ func reverse(provider string) http.Handler {
 	})
 }
 
-// door is ours; without a strategy nothing is masked. Finish returns when nothing is left to do of what was served.
-func door(b *testing.B, provider, strategy string) (h http.Handler, finish func()) {
+// door is ours; without a strategy nothing is masked.
+func door(b *testing.B, provider, strategy string) http.Handler {
 	b.Helper()
 	return doorTo(b, provider, strategy, nil)
 }
 
 // doorTo is a door that sends by this transport; nil: its own.
-func doorTo(b *testing.B, provider, strategy string, transport http.RoundTripper) (h http.Handler, finish func()) {
+func doorTo(b *testing.B, provider, strategy string, transport http.RoundTripper) http.Handler {
 	b.Helper()
 	s, pruning := masking(strategy), chat.DefaultPruning()
 	s.Enabled, pruning.Enabled = strategy != "", strategy == "priced"
@@ -53,7 +53,7 @@ func doorTo(b *testing.B, provider, strategy string, transport http.RoundTripper
 	if err != nil {
 		b.Fatal(err)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) }), p.Finish
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) })
 }
 
 func post(b *testing.B, srv *httptest.Server, path string, body []byte) time.Duration {
@@ -85,8 +85,7 @@ func compare(b *testing.B, path, strategy string, provider http.Handler, body fu
 			h.ServeHTTP(w, r)
 		}))
 	}
-	ours, finish := door(b, srv.URL, strategy)
-	doors := [2]*httptest.Server{waited(reverse(srv.URL)), waited(ours)}
+	doors := [2]*httptest.Server{waited(reverse(srv.URL)), waited(door(b, srv.URL, strategy))}
 	defer doors[0].Close()
 	defer doors[1].Close()
 	var times [2][]time.Duration
@@ -97,7 +96,6 @@ func compare(b *testing.B, path, strategy string, provider http.Handler, body fu
 			before := cpuTime()
 			times[k] = append(times[k], post(b, door, path, doc))
 			running.Wait()
-			finish()
 			cpu[k] += cpuTime() - before
 		}
 	}

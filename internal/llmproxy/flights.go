@@ -20,11 +20,10 @@ type flights struct {
 
 // flight is a request under way.
 type flight struct {
-	key     string
-	ending  atomic.Bool             // the client may have its answer whole
-	landed  chan struct{}           // closed when final is set
-	booking atomic.Pointer[booking] // by which it is; nil: it was not put off
-	final   *chat.Record            // with what the provider has counted; nil: it cost nothing
+	key    string
+	ending atomic.Bool   // the client may have its answer whole
+	landed chan struct{} // closed when final is set
+	final  *chat.Record  // with what the provider has counted; nil: it cost nothing
 
 	mu       sync.Mutex   // guards the fields below
 	plan     bookkeeper   // of what it sent; nil: it has landed, and the bytes are gone
@@ -98,9 +97,6 @@ func (f *flights) find(ctx context.Context, key string) *chat.Record {
 		if r := one.expected(); r != nil {
 			return r
 		}
-	}
-	if booking := one.booking.Load(); booking != nil {
-		booking.finish() // which takes no longer than a landing may
 	}
 	timeout := time.NewTimer(landingTime)
 	defer timeout.Stop()

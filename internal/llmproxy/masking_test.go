@@ -417,7 +417,6 @@ func TestUsageIsReadFromEveryKindOfAnswer(t *testing.T) {
 			if got := px.post(t, newTalk().request("m")); got.body != tt.body {
 				t.Errorf("the answer of %d bytes arrived as %d bytes", len(tt.body), len(got.body))
 			}
-			px.running.Wait()
 			px.Close() // waits until all is written down
 			spent, _ := px.told.dollars()
 			if known := spent > 0.1999 && spent < 0.2001; spent <= 0 || known != (tt.want > 0) {

@@ -43,14 +43,13 @@ func BenchmarkRequestMemory(b *testing.B) {
 			for _, kind := range []string{"again", "next", "new"} {
 				b.Run(strings.TrimSuffix(path[len("/v1/"):], "/completions")+"/"+strategy+"/"+kind, func(b *testing.B) {
 					to := &nearby{during: func() {}}
-					h, finish := doorTo(b, "http://127.0.0.1:1", strategy, to)
+					h := doorTo(b, "http://127.0.0.1:1", strategy, to)
 					body := bodies(path, kind)
 					n := 0
 					send := func() (size int) {
 						doc := body(n)
 						n++
 						h.ServeHTTP(nowhere{}, httptest.NewRequest(http.MethodPost, path, bytes.NewReader(doc)))
-						finish()
 						return len(doc)
 					}
 					for range 20 {

@@ -71,7 +71,6 @@ type Proxy struct {
 	renewed   *renewals
 	begun     *beginnings
 	flights   *flights
-	bookings  *bookings
 	models    *modelNames
 
 	unremembered *unremembered
@@ -101,12 +100,10 @@ func New(opt Options) (*Proxy, error) {
 	p := &Proxy{opt: opt, providers: map[string]*provider{}, transport: opt.Transport}
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
-		p.metrics, p.renewed, p.begun, p.models, p.transport = before.metrics, before.renewed, before.begun, before.models, before.transport
-		p.flights, p.bookings = before.flights, before.bookings
+		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
 		p.unremembered, p.unwritten = before.unremembered, before.unwritten
 	} else {
-		p.metrics, p.renewed, p.begun, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &modelNames{}
-		p.flights, p.bookings = &flights{}, &bookings{}
+		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
 		p.unremembered, p.unwritten = &unremembered{}, &unwritten{}
 	}
 	for name, s := range opt.Providers {
@@ -131,12 +128,8 @@ func New(opt Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Finish returns when all is written down of the requests that have been served.
-func (p *Proxy) Finish() { p.bookings.finish() }
-
-// Close lets go of the connections that wait for another request. Nothing is to be served any more.
+// Close lets go of the connections that wait for another request.
 func (p *Proxy) Close() error {
-	p.Finish()
 	if t, ok := p.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
@@ -231,7 +224,6 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 			return
 		}
 	}
-	x.read = body
 	x.asked = modelTarget(modelOf(conv), to)
 	x.replay = at.replay || conv != nil && conv.Compacts()
 	x.run(w, r, x.rewrite(r.Context(), conv, body))

@@ -28,9 +28,7 @@ type exchange struct {
 	ahead   ahead
 	counted *counted     // what the answer has told before it was passed on; nil: nothing
 	booked  *chat.Record // what was written down of it; nil: nothing
-	putOff  *booking     // by which it is to be; nil: it was, or never is
 
-	read             *buffer // what the conversation was read from
 	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
 	redact           []*access.Redaction
 	limits           admission.Told // that were told, before those of the model
@@ -44,7 +42,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	if x.flight != nil {
-		defer x.landUnlessPutOff(r.Context())
+		defer x.land(r.Context())
 	}
 	x.tellModel(ctx)
 	header := x.p.headersFor(x.to.provider, r.Header)
@@ -97,7 +95,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	}
 	ended := a.pass(ctx, w)
 	x.passed = a.passed
-	x.settle(ctx, res.StatusCode, ended, a.usage, a.events != nil)
+	x.settle(ctx, res.StatusCode, ended, a.usage)
 	if ended.broken() && !a.told {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 	}

@@ -81,7 +81,7 @@ func (x *exchange) record(usage *bill.Usage) chat.Record {
 }
 
 // settle writes down what was sent and what it cost.
-func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter, isStream bool) {
+func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter) {
 	to := x.to.provider
 	x.p.ended(ctx, to, ended)
 	x.p.metrics.took(to, x.began)
@@ -108,45 +108,20 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
 		return
 	}
-	x.ahead.wait() // what is written now holds
-	if isStream || len(x.read.bytes) > soonBooked {
-		if x.bookLater(ctx, usage) {
-			return
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
 	x.book(ctx, usage)
-}
-
-// soonBooked is how long a request is whose record is kept in no time, before its handler returns. With that a stream ends, so that its is never waited for.
-const soonBooked = 64 << 10
-
-// bookLater keeps the record of this request when what its answer has woken is under way, or the next request asks for it, and ends its flight. It tells whether
-// it will.
-func (x *exchange) bookLater(ctx context.Context, usage *bill.Usage) bool {
-	x.read.hold()
-	x.putOff = x.p.bookings.putOff(func() {
-		defer x.read.release()
-		x.book(ctx, usage)
-		x.land(context.WithoutCancel(ctx))
-	})
-	if x.putOff == nil {
-		x.read.release()
-		return false
-	}
-	x.flight.booking.Store(x.putOff)
-	return true
 }
 
 // book keeps the record of this request, under which the next one finds it.
 func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
 			x.p.metrics.troubles.Inc()
 			x.p.opt.Log.ErrorContext(ctx, "keeping the account panicked", "panic", v)
 		}
 	}()
+	x.ahead.wait() // what is written now holds
 	before, r := x.plan.Unbooked(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
 	x.observe(ctx, usage, spent, spent+saved)

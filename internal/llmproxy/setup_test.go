@@ -82,7 +82,7 @@ func jsonAnswer(text string) http.HandlerFunc {
 
 // proxied is a proxy behind a listener.
 type proxied struct {
-	running underWay // a client may have its answer before all is done
+	running sync.WaitGroup // requests whose handlers have not returned: a client may have its answer before
 	*httptest.Server
 
 	proxy    *llmproxy.Proxy
@@ -91,17 +91,6 @@ type proxied struct {
 	records  llmproxy.Records
 	told     ledger
 	tenant   string // of who calls next; "": the default one
-}
-
-// underWay are requests whose handlers have not returned, or of which something is still to be written down.
-type underWay struct {
-	handlers sync.WaitGroup
-	proxy    func() *llmproxy.Proxy
-}
-
-func (u *underWay) Wait() {
-	u.handlers.Wait()
-	u.proxy().Finish()
 }
 
 // newProxy serves a proxy in front of providers. Change may be nil.
@@ -121,7 +110,6 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 		change(&opt)
 	}
 	px.records = opt.Records
-	px.running.proxy = func() *llmproxy.Proxy { return px.proxy }
 	var err error
 	if px.proxy, err = llmproxy.New(opt); err != nil {
 		t.Fatal(err)
@@ -142,8 +130,8 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	})
 	guarded := datarate.New(datarate.Limits{}).Handler(mux)
 	px.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		px.running.handlers.Add(1)
-		defer px.running.handlers.Done()
+		px.running.Add(1)
+		defer px.running.Done()
 		guarded.ServeHTTP(w, r)
 	}))
 	px.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
