@@ -46,6 +46,9 @@ func (gen *generation) openChat(before *generation) (err error) {
 	return err
 }
 
+// nearRecords is how much of what Redis keeps of conversations a replica has at hand, too: those that are going on.
+const nearRecords = 16 << 20
+
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
 // what had been cut would go out in another form, at a higher bill than passing through.
 func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
@@ -57,7 +60,7 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 		return kept, false, err
 	}
 	if gen.redis != nil {
-		return records.NewRedis(records.RedisOptions{DB: gen.redis, TTL: ttl, Log: gen.log}), false, nil
+		return records.NewRedis(records.RedisOptions{DB: gen.redis, MaxBytes: nearRecords, TTL: ttl, Log: gen.log}), false, nil
 	}
 	priced := gen.cfg.ObservationMasking.Schema1.Enabled && gen.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
 	if len(gen.cfg.Providers) > 0 && (priced || gen.cfg.ContextPruning.Enabled) {
