@@ -103,25 +103,7 @@ func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string,
 // missing estimates how many tokens a cut takes out of a text of so many characters. Results of tools are measured as logs, as in conversations.
 func (c *Cutter) missing(text string, chars int) int {
 	kept := c.opt.Masker.KeptChars()
-	return int(sampled(text) * float64(chars-kept) / float64(max(chars, 1)))
-}
-
-// Of a long text so many pieces are measured, evenly spread: to measure all of it would take longer than to cut it.
-const (
-	samples     = 16
-	sampleBytes = 4 << 10
-)
-
-// sampled estimates the tokens of a text.
-func sampled(text string) float64 {
-	if len(text) <= samples*sampleBytes {
-		return float64(tokens.Estimate(text, tokens.Logs))
-	}
-	sum, step := 0, (len(text)-sampleBytes)/(samples-1)
-	for i := range samples {
-		sum += tokens.Estimate(text[i*step:i*step+sampleBytes], tokens.Logs)
-	}
-	return float64(sum) * float64(len(text)) / (samples * sampleBytes)
+	return int(float64(tokens.Sample(text, tokens.Logs)) * float64(chars-kept) / float64(max(chars, 1)))
 }
 
 // isRecovery asks a server for its name, where the tool could be a pruner's; one that does not tell is no pruner.

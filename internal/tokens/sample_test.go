@@ -1,16 +1,14 @@
-package cutting
+package tokens
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"secateur/internal/tokens"
 )
 
 // What is told of a long text is measured in pieces of it, and within a twentieth of what the whole would come to, whatever it is made of.
-func TestSampledIsCloseToTheWhole(t *testing.T) {
+func TestSampleIsCloseToTheWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := map[string]func(i int) string{
 		"log": func(i int) string {
@@ -22,17 +20,23 @@ func TestSampledIsCloseToTheWhole(t *testing.T) {
 		"accents":  func(int) string { return "Größe, naïveté, 東京の天気は晴れ, Ελλάδα; " },
 		"one line": func(i int) string { return fmt.Sprintf(`{"id":%d,"name":"n%d","on":true},`, i, random.IntN(1e6)) },
 	}
-	for name, line := range lines {
-		for _, size := range []int{1000, samples * sampleBytes, samples*sampleBytes + 1, 100_000, 1 << 20} {
-			var b strings.Builder
-			for i := 0; b.Len() < size; i++ {
-				b.WriteString(line(i))
-			}
-			text := b.String()[:size]
-			whole := float64(tokens.Estimate(text, tokens.Logs))
-			if got := sampled(text); got < .95*whole || got > 1.05*whole {
-				t.Errorf("%s, %d bytes: %.0f tokens, the whole has %.0f", name, size, got, whole)
-			}
+	build := func(line func(int) string, size int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			b.WriteString(line(i))
+		}
+		return b.String()[:size]
+	}
+	check := func(name, text string) {
+		whole := float64(Estimate(text, Logs))
+		if got := float64(Sample(text, Logs)); got < .95*whole || got > 1.05*whole {
+			t.Errorf("%s, %d bytes: %.0f tokens, the whole has %.0f", name, len(text), got, whole)
 		}
 	}
+	for name, line := range lines {
+		for _, size := range []int{1000, samples * sampleBytes, samples*sampleBytes + 1, 100_000, 1 << 20} {
+			check(name, build(line, size))
+		}
+	}
+	check("a head unlike its tail", build(lines["prose"], 1<<20)+build(lines["one line"], 1<<20))
 }
