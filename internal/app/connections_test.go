@@ -2,7 +2,6 @@ package app
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -107,8 +106,9 @@ func TestRestingConnectionsMakeRoom(t *testing.T) {
 		}
 		resting = append(resting, c)
 	}
-	if _, err := resting[0].answer(); err == nil || errors.Is(err, net.ErrClosed) {
-		t.Errorf("the one that rested longest: %v, want it closed by the server", err)
+	resting[0].ask("/")
+	if body, err := resting[0].answer(); err == nil {
+		t.Errorf("the one that rested longest: %q, want it closed by the server", body)
 	}
 	last := resting[len(resting)-1]
 	last.ask("/")

@@ -224,6 +224,38 @@ func TestAReplicaShowsTheListenersOwnCertificate(t *testing.T) {
 	}
 }
 
+// A replica's connection leaves nothing behind by which another could be taken up without its certificate.
+func TestAReplicasConnectionIsNeverResumed(t *testing.T) {
+	dir := t.TempDir()
+	ca := newAuthority(t, "clients")
+	cert, key, _ := newAuthority(t, "servers").issue(dir, "server", "", time.Hour)
+	certs, err := auth.LoadCertificates(auth.TLS{
+		Cert: cert, Key: key, ClientCA: ca.write(dir, "ca.pem", "CERTIFICATE", ca.cert.Raw), ClientAuth: auth.ClientRequired,
+	}, func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = certs.Config()
+	server.StartTLS()
+	defer server.Close()
+	config := &tls.Config{InsecureSkipVerify: true, ServerName: auth.ReplicaName, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certs.Own(), nil }
+	for range 2 {
+		transport := &http.Transport{TLSClientConfig: config}
+		res, err := (&http.Client{Transport: transport}).Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		transport.CloseIdleConnections()
+		if res.TLS.DidResume {
+			t.Error("a connection of a replica was resumed")
+		}
+	}
+}
+
 func TestCertificatesAreReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	ca := newAuthority(t, "ours")
