@@ -80,11 +80,18 @@ func (x *exchange) record(usage *bill.Usage) chat.Record {
 	return x.plan.Record(usage)
 }
 
-// settle writes down what was sent and what it cost.
+// settle writes down what was sent and what it cost, and tells it. A stream's headers went out before the provider had counted; the log and the
+// metrics wait for that.
 func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter) {
-	to := x.to.provider
+	if m != nil {
+		defer m.close()
+	}
+	to, took := x.to.provider, time.Since(x.began)
 	x.p.ended(ctx, to, ended)
 	x.p.metrics.took(to, x.began)
+	if status/100 == 2 { // what was refused cost nothing; in which form it went out is written down
+		x.account(ctx, m)
+	}
 	x.p.metrics.effect(to, x.effect, x.pruned)
 	log := x.p.opt.Log.DebugContext
 	if x.effect.masked+x.pruned > 0 || x.effect.barrier != chat.Open {
@@ -92,13 +99,11 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	}
 	log(ctx, "chat request passed", "provider", to.name, "format", x.at.format.String(), "status", status, "outcome", string(ended),
 		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio, "unmasked", string(x.effect.barrier),
-		"took_ms", time.Since(x.began).Milliseconds())
-	if m != nil {
-		defer m.close()
-	}
-	if status/100 != 2 {
-		return // what was refused cost nothing; in which form it went out is written down
-	}
+		"took_ms", took.Milliseconds())
+}
+
+// account adds what an answer has cost.
+func (x *exchange) account(ctx context.Context, m *meter) {
 	var usage *bill.Usage
 	if m != nil {
 		usage = m.result()
@@ -125,7 +130,7 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	before, r := x.plan.Unbooked(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
 	x.observe(ctx, usage, spent, spent+saved)
-	x.booked = &r
+	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
 	err := x.lane.keep(ctx, &r)
 	if err != nil {
 		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)

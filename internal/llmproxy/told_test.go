@@ -3,7 +3,11 @@ package llmproxy_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"log/slog"
+	"math"
+	"net/http"
 	"strconv"
 	"sync"
 	"testing"
@@ -80,6 +84,7 @@ func TestWhatAnAnswerTellsIsLoggedAndCounted(t *testing.T) {
 // observed is the sum of a histogram.
 func (px *proxied) observed(t *testing.T, metric string) (sum float64) {
 	t.Helper()
+	px.running.Wait()
 	families, err := px.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -92,4 +97,50 @@ func (px *proxied) observed(t *testing.T, metric string) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// The headers of a stream go out before the provider has counted; the log and the metrics tell what it has, as the headers of an answer in one piece do.
+func TestAStreamIsLoggedWithWhatItHasCost(t *testing.T) {
+	const usage = `"usage":{"prompt_tokens":9000,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}`
+	play := func(stream bool) (told, logged, counted float64) {
+		t.Helper()
+		var log lines
+		p := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if stream {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, `data: {"choices":[],`+usage+"}\n\ndata: [DONE]\n\n")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"ok"}}],`+usage+"}")
+		})
+		px := newProxy(t, func(o *llmproxy.Options) {
+			o.Masking = masking("sliding")
+			o.Masking.WindowTurns = 2
+			o.Log = slog.New(slog.NewJSONHandler(&log, nil))
+		}, one(p))
+		k := newTalk()
+		for i := range 6 {
+			k.turn("read", "{}", result(i, 20))
+		}
+		got := px.post(t, k.request("gpt-4o"))
+		counted = px.observed(t, "secateur_chat_bill_ratio")
+		told, err := strconv.ParseFloat(got.header.Get("X-Secateur-Bill-Ratio"), 64)
+		var said struct {
+			BillRatio float64 `json:"bill_ratio"`
+		}
+		if err := errors.Join(err, json.Unmarshal(log.Bytes(), &said)); err != nil {
+			t.Fatal(err)
+		}
+		return told, said.BillRatio, counted
+	}
+	want, _, _ := play(false)
+	told, logged, counted := play(true)
+	if told == want {
+		t.Errorf("the headers of a stream tell %v: what was counted is what was expected", told)
+	}
+	if math.Abs(logged-want) > 0.0001 || logged != counted {
+		t.Errorf("logged %v, counted %v, want %v", logged, counted, want)
+	}
 }

@@ -157,14 +157,6 @@ func TestACacheUsedWhileTheStoreWasAwayIsNotTakenForCold(t *testing.T) {
 	}
 }
 
-// postOnly sends a conversation as it stands, and asserts nothing.
-func (w *world) postOnly(k *talk) {
-	w.t.Helper()
-	body := k.body()
-	w.ruler.Through(k.name, body)
-	w.post(k, body)
-}
-
 // masked is how many results went out masked with the last request of a conversation.
 func (w *world) masked(k *talk) (n int) {
 	for _, m := range w.ruler.LastMessages(k.name) {
