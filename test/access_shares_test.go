@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Whoever fills the store leaves some of it to other tenants, wherever it is: what they are sent is still cut, and can be had back.
+// Whoever fills the store leaves some of it to other tenants, wherever it is: what they are sent is still cut, and can be restored.
 func TestEachTenantHasItsShareOfTheStore(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {

@@ -25,7 +25,7 @@ func newPrune(w world) *cobra.Command {
 		Use:   "prune [FILE…]",
 		Short: "Prune files or standard input for a goal",
 		Long: `prune prints what of its input matters for a goal, and a marker for each cut; what it did
-goes to standard error. 'secateur recover ID' has the cut lines back.
+goes to standard error. 'secateur recover ID' restores the cut lines.
 
   secateur prune --goal "why did the build fail" build.log
   git show HEAD:main.go | secateur prune --goal "parse the flags" --ratio 0.7`,

@@ -31,7 +31,7 @@ type Options struct {
 	SignIns  SignIns
 	// Captured is what is kept of a request of the caller's.
 	Captured func(p *access.Principal, request string) Captured
-	// Recovered notes that an original was had back; nil: nobody wants to know.
+	// Recovered notes that an original was restored; nil: nobody wants to know.
 	Recovered func(id string)
 	Limits    func() []LimitUsage
 	Logins    func() ([]Login, error)

@@ -28,7 +28,7 @@ func renderPruned(
 	text string, source prune.Source, blocks []prune.Block, id string, room int, known func(name string) bool,
 ) (out string, markers int) {
 	lines := prune.IndexLines(text)
-	blocks = worthMarking(lines, source, blocks, id)
+	blocks = worthMarking(lines, source, blocks)
 	names := namesOf(lines, blocks, room, known)
 	var b strings.Builder
 	next := 1
@@ -48,8 +48,8 @@ func renderPruned(
 }
 
 // worthMarking are the blocks that have more tokens than their markers without names.
-func worthMarking(lines prune.Lines, source prune.Source, blocks []prune.Block, id string) (out []prune.Block) {
-	tells := id
+func worthMarking(lines prune.Lines, source prune.Source, blocks []prune.Block) (out []prune.Block) {
+	tells := prune.CostlyID
 	for _, b := range blocks {
 		body := lines.Range(b.Start, b.End)
 		if source.Tokens(body) > source.Tokens(marker(b, tells, nil)+"\n") {

@@ -2,6 +2,7 @@ package prune
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -10,7 +11,24 @@ import (
 
 const anID = "prn_R5JT960T52MN9N4FMKV3BW2QZ4"
 
-func idMarker(b Block) string { return Marker(anID, b) }
+func idMarker(b Block) string { return Marker(CostlyID, b) }
+
+// Markers with other ids have no more tokens than those by which it is decided.
+func TestNoIDCostsMore(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		id := []byte("prn_00000000000000000000000000")
+		for i := range id[4:] {
+			id[4+i] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[random.IntN(32)]
+		}
+		b := Block{Start: 17, End: 40, Reason: shortReason}
+		for _, source := range []Source{Code, Docs, Logs} {
+			if most, n := source.Tokens(Marker(CostlyID, b)), source.Tokens(Marker(string(id), b)); n > most {
+				t.Errorf("%s: %d tokens with %s, %d with the one that is to cost most", source, n, id, most)
+			}
+		}
+	}
+}
 
 // Whatever the text and the request, no marker has more tokens than what it stands for, and the output no more than the input.
 func TestMarkersNeverCostMoreThanTheySave(t *testing.T) {

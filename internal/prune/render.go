@@ -93,6 +93,10 @@ func renderSnipped(lines Lines, res Result, id string, annotate bool, blocks []A
 	return string(out), notes
 }
 
+// CostlyID is an id of which our estimates make at least as many tokens as of others. What goes is decided by markers that have it: one text
+// has another id on every machine, and is to be cut alike on all of them.
+const CostlyID = "prn_84S4W3Z55Z4G9Y3X2Z0W9M22K9"
+
 // Marker is the line that stands for a cut.
 func Marker(id string, b Block) string {
 	m := make([]byte, 0, 96)

@@ -92,7 +92,7 @@ type Request struct {
 	Known func(name string) bool
 
 	// Marker is the line that will stand for a block, without its line ending. Only what has more tokens than its marker goes. nil:
-	// nothing will stand there.
+	// nothing will stand there. See [CostlyID].
 	Marker func(Block) string
 
 	// Expired is polled while working; once it says true the plan is to cut nothing. nil never expires.

@@ -148,7 +148,7 @@ func snipLines(req Request, lines Lines, blocks []Block) (out []Snip) {
 			s.End = s.Start + utf8.RuneCountInString(lines.text[s.from:s.to])
 			chars, counted = s.End, s.to
 			body := lines.text[s.from:s.to]
-			mark := SnipMarker("prn_00000000000000000000000000", s)
+			mark := SnipMarker(CostlyID, s)
 			if req.Source.Tokens(body) > req.Source.Tokens(mark)+2 && len(body) > len(mark) {
 				out = append(out, s)
 			}

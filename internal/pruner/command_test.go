@@ -49,6 +49,11 @@ func TestPruneCommand(t *testing.T) {
 		t.Errorf("standard error %q", diag)
 	}
 
+	_, diag, _ = runPrune(t, s, pruner.PruneCommand{Goal: "step 7", Ratio: 0.5, Markers: true}, strings.Repeat("function step(a,b){return a+b};", 300))
+	if !strings.HasPrefix(diag, "file0.txt: code (one line), 9300 characters, 5627 kept (39 % cut); about 2941 tokens") {
+		t.Errorf("of one line %q", diag)
+	}
+
 	out, _, err = runPrune(t, s, pruner.PruneCommand{Goal: "line 7", Ratio: 0.5, Markers: true, JSON: true}, text)
 	var p pruned
 	if json.Unmarshal([]byte(out), &p) != nil || err != nil || strings.Count(out, "\n") != 1 || p.PrunedText != direct.PrunedText {

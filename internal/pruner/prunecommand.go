@@ -173,8 +173,11 @@ func (s *Server) report(cmd PruneCommand, name string, kind prune.Source, text s
 	if form := prune.FormOf(text); form != prune.Plain {
 		what += " (" + form.String() + ")"
 	}
-	fmt.Fprintf(cmd.Err, "%s: %s, %d lines, %d kept (%.0f %% cut); about %d tokens, now %d; %s\n",
-		name, what, st.OriginalLines, st.KeptLines, 100*st.PrunedRatio(), st.TokensBefore, st.TokensAfter, res.ID)
+	kept := fmt.Sprintf("%d lines, %d kept (%.0f %% cut)", st.OriginalLines, st.KeptLines, 100*st.PrunedRatio())
+	if all, left := rawjson.Chars(text), rawjson.Chars(res.Text); st.KeptLines == st.OriginalLines && left < all { // parts of lines went
+		kept = fmt.Sprintf("%d characters, %d kept (%.0f %% cut)", all, left, 100*(1-float64(left)/float64(all)))
+	}
+	fmt.Fprintf(cmd.Err, "%s: %s, %s; about %d tokens, now %d; %s\n", name, what, kept, st.TokensBefore, st.TokensAfter, res.ID)
 	for _, w := range res.Warnings {
 		fmt.Fprintf(cmd.Err, "%s: %s\n", name, s.explain(w, rawjson.Chars(text)))
 	}

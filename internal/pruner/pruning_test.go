@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +159,29 @@ func TestAFaultInTheEnginePassesTheTextWhole(t *testing.T) {
 	})
 	text := numbered(50)
 	noOp(t, s, text, pruneText(t, s, asked{text: text, goal: "line", ratio: 0.5, annotate: true}), "internal_error")
+}
+
+// One text has another id in every store and for every tenant: what is cut does not hang on it, of one line or many.
+func TestEveryIDIsCutAlike(t *testing.T) {
+	var items, keyed strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&items, `{"id": %d, "name": "user%d", "mail": "u%d@x.org", "roles": ["a", "b"]}, `, i, i, i)
+		fmt.Fprintf(&keyed, "key_%d:\n  image: repo/%d\n  level: info\n", i, i)
+	}
+	for name, text := range map[string]string{"one line": `{"items": [` + items.String() + `{}], "error": "quota exceeded"}`, "many": keyed.String()} {
+		var want string
+		for tenant := range 40 {
+			s := newServer(t, func(o *pruner.Options) { o.Tenant = strconv.Itoa(tenant) })
+			p := pruneText(t, s, asked{text: text, goal: "why was the quota exceeded", ratio: 0.8, markers: true})
+			got := strings.ReplaceAll(p.PrunedText, p.PruneID, "ID")
+			if want == "" {
+				want = got
+			}
+			if got != want || len(p.Annotations) == 0 {
+				t.Fatalf("%s: with %s %d characters are left, with another id %d", name, p.PruneID, len(got), len(want))
+			}
+		}
+	}
 }
 
 func TestTheSameTextHasTheSameAnswer(t *testing.T) {
