@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"sync"
@@ -30,7 +29,7 @@ type call struct {
 	hold    *budget.Hold // counts the bytes of its answer
 	watch   watch        // over it while its link sends it
 
-	began  time.Time
+	began  time.Time    // when it got its number
 	sign   atomic.Int64 // when the server last gave a sign of life for it, after began
 	asking atomic.Int32 // requests of the server for it that are not answered yet
 	stage  atomic.Int32 // queued, then sent or dropped
@@ -39,9 +38,10 @@ type call struct {
 	strays atomic.Int32 // answers on its own stream that were not to it
 
 	leaving sync.Mutex
-	gone    bool               // guarded by leaving; nobody waits for it any more
-	hangUp  context.CancelFunc // guarded by leaving; ends the work that is done for it, such as its POST; nil: there is none
-	told    []*func()          // guarded by leaving; called when nobody waits any more
+	gone    bool        // guarded by leaving; nobody waits for it any more
+	working bool        // guarded by leaving; something is done for it, such as its POST
+	work    workContext // the context of that
+	told    []*func()   // guarded by leaving; called when nobody waits any more
 }
 
 // give hands the call its outcome, which it gets once.
@@ -60,9 +60,8 @@ type outcome struct {
 }
 
 func newCall(id, token rpc.ID, handler Handler) *call {
-	c := &call{id: id, token: token, handler: handler, answer: make(chan outcome, 1), began: time.Now()}
+	c := &call{id: id, token: token, handler: handler, answer: make(chan outcome, 1)}
 	if handler != nil {
-		c.mailbox.init()
 		c.related = &c.mailbox
 	}
 	return c
@@ -105,7 +104,7 @@ func (t *calls) addLocked(c *call) error {
 		t.open = map[int64]*call{}
 	}
 	t.last++
-	c.number = t.last
+	c.number, c.began = t.last, time.Now()
 	t.open[c.number] = c
 	return nil
 }

@@ -21,7 +21,7 @@ type link interface {
 	// ctx ends with the connection, after close.
 	run(ctx context.Context) error
 	// send hands a message over, or fails. For a call it may return before the answer, and what is then done for it has the
-	// call's workContext; or with it, and what it does itself has that (see connection.lingers). Where ending that is how a call
+	// call's work context; or with it, and what it does itself has that (see connection.lingers). Where ending that is how a call
 	// is cancelled, a notifications/cancelled goes nowhere.
 	send(ctx context.Context, m outgoing) error
 	// close ends the link and returns when nothing is left of it but run, which then returns.
@@ -172,15 +172,12 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 	if err := s.enter(caller, c); err != nil {
 		return nil, &notSent{s.u.callError(err)}
 	}
-	timer := s.timers.start(limit)
-	defer s.timers.stop(timer)
 	patience := limit
 	if limit == 0 {
-		timer.Stop()
 		patience = s.u.timeout() // for room to be sent there is one
 	}
 	if s.lingers {
-		c.watch.begin(caller, s, c, timer, limit)
+		c.watch.begin(caller, s, c, limit)
 	}
 	err := s.link.send(caller, s.encode(req, c, patience))
 	if reply, over, failed := c.watch.end(); over {
@@ -189,12 +186,12 @@ func (s *connection) roundTrip(caller context.Context, req *rpc.Message, c *call
 	if err != nil {
 		return s.giveUp(caller, c, err)
 	}
-	reply, _, err := s.await(caller, c, timer, limit, nil)
+	reply, _, err := s.await(caller, c, limit, nil)
 	return reply, err
 }
 
 // await waits for the outcome of a call that is on its way, unless it is told to stop.
-func (s *connection) await(caller context.Context, c *call, timer *time.Timer, limit time.Duration, stop <-chan struct{}) (reply *Reply, over bool, err error) {
+func (s *connection) await(caller context.Context, c *call, limit time.Duration, stop <-chan struct{}) (reply *Reply, over bool, err error) {
 	select {
 	case o := <-c.answer:
 		c.serveRelated(caller)
@@ -204,7 +201,14 @@ func (s *connection) await(caller context.Context, c *call, timer *time.Timer, l
 	}
 	var related <-chan struct{}
 	if c.related != nil {
-		related = c.related.ready
+		related = c.related.signal()
+	}
+	var timer *time.Timer
+	var late <-chan time.Time
+	if limit > 0 {
+		timer = s.timers.start(c.left(limit))
+		defer s.timers.stop(timer)
+		late = timer.C
 	}
 	for {
 		select {
@@ -219,7 +223,7 @@ func (s *connection) await(caller context.Context, c *call, timer *time.Timer, l
 			return reply, true, err
 		case <-stop:
 			return nil, false, nil
-		case <-timer.C:
+		case <-late:
 			if left := c.left(limit); left > 0 {
 				timer.Reset(left)
 				continue

@@ -1,6 +1,7 @@
 package upstream
 
-// RFC 9112, HTTP/1.1 over TCP, a client's side; what is on the wire is written and read by net/http.
+// RFC 9112, HTTP/1.1 over TCP, a client's side. Requests are written in directpost.go; answers are read in directanswer.go
+// where they are as most are, and else by net/http.
 
 import (
 	"bufio"
@@ -10,6 +11,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +25,8 @@ import (
 type direct struct {
 	dial func(ctx context.Context) (net.Conn, error)
 	keep time.Duration // how long a connection is kept that nobody uses
+
+	start atomic.Pointer[startLines] // of the newest requests; nil: there was none
 
 	mu     sync.Mutex
 	idle   []*directConn // guarded by mu; last the one that was used last
@@ -47,11 +51,13 @@ type directConn struct {
 	net.Conn
 	of    *direct
 	in    *bufio.Reader
-	out   *bufio.Writer
-	room  int64 // bytes that may still be read
-	wrote bool  // something of the request
+	out   []byte // the request
+	room  int64  // bytes that may still be read
+	wrote bool   // something of the request
 	since time.Time
 	peek  func() peeked
+
+	hangUp func() // closes it
 }
 
 // peeked is what can be known of a connection without reading from it.
@@ -63,19 +69,31 @@ const (
 	connBroken               // something came that nobody has asked for, or it cannot be known
 )
 
+// directPost is a request.
+type directPost struct {
+	to     *url.URL
+	header http.Header // its names are those of the protocol and of the configuration
+	body   []byte      // to be read until roundTrip returns
+	once   bool        // the connection is not to be used again
+}
+
 // roundTrip sends a request and returns with the header of its answer. A request that met a kept connection in the moment
 // of its end, so that nothing of it was written, is sent on another.
-func (d *direct) roundTrip(ctx context.Context, req *http.Request) (*http.Response, error) {
+func (d *direct) roundTrip(ctx context.Context, p directPost) (*http.Response, error) {
+	start, err := d.startOf(p.to)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		c, err := d.get(ctx)
 		if err != nil {
 			return nil, err
 		}
 		kept := !c.since.IsZero()
-		body := &directBody{c: c, forget: context.AfterFunc(ctx, func() { _ = c.Close() })}
-		resp, err := c.exchange(req)
+		body := &directBody{c: c, forget: afterEnd(ctx, c.hangUp)}
+		resp, err := c.exchange(start, &p, body)
 		if err == nil {
-			body.keep(resp, req)
+			body.keep(resp, p.once)
 			return resp, nil
 		}
 		body.end(false, err)
@@ -83,9 +101,6 @@ func (d *direct) roundTrip(ctx context.Context, req *http.Request) (*http.Respon
 			return nil, ctx.Err()
 		}
 		if !kept || c.wrote {
-			return nil, err
-		}
-		if req.Body, err = req.GetBody(); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +124,7 @@ func (d *direct) get(ctx context.Context) (*directConn, error) {
 		return nil, err
 	}
 	c := &directConn{Conn: conn, of: d, peek: peeker(conn)}
-	c.in, c.out = bufio.NewReader(c), bufio.NewWriter(c)
+	c.in, c.hangUp = bufio.NewReader(c), func() { _ = c.Close() }
 	return c, nil
 }
 
@@ -174,14 +189,28 @@ func (d *direct) close() {
 }
 
 // exchange writes a request and reads the header of its answer.
-func (c *directConn) exchange(req *http.Request) (*http.Response, error) {
-	if err := req.Write(c.out); err != nil {
+func (c *directConn) exchange(start []byte, p *directPost, body *directBody) (*http.Response, error) {
+	var err error
+	if c.out, err = p.appendTo(append(c.out[:0], start...)); err != nil {
 		return nil, err
 	}
-	if err := c.out.Flush(); err != nil {
+	if _, err := c.Write(c.out); err != nil {
 		return nil, err
 	}
 	c.room = maxHeader
+	length, usual, err := c.readUsualHeader()
+	if err != nil {
+		return nil, err
+	}
+	if usual {
+		c.room = math.MaxInt64
+		return body.usual(length), nil
+	}
+	return c.readResponse(&http.Request{Method: http.MethodPost, URL: p.to, Header: p.header})
+}
+
+// readResponse reads the header of any answer.
+func (c *directConn) readResponse(req *http.Request) (*http.Response, error) {
 	for range maxPreliminary {
 		resp, err := http.ReadResponse(c.in, req)
 		if err != nil && c.room == 0 {
@@ -220,13 +249,16 @@ type directBody struct {
 	forget func() bool // the context no longer ends the connection; false: it has
 	reuse  bool        // the connection lives on
 
+	resp  http.Response // the answer, if its header is the usual one
+	sized sizedBody     // and its content
+
 	done atomic.Bool
 	err  error // of reads when it is done; written before that
 }
 
 // keep makes it the content of an answer.
-func (b *directBody) keep(resp *http.Response, req *http.Request) {
-	b.reuse = !resp.Close && !req.Close && resp.StatusCode != http.StatusSwitchingProtocols
+func (b *directBody) keep(resp *http.Response, once bool) {
+	b.reuse = !resp.Close && !once && resp.StatusCode != http.StatusSwitchingProtocols
 	if resp.Body == http.NoBody {
 		b.end(true, io.EOF)
 		return

@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -149,11 +148,7 @@ func TestDirectEndsWithItsCaller(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.server.(*plain).endpoint.url.String(), strings.NewReader("half"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := conns.roundTrip(t.Context(), req)
+	resp, err := conns.roundTrip(t.Context(), directPost{to: u.server.(*plain).endpoint.url, body: []byte("half")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +193,7 @@ func TestDirectMixUp(t *testing.T) {
 // echo posts a text and gives what came back.
 func (d *direct) echo(t *testing.T, u *Upstream, text string) (string, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.server.(*plain).endpoint.url.String(), strings.NewReader(text))
-	if err != nil {
-		return "", err
-	}
-	resp, err := d.roundTrip(t.Context(), req)
+	resp, err := d.roundTrip(t.Context(), directPost{to: u.server.(*plain).endpoint.url, body: []byte(text)})
 	if err != nil {
 		return "", err
 	}

@@ -126,14 +126,15 @@ func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, 
 	if err != nil {
 		return nil, err
 	}
-	req := e.request.WithContext(ctx)
-	req.URL, req.Header, req.Close = to, telemetry.TraceHeader(ctx, header), e.conns.once.Load()
-	req.GetBody, req.ContentLength = body.source(), int64(len(body.data))
-	req.Body, _ = req.GetBody()
+	header = telemetry.TraceHeader(ctx, header)
 	// One that closes connections without saying so is better watched by http.Transport, which always reads.
 	if e.direct != nil && e.conns.kept.Load() && len(body.data) <= smallBody && to.Host == e.url.Host {
-		return e.direct.roundTrip(ctx, req)
+		return e.direct.roundTrip(ctx, directPost{to, header, body.data, e.conns.once.Load()})
 	}
+	req := e.request.WithContext(ctx)
+	req.URL, req.Header, req.Close = to, header, e.conns.once.Load()
+	req.GetBody, req.ContentLength = body.source(), int64(len(body.data))
+	req.Body, _ = req.GetBody()
 	resp, err := e.rt.RoundTrip(req)
 	if err != nil && strings.Contains(err.Error(), closedIdle) {
 		var gone error

@@ -166,8 +166,8 @@ func (l *httpSSE) tell(ctx context.Context, m outgoing) error {
 
 // request posts a call's request. A server may take its time to say that it has taken it, even longer than to answer.
 func (l *httpSSE) request(caller context.Context, m outgoing) {
-	ctx, cancel := m.call.workContext(context.WithoutCancel(caller))
-	defer cancel()
+	ctx := m.call.beginWork(caller)
+	defer m.call.endWork()
 	err := l.deliver(ctx, m)
 	if err == nil || m.call.isGone(caller) { // the caller gave up by itself
 		return

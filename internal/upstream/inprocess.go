@@ -72,8 +72,11 @@ func (l *inProcess) notify(ctx context.Context, msg *rpc.Message) {
 
 func (l *inProcess) call(caller context.Context, msg *rpc.Message, c *call) {
 	c.whole.Store(true) // nothing follows its answer
-	ctx, cancel := c.workContext(caller)
+	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
+	stop := afterEnd(c.beginWork(caller), cancel)
+	defer c.endWork()
+	defer stop()
 	if response := l.serve(ctx, msg); response != nil {
 		l.s.receive(ctx, response, source{call: c})
 	}

@@ -6,23 +6,26 @@ import (
 	"time"
 )
 
-// workContext is the context of what is done for a call, such as its POST; the returned function ends it. See leave for when
-// it ends before that.
-func (c *call) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
+// beginWork gives the context of what is done for a call, such as its POST, which has the values of another and lasts until endWork. See
+// leave for when it ends before that.
+func (c *call) beginWork(values context.Context) context.Context {
+	c.work.Context = context.WithoutCancel(values) //nolint:fatcontext // once in a call's life
 	c.leaving.Lock()
-	c.hangUp = cancel
+	c.working = true
 	gone := c.gone
 	c.leaving.Unlock()
 	if gone {
-		cancel()
+		c.work.end()
 	}
-	return ctx, func() {
-		cancel()
-		c.leaving.Lock()
-		defer c.leaving.Unlock()
-		c.hangUp = nil
-	}
+	return &c.work
+}
+
+// endWork says that nothing more is done for a call.
+func (c *call) endWork() {
+	c.work.end()
+	c.leaving.Lock()
+	defer c.leaving.Unlock()
+	c.working = false
 }
 
 // leave says that nobody waits for the call any more. What is done for it ends then or, where the server has answered in a
@@ -36,11 +39,11 @@ func (c *call) leave() {
 	}
 	c.told = nil
 	switch {
-	case c.hangUp == nil:
+	case !c.working:
 	case c.over.Load() && !c.whole.Load():
-		time.AfterFunc(drainTime, c.hangUp)
+		time.AfterFunc(drainTime, c.work.end)
 	default:
-		c.hangUp()
+		c.work.end()
 	}
 }
 

@@ -9,9 +9,8 @@ import (
 // mailbox holds notifications for a call's handler, in order, until the caller's goroutine takes them. Who reads the
 // server's messages never waits for it.
 type mailbox struct {
-	ready chan struct{} // holds a token while there may be something in it
-
 	mu    sync.Mutex
+	ready chan struct{}  // guarded by mu; holds a token while there may be something in it; nil: nobody has waited yet
 	msgs  []*rpc.Message // guarded by mu
 	bytes int            // guarded by mu; of msgs
 }
@@ -22,17 +21,28 @@ const (
 	mailboxBytes = 16 << 20
 )
 
-func (b *mailbox) init() { b.ready = make(chan struct{}, 1) }
+// signal holds a token when there may be something in it.
+func (b *mailbox) signal() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ready == nil {
+		b.ready = make(chan struct{}, 1)
+		if len(b.msgs) > 0 {
+			b.ready <- struct{}{}
+		}
+	}
+	return b.ready
+}
 
 // offer puts a message in; false if there is no room.
 func (b *mailbox) offer(msg *rpc.Message) bool {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	room := len(b.msgs) < mailboxRoom && b.bytes < mailboxBytes
 	if room {
 		b.msgs = append(b.msgs, msg)
 		b.bytes += len(msg.Raw)
 	}
-	b.mu.Unlock()
 	select {
 	case b.ready <- struct{}{}:
 	default:

@@ -473,7 +473,6 @@ func TestRelatedNotificationsComeFirst(t *testing.T) {
 
 func TestMailboxHasABound(t *testing.T) {
 	b := &mailbox{}
-	b.init()
 	small, large := &rpc.Message{Raw: make([]byte, 100)}, &rpc.Message{Raw: make([]byte, mailboxBytes)}
 	for range mailboxRoom {
 		if !b.offer(small) {

@@ -75,6 +75,11 @@ func (l *streamable) settled(ctx context.Context) error {
 	select {
 	case <-opened:
 		return nil
+	default:
+	}
+	select {
+	case <-opened:
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -18,15 +18,15 @@ import (
 // call makes one call. If the server has forgotten its session, it gets another one and the call is made again. An answer
 // that is a stream is read by another goroutine: the caller serves what comes on it before the answer.
 func (l *streamable) call(caller context.Context, m outgoing) {
-	ctx, cancel := m.call.workContext(context.WithoutCancel(caller))
+	ctx := m.call.beginWork(caller)
 	stream, err := l.attempt(ctx, m)
 	if stream == nil {
-		defer cancel()
+		defer m.call.endWork()
 		l.conclude(caller, m.call, err)
 		return
 	}
 	read := func() {
-		defer cancel()
+		defer m.call.endWork()
 		l.conclude(caller, m.call, l.readAnswer(ctx, stream, m.call))
 	}
 	if !l.work.run(read) {

@@ -18,7 +18,6 @@ type watch struct {
 	s      *connection     // nil: there is none
 	caller context.Context //nolint:containedctx // it is an argument of start, which the queue calls
 	c      *call
-	timer  *time.Timer
 	limit  time.Duration
 	entry  overdue.Entry[*watch]
 
@@ -33,8 +32,8 @@ type watch struct {
 }
 
 // begin watches a call whose sending takes long.
-func (w *watch) begin(caller context.Context, s *connection, c *call, timer *time.Timer, limit time.Duration) {
-	w.s, w.caller, w.c, w.timer, w.limit = s, caller, c, timer, limit
+func (w *watch) begin(caller context.Context, s *connection, c *call, limit time.Duration) {
+	w.s, w.caller, w.c, w.limit = s, caller, c, limit
 	s.late.Add(&w.entry, w)
 }
 
@@ -51,7 +50,7 @@ func (w *watch) start() {
 
 func (w *watch) run(stop <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
-	if w.reply, w.over, w.err = w.s.await(w.caller, w.c, w.timer, w.limit, stop); w.over {
+	if w.reply, w.over, w.err = w.s.await(w.caller, w.c, w.limit, stop); w.over {
 		w.c.leave() // ends what the caller's goroutine is doing
 	}
 }
