@@ -18,25 +18,132 @@ import (
 	"secateur/internal/redisdb/redistest"
 )
 
-// A request of a conversation costs two round trips to the engine before it goes out, however long the conversation is: one asks for everything, one writes
-// everything down. Another writes down what it has cost. A result that is cut for the first time has one of its own. Counted on the wire.
+// A request of a conversation costs two round trips to the engine before it goes out, however long the conversation is and however much of it is cut for the
+// first time: one asks for everything, one keeps the originals and writes everything down. Another writes down what it has cost. Counted on the wire.
 func TestRoundTripsOfAConversation(t *testing.T) {
 	server := redistest.Start(t)
 	wire := newEngineWire(t, server.Socket())
-	atProvider := make(chan int, 1)
-	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	provider := newTripsProvider(t, wire)
+	for path, shape := range shapeOf {
+		t.Run(path, func(t *testing.T) {
+			empty(t, server)
+			p := provider.start(t, path, true)
+			calls := slices.Repeat([]int{1}, 18) // of each turn
+			ask := func(more ...int) (before int) {
+				t.Helper()
+				calls = append(calls, more...)
+				before, _ = provider.ask(t, p, path, shape.talk(calls, func(turn int) int {
+					if turn == 18 || turn == 24 || turn == 25 {
+						return 400
+					}
+					return 0
+				}))
+				return before
+			}
+			ask(1) // connections are made, scripts are learnt
+			ask(1)
+			for range 4 {
+				if n := ask(1); n != 2 {
+					t.Errorf("a request of %d turns, nothing of it cut anew: %d round trips before it goes out, want 2", len(calls), n)
+				}
+			}
+			originals := func() int { return len(server.Client().Keys(t.Context(), "secateur:v1:o:*").Val()) }
+			for _, results := range []int{1, 4} { // the 25th turn's are big, and the 26th's
+				was := originals()
+				if n := ask(results); n != 2 || originals() != was+results {
+					t.Errorf("a request with %d results that are cut for the first time: %d round trips before it goes out, want 2; %d originals more", results, n, originals()-was)
+				}
+			}
+			q := provider.start(t, path, false)
+			was := wire.count()
+			if got := q.post(t, path, shape.talk(calls, func(int) int { return 0 })); got.status != http.StatusOK || <-provider.reached != was {
+				t.Errorf("a request of which nothing can be cut: %d, asks the engine %d times", got.status, wire.count()-was)
+			}
+		})
+	}
+}
+
+// What is masked when it is old has to be claimed first, so that branches of a conversation do not all spend what it has saved: that travels with the
+// originals, too.
+func TestRoundTripsOfAClaim(t *testing.T) {
+	server := redistest.Start(t)
+	wire := newEngineWire(t, server.Socket())
+	provider := newTripsProvider(t, wire)
+	for path, shape := range shapeOf {
+		t.Run(path, func(t *testing.T) {
+			empty(t, server)
+			p := provider.start(t, path, true)
+			lines := func(turn int) int {
+				if turn == 0 {
+					return 400 // pruned: the engine learns the script
+				}
+				return 80 // too short for that
+			}
+			masked, isClaimed := "0", func() bool { return hasRecord(t, server, "claim/") }
+			if path == "/v1/messages" { // where nothing was marked to be cached a rewrite costs nothing
+				isClaimed = func() bool { return masked != "0" }
+			}
+			for turns := 1; !isClaimed(); turns++ {
+				n, got := provider.ask(t, p, path, shape.talk(slices.Repeat([]int{1}, turns), lines))
+				now := got.header.Get("X-Secateur-Masked")
+				if turns > 2 && n != 2 {
+					t.Errorf("a request of %d turns, %s results masked after %s: %d round trips before it goes out, want 2", turns, now, masked, n)
+				}
+				if masked = now; turns == 100 {
+					t.Fatalf("nothing was claimed in %d turns, %s results are masked", turns, masked)
+				}
+			}
+			if masked == "0" {
+				t.Error("something was claimed, and nothing masked")
+			}
+		})
+	}
+}
+
+func empty(t *testing.T, server *redistest.Server) {
+	t.Helper()
+	if err := server.Client().FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hasRecord tells whether a record is kept whose key begins so.
+func hasRecord(t *testing.T, server *redistest.Server, key string) bool {
+	t.Helper()
+	for _, name := range server.Client().Keys(t.Context(), "secateur:v1:r:*").Val() {
+		if strings.Contains(server.Client().Get(t.Context(), name).Val(), key) {
+			return true
+		}
+	}
+	return false
+}
+
+// tripsProvider is a provider that notes how many round trips were made when a request reaches it.
+type tripsProvider struct {
+	wire    *engineWire
+	url     string
+	reached chan int
+}
+
+func newTripsProvider(t *testing.T, wire *engineWire) *tripsProvider {
+	t.Helper()
+	p := &tripsProvider{wire: wire, reached: make(chan int, 1)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		atProvider <- wire.count()
+		p.reached <- wire.count()
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"id":"x","choices":[],"content":[],"output":[]}`)
 	}))
-	defer provider.Close()
-	for _, door := range []struct{ path, provider string }{
-		{"/v1/chat/completions", "main"}, {"/v1/messages", "anthropic"}, {"/v1/responses", "openai"},
-	} {
-		t.Run(door.path, func(t *testing.T) {
-			start := func(pruning bool) *program {
-				return start(t, fmt.Sprintf(`
+	t.Cleanup(server.Close)
+	p.url = server.URL
+	return p
+}
+
+// start runs a program that cuts, or not, and sends what comes by a path to the provider.
+func (p *tripsProvider) start(t *testing.T, path string, cuts bool) *program {
+	t.Helper()
+	name, format := providerOf[path][0], providerOf[path][1]
+	return start(t, fmt.Sprintf(`
 [store]
 url = %q
 put_timeout_ms = 30000
@@ -45,71 +152,67 @@ enabled = %v
 [observation_masking.schema1]
 enabled = %v
 strategy = "priced"
+max_loss = 0.2
 [providers.%s]
 format = %q
 base_url = %q
 api_key = "k"
 prices = { input = 1.0, cached_input = 0.1, cache_write = 1.0, output = 4.0, cache_ttl_s = 300 }
-`, wire.url, pruning, pruning, door.provider, formatOf[door.path], provider.URL))
-			}
-			p := start(true)
-			ask := func(turns int) (before int) {
-				was := wire.count()
-				if got := p.post(t, door.path, talkOf[door.path](turns)); got.status != http.StatusOK {
-					t.Fatalf("%d turns: %d %.200s", turns, got.status, got.body)
-				}
-				before = <-atProvider - was
-				wire.await(t, was+before+1) // what it has cost is written down after the answer
-				return before
-			}
-			ask(19) // connections are made, scripts are learnt
-			ask(20)
-			for turns := 21; turns < 25; turns++ {
-				if n := ask(turns); n != 2 {
-					t.Errorf("a request of %d turns, nothing of it cut anew: %d round trips before it goes out, want 2", turns, n)
-				}
-			}
-			if n := ask(25); n != 3 { // the 25th result is a big one
-				t.Errorf("a request with a result that is cut for the first time: %d round trips before it goes out, want 3", n)
-			}
-			q := start(false)
-			was := wire.count()
-			if got := q.post(t, door.path, talkOf[door.path](19)); got.status != http.StatusOK || <-atProvider != was {
-				t.Errorf("a request of which nothing can be cut: %d, asks the engine %d times", got.status, wire.count()-was)
-			}
-		})
+`, p.wire.url, cuts, cuts, name, format, p.url))
+}
+
+// ask tells how many round trips a request makes before it goes out, once all it makes have been made.
+func (p *tripsProvider) ask(t *testing.T, program *program, path, body string) (before int, got answer) {
+	t.Helper()
+	was := p.wire.count()
+	if got = program.post(t, path, body); got.status != http.StatusOK {
+		t.Fatalf("%d %.200s", got.status, got.body)
 	}
+	before = <-p.reached - was
+	p.wire.await(t, was+before+1) // what it has cost is written down after the answer
+	return before, got
 }
 
-var formatOf = map[string]string{"/v1/chat/completions": "chat", "/v1/messages": "messages", "/v1/responses": "responses"}
+// providerOf is the name and the format of a path's provider.
+var providerOf = map[string][2]string{"/v1/chat/completions": {"main", "chat"}, "/v1/messages": {"anthropic", "messages"}, "/v1/responses": {"openai", "responses"}}
 
-// talkOf makes conversations of so many tool turns; the 19th and the 25th result are big.
-var talkOf = map[string]func(turns int) string{
-	"/v1/chat/completions": func(turns int) string {
-		return toolTalk(`{"model":"m","messages":[{"role":"user","content":"find part 3"}`, turns,
-			`,{"role":"assistant","content":null,"tool_calls":[{"id":"call_%[1]d","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_%[1]d","content":%[2]q}`)
+// shape is how a format writes a turn: calls, one after the other, and their results.
+type shape struct{ head, open, call, between, result, end string }
+
+var shapeOf = map[string]shape{
+	"/v1/chat/completions": {
+		`{"model":"m","messages":[{"role":"user","content":"find part 3"}`,
+		`,{"role":"assistant","content":null,"tool_calls":[`, `{"id":"call_%d","type":"function","function":{"name":"read","arguments":"{}"}}`,
+		`]},`, `{"role":"tool","tool_call_id":"call_%d","content":%q}`, ``,
 	},
-	"/v1/messages": func(turns int) string {
-		return toolTalk(`{"model":"claude-opus-5-5","max_tokens":100,"messages":[{"role":"user","content":"find part 3"}`, turns,
-			`,{"role":"assistant","content":[{"type":"tool_use","id":"toolu_%[1]d","name":"Bash","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%[1]d","content":%[2]q}]}`)
+	"/v1/messages": {
+		`{"model":"claude-opus-5-5","max_tokens":100,"messages":[{"role":"user","content":"find part 3"}`,
+		`,{"role":"assistant","content":[`, `{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{}}`,
+		`]},{"role":"user","content":[`, `{"type":"tool_result","tool_use_id":"toolu_%d","content":%q}`, `]}`,
 	},
-	"/v1/responses": func(turns int) string {
-		return toolTalk(`{"model":"m","store":false,"input":[{"role":"user","content":"find part 3"}`, turns,
-			`,{"type":"function_call","call_id":"call_%[1]d","name":"shell","arguments":"{}"},{"type":"function_call_output","call_id":"call_%[1]d","output":%[2]q}`)
+	"/v1/responses": {
+		`{"model":"m","store":false,"input":[{"role":"user","content":"find part 3"}`,
+		`,`, `{"type":"function_call","call_id":"call_%d","name":"shell","arguments":"{}"}`,
+		`,`, `{"type":"function_call_output","call_id":"call_%d","output":%q}`, ``,
 	},
 }
 
-func toolTalk(head string, turns int, turn string) string {
+// talk is a conversation of turns with so many calls each, whose results have so many lines, the first beside.
+func (s shape) talk(calls []int, lines func(turn int) int) string {
 	var b strings.Builder
-	b.WriteString(head)
-	for i := range turns {
-		text := fmt.Sprint("result ", i)
-		if i == 18 || i == 24 {
-			for line := range 400 {
-				text += fmt.Sprintf("\ndef part_%d_%d(): return %d", i, line, line*i)
+	b.WriteString(s.head)
+	id := 0
+	for turn, n := range calls {
+		var asked, answers []string
+		for range n {
+			text := fmt.Sprint("result ", id)
+			for line := range lines(turn) {
+				text += fmt.Sprintf("\ndef part_%d_%d(): return %d", id, line, line*id)
 			}
+			asked, answers = append(asked, fmt.Sprintf(s.call, id)), append(answers, fmt.Sprintf(s.result, id, text))
+			id++
 		}
-		fmt.Fprintf(&b, turn, i, text)
+		b.WriteString(s.open + strings.Join(asked, ",") + s.between + strings.Join(answers, ",") + s.end)
 	}
 	return b.String() + "]}"
 }
@@ -173,14 +276,17 @@ func (c *wireConn) pass(to, from net.Conn, note func([]byte)) {
 	}
 }
 
+// nowAndThen is in what programs ask an engine for that belongs to no request: whether it answers, who is there, what was saved so far.
+var nowAndThen = []string{"secateur:schema", "secateur:v1:replica:", "secateur:v1:history:"}
+
 // asked counts a round trip, but not those that make a connection, look whether the engine answers, or tell of this replica now and then.
 func (c *wireConn) asked(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	head := strings.ToLower(string(b[:min(len(b), 30)]))
 	isOther := func(word string) bool { return strings.Contains(head, word) }
-	if c.waiting || bytes.Contains(b, []byte("secateur:schema")) || bytes.Contains(b, []byte("secateur:v1:replica:")) ||
-		slices.ContainsFunc([]string{"hello", "client", "ping"}, isOther) {
+	isOf := func(kind string) bool { return bytes.Contains(b, []byte(kind)) }
+	if c.waiting || slices.ContainsFunc(nowAndThen, isOf) || slices.ContainsFunc([]string{"hello", "client", "ping"}, isOther) {
 		return
 	}
 	c.waiting = true

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -93,7 +94,7 @@ func (m *monitor) since(t *testing.T) (names []string) {
 		switch {
 		case strings.Contains(line, fence):
 			return names
-		case !ok || strings.Contains(line, " lua] ") || strings.Contains(words, "secateur:schema") || strings.Contains(words, "secateur:v1:replica:"):
+		case !ok || strings.Contains(line, " lua] ") || slices.ContainsFunc(nowAndThen, func(kind string) bool { return strings.Contains(words, kind) }):
 			continue
 		}
 		name, _, _ := strings.Cut(strings.Trim(words, "\"\r\n"), `"`)

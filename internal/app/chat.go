@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"path/filepath"
 
 	"secateur/internal/access"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
+	"secateur/internal/originals"
 	"secateur/internal/records"
 )
 
@@ -29,6 +31,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Originals:       gen.store,
 		OriginalsTTL:    gen.cfg.Store.TTL,
 		Records:         kept,
+		Together:        gen.together(),
 		Now:             gen.clock.Now,
 		Forgetful:       forgetful,
 		OwnToken:        gen.cfg.AuthToken,
@@ -67,6 +70,23 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 		gen.log.Warn("the store is in memory: conversations pass whole, since a restart would make what was cut dearer; store.url = \"file:DIR\" keeps what was sent")
 	}
 	return &records.Memory{TTL: ttl}, true, nil
+}
+
+// together keeps originals and what was sent in one round trip where both are in one engine; nil: they are not.
+func (gen *generation) together() llmproxy.Together {
+	kept, ok := gen.records.(*records.Redis)
+	if !ok {
+		return nil
+	}
+	store, ok := originals.InOneTrip(gen.store)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context, tenant string, texts []string, n int, at func(int) (string, []byte, bool)) (ids []string, unkept, unwritten []error) {
+		writing := kept.Writing(n, at)
+		ids, unkept = store.PutEach(ctx, tenant, texts, writing.Ask)
+		return ids, unkept, writing.Errs(ctx)
+	}
 }
 
 // hangChat hangs the routes of chat completions; a client's base URL may end in /v1 or not.

@@ -47,6 +47,7 @@ type Cut struct {
 	Kind    Kind
 	ID      string // of its original
 	New     bool   // it went out otherwise before, or not at all
+	Unsure  bool   // it is not New, but nobody knows whether it ever went out: see [Sent]
 	Text    string // what stands for it
 	Told    bool   // Text tells the ID
 }
@@ -81,6 +82,7 @@ func (p *Plan) makeCuts() {
 		}
 		m := &p.c.Messages[i]
 		cut := Cut{Message: i, Kind: kind, New: i >= p.forms.lane || p.was(i) != kind, Text: p.texts[i], ID: p.knownID(i)}
+		cut.Unsure = !cut.New && p.forms.of[i].Unsure
 		if cut.ID == "" && ids != nil {
 			cut.ID = ids[i]
 		}
@@ -159,7 +161,7 @@ func (p *Plan) Keep(message int) {
 			continue
 		}
 		p.goesOut = nil
-		if text, ok := p.texts[message]; ok && p.Cuts[i].Kind == Masked && p.was(message) == Pruned {
+		if text, ok := p.texts[message]; ok && p.Cuts[i].Kind == Masked && p.was(message) == Pruned && !p.forms.of[message].Unsure {
 			p.kinds[message], p.removed[message] = Pruned, p.forms.of[message].Removed
 			p.Cuts[i].Kind, p.Cuts[i].Text, p.Cuts[i].New = Pruned, text, message >= p.forms.lane
 			p.Cuts[i].Told = strings.Contains(text, p.Cuts[i].ID)
@@ -355,7 +357,7 @@ func (p *Plan) Unbooked() Record {
 		r.Cuts = make([]Sent, 0, len(p.Cuts))
 	}
 	for _, cut := range p.Cuts {
-		r.Cuts = append(r.Cuts, Sent{cut.Message, cut.Kind, cut.ID, p.removed[cut.Message]})
+		r.Cuts = append(r.Cuts, Sent{Message: cut.Message, Kind: cut.Kind, ID: cut.ID, Removed: p.removed[cut.Message]})
 		if cut.Kind == Masked && p.was(cut.Message) == Masked && !p.before.Judged {
 			r.Judged = false // it was masked before, and nobody knows by which rules
 		}

@@ -306,7 +306,7 @@ func FuzzDecide(f *testing.F) {
 }
 
 func FuzzRecord(f *testing.F) {
-	r := Record{Messages: 9, Time: 5, Cuts: []Sent{{1, Pruned, "prn_A", bill.Size{Tokens: 7}}, {4, Masked, "prn_B", bill.Size{Signs: 1}}}, Off: true}
+	r := Record{Messages: 9, Time: 5, Cuts: []Sent{{Message: 1, Kind: Pruned, ID: "prn_A", Removed: bill.Size{Tokens: 7}}, {Message: 4, Kind: Masked, Removed: bill.Size{Signs: 1}, Unsure: true}}, Off: true}
 	b, _ := r.AppendBinary(nil)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {

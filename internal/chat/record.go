@@ -32,6 +32,10 @@ type Sent struct {
 	Kind    Kind
 	ID      string    // of its original
 	Removed bill.Size // of what was taken out
+
+	// Unsure tells that the original was still on its way when the record was written: the result may have gone out so, or whole, or not at all. Such a
+	// cut is written without its ID, which the text gives again. The record that follows, with what the request has cost, is sure.
+	Unsure bool
 }
 
 // Bill is what a conversation has cost so far, in all lanes that it came through, in dollars;
@@ -67,6 +71,7 @@ const perCut = 80
 const (
 	flagOff    = 1
 	flagJudged = 2
+	flagUnsure = 4 // cuts without an ID are unsure; who does not know the flag takes them to have been sent
 )
 
 // AppendBinary appends a compact form of the record.
@@ -83,6 +88,9 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	if r.Judged {
 		flags |= flagJudged
 	}
+	if slices.ContainsFunc(r.Cuts, func(c Sent) bool { return c.Unsure }) {
+		flags |= flagUnsure
+	}
 	dst = append(dst, flags)
 	dst = binary.LittleEndian.AppendUint64(dst, r.Engine)
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Bill.Spent))
@@ -97,6 +105,9 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		var bad error
 		dst, bad = c.Removed.AppendBinary(dst)
 		err = errors.Join(err, bad)
+		if c.Unsure {
+			c.ID = ""
+		}
 		dst = binary.AppendUvarint(dst, uint64(len(c.ID)))
 		dst = append(dst, c.ID...)
 	}
@@ -143,7 +154,7 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 		}
 		last = c.Message
 		end := len(ids) - len(d.b)
-		c.ID = ids[end-id : end]
+		c.ID, c.Unsure = ids[end-id:end], id == 0 && flags&flagUnsure != 0
 		out.Cuts = append(out.Cuts, c)
 	}
 	if version == recordVersion {

@@ -2,7 +2,9 @@ package llmproxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"secateur/internal/chat"
 )
@@ -11,7 +13,7 @@ import (
 type manyRecords interface {
 	// GetEach hands over what Get would return for each key.
 	GetEach(ctx context.Context, keys []string, found func(i int, value []byte, ok bool, err error))
-	// PutEach keeps n values, and tells of each why it was not kept. One that is onlyNew is kept where its key has none.
+	// PutEach keeps n values, and tells of each why it was not kept. One that is onlyNew is kept where its key has none, or the error is fs.ErrExist.
 	PutEach(ctx context.Context, n int, at func(i int) (key string, value []byte, onlyNew bool)) []error
 }
 
@@ -132,6 +134,7 @@ type write struct {
 	key     string
 	value   []byte
 	onlyNew bool // where the key has none
+	mine    bool // that others have written it counts as not kept
 	safe    bool // must not be lost before its time
 }
 
@@ -141,11 +144,21 @@ func (p *Proxy) writeEach(ctx context.Context, writes []write) []error {
 		if len(writes) == 0 {
 			return nil
 		}
-		return store.PutEach(ctx, len(writes), func(i int) (string, []byte, bool) { return writes[i].key, writes[i].value, writes[i].onlyNew })
+		return unwrittenOf(writes, store.PutEach(ctx, len(writes), func(i int) (string, []byte, bool) { return writes[i].key, writes[i].value, writes[i].onlyNew }))
 	}
 	errs := make([]error, len(writes))
 	for i, w := range writes {
 		errs[i] = p.writeOne(ctx, w)
+	}
+	return errs
+}
+
+// unwrittenOf forgets the errors that say no more than that a value was there, of which it does not matter whose it is.
+func unwrittenOf(writes []write, errs []error) []error {
+	for i, err := range errs {
+		if errors.Is(err, fs.ErrExist) && !writes[i].mine {
+			errs[i] = nil
+		}
 	}
 	return errs
 }

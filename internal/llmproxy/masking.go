@@ -75,15 +75,11 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 		ID:     func(text string) string { return x.p.opt.Originals.ID(x.tenant, text) },
 	})
 	plan.Model = x.to.model
-	if plan.Claim > 0 && !lane.claim(ctx, plan.Claim, past.Claims) {
-		plan.Unclaimed()
-	}
-	if err := x.keep(ctx, plan); err != nil {
+	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
+	if err := x.keep(ctx, freezing, now); err != nil {
 		return nil, err
 	}
 	plan.Forget()
-	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
-	x.remember(ctx, freezing, now)
 	if x.replay {
 		x.rewritten = rewritten{}
 	}
@@ -149,30 +145,44 @@ const maxUnkept = 256
 
 var errStore = errors.New("too many originals could not be kept")
 
-// keep stores the originals of all cuts and takes back the cuts whose original is not safe.
-func (x *exchange) keep(ctx context.Context, plan *chat.Plan) error {
-	due := x.p.renewed.due(plan.Cuts, x.p.opt.OriginalsTTL)
-	var unkept []int
-	for i, err := range x.put(ctx, plan, due) {
-		switch cut := due[i]; {
-		case err == nil:
-			x.p.renewed.note(cut.ID)
-		case !cut.New: // it went out so before, and goes on to: what came after is bound to that
-		default:
-			unkept = append(unkept, cut.Message)
-			if len(unkept) == 1 {
-				x.p.opt.Log.DebugContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
-			}
-		}
+// keep stores the originals of all cuts, takes back the cuts whose original is not safe, and writes down what goes out.
+func (x *exchange) keep(ctx context.Context, freezing map[int][]string, now int64) error {
+	due := x.p.renewed.due(x.plan.Cuts, x.p.opt.OriginalsTTL)
+	if x.canGoTogether(due) {
+		x.keepTogether(ctx, due, freezing, now)
+		return nil
 	}
-	x.p.metrics.unkept.WithLabelValues(x.to.provider.name).Add(float64(len(unkept)))
+	if x.plan.Claim > 0 && !x.lane.claim(ctx, x.plan.Claim, x.past.Claims) {
+		x.plan.Unclaimed()
+		due = x.p.renewed.due(x.plan.Cuts, x.p.opt.OriginalsTTL)
+	}
+	unkept := x.unkept(ctx, due, x.put(ctx, x.plan, due))
 	if len(unkept) > maxUnkept {
 		return errStore
 	}
 	for _, message := range unkept {
-		plan.Keep(message) // content fails open: what cannot be kept is not cut
+		x.plan.Keep(message) // content fails open: what cannot be kept is not cut
 	}
+	x.remember(ctx, freezing, now)
 	return nil
+}
+
+// unkept lists the messages that must not go out cut, by why the originals of cuts are not kept.
+func (x *exchange) unkept(ctx context.Context, cuts []chat.Cut, errs []error) (messages []int) {
+	for i, err := range errs {
+		switch cut := cuts[i]; {
+		case err == nil:
+			x.p.renewed.note(cut.ID)
+		case !cut.New && !cut.Unsure: // it went out so before, and goes on to: what came after is bound to that
+		default:
+			messages = append(messages, cut.Message)
+			if len(messages) == 1 {
+				x.p.opt.Log.DebugContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
+			}
+		}
+	}
+	x.p.metrics.unkept.WithLabelValues(x.to.provider.name).Add(float64(len(messages)))
+	return messages
 }
 
 // putsAtOnce is how many originals of a request are on their way to the store at the same time.
@@ -188,8 +198,8 @@ func (x *exchange) put(ctx context.Context, plan *chat.Plan, cuts []chat.Cut) []
 			return
 		}
 		id, err := x.p.opt.Originals.Put(ctx, x.tenant, plan.Original(cuts[i]))
-		if err == nil && id != cuts[i].ID {
-			err = fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
+		if err == nil {
+			err = isOf(cuts[i], id)
 		}
 		if errs[i] = err; errors.Is(err, originals.ErrUnavailable) {
 			isDown.Store(true)
@@ -200,6 +210,14 @@ func (x *exchange) put(ctx context.Context, plan *chat.Plan, cuts []chat.Cut) []
 		spreadOver(min(putsAtOnce, len(cuts)-1), len(cuts)-1, func(i int) { one(i + 1) })
 	}
 	return errs
+}
+
+// isOf is nil where a store has kept an original under the id that its cut tells.
+func isOf(cut chat.Cut, id string) error {
+	if id != cut.ID {
+		return fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
+	}
+	return nil
 }
 
 // appendRenamed appends a body, which has been checked, with another value for its model.

@@ -29,6 +29,7 @@ type lane struct {
 	written int64  // when a request that begins alike was last written down to have been sent to this model, Unix seconds; 0: never
 	asked   *asked // what was asked for ahead; nil: nothing
 	vague   bool   // nobody knows when a request that begins alike was last sent, only when at the latest
+	claimed int    // how often branches of this lane have claimed something
 	unknown error  // why something of its past could not be asked for; nil: it could
 }
 
@@ -114,7 +115,7 @@ func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, 
 		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
 	}
 	past.Learned = l.learned(ctx)
-	past.Claims, _ = l.claims(ctx)
+	past.Claims, l.claimed = l.claims(ctx)
 	past.Off = past.Off || l.unknown != nil
 	return past, nil
 }
@@ -279,6 +280,13 @@ func (l *lane) claim(ctx context.Context, amount, known float64) bool {
 	if sum != known || n == maxClaims {
 		return false
 	}
-	first, err := l.p.opt.Records.PutNew(ctx, l.claimKey(n), binary.LittleEndian.AppendUint64(nil, math.Float64bits(amount)))
+	w := l.claimWrite(n, amount)
+	first, err := l.p.opt.Records.PutNew(ctx, w.key, w.value)
 	return err == nil && first
+}
+
+// claimWrite is the n-th claim of an amount. There is none between those that there were and this one, so it is not kept where another branch has claimed
+// since.
+func (l *lane) claimWrite(n int, amount float64) write {
+	return write{key: l.claimKey(n), value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(amount)), onlyNew: true, mine: true}
 }

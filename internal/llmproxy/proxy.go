@@ -28,6 +28,7 @@ type Options struct {
 	Originals    originals.Store // may be nil only where nothing is masked or pruned
 	OriginalsTTL time.Duration   // how long they live unused; 0: unknown, so that they are renewed with every request
 	Records      Records         // may be nil only where nothing is masked or pruned
+	Together     Together        // nil: originals and records are kept one after the other
 	Forgetful    bool            // Records do not outlive this process: nothing is cut that a restart would send in another form
 
 	// Tokens give the one to show to a provider, by its name, in the place of a key.
@@ -57,6 +58,10 @@ type Records interface {
 	Put(ctx context.Context, key string, value []byte) error
 	PutNew(ctx context.Context, key string, value []byte) (first bool, err error) // false where the key has a value
 }
+
+// Together keeps originals and records where both are a round trip away, in one, and tells of each why it was not kept; ids are those of the originals.
+// What it says of records is what PutEach of theirs would.
+type Together func(ctx context.Context, tenant string, texts []string, n int, at func(i int) (key string, value []byte, onlyNew bool)) (ids []string, unkept, unwritten []error)
 
 // DefaultPatience lets a model think as long as the usual clients wait.
 const DefaultPatience = 10 * time.Minute

@@ -3,23 +3,44 @@ package llmproxy
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"secateur/internal/chat"
 )
 
+// memory is what is written down before a request goes out.
+type memory struct {
+	frozen []write // bytes of what goes out pruned for the first time
+	ofCut  []int   // of which message each of them is
+	sent   []write // in which form it goes out
+	err    error   // why that cannot be told
+}
+
+func (m memory) writes() []write { return append(slices.Clip(m.frozen), m.sent...) }
+
+// memory lists what is to be written down of the plan. Nobody knows yet whether the originals of messages that are unsure can be kept.
+func (x *exchange) memory(freezing map[int][]string, now int64, unsure []int) (m memory) {
+	m.frozen, m.ofCut = x.freeze(freezing)
+	m.sent, m.err = x.sent(now, unsure)
+	return m
+}
+
 // remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
 // it goes out in that form from now on. What cannot be remembered is not cut. All of it is one round trip to a store that is one away.
 func (x *exchange) remember(ctx context.Context, freezing map[int][]string, now int64) {
-	frozen, ofCut := x.freeze(freezing)
-	sent, err := x.sent(now)
-	errs := x.p.writeEach(ctx, append(frozen, sent...))
-	unfrozen := errors.Join(errs[:len(frozen)]...)
+	m := x.memory(freezing, now, nil)
+	x.remembered(ctx, m, x.p.writeEach(ctx, m.writes()), now)
+}
+
+// remembered takes back what could not be written down; errs are of the writes of m.
+func (x *exchange) remembered(ctx context.Context, m memory, errs []error, now int64) {
+	unfrozen, err := errors.Join(errs[:len(m.frozen)]...), m.err
 	if err == nil {
-		err = errors.Join(errs[len(frozen):]...)
+		err = errors.Join(errs[len(m.frozen):]...)
 	}
 	x.ahead.written = err == nil && x.isRecorded()
 	if unfrozen != nil {
-		for i, message := range ofCut {
+		for i, message := range m.ofCut {
 			if errs[i] != nil || errs[0] != nil { // the first says that some are cut
 				x.plan.Keep(message)
 			}
@@ -65,7 +86,7 @@ const soonMeasured = 32 << 10
 
 // sent lists what is written down of a request before it goes out. Of one that goes out whole, as it always did, that is the form alone where it takes a
 // while to know what it costs: what goes out does not hang on that, so it is made up while the request is sent.
-func (x *exchange) sent(now int64) ([]write, error) {
+func (x *exchange) sent(now int64, unsure []int) ([]write, error) {
 	if x.replay || x.byMessagesAlone() {
 		return nil, nil
 	}
@@ -80,6 +101,7 @@ func (x *exchange) sent(now int64) ([]write, error) {
 	}
 	r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
 	x.ahead.expected = &r
-	record, err := x.lane.recordWrites(&r)
+	doubtful := withUnsure(r, unsure)
+	record, err := x.lane.recordWrites(&doubtful)
 	return append(writes, record...), err
 }

@@ -78,72 +78,91 @@ func (r *Redis) ID(tenant, text string) string { return r.codec.key.ID(tenant, t
 
 // Put makes room for the text in the tenant's count and writes it, in one round trip; where there may be no room, in two.
 func (r *Redis) Put(ctx context.Context, tenant, text string) (string, error) {
-	id, err := r.put(ctx, tenant, text)
-	if err != nil {
-		r.refused.Add(1)
-	}
-	return id, err
+	ids, errs := r.PutEach(ctx, tenant, []string{text}, nil)
+	return ids[0], errs[0]
 }
 
-func (r *Redis) put(ctx context.Context, tenant, text string) (string, error) {
-	if r.isClosed() {
-		return "", ErrUnavailable
+// PutEach is Put for each of the texts, all in one round trip, in which others' commands travel, too, behind those for the texts.
+func (r *Redis) PutEach(ctx context.Context, tenant string, texts []string, others func(context.Context, redis.Pipeliner)) (ids []string, errs []error) {
+	ids, errs = make([]string, len(texts)), make([]error, len(texts))
+	keys, puts, size := keysOf(tenant), make([]*putting, len(texts)), int64(0)
+	for i, text := range texts {
+		switch {
+		case r.isClosed():
+			errs[i] = ErrUnavailable
+		case int64(len(text)) > r.opt.MaxBytes:
+			errs[i] = ErrTooLarge
+		default:
+			p := &putting{id: r.ID(tenant, text), content: r.codec.encode(nil, tenant, text, time.Time{})}
+			size += int64(len(p.content))
+			p.asksFirst = r.mayBeFull(keys.tag, size)
+			puts[i] = p
+		}
 	}
-	if int64(len(text)) > r.opt.MaxBytes {
-		return "", ErrTooLarge
-	}
-	id, keys := r.ID(tenant, text), keysOf(tenant)
-	content := r.codec.encode(nil, tenant, text, time.Time{})
-	write := r.writeAtOnce
-	if r.mayBeFull(keys.tag, int64(len(content))) {
-		write = r.askThenWrite
-	}
-	if err := write(ctx, keys, id, content); err != nil {
-		return "", err
-	}
-	return id, nil
-}
-
-// writeAtOnce counts an original in, or renews one that is counted, and writes it where it is not there, all in one round trip. One that finds no room stays
-// until it expires: taken away, it would be missing to who counts it in at that moment. It is one of few, since those that follow ask first.
-func (r *Redis) writeAtOnce(ctx context.Context, keys redisKeys, id string, content []byte) error {
-	var room *redis.Cmd
-	var written *redis.StatusCmd
 	_, _ = r.opt.DB.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
-		room = reserve.EvalSha(ctx, p, keys.list(), r.reserveArgs(id, content)...)
-		written = p.SetArgs(ctx, keys.value(id), content, redis.SetArgs{Mode: "NX", TTL: r.opt.TTL})
-		p.PExpire(ctx, keys.value(id), r.opt.TTL)
+		for _, one := range puts {
+			if one != nil {
+				r.ask(ctx, p, keys, one)
+			}
+		}
+		if others != nil {
+			others(ctx, p)
+		}
 		return nil
 	})
-	if redis.HasErrorPrefix(room.Err(), "NOSCRIPT") { // an engine that was restarted learns it
-		room = reserve.Run(ctx, r.opt.DB, keys.list(), r.reserveArgs(id, content)...)
+	for i, one := range puts {
+		if one != nil {
+			ids[i], errs[i] = one.id, r.settle(ctx, keys, one)
+		}
+		if errs[i] != nil {
+			ids[i] = ""
+			r.refused.Add(1)
+		}
 	}
-	state, err := r.readRoom(ctx, keys, room)
-	if err != nil {
-		return err
-	}
-	if err := written.Err(); err == nil || state == reserveKnown && errors.Is(err, redis.Nil) {
-		return nil
-	}
-	return r.overwrite(ctx, keys, id, content, state) // also one that was there and nobody had counted: whole or not
+	return ids, errs
 }
 
-// askThenWrite writes an original that has found room.
-func (r *Redis) askThenWrite(ctx context.Context, keys redisKeys, id string, content []byte) error {
-	state, err := r.readRoom(ctx, keys, reserve.Run(ctx, r.opt.DB, keys.list(), r.reserveArgs(id, content)...))
+// putting is a text on its way.
+type putting struct {
+	id        string
+	content   []byte
+	asksFirst bool // it is written once it has found room: there may be none
+
+	room    *redis.Cmd
+	written *redis.StatusCmd // nil where it asks first
+	renewed *redis.BoolCmd
+}
+
+// ask counts an original in, or renews one that is counted, and writes it where it is not there. One that then finds no room stays until it expires: taken
+// away, it would be missing to who counts it in at that moment. It is one of few, since those that follow ask first.
+func (r *Redis) ask(ctx context.Context, p redis.Pipeliner, keys redisKeys, one *putting) {
+	one.room = reserve.EvalSha(ctx, p, keys.list(), r.reserveArgs(one)...)
+	if !one.asksFirst {
+		one.written = p.SetArgs(ctx, keys.value(one.id), one.content, redis.SetArgs{Mode: "NX", TTL: r.opt.TTL})
+	}
+	one.renewed = p.PExpire(ctx, keys.value(one.id), r.opt.TTL)
+}
+
+// settle reads what became of a text, and writes it where it has found room and is not there.
+func (r *Redis) settle(ctx context.Context, keys redisKeys, one *putting) error {
+	if redis.HasErrorPrefix(one.room.Err(), "NOSCRIPT") { // an engine that was restarted learns it
+		one.room = reserve.Eval(ctx, r.opt.DB, keys.list(), r.reserveArgs(one)...)
+	}
+	state, err := r.readRoom(ctx, keys, one.room)
 	if err != nil {
 		return err
 	}
-	if state == reserveKnown {
-		kept, err := r.opt.DB.PExpire(ctx, keys.value(id), r.opt.TTL).Result()
-		if err != nil {
+	if one.asksFirst {
+		if err := one.renewed.Err(); state == reserveKnown && err != nil {
 			return away(err)
 		}
-		if kept {
+		if state == reserveKnown && one.renewed.Val() {
 			return nil
 		}
+	} else if err := one.written.Err(); err == nil || state == reserveKnown && errors.Is(err, redis.Nil) {
+		return nil
 	}
-	return r.overwrite(ctx, keys, id, content, state)
+	return r.overwrite(ctx, keys, one.id, one.content, state) // also one that was there and nobody had counted: whole or not
 }
 
 func (r *Redis) overwrite(ctx context.Context, keys redisKeys, id string, content []byte, state int64) error {
@@ -186,12 +205,12 @@ func (r *Redis) readRoom(ctx context.Context, keys redisKeys, room *redis.Cmd) (
 	return state, nil
 }
 
-func (r *Redis) reserveArgs(id string, content []byte) []any {
+func (r *Redis) reserveArgs(one *putting) []any {
 	oldest := 0
 	if r.opt.DropOldest {
 		oldest = 1
 	}
-	return []any{id, len(content), r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest}
+	return []any{one.id, len(one.content), r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest}
 }
 
 // drop takes away originals that made room. Each is in a slot of its own. One that stays behind expires by itself, and nobody is promised that it is gone.

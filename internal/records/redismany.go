@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -23,37 +24,67 @@ func (r *Redis) GetEach(ctx context.Context, keys []string, found func(i int, va
 	}
 }
 
-// PutEach keeps n values in one round trip, and tells of each why it was not kept. One that is onlyNew is kept where its key has none, and it is no
-// error where it has.
+// PutEach keeps n values in one round trip, and tells of each why it was not kept. One that is onlyNew is kept where its key has none; where it has one,
+// that stays, and the error is fs.ErrExist.
 func (r *Redis) PutEach(ctx context.Context, n int, at func(i int) (key string, value []byte, onlyNew bool)) []error {
-	errs, asked := make([]error, n), make([]*redis.StatusCmd, n)
+	w := r.Writing(n, at)
 	_, _ = r.db.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
-		for i := range n {
-			key, value, onlyNew := at(i)
-			if len(value) > maxRedisValue {
-				errs[i] = ErrTooLarge
-				continue
-			}
-			how := redis.SetArgs{TTL: r.ttl}
-			if onlyNew {
-				how.Mode = "NX"
-			}
-			asked[i] = p.SetArgs(ctx, redisKey(key), seal(key, value), how)
-		}
+		w.Ask(ctx, p)
 		return nil
 	})
-	for i, cmd := range asked {
-		if cmd == nil {
+	return w.Errs(ctx)
+}
+
+// Writing is a PutEach whose commands travel with those of others.
+type Writing struct {
+	r     *Redis
+	at    func(i int) (key string, value []byte, onlyNew bool)
+	errs  []error
+	asked []*redis.StatusCmd // nil: not asked for
+}
+
+// Writing makes a PutEach of the caller's pipeline.
+func (r *Redis) Writing(n int, at func(i int) (key string, value []byte, onlyNew bool)) *Writing {
+	return &Writing{r: r, at: at, errs: make([]error, n), asked: make([]*redis.StatusCmd, n)}
+}
+
+// Ask adds the commands to a pipeline.
+func (w *Writing) Ask(ctx context.Context, p redis.Pipeliner) {
+	for i := range w.asked {
+		key, value, onlyNew := w.at(i)
+		if len(value) > maxRedisValue {
+			w.errs[i] = ErrTooLarge
 			continue
 		}
-		key, value, onlyNew := at(i)
+		how := redis.SetArgs{TTL: w.r.ttl}
+		if onlyNew {
+			how.Mode = "NX"
+		}
+		w.asked[i] = p.SetArgs(ctx, redisKey(key), seal(key, value), how)
+	}
+}
+
+// Errs tells what PutEach returns, once the pipeline was answered.
+func (w *Writing) Errs(ctx context.Context) []error {
+	for i, cmd := range w.asked {
+		if w.errs[i] != nil {
+			continue
+		}
+		if cmd == nil {
+			w.errs[i] = errNotAsked
+			continue
+		}
+		key, value, onlyNew := w.at(i)
 		switch err := cmd.Err(); {
 		case onlyNew && errors.Is(err, redis.Nil): // another's, which is not near
+			w.errs[i] = fs.ErrExist
 		case err != nil:
-			errs[i] = fmt.Errorf("keep record: %w", err)
+			w.errs[i] = fmt.Errorf("keep record: %w", err)
 		default:
-			r.setNear(ctx, key, value)
+			w.r.setNear(ctx, key, value)
 		}
 	}
-	return errs
+	return w.errs
 }
+
+var errNotAsked = errors.New("keep record: the engine was not asked")

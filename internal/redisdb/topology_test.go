@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -52,6 +53,25 @@ func newReplica(t *testing.T, url string) replica {
 // text is the n-th text, of some kilobytes.
 func text(n int) string { return fmt.Sprint(n, " ", originalstest.Noise(uint64(n), 4000)) }
 
+// together checks what goes to the engine at once: texts and records, in whatever slots they are.
+func together(t *testing.T, a, b replica, n int) {
+	t.Helper()
+	texts, key := []string{text(1000 * n), text(1000*n + 1), text(1000*n + 2)}, func(i int) string { return fmt.Sprint("together ", n, i) }
+	writing := a.records.Writing(len(texts), func(i int) (string, []byte, bool) { return key(i), []byte("said"), i == 0 })
+	ids, errs := a.originals.PutEach(t.Context(), "tenant", texts, writing.Ask)
+	if err := errors.Join(append(errs, writing.Errs(t.Context())...)...); err != nil {
+		t.Fatalf("PutEach: %v", err)
+	}
+	for i, id := range ids {
+		if got, err := b.originals.Get(t.Context(), "tenant", id); err != nil || got != texts[i] {
+			t.Errorf("text %d by another replica = %d bytes, %v", i, len(got), err)
+		}
+		if got, ok, err := b.records.Get(t.Context(), key(i)); err != nil || !ok || string(got) != "said" {
+			t.Errorf("record %d by another replica = %q, %v, %v", i, got, ok, err)
+		}
+	}
+}
+
 // works checks everything that is kept: what one replica has written another reads, and both count together.
 func works(t *testing.T, a, b replica, n int) {
 	t.Helper()
@@ -69,6 +89,7 @@ func works(t *testing.T, a, b replica, n int) {
 	if got, ok, err := b.records.Get(t.Context(), key); err != nil || !ok || string(got) != "said" {
 		t.Errorf("the record by another replica = %q, %v, %v", got, ok, err)
 	}
+	together(t, a, b, n)
 	ask := ratelimit.Ask{Bucket: key, Step: time.Hour, Window: time.Hour}
 	if answer, err := a.limits.Take(t.Context(), ask); err != nil || answer.Reason != "" {
 		t.Errorf("the first call: %+v, %v", answer, err)
