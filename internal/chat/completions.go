@@ -30,7 +30,11 @@ func (m *Message) readCompletion(r *reader) {
 		word := decoded(name)
 		switch string(word) {
 		case "content":
-			m.readContent(r, textParts)
+			as := textParts
+			if m.Role == Tool { // where it stands before the content, as clients write it
+				as, m.listed = resultParts, r.peek() == '['
+			}
+			m.readContent(r, as)
 			d.take(m.said)
 			continue
 		case "tool_calls":

@@ -17,7 +17,7 @@ type parts struct {
 // How the formats write content.
 var (
 	textParts   = parts{texts: []string{"text"}, kind: tokens.Prose}
-	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}                                           // of Messages
+	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}                                           // of Messages, and of results in chat completions
 	itemParts   = parts{texts: []string{"input_text", "output_text", "text"}, kind: tokens.Prose}                        // of Responses
 	outputParts = parts{texts: []string{"input_text", "output_text", "text"}, cut: true, shell: true, kind: tokens.Code} // of its results
 )

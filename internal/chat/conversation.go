@@ -53,6 +53,7 @@ type Message struct {
 
 	follows bool // it goes on with the answer that the message before it is a part of
 	signed  bool // it holds reasoning that the provider has signed
+	listed  bool // its content is a list of parts
 	special special
 	mark    mark  // for the cache, at its end
 	places  uint8 // how many places of a cache it takes, beside the one at its end

@@ -279,11 +279,11 @@ const (
 )
 
 // isOld tells whether a result is of a turn before the edge, was answered, and is not kept
-// for its size or for its tool's sake.
+// for its size or for its tool's sake. The strategies by the window alone leave lists of parts as they are.
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
 	res, m := &p.results.of[i], &p.c.Messages[i]
 	return res.ok && res.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
-		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.c.isSpared(res.name)
+		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.c.isSpared(res.name) && (!m.listed || p.in.Masking.Strategy == Priced)
 }
 
 // isKeptError judges what was masked before only once: it is the same text.

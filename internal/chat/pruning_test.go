@@ -55,7 +55,7 @@ func TestJobs(t *testing.T) {
 		"what was sent pruned stays pruned":         {off, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Pruned}}}, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + other}, "[2]"},
 		"what is masked needs no pruning":           {on, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Masked}}}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
 		"a conversation that loses is left alone":   {on, &Record{Messages: 1, Off: true}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
-		"a list of parts passes":                    {on, nil, []string{"u:q", "a:1", `raw:{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":` + quote(big) + `}]}`}, "[]"},
+		"a text in a list of parts":                 {on, nil, []string{"u:q", "a:1", `raw:{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":` + quote(big) + `}]}`}, "[2]"},
 	} {
 		if _, got := jobs(t, c.settings, c.record, c.words...); fmt.Sprint(got) != c.want {
 			t.Errorf("%s: jobs %v, want %s", name, got, c.want)

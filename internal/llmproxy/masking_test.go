@@ -222,6 +222,69 @@ func TestBigResultsArePrunedOnceAndFrozen(t *testing.T) {
 	}
 }
 
+// Clients that mark their newest result for the cache write it as a list of parts, and as a string when the mark has moved on: what was pruned in the one form
+// goes out alike in the other.
+func TestAResultIsPrunedInAListAndStaysSo(t *testing.T) {
+	p := counting(t)
+	px := newProxy(t, pruningOn, one(p))
+	k := newTalk()
+	var before []string
+	for i := range 3 {
+		text := result(i, 200)
+		k.turn("read_file", `{"path":"line 77"}`, text)
+		at := len(k.messages) - 1
+		quoted, _ := json.Marshal(text)
+		write := func(content string) {
+			k.messages[at] = fmt.Sprintf(`{"role":"tool","tool_call_id":"call_%d","content":%s}`, at-1, content)
+		}
+		write(`[{"type":"text","text":` + string(quoted) + `,"cache_control":{"type":"ephemeral"}}]`)
+		px.post(t, k.request("m"))
+		px.running.Wait()
+		now := resultsIn(t, p.last(t).body)
+		if len(now[i]) > len(text)/2 || !strings.Contains(now[i], originals.ID("", text)) {
+			t.Fatalf("result %d of %d bytes went out in a list with %d", i, len(text), len(now[i]))
+		}
+		for j, was := range before {
+			if now[j] != was {
+				t.Errorf("result %d went out as\n%.300s\nand when its mark has moved on as\n%.300s", j, was, now[j])
+			}
+		}
+		before = now
+		write(string(quoted))
+	}
+}
+
+// resultsIn are the texts of the tools' results of a request, in whichever form they stand.
+func resultsIn(t *testing.T, body []byte) (texts []string) {
+	t.Helper()
+	var request struct {
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range request.Messages {
+		if m.Role != "tool" {
+			continue
+		}
+		var text string
+		var list []struct {
+			Text string `json:"text"`
+		}
+		if json.Unmarshal(m.Content, &text) != nil {
+			if err := json.Unmarshal(m.Content, &list); err != nil || len(list) != 1 {
+				t.Fatalf("content %.200s, %v", m.Content, err)
+			}
+			text = list[0].Text
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
 func TestWhatCannotBeRememberedIsNotCut(t *testing.T) {
 	for name, change := range map[string]func(*llmproxy.Options){
 		"the store takes nothing":         func(o *llmproxy.Options) { o.Records = forgetful{} },
