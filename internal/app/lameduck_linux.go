@@ -32,3 +32,30 @@ func refuseConnections(ln net.Listener) bool {
 	})
 	return err == nil && set == nil
 }
+
+// hasUnaccepted reports whether connections that the system has made for a listener wait to be accepted.
+func hasUnaccepted(ln net.Listener) (has bool) {
+	withDescriptor(ln, func(fd int) {
+		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+		has = err == nil && info.Unacked > 0 // of a listener, how many
+	})
+	return has
+}
+
+// hasUnread reports whether bytes have come that nobody has read.
+func hasUnread(conn net.Conn) (has bool) {
+	withDescriptor(conn, func(fd int) {
+		n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
+		has = err == nil && n > 0
+	})
+	return has
+}
+
+// withDescriptor calls f with the descriptor of a listener or a connection that has one.
+func withDescriptor(socket any, f func(fd int)) {
+	if s, ok := socket.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { f(int(fd)) })
+		}
+	}
+}

@@ -3,9 +3,12 @@ package app
 import (
 	"errors"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"secateur/internal/config"
 )
 
 // Before a listener closes nobody new is let in, and who came before is still there to be accepted: the system would reset it.
@@ -41,6 +44,60 @@ func TestNoConnectionIsLostToAClosingListener(t *testing.T) {
 	if _, err := net.Dial("tcp", ln.Addr().String()); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("afterwards: %v, want refused", err)
 	}
+}
+
+// What has come when no new connections are let in is taken up before the listener closes, however long a busy machine takes.
+func TestTheListenerStaysWhileSomethingWaits(t *testing.T) {
+	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\ndrain_delay = 0.02\n[store]\nurl = \"memory:\"\n"), config.Options{})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	a, err := New(Options{Config: cfg, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	ln, err := listen(t.Context(), "127.0.0.1:0", "listen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	client, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	accepted := make(chan net.Conn, 1)
+	var isTaken atomic.Bool
+	soon := func(f func()) {
+		time.AfterFunc(200*time.Millisecond, func() {
+			isTaken.Store(true)
+			f()
+		})
+	}
+	soon(func() {
+		conn, err := ln.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- conn
+	})
+	if a.lameDuck(t.Context(), ln); !isTaken.Load() {
+		t.Error("it is over, and a connection was not accepted")
+	}
+	resting, ok := a.connections.admit(<-accepted, connectionBytes)
+	if !ok {
+		t.Fatal("there is no room for a connection")
+	}
+	if _, err := client.Write([]byte("GET")); err != nil {
+		t.Fatal(err)
+	}
+	isTaken.Store(false)
+	soon(func() { _, _ = resting.Read(make([]byte, 10)) })
+	if a.lameDuck(t.Context(), ln); !isTaken.Load() {
+		t.Error("it is over, and a request was not read")
+	}
+	_ = resting.Close()
 }
 
 func isTimeout(err error) bool {
