@@ -1,8 +1,10 @@
 // Command soak attacks a running secateur that is bounded in memory (ulimit -d) and time, over loopback only, while 64
 // clients of the aggregate do their work and check that every answer is theirs: bodies that are declared and never sent,
-// answers that grow as they are encoded, many large results at once, readers that do not read, thousands of connections that rest.
+// bodies that come a few bytes at a time, answers that grow as they are encoded, many large results at once, lines without end from a child process,
+// readers that do not read, ten thousand connections that rest. With little memory most of those are closed for others; with 8 GiB all of them stay.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
+//	go run ./test/soak -binary bin/secateur -time 60s -memory 8192
 //
 // With -replicas it runs so many behind nginx, with clients at every door. The redis-server that they share is stopped, paused and killed
 // meanwhile, one replica is rolled and another killed. Every answer must be its client's own; no request may be lost but with a
@@ -39,10 +41,15 @@ func main() {
 	binary := flag.String("binary", "bin/secateur", "the program")
 	length := flag.Duration("time", 30*time.Second, "how long")
 	memory := flag.Int("memory", 512, "what it may use, in `MiB`")
-	resting := flag.Int("resting", 4000, "connections that are opened, asked one thing, and left")
+	resting := flag.Int("resting", 10_000, "connections that are opened, asked one thing, and left")
+	endless := flag.Bool("endless", false, "be an MCP server whose answers are lines without end")
 	replicas := flag.Int("replicas", 0, "run so many with one Redis instead")
 	scale := flag.Bool("scale", false, "print what one, two and three replicas do, each kind of work for so long, and what a unit of it costs")
 	flag.Parse()
+	if *endless {
+		serveEndless(os.Stdin, os.Stdout)
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), *length+3*time.Minute)
 	var err error
 	switch {
@@ -77,7 +84,14 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":`+large+`}`)
 	}))
 	defer backend.Close()
-	t, err := start(ctx, binary, backend.URL, memory)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := mayOpen(resting + 1000); err != nil { // for the program as well, which is given the same limit
+		return err
+	}
+	t, err := start(ctx, binary, backend.URL, self, memory)
 	if err != nil {
 		return err
 	}
@@ -91,17 +105,17 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 		work.Go(func() { t.echo(until, i, &answered, &refused, &crossed) })
 	}
 	rest := func(ctx context.Context) { t.rest(ctx, resting) }
-	for _, attack := range []func(context.Context){t.declare, t.encode, t.pile, t.ignore, rest} {
+	for _, attack := range []func(context.Context){t.declare, t.drip, t.encode, t.pile, t.lines, t.ignore, rest} {
 		work.Go(func() {
 			for until.Err() == nil {
 				attack(until)
 			}
 		})
 	}
-	peak := t.watch(until)
+	peak, connections := t.watch(until)
 	work.Wait()
-	fmt.Printf("answered %d, refused for want of memory %d, crossed %d, peak memory %d MiB of %d\n",
-		answered.Load(), refused.Load(), crossed.Load(), peak>>20, memory)
+	fmt.Printf("answered %d, refused for want of memory %d, crossed %d, peak memory %d MiB of %d, at most %d connections at a time\n",
+		answered.Load(), refused.Load(), crossed.Load(), peak>>20, memory, connections)
 	select {
 	case err := <-t.ended:
 		return fmt.Errorf("it ended: %w", err)
@@ -119,8 +133,9 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 }
 
 // start runs the program with a store in memory.
-func start(ctx context.Context, binary, backend string, memory int) (*target, error) {
-	return startAt(ctx, binary, memory, lowPort(ctx), fmt.Sprintf("auth_token = \"${SOAK_TOKEN}\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n", backend))
+func start(ctx context.Context, binary, backend, self string, memory int) (*target, error) {
+	return startAt(ctx, binary, memory, lowPort(ctx), fmt.Sprintf("auth_token = \"${SOAK_TOKEN}\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n"+
+		"[[servers]]\nid = \"endless\"\nprotocol = \"legacy\"\ncommand = [%q, \"-endless\"]\n", backend, self))
 }
 
 // startAt runs the program at an address under a limit of memory, and waits until it is ready.
@@ -301,10 +316,10 @@ func (t *target) ignore(ctx context.Context) {
 // rest opens connections that ask for next to nothing once, and leaves them until the program closes them. Half say nothing at all.
 func (t *target) rest(ctx context.Context, number int) {
 	open := make([]net.Conn, 0, number)
-	for i := range number {
+	for i := 0; i < number && ctx.Err() == nil; i++ {
 		c, err := t.dial(ctx)
 		if err != nil {
-			break
+			continue // too busy to let one more in
 		}
 		open = append(open, c)
 		if i%2 == 0 {
@@ -317,8 +332,8 @@ func (t *target) rest(ctx context.Context, number int) {
 	}
 }
 
-// watch follows the memory of the program until ctx is done and returns the most it has used.
-func (t *target) watch(ctx context.Context) (peak int64) {
+// watch follows the program until ctx is done and returns the most memory that it has used, and the most connections that it had open.
+func (t *target) watch(ctx context.Context) (peak int64, connections int) {
 	for {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.cmd.Process.Pid))
 		for line := range strings.Lines(string(status)) {
@@ -327,8 +342,15 @@ func (t *target) watch(ctx context.Context) (peak int64) {
 				peak = max(peak, kib<<10)
 			}
 		}
+		_, text := t.get(ctx, "/metrics")
+		for line := range strings.Lines(text) {
+			if value, ok := strings.CutPrefix(strings.TrimSpace(line), "secateur_connections "); ok {
+				open, _ := strconv.ParseFloat(value, 64)
+				connections = max(connections, int(open))
+			}
+		}
 		if !pause(ctx, 200*time.Millisecond) {
-			return peak
+			return peak, connections
 		}
 	}
 }
