@@ -25,7 +25,7 @@ var arrows = map[string][]string{
 
 	// doors
 	"aggregate": {
-		"telemetry", "replicas", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "rawjson", "secret",
+		"telemetry", "replicas", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "buffer", "rawjson", "secret",
 	},
 	"gateway":   {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
 	"demo":      {"toolserver", "rpc"},

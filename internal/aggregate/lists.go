@@ -3,7 +3,9 @@ package aggregate
 import (
 	"context"
 
+	"secateur/internal/buffer"
 	"secateur/internal/catalog"
+	"secateur/internal/downstream"
 	"secateur/internal/era"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
@@ -37,10 +39,9 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 		more.Text("cacheScope", scopeWord(info.Scope))
 		more.Raw("_meta", s.serverMeta())
 	}
-	r := reply{}
-	r.Body = rpc.AppendResultFunc(make([]byte, 0, len(page.Items)+len(more)+256), a.ID,
+	body := rpc.AppendResultFunc(buffer.Get(len(page.Items)+len(more)+256), a.ID,
 		func(b []byte) []byte { return page.AppendResult(b, string(more)) })
-	return r
+	return reply{Answer: downstream.Answer{Body: body, Release: func() { buffer.Put(body) }}}
 }
 
 func scopeWord(scope string) string {
