@@ -23,6 +23,7 @@ cp /etc/ssl/certs/ca-certificates.crt "$dir/go/etc/ssl/certs/"
 printf 'FROM scratch\nCOPY . /\nENV PATH=/usr/local/go/bin:/bin HOME=/root GOPATH=/go GOPROXY=off GOTOOLCHAIN=local\n' >"$dir/go.Dockerfile"
 buildah build -q --isolation chroot -f "$dir/go.Dockerfile" -t docker.io/library/golang:1.26 "$dir/go" >/dev/null
 
+go mod download # what the Dockerfile downloads, from which the build is cut off
 buildah build -q --isolation chroot --pull-never --format docker -f deploy/Dockerfile -t secateur \
 	-v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/root/.cache/go-build" . >/dev/null
 
