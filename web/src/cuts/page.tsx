@@ -98,7 +98,9 @@ function Row({ cut, chosen, now }: { cut: Cut; chosen: boolean; now: number }) {
 }
 
 function Nothing() {
-  const { line, demo } = useFirstLine();
+  const first = useFirstLine();
+  if (!first) return null;
+  const { line, demo } = first;
   return (
     <Empty title="Nothing has been cut yet" line={line}>
       Long results of tools are cut on their way, and each cut can be looked at here and recovered. {demo ? "This line asks the demo server for a build log of 2 500 lines." : "This line has an agent call its tools through secateur."}

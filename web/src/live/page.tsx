@@ -101,7 +101,9 @@ function Nothing({ filtered, clear }: { filtered: boolean; clear: () => void }) 
 }
 
 function First() {
-  const { line, demo } = useFirstLine();
+  const first = useFirstLine();
+  if (!first) return null;
+  const { line, demo } = first;
   return (
     <Empty title="Nothing has happened yet" line={line}>
       Requests appear here the moment they are answered.{" "}

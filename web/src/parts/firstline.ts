@@ -8,9 +8,11 @@ export interface FirstLine {
   demo: boolean; // it asks the demo server for a build log
 }
 
-export function useFirstLine(): FirstLine {
+/** undefined until it is known which servers there are: a line that would change under the eyes is worse than none. */
+export function useFirstLine(): FirstLine | undefined {
   const servers = useLoad("servers for a first line", () => all<Server>("/servers"));
-  if (servers.value && !servers.value.some((s) => s.id === "demo")) return { line: "secateur connect claude-code", demo: false };
+  if (!servers.value && !servers.failure) return undefined;
+  if (!servers.value?.some((s) => s.id === "demo")) return { line: "secateur connect claude-code", demo: false };
   const header = identity.value?.issuer === "none" ? "" : ' -H "Authorization: Bearer $SECATEUR_TOKEN"';
   const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}`;
   return { line: `curl -s ${location.origin}/api/mcp-gateway/demo/rpc${header} -d '${call}'`, demo: true };
