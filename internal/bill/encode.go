@@ -45,16 +45,20 @@ func (a *Account) Decode(b []byte) (rest []byte, ok bool) {
 	return d.b, true
 }
 
-func (a *Account) floats() []*float64 {
-	all := append([]*float64{&a.Spent, &a.Kept, &a.Owed, &a.Claimed, &a.Last.Input}, a.Cut.floats()...)
-	all = append(append(all, a.Last.Removed.floats()...), a.Scale.Guess.floats()...)
-	for i := range a.Scale.Products {
-		all = append(all, &a.Scale.Products[i])
+// floats are all numbers of an account, in the order in which they are written down. As a list of its own it would take memory with every record.
+func (a *Account) floats() [38]*float64 {
+	cut, removed, guess := &a.Cut, &a.Last.Removed, &a.Scale.Guess
+	products, counted := &a.Scale.Products, &a.Scale.Counted
+	return [...]*float64{
+		&a.Spent, &a.Kept, &a.Owed, &a.Claimed, &a.Last.Input,
+		&cut.Tokens, &cut.Digits, &cut.Signs, &cut.Others, &cut.Bytes,
+		&removed.Tokens, &removed.Digits, &removed.Signs, &removed.Others, &removed.Bytes,
+		&guess.Tokens, &guess.Digits, &guess.Signs, &guess.Others, &guess.Bytes,
+		&products[0], &products[1], &products[2], &products[3], &products[4],
+		&products[5], &products[6], &products[7], &products[8], &products[9],
+		&counted[0], &counted[1], &counted[2], &counted[3],
+		&a.Scale.Bytes, &a.Scale.BytesCounted, &a.Scale.Missed, &a.Scale.MissedByLength,
 	}
-	for i := range a.Scale.Counted {
-		all = append(all, &a.Scale.Counted[i])
-	}
-	return append(all, &a.Scale.Bytes, &a.Scale.BytesCounted, &a.Scale.Missed, &a.Scale.MissedByLength)
 }
 
 // AppendBinary appends the size as numbers. It never fails.
@@ -79,17 +83,18 @@ func (s *Size) Decode(b []byte) (rest []byte, ok bool) {
 	return d.b, true
 }
 
-func (s *Size) floats() []*float64 {
-	return []*float64{&s.Tokens, &s.Digits, &s.Signs, &s.Others, &s.Bytes}
+func (s *Size) floats() [5]*float64 {
+	return [5]*float64{&s.Tokens, &s.Digits, &s.Signs, &s.Others, &s.Bytes}
 }
 
-func (w *Weights) floats() []*float64 {
-	return []*float64{&w.Tokens, &w.Digits, &w.Signs, &w.Others, &w.Bytes}
+func (w *Weights) floats() [5]*float64 {
+	return [5]*float64{&w.Tokens, &w.Digits, &w.Signs, &w.Others, &w.Bytes}
 }
 
 // AppendBinary appends what was learned as numbers. It never fails.
 func (l Learned) AppendBinary(dst []byte) ([]byte, error) {
-	for _, f := range append([]*float64{&l.Warm, &l.Cold}, l.Weights.floats()...) {
+	dst = appendFloat(appendFloat(dst, l.Warm), l.Cold)
+	for _, f := range l.Weights.floats() {
 		dst = appendFloat(dst, *f)
 	}
 	return dst, nil
@@ -98,8 +103,8 @@ func (l Learned) AppendBinary(dst []byte) ([]byte, error) {
 // UnmarshalBinary reads what AppendBinary has written; of what is none nothing was learned.
 func (l *Learned) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
-	var out Learned
-	for _, f := range append([]*float64{&out.Warm, &out.Cold}, out.Weights.floats()...) {
+	out := Learned{Warm: d.float(), Cold: d.float()}
+	for _, f := range out.Weights.floats() {
 		*f = d.float()
 	}
 	if d.bad || len(d.b) > 0 {

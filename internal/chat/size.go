@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 	"unsafe"
@@ -39,10 +38,9 @@ func (s size) times(x float32) size {
 var beside = bill.Size{Tokens: overhead, Bytes: overheadBytes}
 
 // sizeOf is how large a text is.
-func sizeOf(text string, kind tokens.Kind) bill.Size { return measured(text, kind).of() }
+func sizeOf(text string, kind tokens.Kind) bill.Size { return newSize(tokens.Size(text, kind)).of() }
 
-func measured(text string, kind tokens.Kind) size {
-	m := tokens.Size(text, kind)
+func newSize(m tokens.Measure) size {
 	return size{float32(m.Tokens), float32(m.Digits), float32(m.Signs), float32(m.Others), float32(m.Bytes)}
 }
 
@@ -54,45 +52,21 @@ func idSize(chars int) size {
 
 // estimate is about how large the text of a raw JSON string is; the longer it is the less exactly.
 func estimate(raw []byte, kind tokens.Kind) size {
-	var text [2 * sampled]byte
-	if len(raw) <= len(text) {
-		return measured(unsafeString(plain(text[:0], raw)), kind)
+	if len(raw) <= 2*sampled {
+		return newSize(tokens.SizeQuoted(unsafeString(raw), kind))
 	}
 	const each = sampled / samples
-	all := text[:0] // together: to estimate one text of so many pieces costs less than so many texts
+	var all [sampled]byte // together: to estimate one text of so many pieces costs less than so many texts
 	for i := range samples {
 		at := i * (len(raw) - each) / (samples - 1)
-		all = plain(all, raw[at:at+each])
+		copy(all[i*each:], raw[at:at+each])
 	}
-	return measured(unsafeString(all), kind).times(float32(len(raw)) / sampled)
+	return newSize(tokens.SizeQuoted(unsafeString(all[:]), kind)).times(float32(len(raw)) / sampled)
 }
 
 // unsafeString is a text without a copy: the bytes are not written to while it is in use.
 func unsafeString(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // see above
-}
-
-// plain appends what a piece of a raw JSON string says, as far as that matters for its tokens.
-func plain(dst, raw []byte) []byte {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 || i+1 == len(raw) {
-			return append(dst, raw...)
-		}
-		dst = append(dst, raw[:i]...)
-		c := raw[i+1]
-		raw = raw[i+2:]
-		switch c {
-		case 'n', 'r':
-			c = '\n'
-		case 't', 'b', 'f':
-			c = '\t'
-		case 'u':
-			raw = raw[min(len("0000"), len(raw)):]
-			c = 0xc3
-		}
-		dst = append(dst, c)
-	}
 }
 
 // soon is how long a content is that is measured when it is read. A longer one is measured when its size is asked for, which

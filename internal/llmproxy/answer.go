@@ -66,10 +66,8 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	}
 	w.WriteHeader(a.res.StatusCode)
 	control := http.NewResponseController(w)
-	begin := func() {}
 	if a.events != nil {
-		begin = flushSoon(control)
-		defer begin()
+		_ = control.Flush() // the first event may be long in coming; whoever cannot flush cannot be helped
 	}
 	buf, _ := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buf)
@@ -78,7 +76,6 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	held := 0 // bytes of an event whose end has not come
 	for {
 		n, err := a.res.Body.Read(buf[held:])
-		begin()
 		silence.Stop() // a client that is slow to take it is not the provider's fault
 		if n > 0 {
 			fresh, all := buf[held:held+n], buf[:held+n]
@@ -116,26 +113,6 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 			a.tell(w, control, brokeOff(a.from))
 			return brokenOff
 		}
-	}
-}
-
-// headersWait is how long the headers of a stream wait for its first event, which as a rule comes with them.
-const headersWait = time.Millisecond
-
-// flushSoon sends the headers of a stream in a moment: its first event may be long in coming. Whoever cannot flush cannot be helped. Before anything is
-// written, begin has to be called; again, it does nothing.
-func flushSoon(control *http.ResponseController) (begin func()) {
-	sent := make(chan struct{})
-	timer := time.AfterFunc(headersWait, func() {
-		_ = control.Flush()
-		close(sent)
-	})
-	begun := false
-	return func() {
-		if !begun && !timer.Stop() {
-			<-sent
-		}
-		begun = true
 	}
 }
 

@@ -47,11 +47,9 @@ const maxListed = 100
 var untouched = effect{ratio: 1}
 
 func (e effect) announce(h http.Header) {
-	values := []string{strconv.Itoa(e.masked), strconv.Itoa(e.saved), "1.0000"}
-	if e.ratio != 1 {
-		values[2] = strconv.FormatFloat(e.ratio, 'f', 4, 64)
-	}
-	h[headerMasked], h[headerSaved], h[headerRatio] = values[0:1:1], values[1:2:2], values[2:3:3]
+	h.Set(headerMasked, strconv.Itoa(e.masked))
+	h.Set(headerSaved, strconv.Itoa(e.saved))
+	h.Set(headerRatio, strconv.FormatFloat(e.ratio, 'f', 4, 64))
 	if len(e.ids) > 0 {
 		h.Set(headerIDs, strings.Join(e.ids, ", "))
 	}

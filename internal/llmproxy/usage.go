@@ -51,6 +51,9 @@ func (m *meter) read(p []byte) {
 	}
 }
 
+// usageEnd is how the name of a usage ends: quotes are so frequent in a stream that to look for one that begins the name takes several times as long.
+var usageEnd = []byte(`usage"`)
+
 // readEvents reads a piece of a stream. Few lines of it tell anything: the others are passed over.
 func (m *meter) readEvents(p []byte) {
 	if m.inLine && len(p) > 0 {
@@ -62,7 +65,7 @@ func (m *meter) readEvents(p []byte) {
 		m.inLine = p[end-1] != '\n'
 		p = p[end:]
 	}
-	if !bytes.Contains(p, []byte(`"usage"`)) {
+	if !bytes.Contains(p, usageEnd) {
 		p = p[bytes.LastIndexByte(p, '\n')+1:]
 	}
 	if len(p) > 0 {

@@ -17,38 +17,20 @@ func Estimate(text string, kind Kind) int {
 	return Size(text, kind).Tokens
 }
 
-func (k Kind) weights() *[States]float32 {
+// known is the kind, or Prose where it is none.
+func (k Kind) known() Kind {
 	if k < 0 || k >= kinds {
-		k = Prose
+		return Prose
 	}
-	return &weights[k]
+	return k
 }
 
-// maxPart is how much is counted at a time, so that no count overflows.
-const maxPart = 1 << 30
-
-// Profile says how often each state is visited. It is what the weights are fitted on. Both halves of a long text are walked at
-// once, since a walk mostly waits for its own last step; the one word that may straddle the middle makes no difference.
+// Profile says how often each state is visited. It is what the weights are fitted on.
 func Profile(text string) (visits [States]uint32) {
-	const short = 256
-	var count [room]uint32
-	if len(text) >= short {
-		half := len(text) / 2
-		a, b := text[:half], text[half:2*half]
-		s, t := uint8(start), uint8(start)
-		for i := range len(a) {
-			s = next[s%room][classOf[a[i]]%classRoom]
-			t = next[t%room][classOf[b[i]]%classRoom]
-			count[s%room]++
-			count[t%room]++
-		}
-		text = text[2*half:]
-	}
 	s := uint8(start)
 	for i := range len(text) {
-		s = next[s%room][classOf[text[i]]%classRoom]
-		count[s%room]++
+		s = next[s][classOf[text[i]]]
+		visits[s]++
 	}
-	copy(visits[:], count[:])
 	return visits
 }

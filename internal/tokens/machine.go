@@ -47,7 +47,7 @@ const (
 	classRoom = 32
 )
 
-type class = uint8
+type class uint8
 
 const (
 	small class = iota
@@ -71,12 +71,26 @@ const (
 	cAstral
 	cRest
 	cControl
+
+	// What has a meaning of its own in a JSON string behind a backslash, and the backslash.
+	feedLetter // n, r: small
+	tabLetter  // t, b, f: small
+	codeLetter // u: small
+	backslash  // sign
 	classes
 )
 
 var classOf = func() (t [256]class) {
 	for c := range t {
 		switch {
+		case c == 'n' || c == 'r':
+			t[c] = feedLetter
+		case c == 't' || c == 'b' || c == 'f':
+			t[c] = tabLetter
+		case c == 'u':
+			t[c] = codeLetter
+		case c == '\\':
+			t[c] = backslash
 		case c >= 'a' && c <= 'z':
 			t[c] = small
 		case c >= 'A' && c <= 'Z':
@@ -128,11 +142,22 @@ var classOf = func() (t [256]class) {
 var next = func() (t [room][classRoom]uint8) {
 	for s := range States {
 		for c := range classes {
-			t[s][c] = uint8(after(s, c))
+			t[s][c] = uint8(after(s, c.plain()))
 		}
 	}
 	return t
 }()
+
+// plain is the class of a byte where a backslash is a sign like any other.
+func (c class) plain() class {
+	switch c {
+	case feedLetter, tabLetter, codeLetter:
+		return small
+	case backslash:
+		return sign
+	}
+	return c
+}
 
 func after(s int, c class) int {
 	word := s >= word1 && s <= wordLast

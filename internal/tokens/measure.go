@@ -10,28 +10,8 @@ type Measure struct {
 }
 
 // Size measures a text, in the one pass that an estimate takes.
-func Size(text string, kind Kind) (m Measure) {
-	m.Bytes = len(text)
-	sum := 0.0
-	w := kind.weights()
-	for len(text) > 0 {
-		part := text[:min(len(text), maxPart)]
-		text = text[len(part):]
-		visits := Profile(part)
-		for s, n := range visits {
-			sum += float64(float64(w[s]) * float64(n)) // rounded by itself, so that the estimate is the same on every machine
-			switch {
-			case s >= digit1 && s <= digit3:
-				m.Digits += int(n)
-			case s >= sign1 && s <= sameLast, s >= tab1 && s <= line2, s == control:
-				m.Signs += int(n)
-			case s >= latin && s <= rest:
-				m.Others += int(n)
-			}
-		}
-	}
-	if m.Bytes > 0 {
-		m.Tokens = max(1, int(sum+.5))
-	}
-	return m
-}
+func Size(text string, kind Kind) Measure { return plainSteps[kind.known()]().measure(text) }
+
+// SizeQuoted measures what a JSON string says of which these are the bytes as they stand in a document, or some of them; its quotes count as
+// signs. It is what Size has for the text, without decoding it, but for what stands there by its number (\u00e9): that counts as one byte.
+func SizeQuoted(raw string, kind Kind) Measure { return quotedSteps[kind.known()]().measure(raw) }
