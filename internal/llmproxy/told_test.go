@@ -2,6 +2,7 @@ package llmproxy_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -9,10 +10,12 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"secateur/internal/llmproxy"
+	"secateur/internal/records"
 )
 
 // lines is a log's text.
@@ -142,5 +145,41 @@ func TestAStreamIsLoggedWithWhatItHasCost(t *testing.T) {
 	}
 	if math.Abs(logged-want) > 0.0001 || logged != counted {
 		t.Errorf("logged %v, counted %v, want %v", logged, counted, want)
+	}
+}
+
+// leaving is a store at which a client hangs up while its request is written down.
+type leaving struct {
+	*records.File
+	hangUp func()
+}
+
+func (l leaving) Keep(ctx context.Context, _ string, _ []byte) error {
+	l.hangUp()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestAClientThatHasGoneIsNoFaultOfTheStore(t *testing.T) {
+	var log lines
+	ctx, hangUp := context.WithCancel(t.Context())
+	px := newProxy(t, func(o *llmproxy.Options) {
+		pruningOn(o)
+		o.Records = leaving{onDisk(t, t.TempDir()), hangUp}
+		o.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	}, one(counting(t)))
+	k := newTalk()
+	k.turn("read", "{}", result(0, 200))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, px.URL+"/v1/chat/completions", strings.NewReader(k.request("m")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := http.DefaultTransport.RoundTrip(req); err == nil {
+		_ = res.Body.Close()
+		t.Fatalf("a client that has hung up got %s", res.Status)
+	}
+	px.running.Wait()
+	if strings.Contains(log.String(), "remembered") {
+		t.Errorf("the log says %s", log.String())
 	}
 }

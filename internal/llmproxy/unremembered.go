@@ -2,6 +2,7 @@ package llmproxy
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -15,8 +16,11 @@ type unremembered struct {
 
 const unrememberedEvery = time.Minute
 
-// notRemembered tells, where it is time to, that something of a conversation was not written down.
+// notRemembered tells, where it is time to, that something of a conversation was not written down. Of a request whose client has gone nothing is sent.
 func (p *Proxy) notRemembered(ctx context.Context, what string, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
 	u := p.unremembered
 	u.mu.Lock()
 	u.count++

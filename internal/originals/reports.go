@@ -56,8 +56,14 @@ func (r *reported) Get(ctx context.Context, tenant, id string) (string, error) {
 	return text, err
 }
 
+// hasGone tells that whoever asked waits no longer, of which no store is the cause.
+func hasGone(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+
 // notRead counts a text that could not be asked for and tells, where it is time to.
 func (r *reported) notRead(ctx context.Context, err error) {
+	if hasGone(ctx) {
+		return
+	}
 	r.mu.Lock()
 	r.unread++
 	count := r.unread
@@ -73,6 +79,9 @@ func (r *reported) notRead(ctx context.Context, err error) {
 
 // refused counts a refusal and tells, where it is time to.
 func (r *reported) refused(ctx context.Context, err error) {
+	if hasGone(ctx) {
+		return
+	}
 	r.mu.Lock()
 	switch {
 	case errors.Is(err, ErrFull):

@@ -44,3 +44,43 @@ func TestUnreadOriginalsAreToldOnceAMinute(t *testing.T) {
 		}
 	})
 }
+
+// mute is a store that answers nobody.
+type mute struct{ originals.Memory }
+
+func (*mute) Put(ctx context.Context, _, _ string) (string, error) {
+	<-ctx.Done()
+	return "", originals.ErrUnavailable
+}
+
+func (*mute) Get(ctx context.Context, _, _ string) (string, error) {
+	<-ctx.Done()
+	return "", originals.ErrUnavailable
+}
+
+func (*mute) Close() error { return nil }
+
+// Who waits no longer is not told of as of a fault of the store; that a store does not answer in time is.
+func TestWhoHasGoneIsNoFaultOfTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := originals.WithReports(&mute{}, slog.New(slog.NewTextHandler(&log, nil)))
+		ask := func(ctx context.Context) {
+			t.Helper()
+			_, put := s.Put(ctx, "", "text")
+			if _, err := s.Get(ctx, "", "prn_1"); !errors.Is(err, originals.ErrUnavailable) || !errors.Is(put, originals.ErrUnavailable) {
+				t.Fatal(put, err)
+			}
+		}
+		gone, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, leave)
+		if ask(gone); log.Len() > 0 {
+			t.Errorf("a caller who has gone is told of: %s", log.String())
+		}
+		late, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if ask(late); !strings.Contains(log.String(), "originals not kept") || !strings.Contains(log.String(), "originals not read") {
+			t.Errorf("a store that does not answer is told as %q", log.String())
+		}
+	})
+}
