@@ -106,7 +106,7 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 	entry, upTo := -1, 0.0
 	var removed, plain, missed float64
 	for i := req.Sent - 1; i >= 0; i-- {
-		p := req.Pieces[i]
+		p := &req.Pieces[i]
 		whole := weights.Count(p.Size)
 		starts -= whole
 		if p.Saves == 0 {
@@ -155,8 +155,8 @@ func (a Account) staysCached(c Choice, from int) bool {
 		return true
 	}
 	left, weights := a.size(c.Request), a.Scale.Weights()
-	for _, p := range c.Request.Pieces[min(from, len(c.Request.Pieces)):] {
-		if p.Saves > 0 {
+	for i := min(from, len(c.Request.Pieces)); i < len(c.Request.Pieces); i++ {
+		if p := &c.Request.Pieces[i]; p.Saves > 0 {
 			left -= weights.Count(p.Size) * p.Saves / p.Size.Tokens
 		}
 	}

@@ -28,7 +28,7 @@ type Spread func(shares, n int, do func(i int))
 // Decide says how the conversation goes out.
 func Decide(in Input) *Plan {
 	c := in.Conversation
-	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages)), removed: make([]bill.Size, len(c.Messages))}
+	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages))}
 	p.results, p.summarized = c.relate(), c.summarized()
 	p.template = parsePlaceholder(in.Masking)
 	p.terms = c.terms(in.Prices, in.Model)
@@ -79,8 +79,8 @@ func (p *Plan) recall() {
 		p.before.Bill = s.Bill
 		p.before.Off = p.before.Off || s.Off
 	}
-	for i, form := range p.forms.of {
-		p.kinds[i], p.removed[i] = form.Kind, form.Removed
+	for i := range p.forms.of {
+		p.send(i, p.forms.of[i].Kind, p.forms.of[i].Removed)
 	}
 	if past.Touched > 0 {
 		p.pause = max(0, float64(p.in.Now-past.Touched))
@@ -109,7 +109,7 @@ func (p *Plan) refetched() {
 			continue
 		}
 		fresh++
-		isBack := p.c.isRecovered(i, p.results.of[i].sinceName)
+		isBack := p.c.isRecovered(i, p.results.sinceName(i))
 		if isBack {
 			recovered++
 		}
@@ -134,14 +134,14 @@ func (p *Plan) prune() {
 		text, ok := p.in.Pruned[i]
 		switch {
 		case ok && p.c.isResult(i) && kind != Masked:
-			p.kinds[i], p.texts[i] = Pruned, text
-			p.removed[i] = p.takenOut(i, Pruned)
+			p.texts[i] = text
+			p.send(i, Pruned, p.takenOut(i, Pruned))
 			if i < answered && p.was(i) == Whole { // of which there is no record, but it went out
-				p.forms.adopt(Sent{Message: i, Kind: Pruned, Removed: p.removed[i]}, answered)
+				p.forms.adopt(Sent{Message: i, Kind: Pruned, Removed: p.removedOf(i)}, answered)
 			}
 			fresh = fresh || p.was(i) != Pruned
 		case kind == Pruned:
-			p.kinds[i], p.removed[i] = Whole, bill.Size{} // its bytes are lost; to send the whole is never wrong
+			p.send(i, Whole, bill.Size{}) // its bytes are lost; to send the whole is never wrong
 		}
 	}
 	if !fresh || p.c.Thread != NoThread || p.before.Account.StaysCached(p.terms, p.request(p.unchanged())) {
@@ -149,7 +149,7 @@ func (p *Plan) prune() {
 	}
 	for i := range p.texts {
 		if p.was(i) != Pruned {
-			p.kinds[i], p.removed[i] = Whole, bill.Size{}
+			p.send(i, Whole, bill.Size{})
 			delete(p.texts, i)
 		}
 	}
@@ -190,7 +190,7 @@ func (p *Plan) step() {
 	edge := p.results.turns - s.WindowTurns
 	edge -= edge % max(1, s.StepTurns)
 	kept := p.results.lastOfEachTool(p.c, s.KeepLastKPerTool, edge+s.WindowTurns)
-	p.maskAll(func(i int) bool { return p.isOld(i, edge, kept) && p.results.of[i].since >= 0 && p.saves(i) > 0 })
+	p.maskAll(func(i int) bool { return p.isOld(i, edge, kept) && p.results.isAsked(i) && p.saves(i) > 0 })
 }
 
 func (p *Plan) forgetMasks() {
@@ -217,12 +217,12 @@ func (p *Plan) price() {
 	req := p.request(p.forms.sent)
 	old := false
 	for i := range p.c.Messages {
-		if p.kinds[i] == Masked || !p.isOld(i, p.results.turns-s.WindowTurns, kept) || p.results.of[i].since < 0 {
+		if p.kinds[i] == Masked || !p.isOld(i, p.results.turns-s.WindowTurns, kept) || !p.results.isAsked(i) {
 			continue
 		}
 		piece := p.piece(&req, i)
-		piece.Saves = max(0, p.saves(i))
-		piece.Passed = p.results.assistants - p.results.answers[i]
+		piece.Saves = max(0, piece.Size.Tokens-p.size(i, Masked).Tokens) // as p.saves(i), of which the first is known
+		piece.Passed = p.results.assistants - int(p.results.of[i].answers)
 		old = old || piece.Saves > 0
 	}
 	if !old || p.choose(req).From == len(req.Pieces) { // errors, which are kept, would not make it pay
@@ -281,9 +281,9 @@ const (
 // isOld tells whether a result is of a turn before the edge, was answered, and is not kept
 // for its size or for its tool's sake. The strategies by the window alone leave lists of parts as they are.
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
-	res, m := &p.results.of[i], &p.c.Messages[i]
-	return res.ok && res.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
-		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.c.isSpared(res.name) && (!m.listed || p.in.Masking.Strategy == Priced)
+	asked, m := p.results.answer(p.results.of[i].last), &p.c.Messages[i]
+	return asked != nil && asked.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
+		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.c.isSpared(asked.name) && (!m.listed || p.in.Masking.Strategy == Priced)
 }
 
 // isKeptError judges what was masked before only once: it is the same text.
@@ -297,9 +297,9 @@ func (p *Plan) isKeptError(i int) bool {
 // toolName is the name a placeholder tells.
 func (p *Plan) toolName(i int) string {
 	if p.in.Masking.Strategy == Sliding {
-		return p.results.of[i].name
+		return p.results.name(i)
 	}
-	return p.results.of[i].sinceName // which later turns cannot change
+	return p.results.sinceName(i) // which later turns cannot change
 }
 
 // saves is how many tokens masking a result takes away.

@@ -71,9 +71,26 @@ type forms struct {
 	lane int    // so many messages this lane has sent, in these forms
 }
 
+// formed are the forms of a conversation, by the past that they were made of.
+type formed struct {
+	record, sibling *Record
+	alone           bool
+	forms           forms
+}
+
+// noteForms is formsOf for who only looks at them: the next who asks need not have them made again.
+func (c *Conversation) noteForms(past Past) *forms {
+	c.formed = &formed{past.Record, past.Sibling, past.Alone, c.formsOf(past)}
+	return &c.formed.forms
+}
+
 // formsOf tells how the messages of a conversation went out before. What this lane has not
-// sent goes out as it did in another.
+// sent goes out as it did in another. They are the caller's to change.
 func (c *Conversation) formsOf(past Past) forms {
+	if made := c.formed; made != nil && made.record == past.Record && made.sibling == past.Sibling && made.alone == past.Alone {
+		c.formed = nil
+		return made.forms
+	}
 	var f forms
 	cached := 0
 	if r := past.Record; r != nil && r.Messages <= len(c.Messages) {

@@ -81,13 +81,16 @@ func (p *Plan) request(same int) bill.Request {
 	}
 	instructions := p.c.instructions()
 	for i := range p.c.Messages {
-		*p.piece(&req, i) = bill.Piece{
-			Size: p.size(i, p.kinds[i]), Removed: p.removed[i], Result: p.c.Messages[i].Role == Tool,
-			Ends: p.terms.Kind == bill.Endings && p.c.ends(i, instructions),
-		}
-		if i < len(p.forms.of) {
-			p.piece(&req, i).Was = p.forms.of[i].Removed
-		}
+		piece := p.piece(&req, i)
+		p.sizeTo(&piece.Size, i)
+		piece.Result = p.c.Messages[i].Role == Tool
+		piece.Ends = p.terms.Kind == bill.Endings && p.c.ends(i, instructions)
+	}
+	for i := range p.removed {
+		p.piece(&req, i).Removed = p.removed[i]
+	}
+	for i := range p.forms.of {
+		p.piece(&req, i).Was = p.forms.of[i].Removed
 	}
 	return req
 }

@@ -19,7 +19,7 @@ type Plan struct {
 
 	in      Input
 	c       *Conversation
-	results results
+	results *results
 
 	summarized int // so many messages the provider does not look at
 	template   placeholder
@@ -33,7 +33,7 @@ type Plan struct {
 	owed       float64        // the provider's tokens that came again because they had been cut
 	again      bool           // the request was only made because something had been cut
 	kinds      []Kind         // of each message
-	removed    []bill.Size    // of what is taken out of each message
+	removed    []bill.Size    // of what is taken out of each message; nil: nothing is
 	short      []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
 	going      sync.Mutex     // guards goesOut
 	goesOut    *bill.Request  // what was decided; nil: not known yet
@@ -58,7 +58,7 @@ func (p *Plan) makeCuts() {
 	var unknown []int // of which it is not known what is taken out, or its id
 	for i, kind := range p.kinds {
 		if kind == Whole {
-			p.removed[i] = bill.Size{}
+			p.send(i, Whole, bill.Size{})
 			continue
 		}
 		n++
@@ -110,6 +110,7 @@ func (p *Plan) name(cut []int) (ids []string) {
 		return nil
 	}
 	ids = make([]string, len(p.c.Messages))
+	p.noteRemoved()
 	p.each(cut, func(i int) {
 		if p.kinds[i] == Masked {
 			p.removed[i] = p.takenOut(i, Masked)
@@ -127,6 +128,39 @@ func (p *Plan) knownID(message int) string {
 		return ""
 	}
 	return p.forms.of[message].ID
+}
+
+// send has a message go out in a form that lacks so much of it.
+func (p *Plan) send(message int, as Kind, without bill.Size) {
+	p.kinds[message] = as
+	if p.removed == nil && without == (bill.Size{}) {
+		return
+	}
+	p.noteRemoved()
+	p.removed[message] = without
+}
+
+// noteRemoved makes room for what is taken out of messages: of most requests nothing is.
+func (p *Plan) noteRemoved() {
+	if p.removed == nil {
+		p.removed = make([]bill.Size, len(p.c.Messages))
+	}
+}
+
+// removedOf is how much is taken out of a message.
+func (p *Plan) removedOf(message int) bill.Size {
+	if p.removed == nil {
+		return bill.Size{}
+	}
+	return p.removed[message]
+}
+
+// removedBefore is how much was taken out of it when it went out before.
+func (p *Plan) removedBefore(message int) bill.Size {
+	if message >= len(p.forms.of) {
+		return bill.Size{}
+	}
+	return p.forms.of[message].Removed
 }
 
 // was is how a message went out before.
@@ -162,12 +196,12 @@ func (p *Plan) Keep(message int) {
 		}
 		p.goesOut = nil
 		if text, ok := p.texts[message]; ok && p.Cuts[i].Kind == Masked && p.was(message) == Pruned && !p.forms.of[message].Unsure {
-			p.kinds[message], p.removed[message] = Pruned, p.forms.of[message].Removed
+			p.send(message, Pruned, p.forms.of[message].Removed)
 			p.Cuts[i].Kind, p.Cuts[i].Text, p.Cuts[i].New = Pruned, text, message >= p.forms.lane
 			p.Cuts[i].Told = strings.Contains(text, p.Cuts[i].ID)
 			return
 		}
-		p.kinds[message], p.removed[message] = Whole, bill.Size{}
+		p.send(message, Whole, bill.Size{})
 		p.Cuts = append(p.Cuts[:i], p.Cuts[i+1:]...)
 		return
 	}
@@ -214,7 +248,7 @@ func (p *Plan) Masked() int {
 func (p *Plan) TokensSaved() int {
 	var removed bill.Size
 	for _, c := range p.Cuts {
-		removed = removed.Plus(p.removed[c.Message])
+		removed = removed.Plus(p.removedOf(c.Message))
 	}
 	return max(0, int(p.before.Account.Scale.Count(removed)))
 }
@@ -227,10 +261,7 @@ func (p *Plan) Unclaimed() {
 	}
 	for i := range p.kinds {
 		if p.kinds[i] == Masked && p.was(i) != Masked {
-			p.kinds[i], p.removed[i] = p.was(i), bill.Size{}
-			if i < len(p.forms.of) {
-				p.removed[i] = p.forms.of[i].Removed
-			}
+			p.send(i, p.was(i), p.removedBefore(i))
 		}
 	}
 	p.Claim, p.Cuts, p.goesOut = 0, nil, nil
@@ -357,7 +388,7 @@ func (p *Plan) Unbooked() Record {
 		r.Cuts = make([]Sent, 0, len(p.Cuts))
 	}
 	for _, cut := range p.Cuts {
-		r.Cuts = append(r.Cuts, Sent{Message: cut.Message, Kind: cut.Kind, ID: cut.ID, Removed: p.removed[cut.Message]})
+		r.Cuts = append(r.Cuts, Sent{Message: cut.Message, Kind: cut.Kind, ID: cut.ID, Removed: p.removedOf(cut.Message)})
 		if cut.Kind == Masked && p.was(cut.Message) == Masked && !p.before.Judged {
 			r.Judged = false // it was masked before, and nobody knows by which rules
 		}
@@ -400,5 +431,5 @@ func (p *Plan) Learned(usage bill.Usage) bill.Learned {
 
 // Taken tells how many characters the original of a cut has, and estimates how many tokens the cut takes from the request.
 func (p *Plan) Taken(c Cut) (chars, tokens int) {
-	return p.c.Messages[c.Message].Chars, max(0, int(p.before.Account.Scale.Count(p.removed[c.Message])))
+	return p.c.Messages[c.Message].Chars, max(0, int(p.before.Account.Scale.Count(p.removedOf(c.Message))))
 }

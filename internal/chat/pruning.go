@@ -28,7 +28,7 @@ type Job struct {
 // earlier one was asked for again and passes whole, and so does what a recovery has brought
 // back.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
-	forms := c.formsOf(past)
+	forms := c.noteForms(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
 	known := max(forms.seen, c.answered())
 	var jobs []Job
@@ -53,7 +53,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError || said.has(c, i) {
 			continue
 		}
-		if tool := c.relate().of[i].sinceName; c.isRecovered(i, tool) || c.isSpared(tool) {
+		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || c.isSpared(tool) {
 			continue
 		}
 		job := Job{Message: i, Key: c.key(i + 1), Fresh: true}
@@ -107,8 +107,9 @@ func (c *Conversation) isRecovered(i int, tool string) bool {
 
 // callOf is what the call says that a result answers, as the client wrote it.
 func (c *Conversation) callOf(result int) []byte {
-	if call := c.relate().of[result].call; call != nil {
-		return c.bytes(call.arguments)
+	r := c.relate()
+	if asked := r.answer(r.of[result].since); asked != nil {
+		return c.bytes(asked.call.arguments)
 	}
 	return nil
 }

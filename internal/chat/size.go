@@ -108,13 +108,19 @@ func (c *Conversation) whole(i int) bill.Size {
 	if !c.sized {
 		c.measure()
 	}
-	m := &c.Messages[i]
-	if m.due == 0 {
-		return m.size.of()
+	var whole bill.Size
+	c.wholeTo(&whole, i)
+	return whole
+}
+
+// wholeTo writes down how large a message is of which all is measured. A request has hundreds of them: nothing is copied.
+func (c *Conversation) wholeTo(to *bill.Size, i int) {
+	m, due := &c.Messages[i], &size{}
+	if m.due > 0 {
+		due = &c.sizes.of[i]
 	}
-	all := m.size
-	all.add(c.sizes.of[i])
-	return all.of()
+	to.Tokens, to.Digits, to.Signs = float64(m.size.tokens+due.tokens), float64(m.size.digits+due.digits), float64(m.size.signs+due.signs)
+	to.Others, to.Bytes = float64(m.size.others+due.others), float64(m.size.bytes+due.bytes)
 }
 
 // measure makes the sizes of all messages known. It keeps one processor busy and no more: as a rule the answer has gone on, and is on its way through others.
@@ -155,7 +161,19 @@ func kindOf(r Role) tokens.Kind {
 	return tokens.Prose
 }
 
-// size is how large a message is as it goes out.
+// sizeTo writes down how large a message is as it goes out.
+func (p *Plan) sizeTo(to *bill.Size, i int) {
+	if p.kinds[i] != Whole {
+		*to = p.size(i, p.kinds[i])
+		return
+	}
+	if !p.c.sized {
+		p.c.measure()
+	}
+	p.c.wholeTo(to, i)
+}
+
+// size is how large a message is as one of its forms goes out.
 func (p *Plan) size(i int, kind Kind) bill.Size {
 	m := &p.c.Messages[i]
 	switch kind {

@@ -16,7 +16,7 @@ func (p *Plan) partBill(usage *bill.Usage) Bill {
 	}
 	var removed bill.Size
 	for _, cut := range p.Cuts {
-		removed = removed.Plus(p.removed[cut.Message])
+		removed = removed.Plus(p.removedOf(cut.Message))
 	}
 	saved := 0.0
 	if len(p.Cuts) > 0 {

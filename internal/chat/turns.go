@@ -1,5 +1,10 @@
 package chat
 
+import (
+	"hash/maphash"
+	"slices"
+)
+
 // A tool turn is an assistant's answer that calls at least one tool with an id.
 // results says of each message what it has to do with them.
 type results struct {
@@ -7,43 +12,69 @@ type results struct {
 	assistants    int // answers of the assistant
 	lastAssistant int // the last of these; -1: none
 	of            []result
-	answers       []int // for each message, the assistant's answers before it
+	asked         []asked // all calls, in their order
 }
 
 // result is a message as a tool's result. Ids may come twice, so there are two
 // ways to say which call it answers.
 type result struct {
-	ok   bool   // it is a result with an id that some turn has
-	turn int    // the last turn that has the id
-	name string // of the tool, as the last such turn calls it; "" where none says
-
-	since     int    // the last turn before the message that has the id; -1: none
-	sinceName string // of the tool, as that turn calls it
-	call      *Call  // the last before the message that has the id; nil: none
+	last    int32 // the last call that has the id, as its number; 0: it is no result with an id that some turn has
+	since   int32 // the last before the message; 0: none
+	answers int32 // the assistant's answers before the message
 }
 
+// asked is a call that some turn makes.
+type asked struct {
+	turn int
+	name string // of the tool, as the last of the calls so far with the id calls it; "" where none says
+	call *Call
+}
+
+// answer gives the call that a message answers as its number says; nil: none.
+func (r *results) answer(number int32) *asked {
+	if number == 0 {
+		return nil
+	}
+	return &r.asked[number-1]
+}
+
+// name is what the tool is called whose result a message is; "" where none says.
+func (r *results) name(message int) string { return r.nameOf(r.of[message].last) }
+
+// sinceName is the same as far as the calls before the message tell, which later turns cannot change.
+func (r *results) sinceName(message int) string { return r.nameOf(r.of[message].since) }
+
+func (r *results) nameOf(number int32) string {
+	if a := r.answer(number); a != nil {
+		return a.name
+	}
+	return ""
+}
+
+// isAsked tells whether some turn before a message has asked for it.
+func (r *results) isAsked(message int) bool { return r.of[message].since > 0 }
+
 // relate relates results to the turns that asked for them, once.
-func (c *Conversation) relate() results {
+func (c *Conversation) relate() *results {
 	if c.related == nil {
 		r := findResults(c)
 		c.related = &r
 	}
-	return *c.related
+	return c.related
 }
 
 func findResults(c *Conversation) results {
-	r := results{lastAssistant: -1, of: make([]result, len(c.Messages)), answers: make([]int, len(c.Messages))}
-	type call struct {
-		turn int
-		name string
-		last *Call
+	calls := 0
+	for i := range c.Messages {
+		calls += len(c.Messages[i].Calls)
 	}
-	calls := make(map[string]call, len(c.Messages)/2)
+	r := results{lastAssistant: -1, of: make([]result, len(c.Messages)), asked: make([]asked, 0, calls)}
+	byID := newCallIndex(calls)
 	settled := true  // what is found while going through holds at the end
 	calling := false // the answer has called a tool
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		r.answers[i] = r.assistants
+		r.of[i].answers = int32(r.assistants) //nolint:gosec // a count of messages
 		switch m.Role {
 		case Assistant:
 			r.lastAssistant = i
@@ -59,24 +90,24 @@ func findResults(c *Conversation) results {
 				r.turns++
 			}
 			for k := range m.Calls {
-				tc := &m.Calls[k]
-				before, again := calls[tc.ID]
-				settled = settled && !again
-				name := tc.Name
-				if name == "" {
-					name = before.name
+				call := &m.Calls[k]
+				slot := byID.slot(r.asked, call.ID)
+				name := call.Name
+				if before := r.answer(*slot); before != nil {
+					settled = false
+					if name == "" {
+						name = before.name
+					}
 				}
-				calls[tc.ID] = call{r.turns - 1, name, tc}
+				r.asked = append(r.asked, asked{r.turns - 1, name, call})
+				*slot = int32(len(r.asked)) //nolint:gosec // a count of calls
 			}
 		case Tool:
-			c, ok := calls[m.CallID]
-			if !ok {
-				r.of[i].since, settled = -1, false
-				continue
-			}
-			r.of[i].since, r.of[i].sinceName, r.of[i].call = c.turn, c.name, c.last
+			number := byID.last(r.asked, m.CallID)
+			r.of[i].since = number
+			settled = settled && number > 0
 			if m.CallID != "" {
-				r.of[i].ok, r.of[i].turn, r.of[i].name = true, c.turn, c.name
+				r.of[i].last = number
 			}
 		}
 	}
@@ -84,15 +115,45 @@ func findResults(c *Conversation) results {
 		return r
 	}
 	for i := range c.Messages {
-		m := &c.Messages[i]
-		if m.Role != Tool || m.CallID == "" {
-			continue
-		}
-		if c, ok := calls[m.CallID]; ok {
-			r.of[i].ok, r.of[i].turn, r.of[i].name = true, c.turn, c.name
+		if m := &c.Messages[i]; m.Role == Tool && m.CallID != "" {
+			r.of[i].last = byID.last(r.asked, m.CallID)
 		}
 	}
 	return r
+}
+
+// callIndex finds the last call with an id by its number: a hash table (open addressing), since a map takes several times as long for as many as there are in
+// one request. Its order is unpredictable to whoever makes up ids.
+type callIndex struct {
+	numbers []int32 // of calls; 0: free
+	mask    uint64
+}
+
+var callSeed = maphash.MakeSeed()
+
+func newCallIndex(calls int) callIndex {
+	size := 8
+	for size < 2*calls {
+		size *= 2
+	}
+	return callIndex{make([]int32, size), uint64(size - 1)} //nolint:gosec // a length
+}
+
+// slot is where the number of an id's last call stands, or belongs.
+func (x callIndex) slot(all []asked, id string) *int32 {
+	for at := maphash.String(callSeed, id) & x.mask; ; at = (at + 1) & x.mask {
+		if number := x.numbers[at]; number == 0 || all[number-1].call.ID == id {
+			return &x.numbers[at]
+		}
+	}
+}
+
+// last is the number of an id's last call; 0: there is none. As a rule that is the last of all.
+func (x callIndex) last(all []asked, id string) int32 {
+	if n := len(all); n > 0 && all[n-1].call.ID == id {
+		return int32(n) //nolint:gosec // a count of calls
+	}
+	return *x.slot(all, id)
 }
 
 // lastOfEachTool returns the ids of the newest k results of each tool, among those
@@ -102,12 +163,12 @@ func (r *results) lastOfEachTool(c *Conversation, k, turns int) map[string]bool 
 		return nil
 	}
 	kept, seen := make(map[string]bool), make(map[string]int)
-	for i := len(c.Messages) - 1; i >= 0; i-- {
-		res := &r.of[i]
-		if !res.ok || res.turn >= turns {
+	for i, res := range slices.Backward(r.of) {
+		asked := r.answer(res.last)
+		if asked == nil || asked.turn >= turns {
 			continue
 		}
-		if seen[res.name]++; seen[res.name] <= k {
+		if seen[asked.name]++; seen[asked.name] <= k {
 			kept[c.Messages[i].CallID] = true
 		}
 	}
