@@ -1,8 +1,6 @@
 package buffer
 
 import (
-	"errors"
-	"io"
 	"math/bits"
 	"sync"
 )
@@ -53,47 +51,4 @@ func Put(b []byte) {
 	}
 	*h = b[:0]
 	buffers[i].Put(h)
-}
-
-// ErrTooLong is a body longer than its limit.
-var ErrTooLong = errors.New("longer than the limit")
-
-// firstStep is how much room a body gets before any of it has come. A size that somebody declares costs them nothing: the
-// room grows with what really comes.
-const firstStep = 64 << 10
-
-// Read reads to the end into a buffer of Get; the caller gives it back, also after an error. A size that
-// is not known is -1. It stops with ErrTooLong as soon as more than limit bytes are sure.
-func Read(r io.Reader, size int64, limit int) ([]byte, error) {
-	return ReadBehind(0, r, size, limit)
-}
-
-// ReadBehind is Read that leaves so many bytes free before what it reads.
-func ReadBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
-	if size > int64(limit) {
-		return nil, ErrTooLong
-	}
-	whole := room + int(max(size, 0)) + 1 // one more, so that the end is seen without growing
-	buf := Get(min(whole, firstStep))[:room]
-	for {
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		switch {
-		case len(buf)-room > limit:
-			return buf, ErrTooLong
-		case errors.Is(err, io.EOF):
-			return buf, nil
-		case err != nil:
-			return buf, err
-		}
-		if len(buf) == cap(buf) {
-			step := 2 * len(buf)
-			if whole > len(buf) {
-				step = min(step, whole)
-			}
-			larger := append(Get(step), buf...)
-			Put(buf)
-			buf = larger
-		}
-	}
 }

@@ -28,6 +28,7 @@ type endpoint struct {
 	rt     *http.Transport
 	direct *direct // for small requests; nil: not to this address
 	conns  sockets
+	sizes  buffer.Sizes // of its answers
 
 	request http.Request // a POST to start from
 }

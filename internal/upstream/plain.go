@@ -126,7 +126,7 @@ func (p *plain) roundTrip(caller, ctx context.Context, req *rpc.Message) (*Reply
 	if err != nil {
 		return nil, err
 	}
-	buf, err := buffer.Read(budget.From(caller).Reader(r), resp.ContentLength, p.u.maxMessage())
+	buf, err := p.endpoint.sizes.ReadBehind(0, budget.From(caller).Reader(r), resp.ContentLength, p.u.maxMessage())
 	if err != nil {
 		buffer.Put(buf)
 		return nil, p.failure(caller, ctx, p.endpoint.bodyError(err, resp))

@@ -129,7 +129,7 @@ func isEventStream(resp *http.Response) bool {
 // takeBody reads an answer that is no stream. A status that means failure is no matter if the content is the answer.
 func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, resp *http.Response, c *call) error {
 	room := len(c.id.String()) // for the caller's id, which goes where the number is
-	buf, err := buffer.ReadBehind(room, c.hold.Reader(r), resp.ContentLength, l.s.u.maxMessage())
+	buf, err := l.endpoint.sizes.ReadBehind(room, c.hold.Reader(r), resp.ContentLength, l.s.u.maxMessage())
 	defer func() { buffer.Put(buf) }()
 	if err != nil {
 		return l.endpoint.bodyError(err, resp)
