@@ -85,7 +85,7 @@ func (c *connections) number() int {
 
 // admit counts a connection that was accepted and what it takes. false: there is no room for it, and it is closed.
 func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
-	counted := &connection{Conn: conn, all: c, bytes: bytes}
+	counted := &connection{waitingConn: waitingConn{Conn: conn}, all: c, bytes: bytes}
 	counted.rests.Store(time.Now().UnixNano())
 	if !c.makeRoom(counted) {
 		c.closed.WithLabelValues(closedNew).Inc()
@@ -177,7 +177,7 @@ func changed(conn net.Conn, state http.ConnState) {
 
 // connection is one that counts until it is closed.
 type connection struct {
-	net.Conn
+	waitingConn
 
 	all   *connections
 	bytes int64
