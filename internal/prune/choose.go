@@ -52,6 +52,9 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 			c.bridge(int(r), target)
 		}
 	}
+	if !req.Fill && c.hasChances(req) {
+		target = max(target, c.addLikely(score, order, least, min(n-1, target+most/spareable)))
+	}
 	c.addBlank(max(least, 1))
 	free = c.count < n || matched
 	c.tidy(score, max(least, min(target, c.count)))

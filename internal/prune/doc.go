@@ -4,8 +4,8 @@
 // words.go, vocab.go, known.go), learns how the text is built (code.go with headers.go and keywords.go, docs.go, logs.go, shape.go: headers and
 // what they enclose, fences, tables, stack traces), finds the goal's words in it (goal.go, match.go), measures every row (features.go,
 // measure.go and the files beside it), has a model say how likely the goal needs the row (model.go, score.go), and then keeps the best
-// rows with what encloses them until the budget is spent (choose.go, tidy.go). What is left over are the cuts, each with a reason
-// (reason.go), as far as they are worth their markers (toll.go).
+// rows with what encloses them until the budget is spent (choose.go, tidy.go), and those that are likely enough to stay on top of it
+// (likely.go). What is left over are the cuts, each with a reason (reason.go), as far as they are worth their markers (toll.go).
 //
 // What tools put around lines is looked past (decoration.go, stamps.go, frame.go); how a text is written decides what belongs together
 // (form.go, keyed.go); a huge line is cut in itself (snip.go). [Guess] tells what kind of text a file or a pipe holds. The numbers come

@@ -101,6 +101,8 @@ type Request struct {
 	// Prefer holds a reranker's score for each line, higher is better; NaN where it has none. It is weighed against the local
 	// score and changes the order of preference only, no bound. nil or a slice of another length than the text has lines: no opinion.
 	Prefer []float64
+
+	fixed bool // no line stays on top of the budget for its chance: what trials compare with
 }
 
 // Result says which lines go. The zero value keeps an empty text.

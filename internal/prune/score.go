@@ -5,6 +5,10 @@ import (
 	"slices"
 )
 
+// shortText is how many lines the models know in a text at least. In a shorter one the goal's words count by themselves, the more the
+// shorter it is.
+const shortText = 100
+
 // score gives every row a number: the higher, the likelier the goal needs it.
 func (t *text) score(s *shape) ([]float32, bool) {
 	model := codeScorer
@@ -15,13 +19,8 @@ func (t *text) score(s *shape) ([]float32, bool) {
 		model = logsScorer
 	}
 	ready := model()
-	// The models know texts of a hundred lines and more. In a shorter one the goal's words count by themselves, the more the
-	// shorter it is.
-	const (
-		short = 100
-		trust = 8
-	)
-	words := trust * max(0, 1-float32(t.rows())/short)
+	const trust = 8 // in the goal's words, where a text is short
+	words := trust * max(0, 1-float32(t.rows())/shortText)
 	out := make([]float32, t.rows())
 	ok := t.measure(s, func(r int) bool { return !t.onlyCloses(r) }, func(rows []int, v *[lanes]vector) {
 		scores := ready.score(v)

@@ -4,6 +4,8 @@ import "slices"
 
 // Trial is a text measured once, for training and evaluating models.
 type Trial struct {
+	Fixed bool // no line stays on top of the budget for its chance
+
 	t      *text
 	s      *shape
 	marker func(Block) string
@@ -15,7 +17,7 @@ func NewTrial(req Request) *Trial {
 	if !ok {
 		return nil
 	}
-	return &Trial{t, t.shape(), req.Marker}
+	return &Trial{t: t, s: t.shape(), marker: req.Marker}
 }
 
 // Lines are the line numbers, from 1, of the rows: the lines that are neither blank nor repeated.
@@ -38,17 +40,22 @@ func (x *Trial) Vectors() [][]float32 {
 	return out
 }
 
+// Chances are the rows' chances, beside each other, with their scores given.
+func (x *Trial) Chances(score []float32) []float32 {
+	score = slices.Clone(score)
+	x.t.scoreClosers(score)
+	return x.t.settle(x.s, score)
+}
+
 // Plan is [Plan] with the rows' scores given.
 func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result {
 	lines := x.t.lines.Len()
 	_, most := allowance(lines, ratio, 0)
-	req := Request{Structure: structure, Marker: x.marker}
-	score = slices.Clone(score)
+	req := Request{Structure: structure, Marker: x.marker, fixed: x.Fixed}
 	kinds := x.t.kind // with All more of a file's head is structure
 	x.t.kind = slices.Clone(kinds)
 	defer func() { x.t.kind = kinds }()
-	x.t.scoreClosers(score)
-	order, score := x.t.rank(x.s, x.t.settle(x.s, score), req)
+	order, score := x.t.rank(x.s, x.Chances(score), req)
 	k, _ := x.t.choose(x.s, score, order, req, most)
 	res := Result{Lines: lines, Kept: lines, Blocks: x.t.worthwhile(x.t.cuts(x.s, k), x.marker)}
 	for _, b := range res.Blocks {

@@ -44,7 +44,7 @@ func TestPruneCommand(t *testing.T) {
 	if err != nil || out != direct.PrunedText {
 		t.Errorf("standard output %q, %v, want what the tool answers", out, err)
 	}
-	want := regexp.MustCompile(`^file0\.txt: docs, 100 lines, 5\d kept \((4\d|50) % cut\); about \d+ tokens, now \d+; prn_[0-9A-Z]{26}\nnote: .*file:DIR.*\n$`)
+	want := regexp.MustCompile(`^file0\.txt: docs, 100 lines, 6\d kept \(3\d % cut\); about \d+ tokens, now \d+; prn_[0-9A-Z]{26}\nnote: .*file:DIR.*\n$`)
 	if !want.MatchString(diag) {
 		t.Errorf("standard error %q", diag)
 	}

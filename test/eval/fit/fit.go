@@ -137,6 +137,18 @@ func (s *Sample) Plan(scores []float32, ratio float64, structure prune.Structure
 	return s.trial.Plan(scores[s.first:s.first+s.rows], ratio, structure)
 }
 
+// PlanFixed is Plan without the lines that stay on top of the budget for their chances.
+func (s *Sample) PlanFixed(scores []float32, ratio float64, structure prune.Structure) prune.Result {
+	s.trial.Fixed = true
+	defer func() { s.trial.Fixed = false }()
+	return s.Plan(scores, ratio, structure)
+}
+
+// Chances are the chances that the scores of HeldOut give the lines of a case, named by their numbers from 1, beside each other.
+func (s *Sample) Chances(scores []float32) (lines []int, chances []float32) {
+	return s.trial.Lines(), s.trial.Chances(scores[s.first : s.first+s.rows])
+}
+
 func (d *Data) rows(use func(*Sample) bool) (rows []int) {
 	for _, s := range d.Samples {
 		if use(s) {

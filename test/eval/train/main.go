@@ -36,6 +36,7 @@ func run(args []string, out io.Writer) error {
 	lambda := flags.Float64("lambda", 0, "restraint, if not the chosen one")
 	depth := flags.Int("depth", 0, "questions per tree, if not the chosen number")
 	rows := flags.Float64("rows", 0, "share of rows drawn, if not the chosen one")
+	worth := flags.Bool("worth", false, "also what the chances are worth, and what a fixed budget keeps at the same size")
 	seed := flags.Uint64("seed", 1, "seed of the draws")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -71,7 +72,12 @@ func run(args []string, out io.Writer) error {
 			return err
 		}
 		if *folds > 0 {
-			report(out, name, data.Samples, data.HeldOut(set, *folds))
+			scores := data.HeldOut(set, *folds)
+			report(out, name, data.Samples, scores)
+			if *worth {
+				reportBudget(out, name, data.Samples, scores)
+				reportChances(out, name, data.Samples, scores)
+			}
 		}
 		if *write {
 			file := filepath.Join("internal", "prune", "model_"+name+".go")
