@@ -121,7 +121,9 @@ func (a Account) book(t Terms, req Request, u Usage) Account {
 	}
 	var cut Size
 	for i := range req.Pieces {
-		cut = cut.Plus(req.Pieces[i].Removed.times(t.rate(req, i, found)))
+		if out := &req.Pieces[i].Removed; *out != (Size{}) {
+			cut = cut.Plus(out.times(t.rate(req, i, found)))
+		}
 	}
 	a.Cut = a.Cut.Plus(cut)
 	a.Kept += t.cost(through) - t.cost(sent) - a.Scale.Count(cut)

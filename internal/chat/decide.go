@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"slices"
+
 	"secateur/internal/bill"
 )
 
@@ -93,13 +95,8 @@ func (p *Plan) recall() {
 // would have spared them. One that a recovery has brought was worth a request of its own;
 // whether one that says the same as before was, nobody knows.
 func (p *Plan) refetched() {
-	gone := make(map[digest]bool)
-	for i, form := range p.forms.of {
-		if form.Kind != Whole {
-			gone[p.c.Messages[i].said] = true
-		}
-	}
-	if len(gone) == 0 {
+	gone := cutBefore{of: p.forms.of, messages: p.c.Messages}
+	if !gone.any() {
 		return
 	}
 	fresh, recovered := 0, 0
@@ -113,11 +110,47 @@ func (p *Plan) refetched() {
 		if isBack {
 			recovered++
 		}
-		if isBack || m.Chars >= worthFetching && gone[m.said] {
+		if isBack || m.Chars >= worthFetching && gone.say(m.said) {
 			p.owed += p.before.Account.Scale.Count(p.c.whole(i))
 		}
 	}
 	p.again = recovered > 0 && recovered == fresh
+}
+
+// cutBefore are the results that did not go out whole before.
+type cutBefore struct {
+	of       []Sent
+	messages []Message
+	asked    int             // how often it was asked what they say
+	said     map[digest]bool // what they say; nil while it was asked for a few times
+}
+
+func (g *cutBefore) any() bool {
+	return slices.ContainsFunc(g.of, func(s Sent) bool { return s.Kind != Whole })
+}
+
+// fewAsked is how often they are looked through before it is worth while to have them in a map: as a rule a request brings one result.
+const fewAsked = 4
+
+// say tells whether one of them says so.
+func (g *cutBefore) say(said digest) bool {
+	if g.asked++; g.asked <= fewAsked {
+		for i := range g.of {
+			if g.of[i].Kind != Whole && g.messages[i].said == said {
+				return true
+			}
+		}
+		return false
+	}
+	if g.said == nil {
+		g.said = make(map[digest]bool, len(g.of))
+		for i := range g.of {
+			if g.of[i].Kind != Whole {
+				g.said[g.messages[i].said] = true
+			}
+		}
+	}
+	return g.said[said]
 }
 
 // worthFetching is how many characters a result has at least that is fetched

@@ -396,6 +396,9 @@ func (p *Plan) Unbooked() Record {
 	return r
 }
 
+// BilledBefore is what everything before the request had cost.
+func (p *Plan) BilledBefore() Bill { return p.before.Bill }
+
 // Uncounted is what is to be kept of a request that is about to go out, and of which it takes a while to know what it costs: how
 // it goes out, and that the provider's cache may have all of it.
 func (p *Plan) Uncounted() Record {

@@ -127,8 +127,8 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 		}
 	}()
 	x.ahead.wait() // what is written now holds
-	before, r := x.plan.Unbooked(), x.record(usage)
-	spent, saved := r.Bill.Spent-before.Bill.Spent, r.Bill.Saved-before.Bill.Saved
+	before, r := x.plan.BilledBefore(), x.record(usage)
+	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
 	x.observe(ctx, usage, spent, spent+saved)
 	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
 	err := x.lane.keep(ctx, &r)
