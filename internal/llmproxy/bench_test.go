@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,15 +33,8 @@ func reverse(provider string) http.Handler {
 	})
 }
 
-// door is ours; without a strategy nothing is masked.
-func door(b *testing.B, provider, strategy string) http.Handler {
-	b.Helper()
-	return doorTo(b, provider, strategy, nil)
-}
-
-// doorTo is a door that sends by this transport; nil: its own.
-func doorTo(b *testing.B, provider, strategy string, transport http.RoundTripper) http.Handler {
-	b.Helper()
+// newDoor is ours, which sends by this transport; nil: its own. Without a strategy nothing is masked.
+func newDoor(provider, strategy string, transport http.RoundTripper) (http.Handler, error) {
 	s, pruning := masking(strategy), chat.DefaultPruning()
 	s.Enabled, pruning.Enabled = strategy != "", strategy == "priced"
 	p, err := llmproxy.New(llmproxy.Options{
@@ -51,15 +43,15 @@ func doorTo(b *testing.B, provider, strategy string, transport http.RoundTripper
 		MaxBodyBytes: 64 << 20, Log: slog.New(slog.DiscardHandler), Transport: transport,
 	})
 	if err != nil {
-		b.Fatal(err)
+		return nil, err
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) }), nil
 }
 
-func post(b *testing.B, srv *httptest.Server, path string, body []byte) time.Duration {
+func post(b *testing.B, to *process, path string, body []byte) time.Duration {
 	b.Helper()
 	began := time.Now()
-	res, err := srv.Client().Post(srv.URL+path, "application/json", bytes.NewReader(body))
+	res, err := to.client.Post(to.url+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,30 +65,19 @@ func post(b *testing.B, srv *httptest.Server, path string, body []byte) time.Dur
 // compare sends the bodies, one after the other and again, through our door and through the standard library's, by
 // turns, so that whatever else runs on the machine slows both. Each request begins when all is done that the one before it has left to do. It reports our time
 // up to the end of the answer, the ratio of the two medians, and that of the processor time, what is done when the answer has gone on included.
-func compare(b *testing.B, path, strategy string, provider http.Handler, body func(i int) []byte) {
+func compare(b *testing.B, path, does string, provider http.Handler, body func(i int) []byte) {
 	b.Helper()
 	srv := httptest.NewServer(provider)
 	defer srv.Close()
-	var running sync.WaitGroup
-	waited := func(h http.Handler) *httptest.Server {
-		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			running.Add(1)
-			defer running.Done()
-			h.ServeHTTP(w, r)
-		}))
-	}
-	doors := [2]*httptest.Server{waited(reverse(srv.URL)), waited(door(b, srv.URL, strategy))}
-	defer doors[0].Close()
-	defer doors[1].Close()
+	doors := [2]*process{launch(b, srv.URL, standard), launch(b, srv.URL, does)}
 	var times [2][]time.Duration
 	var cpu [2]time.Duration
 	for i := 0; b.Loop(); i++ {
 		doc := body(i)
 		for k, door := range doors {
-			before := cpuTime()
+			before := door.idle(b)
 			times[k] = append(times[k], post(b, door, path, doc))
-			running.Wait()
-			cpu[k] += cpuTime() - before
+			cpu[k] += door.idle(b) - before
 		}
 	}
 	var median [2]float64
@@ -155,13 +136,10 @@ func BenchmarkRequest400KB(b *testing.B) {
 		_, _ = io.WriteString(w, smallAnswer)
 	})
 	for _, path := range []string{"/v1/chat/completions", "/v1/messages", "/v1/responses"} {
-		for _, strategy := range []string{"priced", "sliding", ""} {
+		for _, does := range []string{"priced", "sliding", off} {
 			for _, kind := range []string{"again", "next", "new"} {
-				name := strings.TrimSuffix(path[len("/v1/"):], "/completions") + "/" + strategy + "/" + kind
-				if strategy == "" {
-					name = strings.TrimSuffix(path[len("/v1/"):], "/completions") + "/off/" + kind
-				}
-				b.Run(name, func(b *testing.B) { compare(b, path, strategy, provider, bodies(path, kind)) })
+				name := strings.TrimSuffix(path[len("/v1/"):], "/completions") + "/" + does + "/" + kind
+				b.Run(name, func(b *testing.B) { compare(b, path, does, provider, bodies(path, kind)) })
 			}
 		}
 	}

@@ -43,7 +43,10 @@ func BenchmarkRequestMemory(b *testing.B) {
 			for _, kind := range []string{"again", "next", "new"} {
 				b.Run(strings.TrimSuffix(path[len("/v1/"):], "/completions")+"/"+strategy+"/"+kind, func(b *testing.B) {
 					to := &nearby{during: func() {}}
-					h := doorTo(b, "http://127.0.0.1:1", strategy, to)
+					h, err := newDoor("http://127.0.0.1:1", strategy, to)
+					if err != nil {
+						b.Fatal(err)
+					}
 					body := bodies(path, kind)
 					n := 0
 					send := func() (size int) {
