@@ -75,11 +75,12 @@ var arrows = map[string][]string{
 	"era":        {"rpc", "rawjson"},
 	"mask":       {"rawjson"},
 	"rawjson":    {},
-	"chat":       {"bill", "prune", "tokens", "mask", "rawjson"},
+	"chat":       {"bill", "bpe", "prune", "tokens", "mask", "rawjson"},
 	"bill":       {},
 	"catalog":    {"era", "rawjson"},
 	"prune":      {"tokens"},
 	"tokens":     {},
+	"bpe":        {},
 	"routing":    {"access"},
 	"access":     {"rawjson", "secret"},
 	"secret":     {},
@@ -89,7 +90,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock and start no goroutine, so they may not import what would let them.
 var (
-	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "routing", "access", "secret", "suggest", "document"}
+	pure     = []string{"buffer", "toolserver", "rpc", "era", "mask", "rawjson", "chat", "bill", "catalog", "prune", "tokens", "bpe", "routing", "access", "secret", "suggest", "document"}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"
 )

@@ -1,7 +1,7 @@
 // Command tokens fits the token estimate to o200k on the evaluation data and says how far off it is. It is a module of its own, so
 // that the tokenizer stays out of the program.
 //
-// Run it in its folder: go run . [-write]
+// Run it in its folder: go run . [-write], or go run . -vocabulary for the tables of internal/bpe.
 package main
 
 import (
@@ -41,10 +41,14 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tokens", flag.ContinueOnError)
 	saved := flags.Bool("saved", false, "judge the estimate of what pruning saves instead")
 	write := flags.Bool("write", false, "write the fitted weights into internal/tokens")
+	vocabulary := flags.Bool("vocabulary", false, "write the vocabulary into internal/bpe instead")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	root := filepath.Join("..", "..", "..")
+	if *vocabulary {
+		return writeVocabulary(filepath.Join(root, "internal", "bpe"))
+	}
 	dir := os.Getenv("EVALDATA")
 	if dir == "" {
 		dir = filepath.Join(root, "..", "shared", "evaldata")
