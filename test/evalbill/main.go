@@ -29,7 +29,7 @@ import (
 func main() {
 	only := flag.String("run", "", "only runs whose name contains this")
 	most := flag.Int("requests", 0, "at most so many requests of each run; 0: all")
-	tokenizer := flag.String("tokenizer", "word pieces", "the provider's: "+strings.Join(provider.Names(), " | "))
+	tokenizer := flag.String("tokenizer", "word pieces", "the provider's: "+strings.Join(provider.Names(), " | ")+" | a file tokenizer.json")
 	model := flag.String("model", "", "only prices of models whose name contains this")
 	each := flag.Bool("each", false, "print every run")
 	limit := flag.Duration("time", 10*time.Minute, "give up after this long")
@@ -52,9 +52,9 @@ type options struct {
 }
 
 func run(ctx context.Context, w io.Writer, o options) error {
-	split := provider.Tokenizers[o.tokenizer]
-	if split == nil {
-		return fmt.Errorf("no tokenizer is called %q; there are: %s", o.tokenizer, strings.Join(provider.Names(), ", "))
+	split, err := tokenizer(o.tokenizer)
+	if err != nil {
+		return err
 	}
 	played := slices.DeleteFunc(slices.Clone(allPrices), func(p prices) bool { return !strings.Contains(p.model, o.model) })
 	data := cmp.Or(os.Getenv("EVALDATA"), "../shared/evaldata")
@@ -93,6 +93,18 @@ func run(ctx context.Context, w io.Writer, o options) error {
 		return errors.New("runs were dearer than passing through")
 	}
 	return nil
+}
+
+// tokenizer is one of the provider's by its name, or that of a file.
+func tokenizer(name string) (provider.Tokenizer, error) {
+	if strings.HasSuffix(name, ".json") {
+		return provider.Vocabulary(name)
+	}
+	split := provider.Tokenizers[name]
+	if split == nil {
+		return nil, fmt.Errorf("no tokenizer is called %q; there are: %s, and files *.json", name, strings.Join(provider.Names(), ", "))
+	}
+	return split, nil
 }
 
 // atOnce is how many runs are played at the same time.
