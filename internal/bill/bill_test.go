@@ -415,15 +415,30 @@ func TestAShorterPromptBelowTheBandIsCheaper(t *testing.T) {
 }
 
 func TestAccountsAreWrittenDown(t *testing.T) {
-	a := Account{Spent: 1, Kept: 2, Cut: Size{3, 4, 5, 6, 7}, Owed: 6, Claimed: 7, Last: Counted{8, 9, Size{10, 11, 12, 13, 14}}}
-	a.Scale = Scale{Guess: Weights{13, 14, 15, 16, 17}, Products: [10]float64{16, 17, 18, 19, 20, 21, 22, 23, 24, 25}, Counted: [4]float64{26, 27, 28, 29}, Bytes: 30, BytesCounted: 31, Missed: 32, MissedByLength: 33}
+	a := Account{Spent: 1, Kept: 2, Cut: Size{3, 4, 5, 6, 7, 8, 0}, Owed: 6, Claimed: 7, Last: Counted{8, 9, Size{10, 11, 12, 13, 14, 15, 0}}}
+	a.Scale = Scale{Guess: Weights{13, 14, 15, 16, 17, 18, 19}, Bytes: 30, BytesCounted: 31, Missed: 32, MissedByLength: 33}
+	for i := range a.Scale.Products {
+		a.Scale.Products[i] = 100 + float64(i)
+	}
+	for i := range a.Scale.Counted {
+		a.Scale.Counted[i] = 200 + float64(i)
+	}
 	a.Entries = []Entry{{0, 1e9, true}, {7, 1e9 + 5, false}, {900, 1e9, true}}
 	b, err := a.AppendBinary([]byte("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got Account
-	if rest, ok := got.Decode(append(b[1:len(b):len(b)], "rest"...)); !ok || string(rest) != "rest" || !reflect.DeepEqual(got, a) {
+	rest, ok := got.Decode(a.AppendPairs(b[1:len(b):len(b)]))
+	if !ok {
+		t.Fatal("what was written is no account")
+	}
+	for n := range rest {
+		if _, ok := new(Account).DecodePairs(rest[:n]); ok {
+			t.Fatalf("%d of %d bytes are its pairs", n, len(rest))
+		}
+	}
+	if rest, ok = got.DecodePairs(append(rest, "rest"...)); !ok || string(rest) != "rest" || !reflect.DeepEqual(got, a) {
 		t.Errorf("Decode = %+v, %q, %v, want %+v", got, rest, ok, a)
 	}
 	for n := range len(b) - 1 {
@@ -431,13 +446,52 @@ func TestAccountsAreWrittenDown(t *testing.T) {
 			t.Fatalf("%d of %d bytes are an account", n, len(b)-1)
 		}
 	}
-	l := Learned{1, 2, Weights{3, 4, 5, 6, 7}}
+	l := Learned{1, 2, Weights{3, 4, 5, 6, 7, 8, 9}}
 	b, _ = l.AppendBinary(nil)
 	var back Learned
 	if back.UnmarshalBinary(b) != nil || back != l {
 		t.Errorf("UnmarshalBinary = %+v, want %+v", back, l)
 	}
+	old := l
+	old.Weights.Pairs, old.Weights.Pieces = 0, 0
+	if back.UnmarshalBinary(b[:len(b)-16]) != nil || back != old {
+		t.Errorf("what was written before there were pairs says %+v, want %+v", back, old)
+	}
 	if back.UnmarshalBinary(b[1:]) != nil || back != (Learned{}) {
 		t.Errorf("half of it has taught %+v", back)
+	}
+}
+
+// A provider counts so many tokens for each of ours, so many more for each that a byte pair encoding has beyond our estimate, and so many for each
+// message. What is taken out has no messages in it, and may have other words than what is left.
+func TestAccountLearnsWhatABytePairEncodingKnows(t *testing.T) {
+	for _, c := range []struct{ scale, pairs, message float64 }{{1, 1, 12}, {1.1, 0.6, 20}, {1.25, 0, 15}} {
+		var a Account
+		req := Request{}
+		input := 0.0
+		for i := range 150 {
+			p := Piece{Size: Size{Tokens: 100 + 200*float64(i%5), Pairs: float64(i%7-3) * 30}}
+			req.Sent, req.Same, req.Likely = len(req.Pieces), len(req.Pieces), len(req.Pieces)
+			req.Pieces = append(req.Pieces, p)
+			input += c.scale*p.Size.Tokens + c.pairs*p.Size.Pairs + c.message
+			a = a.Settle(claude, req, Usage{Input: input})
+		}
+		out := Size{Tokens: 10_000, Pairs: -2000}
+		want := c.scale*out.Tokens + c.pairs*out.Pairs
+		if got := a.Scale.Count(out); math.Abs(got-want) > 0.03*want {
+			t.Errorf("%+v: Count = %.0f, want about %.0f; weights %+v", c, got, want, a.Scale.Weights())
+		}
+	}
+}
+
+// Our estimates are fitted to a byte pair encoding: who agrees with them is expected to have one that is much like it.
+func TestWhoAgreesWithUsIsLikelyToHaveTheSamePairs(t *testing.T) {
+	count := func(theirs float64) float64 {
+		var s Scale
+		s.first(Size{Tokens: 1000}, theirs)
+		return s.Count(Size{Tokens: 1000, Pairs: 100}) - s.Count(Size{Tokens: 1000})
+	}
+	if alike, unlike := count(1050), count(1300); alike < 50 || unlike > 30 {
+		t.Errorf("of 100 pairs %.0f count where the provider agrees, %.0f where it does not", alike, unlike)
 	}
 }

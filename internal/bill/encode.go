@@ -45,7 +45,8 @@ func (a *Account) Decode(b []byte) (rest []byte, ok bool) {
 	return d.b, true
 }
 
-// floats are all numbers of an account, in the order in which they are written down. As a list of its own it would take memory with every record.
+// floats are the numbers of an account but for those of the pairs, in the order in which they are written down. As a list of its own it would take
+// memory with every record.
 func (a *Account) floats() [38]*float64 {
 	cut, removed, guess := &a.Cut, &a.Last.Removed, &a.Scale.Guess
 	products, counted := &a.Scale.Products, &a.Scale.Counted
@@ -54,14 +55,40 @@ func (a *Account) floats() [38]*float64 {
 		&cut.Tokens, &cut.Digits, &cut.Signs, &cut.Others, &cut.Bytes,
 		&removed.Tokens, &removed.Digits, &removed.Signs, &removed.Others, &removed.Bytes,
 		&guess.Tokens, &guess.Digits, &guess.Signs, &guess.Others, &guess.Bytes,
-		&products[0], &products[1], &products[2], &products[3], &products[4],
-		&products[5], &products[6], &products[7], &products[8], &products[9],
+		&products[0], &products[1], &products[2], &products[3], &products[6],
+		&products[7], &products[8], &products[11], &products[12], &products[15],
 		&counted[0], &counted[1], &counted[2], &counted[3],
 		&a.Scale.Bytes, &a.Scale.BytesCounted, &a.Scale.Missed, &a.Scale.MissedByLength,
 	}
 }
 
-// AppendBinary appends the size as numbers. It never fails.
+// AppendPairs appends what an account knows of pairs, which AppendBinary leaves out: who has written records before did not know it.
+func (a Account) AppendPairs(dst []byte) []byte {
+	for _, f := range a.pairs() {
+		dst = appendFloat(dst, *f)
+	}
+	return dst
+}
+
+// DecodePairs reads what AppendPairs has written, as Decode does.
+func (a *Account) DecodePairs(b []byte) (rest []byte, ok bool) {
+	d := decoder{b: b}
+	for _, f := range a.pairs() {
+		*f = d.float()
+	}
+	return d.b, !d.bad
+}
+
+func (a *Account) pairs() [17]*float64 {
+	products, counted := &a.Scale.Products, &a.Scale.Counted
+	return [...]*float64{
+		&a.Cut.Pairs, &a.Last.Removed.Pairs, &a.Scale.Guess.Pairs, &a.Scale.Guess.Pieces,
+		&products[4], &products[5], &products[9], &products[10], &products[13], &products[14],
+		&products[16], &products[17], &products[18], &products[19], &products[20], &counted[4], &counted[5],
+	}
+}
+
+// AppendBinary appends the size as numbers, but for its pairs. It never fails.
 func (s Size) AppendBinary(dst []byte) ([]byte, error) {
 	for _, f := range s.floats() {
 		dst = appendFloat(dst, *f)
@@ -87,8 +114,8 @@ func (s *Size) floats() [5]*float64 {
 	return [5]*float64{&s.Tokens, &s.Digits, &s.Signs, &s.Others, &s.Bytes}
 }
 
-func (w *Weights) floats() [5]*float64 {
-	return [5]*float64{&w.Tokens, &w.Digits, &w.Signs, &w.Others, &w.Bytes}
+func (w *Weights) floats() [7]*float64 {
+	return [7]*float64{&w.Tokens, &w.Digits, &w.Signs, &w.Others, &w.Bytes, &w.Pairs, &w.Pieces}
 }
 
 // AppendBinary appends what was learned as numbers. It never fails.
@@ -105,6 +132,9 @@ func (l *Learned) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	out := Learned{Warm: d.float(), Cold: d.float()}
 	for _, f := range out.Weights.floats() {
+		if f == &out.Weights.Pairs && len(d.b) == 0 {
+			break // it is older than they are
+		}
 		*f = d.float()
 	}
 	if d.bad || len(d.b) > 0 {

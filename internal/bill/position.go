@@ -11,12 +11,12 @@ func (a Account) grown(req Request) (size Size, ok bool) {
 
 // sizeOf adds up in variables of its own, which stay in registers: a prompt is summed up several times with each request.
 func sizeOf(pieces []Piece) Size {
-	var tokens, digits, signs, others, bytes float64
+	var tokens, digits, signs, others, bytes, pairs float64
 	for i := range pieces {
 		s := &pieces[i].Size
-		tokens, digits, signs, others, bytes = tokens+s.Tokens, digits+s.Digits, signs+s.Signs, others+s.Others, bytes+s.Bytes
+		tokens, digits, signs, others, bytes, pairs = tokens+s.Tokens, digits+s.Digits, signs+s.Signs, others+s.Others, bytes+s.Bytes, pairs+s.Pairs
 	}
-	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes}
+	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes, Pairs: pairs, Pieces: float64(len(pieces))}
 }
 
 // size is how many tokens the provider is expected to count.
@@ -52,12 +52,12 @@ func (a Account) regained(req Request, known int) float64 {
 }
 
 func removed(pieces []Piece) Size {
-	var tokens, digits, signs, others, bytes float64
+	var tokens, digits, signs, others, bytes, pairs float64
 	for i := range pieces {
 		s := &pieces[i].Removed
-		tokens, digits, signs, others, bytes = tokens+s.Tokens, digits+s.Digits, signs+s.Signs, others+s.Others, bytes+s.Bytes
+		tokens, digits, signs, others, bytes, pairs = tokens+s.Tokens, digits+s.Digits, signs+s.Signs, others+s.Others, bytes+s.Bytes, pairs+s.Pairs
 	}
-	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes}
+	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes, Pairs: pairs}
 }
 
 // Size is how many tokens the provider is expected to count.

@@ -10,28 +10,30 @@ type Size struct {
 	Signs  float64 // characters that are no letters, digits or spaces
 	Others float64 // bytes of characters that are not ASCII
 	Bytes  float64
+	Pairs  float64 // tokens that a byte pair encoding makes of it beyond our estimate; 0 where none was asked
+	Pieces float64 // of a prompt
 }
 
 // Plus is the size of both together.
 func (s Size) Plus(t Size) Size {
-	return Size{s.Tokens + t.Tokens, s.Digits + t.Digits, s.Signs + t.Signs, s.Others + t.Others, s.Bytes + t.Bytes}
+	return Size{s.Tokens + t.Tokens, s.Digits + t.Digits, s.Signs + t.Signs, s.Others + t.Others, s.Bytes + t.Bytes, s.Pairs + t.Pairs, s.Pieces + t.Pieces}
 }
 
 // Less is what is left when another size is taken away. What stands for a text may have more signs than it had.
 func (s Size) Less(t Size) Size {
-	return Size{max(0, s.Tokens-t.Tokens), s.Digits - t.Digits, s.Signs - t.Signs, s.Others - t.Others, max(0, s.Bytes-t.Bytes)}
+	return Size{max(0, s.Tokens-t.Tokens), s.Digits - t.Digits, s.Signs - t.Signs, s.Others - t.Others, max(0, s.Bytes-t.Bytes), s.Pairs - t.Pairs, s.Pieces - t.Pieces}
 }
 
 func (s Size) times(x float64) Size {
-	return Size{x * s.Tokens, x * s.Digits, x * s.Signs, x * s.Others, x * s.Bytes}
+	return Size{x * s.Tokens, x * s.Digits, x * s.Signs, x * s.Others, x * s.Bytes, x * s.Pairs, x * s.Pieces}
 }
 
 // Weights are how many tokens a provider counts for each unit of a size. Either Bytes alone is not zero, or it is.
-type Weights struct{ Tokens, Digits, Signs, Others, Bytes float64 }
+type Weights struct{ Tokens, Digits, Signs, Others, Bytes, Pairs, Pieces float64 }
 
 // Count is how many tokens the provider is expected to count in a text.
 func (w Weights) Count(s Size) float64 {
-	n := w.Tokens*s.Tokens + w.Digits*s.Digits + w.Signs*s.Signs + w.Others*s.Others + w.Bytes*s.Bytes
+	n := w.Tokens*s.Tokens + w.Digits*s.Digits + w.Signs*s.Signs + w.Others*s.Others + w.Bytes*s.Bytes + w.Pairs*s.Pairs + w.Pieces*s.Pieces
 	return min(max(n, minScale*s.Tokens), maxScale*s.Tokens)
 }
 
@@ -48,35 +50,37 @@ func (w Weights) Near(other Weights) bool {
 }
 
 // Scale learns how many tokens a provider counts in a text of some size. It has two explanations: our estimates, corrected for
-// digits, signs and what is not ASCII, or a number of bytes a token. Each fits weights to the differences between
+// digits, signs, what is not ASCII, and what a byte pair encoding makes of it, or a number of bytes a token. Each fits weights to the differences between
 // successive requests, by least squares held to a first guess (ridge regression); the one is believed that has
 // predicted these differences better (prequential selection). The zero value guesses that our estimates are right.
 type Scale struct {
 	Guess Weights // zero: our estimates are right
 
-	// The normal equations: sums of products of what is corrected for (tokens, digits, signs, others; the upper triangle,
+	// The normal equations: sums of products of what is corrected for (tokens, digits, signs, others, pairs, pieces; the upper triangle,
 	// row by row), and of that with what was counted.
-	Products [10]float64
-	Counted  [4]float64
+	Products [corrections * (corrections + 1) / 2]float64
+	Counted  [corrections]float64
 
 	// The same for bytes, and how wrong each explanation has been.
 	Bytes, BytesCounted    float64
 	Missed, MissedByLength float64
 }
 
+// corrections is what estimates are corrected for.
+const corrections = 6
+
 const (
-	// held is how many tokens a guess is worth: that of the scale, which a whole prompt has told, and the others.
-	heldScale, held = 300, 60
+	// held is how many tokens a guess is worth: that of the scale, which a whole prompt has told, that of the pairs, and the others.
+	heldScale, heldPairs, heldPieces, held = 300, 100, 0.03, 60
 	// One estimate is not off by more than this.
 	minScale, maxScale = 0.3, 3
 	// A whole prompt that is off by more has parts that we do not see.
 	minLikely, maxLikely = 0.6, 1.7
-	// others is what a byte that is not ASCII adds to our estimates, before anything is known: what marks a cut is of such
-	// characters, and tokenizers know few of them. One that agrees with our estimates is most likely a byte pair encoding
-	// like the one they are fitted to, which makes many tokens of what marks a cut.
-	others, othersAlike = 0.1, 0.8
-	// A whole prompt that is off by less agrees with our estimates.
-	alike = 0.1
+	// others is what a byte that is not ASCII adds to our estimates, before anything is known.
+	others = 0.1
+	// pairs is how much of what a byte pair encoding makes of a text beyond our estimate a provider counts, before anything is known. Most models have
+	// one, each another; whose count of a whole prompt is off by no more than so much from this one's most likely has one that is like it.
+	pairs, pairsAlike, alike = 0.15, 0.7, 0.12
 	// perToken is about how many bytes a token has.
 	perToken = 3.6
 	// Length alone is believed where it is less wrong by so much, and by more than chance, and hardly wrong at all: a tokenizer
@@ -97,13 +101,14 @@ func (s *Scale) first(ours Size, theirs float64) {
 	if s.Guess != (Weights{}) || ours.Tokens <= 0 || theirs <= 0 {
 		return
 	}
-	scale := min(max(theirs/ours.Tokens, minScale), maxScale)
+	known := pairs
+	if exact := ours.Tokens + ours.Pairs; exact > 0 && math.Abs(theirs/exact-1) < alike {
+		known = pairsAlike
+	}
+	scale := min(max((theirs-known*ours.Pairs)/ours.Tokens, minScale), maxScale)
 	tokens, digits, signs := ours.Tokens/heldScale, max(0, ours.Digits)/held, max(0, ours.Signs)/held
 	off := (scale - 1) * ours.Tokens / (tokens*ours.Tokens + digits*ours.Digits + signs*ours.Signs)
-	s.Guess = Weights{Tokens: 1 + off*tokens, Digits: off * digits, Signs: off * signs, Others: others * scale}
-	if math.Abs(scale-1) < alike {
-		s.Guess.Others = othersAlike
-	}
+	s.Guess = Weights{Tokens: 1 + off*tokens, Digits: off * digits, Signs: off * signs, Others: others * scale, Pairs: known}
 	if ours.Bytes > 0 {
 		s.Guess.Bytes = theirs / ours.Bytes
 	}
@@ -120,7 +125,7 @@ func (s *Scale) learn(grown Size, theirs float64) {
 	s.judge(grown, theirs)
 	// What is long counts for more, but not as its square, and up to a length only: one huge result is one text.
 	w := min(1, longest/grown.Tokens) / max(grown.Tokens, held)
-	x := [4]float64{grown.Tokens, grown.Digits, grown.Signs, grown.Others}
+	x := [corrections]float64{grown.Tokens, grown.Digits, grown.Signs, grown.Others, grown.Pairs, grown.Pieces}
 	k := 0
 	for i := range x {
 		for j := i; j < len(x); j++ {
@@ -196,24 +201,32 @@ func (s Scale) byLength() Weights {
 func (s Scale) corrected() Weights {
 	guess := s.Guess
 	if guess.Tokens == 0 {
-		guess = Weights{Tokens: 1, Others: others}
+		guess = Weights{Tokens: 1, Others: others, Pairs: pairs}
 		if s.Guess.Bytes > 0 {
 			guess.Tokens = s.Guess.Bytes * perToken
 		}
 	}
-	var m [4][5]float64
+	if guess.Pairs == 0 { // it is older than they are
+		guess.Pairs = pairs
+	}
+	var m [corrections][corrections + 1]float64
 	k := 0
-	for i, g := range [4]float64{guess.Tokens, guess.Digits, guess.Signs, guess.Others} {
-		for j := i; j < 4; j++ {
+	for i, g := range [corrections]float64{guess.Tokens, guess.Digits, guess.Signs, guess.Others, guess.Pairs, guess.Pieces} {
+		for j := i; j < corrections; j++ {
 			m[i][j], m[j][i] = s.Products[k], s.Products[k]
 			k++
 		}
 		worth := float64(held)
-		if i == 0 && g > minLikely && g < maxLikely {
+		switch {
+		case i == 0 && g > minLikely && g < maxLikely:
 			worth = heldScale
+		case i == 4:
+			worth = heldPairs
+		case i == 5:
+			worth = heldPieces
 		}
 		m[i][i] += worth
-		m[i][4] = s.Counted[i] + worth*g
+		m[i][corrections] = s.Counted[i] + worth*g
 	}
 	for i := range m {
 		for j := range m {
@@ -221,12 +234,13 @@ func (s Scale) corrected() Weights {
 				continue
 			}
 			f := m[j][i] / m[i][i]
-			for l := i; l < 5; l++ {
+			for l := i; l <= corrections; l++ {
 				m[j][l] -= f * m[i][l]
 			}
 		}
 	}
-	return Weights{Tokens: m[0][4] / m[0][0], Digits: m[1][4] / m[1][1], Signs: m[2][4] / m[2][2], Others: m[3][4] / m[3][3]}
+	solved := func(i int) float64 { return m[i][corrections] / m[i][i] }
+	return Weights{Tokens: solved(0), Digits: solved(1), Signs: solved(2), Others: solved(3), Pairs: solved(4), Pieces: solved(5)}
 }
 
 // Count is how many tokens the provider is expected to count in a text.

@@ -35,8 +35,9 @@ type Plan struct {
 	kinds      []Kind         // of each message
 	removed    []bill.Size    // of what is taken out of each message; nil: nothing is
 	short      []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
-	going      sync.Mutex     // guards goesOut
+	going      sync.Mutex     // guards goesOut and paired
 	goesOut    *bill.Request  // what was decided; nil: not known yet
+	paired     bool           // its pairs were counted
 	texts      map[int]string // what results were pruned to
 	decoded    []string       // what results say, as far as it was asked for
 }
@@ -323,7 +324,11 @@ func (p *Plan) goes() bill.Request {
 	defer p.going.Unlock()
 	if p.goesOut == nil {
 		req := p.request(p.unchanged())
-		p.goesOut = &req
+		p.goesOut, p.paired = &req, false
+	}
+	if !p.paired {
+		p.countPairs(p.goesOut)
+		p.paired = true
 	}
 	return *p.goesOut
 }
@@ -344,14 +349,15 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 	}
 	r.Cached = r.Messages
 	before := r.Account
+	req := p.goes()
 	if usage == nil {
-		r.Account = before.Estimate(p.terms, p.goes())
+		r.Account = before.Estimate(p.terms, req)
 	} else {
-		req := before.Recount(p.goes(), *usage)
-		for i := range r.Cuts {
-			r.Cuts[i].Removed = p.piece(&req, r.Cuts[i].Message).Removed
-		}
+		req = before.Recount(req, *usage)
 		r.Account = before.Settle(p.terms, req, *usage)
+	}
+	for i := range r.Cuts {
+		r.Cuts[i].Removed = p.piece(&req, r.Cuts[i].Message).Removed
 	}
 	perToken := p.perToken()
 	r.Bill.Spent += (r.Account.Spent - before.Spent) * perToken

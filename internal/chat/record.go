@@ -60,7 +60,8 @@ const (
 // recordVersion changes with the form below. Records outlive the program that wrote them: the forms before are read,
 // too; a record of any other version is as good as none.
 const (
-	recordVersion      = 6
+	recordVersion      = 7
+	grainRecordVersion = 6 // without what a byte pair encoding makes of texts
 	plainRecordVersion = 5 // without the grain of the cache
 	lastRecordVersion  = 2 // without the engine, and with other sizes
 )
@@ -112,6 +113,10 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		dst = append(dst, c.ID...)
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Account.Grain))
+	dst = r.Account.AppendPairs(dst)
+	for _, c := range r.Cuts {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Pairs))
+	}
 	return dst, err
 }
 
@@ -123,7 +128,7 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	var out Record
 	version := d.byte()
 	switch version {
-	case recordVersion, plainRecordVersion, lastRecordVersion:
+	case recordVersion, grainRecordVersion, plainRecordVersion, lastRecordVersion:
 	default:
 		return errRecord
 	}
@@ -157,8 +162,14 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 		c.ID, c.Unsure = ids[end-id:end], id == 0 && flags&flagUnsure != 0
 		out.Cuts = append(out.Cuts, c)
 	}
-	if version == recordVersion {
+	if version >= grainRecordVersion {
 		out.Account.Grain = d.float()
+	}
+	if version == recordVersion {
+		d.part(out.Account.DecodePairs)
+		for i := range out.Cuts {
+			out.Cuts[i].Removed.Pairs = d.float()
+		}
 	}
 	if d.bad || len(d.b) > 0 {
 		return errRecord

@@ -42,22 +42,32 @@ func TestARecordOfTheFormBeforeIsRead(t *testing.T) {
 	}
 }
 
-// The form before the last differs by what stands at the end.
-func TestARecordWithoutAGrainIsRead(t *testing.T) {
-	want := Record{Messages: 9, Cuts: []Sent{{Message: 4, Kind: Pruned, ID: "prn_A"}}, Account: bill.Account{Spent: 3, Grain: 64}}
+// The forms before the last one end sooner.
+func TestARecordOfAnEarlierFormEndsSooner(t *testing.T) {
+	want := Record{
+		Messages: 9, Cuts: []Sent{{Message: 4, Kind: Pruned, ID: "prn_A", Removed: bill.Size{Tokens: 7, Pairs: 5}}},
+		Account: bill.Account{Spent: 3, Grain: 64, Cut: bill.Size{Pairs: 6}},
+	}
 	b, err := want.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got Record
-	if err := got.UnmarshalBinary(b); err != nil || got.Account.Grain != 64 {
+	if err := got.UnmarshalBinary(b); err != nil || got.Account.Cut.Pairs != 6 || got.Cuts[0].Removed.Pairs != 5 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	b[0] = plainRecordVersion
-	if err := got.UnmarshalBinary(b); err == nil {
-		t.Error("a record with something behind it was read")
-	}
-	if err := got.UnmarshalBinary(b[:len(b)-8]); err != nil || got.Account.Grain != 0 || got.Account.Spent != 3 || len(got.Cuts) != 1 {
-		t.Errorf("%+v, %v", got, err)
+	pairs := len(want.Account.AppendPairs(nil)) + 8*len(want.Cuts)
+	for _, c := range []struct {
+		version byte
+		without int
+		grain   float64
+	}{{grainRecordVersion, pairs, 64}, {plainRecordVersion, pairs + 8, 0}} {
+		b[0] = c.version
+		if err := got.UnmarshalBinary(b); err == nil {
+			t.Errorf("version %d: a record with something behind it was read", c.version)
+		}
+		if err := got.UnmarshalBinary(b[:len(b)-c.without]); err != nil || got.Account.Grain != c.grain || got.Account.Spent != 3 || len(got.Cuts) != 1 || got.Cuts[0].Removed.Tokens != 7 || got.Cuts[0].Removed.Pairs != 0 {
+			t.Errorf("version %d: %+v, %v", c.version, got, err)
+		}
 	}
 }

@@ -14,7 +14,7 @@ type Ruler func(text string) float64
 func characters(text string) float64 { return float64(utf8.RuneCountInString(text)) }
 
 // Tokens counts tokens with a tokenizer of the kind that providers use (o200k_base, of OpenAI's models). It shares
-// nothing with the estimates that the masking decides by, so that a bill counted with it shows where those are wrong.
+// no code with the estimates that the masking decides by, so that a bill counted with it shows where those are wrong.
 func Tokens(text string) float64 {
 	n, err := o200k().Count(text)
 	if err != nil { // the tokenizer gives up on no text that is known

@@ -63,7 +63,7 @@ type split struct {
 	UseRegex *bool   `json:"use_regex"`
 	Behavior string  `json:"behavior"`
 	Pattern  struct {
-		Regex string
+		Regex string `json:"Regex"`
 	} `json:"pattern"`
 }
 
