@@ -90,8 +90,35 @@ func (s suite) through(t *testing.T, p *program) {
 
 var summaryLine = regexp.MustCompile(`^[✓✗] ([a-z0-9-]+): (\d+) passed, (\d+) failed`)
 
-// run counts the checks that a server at the address passes and fails.
-func (s suite) run(t *testing.T, url string) outcome {
+// timed is a scenario that gives up on answers after half a second or two, by a clock of its own, which a busy machine does not keep.
+const timed = "server-stateless"
+
+// run counts the checks that a server at the address passes and fails. What is timed and fails alone gets three chances.
+func (s suite) run(t *testing.T, url string) (got outcome) {
+	t.Helper()
+	for range 3 {
+		got = s.runOnce(t, url)
+		if bad := s.unexpected(got); len(bad) != 1 || bad[0] != timed {
+			break
+		}
+	}
+	for _, name := range s.unexpected(got) {
+		t.Errorf("%s: %d checks failed", name, got[name].failed)
+	}
+	return got
+}
+
+// unexpected are the scenarios that fail and should not.
+func (s suite) unexpected(o outcome) (names []string) {
+	for name, c := range o {
+		if c.failed > 0 && !strings.HasPrefix(name, s.failing) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (s suite) runOnce(t *testing.T, url string) outcome {
 	t.Helper()
 	script := npmFile(t, s.version, "dist", "index.js")
 	cmd := exec.CommandContext(t.Context(), newNode(t), append([]string{script, "server", "--url", url}, s.arguments...)...)
@@ -106,9 +133,6 @@ func (s suite) run(t *testing.T, url string) outcome {
 		passed, _ := strconv.Atoi(m[2]) // the pattern has digits only
 		failed, _ := strconv.Atoi(m[3])
 		got[m[1]] = checks{passed, failed}
-		if failed > 0 && !strings.HasPrefix(m[1], s.failing) {
-			t.Errorf("%s: %d checks failed", m[1], failed)
-		}
 	}
 	if len(got) == 0 {
 		t.Fatalf("the suite ran nothing: %v\n%s", err, text[max(0, len(text)-10_000):])
