@@ -495,3 +495,31 @@ func TestWhoAgreesWithUsIsLikelyToHaveTheSamePairs(t *testing.T) {
 		t.Errorf("of 100 pairs %.0f count where the provider agrees, %.0f where it does not", alike, unlike)
 	}
 }
+
+// Pieces one by one take as many tokens as all of them together, what each takes beside its text among them.
+func TestPiecesAddUpToThePrompt(t *testing.T) {
+	a := Account{Scale: Scale{Guess: Weights{Tokens: 1, Pairs: 0.5, Pieces: 20}}}
+	req := Request{Head: Size{Tokens: 500}}
+	for i := range 100 {
+		req.Pieces = append(req.Pieces, Piece{Size: Size{Tokens: 100 + float64(i), Pairs: float64(i % 7)}, Saves: 50})
+	}
+	req.Sent, req.Same, req.Likely = 100, 100, 100
+	for n := range req.Pieces {
+		if got := a.reach(req, a.position(req, n)+1); got != n {
+			t.Fatalf("%d pieces stand within the tokens of the first %d", got, n)
+		}
+	}
+	terms := claude
+	terms.Minimum, terms.Block = 0, 1
+	kept := -1.0
+	a.eachEvent(Choice{Terms: terms, Horizon: 30, Request: req}, func(from int, _, rewrite, _, _ float64) {
+		if from == 0 {
+			kept = rewrite
+		}
+	})
+	lost := max(0, caution*a.position(req, 100)-100*50) + 1 // nothing but the head is kept
+	lost -= caution * a.position(req, 0)
+	if want := (terms.Write - terms.Read) * lost; math.Abs(kept-want) > 0.05*want {
+		t.Errorf("masking from the first piece rewrites %.0f, want about %.0f", kept, want)
+	}
+}

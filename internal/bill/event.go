@@ -108,7 +108,7 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 	for i := req.Sent - 1; i >= 0; i-- {
 		p := &req.Pieces[i]
 		whole := weights.Count(p.Size)
-		starts -= whole
+		starts -= weights.piece(p)
 		if p.Saves == 0 {
 			continue
 		}

@@ -37,6 +37,9 @@ func (w Weights) Count(s Size) float64 {
 	return min(max(n, minScale*s.Tokens), maxScale*s.Tokens)
 }
 
+// piece is how many tokens the provider is expected to count for a piece of a prompt, what a piece takes beside its text among them.
+func (w Weights) piece(p *Piece) float64 { return w.Count(p.Size) + w.Pieces }
+
 // Near tells whether weights are much the same.
 func (w Weights) Near(other Weights) bool {
 	const little = 0.03
@@ -50,7 +53,7 @@ func (w Weights) Near(other Weights) bool {
 }
 
 // Scale learns how many tokens a provider counts in a text of some size. It has two explanations: our estimates, corrected for
-// digits, signs, what is not ASCII, and what a byte pair encoding makes of it, or a number of bytes a token. Each fits weights to the differences between
+// digits, signs, what is not ASCII, what a byte pair encoding makes of it and what a piece takes beside its text, or a number of bytes a token. Each fits weights to the differences between
 // successive requests, by least squares held to a first guess (ridge regression); the one is believed that has
 // predicted these differences better (prequential selection). The zero value guesses that our estimates are right.
 type Scale struct {
@@ -70,7 +73,7 @@ type Scale struct {
 const corrections = 6
 
 const (
-	// held is how many tokens a guess is worth: that of the scale, which a whole prompt has told, that of the pairs, and the others.
+	// held is how many tokens a guess is worth: that of the scale, which a whole prompt has told, of the pairs, of what a piece takes, and the others.
 	heldScale, heldPairs, heldPieces, held = 300, 100, 0.03, 60
 	// One estimate is not off by more than this.
 	minScale, maxScale = 0.3, 3
@@ -216,14 +219,9 @@ func (s Scale) corrected() Weights {
 			m[i][j], m[j][i] = s.Products[k], s.Products[k]
 			k++
 		}
-		worth := float64(held)
-		switch {
-		case i == 0 && g > minLikely && g < maxLikely:
-			worth = heldScale
-		case i == 4:
-			worth = heldPairs
-		case i == 5:
-			worth = heldPieces
+		worth := [corrections]float64{heldScale, held, held, held, heldPairs, heldPieces}[i]
+		if i == 0 && (g <= minLikely || g >= maxLikely) {
+			worth = held
 		}
 		m[i][i] += worth
 		m[i][corrections] = s.Counted[i] + worth*g

@@ -109,7 +109,7 @@ func (a Account) reach(req Request, tokensWithin float64) (n int) {
 	weights := a.Scale.Weights()
 	at := a.position(req, 0)
 	for ; n < len(req.Pieces); n++ {
-		if at += weights.Count(req.Pieces[n].Size); at > tokensWithin {
+		if at += weights.piece(&req.Pieces[n]); at > tokensWithin {
 			break
 		}
 	}

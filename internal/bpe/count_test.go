@@ -232,7 +232,7 @@ func FuzzCount(f *testing.F) {
 	f.Add(strings.Repeat("acgtta", 100))
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4<<10/3 { // bytes that are no UTF-8 become three
-			t.Skip("a piece may be longer than is counted at once")
+			return // a piece may be longer than is counted at once
 		}
 		if got, want := bpe.Count(text), want(t, text); got != want {
 			t.Errorf("Count(%q) = %d, want %d", text, got, want)
