@@ -122,7 +122,7 @@ type App struct {
 	started     time.Time
 	addr        atomic.Pointer[string] // that is listened on; nil: none yet
 
-	web atomic.Pointer[http.Server] // that answers on the listener; nil: there is none
+	site atomic.Pointer[site] // what answers on the listener; nil: there is none
 
 	loaded    atomic.Pointer[loaded]     // the configuration that was last applied
 	live      atomic.Pointer[generation] // what it asks for
@@ -324,10 +324,10 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
-	web.ConnState = changed
-	a.web.Store(web)
+	site := a.listenOn(web, ln)
+	a.site.Store(site)
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return a.serveOn(web, ln) })
+	work.Go(site.serve)
 	work.Go(func() error { return a.reloads(ctx) })
 	work.Go(func() error { return auth.Follow(ctx, a.authenticator) })
 	work.Go(func() error { return a.history.Run(ctx) })
@@ -346,15 +346,15 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 				return nil
 			})
 		}
-		err := web.Shutdown(drain)
+		err := site.shutdown(drain)
 		if err == nil {
 			return nil
 		}
 		cutOff(http.ErrServerClosed) // a stream ends with an event that says so
 		last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancelLast()
-		_ = web.Shutdown(last) // who has not ended by then is cut off
-		return errors.Join(fmt.Errorf("requests were cut off: %w", err), web.Close())
+		_ = site.shutdown(last) // who has not ended by then is cut off
+		return errors.Join(fmt.Errorf("requests were cut off: %w", err), site.end())
 	})
 	if a.opt.Listening != nil {
 		a.opt.Listening(ln.Addr())

@@ -105,9 +105,8 @@ func (a *App) apply(next *loaded, changed []string) error {
 	if a.mcp != nil {
 		a.mcp.SetMaxMessageBytes(gen.cfg.MaxMessageBytes)
 	}
-	if web := a.web.Load(); web != nil && gen.certificates != before.certificates {
-		web.SetKeepAlivesEnabled(false) // which ends the connections that nobody uses: the next ones are made as they are to be now
-		web.SetKeepAlivesEnabled(true)
+	if site := a.site.Load(); site != nil && gen.certificates != before.certificates {
+		site.endResting()
 	}
 	gen.auth.EndRevoked()
 	return nil
