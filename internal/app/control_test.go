@@ -496,6 +496,7 @@ while read -r line; do
 	id=${line#*'"id":'}
 	case $line in
 	*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"${id%%[,\}]*}"',"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}}' ;;
+	*'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"${id%%[,\}]*}"',"result":{"tools":[]}}' ;;
 	esac
 done
 `
