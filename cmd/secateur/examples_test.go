@@ -33,6 +33,7 @@ func desk(t *testing.T) (home string, environ []string) {
 	}
 	return home, []string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + filepath.Join(home, ".state"), "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
+		"GORACE=atexit_sleep_ms=20", // see TestScripts
 	}
 }
 

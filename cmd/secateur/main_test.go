@@ -29,6 +29,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			// Under the race detector a program sleeps for a second before it exits, so that other goroutines may race on: a moment
+			// is enough for that, and there are some two hundred programs.
+			env.Setenv("GORACE", "atexit_sleep_ms=20")
 			env.Values[daemonKey{}] = new(*daemon)
 			env.Values[pipeKey{}] = new(pipe)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/.config")
@@ -66,7 +69,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := exec.Command("secateur", args...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH", "AUTH_TOKEN", "MCP_PRUNER_PORT"} {
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH", "GORACE", "AUTH_TOKEN", "MCP_PRUNER_PORT"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	log, err := os.Create(ts.MkAbs("log"))
@@ -234,7 +237,7 @@ func hold(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	cmd := exec.Command("secateur", args...)
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH"} {
+	for _, name := range []string{"HOME", "XDG_STATE_HOME", "PATH", "GORACE"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("held"))
