@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -24,7 +25,7 @@ const (
 
 // conn is a connection that is served here.
 type conn struct {
-	peer   net.Conn // the client; nil once it was handed over
+	peer   net.Conn // the client
 	in     *Listener
 	made   time.Time
 	remote string
@@ -34,6 +35,7 @@ type conn struct {
 	cancel context.CancelFunc
 	source source
 	reader *bufio.Reader
+	handed bool // it is no longer ours to close
 }
 
 func newConn(l *Listener, nc net.Conn) *conn {
@@ -61,6 +63,14 @@ func (s *source) Read(p []byte) (int, error) {
 		return 1, nil
 	}
 	return s.from.Read(p)
+}
+
+// found is that byte.
+func (s *source) found() []byte {
+	if s.has {
+		return s.byte[:]
+	}
+	return nil
 }
 
 // serve answers requests until one comes that is not a usual one, or none any more.
@@ -135,7 +145,7 @@ func (c *conn) activate() bool {
 }
 
 // leave closes a connection that nobody uses; one that has just been made may be about to be.
-func (c *conn) leave(newMay time.Duration) {
+func (c *conn) leave() {
 	state := c.state.Load()
 	if state == isNew && time.Since(c.made) < newMay || state >= isActive {
 		return
@@ -152,9 +162,8 @@ func (c *conn) handOver(begun []byte) {
 		return
 	}
 	c.in.remove(c)
-	handed := &handed{Conn: c.peer, begun: append([]byte(nil), begun...)}
-	c.peer = nil // it is no longer ours to close
-	c.in.handOver(handed)
+	c.handed = true
+	c.in.handOver(&handed{Conn: c.peer, begun: slices.Concat(begun, c.source.found())})
 }
 
 // end lets go of a connection, and of what a handler that should not have panicked has left.
@@ -163,7 +172,7 @@ func (c *conn) end() {
 		c.logf("http: panic serving %v: %v\n%s", c.remote, p, debug.Stack())
 	}
 	c.cancel()
-	if c.peer == nil {
+	if c.handed {
 		return
 	}
 	c.in.remove(c)

@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -29,27 +30,32 @@ type exchange struct {
 }
 
 // exchange has a request answered; false: it was the connection's last.
-func (c *conn) exchange(r *http.Request) bool {
-	ctx, cancel := context.WithCancel(c.ctx)
-	defer cancel()
+func (c *conn) exchange(r *http.Request) (goesOn bool) {
 	e := &exchange{conn: c}
 	e.body = body{ReadCloser: r.Body, of: e}
 	e.answer.begin(e)
 	defer e.answer.release()
 	defer e.unwatch()
+	// What is left of the body is read, also on a connection that ends and when a handler panics: closed over what nobody has read, it is reset, and
+	// the answer with it. And who reads from the body later gets nothing of the next request.
+	defer func() { goesOn = e.body.Close() == nil && goesOn }()
+	e.handle(r)
+	return e.answer.finish()
+}
+
+// handle has the handler answer. The request's context ends with it, also where the client takes its time over the answer.
+func (e *exchange) handle(r *http.Request) {
+	ctx, cancel := context.WithCancel(e.conn.ctx)
+	defer cancel()
 	r = r.WithContext(ctx)
-	r.RemoteAddr = c.remote
+	r.RemoteAddr = e.conn.remote
 	if r.Body == http.NoBody {
 		e.body.done = true
-		c.in.lasts.Add(&e.lasts, e)
+		e.conn.in.lasts.Add(&e.lasts, e)
 	} else {
 		r.Body = &e.body
 	}
-	c.in.web.Handler.ServeHTTP(&e.answer, r)
-	isWhole := e.answer.finish()
-	// What is left of the body is read, also on a connection that ends: closed over what nobody has read, it is reset, and the answer with it. And who
-	// reads from the body later gets nothing of the next request.
-	return e.body.Close() == nil && isWhole
+	e.conn.in.web.Handler.ServeHTTP(&e.answer, r)
 }
 
 // body is a request's. It notices when all of it has been read: from then on the client has nothing to say.
@@ -57,8 +63,9 @@ type body struct {
 	io.ReadCloser
 	of *exchange
 
-	mu   sync.Mutex
-	done bool // guarded by mu
+	mu     sync.Mutex
+	done   bool // guarded by mu, like failed
+	failed bool // it was closed, and its end had not come
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -71,15 +78,16 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close reads what is left.
+// Close reads what is left. Where that does not come it fails each time: net/http's own would not say so again, and the rest be taken for a request.
 func (b *body) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err := b.ReadCloser.Close()
-	if err == nil {
-		b.end()
+	if b.failed = b.failed || err != nil; b.failed {
+		return cmp.Or(err, http.ErrBodyReadAfterClose)
 	}
-	return err
+	b.end()
+	return nil
 }
 
 // end is called with the lock held.
@@ -103,13 +111,15 @@ func (b *body) drain() bool {
 	return true
 }
 
-// watch begins to look whether the client is still there.
+// watch begins to look whether the client is still there. Where something was found before that nobody has read yet, it is: another look would find
+// the byte behind that.
 func (e *exchange) watch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.over || e.watching != nil {
+	if e.over || e.watching != nil || e.conn.source.has {
 		return
 	}
+	_ = e.conn.peer.SetReadDeadline(time.Time{}) // it was for the body
 	e.watching = make(chan struct{})
 	go e.look(e.watching)
 }

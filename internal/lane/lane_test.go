@@ -220,12 +220,17 @@ func TestEndResting(t *testing.T) {
 			time.Sleep(time.Second)
 			ok(w, r)
 		})
-		rested := &served{Conn: s.dial()}
+		rested := s.dial()
+		time.Sleep(newMay)
+		justMade := s.dial()
 		_, _ = io.WriteString(s.Conn, call("{}"))
 		synctest.Wait()
 		s.EndResting()
-		if !isClosed(rested.Conn) {
+		if !isClosed(rested) {
 			t.Error("a connection that nobody uses stays")
+		}
+		if isClosed(justMade) {
+			t.Error("a connection that was just made has no time for its first request")
 		}
 		if _, body := s.answer(t); body != "/mcp {}" {
 			t.Errorf("a request under way is answered %q", body)

@@ -119,23 +119,19 @@ func (l *Listener) Close() (err error) {
 	return err
 }
 
-// EndResting closes the connections that nobody uses.
-func (l *Listener) EndResting() { l.endResting(anyAge) }
-
-// endResting closes the connections that nobody uses, new ones of this age. It returns how many there are, those among them.
-func (l *Listener) endResting(age time.Duration) int {
+// EndResting closes the connections that nobody uses. It returns how many there were, with those that are used.
+func (l *Listener) EndResting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.open {
-		c.leave(age)
+		c.leave()
 	}
 	return len(l.open)
 }
 
 const (
-	// newMay is how long a connection that has just been made may take to send its first request while we stop; net/http gives as much.
+	// newMay is how long a connection that has just been made counts as used: its first request may be on the way. net/http gives as much.
 	newMay = 5 * time.Second
-	anyAge = 0
 
 	leastLook, longestLook = time.Millisecond, 500 * time.Millisecond // between two looks at who is left
 )
@@ -152,7 +148,7 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 			return ctx.Err()
 		case <-look.C:
 		}
-		if l.endResting(newMay) == 0 {
+		if l.EndResting() == 0 {
 			return nil
 		}
 		look.Reset(pause)
