@@ -1,8 +1,10 @@
 package datarate_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -260,6 +262,70 @@ func TestDrainLeavesThoseWhoRead(t *testing.T) {
 		}
 		if err := <-ended; err != nil {
 			t.Errorf("a stream that was read to its end: %v", err)
+		}
+	})
+}
+
+// What comes of a body too late is never taken for a request, also where the answer was there before it.
+func TestTheRestOfABodyIsNoRequest(t *testing.T) {
+	const smuggled = "POST /smuggled HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+	bodies := map[string][2]string{
+		"of a known length": {fmt.Sprintf("Content-Length: %d\r\n\r\nsome", len("some"+smuggled)), smuggled},
+		"in chunks":         {"Transfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n", smuggled},
+	}
+	answers := map[string]func(w http.ResponseWriter){
+		"a status": func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
+		"a text":   func(w http.ResponseWriter) { _, _ = io.WriteString(w, "early") },
+		"a stream": func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() },
+		"nothing":  func(http.ResponseWriter) {},
+	}
+	for body, sent := range bodies {
+		for rule, answer := range answers {
+			t.Run(body+", "+rule, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var paths []string
+					conn := dial(t, datarate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+						paths = append(paths, r.URL.Path)
+						_ = http.NewResponseController(w).EnableFullDuplex()
+						_, _ = r.Body.Read(make([]byte, 4))
+						answer(w)
+						_, _ = io.Copy(io.Discard, r.Body)
+						_ = r.Body.Close()
+					})
+					var both sync.WaitGroup
+					defer both.Wait()
+					both.Go(func() {
+						_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\n"+sent[0])
+						time.Sleep(time.Minute)
+						_, _ = io.WriteString(conn, sent[1])
+					})
+					got, _ := io.ReadAll(conn)
+					if len(paths) != 1 || strings.Count(string(got), "HTTP/1.1 ") != 1 {
+						t.Errorf("requests to %v, answers %q, want one", paths, got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// An answer behind the whole body leaves the connection as it is.
+func TestFullDuplexKeepsTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := dial(t, datarate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			_, _ = io.Copy(w, r.Body)
+		})
+		r := bufio.NewReader(conn)
+		for range 2 {
+			_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+			res, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, _ := io.ReadAll(res.Body); res.Close || string(body) != "{}" {
+				t.Errorf("%q, the connection's last: %v", body, res.Close)
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package datarate
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -25,6 +26,7 @@ type exchange struct {
 	writing  bool
 	draining bool // net/http reads what the handler has left of the body while it writes the header
 	bodyDone bool // nothing more is to come
+	whole    bool // all of the body has
 	begun    bool // the header is written, or about to be
 	duplex   bool // the body is read while the answer is written
 
@@ -73,9 +75,17 @@ func (e *exchange) endRead(err error) {
 	defer e.mu.Unlock()
 	e.reading = false
 	e.bodyDone = e.bodyDone || err != nil
+	e.whole = e.whole || err == io.EOF
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = e.conn.SetReadDeadline(time.Time{})
 	}
+}
+
+// outruns tells whether the answer begins before the body has ended, on a connection that would be used again.
+func (e *exchange) outruns() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.duplex && e.drains && e.hasBody && !e.whole
 }
 
 // startWrite puts what is about to be written under a deadline. Before a header goes out net/http reads what the handler

@@ -47,11 +47,30 @@ type writer struct {
 	http.ResponseWriter
 	*exchange
 
-	held int64 // what net/http has not sent, as far as we know
-	sent bool  // some of it was
+	held    int64 // what net/http has not sent, as far as we know
+	sent    bool  // some of it was
+	decided bool  // on the header
+}
+
+// WriteHeader decides on the header. An answer that begins before the end of its body, in full duplex, is the connection's last: when the rest does not come in
+// time, net/http takes what comes of it later for the next request.
+func (w *writer) WriteHeader(status int) {
+	if w.outruns() {
+		w.Header().Set("Connection", "close")
+	}
+	w.decided = w.decided || status >= http.StatusOK
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// decide is WriteHeader for a handler that writes without.
+func (w *writer) decide() {
+	if w.duplex && !w.decided {
+		w.WriteHeader(http.StatusOK)
+	}
 }
 
 func (w *writer) Write(p []byte) (n int, err error) {
+	w.decide()
 	if w.held += int64(len(p)); w.held <= heldBack {
 		return w.ResponseWriter.Write(p) // it goes nowhere yet
 	}
@@ -70,6 +89,7 @@ func (w *writer) Write(p []byte) (n int, err error) {
 
 // FlushError is what [http.ResponseController] calls.
 func (w *writer) FlushError() error {
+	w.decide()
 	w.startWrite()
 	defer w.endWrite()
 	w.held, w.sent = 0, true
@@ -92,6 +112,7 @@ func (w *writer) EnableFullDuplex() error {
 // finish sees to what net/http has still buffered when the handler returns, and writes afterwards. Where the header is
 // out that happens here, where Drain reaches it.
 func (w *writer) finish() {
+	w.decide()
 	if w.sent && w.held > 0 {
 		_ = w.FlushError()
 	}
