@@ -133,8 +133,11 @@ func serve(h http.Handler, r hung, body io.Reader, header ...string) *httptest.R
 		req.Header.Set("Mcp-Method", "tools/list")
 	}
 	for i := 0; i < len(header); i += 2 {
-		if header[i] == "Host" {
+		switch header[i] {
+		case "Host":
 			req.Host = header[i+1]
+		case "RemoteAddr":
+			req.RemoteAddr = header[i+1]
 		}
 		req.Header.Set(header[i], header[i+1])
 	}
@@ -153,13 +156,14 @@ func TestEveryRouteHasItsWalls(t *testing.T) {
 	routes := hungRoutes(t)
 	h := builtWith(t, fmt.Sprintf("auth_token = %q\n", tokenOfTest))
 	full := builtWith(t, fmt.Sprintf("auth_token = %q\nmax_in_flight_bytes = 1024\n", tokenOfTest))
-	for _, r := range routes {
+	for i, r := range routes {
 		t.Run(r.method+" "+r.path, func(t *testing.T) {
 			isOpen := slices.Contains(strangersMay, r.path)
 			if w := serve(h, r, strings.NewReader("{}")); (w.Code == http.StatusUnauthorized) == isOpen {
 				t.Errorf("without a token: %d, open to strangers: %v", w.Code, isOpen)
 			}
-			if w := serve(h, r, strings.NewReader("{}"), "Authorization", "Bearer wrong"); (w.Code == http.StatusUnauthorized) == isOpen {
+			// Each from an address of its own: one that has guessed too often waits.
+			if w := serve(h, r, strings.NewReader("{}"), "Authorization", "Bearer wrong", "RemoteAddr", fmt.Sprintf("192.0.2.%d:1", i)); (w.Code == http.StatusUnauthorized) == isOpen {
 				t.Errorf("with a wrong token: %d, open to strangers: %v", w.Code, isOpen)
 			}
 			if w := serve(h, r, strings.NewReader("{}"), "Authorization", "Bearer "+tokenOfTest, "Host", "evil.example"); w.Code != http.StatusForbidden {
