@@ -294,6 +294,7 @@ func TestManyAnswersAtOnceArriveWhole(t *testing.T) {
 	for i := range text {
 		text[i] = byte('a' + rand.IntN(26))
 	}
+	asked := strings.Repeat("one word and another ", 5<<10) // words: to count the tokens of one that long takes longer than all the rest
 	plain := `{"x":"` + string(text) + `"}`
 	var stream strings.Builder
 	for i := range 200 {
@@ -317,7 +318,7 @@ func TestManyAnswersAtOnceArriveWhole(t *testing.T) {
 	for i := range 32 {
 		all.Go(func() {
 			for range 6 {
-				body, want := `{"model":"m","messages":[{"role":"user","content":"`+string(text)+`"}]}`, plain
+				body, want := `{"model":"m","messages":[{"role":"user","content":"`+asked+`"}]}`, plain
 				if i%2 == 0 {
 					body, want = strings.Replace(body, "{", `{"stream":true,`, 1), stream.String()
 				}
