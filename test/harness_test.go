@@ -37,7 +37,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	builds.dir = dir
+	otherHalf = startSecondHalf(dir)
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		code = otherHalf.wait(code)
 		_ = os.RemoveAll(dir)
 		os.Exit(code)
 	}))
@@ -213,7 +215,10 @@ func toml(command []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// descendants lists the processes below this one.
+// otherHalf runs beside this process, and is below it; TestMain starts it.
+var otherHalf *half
+
+// descendants lists the processes below this one that tests have started.
 func descendants() []string { return children(os.Getpid()) }
 
 func children(pid int) (found []string) {
@@ -233,7 +238,7 @@ func children(pid int) (found []string) {
 			continue
 		}
 		child, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
+		if err != nil || otherHalf.is(child) {
 			continue
 		}
 		found = append(found, string(stat[:end+1]))
