@@ -75,7 +75,7 @@ func (e *exchange) endRead(err error) {
 	defer e.mu.Unlock()
 	e.reading = false
 	e.bodyDone = e.bodyDone || err != nil
-	e.whole = e.whole || err == io.EOF
+	e.whole = e.whole || errors.Is(err, io.EOF)
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		_ = e.conn.SetReadDeadline(time.Time{})
 	}
