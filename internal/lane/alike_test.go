@@ -24,8 +24,8 @@ type told struct {
 	seen    []string
 }
 
-// tell sends bytes over one connection, through the lane or not, until the server ends it.
-func tell(t *testing.T, throughLane bool, raw []byte, h http.HandlerFunc) (got told) {
+// tell sends bytes over one connection, through the lane or not, until the server ends it. Between two parts somebody has time to look for the client.
+func tell(t *testing.T, throughLane bool, parts [][]byte, h http.HandlerFunc) (got told) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		listener := newPipes()
@@ -42,7 +42,12 @@ func tell(t *testing.T, throughLane bool, raw []byte, h http.HandlerFunc) (got t
 		running.Go(func() { _ = web.Serve(ln) })
 		ours, theirs := net.Pipe()
 		listener.conns <- theirs
-		running.Go(func() { _, _ = ours.Write(raw) })
+		running.Go(func() {
+			for _, part := range parts {
+				_, _ = ours.Write(part)
+				time.Sleep(2 * patience)
+			}
+		})
 		all, _ := io.ReadAll(ours)
 		_ = ours.Close()
 		_ = web.Close()
@@ -89,7 +94,7 @@ func parse(raw []byte) (answers []string) {
 }
 
 // compare fails where the two differ.
-func compare(t *testing.T, raw []byte, h func() http.HandlerFunc) {
+func compare(t *testing.T, h func() http.HandlerFunc, raw ...[]byte) {
 	t.Helper()
 	want, got := tell(t, false, raw, h()), tell(t, true, raw, h())
 	if !slices.Equal(got.seen, want.seen) {
@@ -100,7 +105,7 @@ func compare(t *testing.T, raw []byte, h func() http.HandlerFunc) {
 	}
 }
 
-// FuzzRequests sends anything; the handler says what it read.
+// FuzzRequests sends anything, in two parts; the handler says what it read, and lasts.
 func FuzzRequests(f *testing.F) {
 	for _, raw := range []string{
 		call("{}"), call(""), call("{}") + call("[]"), call("{}") + "GET / HTTP/1.1\r\nHost: x\r\n\r\n" + call("{}"),
@@ -116,18 +121,21 @@ func FuzzRequests(f *testing.F) {
 		call("{}") + "\r\n" + call("{}") + "\n\r\r\n" + call("{}") + "\r\n\r\n\r\n" + call("{}"),
 		call("{}") + "\r\n\r", "\r\n" + call("{}"),
 	} {
-		f.Add([]byte(raw))
+		f.Add([]byte(raw), uint(0))
+		f.Add([]byte(raw), uint(len(call("{}"))+3))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if len(raw) > 16<<10 {
+	f.Add([]byte(call("{}")+call("{}")+call("[]")), uint(2*len(call("{}"))))
+	f.Fuzz(func(t *testing.T, raw []byte, cut uint) {
+		if len(raw) > 16<<10 || cut > uint(len(raw)) {
 			return
 		}
-		compare(t, raw, func() http.HandlerFunc {
+		compare(t, func() http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
+				time.Sleep(3 * patience)
 				_, _ = fmt.Fprintf(w, "%q %v", body, err)
 			}
-		})
+		}, raw[:cut], raw[cut:])
 	})
 }
 
@@ -140,9 +148,9 @@ func FuzzAnswers(f *testing.F) {
 		if len(script) > 64 {
 			return
 		}
-		compare(t, []byte(call("hello, handler")+call("hello again")), func() http.HandlerFunc {
+		compare(t, func() http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) { play(script, w, r) }
-		})
+		}, []byte(call("hello, handler")+call("hello again")))
 	})
 }
 
