@@ -169,7 +169,7 @@ func (c *conn) handOver(begun []byte) {
 // end lets go of a connection, and of what a handler that should not have panicked has left.
 func (c *conn) end() {
 	if p := recover(); p != nil && p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it the same way
-		c.logf("http: panic serving %v: %v\n%s", c.remote, p, debug.Stack())
+		c.in.logf("http: panic serving %v: %v\n%s", c.remote, p, debug.Stack())
 	}
 	c.cancel()
 	if c.handed {
@@ -183,12 +183,6 @@ func (c *conn) end() {
 func (c *conn) tell(state http.ConnState) {
 	if hook := c.in.web.ConnState; hook != nil {
 		hook(c.peer, state)
-	}
-}
-
-func (c *conn) logf(format string, args ...any) {
-	if log := c.in.web.ErrorLog; log != nil {
-		log.Printf(format, args...)
 	}
 }
 

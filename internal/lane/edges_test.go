@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -159,6 +160,57 @@ func TestWhatIsSetTooLateDoesNoHarm(t *testing.T) {
 		}
 		if _, err := io.WriteString(left, "late"); err == nil || control.Flush() == nil {
 			t.Error("what is written too late is taken")
+		}
+	})
+}
+
+// wanting is a listener that has connections, and then no descriptors for more.
+type wanting struct{ *pipes }
+
+type errWanting struct{ error }
+
+func (errWanting) Timeout() bool   { return false }
+func (errWanting) Temporary() bool { return true }
+
+func (w wanting) Accept() (net.Conn, error) {
+	select {
+	case c := <-w.conns:
+		return c, nil
+	case <-w.done:
+		return nil, net.ErrClosed
+	default:
+		return nil, errWanting{errAccept}
+	}
+}
+
+// While no connection can be accepted, those that there are go where they are to go at once.
+func TestConnectionsAreHandedOverWhileNoneIsAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ln, complaints := newPipes(), new(bytes.Buffer)
+		ln.conns = make(chan net.Conn, 20)
+		var clients []net.Conn
+		for range cap(ln.conns) {
+			ours, theirs := net.Pipe()
+			clients = append(clients, ours)
+			ln.conns <- theirs
+		}
+		web := newWeb(http.HandlerFunc(ok), complaints)
+		var running sync.WaitGroup
+		running.Go(func() { _ = web.Serve(New(wanting{ln}, web)) })
+		time.Sleep(9 * time.Second)
+		for _, client := range clients {
+			began := time.Now()
+			go func() { _, _ = io.WriteString(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") }()
+			if _, err := client.Read(make([]byte, 1)); err != nil || time.Since(began) > 0 {
+				t.Errorf("%v after %s, want an answer at once", err, time.Since(began))
+			}
+			_ = client.Close()
+		}
+		_ = web.Close()
+		running.Wait()
+		synctest.Wait()
+		if n := strings.Count(complaints.String(), "http: Accept error: "+errAccept.Error()); n < 5 || n > 30 {
+			t.Errorf("said %d times in nine seconds: %q", n, complaints)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package lane
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -61,11 +62,23 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// accept takes connections until there are no more. What goes wrong is told to the server, which waits before it asks again.
+// accept takes connections until there are no more. Where descriptors are wanting it waits as net/http would, but here: meanwhile the server takes
+// those that are handed over. What else goes wrong is told to it.
 func (l *Listener) accept() {
+	var pause time.Duration
 	for {
 		nc, err := l.Listener.Accept()
 		if err != nil {
+			if isPassing(err) {
+				pause = min(max(2*pause, leastPause), longestPause)
+				l.logf("http: Accept error: %v; retrying in %v", err, pause)
+				select {
+				case <-time.After(pause):
+					continue
+				case <-l.closed:
+					return
+				}
+			}
 			select {
 			case l.failed <- err:
 				continue
@@ -73,6 +86,7 @@ func (l *Listener) accept() {
 				return
 			}
 		}
+		pause = 0
 		if _, isSecured := nc.(*tls.Conn); isSecured {
 			l.handOver(nc)
 			continue
@@ -85,12 +99,27 @@ func (l *Listener) accept() {
 	}
 }
 
+// How long nothing is accepted after a failure: as long as net/http waits.
+const leastPause, longestPause = 5 * time.Millisecond, time.Second
+
+// isPassing reports whether a failure to accept may be over soon.
+func isPassing(err error) bool {
+	var of net.Error
+	return errors.As(err, &of) && of.Temporary() //nolint:staticcheck // what net/http asks
+}
+
 // handOver gives a connection to the server.
 func (l *Listener) handOver(nc net.Conn) {
 	select {
 	case l.others <- nc:
 	case <-l.closed:
 		_ = nc.Close()
+	}
+}
+
+func (l *Listener) logf(format string, args ...any) {
+	if log := l.web.ErrorLog; log != nil {
+		log.Printf(format, args...)
 	}
 }
 

@@ -81,7 +81,7 @@ func (w *response) Header() http.Header { return w.header }
 // WriteHeader decides on the header.
 func (w *response) WriteHeader(status int) {
 	if w.out == nil || w.status != 0 {
-		w.of.conn.logf("http: superfluous response.WriteHeader call, status %d", status)
+		w.of.conn.in.logf("http: superfluous response.WriteHeader call, status %d", status)
 		return
 	}
 	if status < 100 || status > 999 {
@@ -115,7 +115,7 @@ func (w *response) settle() {
 		if n, err := strconv.ParseInt(length, 10, 64); err == nil && n >= 0 {
 			w.length = n
 		} else {
-			w.of.conn.logf("http: invalid Content-Length of %q", length)
+			w.of.conn.in.logf("http: invalid Content-Length of %q", length)
 			h.Del("Content-Length")
 		}
 	}
