@@ -49,6 +49,18 @@ func newStatus(w world) *cobra.Command {
 	return cmd
 }
 
+// storeTrouble is what keeps results from being cut, and what to do about it; "" if nothing does.
+func (w world) storeTrouble(s admin.StoreUse) string {
+	switch s.State {
+	case "", "ok": // a program from before this one says nothing
+		return ""
+	case "full":
+		return fmt.Sprintf("%s, nothing more is cut (%s not kept so far): raise store.max_bytes, or set store.when_full = \"oldest\"",
+			w.coloured(s.State), plural(int(s.Refused), "original"))
+	}
+	return w.coloured(s.State) + ", nothing is cut"
+}
+
 func (w world) printStatus(s admin.Status) {
 	on := ""
 	if s.Listen != "" {
@@ -70,8 +82,8 @@ func (w world) printStatus(s admin.Status) {
 	}
 	fmt.Fprintf(w.out, "servers        %s\n", strings.Join(states, ", "))
 	fmt.Fprintf(w.out, "store          %s, %s, %s of %s\n", s.Store.URL, plural(s.Store.Originals, "original"), size(s.Store.Bytes), size(s.Store.MaxBytes))
-	if s.Store.State != "" && s.Store.State != "ok" {
-		fmt.Fprintf(w.out, "store is       %s\n", w.coloured(s.Store.State))
+	if is := w.storeTrouble(s.Store); is != "" {
+		fmt.Fprintf(w.out, "store is       %s\n", is)
 	}
 	if len(s.Replicas) > 0 {
 		names := make([]string, len(s.Replicas))

@@ -214,10 +214,12 @@ type ConfigState struct {
 // StoreUse is where originals are kept, and how many.
 type StoreUse struct {
 	URL       string `json:"url"`
-	State     string `json:"state,omitzero"` // of a Redis: ok, full, unavailable
+	State     string `json:"state"` // ok, full, unavailable
 	Originals int    `json:"originals"`
 	Bytes     int64  `json:"bytes"`
 	MaxBytes  int64  `json:"max_bytes"`
+	Refused   int64  `json:"refused"` // originals that were not kept since the start, so that their texts passed whole
+	Dropped   int64  `json:"dropped"` // originals that went to make room
 }
 
 func (a *API) status() Operation {

@@ -107,9 +107,12 @@ func (a *App) status(ctx context.Context, sessions int) admin.Status {
 		s.InFlight += st.InFlight
 	}
 	kept := a.storeState()
-	s.Store = admin.StoreUse{URL: withoutPassword(a.cfg.Store.URL), Originals: kept.Originals, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes}
+	s.Store = admin.StoreUse{
+		URL: withoutPassword(a.cfg.Store.URL), State: kept.State, Originals: kept.Originals, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes,
+		Refused: kept.Refused, Dropped: kept.Dropped,
+	}
 	if a.replicas != nil {
-		s.Store.State, s.Replicas = kept.State, a.controlReplicas(ctx)
+		s.Replicas = a.controlReplicas(ctx)
 	}
 	return s
 }
