@@ -11,8 +11,8 @@ import (
 	"secateur/internal/demo"
 )
 
-// greeting is what serve says about itself: first where it listens, then, once every server has come up or shown that it
-// cannot, the rest.
+// greeting is what serve says about itself: first where clients connect, then, once every server has come up or shown that
+// it cannot, the rest.
 type greeting struct {
 	cfg  *config.Config
 	addr string
@@ -28,7 +28,7 @@ func (g greeting) base() string {
 	return "http://" + g.addr
 }
 
-// first is the line that is said at once: version, address, and where the configuration is from.
+// first is what is said at once, whatever the servers do: version, address, where the configuration is from, and the doors.
 func (g greeting) first() string {
 	from := "configuration " + g.cfg.Path
 	switch {
@@ -37,7 +37,12 @@ func (g greeting) first() string {
 	case g.cfg.Path == filepath.Base(g.cfg.Path):
 		from = "configuration ./" + g.cfg.Path + " of the working directory"
 	}
-	return fmt.Sprintf("secateur %s listens on %s (%s)\n", version, g.base(), from)
+	var b strings.Builder
+	fmt.Fprintf(&b, "secateur %s listens on %s (%s)\n", version, g.base(), from)
+	for _, d := range g.doors() {
+		fmt.Fprintf(&b, "  %-34s %s\n", d.what, d.where)
+	}
+	return b.String()
 }
 
 // starting is said while servers are still starting.
@@ -53,12 +58,9 @@ func starting(ids []string, since time.Duration) string {
 	return fmt.Sprintf("starting %s… %s so far\n", who, since)
 }
 
-// rest is the doors, a line for each server, and the next thing to type.
+// rest is a line for each server, and the next thing to type.
 func (g greeting) rest(servers []app.ServerStart) string {
 	var b strings.Builder
-	for _, d := range g.doors() {
-		fmt.Fprintf(&b, "  %-34s %s\n", d.what, d.where)
-	}
 	width := 0
 	for _, s := range servers {
 		width = max(width, len(s.ID))
