@@ -104,6 +104,69 @@ func TestLongTextsAreCut(t *testing.T) {
 	}
 }
 
+// A string of structured content whose form the tool's schema prescribes stays, also in a call that came before the server
+// had listed its tools: the client may know them from an earlier time.
+func TestPrescribedStringsStayBeforeTheListIsThere(t *testing.T) {
+	set := mask.Default()
+	set.MaxChars, set.HeadChars, set.TailChars, set.Marker = 20, 5, 5, "[cut id={id}]"
+	masker, err := mask.New(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tools = `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"free":{"type":"string"},"kept":{"type":"string","pattern":"^x+$"}}}}]}`
+	long := strings.Repeat("x", 30)
+	result := fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"structuredContent":{"free":%[1]q,"kept":%[1]q}}`, long)
+	for _, c := range []struct{ rule, list, free string }{
+		{"the list comes after the answer", `"result":` + tools, "xxxxx[cut id=prn_"},
+		{"the list never comes", `"error":{"code":-32603,"message":"not today"}`, long},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			p := newPuppet(t, nature{ID: "a", Asks: true})
+			client := newPipeClient(t, doorOptions{puppets: []*puppet{p}, masker: masker, repeats: true})
+			client.asks(t, "initialize", helloT)
+			client.send(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a::t"}}`)
+			asked := map[string]string{} // by method, under which id
+			for len(asked) < 2 {
+				e := p.hears(t)
+				asked[e.Method] = string(e.ID)
+			}
+			p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked["tools/call"], result))
+			p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, asked["tools/list"], c.list))
+			got := ""
+			for got == "" || strings.Contains(got, `"method":`) {
+				select {
+				case got = <-client.heard:
+				case line := <-p.heard: // whoever asks again hears the same
+					var e envelope
+					if err := json.Unmarshal([]byte(line), &e); err == nil && e.Method == "tools/list" {
+						p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, e.ID, c.list))
+					}
+				case <-time.After(patience):
+					t.Fatal("nothing is heard")
+				}
+			}
+			var answer struct {
+				Result struct {
+					Content []struct {
+						Text string `json:"text"`
+					} `json:"content"`
+					StructuredContent struct {
+						Free string `json:"free"`
+						Kept string `json:"kept"`
+					} `json:"structuredContent"`
+				} `json:"result"`
+			}
+			if err := json.Unmarshal([]byte(got), &answer); err != nil {
+				t.Fatalf("%v in %s", err, got)
+			}
+			r := answer.Result
+			if !strings.HasPrefix(r.Content[0].Text, "xxxxx[cut") || !strings.HasPrefix(r.StructuredContent.Free, c.free) || r.StructuredContent.Kept != long {
+				t.Errorf("the client gets %s", got)
+			}
+		})
+	}
+}
+
 func TestPages(t *testing.T) {
 	tools := func(names ...string) json.RawMessage {
 		var items []string

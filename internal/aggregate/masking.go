@@ -34,8 +34,11 @@ func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
 		if len(cuts) > 0 && era.ResultType(result) != era.Complete {
 			return nil
 		}
-		if e.a.now.MaskRepeats {
-			cuts = m.WithRepeats(result, cuts, rawjson.Get(e.d.raw, "outputSchema"))
+		if len(cuts) == 0 || !e.a.now.MaskRepeats || rawjson.Get(result, "structuredContent") == nil {
+			return cuts
+		}
+		if schema, told := e.outputSchema(ctx); told {
+			cuts = m.WithRepeats(result, cuts, schema)
 		}
 		return cuts
 	})
@@ -43,4 +46,17 @@ func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
 		return result
 	}
 	return kept.Append(make([]byte, 0, len(result)))
+}
+
+// outputSchema is what the tool that was called says of its structuredContent; nil if it says nothing, false if what it says
+// is not known. A client may have the tool's definition from an earlier time and call before the server has listed it to us.
+func (e *proxiedCall) outputSchema(ctx context.Context) (schema []byte, told bool) {
+	raw := e.d.raw
+	if raw == nil {
+		if err := e.c.member.Settle(ctx, e.d.server); err != nil {
+			return nil, false
+		}
+		raw, _ = known(ctx, e.c.member).Tool(e.d.server, e.d.tool)
+	}
+	return rawjson.Get(raw, "outputSchema"), true
 }

@@ -44,6 +44,7 @@ type nature struct {
 	Lists        map[string]json.RawMessage `json:"lists"` // by method, the result
 	Isolation    string                     `json:"isolation"`
 	Mute         bool                       `json:"mute"` // it does not say a word
+	Asks         bool                       `json:"asks"` // what its tools are, the test says
 }
 
 func newPuppet(t *testing.T, n nature) *puppet {
@@ -171,6 +172,9 @@ func (p *puppet) byItself(conn net.Conn, e envelope) bool {
 		defer p.mu.Unlock()
 		return p.listens[string(about.RequestID)]
 	case "tools/list", "resources/list", "resources/templates/list", "prompts/list":
+		if p.nature.Asks && e.Method == "tools/list" {
+			return false
+		}
 		p.mu.Lock()
 		list, ok := p.nature.Lists[e.Method]
 		p.mu.Unlock()
