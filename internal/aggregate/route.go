@@ -101,7 +101,7 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 	view := c.view(lists)
 	r, err := view.Route(a.Method, a.Params)
 	if err != nil {
-		if id, _, ok := strings.Cut(a.Name, catalog.ContractSeparator); ok && s.opt.Pool.IsDisabled(id) && a.now.Admission.Sees(a.principal, access.DoorMCP, id) {
+		if id := s.disabledOwner(a); id != "" {
 			return destination{}, invalidParams("/name", fmt.Sprintf("server %q is disabled in the configuration", id))
 		}
 		return destination{}, paramsFailed(a.unambiguous(err))
@@ -117,6 +117,20 @@ func (s *clientConn) route(ctx context.Context, c *client, a request) (destinati
 		d.raw, _ = lists.Tool(r.Server, r.Name)
 	}
 	return d, nil
+}
+
+// disabledOwner is the server that a request's name is of by its form, if that is switched off and the caller may know of it;
+// else "".
+func (s *clientConn) disabledOwner(a request) string {
+	off := s.opt.Pool.DisabledIDs()
+	if a.Name == "" || len(off) == 0 {
+		return ""
+	}
+	id := catalog.Owner(a.Name, slices.Concat(off, s.servers()))
+	if !slices.Contains(off, id) || !a.now.Admission.Sees(a.principal, access.DoorMCP, id) {
+		return ""
+	}
+	return id
 }
 
 // listsFor are the lists that a request's names are looked up in. A name in the contract's own form names its server

@@ -78,6 +78,22 @@ func (v *View) NamesServer(name string) bool {
 	return fits
 }
 
+// Owner returns the one of some servers whose id, the longest of those that do, a name begins with in some client's form of it;
+// "": none.
+func Owner(name string, servers []string) (owner string) {
+	name = plainly(name)
+	for _, id := range servers {
+		rest, ok := strings.CutPrefix(name, plainly(id))
+		if ok && rest != "" && isPunctuation(rest[0]) && len(id) > len(owner) {
+			owner = id
+		}
+	}
+	return owner
+}
+
+// plainly is a name as the client writes it that takes the fewest characters.
+func plainly(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
 // ownerOf returns the server whose id, the longest of those that do, a name begins
 // with, some punctuation behind it; several: none.
 func (c *Catalog) ownerOf(name string) int {

@@ -230,3 +230,14 @@ func TestANameBelongsToTheLongestID(t *testing.T) {
 		t.Errorf("a-b-x goes to %s %s, want a-b x", server, original)
 	}
 }
+
+func TestOwnerOfAName(t *testing.T) {
+	servers := []string{"off", "off-road", "a_b"}
+	for name, want := range map[string]string{
+		"off::x": "off", "off-x": "off", "off__x": "off", "off-road-x": "off-road", "off_road__x": "off-road", "a-b-x": "a_b", "offset": "", "off": "", "x": "",
+	} {
+		if got := catalog.Owner(name, servers); got != want {
+			t.Errorf("Owner(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

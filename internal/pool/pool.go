@@ -213,6 +213,16 @@ func (f *Pool) IDs() []string {
 	return ids
 }
 
+// DisabledIDs are those of the servers that the configuration has switched off.
+func (f *Pool) DisabledIDs() (ids []string) {
+	for _, s := range f.roster.Load().all {
+		if s.settings.Disabled {
+			ids = append(ids, s.settings.ID)
+		}
+	}
+	return ids
+}
+
 // IsDisabled reports whether there is a server of that id which the configuration has switched off.
 func (f *Pool) IsDisabled(id string) bool {
 	return slices.ContainsFunc(f.roster.Load().all, func(s *server) bool { return s.settings.ID == id && s.settings.Disabled })
