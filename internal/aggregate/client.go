@@ -85,7 +85,7 @@ func (s *clientConn) become(c *client, replace bool) *client {
 	c.feed = newClientFeed(s, c)
 	c.asked = s.asked
 	c.member = s.opt.Pool.Join(pool.Client{
-		Era: era.Legacy, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: s.Principal().Key(), Subject: s.subject,
+		Era: era.Legacy, Name: c.name, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: s.Principal().Key(), Subject: s.subject,
 	}, c.feed)
 	s.mu.Lock()
 	old := s.legacy
@@ -109,7 +109,7 @@ func (s *clientConn) become(c *client, replace bool) *client {
 func (s *clientConn) modernMember(c *client) (m *pool.Member, leave func()) {
 	join := func() *pool.Member {
 		return s.opt.Pool.Join(pool.Client{
-			Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: c.principal.Key(),
+			Era: era.Modern, Name: c.name, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: c.principal.Key(),
 		}, nil)
 	}
 	if s.link == nil {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Names knows how each client wants names to look.
@@ -29,6 +30,7 @@ type profile struct {
 	client   string   // its name to a person
 	patterns []string // of clientInfo.name
 	naming   Naming
+	patience time.Duration // how long it waits for an answer, where a first list may take longer; 0: long enough
 }
 
 // What the APIs behind the clients accept.
@@ -56,25 +58,38 @@ func profiles() []profile {
 	gemini.Punctuation = geminiPunctuation
 	bare := api
 	bare.MaxLength = apiLength
+	const agents = 5 * time.Second
 	return []profile{
-		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api},
-		{"Claude Code", []string{"claude-code*", "claude code*"}, api},
-		{"Cursor", []string{"cursor*"}, api},
-		{"VS Code", []string{"visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}, vscode},
-		{"GitHub Copilot", []string{"github-copilot*", "copilot*", "*-copilot-*"}, api},
-		{"Cline", []string{"cline*"}, api},
-		{"Continue", []string{"continue-client*", "continue-cli*"}, api},
-		{"Codex", []string{"codex*"}, codex},
-		{"Gemini CLI", []string{"gemini-cli*"}, gemini},
-		{"Windsurf", []string{"windsurf*"}, api},
-		{"Zed", []string{"zed*"}, api},
-		{"OpenCode", []string{"opencode*"}, api},
-		{"Goose", []string{"goose*"}, api},
-		{"LangChain", []string{"@langchain/mcp-adapters*"}, api},
-		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare},
-		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare},
-		{"Python frameworks", []string{"mcp"}, bare}, // what the Python SDK says where nobody says otherwise
+		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api, 0},
+		{"Claude Code", []string{"claude-code*", "claude code*"}, api, 0},
+		{"Cursor", []string{"cursor*"}, api, 0},
+		{"VS Code", []string{"visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}, vscode, 0},
+		{"GitHub Copilot", []string{"github-copilot*", "copilot*", "*-copilot-*"}, api, 0},
+		{"Cline", []string{"cline*"}, api, 0},
+		{"Continue", []string{"continue-client*", "continue-cli*"}, api, 0},
+		{"Codex", []string{"codex*"}, codex, 0},
+		{"Gemini CLI", []string{"gemini-cli*"}, gemini, 0},
+		{"Windsurf", []string{"windsurf*"}, api, 0},
+		{"Zed", []string{"zed*"}, api, 0},
+		{"OpenCode", []string{"opencode*"}, api, 0},
+		{"Goose", []string{"goose*"}, api, 0},
+		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0},
+		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0},
+		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents},
+		{"Python frameworks", []string{"mcp"}, bare, agents}, // what the Python SDK says where nobody says otherwise
 	}
+}
+
+// Patience is how long the client that calls itself name in its clientInfo waits for an answer, if that is less than a first
+// list may take; else 0.
+func Patience(name string) time.Duration {
+	name = folded(name)
+	for _, p := range profiles() {
+		if p.patience > 0 && slices.ContainsFunc(p.patterns, func(pattern string) bool { return matches(folded(pattern), name) }) {
+			return p.patience
+		}
+	}
+	return 0
 }
 
 // NewNames returns the Names for valid settings.
@@ -163,11 +178,17 @@ func compareNamings(a, b Naming) int {
 
 func find(rules []rule, name string) (Naming, bool) {
 	for _, r := range rules {
-		if ok, err := path.Match(r.pattern, name); ok && err == nil {
+		if matches(r.pattern, name) {
 			return r.naming, true
 		}
 	}
 	return Naming{}, false
+}
+
+// matches tells whether a name is of a pattern, both folded.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
 }
 
 // folded makes patterns and names comparable. A slash is nothing special in the

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"secateur/internal/catalog"
 )
@@ -186,6 +187,16 @@ func TestClientsAreDocumented(t *testing.T) {
 			p.Naming.Separator, p.Naming.MaxLength, strings.Join(strings.Split(p.Naming.Punctuation, ""), "` `"))
 		if !strings.Contains(string(doc), row+"\n") {
 			t.Errorf("docs/clients.md lacks the row\n%s", row)
+		}
+	}
+}
+
+func TestPatience(t *testing.T) {
+	for name, want := range map[string]time.Duration{
+		"stdio: npx x": 5 * time.Second, "SSE: http://h/": 5 * time.Second, "mcp": 5 * time.Second, "mcp-inspector": 0, "claude-ai": 0, "": 0,
+	} {
+		if got := catalog.Patience(name); got != want {
+			t.Errorf("Patience(%q) = %s, want %s", name, got, want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type merged struct {
 const maxMerged = 128
 
 // Catalog is what the member's servers list. It waits for those that have not been there yet, until FirstListWait after
-// the member has joined, or they were first wanted, whichever is sooner; for one that is not there now, what it last listed stands in. Members who see the same
+// the member has joined, or they were first wanted, whichever is sooner, and no longer than a client waits for us that is known to give up before; for one that is not there now, what it last listed stands in. Members who see the same
 // get the same *catalog.Catalog. A member with an Observer is from now on told when it is not true any more.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
 	m.gather(ctx, m.pool.roster.Load().firstListWait, (*Member).listed)

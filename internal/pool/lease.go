@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"secateur/internal/catalog"
 )
 
 // lease is a member's place on a connection of one server.
@@ -218,10 +220,19 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 			missing = append(missing, s)
 		}
 	}
-	if len(missing) > 0 {
-		m.awaitAll(ctx, missing, limit, ready)
+	if len(missing) == 0 {
+		return
 	}
+	if patience := catalog.Patience(m.client.Name); patience > 0 { // better some tools now than all of them too late
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, patience-onTheWay)
+		defer done()
+	}
+	m.awaitAll(ctx, missing, limit, ready)
 }
+
+// onTheWay is what is left of a client's patience for the rest of its request.
+const onTheWay = time.Second
 
 // awaitAll is gather for those that are not ready.
 func (m *Member) awaitAll(ctx context.Context, missing []*server, limit time.Duration, ready ready) {

@@ -169,6 +169,36 @@ func TestServerThatComesLateIsAnnounced(t *testing.T) {
 	}
 }
 
+// A client that gives up before the first list would be whole gets what is there while it still listens.
+func TestImpatientClientsGetWhatIsThere(t *testing.T) {
+	for _, c := range []struct {
+		client string
+		waits  time.Duration
+	}{
+		{"", 8 * time.Second},
+		{"claude-code", 8 * time.Second},
+		{"streamable-http: http://127.0.0.1:8000/mcp", 4 * time.Second},
+		{"mcp", 4 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			dead := newFake(t, "y")
+			dead.dead = true
+			f := poolOf(t, Options{Eager: true, FirstListWait: 8 * time.Second}, map[string]*fake{"a": newFake(t, "x"), "dead": dead})
+			stop := run(t, f)
+			defer stop()
+			client := legacy(`{}`)
+			client.Name = c.client
+			m := f.Join(client, nil)
+			defer m.Leave()
+			began := time.Now()
+			wantTools(t, m, "a::x")
+			if took := time.Since(began); took != c.waits {
+				t.Errorf("%q: its first list took %s, want %s", c.client, took, c.waits)
+			}
+		})
+	}
+}
+
 func TestListsOutliveTheirServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t, "x")

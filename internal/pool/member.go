@@ -16,6 +16,7 @@ import (
 // Client is what the pool has to know about a client.
 type Client struct {
 	Era          era.Era
+	Name         string // what it calls itself; "": nothing is known of it
 	Capabilities []byte // as era.NormalCapabilities gives them; nil: none
 	Session      bool   // it lasts: a server with per-session isolation gets a connection for it alone
 	Only         string // the id of the one server it sees; "": all
