@@ -354,7 +354,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 		last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancelLast()
 		_ = site.shutdown(last) // who has not ended by then is cut off
-		return errors.Join(fmt.Errorf("requests were cut off: %w", err), site.end())
+		return errors.Join(cutShort(err), site.end())
 	})
 	if a.opt.Listening != nil {
 		a.opt.Listening(ln.Addr())

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -41,6 +43,17 @@ func (a *App) untilKilled(ctx context.Context, cancel context.CancelFunc) (conte
 		cancel()
 		<-ended
 	}
+}
+
+// cutShort says why requests that were in flight were not finished, which ended with err.
+func cutShort(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled): // untilKilled
+		return errors.New("requests were cut off by the second signal")
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("requests were cut off: they went on for longer than response_timeout allows")
+	}
+	return fmt.Errorf("requests were cut off: %w", err)
 }
 
 // waitForServers waits until no server is left, and says whom it waits for: who sees nothing for seconds presses Ctrl-C
