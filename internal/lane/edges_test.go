@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -211,6 +212,51 @@ func TestConnectionsAreHandedOverWhileNoneIsAccepted(t *testing.T) {
 		synctest.Wait()
 		if n := strings.Count(complaints.String(), "http: Accept error: "+errAccept.Error()); n < 5 || n > 30 {
 			t.Errorf("said %d times in nine seconds: %q", n, complaints)
+		}
+	})
+}
+
+// lastMoment is a listener to which a connection comes while it is being closed.
+type lastMoment struct {
+	*pipes
+	late net.Conn
+}
+
+func (l lastMoment) Close() error {
+	l.conns <- l.late
+	return l.pipes.Close()
+}
+
+func TestShutdownWaitsForTheLastConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		web := newWeb(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Minute)
+			ok(w, r)
+		}), io.Discard)
+		s := &served{Listener: New(lastMoment{newPipes(), theirs}, web), Conn: ours, web: web, reader: bufio.NewReader(ours)}
+		var running sync.WaitGroup
+		running.Go(func() { _ = web.Serve(s.Listener) })
+		synctest.Wait()
+		go func() { _, _ = io.WriteString(ours, call("{}")) }()
+		began := time.Now()
+		running.Go(func() {
+			if err := shutDown(t.Context(), s); err != nil || time.Since(began) < time.Minute {
+				t.Errorf("Shutdown = %v after %s, want nil once the request is answered", err, time.Since(began))
+			}
+		})
+		if _, body := s.answer(t); body != "/mcp {}" {
+			t.Errorf("answer %q", body)
+		}
+		running.Wait()
+	})
+}
+
+func TestShutdownOfWhatNeverBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		web := newWeb(http.HandlerFunc(ok), io.Discard)
+		if err := New(newPipes(), web).Shutdown(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

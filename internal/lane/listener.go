@@ -26,7 +26,8 @@ type Listener struct {
 	begin  sync.Once
 	others chan net.Conn
 	failed chan error
-	closed chan struct{} // no connection is accepted any more
+	closed chan struct{} // no connection is to be accepted any more
+	last   chan struct{} // closed when none is
 	ends   sync.Once
 
 	stopping atomic.Bool // the next answer of each connection is its last
@@ -40,7 +41,8 @@ type Listener struct {
 func New(ln net.Listener, web *http.Server) *Listener {
 	l := &Listener{
 		Listener: ln, web: web, ctx: context.Background(),
-		others: make(chan net.Conn), failed: make(chan error), closed: make(chan struct{}), open: map[*conn]struct{}{},
+		others: make(chan net.Conn), failed: make(chan error),
+		closed: make(chan struct{}), last: make(chan struct{}), open: map[*conn]struct{}{},
 	}
 	if web.BaseContext != nil {
 		l.ctx = web.BaseContext(ln)
@@ -65,6 +67,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 // accept takes connections until there are no more. Where descriptors are wanting it waits as net/http would, but here: meanwhile the server takes
 // those that are handed over. What else goes wrong is told to it.
 func (l *Listener) accept() {
+	defer close(l.last)
 	var pause time.Duration
 	for {
 		nc, err := l.Listener.Accept()
@@ -165,10 +168,15 @@ const (
 	leastLook, longestLook = time.Millisecond, 500 * time.Millisecond // between two looks at who is left
 )
 
-// Shutdown closes connections when nobody uses them, and returns once there are none, or ctx is done. No new ones come if the server is
-// shut down at the same time.
+// Shutdown closes connections when nobody uses them, and returns once there are none, or ctx is done. The server is shut down at the same time, and
+// that no new ones come is waited for: the last one may be the only one.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	l.stopping.Store(true)
+	l.begin.Do(func() { close(l.last) }) // the server never began
+	select {
+	case <-l.last:
+	case <-ctx.Done():
+	}
 	look := time.NewTimer(0)
 	defer look.Stop()
 	for pause := leastLook; ; pause = min(2*pause, longestLook) {
