@@ -203,7 +203,7 @@ func (w world) handshake(opt app.Options, set upstream.Settings, running map[str
 
 // whyNot is why a server did not answer, without what is said beside it.
 func whyNot(id string, err error) string {
-	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), fmt.Sprintf("server %q: ", id)), "; run secateur with")
+	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), fmt.Sprintf("server %q: ", id)), upstream.OutputIsLogged)
 	return oneLine(text)
 }
 

@@ -132,11 +132,15 @@ func (s *connection) close(why error) {
 	s.work.Wait()
 }
 
+// OutputIsLogged ends the message of a child that did not start: what it wrote is for the operator, and its callers are told
+// where that is.
+const OutputIsLogged = "; what it wrote to its standard error is in the log, and 'secateur logs' shows it"
+
 // startError explains a handshake that did not succeed.
 func (s *connection) startError(ctx context.Context, err error) error {
 	advice := ""
 	if s.proc != nil {
-		advice = `; run secateur with log_level = "DEBUG" to see its standard error`
+		advice = OutputIsLogged
 	}
 	select {
 	case <-s.over:

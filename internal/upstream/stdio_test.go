@@ -84,7 +84,7 @@ func TestStartThatFails(t *testing.T) {
 		want   []string
 	}{
 		{"a child that exits says how and where to look", func(*Settings) {}, []string{
-			`server "child": exited with status 1 before it answered initialize; run secateur with log_level = "DEBUG" to see its standard error`,
+			`server "child": exited with status 1 before it answered initialize; what it wrote to its standard error is in the log, and 'secateur logs' shows it`,
 		}},
 		{
 			"a command that is not there is named with PATH", func(s *Settings) { s.Command = []string{"no-such-program"} },
