@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Names knows how each client wants names to look.
@@ -30,7 +29,7 @@ type profile struct {
 	client   string   // its name to a person
 	patterns []string // of clientInfo.name
 	naming   Naming
-	patience time.Duration // how long it waits for an answer, where a first list may take longer; 0: long enough
+	patience int // how many seconds it waits for an answer, where a first list may take longer; 0: enough
 }
 
 // What the APIs behind the clients accept.
@@ -58,7 +57,7 @@ func profiles() []profile {
 	gemini.Punctuation = geminiPunctuation
 	bare := api
 	bare.MaxLength = apiLength
-	const agents = 5 * time.Second
+	const agents = 5
 	return []profile{
 		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api, 0},
 		{"Claude Code", []string{"claude-code*", "claude code*"}, api, 0},
@@ -80,9 +79,9 @@ func profiles() []profile {
 	}
 }
 
-// Patience is how long the client that calls itself name in its clientInfo waits for an answer, if that is less than a first
+// Patience is how many seconds the client that calls itself name in its clientInfo waits for an answer, if that is less than a first
 // list may take; else 0.
-func Patience(name string) time.Duration {
+func Patience(name string) int {
 	name = folded(name)
 	for _, p := range profiles() {
 		if p.patience > 0 && slices.ContainsFunc(p.patterns, func(pattern string) bool { return matches(folded(pattern), name) }) {

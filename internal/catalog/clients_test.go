@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"secateur/internal/catalog"
 )
@@ -192,11 +191,11 @@ func TestClientsAreDocumented(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	for name, want := range map[string]time.Duration{
-		"stdio: npx x": 5 * time.Second, "SSE: http://h/": 5 * time.Second, "mcp": 5 * time.Second, "mcp-inspector": 0, "claude-ai": 0, "": 0,
+	for name, want := range map[string]int{
+		"stdio: npx x": 5, "SSE: http://h/": 5, "mcp": 5, "mcp-inspector": 0, "claude-ai": 0, "": 0,
 	} {
 		if got := catalog.Patience(name); got != want {
-			t.Errorf("Patience(%q) = %s, want %s", name, got, want)
+			t.Errorf("Patience(%q) = %d, want %d", name, got, want)
 		}
 	}
 }

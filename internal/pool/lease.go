@@ -223,7 +223,7 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	if len(missing) == 0 {
 		return
 	}
-	if patience := catalog.Patience(m.client.Name); patience > 0 { // better some tools now than all of them too late
+	if patience := time.Duration(catalog.Patience(m.client.Name)) * time.Second; patience > 0 { // better some tools now than all of them too late
 		var done context.CancelFunc
 		ctx, done = context.WithTimeout(ctx, patience-onTheWay)
 		defer done()
