@@ -25,32 +25,32 @@ func (a *App) listenOn(web *http.Server, ln net.Listener) *site {
 }
 
 // serve answers until it is to stop.
-func (l *site) serve() error {
-	if err := l.web.Serve(l.usual); !errors.Is(err, http.ErrServerClosed) {
+func (s *site) serve() error {
+	if err := s.web.Serve(s.usual); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
 // endResting closes the connections that nobody uses. The next ones are made as they are to be by then.
-func (l *site) endResting() {
-	l.usual.EndResting()
-	l.web.SetKeepAlivesEnabled(false)
-	l.web.SetKeepAlivesEnabled(true)
+func (s *site) endResting() {
+	s.usual.EndResting()
+	s.web.SetKeepAlivesEnabled(false)
+	s.web.SetKeepAlivesEnabled(true)
 }
 
 // shutdown accepts no more, and waits for what is under way.
-func (l *site) shutdown(ctx context.Context) error {
+func (s *site) shutdown(ctx context.Context) error {
 	var both errgroup.Group
-	both.Go(func() error { return l.usual.Shutdown(ctx) })
-	both.Go(func() error { return l.web.Shutdown(ctx) })
+	both.Go(func() error { return s.usual.Shutdown(ctx) })
+	both.Go(func() error { return s.web.Shutdown(ctx) })
 	return both.Wait()
 }
 
 // end closes all connections.
-func (l *site) end() error {
-	defer l.usual.End()
-	return l.web.Close()
+func (s *site) end() error {
+	defer s.usual.End()
+	return s.web.Close()
 }
 
 // secured is a listener whose connections are over TLS if that is configured when they come, and take no more memory than they may.

@@ -3,7 +3,7 @@
 // MCP clients send all day.
 //
 // net/http has a goroutine read on the side while a handler works, to notice when the client hangs up, and takes it back
-// before it answers. Each of both wakes a thread, and for a small call that is a quarter of its time. Here nobody reads on the side until a
+// before it answers. Each of both wakes a thread, and for a small call that is a sixth of its time. Here nobody reads on the side until a
 // request has lasted for a while (patience): most are over by then.
 //
 // A connection begins here. With its first request that is not a usual one it is handed to the server, with the bytes that were read of it, and stays
