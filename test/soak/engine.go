@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,11 +25,24 @@ type engine struct {
 	calm   atomic.Int64 // the same, but odd until every replica has had the time to notice that the engine is back
 }
 
-func (e *engine) start() error {
+// start runs it, and returns when it answers: a replica that comes first takes it for away, and goes on without it for a while.
+func (e *engine) start(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.cmd = exec.Command("redis-server", "--port", "0", "--unixsocket", e.socket, "--save", "", "--dir", filepath.Dir(e.socket), "--loglevel", "warning") //nolint:noctx // ended by kill
-	return e.cmd.Start()
+	if err := e.cmd.Start(); err != nil {
+		return err
+	}
+	for range 1000 {
+		if answer, err := e.say(ctx, "PING"); err == nil && strings.HasPrefix(answer, "+PONG") {
+			return nil
+		}
+		if !pause(ctx, 10*time.Millisecond) {
+			return ctx.Err()
+		}
+	}
+	_ = e.cmd.Process.Kill()
+	return errors.New("redis-server does not answer within ten seconds")
 }
 
 func (e *engine) kill() {
@@ -71,7 +86,7 @@ func (e *engine) torment(ctx context.Context, rest time.Duration) error {
 		case 1:
 			e.kill()
 			pause(ctx, 2*time.Second)
-			if err := e.start(); err != nil {
+			if err := e.start(ctx); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("redis-server: %w", err)
 			}
 		case 2:

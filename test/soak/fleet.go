@@ -45,7 +45,7 @@ type replica struct {
 
 func startFleet(ctx context.Context, binary, dir string, n int, sections string) (f *fleet, stop func(), err error) {
 	f = &fleet{engine: &engine{socket: filepath.Join(dir, "redis")}}
-	if err := f.engine.start(); err != nil {
+	if err := f.engine.start(ctx); err != nil {
 		return nil, nil, err
 	}
 	ends := []func(){f.engine.kill}
