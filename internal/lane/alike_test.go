@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"secateur/internal/lane/lanetest"
 )
 
 // Whatever comes on a connection, and whatever a handler does, clients and handlers see the same as with net/http alone.
@@ -28,7 +30,7 @@ type told struct {
 func tell(t *testing.T, throughLane bool, parts [][]byte, h http.HandlerFunc) (got told) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := lanetest.NewPipes()
 		web := newWeb(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			got.seen = append(got.seen, describe(r))
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Minute)) // for a body that does not come
@@ -41,7 +43,7 @@ func tell(t *testing.T, throughLane bool, parts [][]byte, h http.HandlerFunc) (g
 		var running sync.WaitGroup
 		running.Go(func() { _ = web.Serve(ln) })
 		ours, theirs := net.Pipe()
-		listener.conns <- theirs
+		listener.Conns <- theirs
 		running.Go(func() {
 			for _, part := range parts {
 				_, _ = ours.Write(part)

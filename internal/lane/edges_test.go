@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"secateur/internal/lane/lanetest"
 )
 
 // Whoever looks for a client may find a byte of what comes next. It is not lost where the request before that has come already, in whole or in part.
@@ -166,7 +168,7 @@ func TestWhatIsSetTooLateDoesNoHarm(t *testing.T) {
 }
 
 // wanting is a listener that has connections, and then no descriptors for more.
-type wanting struct{ *pipes }
+type wanting struct{ *lanetest.Pipes }
 
 type errWanting struct{ error }
 
@@ -175,10 +177,8 @@ func (errWanting) Temporary() bool { return true }
 
 func (w wanting) Accept() (net.Conn, error) {
 	select {
-	case c := <-w.conns:
+	case c := <-w.Conns:
 		return c, nil
-	case <-w.done:
-		return nil, net.ErrClosed
 	default:
 		return nil, errWanting{errAccept}
 	}
@@ -187,13 +187,13 @@ func (w wanting) Accept() (net.Conn, error) {
 // While no connection can be accepted, those that there are go where they are to go at once.
 func TestConnectionsAreHandedOverWhileNoneIsAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ln, complaints := newPipes(), new(bytes.Buffer)
-		ln.conns = make(chan net.Conn, 20)
+		ln, complaints := lanetest.NewPipes(), new(bytes.Buffer)
+		ln.Conns = make(chan net.Conn, 20)
 		var clients []net.Conn
-		for range cap(ln.conns) {
+		for range cap(ln.Conns) {
 			ours, theirs := net.Pipe()
 			clients = append(clients, ours)
-			ln.conns <- theirs
+			ln.Conns <- theirs
 		}
 		web := newWeb(http.HandlerFunc(ok), complaints)
 		var running sync.WaitGroup
@@ -218,13 +218,13 @@ func TestConnectionsAreHandedOverWhileNoneIsAccepted(t *testing.T) {
 
 // lastMoment is a listener to which a connection comes while it is being closed.
 type lastMoment struct {
-	*pipes
+	*lanetest.Pipes
 	late net.Conn
 }
 
 func (l lastMoment) Close() error {
-	l.conns <- l.late
-	return l.pipes.Close()
+	l.Conns <- l.late
+	return l.Pipes.Close()
 }
 
 func TestShutdownWaitsForTheLastConnection(t *testing.T) {
@@ -234,7 +234,7 @@ func TestShutdownWaitsForTheLastConnection(t *testing.T) {
 			time.Sleep(time.Minute)
 			ok(w, r)
 		}), io.Discard)
-		s := &served{Listener: New(lastMoment{newPipes(), theirs}, web), Conn: ours, web: web, reader: bufio.NewReader(ours)}
+		s := &served{Listener: New(lastMoment{lanetest.NewPipes(), theirs}, web), Conn: ours, web: web, reader: bufio.NewReader(ours)}
 		var running sync.WaitGroup
 		running.Go(func() { _ = web.Serve(s.Listener) })
 		synctest.Wait()
@@ -255,7 +255,7 @@ func TestShutdownWaitsForTheLastConnection(t *testing.T) {
 func TestShutdownOfWhatNeverBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := newWeb(http.HandlerFunc(ok), io.Discard)
-		if err := New(newPipes(), web).Shutdown(t.Context()); err != nil {
+		if err := New(lanetest.NewPipes(), web).Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -13,28 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"secateur/internal/lane/lanetest"
 )
-
-// pipes is a listener of connections in memory.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // newWeb is a server as the program has it.
 func newWeb(h http.Handler, complaints io.Writer) *http.Server {
@@ -46,7 +27,7 @@ type served struct {
 	*Listener
 	net.Conn
 	web        *http.Server
-	pipes      *pipes
+	pipes      *lanetest.Pipes
 	complaints *bytes.Buffer
 	reader     *bufio.Reader
 }
@@ -54,7 +35,7 @@ type served struct {
 // serve has a handler served through the lane until the test ends.
 func serve(t *testing.T, h http.HandlerFunc) *served {
 	t.Helper()
-	s := &served{pipes: newPipes(), complaints: new(bytes.Buffer)}
+	s := &served{pipes: lanetest.NewPipes(), complaints: new(bytes.Buffer)}
 	s.web = newWeb(h, s.complaints)
 	s.Listener = New(s.pipes, s.web)
 	var running sync.WaitGroup
@@ -71,11 +52,7 @@ func serve(t *testing.T, h http.HandlerFunc) *served {
 }
 
 // dial is another connection.
-func (s *served) dial() net.Conn {
-	ours, theirs := net.Pipe()
-	s.pipes.conns <- theirs
-	return ours
-}
+func (s *served) dial() net.Conn { return s.pipes.Dial() }
 
 // ask sends a request and returns its answer.
 func (s *served) ask(t *testing.T, request string) (*http.Response, string) {

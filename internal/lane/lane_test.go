@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"secateur/internal/lane/lanetest"
 )
 
 func ok(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +57,7 @@ func TestNobodyReadsOnTheSide(t *testing.T) {
 		})
 		ours, other := net.Pipe()
 		theirs.Conn = other
-		s.pipes.conns <- theirs
+		s.pipes.Conns <- theirs
 		_ = s.Conn.Close()
 		s.Conn = ours
 		s.reader.Reset(ours)
@@ -417,7 +419,7 @@ func TestNoneComesAfterTheEnd(t *testing.T) {
 }
 
 // failing is a listener that fails.
-type failing struct{ pipes }
+type failing struct{ *lanetest.Pipes }
 
 var errAccept = errors.New("no more descriptors")
 
@@ -426,7 +428,7 @@ func (*failing) Accept() (net.Conn, error) { return nil, errAccept }
 func TestTheServerHearsWhatGoesWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := newWeb(http.HandlerFunc(ok), io.Discard)
-		if err := web.Serve(New(&failing{*newPipes()}, web)); !errors.Is(err, errAccept) {
+		if err := web.Serve(New(&failing{lanetest.NewPipes()}, web)); !errors.Is(err, errAccept) {
 			t.Errorf("Serve = %v, want %v", err, errAccept)
 		}
 	})
@@ -513,12 +515,12 @@ func TestTheEndIsSaidOnce(t *testing.T) {
 // Over TLS there is nothing to read here: net/http makes the handshake.
 func TestTLSIsNotOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := newPipes()
+		listener := lanetest.NewPipes()
 		l := New(listener, newWeb(http.HandlerFunc(ok), io.Discard))
 		ours, theirs := net.Pipe()
 		defer ours.Close()
 		secured := tls.Server(theirs, &tls.Config{MinVersion: tls.VersionTLS12})
-		go func() { listener.conns <- secured }()
+		go func() { listener.Conns <- secured }()
 		if got, err := l.Accept(); got != net.Conn(secured) || err != nil {
 			t.Errorf("Accept = %T, %v, want the connection as it came", got, err)
 		}
