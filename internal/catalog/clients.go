@@ -75,7 +75,7 @@ func profiles() []profile {
 		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0},
 		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0},
 		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents},
-		{"Python frameworks", []string{"mcp"}, bare, agents}, // what the Python SDK says where nobody says otherwise
+		{"Python frameworks", []string{"mcp"}, bare, 0}, // what the Python SDK says where nobody says otherwise: how long its program waits is not known
 	}
 }
 

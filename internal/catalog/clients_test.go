@@ -192,7 +192,7 @@ func TestClientsAreDocumented(t *testing.T) {
 
 func TestPatience(t *testing.T) {
 	for name, want := range map[string]int{
-		"stdio: npx x": 5, "SSE: http://h/": 5, "mcp": 5, "mcp-inspector": 0, "claude-ai": 0, "": 0,
+		"stdio: npx x": 5, "SSE: http://h/": 5, "mcp": 0, "mcp-inspector": 0, "claude-ai": 0, "": 0,
 	} {
 		if got := catalog.Patience(name); got != want {
 			t.Errorf("Patience(%q) = %d, want %d", name, got, want)

@@ -78,29 +78,29 @@ func (v *View) NamesServer(name string) bool {
 	return fits
 }
 
-// Owner returns the one of some servers whose id, the longest of those that do, a name begins with in some client's form of it;
-// "": none.
-func Owner(name string, servers []string) (owner string) {
-	name = plainly(name)
-	for _, id := range servers {
-		rest, ok := strings.CutPrefix(name, plainly(id))
-		if ok && rest != "" && isPunctuation(rest[0]) && len(id) > len(owner) {
-			owner = id
-		}
+// Owner returns the one of some servers that a name is of in some client's form of it; "": none.
+func Owner(name string, servers []string) string {
+	plain := make([]string, len(servers))
+	for i, id := range servers {
+		plain[i] = plainly(id)
 	}
-	return owner
+	if i := ownerAmong(plainly(name), plain); i != several {
+		return servers[i]
+	}
+	return ""
 }
 
 // plainly is a name as the client writes it that takes the fewest characters.
 func plainly(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// ownerOf returns the server whose id, the longest of those that do, a name begins
-// with, some punctuation behind it; several: none.
-func (c *Catalog) ownerOf(name string) int {
+func (c *Catalog) ownerOf(name string) int { return ownerAmong(name, c.servers) }
+
+// ownerAmong returns the server whose id, the longest of those that do, a name begins with, some punctuation behind it; several: none.
+func ownerAmong(name string, servers []string) int {
 	owner := several
-	for i, server := range c.servers {
+	for i, server := range servers {
 		rest, ok := strings.CutPrefix(name, server)
-		if ok && rest != "" && isPunctuation(rest[0]) && (owner == several || len(server) > len(c.servers[owner])) {
+		if ok && rest != "" && isPunctuation(rest[0]) && (owner == several || len(server) > len(servers[owner])) {
 			owner = i
 		}
 	}

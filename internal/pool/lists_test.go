@@ -178,7 +178,7 @@ func TestImpatientClientsGetWhatIsThere(t *testing.T) {
 		{"", 8 * time.Second},
 		{"claude-code", 8 * time.Second},
 		{"streamable-http: http://127.0.0.1:8000/mcp", 4 * time.Second},
-		{"mcp", 4 * time.Second},
+		{"mcp", 8 * time.Second}, // many programs, most of which wait, and list once
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			dead := newFake(t, "y")
