@@ -27,9 +27,8 @@
 //
 // The package has its own parser, for requests too, because one pass is to serve
 // the check, the envelope and the long strings, at the speed of reading memory:
-// eight bytes at a time inside strings, or 64 where the processor has the instructions
-// for it (skim.go), one bit for an open container instead of a call. Tests hold it against encoding/json and go-json-experiment/jsontext; the
-// latter would refuse lone surrogates or, told not to, take all of them for the
+// eight bytes at a time inside strings, one bit for an open container instead of a
+// call. Tests hold it against encoding/json and go-json-experiment/jsontext; the latter would refuse lone surrogates or, told not to, take all of them for the
 // same name, and is slower by half or more.
 //
 // Decoded texts are WTF-8: UTF-8 in which a lone surrogate is kept as the three

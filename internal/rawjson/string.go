@@ -27,11 +27,7 @@ func special(x uint64) uint64 {
 // quote. It returns the offset just past the closing quote, and by how many the
 // raw bytes outnumber the characters they stand for; or the fault and where it is.
 func scanString(b []byte, p int) (end, extra int, f Fault) {
-	final := len(b) - wordLength // where the last word starts
-	last := final                // where the last one does that is looked at before skimming
-	if canSkim && final-p > worthSkimming {
-		last = p + tryWords
-	}
+	last := len(b) - wordLength // where the last word starts
 	for {
 	words:
 		for p <= last {
@@ -61,29 +57,18 @@ func scanString(b []byte, p int) (end, extra int, f Fault) {
 			}
 			p += wordLength
 		}
-		var over int
-		if p > last && last < final {
-			p, over = skimOn(b, p)
-			extra += over
-			if len(b)-p < blockLength {
-				last = final
-				continue
-			}
-		}
 		for p < len(b) && plain[b[p]] { // few: the document ends, or special was wrong
 			p++
 		}
 		if p >= len(b) {
 			return len(b), 0, Truncated
 		}
+		var over int
 		switch c := b[p]; {
 		case c == '"':
 			return p + 1, extra, 0
 		case c == '\\':
 			p, over, f = scanEscapes(b, p)
-			if last < final { // another may follow soon
-				last = min(p+tryWords, final)
-			}
 		case c < ' ':
 			f = ControlChar
 		default:

@@ -18,10 +18,6 @@ func Unquote(raw []byte) string {
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	if canSkim && len(text) > worthUnescaping {
-		text = writeUnescaped(&b, text)
-		i = bytes.IndexByte(text, '\\')
-	}
 	for i >= 0 {
 		b.Write(text[:i])
 		text = text[i:]
