@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"atomicfile": {},
 	"redisdb":    {},
 	"replicas":   {"redisdb", "access", "rawjson"},
-	"replay":     {"chat", "bill"},
+	"replay":     {"chat", "bill", "bpe"},
 	"rerank":     {"secret"},
 	"ratelimit":  {"redisdb", "access"},
 	"auth":       {"redisdb", "atomicfile", "outbound", "access", "rawjson", "secret"},

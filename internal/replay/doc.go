@@ -9,7 +9,7 @@
 // missed (lost.go): the recorded answers do not change, however little of an old
 // result is left.
 //
-// Tokens are counted with a tokenizer ([Tokens], ruler.go), each message once; or they
+// Tokens are counted exactly ([Tokens], ruler.go), each message once; or they
 // are characters over the session's measured characters per token, where no [Ruler] is
 // given. Output tokens cost the same either way and are left out.
 //
