@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"sync"
@@ -37,11 +38,10 @@ type call struct {
 	whole  atomic.Bool  // and nothing follows what it answered with
 	strays atomic.Int32 // answers on its own stream that were not to it
 
-	leaving sync.Mutex
-	gone    bool        // guarded by leaving; nobody waits for it any more
-	working bool        // guarded by leaving; something is done for it, such as its POST
-	work    workContext // the context of that
-	told    []*func()   // guarded by leaving; called when nobody waits any more
+	leaving    sync.Mutex
+	gone       bool               // guarded by leaving; its caller has left it
+	cancelWork context.CancelFunc // guarded by leaving; ends its POST or the like; nil: there is none
+	told       []*func()          // guarded by leaving; called when the caller leaves
 }
 
 // give hands the call its outcome, which it gets once.

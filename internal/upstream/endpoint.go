@@ -26,7 +26,6 @@ type endpoint struct {
 	host   string      // for messages: the address may hold a token
 	header http.Header // of every request; not changed once in use
 	rt     *http.Transport
-	direct *direct // for small requests; nil: not to this address
 	conns  sockets
 	sizes  buffer.Sizes // of its answers
 
@@ -69,30 +68,7 @@ func newEndpoint(u *Upstream, address *url.URL) *endpoint {
 		MaxResponseHeaderBytes: 256 << 10,
 		DisableCompression:     true, // what a server sends compressed all the same is read with our own bound
 	}
-	if address.Scheme == "http" && canPeek && e.isNear() {
-		e.direct = &direct{keep: idle, dial: func(ctx context.Context) (net.Conn, error) {
-			return e.conns.track(dialer.DialContext(ctx, "tcp", hostPort(e.url)))
-		}}
-	}
 	return e
-}
-
-// isNear reports whether no proxy stands before the server.
-func (e *endpoint) isNear() bool {
-	if e.u.opt.Proxy == nil {
-		return true
-	}
-	proxy, err := e.u.opt.Proxy(&http.Request{Method: http.MethodPost, URL: e.url, Header: http.Header{}})
-	return proxy == nil && err == nil
-}
-
-// hostPort is where a plain address leads to.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
-	return net.JoinHostPort(u.Hostname(), port)
 }
 
 func basicAuth(user, password string) string {
@@ -128,10 +104,6 @@ func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, 
 		return nil, err
 	}
 	header = telemetry.TraceHeader(ctx, header)
-	// One that closes connections without saying so is better watched by http.Transport, which always reads.
-	if e.direct != nil && e.conns.kept.Load() && len(body.data) <= smallBody && to.Host == e.url.Host {
-		return e.direct.roundTrip(ctx, directPost{to, header, body.data, e.conns.once.Load()})
-	}
 	req := e.request.WithContext(ctx)
 	req.URL, req.Header, req.Close = to, header, e.conns.once.Load()
 	req.GetBody, req.ContentLength = body.source(), int64(len(body.data))
@@ -200,9 +172,6 @@ func (e *endpoint) do(ctx context.Context, method string, header http.Header) (*
 // close ends all connections, also those in use.
 func (e *endpoint) close() {
 	e.conns.close()
-	if e.direct != nil {
-		e.direct.close()
-	}
 	e.rt.CloseIdleConnections()
 }
 

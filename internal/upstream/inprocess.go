@@ -74,7 +74,7 @@ func (l *inProcess) call(caller context.Context, msg *rpc.Message, c *call) {
 	c.whole.Store(true) // nothing follows its answer
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
-	stop := afterEnd(c.beginWork(caller), cancel)
+	stop := context.AfterFunc(c.beginWork(caller), cancel)
 	defer c.endWork()
 	defer stop()
 	if response := l.serve(ctx, msg); response != nil {

@@ -9,23 +9,22 @@ import (
 // beginWork gives the context of what is done for a call, such as its POST, which has the values of another and lasts until endWork. See
 // leave for when it ends before that.
 func (c *call) beginWork(values context.Context) context.Context {
-	c.work.Context = context.WithoutCancel(values) //nolint:fatcontext // once in a call's life
+	ctx, cancel := context.WithCancel(context.WithoutCancel(values))
 	c.leaving.Lock()
-	c.working = true
-	gone := c.gone
-	c.leaving.Unlock()
-	if gone {
-		c.work.end()
+	defer c.leaving.Unlock()
+	c.cancelWork = cancel
+	if c.gone {
+		cancel()
 	}
-	return &c.work
+	return ctx
 }
 
 // endWork says that nothing more is done for a call.
 func (c *call) endWork() {
-	c.work.end()
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
-	c.working = false
+	c.cancelWork()
+	c.cancelWork = nil
 }
 
 // leave says that nobody waits for the call any more. What is done for it ends then or, where the server has answered in a
@@ -39,11 +38,11 @@ func (c *call) leave() {
 	}
 	c.told = nil
 	switch {
-	case !c.working:
+	case c.cancelWork == nil:
 	case c.over.Load() && !c.whole.Load():
-		time.AfterFunc(drainTime, c.work.end)
+		time.AfterFunc(drainTime, c.cancelWork)
 	default:
-		c.work.end()
+		c.cancelWork()
 	}
 }
 

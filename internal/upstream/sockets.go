@@ -13,7 +13,6 @@ import (
 // sockets are the TCP connections that are open, so that they can be ended at once.
 type sockets struct {
 	once atomic.Bool // the server does not keep them: each is used for one request
-	kept atomic.Bool // it has answered a second request on one of them
 
 	mu     sync.Mutex
 	open   map[*socket]struct{} // guarded by mu
@@ -26,8 +25,6 @@ type socket struct {
 	net.Conn
 	set   *sockets
 	heard atomic.Int64 // when something was last read, in nanoseconds since epoch; 0 after a write
-
-	answers atomic.Int32 // how often something came after a write
 }
 
 // epoch is what times that are kept as numbers are counted from: by the monotonic clock, which does not step.
@@ -39,9 +36,7 @@ const keptAtLeast = time.Second
 func (c *socket) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		if c.heard.Swap(int64(time.Since(epoch))) == 0 && c.answers.Add(1) == 2 {
-			c.set.kept.Store(true)
-		}
+		c.heard.Store(int64(time.Since(epoch)))
 	}
 	if err != nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
 		c.noteEnd()
