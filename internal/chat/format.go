@@ -73,18 +73,7 @@ func ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 // earlier call has found at the beginning of a list that starts with the same bytes, up
 // to the [Message.End] of the last of them. These are not read again.
 func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
-	return f.ReadOnBeside(body, begun, nil)
-}
-
-// ReadOnBeside is ReadOn that reads half of a long list beside the other; nil: it does not.
-func (f Format) ReadOnBeside(body []byte, begun func(list []byte) Known, beside Beside) (*Conversation, error) {
 	r := newReader(body)
-	r.beside, r.halved = beside, worthHalving
-	return f.read(&r, begun)
-}
-
-func (f Format) read(r *reader, begun func(list []byte) Known) (*Conversation, error) {
-	body := r.body
 	c := &Conversation{Format: f, Body: body, sizes: new(sizes)}
 	keyed := newDigest()
 	as := &shapes[f]
@@ -95,7 +84,7 @@ func (f Format) read(r *reader, begun func(list []byte) Known) (*Conversation, e
 		}
 		word := decoded(name)
 		if string(word) == as.list && r.peek() == '[' {
-			c.readList(r, begun)
+			c.readList(&r, begun)
 			continue
 		}
 		at := r.value()
@@ -139,21 +128,9 @@ func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 		c.sizes.of = begins.sizes.first(len(known))
 		r.jump(known[len(known)-1].End())
 	}
-	other := c.readHalf(r)
-	if other != nil {
-		defer func() {
-			other.ended.Store(true)
-			other.wait()
-		}()
-	}
 	item := shapes[c.Format].item
 	for r.item() {
 		if r.peek() == '{' {
-			if other != nil && r.pos() == other.start {
-				if c.join(r, other); r.pos() > other.start {
-					continue
-				}
-			}
 			item(c, r)
 			continue
 		}
@@ -221,7 +198,7 @@ const (
 // after those that were read.
 func (c *Conversation) makeRoom(r *reader) {
 	n, left := len(c.Messages), len(r.doc)-r.pos()
-	more := min(n*left/max(r.pos()-r.start, 1), left/minMessage)
+	more := min(n*left/max(r.pos(), 1), left/minMessage)
 	more += more/8 + min(firstMessages, 1+left/minObject)
 	c.Messages = append(make([]Message, 0, n+more), c.Messages...)
 	c.room, c.adds = &room{taken: true}, true

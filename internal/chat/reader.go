@@ -16,10 +16,6 @@ type reader struct {
 	doc  []byte // body from there on
 	err  error
 
-	start  int    // offset at which it began to read
-	beside Beside // nil: nothing is read beside it
-	halved int    // so many bytes of a list are worth to be read by two
-
 	calls []Call // of the messages that were read, in one piece
 }
 

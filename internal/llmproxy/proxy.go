@@ -243,10 +243,10 @@ func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (con
 		}
 	}()
 	var from *beginning
-	conv, err := format.ReadOnBeside(body.bytes, func(list []byte) (known chat.Known) {
+	conv, err := format.ReadOn(body.bytes, func(list []byte) (known chat.Known) {
 		known, from = p.begun.find(format, list)
 		return known
-	}, beside)
+	})
 	if err != nil {
 		return nil // a provider may know better
 	}

@@ -36,20 +36,3 @@ func spreadOver(goroutines, n int, do func(i int)) {
 		panic(*v)
 	}
 }
-
-// beside does something at the same time. One that panics has whoever waits panic, who may wait more than once.
-func beside(do func()) (wait func()) {
-	done := make(chan struct{})
-	var failed any
-	go func() {
-		defer close(done)
-		defer func() { failed = recover() }()
-		do()
-	}()
-	return func() {
-		<-done
-		if failed != nil {
-			panic(failed)
-		}
-	}
-}

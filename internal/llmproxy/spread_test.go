@@ -29,22 +29,3 @@ func TestSpreadPanicsWhereItsCallerCanRecover(t *testing.T) {
 		}()
 	}
 }
-
-func TestWhatIsDoneBesidePanicsWhereItIsWaitedFor(t *testing.T) {
-	done := 0
-	beside(func() { done++ })()
-	if done != 1 {
-		t.Errorf("it was done %d times", done)
-	}
-	wait := beside(func() { panic("no") })
-	for range 2 {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("a panic was lost")
-				}
-			}()
-			wait()
-		}()
-	}
-}

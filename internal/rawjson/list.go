@@ -44,15 +44,6 @@ func (s *Scanner) NextItem() (bool, error) {
 // checked before.
 func (s *Scanner) Jump(to int) { s.pos, s.fresh = to, false }
 
-// Fork returns a Scanner for items of the array that was just entered, from the one that
-// starts at an offset on. That one does start there is for the caller to find out, who comes
-// there with this Scanner.
-func (s *Scanner) Fork(at int) Scanner {
-	f := Scanner{Unique: s.Unique, doc: s.doc, pos: at, maxDepth: s.maxDepth, depth: s.depth, fresh: true}
-	f.names.open() // of what the array stands in, which has not ended when an item has
-	return f
-}
-
 // SkipString is Skip for a string. It also returns the number of characters that the
 // string stands for.
 func (s *Scanner) SkipString() (raw []byte, chars int, err error) {

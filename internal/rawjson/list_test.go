@@ -120,39 +120,3 @@ func TestJumpGoesOnBehindAnItem(t *testing.T) {
 		t.Errorf("Next = %s, %v", name, err)
 	}
 }
-
-func TestForkReadsTheSameItemsFromTheMiddleOn(t *testing.T) {
-	const doc = `{"a":[1,{"b":2,"a":3},[4]],"b":{}}`
-	s := rawjson.NewScanner([]byte(doc), 3)
-	if err := s.Enter(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Next(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.EnterList(); err != nil {
-		t.Fatal(err)
-	}
-	fork := s.Fork(8) // at the object
-	var got []string
-	for {
-		more, err := fork.NextItem()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !more {
-			break
-		}
-		value, err := fork.Skip() // as deep as is allowed, counted from the outside
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, string(value))
-	}
-	if want := []string{`{"b":2,"a":3}`, "[4]"}; !slices.Equal(got, want) {
-		t.Errorf("items from the middle on: %q, want %q", got, want)
-	}
-	if more, err := s.NextItem(); !more || err != nil || s.Pos() != 6 {
-		t.Errorf("the fork has moved the other: at %d, %v, %v", s.Pos(), more, err)
-	}
-}
