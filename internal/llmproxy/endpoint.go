@@ -1,7 +1,6 @@
 package llmproxy
 
 import (
-	"net/http"
 	"strings"
 
 	"secateur/internal/chat"
@@ -33,19 +32,6 @@ func endpointOf(path string) (endpoint, bool) {
 		}
 	}
 	return endpoint{}, false
-}
-
-// formatOf is the format that the clients of a path speak.
-func formatOf(r *http.Request) chat.Format {
-	switch below := strings.TrimPrefix(r.URL.Path, "/v1"); {
-	case isBelow(below, "/messages"):
-		return chat.Messages
-	case isBelow(below, "/responses"):
-		return chat.Responses
-	case r.Header.Get("Anthropic-Version") != "": // every client of it says so
-		return chat.Messages
-	}
-	return chat.Completions
 }
 
 func isBelow(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }

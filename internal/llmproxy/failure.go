@@ -158,6 +158,14 @@ func wrongFormat(model string, to *provider, asked chat.Format) *failure {
 	}
 }
 
+// wrongLogin answers a client that is signed in with ChatGPT and asks for another provider.
+func wrongLogin(to *provider) *failure {
+	return &failure{
+		status: http.StatusForbidden, kind: "permission_error", code: "wrong_login", outcome: badRequest,
+		message: fmt.Sprintf("The provider %q is not shown the token of a ChatGPT account: add [providers.%s], or set providers.%s.api_key.", to.name, chatGPT, to.name),
+	}
+}
+
 // noWebSocket answers a client that asks to speak WebSocket. It goes on with HTTP, where its requests can be read.
 func noWebSocket() *failure {
 	return &failure{

@@ -47,19 +47,23 @@ type listed struct {
 
 // ServeModels lists what may be asked for: the aliases and what they stand for, and all that the providers list, as
 // provider/model. What the default provider lists can be asked for by its own name too. A provider that does not
-// answer soon is left out.
+// answer soon is left out. A provider that the client's credentials are not for is asked without them.
 func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	entry, ok := p.admit(w, r, principal)
 	if !ok {
 		return
 	}
 	defer entry.Leave()
+	if formatOf(r) == chat.Responses { // Codex cannot read any other list than its backend's
+		p.pass(w, r, principal)
+		return
+	}
 	names := slices.Sorted(maps.Keys(p.providers))
 	lists := make([][]listed, len(names))
 	var all sync.WaitGroup
 	ctx := r.Context()
 	for i, name := range names {
-		all.Go(func() { lists[i] = p.modelsOf(ctx, p.providers[name], r.Header) })
+		all.Go(func() { lists[i] = p.modelsOf(ctx, p.providers[name], p.shownTo(p.providers[name], r)) })
 	}
 	all.Wait()
 
@@ -100,7 +104,7 @@ func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below s
 		p.passOn(w, r, p.fallback, below, absent)
 		return
 	}
-	for _, m := range p.modelsOf(r.Context(), to, r.Header) {
+	for _, m := range p.modelsOf(r.Context(), to, p.shownTo(to, r)) {
 		if m.id == rest {
 			writeJSON(w, http.StatusOK, appendModel(nil, name, prefix, m.raw))
 			return

@@ -42,6 +42,11 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 		p.serveModel(w, r, name, below, principal)
 		return
 	}
+	to := p.fallbackIn(formatOf(r), isSignedIn(r))
+	if to != nil && p.isForeign(to, r.Header) {
+		p.refuse(w, r, to, wrongLogin(to))
+		return
+	}
 	permit, bad := p.askRoute(w, r, principal)
 	if bad != nil {
 		p.refuse(w, r, nil, bad)
@@ -49,7 +54,7 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 	}
 	passed := int64(0)
 	defer func() { permit.Done(int(max(0, r.ContentLength)), int(passed)) }()
-	passed = p.passOn(w, r, p.fallbackIn(formatOf(r), r.Header), below, nil)
+	passed = p.passOn(w, r, to, below, nil)
 }
 
 // passOn passes a request to a provider, nil where there is none, at a path below its base. It returns the size of the answer. Absent stands for the
@@ -70,7 +75,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	req := &http.Request{
-		Method: r.Method, URL: to.url(below, r.URL.RawQuery), Header: p.headersFor(to, r.Header), ContentLength: r.ContentLength,
+		Method: r.Method, URL: to.url(below, r.URL.RawQuery), Header: p.headersFor(to, p.shownTo(to, r)), ContentLength: r.ContentLength,
 	}
 	if r.ContentLength != 0 {
 		req.Body = budget.Uncounted(r.Body)

@@ -160,7 +160,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.
 
 // passesWebSocket tells whether the provider that an upgrade would go to is one whose clients may have it.
 func (p *Proxy) passesWebSocket(r *http.Request) bool {
-	to := p.fallbackIn(chat.Responses, r.Header)
+	to := p.fallbackIn(chat.Responses, isSignedIn(r))
 	return to != nil && to.WebSocket == WebSocketPass
 }
 
@@ -203,7 +203,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		p.refuse(w, r, nil, notJSON()) // rules depend on its fields
 		return
 	}
-	to, bad := p.targetOf(conv, at.format, r.Header)
+	to, bad := p.targetOf(conv, at.format, r)
 	if bad != nil {
 		p.refuse(w, r, nil, bad)
 		return
@@ -255,9 +255,9 @@ func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (con
 }
 
 // targetOf says where a request goes. What is not strict JSON has no model we could trust, and goes to the default.
-func (p *Proxy) targetOf(conv *chat.Conversation, format chat.Format, h http.Header) (target, *failure) {
+func (p *Proxy) targetOf(conv *chat.Conversation, format chat.Format, r *http.Request) (target, *failure) {
 	model := modelOf(conv)
-	to, ok := p.routeIn(format, h, model)
+	to, ok := p.routeIn(format, isSignedIn(r), model)
 	switch {
 	case !ok && conv == nil:
 		return target{}, notJSON()
@@ -265,6 +265,8 @@ func (p *Proxy) targetOf(conv *chat.Conversation, format chat.Format, h http.Hea
 		return target{}, p.modelNotFound(model)
 	case !to.provider.speaks(format):
 		return target{}, wrongFormat(model, to.provider, format)
+	case p.isForeign(to.provider, r.Header):
+		return target{}, wrongLogin(to.provider)
 	}
 	return to, nil
 }

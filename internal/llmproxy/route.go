@@ -1,7 +1,6 @@
 package llmproxy
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -30,8 +29,8 @@ type target struct {
 func (p *Proxy) route(model string) (target, bool) { return p.routeTo(p.fallback, model) }
 
 // routeIn is route for a request in a format: what nobody else takes goes to a provider that speaks it.
-func (p *Proxy) routeIn(format chat.Format, h http.Header, model string) (target, bool) {
-	return p.routeTo(p.fallbackIn(format, h), model)
+func (p *Proxy) routeIn(format chat.Format, signedIn bool, model string) (target, bool) {
+	return p.routeTo(p.fallbackIn(format, signedIn), model)
 }
 
 func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
@@ -56,8 +55,8 @@ func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
 // fallbackIn takes what no alias and no prefix names, in a format: the default provider, if it speaks the format, else the
 // only one that does. Of two that Codex speaks to, the one for those who are signed in with ChatGPT gets their requests
 // and no others: the credentials for the one are no good at the other.
-func (p *Proxy) fallbackIn(format chat.Format, h http.Header) *provider {
-	signedIn := format == chat.Responses && h.Get("Chatgpt-Account-Id") != ""
+func (p *Proxy) fallbackIn(format chat.Format, signedIn bool) *provider {
+	signedIn = signedIn && format == chat.Responses
 	fits := func(to *provider) bool { return to.speaks(format) && to.isChatGPT() == signedIn }
 	if p.fallback != nil && fits(p.fallback) {
 		return p.fallback

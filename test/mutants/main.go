@@ -54,6 +54,8 @@ var mutants = []mutant{
 	{"bodies nobody reads", "internal/datarate/exchange.go", "if e.draining {\n\t\t_ = e.conn.SetReadDeadline(now", "if false {\n\t\t_ = e.conn.SetReadDeadline(now", "./internal/datarate"},
 	{"patience once the program stops", "internal/app/app.go", "a.rates.Drain()", "", "./internal/app -run TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd"},
 	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "./internal/llmproxy -run TestEveryWayToAProviderIsLimited"},
+	{"credentials of a client for another provider", "internal/llmproxy/credentials.go", "if to == p.addressee(r) {", "if true {", "./internal/llmproxy -run TestCredentialsReachTheirOwnProviderOnly"},
+	{"token of a ChatGPT account", "internal/llmproxy/credentials.go", "!to.isChatGPT() && !p.hasKey(to)", "false", "./internal/llmproxy -run TestAChatGPTAccountIsRefused"},
 	{"body limit of chat", "internal/llmproxy/body.go", "case int64(len(body.bytes)) > limit:", "case false:", "./internal/llmproxy"},
 	{"upgrades nobody asked for", "internal/llmproxy/send.go", "(!isWebSocket(req.Header) || !isWebSocket(res.Header))", "false", "./internal/llmproxy"},
 	{"h2c", "internal/llmproxy/upgrade.go", `if !strings.EqualFold(strings.Join(h["Upgrade"], ","), webSocket) {`, "if false {", "./internal/llmproxy"},
