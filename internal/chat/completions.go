@@ -90,7 +90,7 @@ func (m *Message) readCalls(r *reader, d *digest) {
 	}
 	whole := span{start: r.pos()}
 	first := len(r.calls)
-	for r.list(); r.item(); {
+	for r.list(); r.part(); {
 		if r.peek() != '{' {
 			r.value()
 			continue
@@ -113,7 +113,7 @@ func (m *Message) readCalls(r *reader, d *digest) {
 			}
 		}
 		if hasID {
-			r.calls = append(r.calls, call)
+			r.addCall(call)
 		}
 	}
 	if len(r.calls) > first {

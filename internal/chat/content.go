@@ -39,7 +39,7 @@ func (m *Message) readContent(r *reader, as parts) {
 		d.write(m.content.of(r.doc))
 	case '[':
 		whole := false
-		for r.list(); r.item(); {
+		for r.list(); r.part(); {
 			whole = m.readPart(r, &d, as) || whole
 		}
 		if whole && m.content.end > 0 {

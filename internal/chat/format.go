@@ -1,8 +1,8 @@
 package chat
 
 import (
-	"slices"
 	"sync"
+	"unsafe"
 
 	"secateur/internal/rawjson"
 	"secateur/internal/tokens"
@@ -73,7 +73,14 @@ func ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 // earlier call has found at the beginning of a list that starts with the same bytes, up
 // to the [Message.End] of the last of them. These are not read again.
 func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
+	return f.ReadWithin(body, begun, nil)
+}
+
+// ReadWithin is ReadOn that asks charge before it takes memory: for the messages as they are read, and at the end for what it
+// takes to decide about them. It ends with the error of charge, or with ErrTooMany.
+func (f Format) ReadWithin(body []byte, begun func(list []byte) Known, charge func(bytes int64) error) (*Conversation, error) {
 	r := newReader(body)
+	r.charge = charge
 	c := &Conversation{Format: f, Body: body, sizes: new(sizes)}
 	keyed := newDigest()
 	as := &shapes[f]
@@ -87,7 +94,12 @@ func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversatio
 			c.readList(&r, begun)
 			continue
 		}
-		at := r.value()
+		var at span
+		if isDefinitions(word) {
+			at = r.definitions()
+		} else {
+			at = r.value()
+		}
 		raw := at.of(body)
 		switch string(word) {
 		case "model":
@@ -106,6 +118,24 @@ func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversatio
 	c.tools = keyed.sum()
 	return c, nil
 }
+
+// Model reads which model a body asks for, "" where it names none. It takes no memory for the rest of the body.
+func Model(body []byte) (string, error) {
+	r := newReader(body)
+	for r.enter(); ; {
+		name := r.name()
+		if name == nil {
+			return "", r.end()
+		}
+		isModel := string(decoded(name)) == "model"
+		if raw := r.value().of(body); isModel && len(raw) > 0 && raw[0] == '"' {
+			return rawjson.Unquote(raw), nil
+		}
+	}
+}
+
+// isDefinitions tells the members of a request that are lists of tools.
+func isDefinitions(word []byte) bool { return string(word) == "tools" || string(word) == "functions" }
 
 // key takes in what a provider may keep its caches apart by.
 func (f *headerField) key(keyed *digest) {
@@ -144,15 +174,22 @@ func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 		c.room.leave(len(c.Messages))
 		c.adds = false
 	}
+	r.pay(len(c.Messages) * planBytes)
 }
 
-// add adds a message, which is good until the next is added.
+// add adds a message, which is good until the next is added. Where there is no room for it reading ends.
 func (c *Conversation) add(r *reader) *Message {
+	if len(c.Messages) >= MaxItems {
+		r.fail(ErrTooMany)
+	}
 	if !c.adds && len(c.Messages) < cap(c.Messages) {
 		c.adds = c.room.enter(len(c.Messages))
 	}
-	if !c.adds || len(c.Messages) == cap(c.Messages) {
+	if r.err == nil && (!c.adds || len(c.Messages) == cap(c.Messages)) {
 		c.makeRoom(r)
+	}
+	if r.err != nil {
+		return &Message{}
 	}
 	c.Messages = append(c.Messages, Message{})
 	return &c.Messages[len(c.Messages)-1]
@@ -192,7 +229,16 @@ const (
 	minMessage = 256
 	// minObject is about the size of a message that says next to nothing.
 	minObject = 48
+
+	messageBytes = int(unsafe.Sizeof(Message{}))
+	callBytes    = int(unsafe.Sizeof(Call{}))
+	// planBytes is about what a message takes beside, until its request is answered: a plan's lists, digests, sizes. Measured.
+	planBytes     = 512
+	planCallBytes = 64 // of a call, its id included
 )
+
+// Bytes is how much memory the messages take.
+func (k Known) Bytes() int { return cap(k.Messages) * messageBytes }
 
 // makeRoom makes room for as many messages, and calls in them, as are to be expected
 // after those that were read.
@@ -200,7 +246,11 @@ func (c *Conversation) makeRoom(r *reader) {
 	n, left := len(c.Messages), len(r.doc)-r.pos()
 	more := min(n*left/max(r.pos(), 1), left/minMessage)
 	more += more/8 + min(firstMessages, 1+left/minObject)
+	more = min(max(more, n/2), MaxItems-n) // by halves at least: messages that are all shorter than expected are not moved every time
+	if r.pay((n + more) * messageBytes); r.err != nil {
+		return
+	}
 	c.Messages = append(make([]Message, 0, n+more), c.Messages...)
 	c.room, c.adds = &room{taken: true}, true
-	r.calls = slices.Grow(r.calls, more/2)
+	r.roomForCalls(more / 2)
 }

@@ -105,7 +105,7 @@ func (c *Conversation) readBlocks(r *reader) {
 	}
 	open, firstCall := -1, 0 // the message that takes what is no result, and where its calls begin
 	calling := false         // the block before was a call: a cache takes a run of these for one
-	for r.list(); r.item(); {
+	for r.list(); r.part(); {
 		var b block
 		b.read(r)
 		if b.is("tool_result") {
@@ -128,7 +128,9 @@ func (c *Conversation) readBlocks(r *reader) {
 		switch isCall := b.is("tool_use"); {
 		case open < 0:
 			open, calling, firstCall = len(c.Messages), isCall, len(r.calls)
-			c.add(r).open()
+			if c.add(r).open(); r.err != nil {
+				return
+			}
 		case !isCall || !calling:
 			calling = isCall
 			c.Messages[open].places += min(1, math.MaxUint8-c.Messages[open].places)
@@ -156,7 +158,7 @@ func (m *Message) take(r *reader, b *block) {
 		if b.name.end > 0 {
 			call.Name = r.shared(b.name.of(r.doc))
 		}
-		r.calls = append(r.calls, call)
+		r.addCall(call)
 	case b.is("thinking"), b.is("redacted_thinking"):
 		// A client may leave out all of it, or what is old: the conversation is the same.
 		m.signed = true

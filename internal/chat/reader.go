@@ -2,6 +2,8 @@ package chat
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 
 	"secateur/internal/rawjson"
 )
@@ -17,7 +19,16 @@ type reader struct {
 	err  error
 
 	calls []Call // of the messages that were read, in one piece
+	parts int    // of contents, and calls, that were read
+
+	charge func(bytes int64) error // asked before memory is taken; nil: nobody counts
 }
+
+// MaxItems is how many messages a request may have, how many parts and calls in all of them, and how many tools.
+const MaxItems = 65_536
+
+// ErrTooMany means that a request has more than MaxItems of something.
+var ErrTooMany = errors.New("too many messages, parts or tools")
 
 // span is a stretch of bytes.
 type span struct{ start, end int }
@@ -103,6 +114,69 @@ func (r *reader) text() (at span, chars int) {
 	raw, chars, err := r.s.SkipString()
 	r.err = err
 	return span{r.pos() - len(raw), r.pos()}, chars
+}
+
+// fail ends reading.
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// pay charges for memory that is about to be taken.
+func (r *reader) pay(bytes int) {
+	if r.charge != nil && r.err == nil {
+		r.err = r.charge(int64(bytes))
+	}
+}
+
+// addCall adds a call to those that were read.
+func (r *reader) addCall(call Call) {
+	if len(r.calls) == cap(r.calls) {
+		r.roomForCalls(len(r.calls) + 1)
+	}
+	if r.err == nil {
+		r.calls = append(r.calls, call)
+	}
+}
+
+// roomForCalls makes room for some more calls.
+func (r *reader) roomForCalls(more int) {
+	if more <= cap(r.calls)-len(r.calls) {
+		return
+	}
+	if r.pay((len(r.calls)+more)*callBytes + more*planCallBytes); r.err == nil {
+		r.calls = slices.Grow(r.calls, more)
+	}
+}
+
+// part tells whether the array has another part, and counts it.
+func (r *reader) part() bool {
+	more := r.item()
+	if more {
+		r.parts++
+	}
+	if r.parts > MaxItems {
+		r.fail(ErrTooMany)
+	}
+	return more && r.err == nil
+}
+
+// definitions passes the next value, of which an array has no more than MaxItems.
+func (r *reader) definitions() span {
+	if r.peek() != '[' {
+		return r.value()
+	}
+	at := span{start: r.pos()}
+	n := 0
+	for r.list(); r.item(); n++ {
+		if n == MaxItems {
+			r.fail(ErrTooMany)
+		}
+		r.value()
+	}
+	at.end = r.pos()
+	return at
 }
 
 // end tells what was wrong, be it that something follows.

@@ -181,8 +181,9 @@ func (m *Message) addCall(r *reader, it *item) {
 	if it.name.end > 0 {
 		call.Name = r.shared(it.name.of(r.doc))
 	}
-	r.calls = append(r.calls, call)
-	m.Calls = r.calls[len(r.calls)-1 : len(r.calls) : len(r.calls)]
+	if r.addCall(call); r.err == nil {
+		m.Calls = r.calls[len(r.calls)-1 : len(r.calls) : len(r.calls)]
+	}
 }
 
 // keepOutput leaves the output of an item alone that is no result of a client's tool.

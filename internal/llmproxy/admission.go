@@ -6,7 +6,6 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admission"
 	"secateur/internal/bill"
-	"secateur/internal/chat"
 )
 
 // modelTarget is a model as it is asked for and as it resolves.
@@ -18,16 +17,8 @@ func modelTarget(asked string, to target) access.Target {
 	return access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: asked, Also: to.provider.name + "/" + resolved}
 }
 
-func modelOf(conv *chat.Conversation) string {
-	if conv == nil {
-		return ""
-	}
-	return conv.Model
-}
-
 // ask decides about a conversation's model.
-func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principal, conv *chat.Conversation, to target) (admission.Permit, *failure) {
-	model := modelOf(conv)
+func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principal, model string, to target) (admission.Permit, *failure) {
 	permit, no := p.opt.Admission.Ask(r.Context(), who, r.URL.Path, modelTarget(model, to))
 	if no != nil {
 		if no.Limit == nil && no.Rule == "" {

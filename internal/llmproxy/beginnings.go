@@ -93,7 +93,7 @@ func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning
 	if i := slices.Index(b.all, from); i >= 0 {
 		b.drop(i)
 	}
-	b.all, b.bytes = append(b.all, one), b.bytes+cap(body.bytes)
+	b.all, b.bytes = append(b.all, one), b.bytes+one.size()
 	for len(b.all) > maxBeginnings || b.bytes > maxRemembered {
 		b.drop(0)
 	}
@@ -101,11 +101,13 @@ func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning
 
 // drop forgets a beginning; the lock is held.
 func (b *beginnings) drop(i int) {
-	body := b.all[i].body
-	b.bytes -= cap(body.bytes)
-	body.release()
+	b.bytes -= b.all[i].size()
+	b.all[i].body.release()
 	b.all = slices.Delete(b.all, i, i+1)
 }
+
+// size is how much memory it holds. Messages that it shares with another count for both.
+func (one *beginning) size() int { return cap(one.body.bytes) + one.known.Bytes() }
 
 func (one *beginning) middleAt() int { return (len(one.list) - probeLength) / 2 }
 

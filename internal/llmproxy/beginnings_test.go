@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"secateur/internal/chat"
 )
@@ -120,7 +121,7 @@ func TestBeginningsAreBounded(t *testing.T) {
 			}
 			held := 0
 			for _, one := range b.all {
-				held += cap(one.body.bytes)
+				held += cap(one.body.bytes) + cap(one.known.Messages)*int(unsafe.Sizeof(chat.Message{}))
 			}
 			if len(b.all) > maxBeginnings || held > maxRemembered || held != b.bytes {
 				t.Errorf("%d beginnings hold %d bytes, counted as %d", len(b.all), held, b.bytes)

@@ -92,6 +92,14 @@ func bodyTooLarge(limit int64) *failure {
 	}
 }
 
+// tooMany answers a request that is small and would take far more memory than its bytes.
+func tooMany() *failure {
+	return &failure{
+		status: http.StatusRequestEntityTooLarge, kind: invalidRequest, code: "request_too_large", outcome: tooLarge,
+		message: fmt.Sprintf("The request has more than %d messages, parts or tools.", chat.MaxItems),
+	}
+}
+
 // bodyBroken says why a request could not be read.
 func bodyBroken(err error) *failure {
 	if errors.Is(err, budget.ErrFull) {

@@ -1,6 +1,7 @@
 package llmproxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
+	"secateur/internal/budget"
 	"secateur/internal/chat"
 	"secateur/internal/originals"
 	"secateur/internal/secret"
@@ -198,44 +200,68 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		defer unpacked.release()
 		body = unpacked
 	}
-	conv := p.read(r.Context(), at.format, body)
-	if conv == nil && p.opt.Admission.ReadsModels() {
+	model, err := chat.Model(body.bytes)
+	if err != nil && p.opt.Admission.ReadsModels() {
 		p.refuse(w, r, nil, notJSON()) // rules depend on its fields
 		return
 	}
-	to, bad := p.targetOf(conv, at.format, r)
+	to, bad := p.targetOf(model, err == nil, at.format, r)
 	if bad != nil {
 		p.refuse(w, r, nil, bad)
 		return
 	}
 	told := admission.ToldIn(w.Header())
-	permit, bad := p.ask(w, r, principal, conv, to)
+	permit, bad := p.ask(w, r, principal, model, to)
 	if bad != nil {
 		p.refuse(w, r, nil, bad)
 		return
 	}
 	x := exchange{p: p, at: at, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact, limits: told}
+	size := len(body.bytes)
+	defer func() { permit.Done(size, int(x.passed)) }()
 	if unpacked != nil {
 		x.packed, x.unpacked = packed, unpacked
 	}
-	size := len(body.bytes)
-	defer func() { permit.Done(size, int(x.passed)) }()
+	var conv *chat.Conversation
+	if err == nil { // only now, that it may go on, memory is taken for its messages
+		conv, bad = p.readFor(&x, r, body)
+	}
+	if bad != nil {
+		p.refuse(w, r, nil, bad)
+		return
+	}
 	if redacted := access.Redact(body.bytes, permit.Redact, access.InArguments); len(redacted) > 0 && &redacted[0] != &body.bytes[0] {
 		body = grab(len(redacted)) // others may hold the client's own
 		body.bytes = append(body.bytes, redacted...)
 		defer body.release()
-		if conv = p.read(r.Context(), at.format, body); conv == nil {
-			p.refuse(w, r, nil, notJSON())
+		if conv, bad = p.read(r.Context(), at.format, body); conv == nil {
+			p.refuse(w, r, nil, cmp.Or(bad, notJSON()))
 			return
 		}
 	}
-	x.asked = modelTarget(modelOf(conv), to)
+	if conv == nil {
+		model = ""
+	}
+	x.asked = modelTarget(model, x.to)
 	x.replay = at.replay || conv != nil && conv.Compacts()
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 
-// read parses a request; nil where it is not strict JSON, or defeats us.
-func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (conv *chat.Conversation) {
+// readFor reads the conversation of an exchange. One that is not strict JSON behind its model goes to the default provider.
+func (p *Proxy) readFor(x *exchange, r *http.Request, body *buffer) (conv *chat.Conversation, bad *failure) {
+	conv, bad = p.read(r.Context(), x.at.format, body)
+	switch {
+	case conv != nil || bad != nil:
+	case p.opt.Admission.ReadsModels():
+		bad = notJSON()
+	default:
+		x.to, bad = p.targetOf("", false, x.at.format, r)
+	}
+	return conv, bad
+}
+
+// read parses a request; nil where it is not strict JSON, or defeats us. The failure says that it takes too much memory.
+func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (conv *chat.Conversation, bad *failure) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.trouble(ctx, "reading a request panicked", fmt.Errorf("%v", v))
@@ -243,23 +269,27 @@ func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (con
 		}
 	}()
 	var from *beginning
-	conv, err := format.ReadOn(body.bytes, func(list []byte) (known chat.Known) {
+	conv, err := format.ReadWithin(body.bytes, func(list []byte) (known chat.Known) {
 		known, from = p.begun.find(format, list)
 		return known
-	})
-	if err != nil {
-		return nil // a provider may know better
+	}, budget.From(ctx).Grow)
+	switch {
+	case errors.Is(err, chat.ErrTooMany):
+		return nil, tooMany()
+	case errors.Is(err, budget.ErrFull):
+		return nil, overloaded()
+	case err != nil:
+		return nil, nil // a provider may know better
 	}
 	p.begun.note(body, conv, from)
-	return conv
+	return conv, nil
 }
 
-// targetOf says where a request goes. What is not strict JSON has no model we could trust, and goes to the default.
-func (p *Proxy) targetOf(conv *chat.Conversation, format chat.Format, r *http.Request) (target, *failure) {
-	model := modelOf(conv)
+// targetOf says where a request for a model goes. What is not strict JSON has no model we could trust, and goes to the default.
+func (p *Proxy) targetOf(model string, isJSON bool, format chat.Format, r *http.Request) (target, *failure) {
 	to, ok := p.routeIn(format, isSignedIn(r), model)
 	switch {
-	case !ok && conv == nil:
+	case !ok && !isJSON:
 		return target{}, notJSON()
 	case !ok:
 		return target{}, p.modelNotFound(model)

@@ -1,6 +1,6 @@
 // Command soak attacks a running secateur that is bounded in memory (ulimit -d) and time, over loopback only, while 64
 // clients of the aggregate do their work and check that every answer is theirs: bodies that are declared and never sent,
-// bodies that come a few bytes at a time, answers that grow as they are encoded, many large results at once, lines without end from a child process,
+// bodies that come a few bytes at a time, answers that grow as they are encoded, many large results at once, conversations of very many short messages, lines without end from a child process,
 // readers that do not read, ten thousand connections that rest. With little memory most of those are closed for others; with 8 GiB all of them stay.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
@@ -105,7 +105,7 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 		work.Go(func() { t.echo(until, i, &answered, &refused, &crossed) })
 	}
 	rest := func(ctx context.Context) { t.rest(ctx, resting) }
-	for _, attack := range []func(context.Context){t.declare, t.drip, t.encode, t.pile, t.lines, t.ignore, rest} {
+	for _, attack := range []func(context.Context){t.declare, t.drip, t.encode, t.pile, t.crowd, t.lines, t.ignore, rest} {
 		work.Go(func() {
 			for until.Err() == nil {
 				attack(until)
@@ -134,8 +134,9 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 
 // start runs the program with a store in memory.
 func start(ctx context.Context, binary, backend, self string, memory int) (*target, error) {
-	return startAt(ctx, binary, memory, lowPort(ctx), fmt.Sprintf("auth_token = \"${SOAK_TOKEN}\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n"+
-		"[[servers]]\nid = \"endless\"\nprotocol = \"legacy\"\ncommand = [%q, \"-endless\"]\n", backend, self))
+	return startAt(ctx, binary, memory, lowPort(ctx), fmt.Sprintf("auth_token = \"${SOAK_TOKEN}\"\ndefault_provider = \"openai\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"large\"\ntransport = \"rpc\"\nurl = %q\n"+
+		"[[servers]]\nid = \"endless\"\nprotocol = \"legacy\"\ncommand = [%q, \"-endless\"]\n"+
+		"[providers.openai]\nbase_url = %q\n[providers.anthropic]\nbase_url = %q\n", backend, self, backend+"/v1", backend+"/v1"))
 }
 
 // startAt runs the program at an address under a limit of memory, and waits until it is ready.
