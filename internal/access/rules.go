@@ -260,6 +260,21 @@ func (s *Rules) AppendMatching(dst []int, p *Principal, t Target) []int {
 	return dst
 }
 
+// AppendAbout appends the position of every rule about a caller at a door, whatever they may ask for there, in order.
+func (s *Rules) AppendAbout(dst []int, p *Principal, door Door) []int {
+	if s == nil {
+		return dst
+	}
+	var hit found
+	s.caller(&hit, p, door, "")
+	for w := range s.deciding {
+		for word := hit[w]; word != 0; word &= word - 1 {
+			dst = append(dst, w*64+mathbits.TrailingZeros64(word))
+		}
+	}
+	return dst
+}
+
 // Names reports whether a rule names this route for this caller and allows it: what passes unread has to be named.
 func (s *Rules) Names(p *Principal, t Target) bool {
 	if s == nil {

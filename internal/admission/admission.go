@@ -351,8 +351,13 @@ func (c *Control) Usage() []ratelimit.Usage {
 	return append(c.general.Usage(), c.specific.Usage()...)
 }
 
-// HasBudgets reports whether some limit wants to know what models cost.
-func (c *Control) HasBudgets() bool { return c != nil && c.budgets }
+// Budget returns the name of a limit that counts what the models of a caller cost at a door, or "".
+func (c *Control) Budget(p *access.Principal, door access.Door) string {
+	if c == nil || !c.budgets {
+		return ""
+	}
+	return c.specific.Budget(p, door)
+}
 
 // Spend adds to the day's sums of a model call.
 func (c *Control) Spend(p *access.Principal, t access.Target, tokens int64, usd float64) {

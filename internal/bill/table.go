@@ -21,6 +21,17 @@ func Lookup(model string) (Prices, bool) {
 	return Prices{}, false
 }
 
+// Dearest returns the highest price of input and of output that the built-in table or one of these has.
+func Dearest(others ...Prices) (d Prices) {
+	for _, e := range table {
+		d.Input, d.Output = max(d.Input, e.input), max(d.Output, e.output)
+	}
+	for _, p := range others {
+		d.Input, d.Output = max(d.Input, p.Input), max(d.Output, p.Output)
+	}
+	return d
+}
+
 // Listed is a row of the built-in table.
 type Listed struct {
 	Models string `json:"models"` // what their names begin with

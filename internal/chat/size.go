@@ -135,6 +135,15 @@ func (c *Conversation) measure() {
 	c.sizes.of, c.sized = all, true
 }
 
+// Tokens is about how many tokens a provider counts for the conversation as the client sent it.
+func (c *Conversation) Tokens() float64 {
+	all := float64(c.extra.tokens)
+	for i := range c.Messages {
+		all += c.whole(i).Tokens
+	}
+	return all
+}
+
 // unmeasured is how many bytes of contents are looked at to measure all but the first messages.
 func (c *Conversation) unmeasured(known int) (n int) {
 	for i := known; i < len(c.Messages); i++ {

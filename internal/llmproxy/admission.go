@@ -5,7 +5,6 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
-	"secateur/internal/bill"
 )
 
 // modelTarget is a model as it is asked for and as it resolves.
@@ -35,6 +34,11 @@ func (p *Proxy) askRoute(w http.ResponseWriter, r *http.Request, who *access.Pri
 	t := access.Target{Door: access.DoorChat, Kind: access.KindRoute, Name: r.URL.Path}
 	if rules := p.opt.Admission.Rules(); rules != nil && (!isPlainPath(r.URL.EscapedPath()) || !rules.Names(who, t)) {
 		return admission.Permit{}, noRoute()
+	}
+	if p.opt.Admission.Rules() == nil && !isModelList(r) { // a rule that names it answers for what it costs
+		if limit := p.opt.Admission.Budget(who, access.DoorChat); limit != "" {
+			return admission.Permit{}, notCounted(limit)
+		}
 	}
 	permit, no := p.opt.Admission.Ask(r.Context(), who, r.Method, t)
 	if no != nil {
@@ -75,18 +79,17 @@ func (p *Proxy) refusedBy(w http.ResponseWriter, no *admission.Refusal) *failure
 	}
 }
 
+// notCounted answers a caller with a budget who asks for something of which nobody knows the cost.
+func notCounted(limit string) *failure {
+	return &failure{
+		status: http.StatusForbidden, kind: "permission_error", code: "not_counted", outcome: badRequest,
+		message: "The limit " + limit + " counts what models cost, and cannot tell what this path costs; an [[acl]] rule that allows it as route lets it pass.",
+	}
+}
+
 func noRoute() *failure {
 	return &failure{
 		status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
 		message: "There is nothing at this path.",
 	}
-}
-
-// spend counts what a request cost against the budgets of its caller.
-func (x *exchange) spend(u *bill.Usage) {
-	if u == nil || x.asked == (access.Target{}) {
-		return
-	}
-	usd := x.cost(u) + u.Output*x.to.prices.Output/1e6
-	x.p.opt.Admission.Spend(x.who, x.asked, int64(u.Input+u.Output), usd)
 }

@@ -28,6 +28,7 @@ type answer struct {
 
 	ending *atomic.Bool // set before the client gets what may be the last of it; nil: nobody wants to know
 	passed int64
+	said   *guess // counts what the model says; nil: nobody wants to know
 }
 
 // outcome is how a request ended. The words are labels of metrics.
@@ -151,6 +152,9 @@ func (a *answer) lookAhead(p []byte) {
 	a.passed += int64(len(p))
 	if a.events != nil {
 		a.events.read(p)
+	}
+	if a.said != nil {
+		a.said.read(p)
 	}
 	if a.ending != nil && (a.passed == a.res.ContentLength || a.events != nil && a.events.finished()) {
 		a.ending.Store(true)

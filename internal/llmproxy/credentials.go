@@ -21,7 +21,11 @@ func isSignedIn(r *http.Request) bool {
 
 // asksAsCodex reports whether a client asks for the list of models in Codex's form. Only the backend of ChatGPT has it.
 func asksAsCodex(r *http.Request) bool {
-	return strings.TrimPrefix(r.URL.Path, "/v1") == "/models" && r.URL.Query().Has("client_version")
+	return isModelList(r) && r.URL.Query().Has("client_version")
+}
+
+func isModelList(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.TrimPrefix(r.URL.Path, "/v1") == "/models"
 }
 
 // hasKey reports whether a provider is shown a credential of ours in the place of the client's.

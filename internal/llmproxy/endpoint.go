@@ -10,16 +10,17 @@ import (
 type endpoint struct {
 	path   string
 	format chat.Format
+	free   bool // it counts tokens, which costs nothing
 	replay bool // it counts or compacts a conversation: it gets what was sent of it, and nothing new is cut
 }
 
 var endpoints = []endpoint{
 	{path: "/chat/completions", format: chat.Completions},
 	{path: "/messages", format: chat.Messages},
-	{path: "/messages/count_tokens", format: chat.Messages, replay: true},
+	{path: "/messages/count_tokens", format: chat.Messages, free: true, replay: true},
 	{path: "/responses", format: chat.Responses},
 	{path: "/responses/compact", format: chat.Responses, replay: true},
-	{path: "/responses/input_tokens", format: chat.Responses, replay: true},
+	{path: "/responses/input_tokens", format: chat.Responses, free: true, replay: true},
 }
 
 // endpointOf finds the endpoint of a path. One that only looks unlike an endpoint's is its, too.

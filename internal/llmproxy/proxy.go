@@ -13,6 +13,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
+	"secateur/internal/bill"
 	"secateur/internal/budget"
 	"secateur/internal/chat"
 	"secateur/internal/originals"
@@ -82,6 +83,7 @@ type Proxy struct {
 
 	unremembered *unremembered
 	unwritten    *unwritten
+	dearest      bill.Prices // that are known, of the table and of the settings
 }
 
 // New makes a proxy.
@@ -125,6 +127,7 @@ func New(opt Options) (*Proxy, error) {
 			return nil, fmt.Errorf("models.%q.provider: %q is not one of the providers", name, m.Provider)
 		}
 	}
+	p.dearest = opt.dearest()
 	p.fallback = defaultProvider(opt.DefaultProvider, p.providers)
 	if p.fallback == nil && opt.DefaultProvider != "" {
 		return nil, fmt.Errorf("default_provider: %q is not one of the providers", opt.DefaultProvider)
@@ -217,6 +220,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		return
 	}
 	x := exchange{p: p, at: at, to: to, tenant: principal.Owner(), who: principal, began: began, effect: untouched, redact: permit.Redact, limits: told}
+	x.counts = !at.free && p.opt.Admission.Budget(principal, access.DoorChat) != ""
 	size := len(body.bytes)
 	defer func() { permit.Done(size, int(x.passed)) }()
 	if unpacked != nil {
@@ -242,7 +246,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 	if conv == nil {
 		model = ""
 	}
-	x.asked = modelTarget(model, x.to)
+	x.asked, x.conv, x.size = modelTarget(model, x.to), conv, size
 	x.replay = at.replay || conv != nil && conv.Compacts()
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }

@@ -23,6 +23,7 @@ type target struct {
 	provider *provider
 	model    string // what the provider calls the model; "": what the client does, or nothing
 	prices   bill.Prices
+	told     bool // the settings say what it costs
 }
 
 // route finds the provider of a model: an alias, else provider/model, else the default provider takes it as it is.
@@ -36,19 +37,19 @@ func (p *Proxy) routeIn(format chat.Format, signedIn bool, model string) (target
 func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
 	if alias, ok := p.opt.Models[model]; ok {
 		to := target{provider: p.providers[alias.Provider], model: alias.Model}
-		to.prices = pricesOf(alias.Prices, to, model)
+		to.prices, to.told = pricesOf(alias.Prices, to, model)
 		return to, true
 	}
 	if prefix, rest, ok := strings.Cut(model, "/"); ok && rest != "" && p.providers[prefix] != nil {
 		to := target{provider: p.providers[prefix], model: rest}
-		to.prices = pricesOf(nil, to, model)
+		to.prices, to.told = pricesOf(nil, to, model)
 		return to, true
 	}
 	to := target{provider: fallback}
 	if to.provider == nil {
 		return target{}, false
 	}
-	to.prices = pricesOf(nil, to, model)
+	to.prices, to.told = pricesOf(nil, to, model)
 	return to, true
 }
 
@@ -92,18 +93,18 @@ func (o Options) Prices(model string) bill.Prices {
 	return to.prices
 }
 
-// pricesOf gives the alias's prices, else the provider's, else those known for a model of this name.
-func pricesOf(own *bill.Prices, to target, asked string) bill.Prices {
+// pricesOf gives the alias's prices, else the provider's, else those known for a model of this name. Told says that they are from the settings.
+func pricesOf(own *bill.Prices, to target, asked string) (prices bill.Prices, told bool) {
 	switch {
 	case own != nil:
-		return *own
+		return *own, true
 	case to.provider.Prices != nil:
-		return *to.provider.Prices
+		return *to.provider.Prices, true
 	case to.model != "":
 		asked = to.model
 	}
 	known, _ := bill.Lookup(asked)
-	return known
+	return known, false
 }
 
 // url is an address of the provider: below is an escaped path under its base.

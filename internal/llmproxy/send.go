@@ -22,7 +22,10 @@ type exchange struct {
 	to      target
 	tenant  string // whose originals and records it makes
 	who     *access.Principal
-	asked   access.Target // the model
+	asked   access.Target      // the model
+	conv    *chat.Conversation // nil: it could not be read
+	size    int                // bytes of the request
+	counts  bool               // a budget of the caller's counts what it costs
 	began   time.Time
 	effect  effect
 	ahead   ahead
@@ -33,6 +36,7 @@ type exchange struct {
 	redact           []*access.Redaction
 	limits           admission.Told // that were told, before those of the model
 	passed           int64          // bytes of the answer that went to the client
+	said             *guess         // about how much the model has said; nil: nobody wants to know
 
 	rewritten
 }
@@ -46,7 +50,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	}
 	x.tellModel(ctx)
 	header := x.p.headersFor(x.to.provider, r.Header)
-	if x.redactsAnswer() {
+	if x.redactsAnswer() || x.counts { // what is packed cannot be counted as it passes
 		header["Accept-Encoding"] = []string{"identity"}
 	}
 	body = x.pack(header, body)
@@ -63,6 +67,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	if err != nil {
 		if r.Context().Err() != nil {
 			x.p.ended(ctx, x.to.provider, clientGone)
+			x.spend(nil, clientGone)    //nolint:contextcheck // for a caller who has gone too
 			panic(http.ErrAbortHandler) // nobody is there to be told
 		}
 		x.p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", x.to.provider.name, "err", err)
@@ -78,6 +83,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	if x.redactsAnswer() {
 		if err := x.redactAnswer(res, budget.From(ctx)); err != nil {
 			x.p.opt.Log.WarnContext(ctx, "answer cannot be redacted, so it is not passed on", "provider", x.to.provider.name, "err", err)
+			x.spend(nil, brokenOff) //nolint:contextcheck // the provider has answered
 			x.p.refuse(w, r, x.to.provider, notRedacted(x.to.provider))
 			return
 		}
@@ -89,6 +95,10 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	a := answer{from: x.to.provider, format: x.at.format, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
 	if x.flight != nil {
 		a.ending = &x.flight.ending
+	}
+	if x.counts {
+		x.said = newGuess(x.at.format, res)
+		a.said = x.said
 	}
 	if isEventStream(res.Header) && !isEncoded(res.Header) {
 		a.events = &events{format: x.at.format}

@@ -16,7 +16,7 @@ const settleTime = 5 * time.Second
 
 // meter reads along where the provider's counts are of use, or the end of an answer shows in it alone.
 func (x *exchange) meter(res *http.Response) *meter {
-	if res.StatusCode/100 == 2 && (x.plan != nil || x.p.opt.Admission.HasBudgets() || x.p.opt.Observer != nil || !isFramed(res)) {
+	if res.StatusCode/100 == 2 && (x.plan != nil || x.counts || x.p.opt.Observer != nil || !isFramed(res)) {
 		return newMeter(res)
 	}
 	return nil
@@ -90,7 +90,7 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 	x.p.ended(ctx, to, ended)
 	x.p.metrics.took(to, x.began)
 	if status/100 == 2 { // what was refused cost nothing; in which form it went out is written down
-		x.account(ctx, m)
+		x.account(ctx, m, ended)
 	}
 	x.p.metrics.effect(to, x.effect, x.pruned)
 	log := x.p.opt.Log.DebugContext
@@ -103,12 +103,12 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 }
 
 // account adds what an answer has cost.
-func (x *exchange) account(ctx context.Context, m *meter) {
+func (x *exchange) account(ctx context.Context, m *meter, ended outcome) {
 	var usage *bill.Usage
 	if m != nil {
 		usage = m.result()
 	}
-	x.spend(usage) //nolint:contextcheck // what was spent is written down also for a caller who has gone
+	x.spend(usage, ended) //nolint:contextcheck // what was spent is written down also for a caller who has gone
 	if x.plan == nil {
 		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
 		return

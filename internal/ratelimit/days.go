@@ -1,6 +1,10 @@
 package ratelimit
 
-import "time"
+import (
+	"time"
+
+	"secateur/internal/access"
+)
 
 // DaySum is what was spent on a day against a limit, by one of those that it tells apart.
 type DaySum struct {
@@ -14,6 +18,20 @@ type DaySum struct {
 	Day     int64   `json:"day"` // since 1970, in UTC
 	Tokens  int64   `json:"tokens"`
 	USD     float64 `json:"usd"`
+}
+
+// Budget returns the name of the first limit that counts what a caller's models cost at a door, or "".
+func (l *Limits) Budget(p *access.Principal, door access.Door) string {
+	if l == nil {
+		return ""
+	}
+	var room [usualLimits]int
+	for _, i := range l.rules.AppendAbout(room[:0], p, door) {
+		if lim := l.limits[i]; (lim.TokensPerDay > 0 || lim.USDPerDay > 0) && (len(lim.Tool) == 0 || len(lim.Model) > 0) {
+			return lim.Name
+		}
+	}
+	return ""
 }
 
 // Days lists what was spent today, for those who come after: a new process, or new limits.
