@@ -3,6 +3,7 @@ package llmproxy
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -195,16 +196,31 @@ func routeLabel(path string) string {
 	return "/*"
 }
 
+// isPage reports whether a browser renders a type of content, with the scripts in it.
+func isPage(contentType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "text/html" || strings.HasSuffix(kind, "/xml") || strings.HasSuffix(kind, "+xml")
+}
+
 // headerRequestID is our id of the request, which a provider may have one of its own for.
 const (
 	headerRequestID         = "X-Request-Id"
 	headerProviderRequestID = "X-Provider-Request-Id"
 )
 
-// copyAnswerHeaders copies a provider's headers. Its id of the request goes under another name than ours.
+// copyAnswerHeaders copies a provider's headers. Its id of the request goes under another name than ours. A browser must not take the answer
+// for a page of ours: it gets no cookies of a provider, nothing to render, and no script runs in our origin.
 func copyAnswerHeaders(dst, src http.Header) {
 	own, has := dst[headerRequestID]
 	copyHeaders(dst, src)
+	delete(dst, "Set-Cookie")
+	delete(dst, "Clear-Site-Data")
+	if slices.ContainsFunc(src["Content-Type"], isPage) {
+		dst["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	}
+	dst["X-Content-Type-Options"] = []string{"nosniff"}
+	dst["Content-Security-Policy"] = []string{"sandbox"}
 	if theirs, ok := src[headerRequestID]; ok && has {
 		dst[headerProviderRequestID] = theirs
 		dst[headerRequestID] = own

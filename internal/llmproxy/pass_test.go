@@ -176,7 +176,7 @@ func TestAnswersPassAsTheProviderWroteThem(t *testing.T) {
 	}{
 		{"a JSON answer", 200, map[string]string{"Content-Type": "application/json; charset=utf-8", "X-Request-Id": "r"}, `{ "a" : 1.0 }`},
 		{"an error", 429, map[string]string{"Retry-After": "7", "Content-Type": "application/json"}, `{"error":{"message":"slow down"}}`},
-		{"an error that is no JSON", 503, map[string]string{"Content-Type": "text/html"}, "<h1>down</h1>"},
+		{"an error that is no JSON", 503, map[string]string{"Content-Type": "text/plain"}, "upstream is down"},
 		{"a redirect is the client's to follow", 307, map[string]string{"Location": "http://127.0.0.1:1/x"}, "there"},
 		{"no content", 204, nil, ""},
 		{"an answer without a type", 200, map[string]string{"Content-Type": ""}, "<html>"},

@@ -16,7 +16,7 @@ var doorsOfTalks = map[string]string{"/v1/chat/completions": "messages", "/v1/me
 var crowds = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for path, list := range doorsOfTalks {
-		for _, n := range []int{900_000, 65_000} {
+		for _, n := range []int{700_000, 65_000} {
 			var packed bytes.Buffer
 			z := gzip.NewWriter(&packed)
 			_, _ = io.WriteString(z, `{"model":"m","max_tokens":1,"`+list+`":[`+strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"a"},`, n), ",")+`]}`)
