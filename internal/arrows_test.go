@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	// rim
 	"pool":       {"access", "routing", "upstream", "catalog", "era", "rpc", "rawjson"},
 	"downstream": {"overdue", "ratelimit", "rpchttp", "access", "era", "rpc", "rawjson"},
-	"upstream":   {"overdue", "oauth", "telemetry", "budget", "child", "buffer", "era", "rpc", "rawjson", "secret"},
+	"upstream":   {"overdue", "oauth", "telemetry", "budget", "child", "access", "buffer", "era", "rpc", "rawjson", "secret"},
 	"child":      {"secret"},
 	"tasks":      {"access", "rawjson"},
 	"cutting":    {"telemetry", "upstream", "originals", "mask", "tokens"},
@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"datarate":   {},
 	"overdue":    {},
 	"lane":       {"overdue"},
-	"budget":     {},
+	"budget":     {"access"},
 	"clients":    {"atomicfile", "document"},
 	"doctor":     {"child", "access", "secret"},
 

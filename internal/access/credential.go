@@ -49,4 +49,5 @@ const (
 	CauseInvalid  Cause = "invalid"  // what was shown is not good
 	CauseExpired  Cause = "expired"  // it was
 	CauseReplayed Cause = "replayed" // it has been used
+	CauseTooMany  Cause = "too_many" // it cannot be remembered: this caller has used too many
 )

@@ -31,6 +31,9 @@ type Options struct {
 	Held   func(server, tool string) bool
 	Listed func(ctx context.Context, server string, tools [][]byte)
 
+	// HasTool reports whether a server lists a tool. Limits by tool count all others as one; nil: they do not.
+	HasTool func(server, tool string) bool
+
 	Store      ratelimit.Store // counts for limits that replicas share; nil: there are none
 	BudgetFile string          // where the sums of a day are kept over a restart; "": nowhere
 	Log        *slog.Logger    // nil discards
@@ -47,7 +50,8 @@ type Control struct {
 	events            *events.Feed
 	refusals          *prometheus.CounterVec
 	budgets           bool
-	byModel           bool // some limit is about models
+	byModel           bool                           // some limit is about models
+	hasTool           func(server, tool string) bool // nil: no limit tells tools apart
 	misses            *ratelimit.Limits
 	kept              budgetFile
 	held              func(server, tool string) bool
@@ -68,6 +72,9 @@ func New(opt Options) (*Control, error) {
 		s.Name = ratelimit.SettingsName(s, i)
 		c.budgets = c.budgets || s.TokensPerDay > 0 || s.USDPerDay > 0
 		c.byModel = c.byModel || len(s.Model) > 0 || slices.Contains(s.By, ratelimit.ByModel)
+		if slices.Contains(s.By, ratelimit.ByTool) {
+			c.hasTool = opt.HasTool
+		}
 		if s.IsGeneral() {
 			general = append(general, s)
 		} else {
@@ -240,10 +247,16 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 		}
 	}
 	var over *ratelimit.Refusal
-	if permit.grant, over = c.specific.Take(ctx, ratelimit.Call{Principal: p, Target: targets[0]}); over != nil {
+	if permit.grant, over = c.specific.Take(ctx, c.call(p, targets[0])); over != nil {
 		return Permit{}, c.limited(ctx, p, targets[0], method, over)
 	}
 	return permit, nil
+}
+
+// call is what limits are asked about.
+func (c *Control) call(p *access.Principal, t access.Target) ratelimit.Call {
+	unlisted := c.hasTool != nil && t.Kind == access.KindTool && !c.hasTool(t.Server, t.Name)
+	return ratelimit.Call{Principal: p, Target: t, Unlisted: unlisted}
 }
 
 // counted has a refusal count against the limits as a call does of a name that a server turns out not to have: what is left of a limit is
@@ -252,7 +265,9 @@ func (c *Control) counted(ctx context.Context, p *access.Principal, t access.Tar
 	if !no.Hides() {
 		return no
 	}
-	grant, over := c.specific.Take(ctx, ratelimit.Call{Principal: p, Target: t})
+	call := c.call(p, t)
+	call.Unlisted = call.Unlisted || c.hasTool != nil // as the caller sees it
+	grant, over := c.specific.Take(ctx, call)
 	if over != nil {
 		return c.limited(ctx, p, t, no.Method, over)
 	}

@@ -238,3 +238,31 @@ func TestWhatMethodsName(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Names that a server does not list are one to a limit by tool, and so is one that is hidden from the caller: what is left tells neither from the other.
+func TestToolsThatAreNotListedCountAsOne(t *testing.T) {
+	c := control(t, false, admission.Options{
+		HasTool: func(_, tool string) bool { return tool == "read" || tool == "hidden" },
+		Limits:  []ratelimit.Settings{{By: []string{"tool"}, Rate: ratelimit.Rate{Number: 3, Per: time.Hour}}},
+	}, access.Rule{Action: access.ActionDeny, Tool: access.Globs{"hidden"}})
+	p := access.TokenHolder()
+	left := func(tool string) int {
+		permit, no := c.Ask(t.Context(), p, "tools/call", access.Target{Door: access.DoorMCP, Server: "s", Kind: access.KindTool, Name: tool})
+		switch {
+		case no == nil:
+			defer permit.Done(0, 0)
+			return permit.State().Remaining
+		case no.Limit != nil:
+			return -1
+		}
+		return -2 // hidden
+	}
+	for _, step := range []struct {
+		tool string
+		want int
+	}{{"made-up", 2}, {"made-up-too", 1}, {"read", 2}, {"hidden", -2}, {"another", -1}, {"hidden", -1}, {"read", 1}} {
+		if got := left(step.tool); got != step.want {
+			t.Errorf("%s: %d left, want %d", step.tool, got, step.want)
+		}
+	}
+}

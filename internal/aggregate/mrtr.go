@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"strconv"
 
+	"secateur/internal/access"
 	"secateur/internal/era"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
@@ -88,7 +89,7 @@ func (e *proxiedCall) begin(ctx context.Context) reply {
 	}
 	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &parkedCall{
-		digest: e.fingerprint(), cancel: cancel, ctx: life, changed: make(chan struct{}, 1), here: e,
+		holder: access.HolderOf(e.c.principal), digest: e.fingerprint(), cancel: cancel, ctx: life, changed: make(chan struct{}, 1), here: e,
 		capabilities: e.c.capabilities, d: destination{server: e.d.server, renames: e.d.renames, out: e.d.out}, log: e.s.log, permit: e.a.permit,
 	}
 	_, _ = rand.Read(p.id[:])

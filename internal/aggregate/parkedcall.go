@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/admission"
 	"secateur/internal/era"
 	"secateur/internal/rpc"
@@ -17,6 +18,7 @@ import (
 // place of the proxiedCall.
 type parkedCall struct {
 	id      callID
+	holder  access.Holder
 	session *clientConn // that it belongs to; nil: to none, as over HTTP
 	digest  digest
 	cancel  context.CancelCauseFunc

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"secateur/internal/access"
 )
 
 // parkedCalls are the calls of modern clients whose legacy servers wait for an answer.
@@ -12,9 +14,10 @@ type parkedCalls struct {
 	mu     sync.Mutex
 	closed bool                   // guarded by mu
 	open   map[callID]*parkedCall // guarded by mu
+	share  access.Share           // guarded by mu
 }
 
-// maxParked bounds them.
+// maxParked bounds them. No caller has them all.
 const maxParked = 1024
 
 var (
@@ -29,7 +32,7 @@ func (t *parkedCalls) add(p *parkedCall) error {
 	if t.closed {
 		return errStopping
 	}
-	if len(t.open) >= maxParked {
+	if !t.share.Take(p.holder, 1, maxParked) {
 		return errTooManyParked
 	}
 	if t.open == nil {
@@ -48,7 +51,10 @@ func (t *parkedCalls) find(id callID) *parkedCall {
 func (t *parkedCalls) drop(id callID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.open, id)
+	if p := t.open[id]; p != nil {
+		t.share.Give(p.holder, 1)
+		delete(t.open, id)
+	}
 }
 
 // close ends those whose clients are away, and lets no client go away from now on.

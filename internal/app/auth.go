@@ -87,10 +87,15 @@ func (gen *generation) openAdmission(before *generation) error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
-		Held: gen.heldTools(), Listed: gen.seeTools,
+		Held: gen.heldTools(), Listed: gen.seeTools, HasTool: gen.hasTool,
 		BudgetFile: gen.stateFile("budgets.json"), Store: shared, Events: gen.feed, Log: gen.log, Replaces: before.admission,
 	})
 	return err
+}
+
+// hasTool reports whether a server lists a tool. The pruner alone has no servers to ask.
+func (a *App) hasTool(server, tool string) bool {
+	return a.servers == nil || a.tools.Label(server, tool) == tool || a.servers.HasTool(server, tool)
 }
 
 // stateFile is a file in the state directory; "" where there is none.

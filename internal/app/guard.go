@@ -182,7 +182,7 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 
 // holdWith is hold for a request that gets ctx, which is made of its own.
 func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
-	held, err := g.budget.Open(p.Key())
+	held, err := g.budget.Open(access.HolderOf(p))
 	if err != nil {
 		g.admission.Overloaded(ctx, doorOf(r.URL.Path))
 		refuse(w, r, access.Verdict{Kind: access.Overloaded, Reason: err.Error()})
@@ -200,7 +200,7 @@ func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWrit
 	r.Body = held.Body(r.Body)
 	if g.capture != nil && p != nil && doorOf(r.URL.Path) != access.DoorAdmin {
 		var end func()
-		w, r, end = g.capture.Begin(p.Owner(), telemetry.RequestID(ctx), w, r)
+		w, r, end = g.capture.Begin(p, telemetry.RequestID(ctx), w, r)
 		defer end()
 	}
 	d(w, r, p)

@@ -306,6 +306,7 @@ var reasons = map[access.Cause]string{
 	access.CauseInvalid:  "what was shown to say who is calling is not valid",
 	access.CauseExpired:  "what was shown to say who is calling is no longer valid, or not yet",
 	access.CauseReplayed: "this signature has been used before",
+	access.CauseTooMany:  "this key has signed more requests than can be remembered: try again in ten minutes, or use a token",
 }
 
 var errNoKeys = errors.New("the issuer's keys cannot be had")

@@ -19,6 +19,7 @@ import (
 type nonces struct {
 	mu       sync.Mutex // guards the fields below
 	now, old map[string]struct{}
+	share    access.Share // of now
 	since    time.Time
 }
 
@@ -31,10 +32,11 @@ const (
 // lost its leader, takes for an answer and for one more attempt. Its sender would have to sign again otherwise, and wait as long.
 const noncePatience = 10 * time.Second
 
-// useNonce says why a nonce cannot be used: it was, here or by another replica, or nobody can tell.
-func (a *Authenticator) useNonce(ctx context.Context, nonce string, at time.Time) access.Cause {
-	if !a.nonces.use(nonce, at) {
-		return access.CauseReplayed
+// useNonce says why a caller's nonce cannot be used: it was, here or by another replica, or nobody can tell, or it cannot be remembered.
+func (a *Authenticator) useNonce(ctx context.Context, p *access.Principal, nonce string, at time.Time) access.Cause {
+	nonce = p.Subject + "\x00" + nonce
+	if cause := a.nonces.use(access.HolderOf(p), nonce, at); cause != "" {
+		return cause
 	}
 	if a.opt.Redis == nil {
 		return ""
@@ -60,19 +62,21 @@ func (a *Authenticator) useNonce(ctx context.Context, nonce string, at time.Time
 	return ""
 }
 
-// use reports whether a nonce is new, and remembers it.
-func (n *nonces) use(nonce string, at time.Time) bool {
+// use remembers a nonce of a holder, or says why it cannot be used.
+func (n *nonces) use(h access.Holder, nonce string, at time.Time) access.Cause {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.turn(at)
-	if _, used := n.now[nonce]; used || len(n.now) >= maxNonces {
-		return false
-	}
-	if _, used := n.old[nonce]; used {
-		return false
+	_, used := n.now[nonce]
+	_, before := n.old[nonce]
+	switch {
+	case used || before:
+		return access.CauseReplayed
+	case !n.share.Take(h, 1, maxNonces):
+		return access.CauseTooMany
 	}
 	n.now[nonce] = struct{}{}
-	return true
+	return ""
 }
 
 // age forgets what is old.
@@ -85,8 +89,11 @@ func (n *nonces) age(at time.Time) {
 func (n *nonces) turn(at time.Time) {
 	switch {
 	case n.now == nil || at.Sub(n.since) >= 2*nonceLife:
-		n.now, n.old, n.since = map[string]struct{}{}, nil, at
+		n.old = nil
 	case at.Sub(n.since) >= nonceLife:
-		n.now, n.old, n.since = map[string]struct{}{}, n.now, at
+		n.old = n.now
+	default:
+		return
 	}
+	n.now, n.share, n.since = map[string]struct{}{}, access.Share{}, at
 }

@@ -36,7 +36,7 @@ func (a *Authenticator) checkSignature(r *http.Request, signature string) (*acce
 	if cause, ok := signed.Check(signature, key.secret, now.Unix()); !ok {
 		return nil, cause
 	}
-	if cause := a.useNonce(r.Context(), key.principal.Subject+"\x00"+signed.Nonce, now); cause != "" {
+	if cause := a.useNonce(r.Context(), key.principal, signed.Nonce, now); cause != "" {
 		return nil, cause
 	}
 	want, err := hex.DecodeString(signed.BodyHash)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"secateur/internal/access"
 )
 
 // ErrFull means that the bytes in flight have reached their limit.
@@ -19,9 +21,8 @@ type Budget struct {
 	limit  atomic.Int64
 	beside func() int64 // bytes that live in the same memory for long; nil: none
 
-	mu    sync.Mutex // guards the fields below
-	used  int64
-	owner map[string]int64 // what each principal holds; one that holds nothing is not in it
+	mu    sync.Mutex // guards the field below
+	share access.Share
 }
 
 // New makes a budget of so many bytes; limit <= 0 gives nil, which refuses nothing. What lives beside the requests, as
@@ -30,7 +31,7 @@ func New(limit int64, beside func() int64) *Budget {
 	if limit <= 0 {
 		return nil
 	}
-	b := &Budget{beside: beside, owner: map[string]int64{}}
+	b := &Budget{beside: beside}
 	b.limit.Store(limit)
 	return b
 }
@@ -38,12 +39,12 @@ func New(limit int64, beside func() int64) *Budget {
 // SetLimit has requests from now on held to another limit; what is held already is not taken back.
 func (b *Budget) SetLimit(limit int64) { b.limit.Store(limit) }
 
-// Open begins a request of a principal. It fails where there is no room for any more.
-func (b *Budget) Open(principal string) (*Hold, error) {
+// Open begins a request of a caller. It fails where there is no room for any more.
+func (b *Budget) Open(holder access.Holder) (*Hold, error) {
 	if b == nil {
 		return nil, nil
 	}
-	h := &Hold{budget: b, principal: principal}
+	h := &Hold{budget: b, holder: holder}
 	if err := h.Grow(perRequest); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (b *Budget) InFlight() int64 {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.used
+	return b.share.Used()
 }
 
 // Limit is how many may be.
@@ -72,34 +73,28 @@ func (b *Budget) Limit() int64 {
 	return max(limit-max(b.beside()-3*limit, 0), limit/8)
 }
 
-// take counts n more bytes of a principal, who may hold three quarters of all: the last is for the others. What lives
-// beside is asked only where it may matter: an eighth of all is there whatever it holds.
-func (b *Budget) take(principal string, n int64) error {
-	if b.takeWithin(b.limit.Load()/8, principal, n) == nil {
+// take counts n more bytes of a holder, within its share. What lives beside is asked only where it may matter: an eighth of all is
+// there whatever it holds.
+func (b *Budget) take(h access.Holder, n int64) error {
+	if b.takeWithin(b.limit.Load()/8, h, n) == nil {
 		return nil
 	}
-	return b.takeWithin(b.Limit(), principal, n)
+	return b.takeWithin(b.Limit(), h, n)
 }
 
-func (b *Budget) takeWithin(limit int64, principal string, n int64) error {
+func (b *Budget) takeWithin(limit int64, h access.Holder, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	own := b.owner[principal]
-	if b.used+n > limit || own+n > limit-limit/4 {
+	if !b.share.Take(h, n, limit) {
 		return ErrFull
 	}
-	b.used += n
-	b.owner[principal] = own + n
 	return nil
 }
 
-func (b *Budget) give(principal string, n int64) {
+func (b *Budget) give(h access.Holder, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.used -= n
-	if b.owner[principal] -= n; b.owner[principal] <= 0 {
-		delete(b.owner, principal)
-	}
+	b.share.Give(h, n)
 }
 
 // Hold is what one request holds. The nil *Hold counts nothing. It is the context of its request as well, see With: every
@@ -107,8 +102,8 @@ func (b *Budget) give(principal string, n int64) {
 type Hold struct {
 	context.Context //nolint:containedctx // as the contexts of package context do
 
-	budget    *Budget
-	principal string
+	budget *Budget
+	holder access.Holder
 
 	mu      sync.Mutex // guards the fields below
 	bytes   int64
@@ -128,7 +123,7 @@ func (h *Hold) Grow(n int64) error {
 	if h.closed {
 		return nil
 	}
-	if err := h.budget.take(h.principal, n); err != nil {
+	if err := h.budget.take(h.holder, n); err != nil {
 		h.refused = true
 		return err
 	}
@@ -155,7 +150,7 @@ func (h *Hold) Close() {
 	defer h.mu.Unlock()
 	if !h.closed {
 		h.closed = true
-		h.budget.give(h.principal, h.bytes)
+		h.budget.give(h.holder, h.bytes)
 	}
 }
 

@@ -7,15 +7,18 @@ import (
 	"sync"
 	"testing"
 
+	"secateur/internal/access"
 	"secateur/internal/budget"
 )
 
 const mb = 1 << 20
 
+func caller(name string) access.Holder { return access.Holder{Principal: name} }
+
 // open begins a request that must be let in.
 func open(t *testing.T, b *budget.Budget, principal string) *budget.Hold {
 	t.Helper()
-	h, err := b.Open(principal)
+	h, err := b.Open(caller(principal))
 	if err != nil {
 		t.Fatalf("Open(%s): %v", principal, err)
 	}
@@ -24,18 +27,25 @@ func open(t *testing.T, b *budget.Budget, principal string) *budget.Hold {
 
 func TestBytesInFlightAreBounded(t *testing.T) {
 	b := budget.New(100*mb, nil)
-	one, two := open(t, b, "a"), open(t, b, "b")
+	one, two, three := open(t, b, "a"), open(t, b, "b"), open(t, b, "c")
 	if err := one.Grow(70 * mb); err != nil {
 		t.Fatalf("70 of 100 MB: %v", err)
 	}
 	if err := one.Grow(10 * mb); !errors.Is(err, budget.ErrFull) {
 		t.Errorf("80 of 100 MB for one principal: %v, want its share to end at 75", err)
 	}
-	if err := two.Grow(25 * mb); err != nil {
+	if err := two.Grow(22 * mb); err != nil {
 		t.Errorf("the share of another: %v", err)
 	}
-	if err := two.Grow(10 * mb); !errors.Is(err, budget.ErrFull) {
-		t.Errorf("105 of 100 MB: %v, want ErrFull", err)
+	if err := two.Grow(mb); !errors.Is(err, budget.ErrFull) {
+		t.Errorf("93 of 100 MB for two principals: %v, want something left for the next", err)
+	}
+	if err := three.Grow(5 * mb); err != nil {
+		t.Errorf("the share of a third: %v", err)
+	}
+	last := open(t, b, "d")
+	if err := last.Grow(10 * mb); !errors.Is(err, budget.ErrFull) {
+		t.Errorf("107 of 100 MB: %v, want ErrFull", err)
 	}
 	one.Close()
 	one.Close()
@@ -46,6 +56,8 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 		t.Errorf("what comes after a request's end: %v, want it uncounted", err)
 	}
 	two.Close()
+	three.Close()
+	last.Close()
 	if n := b.InFlight(); n != 0 {
 		t.Errorf("%d bytes are left", n)
 	}
@@ -55,7 +67,7 @@ func TestRequestsCountThemselves(t *testing.T) {
 	b := budget.New(mb, nil)
 	n := 0
 	for ; n < 1000; n++ {
-		if _, err := b.Open("a"); err != nil {
+		if _, err := b.Open(caller("a")); err != nil {
 			break
 		}
 	}
@@ -102,7 +114,7 @@ func TestManyAtOnce(t *testing.T) {
 	for i := range 64 {
 		all.Go(func() {
 			for range 100 {
-				h, err := b.Open(string(rune('a' + i%4)))
+				h, err := b.Open(caller(string(rune('a' + i%4))))
 				if err != nil {
 					continue
 				}

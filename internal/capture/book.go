@@ -1,8 +1,11 @@
 package capture
 
 import (
+	"slices"
 	"sync"
 	"time"
+
+	"secateur/internal/access"
 )
 
 // Exchange is a request and its answer, redacted.
@@ -10,6 +13,8 @@ type Exchange struct {
 	ExpiresAt time.Time
 	Request   Payload
 	Answer    Payload
+
+	holder access.Holder
 }
 
 // Payload is the beginning of a body.
@@ -20,7 +25,7 @@ type Payload struct {
 	Note  string `json:"note,omitzero"` // why there is no text; "": there is
 }
 
-// mostExchanges is how many a Book holds; the oldest makes room.
+// mostExchanges is how many a Book holds. The oldest of a caller who has used up its share makes room, else the oldest of all.
 const mostExchanges = 256
 
 // key names an exchange: whose it is, and its request's id.
@@ -30,6 +35,7 @@ type key struct{ owner, request string }
 type Book struct {
 	mu    sync.Mutex // guards the fields below
 	all   map[key]*Exchange
+	share access.Share
 	order []key // the oldest first
 	timer *time.Timer
 }
@@ -49,7 +55,7 @@ func (b *Book) Find(owner, request string) (Exchange, bool) {
 func (b *Book) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all, b.order = nil, nil
+	b.all, b.order, b.share = nil, nil, access.Share{}
 	if b.timer != nil {
 		b.timer.Stop()
 	}
@@ -68,12 +74,13 @@ func (b *Book) put(owner, request string, e Exchange) {
 		b.all = map[key]*Exchange{}
 	}
 	k := key{owner, request}
-	if b.all[k] != nil { // a client names its requests as it likes
+	if old := b.all[k]; old != nil { // a client names its requests as it likes
+		e.holder = old.holder
 		b.all[k] = &e
 		return
 	}
-	if len(b.order) >= mostExchanges {
-		b.dropOldest()
+	for !b.share.Take(e.holder, 1, mostExchanges) {
+		b.drop(max(0, slices.IndexFunc(b.order, func(k key) bool { return b.all[k].holder == e.holder })))
 	}
 	b.all[k] = &e
 	b.order = append(b.order, k)
@@ -93,7 +100,7 @@ func (b *Book) sweep() {
 			b.wakeIn(left)
 			return
 		}
-		b.dropOldest()
+		b.drop(0)
 	}
 }
 
@@ -106,8 +113,10 @@ func (b *Book) wakeIn(d time.Duration) {
 	b.timer.Reset(d)
 }
 
-// dropOldest forgets the oldest. The lock is held.
-func (b *Book) dropOldest() {
-	delete(b.all, b.order[0])
-	b.order = b.order[1:]
+// drop forgets the i-th in order. The lock is held.
+func (b *Book) drop(i int) {
+	k := b.order[i]
+	b.share.Give(b.all[k].holder, 1)
+	delete(b.all, k)
+	b.order = slices.Delete(b.order, i, i+1)
 }

@@ -1,7 +1,7 @@
 // Package capture keeps what requests and answers say, for a person who looks for a fault. It is off unless it is configured, and then it keeps
 // little, for a short time, in memory alone:
 //
-//	w, r, end := recorder.Begin(principal.Owner(), requestID, w, r)
+//	w, r, end := recorder.Begin(principal, requestID, w, r)
 //	defer end()
 //
 // A [Recorder] copies the first bytes of both on their way, takes out what is secret when the answer is out (redact.go), and puts the rest

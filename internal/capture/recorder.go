@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"secateur/internal/access"
 )
 
 // Recorder records requests as its settings say. A nil *Recorder records nothing.
@@ -27,19 +29,19 @@ func New(s Settings, secrets Secrets, book *Book) (*Recorder, error) {
 // margin is how much more than is kept is looked at, so that a secret at the end of it is known for one.
 const margin = 4 << 10
 
-// Begin has a request and its answer copied while they pass, for an owner. End keeps them.
-func (c *Recorder) Begin(owner, request string, w http.ResponseWriter, r *http.Request) (_ http.ResponseWriter, _ *http.Request, end func()) {
+// Begin has a request of a caller and its answer copied while they pass. End keeps them, for the caller's tenant.
+func (c *Recorder) Begin(p *access.Principal, request string, w http.ResponseWriter, r *http.Request) (_ http.ResponseWriter, _ *http.Request, end func()) {
 	in, out := &copied{most: c.settings.Bytes + margin}, &copied{most: c.settings.Bytes + margin}
 	if r.Body != nil && r.Body != http.NoBody {
 		r = r.WithContext(r.Context()) // a copy: the caller's keeps its body
 		r.Body = bodyTap{r.Body, in}
 	}
 	return writerTap{w, out}, r, func() {
-		e := Exchange{ExpiresAt: time.Now().Add(c.settings.TTL), Request: c.payload(in), Answer: c.payload(out)}
+		e := Exchange{holder: access.HolderOf(p), ExpiresAt: time.Now().Add(c.settings.TTL), Request: c.payload(in), Answer: c.payload(out)}
 		if isModelStream(w.Header(), r.URL.Path) {
 			e.Answer.Text, e.Answer.Note = "", "a model's answer in pieces is not kept: a secret could be in several of them"
 		}
-		c.book.put(owner, request, e)
+		c.book.put(p.Owner(), request, e)
 	}
 }
 

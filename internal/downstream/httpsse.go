@@ -29,7 +29,7 @@ func (q *request) openPlain() {
 		q.refuse(rpc.ID{}, rpchttp.RateLimited(wait))
 		return
 	}
-	if !q.h.sessions.reserve() {
+	if !q.h.sessions.reserve(q.principal) {
 		q.refuse(rpc.ID{}, tooManySessions(q.h.opt.MaxSessions))
 		return
 	}

@@ -159,7 +159,7 @@ func (q *request) initialize(msg *rpc.Message) {
 		q.refuse(msg.ID, rpchttp.RateLimited(wait))
 		return
 	}
-	if !q.h.sessions.reserve() {
+	if !q.h.sessions.reserve(q.principal) {
 		q.refuse(msg.ID, tooManySessions(q.h.opt.MaxSessions))
 		return
 	}

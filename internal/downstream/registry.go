@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"secateur/internal/access"
 )
 
 // registry knows the open sessions by their ids.
@@ -17,7 +19,7 @@ type registry struct {
 	mu      sync.Mutex
 	all     map[string]*httpSession // guarded by mu, like all below
 	peak    int                     // the most that all has held
-	places  int                     // taken by sessions that are not in all yet
+	share   access.Share            // of sessions, those included that are not in all yet
 	opening map[*httpSession]struct{}
 	sweeper *time.Timer // runs while there are sessions
 }
@@ -25,15 +27,11 @@ type registry struct {
 // newID makes an id that nobody can guess.
 func newID() string { return rand.Text() }
 
-// reserve takes a place for a session to be opened; false: there is none.
-func (g *registry) reserve() bool {
+// reserve takes a place for a session that a caller opens. It returns false if there is none, or none for this caller.
+func (g *registry) reserve(p *access.Principal) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.all)+g.places >= g.max {
-		return false
-	}
-	g.places++
-	return true
+	return g.share.Take(access.HolderOf(p), 1, int64(g.max))
 }
 
 // expect notes the session that is to have a place. Nobody can find it yet.
@@ -48,15 +46,16 @@ func (g *registry) cancel(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.opening, s)
-	g.places--
+	g.share.Give(access.HolderOf(s.owner), 1)
 }
 
 // add puts a session that was expected into its place, unless it has ended.
 func (g *registry) add(s *httpSession) {
-	g.cancel(s)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	delete(g.opening, s)
 	if s.ctx.Err() != nil {
+		g.share.Give(access.HolderOf(s.owner), 1)
 		return
 	}
 	g.all[s.id] = s
@@ -76,7 +75,11 @@ func (g *registry) find(id string) *httpSession {
 func (g *registry) remove(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.all[s.id] == nil {
+		return
+	}
 	delete(g.all, s.id)
+	g.share.Give(access.HolderOf(s.owner), 1)
 	if len(g.all) < g.peak/4 { // a map does not shrink by itself
 		smaller := make(map[string]*httpSession, len(g.all))
 		maps.Copy(smaller, g.all)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"secateur/internal/access"
 	"secateur/internal/budget"
 )
 
@@ -39,7 +40,7 @@ func TestWhatUnpackingTakesIsCounted(t *testing.T) {
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			b := budget.New(tt.room, nil)
-			hold, err := b.Open("someone")
+			hold, err := b.Open(access.Holder{Principal: "someone"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,10 +4,14 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"secateur/internal/access"
 )
 
 // bucket is what one limit remembers of one key.
 type bucket struct {
+	holder access.Holder // whose call has made it
+
 	// tat is the theoretical arrival time of the generic cell rate algorithm (GCRA): when all calls so far would be paid off at
 	// one a step.
 	tat time.Time
@@ -121,7 +125,7 @@ func (l *Limits) Usage() (list []Usage) {
 	defer l.mu.Unlock()
 	now := time.Now()
 	for _, lim := range l.limits {
-		for k, b := range lim.buckets {
+		for k, b := range lim.all {
 			if b.isIdle(now) {
 				continue
 			}

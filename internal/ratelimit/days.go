@@ -43,7 +43,7 @@ func (l *Limits) Days() (list []DaySum) {
 	defer l.mu.Unlock()
 	today := dayOf(time.Now())
 	for _, lim := range l.limits {
-		for k, b := range lim.buckets {
+		for k, b := range lim.all {
 			if b.day == today && (b.tokens > 0 || b.usd > 0) {
 				list = append(list, DaySum{lim.Name, k.tenant, k.issuer, k.subject, k.server, k.tool, k.model, b.day, b.tokens, b.usd})
 			}
@@ -66,7 +66,8 @@ func (l *Limits) Restore(list []DaySum) {
 		}
 		for _, lim := range l.limits {
 			if lim.Name == d.Limit && (lim.TokensPerDay > 0 || lim.USDPerDay > 0) {
-				lim.bucketOf(key{d.Tenant, d.Issuer, d.Subject, d.Server, d.Tool, d.Model}, now).spend(now, d.Tokens, d.USD)
+				who := access.HolderOf(&access.Principal{Issuer: d.Issuer, Subject: d.Subject, Tenant: d.Tenant})
+				lim.bucketOf(who, key{d.Tenant, d.Issuer, d.Subject, d.Server, d.Tool, d.Model}, now).spend(now, d.Tokens, d.USD)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"slices"
 	"time"
+
+	"secateur/internal/access"
 )
 
 // limit is one limit with its buckets, which are guarded by Limits.
@@ -16,12 +18,18 @@ type limit struct {
 
 	alone *limit // what holds of a shared one while the store is away; nil: nothing is allowed
 
-	buckets map[key]*bucket
-	rest    *bucket   // shared by those for whom there was no room
-	swept   time.Time // when buckets with nothing to answer for were last forgotten
+	*buckets
+	swept time.Time // when buckets with nothing to answer for were last forgotten
 }
 
-// maxBuckets bounds how many a limit has. Beyond it, and beyond what can be forgotten, the rest shares one.
+// buckets are those of a limit, and of the limit that takes its place.
+type buckets struct {
+	all   map[key]*bucket
+	share access.Share // of the buckets, by the callers whose calls have made them
+	rest  *bucket      // shared by those for whom there was no room
+}
+
+// maxBuckets bounds how many a limit has, and no caller makes them all. Beyond its share, and beyond what can be forgotten, the rest shares one.
 const maxBuckets = 10_000
 
 // sweepPause is how often at most a full limit looks for buckets to forget.
@@ -30,8 +38,11 @@ const sweepPause = time.Second
 // key tells the buckets of a limit apart.
 type key struct{ tenant, issuer, subject, server, tool, model string }
 
+// otherTool stands for all tools that their server does not list.
+const otherTool = "other"
+
 func newLimit(s Settings) *limit {
-	l := &limit{Settings: s, buckets: map[key]*bucket{}, rest: &bucket{}, alone: newAlone(s)}
+	l := &limit{Settings: s, buckets: &buckets{all: map[key]*bucket{}, rest: &bucket{}}, alone: newAlone(s)}
 	if s.Rate.Number > 0 {
 		l.step = s.Rate.Per / time.Duration(s.Rate.Number)
 		l.burst = s.Burst
@@ -55,7 +66,7 @@ func (l *limit) takeOver(before *Limits) {
 	}
 	for _, old := range before.limits {
 		if old.Name == l.Name && old.Shared == l.Shared && slices.Equal(old.By, l.By) {
-			l.buckets, l.rest = old.buckets, old.rest
+			l.buckets = old.buckets
 		}
 	}
 }
@@ -74,7 +85,9 @@ func (l *limit) key(c Call) (k key) {
 		k.server = c.Target.Server
 	}
 	if l.by.tool {
-		k.tool = c.tool()
+		if k.tool = c.tool(); c.Unlisted && k.tool != "" {
+			k.tool = otherTool
+		}
 	}
 	if l.by.model {
 		k.model = c.model()
@@ -83,26 +96,45 @@ func (l *limit) key(c Call) (k key) {
 }
 
 // bucket finds the call's bucket or makes it.
-func (l *limit) bucket(c Call, now time.Time) *bucket { return l.bucketOf(l.key(c), now) }
+func (l *limit) bucket(c Call, now time.Time) *bucket {
+	return l.bucketOf(access.HolderOf(c.Principal), l.key(c), now)
+}
 
-func (l *limit) bucketOf(k key, now time.Time) *bucket {
-	if b := l.buckets[k]; b != nil {
+func (l *limit) bucketOf(h access.Holder, k key, now time.Time) *bucket {
+	if b := l.all[k]; b != nil {
 		return b
 	}
-	if len(l.buckets) >= maxBuckets && now.Sub(l.swept) >= sweepPause {
+	if b := l.makeBucket(h, k); b != nil {
+		return b
+	}
+	if now.Sub(l.swept) >= sweepPause {
 		l.swept = now
-		for k, b := range l.buckets {
-			if b.isIdle(now) {
-				delete(l.buckets, k)
-			}
+		l.forget(now)
+		if b := l.makeBucket(h, k); b != nil {
+			return b
 		}
 	}
-	if len(l.buckets) >= maxBuckets {
-		return l.rest
+	return l.rest
+}
+
+// makeBucket makes a bucket within the share of a holder; nil: there is no room.
+func (l *buckets) makeBucket(h access.Holder, k key) *bucket {
+	if !l.share.Take(h, 1, maxBuckets) {
+		return nil
 	}
-	b := &bucket{}
-	l.buckets[k] = b
+	b := &bucket{holder: h}
+	l.all[k] = b
 	return b
+}
+
+// forget takes out the buckets with nothing to answer for.
+func (l *buckets) forget(now time.Time) {
+	for k, b := range l.all {
+		if b.isIdle(now) {
+			delete(l.all, k)
+			l.share.Give(b.holder, 1)
+		}
+	}
 }
 
 // over is how long a bucket has to wait before it may be used again.

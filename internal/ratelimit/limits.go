@@ -75,7 +75,8 @@ type Call struct {
 	Principal *access.Principal
 	Target    access.Target
 
-	View bool // it only looks at the control plane: limits that do not name that door leave it alone
+	Unlisted bool // its server lists no such tool to the caller: all such calls are of one bucket
+	View     bool // it only looks at the control plane: limits that do not name that door leave it alone
 }
 
 // Refusal says which limit a call is over, and when to try again.

@@ -210,8 +210,10 @@ func TestDayBudget(t *testing.T) {
 func TestBucketsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limits(t, ratelimit.Settings{By: []string{"tool"}, Rate: rate(t, "1/m")})
-		for i := range 10_000 {
-			allowed(t, l, 1, call("a", "x", "s", fmt.Sprint(i)))
+		for i := range 5_625 { // the share of a caller: three quarters of its tenant's
+			if n, _ := allowed(t, l, 1, call("a", "x", "s", fmt.Sprint(i))); n != 1 {
+				t.Fatalf("call %d finds no bucket of its own", i)
+			}
 		}
 		one, _ := allowed(t, l, 1, call("a", "x", "s", "new"))
 		two, _ := allowed(t, l, 1, call("a", "x", "s", "newer"))
@@ -223,6 +225,37 @@ func TestBucketsAreBounded(t *testing.T) {
 			if n, _ := allowed(t, l, 1, call("a", "x", "s", tool)); n != 1 {
 				t.Error("idle buckets are not forgotten")
 			}
+		}
+	})
+}
+
+// Made-up names of tools use up the share of the caller who sends them.
+func TestOneCallerDoesNotUseUpTheBucketsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limits(t, ratelimit.Settings{By: []string{"tool"}, Rate: rate(t, "1/m")})
+		for i := range 10_200 {
+			allowed(t, l, 1, call("a", "x", "s", fmt.Sprint(i)))
+		}
+		for _, c := range []ratelimit.Call{call("a", "y", "s", "read"), call("b", "x", "s", "write"), call("default", "z", "s", "list")} {
+			if n, no := allowed(t, l, 1, c); n != 1 {
+				t.Errorf("%s of %s: %+v, want a bucket of its own", c.Target, c.Principal.Key(), no)
+			}
+		}
+	})
+}
+
+func TestToolsThatAreNotListedShareABucket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limits(t, ratelimit.Settings{By: []string{"server", "tool"}, Rate: rate(t, "1/m")})
+		for i, want := range []int{1, 0, 0} {
+			c := call("a", "x", "s", fmt.Sprint("made up ", i))
+			c.Unlisted = true
+			if n, _ := allowed(t, l, 1, c); n != want {
+				t.Errorf("made-up name %d: %d calls, want %d", i, n, want)
+			}
+		}
+		if n, _ := allowed(t, l, 1, call("a", "x", "s", "listed")); n != 1 {
+			t.Error("a tool that is listed pays for those that are not")
 		}
 	})
 }

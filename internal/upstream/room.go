@@ -1,12 +1,15 @@
 package upstream
 
-import "secateur/internal/budget"
+import (
+	"secateur/internal/access"
+	"secateur/internal/budget"
+)
 
 // room counts a message of a server against the budget of bytes in flight while it is being read: whose answer it is
 // shows only when it is whole. It is for one reader.
 type room struct {
 	budget *budget.Budget
-	server string
+	server access.Holder
 	hold   *budget.Hold // nil: the message is small so far, or there is no budget
 	held   int64
 }
@@ -15,7 +18,7 @@ type room struct {
 const smallMessage = 64 << 10
 
 func (u *Upstream) newRoom() *room {
-	return &room{budget: u.opt.Budget, server: "server " + u.opt.Settings.ID}
+	return &room{budget: u.opt.Budget, server: access.Holder{Principal: "server " + u.opt.Settings.ID}}
 }
 
 // take makes room for a message of so many bytes, all told; false: there is none. With 0 the message is somebody else's.
