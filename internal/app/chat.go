@@ -57,13 +57,13 @@ const nearRecords = 16 << 20
 func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
 	ttl := gen.cfg.Store.SentTTL
 	dir, onDisk := gen.storeOptions().Dir()
+	room := max(gen.cfg.Store.MaxBytes, records.DefaultMaxKept) // who keeps more of what was cut cuts more
 	if onDisk {
-		room := max(gen.cfg.Store.MaxBytes, records.DefaultMaxKept) // who keeps more of what was cut cuts more
 		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), MaxKept: room, TTL: ttl, Log: gen.log})
 		return kept, false, err
 	}
 	if gen.redis != nil {
-		return records.NewRedis(records.RedisOptions{DB: gen.redis, MaxBytes: nearRecords, TTL: ttl, Log: gen.log}), false, nil
+		return records.NewRedis(records.RedisOptions{DB: gen.redis, MaxBytes: nearRecords, TTL: ttl, Room: room, Tenant: llmproxy.TenantOf, Log: gen.log}), false, nil
 	}
 	priced := gen.cfg.ObservationMasking.Schema1.Enabled && gen.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
 	if len(gen.cfg.Providers) > 0 && (priced || gen.cfg.ContextPruning.Enabled) {

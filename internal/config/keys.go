@@ -120,7 +120,7 @@ var keys = map[string]keyInfo{
 
 	"store":                {doc: "Where originals are kept, so that every cut can be undone."},
 	"store.url":            {doc: "memory:, file:DIR, or redis://HOST for several replicas. Empty: `serve` keeps it in the user's state directory, others in memory."},
-	"store.max_bytes":      {doc: "Most bytes that all originals may take; in Redis those of each tenant. Of several tenants none gets all. On disk the forms in which results were pruned have as much room beside them, 256 MiB at the least.", least: new(1.0)},
+	"store.max_bytes":      {doc: "Most bytes that all originals may take; in Redis those of each tenant. Of several tenants none gets all. On disk and in Redis the forms in which results were sent have as much room beside them, 256 MiB at the least.", least: new(1.0)},
 	"store.when_full":      {doc: "What happens when that is used up: refuse means that nothing more is cut, oldest that the originals go that were not used for longest.", enum: []string{"refuse", "oldest"}},
 	"store.ttl_s":          {doc: "Seconds an original is kept after its last use.", above: new(0.0)},
 	"store.sent_ttl_s":     {doc: "Seconds that what was sent to a provider is remembered after its last use, so that it goes out in the same form again.", above: new(0.0)},

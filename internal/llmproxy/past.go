@@ -48,6 +48,13 @@ func keyPart(tenant string) string {
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(tenant)
 }
 
+// TenantOf returns whose a record is, by its key, as keyPart writes it.
+func TenantOf(key string) string {
+	_, rest, _ := strings.Cut(key, "/")
+	tenant, _, _ := strings.Cut(rest, "/")
+	return tenant
+}
+
 func (l *lane) recordKey(k chat.Key) string {
 	return "record/" + keyPart(l.tenant) + "/" + l.key + "/" + k.String()
 }

@@ -94,7 +94,7 @@ func (r *Redis) PutEach(ctx context.Context, tenant string, texts []string, othe
 			errs[i] = ErrTooLarge
 		default:
 			p := &putting{id: r.ID(tenant, text), content: r.codec.encode(nil, tenant, text, time.Time{})}
-			size += int64(len(p.content))
+			size += p.cost()
 			p.asksFirst = r.mayBeFull(keys.tag, size)
 			puts[i] = p
 		}
@@ -132,6 +132,9 @@ type putting struct {
 	written *redis.StatusCmd // nil where it asks first
 	renewed *redis.BoolCmd
 }
+
+// cost is what an original takes in the engine: its bytes, its key and its place in the index.
+func (p *putting) cost() int64 { return int64(len(p.content)) + costOfKeeping }
 
 // ask counts an original in, or renews one that is counted, and writes it where it is not there. One that then finds no room stays until it expires: taken
 // away, it would be missing to who counts it in at that moment. It is one of few, since those that follow ask first.
@@ -210,7 +213,7 @@ func (r *Redis) reserveArgs(one *putting) []any {
 	if r.opt.DropOldest {
 		oldest = 1
 	}
-	return []any{one.id, len(one.content), r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest}
+	return []any{one.id, one.cost(), r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest}
 }
 
 // drop takes away originals that made room. Each is in a slot of its own. One that stays behind expires by itself, and nobody is promised that it is gone.

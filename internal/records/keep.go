@@ -12,7 +12,7 @@ import (
 // DefaultMaxKept is the room for what Keep keeps where nothing else is said.
 const DefaultMaxKept = 256 << 20
 
-// ErrFull means that nothing more can be kept before something has come to the end of its time.
+// ErrFull means that nothing more can be kept, of a tenant or at all, before something has come to the end of its time.
 var ErrFull = errors.New("the store of records is full")
 
 // Keep keeps a value that must not be lost before its time: it is on the disk when Keep returns, and nothing makes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -21,6 +22,9 @@ type RedisOptions struct {
 	MaxBytes int64         // of what is kept in this process too; 0: DefaultMaxBytes
 	TTL      time.Duration // life after the last use; 0: DefaultTTL
 	Log      *slog.Logger  // nil discards
+
+	Room   int64                   // bytes in the engine of each tenant, beyond which its values are refused with ErrFull; 0: any
+	Tenant func(key string) string // whose room a value takes; nil: all values are of one
 }
 
 // Redis keeps values where every replica finds them. What this process has put or got is kept here as well, for the time
@@ -31,6 +35,10 @@ type Redis struct {
 	ttl  time.Duration
 	log  *slog.Logger
 	near Memory
+
+	room   int64
+	tenant func(key string) string
+	rooms  rooms
 }
 
 // NewRedis keeps values in an engine, whose connections stay their owner's.
@@ -41,7 +49,7 @@ func NewRedis(o RedisOptions) *Redis {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Redis{db: o.DB, ttl: o.TTL, log: o.Log, near: Memory{MaxBytes: o.MaxBytes, TTL: o.TTL}}
+	return &Redis{db: o.DB, ttl: o.TTL, log: o.Log, near: Memory{MaxBytes: o.MaxBytes, TTL: o.TTL}, room: o.Room, tenant: o.Tenant}
 }
 
 // redisKey is a name of fixed length for any key, in a slot of its own.
@@ -78,28 +86,14 @@ func (r *Redis) setNear(ctx context.Context, key string, value []byte) {
 
 // Put keeps the value in place of any earlier one.
 func (r *Redis) Put(ctx context.Context, key string, value []byte) error {
-	if len(value) > maxRedisValue {
-		return ErrTooLarge
-	}
-	if err := r.db.Set(ctx, redisKey(key), seal(key, value), r.ttl).Err(); err != nil {
-		return fmt.Errorf("keep record: %w", err)
-	}
-	r.setNear(ctx, key, value)
-	return nil
+	return r.PutEach(ctx, 1, func(int) (string, []byte, bool) { return key, value, false })[0]
 }
 
 // PutNew keeps a value for a key that has none, and tells whether it did. Of several replicas one is the first.
 func (r *Redis) PutNew(ctx context.Context, key string, value []byte) (first bool, err error) {
-	if len(value) > maxRedisValue {
-		return false, ErrTooLarge
-	}
-	err = r.db.SetArgs(ctx, redisKey(key), seal(key, value), redis.SetArgs{Mode: "NX", TTL: r.ttl}).Err()
-	switch {
-	case errors.Is(err, redis.Nil):
+	err = r.PutEach(ctx, 1, func(int) (string, []byte, bool) { return key, value, true })[0]
+	if errors.Is(err, fs.ErrExist) {
 		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("keep record: %w", err)
 	}
-	r.setNear(ctx, key, value)
-	return true, nil
+	return err == nil, err
 }

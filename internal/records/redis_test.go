@@ -3,6 +3,7 @@ package records_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync"
@@ -134,4 +135,31 @@ func wantUnknown(t *testing.T, s store, key string) {
 	if got, ok, err := s.Get(t.Context(), key); ok || err == nil {
 		t.Errorf("Get(%q) = %q, %v, %v, want an error", key, got, ok, err)
 	}
+}
+
+// A tenant that fills its room has its values refused until some expire. Others keep theirs, and what is kept stays.
+func TestRedisBoundsTheRoomOfATenant(t *testing.T) {
+	server := redistest.Start(t)
+	_, db := openRedisOn(t, server)
+	const room = 100 << 10
+	r := records.NewRedis(records.RedisOptions{DB: db, TTL: time.Hour, Room: room, Tenant: func(key string) string { return key[:1] }})
+	put(t, r, "a first", "1")
+	var err error
+	n := 0
+	for ; n < 10_000 && err == nil; n++ { // tiny values: what they take beside their bytes counts
+		err = r.Put(t.Context(), fmt.Sprint("a ", n), []byte("x"))
+	}
+	if !errors.Is(err, records.ErrFull) || n < 100 || n > 300 {
+		t.Fatalf("after %d values in %d bytes of room: %v, want ErrFull", n, room, err)
+	}
+	if first, err := r.PutNew(t.Context(), "a new", []byte("x")); first || !errors.Is(err, records.ErrFull) {
+		t.Errorf("PutNew: %v, %v, want ErrFull", first, err)
+	}
+	put(t, r, "b", "of another tenant")
+	want(t, r, "b", "of another tenant")
+	want(t, r, "a first", "1")
+	server.Client().ScriptFlush(t.Context()) // as a restart does
+	server.Advance(61 * time.Minute)
+	put(t, r, "a later", "2")
+	want(t, r, "a later", "2")
 }

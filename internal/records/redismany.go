@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -41,6 +42,8 @@ type Writing struct {
 	at    func(i int) (key string, value []byte, onlyNew bool)
 	errs  []error
 	asked []*redis.StatusCmd // nil: not asked for
+
+	charged []*charging // by tenant
 }
 
 // Writing makes a PutEach of the caller's pipeline.
@@ -56,16 +59,49 @@ func (w *Writing) Ask(ctx context.Context, p redis.Pipeliner) {
 			w.errs[i] = ErrTooLarge
 			continue
 		}
+		content := seal(key, value)
+		if !w.charge(ctx, key, len(content)) {
+			w.errs[i] = ErrFull
+			continue
+		}
 		how := redis.SetArgs{TTL: w.r.ttl}
 		if onlyNew {
 			how.Mode = "NX"
 		}
-		w.asked[i] = p.SetArgs(ctx, redisKey(key), seal(key, value), how)
+		w.asked[i] = p.SetArgs(ctx, redisKey(key), content, how)
 	}
+	for _, c := range w.charged {
+		if len(c.args) > 1 {
+			c.answer = charge.EvalSha(ctx, p, c.keys(), c.args...)
+		}
+	}
+}
+
+// charge counts a value with those of its tenant, and reports whether there is room for it.
+func (w *Writing) charge(ctx context.Context, key string, size int) bool {
+	if w.r.room <= 0 {
+		return true
+	}
+	c := w.r.newCharging(key)
+	i := slices.IndexFunc(w.charged, func(other *charging) bool { return other.tag == c.tag })
+	if i < 0 {
+		c.full = !w.r.hasRoom(ctx, c)
+		i, w.charged = len(w.charged), append(w.charged, c)
+	}
+	if c = w.charged[i]; c.full {
+		return false
+	}
+	c.add(key, size)
+	return true
 }
 
 // Errs tells what PutEach returns, once the pipeline was answered.
 func (w *Writing) Errs(ctx context.Context) []error {
+	for _, c := range w.charged {
+		if c.answer != nil {
+			w.r.settle(ctx, c)
+		}
+	}
 	for i, cmd := range w.asked {
 		if w.errs[i] != nil {
 			continue
