@@ -282,3 +282,30 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestDenies(t *testing.T) {
+	read := access.Rule{Server: globs("files"), Tool: globs("read_*"), Action: access.ActionAllow}
+	write := access.Rule{Server: globs("files"), Tool: globs("write_*"), Role: globs("guest"), Action: access.ActionDeny}
+	guest := &access.Principal{Subject: "g", Roles: []string{"guest"}}
+	for _, c := range []struct {
+		rule   string
+		rules  []access.Rule
+		closed bool
+		who    *access.Principal
+		server string
+		want   bool
+	}{
+		{"no rules", nil, false, guest, "files", false},
+		{"closed", nil, true, guest, "files", true},
+		{"closed but for some", []access.Rule{read}, true, guest, "files", true},
+		{"allowed, open", []access.Rule{read}, false, guest, "files", false},
+		{"some of its tools denied", []access.Rule{write}, false, guest, "files", true},
+		{"to others", []access.Rule{write}, false, nil, "files", false},
+		{"of another server", []access.Rule{write}, false, guest, "db", false},
+		{"a rule about resources", []access.Rule{{Resource: globs("file:///a*"), Action: access.ActionAllow}}, false, guest, "db", true},
+	} {
+		if got := compile(t, c.closed, c.rules...).Denies(c.who, access.DoorMCP, c.server); got != c.want {
+			t.Errorf("%s: Denies = %v, want %v", c.rule, got, c.want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func TestRead(t *testing.T) {
 		{"a size that is known", strings.NewReader("abc"), 3, 3, "abc", nil},
 		{"a size that is not", iotest.OneByteReader(strings.NewReader(long)), -1, len(long), long, nil},
 		{"a size that is wrong", strings.NewReader(long), 2, len(long), long, nil},
-		{"over the limit, as told", strings.NewReader("abcd"), 4, 3, "", buffer.ErrTooLong},
+		{"over the limit, as told, whatever comes", strings.NewReader("a"), 4, 3, "", buffer.ErrTooLong},
 		{"over the limit, as it turns out", strings.NewReader("abcd"), -1, 3, "", buffer.ErrTooLong},
 		{"broken off", iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abcd"))), 4, 10, "", iotest.ErrTimeout},
 	} {

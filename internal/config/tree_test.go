@@ -242,3 +242,14 @@ rerank_url = "CANARY"
 		t.Errorf("%d mistakes, %d warnings: %s", len(mistakes), len(cfg.Warnings), said)
 	}
 }
+
+func TestYAMLNestsNoDeeperThanOtherFiles(t *testing.T) {
+	nested := func(depth int) []byte { return []byte("a: " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "\n") }
+	if _, found, whole := parseYAML(nested(maxDepth)); !whole || len(found) > 0 {
+		t.Errorf("as deep as may be: %v", found)
+	}
+	_, found, whole := parseYAML(nested(maxDepth + 1))
+	if whole || len(found) != 1 || !strings.Contains(found[0].text, errDepth.Error()) {
+		t.Errorf("deeper: whole %v, %v, want %v", whole, found, errDepth)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/admission"
+	"secateur/internal/catalog"
 	"secateur/internal/gateway"
 	"secateur/internal/mask"
 	"secateur/internal/originals"
@@ -499,4 +501,34 @@ func perMinute(t *testing.T, n int) *admission.Control {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// What a rule denies never reaches the server.
+func TestRulesRefuseBeforeTheServerIsAsked(t *testing.T) {
+	rules, err := access.NewRules([]access.Rule{{Tool: access.Globs{"write_*"}, Action: access.ActionDeny}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	control, err := admission.New(admission.Options{Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	server := plainServer(t, "s", func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		says(`{"jsonrpc":"2.0","id":1,"result":{}}`)(w, r)
+	})
+	b := newBench(t, []upstream.Options{server}, func(o *gateway.Options) {
+		o.Admission = control
+		o.Lists = func(context.Context, string) *catalog.Catalog { return nil }
+	})
+	call := func(tool string) answer {
+		return b.post(t, "s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`"}}`)
+	}
+	if code, _, _ := call("write_file").failure(t); code != -32602 || asked.Load() != 0 {
+		t.Errorf("a denied tool: code %d, the server was asked %d times", code, asked.Load())
+	}
+	if got := call("read_file"); got.status != http.StatusOK || asked.Load() != 1 {
+		t.Errorf("an allowed tool: %d %s, the server was asked %d times", got.status, got.body, asked.Load())
+	}
 }

@@ -129,3 +129,16 @@ func TestAnAnswerThatCannotBeReadIsNotPassedOn(t *testing.T) {
 		t.Errorf("%d %s, want 502", got.status, got.body)
 	}
 }
+
+// An answer that is too long to be read whole is not passed on, since nobody has looked at its end.
+func TestALongAnswerIsNotPassedUnredacted(t *testing.T) {
+	provider := newProvider(t, jsonAnswer(`{"choices":[{"message":{"content":"`+strings.Repeat("x", 2000)+` sk-abcdefgh1"}}]}`))
+	px := newProxy(t, func(o *llmproxy.Options) {
+		redacting(t)(o)
+		o.MaxBodyBytes = 1000
+	}, one(provider))
+	got := px.post(t, `{"model":"m","messages":[]}`)
+	if got.status == http.StatusOK || strings.Contains(got.body, "xxx") || strings.Contains(got.body, "sk-") {
+		t.Errorf("%d %.200s, want an error without the answer", got.status, got.body)
+	}
+}

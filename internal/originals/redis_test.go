@@ -196,3 +196,15 @@ func openRedis(t *testing.T, server *redistest.Server, o originals.RedisOptions)
 	})
 	return store
 }
+
+// The engine is not asked for what is no id.
+func TestRedisIsNotAskedForWhatIsNoID(t *testing.T) {
+	server := redistest.Start(t)
+	s := openRedis(t, server, originals.RedisOptions{})
+	server.Kill()
+	for _, wrong := range []string{"", "prn_1", "}:x{", strings.Repeat("A", 30)} {
+		if _, err := s.Get(t.Context(), "", wrong); !errors.Is(err, originals.ErrNotFound) {
+			t.Errorf("Get(%q): %v, want ErrNotFound", wrong, err)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func readInput(from io.Reader) (text, note string, err error) {
 		return "", "", err
 	}
 	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		if raw, err = unpack(raw); err != nil {
+		if raw, err = unpack(raw, maxUnpacked); err != nil {
 			return "", "", err
 		}
 		note = "unpacked from gzip"
@@ -44,17 +44,18 @@ func readInput(from io.Reader) (text, note string, err error) {
 	return text, note, nil
 }
 
-func unpack(raw []byte) ([]byte, error) {
+// unpack undoes gzip, most bytes at most.
+func unpack(raw []byte, most int) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("gzip: %w", err)
 	}
-	out, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
+	out, err := io.ReadAll(io.LimitReader(z, int64(most)+1))
 	if err != nil {
 		return nil, fmt.Errorf("gzip: %w", err)
 	}
-	if len(out) > maxUnpacked {
-		return nil, fmt.Errorf("gzip: unpacks to more than %d bytes", maxUnpacked)
+	if len(out) > most {
+		return nil, fmt.Errorf("gzip: unpacks to more than %d bytes", most)
 	}
 	return out, nil
 }

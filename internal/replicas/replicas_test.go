@@ -175,3 +175,29 @@ func TestAddressOf(t *testing.T) {
 		}
 	}
 }
+
+// An answer without an end is given up at its bound, whole or as a stream.
+func TestForwardBoundsAnAnswer(t *testing.T) {
+	server := redistest.Start(t)
+	holder, other := newGroup(t, server, nil), newGroup(t, server, nil)
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/stream" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: ")
+		}
+		for range 64 { // more than any buffer on the way
+			if _, err := io.WriteString(w, strings.Repeat("x", 64<<10)); err != nil {
+				return
+			}
+		}
+		_, _ = io.WriteString(w, "\n\n")
+	}))
+	defer door.Close()
+	holder.Announce(t.Context(), door.Listener.Addr().String())
+	for _, path := range []string{"/whole", "/stream"} {
+		a, err := other.Forward(t.Context(), holder.ID(), replicas.Call{Path: path, Principal: alice, MaxBytes: 1000})
+		if err == nil || !strings.Contains(err.Error(), "too long") {
+			t.Errorf("%s: %d bytes, %v, want an error", path, len(a.Body), err)
+		}
+	}
+}

@@ -13,9 +13,6 @@ import (
 
 // Read reads the whole body of a request, limit bytes at most. The buffer is the caller's to release.
 func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure) {
-	if r.ContentLength > limit {
-		return Buffer{}, TooLarge(limit)
-	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return Buffer{}, InvalidRequest(http.StatusUnsupportedMediaType, "the request is encoded; send it plain")
 	}

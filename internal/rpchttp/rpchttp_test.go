@@ -1,6 +1,7 @@
 package rpchttp_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
+	"secateur/internal/datarate"
 	"secateur/internal/rpc"
 	"secateur/internal/rpchttp"
 )
@@ -37,6 +39,8 @@ func TestRead(t *testing.T) {
 		{"over the limit, as told", request(strings.NewReader("abcd"), 4, ""), 3, "", 413},
 		{"over the limit, as it turns out", request(strings.NewReader("abcd"), -1, ""), 3, "", 413},
 		{"broken off", request(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abcd"))), 4, ""), 10, "", 400},
+		{"over the limit, as told, and none of it has come", request(iotest.ErrReader(errors.New("read")), 4, ""), 3, "", 413},
+		{"too slow", request(io.MultiReader(strings.NewReader("a"), iotest.ErrReader(datarate.ErrTooSlow)), 4, ""), 10, "", 408},
 		{"compressed", request(strings.NewReader("abc"), 3, "gzip"), 10, "", 415},
 	} {
 		got, bad := rpchttp.Read(httptest.NewRecorder(), c.in, c.limit)
