@@ -50,8 +50,8 @@ eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 fuzz: ## every fuzz target for FUZZTIME (10s); FUZZ=Cuts for some of them
 	FUZZTIME=$(FUZZTIME) FUZZ=$(FUZZ) sh test/fuzz.sh
 
-mutants: ## takes each guard out in turn and expects red; MUTANT=body for some of them
-	$(GO) run ./test/mutants -run '$(MUTANT)'
+mutants: ## takes each guard of a list out in turn and expects red, then DRAW (40) more at random; MUTANT=body for some of the list, SEED=20260728 to repeat a draw
+	$(GO) run ./test/mutants -run '$(MUTANT)' $(if $(DRAW),-draw $(DRAW)) $(if $(SEED),-seed $(SEED))
 
 soak: build ## attacks on a program bounded in memory, then three replicas whose Redis comes and goes, each for SOAK (30s), over loopback
 	$(GO) run ./test/soak -time $(SOAK)

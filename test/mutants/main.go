@@ -1,8 +1,15 @@
 // Command mutants takes the guards out of the program, one at a time, and expects the tests to notice. Each mutant is an edit
 // of one file in a scratch copy of the sources; a mutant that survives is a wall that no test leans on.
 //
-//	go run ./test/mutants            all of them
-//	go run ./test/mutants -run body  those whose name holds the word
+// The list below names guards that must hold. Beside it guards are drawn at random from the program's source (draw.go), so that not only
+// those are looked at that somebody thought of. The seed of the draw is the date; it is printed, and -seed repeats it.
+//
+//	go run ./test/mutants            the list, and 40 that are drawn
+//	go run ./test/mutants -run body  those of the list whose name holds the word
+//	go run ./test/mutants -listed=false -draw 100 -seed 20260728
+//
+// It exits with 1 if a guard of the list survives. A drawn one that survives is told, to be looked at: some only save work, and the same
+// sources would pass on one day and fail on another. -strict exits with 1 for these, too.
 package main
 
 import (
@@ -15,6 +22,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,6 +33,12 @@ type mutant struct {
 	file     string
 	old, new string
 	tests    string // that must turn red, as go test takes them: a package, and with -run the ones of a large package that lean on the guard
+}
+
+// placed is a mutant whose place in its file is known.
+type placed struct {
+	mutant
+	at int // where old is; 0: where it first is
 }
 
 var mutants = []mutant{
@@ -150,39 +164,92 @@ var mutants = []mutant{
 	{"token in a message before the certificate", "internal/aggregate/admission.go", `if p != nil && p.Issuer != access.IssuerMTLS {`, `if p != nil {`, "./test -run TestClientCertificates"},
 	{"bodies that were not signed", "internal/access/signedbody.go", `if last && subtle`, `if false && subtle`, "./internal/access -run TestSignedBody"},
 	{"bodies that are read no further than their length", "internal/access/signedbody.go", `last = last || b.left <= 0`, ``, "./internal/access -run TestSignedBody"},
+	{"rules at the gateway", "internal/gateway/gateway.go", "by.targets); no != nil {", "by.targets); false {", "./internal/gateway"},
+	{"what may be denied of a server", "internal/access/rules.go", "hit[w]&s.deciding[w]&^s.allowing[w] != 0 {", "hit[w]&s.deciding[w]&^s.allowing[w] != 0 && false {", "./internal/access"},
+	{"what is denied of a server to all", "internal/access/rules.go", "if s.closed || s.reads {", "if false {", "./internal/access"},
+	{"tasks of hidden servers", "internal/aggregate/tasks.go", "if !a.now.Admission.Sees(a.principal, access.DoorMCP, server) {", "if !a.now.Admission.Sees(a.principal, access.DoorMCP, server) && false {", "./internal/aggregate -run TestTasksOfAHiddenServerAreNotFollowed"},
+	{"declared lengths over the limit", "internal/buffer/read.go", "if size > int64(limit) {", "if false {", "./internal/buffer"},
+	{"declared lengths of chat over the limit", "internal/llmproxy/body.go", "if r.ContentLength > limit {", "if false {", "./internal/llmproxy -run TestBodiesAreRefusedForWhatTheyAre"},
+	{"what slow bodies are told", "internal/rpchttp/read.go", "case errors.Is(err, datarate.ErrTooSlow):", "case errors.Is(err, datarate.ErrTooSlow) && false:", "./internal/rpchttp"},
+	{"what slow bodies of chat are told", "internal/llmproxy/failure.go", "if errors.Is(err, datarate.ErrTooSlow) {", "if errors.Is(err, datarate.ErrTooSlow) && false {", "./internal/llmproxy -run TestBodiesAreRefusedForWhatTheyAre"},
+	{"relative places in PATH", "internal/child/process.go", `if dir == "" || !filepath.IsAbs(dir) {`, "if false {", "./internal/child"},
+	{"ids that are none, in Redis", "internal/originals/redis.go", "if !isID(id) {", "if false {", "./internal/originals -run TestRedisIsNotAskedForWhatIsNoID"},
+	{"depth of YAML", "internal/config/yamltree.go", "if depth > maxDepth {", "if false {", "./internal/config"},
+	{"size of what prune unpacks", "internal/pruner/readinput.go", "if len(out) > most {", "if false {", "./internal/pruner"},
+	{"redaction of long answers", "internal/llmproxy/redaction.go", "if int64(len(whole)) > most {", "if false {", "./internal/llmproxy -run TestALongAnswerIsNotPassedUnredacted"},
+	{"answers of replicas", "internal/replicas/forward.go", "if int64(len(a.Body)) > c.MaxBytes {", "if false {", "./internal/replicas"},
+	{"events of replicas", "internal/replicas/forward.go", "if int64(len(line)+len(part)) > c.MaxBytes+100 {", "if false {", "./internal/replicas"},
 	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
 func main() {
-	name := flag.String("run", "", "only those whose name holds this `word`")
+	name := flag.String("run", "", "only those of the list whose name holds this `word`, and none that is drawn")
+	listed := flag.Bool("listed", true, "try those of the list")
+	drawn := flag.Int("draw", 40, "how many more are drawn at random")
+	seed := flag.Uint64("seed", today(time.Now()), "of the draw")
+	strict := flag.Bool("strict", false, "fail also if one that was drawn survives")
 	limit := flag.Duration("timeout", 3*time.Minute, "for the tests of one mutant")
 	flag.Parse()
-	survivors, err := run(context.Background(), *name, *limit)
-	if err != nil {
+	b := bench{limit: *limit}
+	failed, err := b.runAll(context.Background(), *name, *listed, *drawn, *seed)
+	switch {
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)
-	}
-	if len(survivors) > 0 {
-		fmt.Printf("\n%d survived: no test leans on %s\n", len(survivors), strings.Join(survivors, "; "))
+	case failed.listed > 0 || *strict && failed.drawn > 0:
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, name string, limit time.Duration) (survivors []string, err error) {
-	dir, err := os.MkdirTemp("", "mutants-")
-	if err != nil {
-		return nil, err
+// bench tries mutants in a scratch copy of the sources.
+type bench struct {
+	dir   string
+	limit time.Duration
+}
+
+// survived says how many mutants did.
+type survived struct{ listed, drawn int }
+
+func (b *bench) runAll(ctx context.Context, name string, listed bool, drawn int, seed uint64) (failed survived, err error) {
+	if b.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
+		return failed, err
 	}
-	defer os.RemoveAll(dir)
-	if err := copySources(ctx, dir); err != nil {
-		return nil, err
+	defer os.RemoveAll(b.dir)
+	if err := copySources(ctx, b.dir); err != nil {
+		return failed, err
 	}
-	for _, m := range mutants {
-		if !strings.Contains(m.name, name) {
-			continue
+	if listed {
+		var some []placed
+		for _, m := range mutants {
+			if strings.Contains(m.name, name) {
+				some = append(some, placed{mutant: m})
+			}
 		}
+		if survivors := b.run(ctx, some); len(survivors) > 0 {
+			fmt.Printf("\n%d survived: no test leans on %s\n", len(survivors), strings.Join(survivors, "; "))
+			failed.listed = len(survivors)
+		}
+	}
+	if name != "" || drawn <= 0 {
+		return failed, nil
+	}
+	all, err := guards("internal", "cmd")
+	if err != nil {
+		return failed, err
+	}
+	fmt.Printf("\n%d of %d guards, drawn with -seed %d\n", min(drawn, len(all)), len(all), seed)
+	if survivors := b.run(ctx, draw(all, drawn, seed)); len(survivors) > 0 {
+		fmt.Printf("\n%d that were drawn survived; write a test, or take out what changes nothing:\n\t%s\n", len(survivors), strings.Join(survivors, "\n\t"))
+		failed.drawn = len(survivors)
+	}
+	return failed, nil
+}
+
+// run tries mutants one after another and returns the names of those that survive.
+func (b *bench) run(ctx context.Context, some []placed) (survivors []string) {
+	for _, m := range some {
 		began := time.Now()
-		red, why, err := try(ctx, dir, m, limit)
+		red, why, err := b.try(ctx, m)
 		word := "red  "
 		switch {
 		case err != nil:
@@ -194,34 +261,39 @@ func run(ctx context.Context, name string, limit time.Duration) (survivors []str
 		}
 		fmt.Printf("%s  %-45s %5.1f s  %s\n", word, m.name, time.Since(began).Seconds(), why)
 	}
-	return survivors, nil
+	return survivors
 }
 
 // try runs the tests on one mutant and puts the file back.
-func try(ctx context.Context, dir string, m mutant, limit time.Duration) (red bool, why string, err error) {
-	path := filepath.Join(dir, m.file)
+func (b *bench) try(ctx context.Context, m placed) (red bool, why string, err error) {
+	path := filepath.Join(b.dir, m.file)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		return false, "", err
 	}
-	if !bytes.Contains(whole, []byte(m.old)) {
+	at := bytes.Index(whole[m.at:], []byte(m.old))
+	if at < 0 || m.at > 0 && at > 0 {
 		return false, "", fmt.Errorf("%s: %s has no %q any more: say where the guard is now", m.name, m.file, m.old)
 	}
 	defer func() { _ = os.WriteFile(path, whole, 0o600) }() //nolint:gosec // in the scratch copy
-	changed := strings.Replace(string(whole), m.old, m.new, 1)
-	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil { //nolint:gosec // in the scratch copy
+	at += m.at
+	changed := slices.Concat(whole[:at], []byte(m.new), whole[at+len(m.old):])
+	if err := os.WriteFile(path, changed, 0o600); err != nil { //nolint:gosec // in the scratch copy
 		return false, "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit+time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, b.limit+time.Minute)
 	defer cancel()
-	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", limit.String()}, strings.Fields(m.tests)...)...)
-	test.Dir = dir
+	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", b.limit.String()}, strings.Fields(m.tests)...)...)
+	test.Dir = b.dir
 	out, err := test.CombinedOutput()
 	if err == nil {
 		return false, "", nil
 	}
 	if bytes.Contains(out, []byte("[build failed]")) {
 		return false, "", fmt.Errorf("%s: the mutant does not build:\n%s", m.name, out)
+	}
+	if ctx.Err() != nil {
+		return true, "timed out", nil
 	}
 	return true, firstFailure(out), nil
 }
