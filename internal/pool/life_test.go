@@ -64,6 +64,9 @@ func TestMembersBeforeAndAfterRun(t *testing.T) {
 			}
 			stop()
 
+			if err := f.Reload(Servers{}, nil); !errors.Is(err, ErrOver) {
+				t.Errorf("Reload after Run: %v, want ErrOver", err)
+			}
 			late := f.Join(legacy(`{}`), &ears{})
 			for _, m := range []*Member{early, unasked, late} {
 				began := time.Now()
