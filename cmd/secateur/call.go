@@ -18,7 +18,9 @@ func newCall(w world) *cobra.Command {
 		Use:   "call SERVER::TOOL [JSON | -]",
 		Short: "Call a tool of the running program; its result is not cut",
 		Long: `call calls a tool with the arguments in JSON, or read from standard input for -, and prints the
-text of its result. Exit status 1 on an error, also one that the tool itself reports.` + daemonHelp,
+text of its result. Characters that a terminal acts on or hides are escaped as in JSON (\u001b),
+unless standard output is a file; --json keeps the meaning of every character. Exit status 1 on
+an error, also one that the tool itself reports.` + daemonHelp,
 		Example: `  secateur call demo::read_log
   secateur call demo::read_json '{}'
   echo '{}' | secateur call demo::read_log - --json`,
@@ -41,6 +43,9 @@ text of its result. Exit status 1 on an error, also one that the tool itself rep
 				return err
 			}
 			if !flags.asJSON {
+				if w.kind == toFile { // nobody looks at it now: it gets the text as it is
+					w.out = exact(w.out)
+				}
 				return w.printAnswer(answer)
 			}
 			if _, err := w.out.Write(raw); err != nil {

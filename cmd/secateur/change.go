@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,8 +46,10 @@ func jsonFlag(cmd *cobra.Command, asJSON *bool) {
 }
 
 // settle shows a change, asks where it must, makes it, and reports.
-func (w world) settle(c change, f changeFlags, secrets []string, write func() (backup string, err error)) error {
-	c.Diff = hideSecrets(c.Diff, secrets)
+func (w world) settle(c change, f changeFlags, before, after []byte, write func() (backup string, err error)) error {
+	if !bytes.Equal(before, after) {
+		c.Diff = cmp.Or(document.Diff(c.File, config.HideSecrets(c.File, before), config.HideSecrets(c.File, after)), c.File+": a hidden value changes\n")
+	}
 	if !f.asJSON && !f.quiet {
 		fmt.Fprint(w.out, c.Diff)
 	}
@@ -95,25 +97,6 @@ func (w world) approve(c change, f changeFlags) error {
 		return nil
 	}
 	return errors.New("nothing was written")
-}
-
-// hideSecrets takes literal secrets of a file out of what is shown of it.
-func hideSecrets(text string, secrets []string) string {
-	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for _, s := range secrets {
-		quoted := strconv.Quote(s)
-		text = strings.ReplaceAll(text, quoted[1:len(quoted)-1], "[secret]")
-		text = strings.ReplaceAll(text, s, "[secret]")
-	}
-	return text
-}
-
-func secretsOf(path string, versions ...[]byte) []string {
-	var out []string
-	for _, v := range versions {
-		out = append(out, config.LiteralSecrets(path, v)...)
-	}
-	return out
 }
 
 // ownFile is the configuration file that a command edits.
@@ -201,8 +184,7 @@ func (f *ownFile) newMistakes(after []byte) []config.Problem {
 // settle is settle for the configuration file.
 func (f *ownFile) settle(w world, c change, flags changeFlags, after []byte) error {
 	c.File = f.path
-	c.Diff = document.Diff(f.path, f.before.Data, after)
-	return w.settle(c, flags, secretsOf(f.path, f.before.Data, after), func() (string, error) {
+	return w.settle(c, flags, f.before.Data, after, func() (string, error) {
 		return w.keeper().Replace(f.path, f.before, clients.Version{Data: after, Exists: true})
 	})
 }

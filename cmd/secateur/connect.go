@@ -105,10 +105,7 @@ func nearestClient(name string) string {
 
 func (w world) settlePlan(plan clients.Connection, flags changeFlags, write func(clients.Connection) (string, error)) error {
 	c := change{Client: plan.Client.Name, File: plan.File}
-	if plan.Changed() {
-		c.Diff = document.Diff(plan.File, plan.Before.Data, plan.After.Data)
-	}
-	return w.settle(c, flags, secretsOf(plan.File, plan.Before.Data, plan.After.Data), func() (string, error) { return write(plan) })
+	return w.settle(c, flags, plan.Before.Data, plan.After.Data, func() (string, error) { return write(plan) })
 }
 
 // entry is what the client's file is to say about us.

@@ -285,7 +285,7 @@ func (w world) inHome(path string) string {
 func (w world) printReport(r doctor.Report) {
 	for _, f := range r.Findings {
 		pad := strings.Repeat(" ", 4-len(f.Level))
-		fmt.Fprintf(w.out, "%s%s  %-11s  %s: %s\n", w.coloured(string(f.Level)), pad, f.Check, f.Subject, f.Cause)
+		w.printf("%s%s  %-11s  %s: %s\n", w.coloured(string(f.Level)), pad, f.Check, f.Subject, f.Cause)
 		if f.Fix != "" {
 			fmt.Fprintf(w.out, "                   %s\n", f.Fix)
 		}

@@ -15,6 +15,7 @@ import (
 	"secateur/internal/clients"
 	"secateur/internal/config"
 	"secateur/internal/document"
+	"secateur/internal/secret"
 )
 
 // foundClient is one file of a client with the servers that are taken over from it.
@@ -38,8 +39,10 @@ func newImport(w world) *cobra.Command {
 		Use:   "import",
 		Short: "Take servers over from the files of MCP clients",
 		Long: `import reads the servers that clients of this machine list, shows their whole commands and
-what would change, and puts them into the configuration file that 'serve' reads. The
-clients' files stay as they are; 'secateur connect' changes those.
+what would change, and puts them into a configuration file (see --config). The clients' files
+stay as they are; 'secateur connect' changes those. Literal secrets are shown as [secret] where
+they are set: values of env and headers, and user, password and query of a URL. A command, its
+arguments, its directory and the host of a URL are shown whole.
 
 A server that is there already is not taken twice; one whose name is taken gets a number.
 Without --from it looks at every client: ` + strings.Join(clients.Names(), ", ") + `.`,
@@ -67,12 +70,6 @@ func (w world) importServers(flag string, from []string, flags changeFlags) erro
 	after, found, err := w.takeOver(f, sources)
 	if err != nil {
 		return err
-	}
-	secrets := secretsOf(f.path, after)
-	for _, c := range found {
-		for i := range c.Servers {
-			c.Servers[i].hide(secrets)
-		}
 	}
 	if !flags.asJSON {
 		w.showFound(found)
@@ -138,7 +135,12 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 		if err != nil {
 			return nil, nil, err
 		}
-		opt := config.Options{Lookup: w.lookup, ReadFile: config.ReadFile}
+		opt := config.Options{Lookup: w.lookup, ReadFile: func(path string) ([]byte, error) {
+			if err := clients.Regular(path); err != nil {
+				return nil, err
+			}
+			return config.ReadFile(path)
+		}}
 		list, mistakes := config.ReadServers(source.File, data.Data, opt, taken)
 		if len(mistakes) > 0 {
 			w.complain(mistakes)
@@ -237,18 +239,10 @@ func shown(s config.FileServer) foundServer {
 		}
 	}
 	if address, ok := field(s, "url").(string); ok {
+		address = secret.URL(address)
 		out.URL = &address
 	}
 	return out
-}
-
-func (s *foundServer) hide(secrets []string) {
-	for i := range s.Command {
-		s.Command[i] = hideSecrets(s.Command[i], secrets)
-	}
-	if s.URL != nil {
-		*s.URL = hideSecrets(*s.URL, secrets)
-	}
 }
 
 // showFound prints every whole command before anything is written.
@@ -274,8 +268,8 @@ func quoted(argv []string) []string {
 	out := make([]string, len(argv))
 	for i, arg := range argv {
 		out[i] = arg
-		if arg == "" || strings.ContainsAny(arg, " \t\n\r\"'\\$`;|&<>()*?\x1b") {
-			out[i] = "'" + strings.NewReplacer("'", `'\''`, "\x1b", `\e`, "\n", `\n`, "\r", `\r`).Replace(arg) + "'"
+		if arg == "" || strings.ContainsAny(arg, " \t\n\r\"'\\$`;|&<>()*?") || strings.ContainsFunc(arg, isHidden) {
+			out[i] = "'" + strings.NewReplacer("'", `'\''`, "\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(arg) + "'"
 		}
 	}
 	return out

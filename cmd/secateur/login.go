@@ -135,7 +135,7 @@ func (w world) serverOf(file, id string) (*config.Config, upstream.Settings, err
 func loginText(l oauth.Login) string {
 	text := ""
 	if l.Subject != "" {
-		text += " as " + printable(l.Subject)
+		text += " as " + l.Subject
 	}
 	switch {
 	case l.RefreshToken != "":
@@ -164,7 +164,7 @@ func openBrowser(ctx context.Context, address string) {
 func loginLine(l admin.Login, now time.Time) string {
 	text := l.Server
 	if l.Subject != "" {
-		text += " as " + printable(l.Subject)
+		text += " as " + l.Subject
 	}
 	switch {
 	case l.Refreshable:

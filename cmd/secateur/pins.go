@@ -83,31 +83,18 @@ func pinsText(all []pins.Pin) string {
 			quiet++
 			continue
 		}
-		fmt.Fprintf(&b, "%s::%s  %s", p.Server, printable(p.Tool), p.State)
+		fmt.Fprintf(&b, "%s::%s  %s", p.Server, p.Tool, p.State)
 		for _, f := range p.Findings {
 			b.WriteString("  " + string(f))
 		}
 		b.WriteByte('\n')
 		for line := range strings.Lines(p.Diff) {
-			b.WriteString("    " + printable(line))
+			b.WriteString("    " + line)
 		}
 		if p.State == pins.StateChanged {
-			fmt.Fprintf(&b, "    secateur pins approve %s::%s\n", p.Server, printable(p.Tool))
+			fmt.Fprintf(&b, "    secateur pins approve %s::%s\n", p.Server, p.Tool)
 		}
 	}
 	fmt.Fprintf(&b, "%d tools are as they were pinned\n", quiet)
-	return b.String()
-}
-
-// printable shows what a terminal would take for a command, and what nobody would see.
-func printable(line string) string {
-	var b strings.Builder
-	for _, r := range line {
-		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || pins.IsInvisible(r)) {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
 	return b.String()
 }

@@ -32,13 +32,13 @@ func (w world) progressOf(state func() (what string, part float64)) (done func()
 			select {
 			case <-stop:
 				if n > 0 {
-					fmt.Fprint(w.err, "\r\x1b[K")
+					fmt.Fprint(exact(w.err), "\r\x1b[K")
 				}
 				return
 			case <-wait.C:
 			}
 			what, part := state()
-			fmt.Fprintf(w.err, "\r\x1b[K%s %s", bar(part, n), what)
+			fmt.Fprintf(exact(w.err), "\r\x1b[K%s %s", bar(part, n), visible(what))
 			wait.Reset(progressStep)
 		}
 	})

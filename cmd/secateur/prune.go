@@ -19,13 +19,17 @@ import (
 
 func newPrune(w world) *cobra.Command {
 	var file, structure string
-	run := pruner.PruneCommand{Ratio: 0.5, Timeout: 10 * time.Second, Out: w.out, Err: w.err, Colour: w.colour}
+	run := pruner.PruneCommand{Ratio: 0.5, Timeout: 10 * time.Second, Out: exact(w.out), Err: w.err, Colour: w.colour}
+	if w.kind == toTerminal {
+		run.Show = visible
+	}
 	var bare bool
 	cmd := &cobra.Command{
 		Use:   "prune [FILE…]",
 		Short: "Prune files or standard input for a goal",
 		Long: `prune prints what of its input matters for a goal, and a marker for each cut; what it did
-goes to standard error. 'secateur recover ID' restores the cut lines.
+goes to standard error. 'secateur recover ID' restores the cut lines. On a terminal, characters
+that it would act on or hide are escaped.
 
   secateur prune --goal "why did the build fail" build.log
   git show HEAD:main.go | secateur prune --goal "parse the flags" --ratio 0.7`,
@@ -52,6 +56,9 @@ goes to standard error. 'secateur recover ID' restores the cut lines.
 				return err
 			}
 			run.Inputs, run.Markers = inputs, !bare
+			if run.JSON {
+				run.Out = w.out
+			}
 			return p.Prune(cmd.Context(), run)
 		},
 	}

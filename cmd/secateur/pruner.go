@@ -44,7 +44,7 @@ nothing else is said, or with --stdio as an MCP server on standard input and out
 				return err
 			}
 			if stdio {
-				return p.RunStdio(cmd.Context(), w.in, w.out)
+				return p.RunStdio(cmd.Context(), w.in, exact(w.out))
 			}
 			return p.Run(cmd.Context())
 		},

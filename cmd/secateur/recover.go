@@ -26,14 +26,15 @@ import (
 
 func newRecover(w world) *cobra.Command {
 	var file string
-	run := pruner.RecoverCommand{Out: w.out, Err: w.err}
+	run := pruner.RecoverCommand{Err: w.err}
 	cmd := &cobra.Command{
 		Use:   "recover ID [A-B …]",
 		Short: "Print what was cut: an original, or lines A to B of it",
 		Long: `recover prints an original, or some of its lines, from a running 'secateur serve',
 'secateur stdio' or 'secateur pruner', from the store that the configuration names, or from what
 'secateur prune' kept. One line on standard error names the original, so that an agent
-who runs this in its shell gets all of it: no door of ours cuts it again.
+who runs this in its shell gets all of it: no door of ours cuts it again. On a terminal,
+characters that it would act on or hide are escaped.
 
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-
@@ -44,7 +45,10 @@ who runs this in its shell gets all of it: no door of ours cuts it again.
 			if err != nil {
 				return err
 			}
-			run.ID, run.Ranges = args[0], args[1:]
+			run.ID, run.Ranges, run.Out = args[0], args[1:], w.out
+			if w.kind != toTerminal && !run.JSON {
+				run.Out = exact(w.out) // byte for byte as it was
+			}
 			sources, closeAll, err := w.sources(cmd.Context(), cfg, w.daemons(cmd.Context(), cfg))
 			if err != nil {
 				return err

@@ -47,6 +47,9 @@ func run(ctx context.Context, args []string, w world) int {
 	root := newRoot(w) //nolint:contextcheck // commands get theirs from ExecuteContext
 	root.SetArgs(rangesNotFlags(args))
 	err := root.ExecuteContext(ctx)
+	if s, ok := w.out.(*screen); ok {
+		s.Flush()
+	}
 	if err == nil {
 		return 0
 	}

@@ -82,7 +82,7 @@ func (w world) showServer(flags daemonFlags, s admin.Server, raw []byte) error {
 	if s.Protocol != "" {
 		spoken = s.Protocol + ", " + s.Era
 	}
-	fmt.Fprintf(w.out, "%s  %s\n", s.ID, w.coloured(s.State))
+	w.printf("%s  %s\n", s.ID, w.coloured(s.State))
 	for _, line := range [][2]string{
 		{"transport", s.Transport},
 		{"protocol", spoken},

@@ -50,13 +50,13 @@ func newStatus(w world) *cobra.Command {
 }
 
 // storeTrouble is what keeps results from being cut, and what to do about it; "" if nothing does.
-func (w world) storeTrouble(s admin.StoreUse) string {
+func (w world) storeTrouble(s admin.StoreUse) tinted {
 	switch s.State {
 	case "", "ok": // a program from before this one says nothing
 		return ""
 	case "full":
-		return fmt.Sprintf("%s, nothing more is cut (%s not kept so far): raise store.max_bytes, or set store.when_full = \"oldest\"",
-			w.coloured(s.State), plural(int(s.Refused), "original"))
+		return w.coloured(s.State) + tinted(fmt.Sprintf(", nothing more is cut (%s not kept so far): raise store.max_bytes, or set store.when_full = \"oldest\"",
+			plural(int(s.Refused), "original")))
 	}
 	return w.coloured(s.State) + ", nothing is cut"
 }
@@ -80,10 +80,10 @@ func (w world) printStatus(s admin.Status) {
 	for _, state := range slices.Sorted(maps.Keys(s.Servers)) {
 		states = append(states, fmt.Sprintf("%d %s", s.Servers[state], w.coloured(state)))
 	}
-	fmt.Fprintf(w.out, "servers        %s\n", strings.Join(states, ", "))
+	w.printf("servers        %s\n", tinted(strings.Join(states, ", ")))
 	fmt.Fprintf(w.out, "store          %s, %s, %s of %s\n", s.Store.URL, plural(s.Store.Originals, "original"), size(s.Store.Bytes), size(s.Store.MaxBytes))
 	if is := w.storeTrouble(s.Store); is != "" {
-		fmt.Fprintf(w.out, "store is       %s\n", is)
+		w.printf("store is       %s\n", is)
 	}
 	if len(s.Replicas) > 0 {
 		names := make([]string, len(s.Replicas))

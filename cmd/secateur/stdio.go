@@ -46,7 +46,7 @@ func runStdio(cmd *cobra.Command, w world, file string, names catalog.ClientSett
 		return err
 	}
 	token, _ := w.lookup("AUTH_TOKEN")
-	return a.RunStdio(cmd.Context(), w.in, w.out, token)
+	return a.RunStdio(cmd.Context(), w.in, exact(w.out), token)
 }
 
 // flagged names the flags where a mistake names the keys.

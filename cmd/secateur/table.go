@@ -18,14 +18,15 @@ type table struct {
 // print writes the table. On a terminal a row is cut where the terminal ends, and states have their colours.
 func (t table) print(w world) {
 	widths := make([]int, len(t.head))
-	for _, row := range append([][]string{t.head}, t.rows...) {
+	all := append([][]string{t.head}, t.rows...)
+	for _, row := range all {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			row[i] = visible(cell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
-	t.line(w, w.out, widths, t.head)
-	for _, row := range t.rows {
-		t.line(w, w.out, widths, row)
+	for _, row := range all {
+		t.line(w, exact(w.out), widths, row)
 	}
 }
 
@@ -48,7 +49,7 @@ func (t table) line(w world, out io.Writer, widths []int, row []string) {
 			}
 			break
 		}
-		b.WriteString(before + w.coloured(cell) + after)
+		b.WriteString(before + string(w.coloured(cell)) + after)
 		used += widths[i]
 	}
 	fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
@@ -71,19 +72,20 @@ const (
 )
 
 // coloured is a word with the colour of what it tells, where colours are wanted.
-func (w world) coloured(word string) string {
-	if !w.colour {
-		return word
-	}
+func (w world) coloured(word string) tinted {
+	colour := ""
 	switch word {
 	case "ready", "ok":
-		return green + word + plain
+		colour = green
 	case "down", "fail":
-		return red + word + plain
+		colour = red
 	case "starting", "restarting", "degraded", "warn":
-		return yellow + word + plain
+		colour = yellow
 	}
-	return word
+	if colour == "" || !w.colour {
+		return tinted(visible(word))
+	}
+	return tinted(colour + word + plain)
 }
 
 // ago is a number of seconds for a person.

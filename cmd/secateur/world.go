@@ -20,19 +20,30 @@ type world struct {
 	kill     <-chan struct{}         // closed when nobody is waited for any more; nil: never
 	hangups  func() <-chan os.Signal // begins to take SIGHUP, and tells of it; nil: it is not looked at
 	colour   bool                    // standard output is a terminal that wants colours
+	kind     outKind                 // where standard output goes
 	width    int                     // of that terminal, in characters; 0: it is none
 	asks     bool                    // somebody sits at a terminal and can answer a question
 
 	errTerminal bool // standard error is a terminal, where progress is shown
 }
 
+// outKind is where standard output goes.
+type outKind int
+
+const (
+	toPipe outKind = iota // another program, or not known
+	toTerminal
+	toFile
+)
+
 func system() world {
 	home, _ := os.UserHomeDir()
 	userDir, _ := os.UserConfigDir()
 	cacheDir, _ := os.UserCacheDir()
-	w := world{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ(), home: home, userDir: userDir, cacheDir: cacheDir}
+	w := world{in: os.Stdin, out: &screen{to: os.Stdout}, err: &screen{to: os.Stderr}, environ: os.Environ(), home: home, userDir: userDir, cacheDir: cacheDir}
 	w.stateDir = w.findStateDir()
-	w.colour = w.wantsColour(isTerminal(os.Stdout))
+	w.kind = kindOf(os.Stdout)
+	w.colour = w.wantsColour(w.kind == toTerminal)
 	w.errTerminal = isTerminal(os.Stderr)
 	w.width = terminalWidth(os.Stdout)
 	w.asks = isTerminal(os.Stdin) && isTerminal(os.Stderr)
@@ -71,7 +82,15 @@ func (w world) wantsColour(terminal bool) bool {
 	return terminal && term != "dumb"
 }
 
-func isTerminal(f *os.File) bool {
+func isTerminal(f *os.File) bool { return kindOf(f) == toTerminal }
+
+func kindOf(f *os.File) outKind {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	switch {
+	case err == nil && info.Mode()&os.ModeCharDevice != 0:
+		return toTerminal
+	case err == nil && info.Mode().IsRegular():
+		return toFile
+	}
+	return toPipe
 }

@@ -30,8 +30,19 @@ type Keeper struct {
 
 var errNoState = errors.New("there is no state directory to keep a backup in; set XDG_STATE_HOME or HOME")
 
+// Regular refuses what is there and no file: a pipe would be waited for, and a device may never end.
+func Regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", path)
+	}
+	return nil
+}
+
 // Read is the file as it is now.
 func Read(path string) (Version, error) {
+	if err := Regular(path); err != nil {
+		return Version{}, err
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Version{}, nil

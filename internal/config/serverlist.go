@@ -154,31 +154,3 @@ func VariablesOf(value any) []string {
 	return out
 }
 
-// LiteralSecrets are texts in a file that look like secrets: nothing that is shown of it may hold them.
-func LiteralSecrets(path string, data []byte) []string {
-	data, refused := readableText(data)
-	if refused != nil {
-		return nil
-	}
-	root, _, _ := parse(document.FormatOf(path, data), data)
-	var out []string
-	var walk func(n *node, name string, hidden bool)
-	walk = func(n *node, name string, hidden bool) {
-		switch n.kind {
-		case kindTable:
-			for _, m := range n.members {
-				walk(m.value, m.name, hidden || m.name == "headers" || m.name == "http_headers")
-			}
-		case kindList:
-			for _, item := range n.items {
-				walk(item, "", hidden)
-			}
-		case kindString:
-			if len(n.text) >= 4 && !strings.Contains(n.text, "${") && (hidden || nameLooksSecret(name) || valueLooksSecret(n.text)) {
-				out = append(out, n.text)
-			}
-		}
-	}
-	walk(root, "", false)
-	return out
-}

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -83,15 +81,6 @@ func TestReadServersOfABrokenFile(t *testing.T) {
 		if _, mistakes := ReadServers(path, []byte(in), Options{}, nil); len(mistakes) == 0 || mistakes[0].File != path {
 			t.Errorf("ReadServers(%q) gives %v, want a mistake that names the file", in, mistakes)
 		}
-	}
-}
-
-func TestLiteralSecrets(t *testing.T) {
-	in := `{"mcpServers": {"a": {"env": {"API_KEY": "value-1", "MODE": "fast", "T_TOKEN": "${T}"}, "headers": {"X": "value-2"}, "args": ["sk-0123456789abcdef"]}}}`
-	got := LiteralSecrets("a.json", []byte(in))
-	slices.Sort(got)
-	if want := []string{"sk-0123456789abcdef", "value-1", "value-2"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("LiteralSecrets = %q, want %q", got, want)
 	}
 }
 

@@ -27,8 +27,9 @@ type PruneCommand struct {
 	Numbers      bool          // kept lines stand behind their numbers
 	Markers      bool          // a line stands for each cut
 
-	JSON   bool // the full result, one object a line
-	Colour bool // markers stand out
+	JSON   bool                     // the full result, one object a line
+	Colour bool                     // markers stand out
+	Show   func(text string) string // escapes the text for a terminal; nil: it is written as it is
 
 	Out io.Writer // the text, or the JSON
 	Err io.Writer // what was done to it
@@ -52,6 +53,9 @@ func (in Input) title() string {
 func (s *Server) RunPrune(ctx context.Context, cmd PruneCommand) error {
 	if _, err := prune.ParseSource(cmd.Type); cmd.Type != "" && err != nil {
 		return err
+	}
+	if cmd.Show == nil {
+		cmd.Show = func(text string) string { return text }
 	}
 	out := bufio.NewWriter(cmd.Out)
 	lost, failed := false, 0
@@ -134,11 +138,11 @@ func (cmd *PruneCommand) print(out *bufio.Writer, i int, name string, res PruneR
 		_, _ = out.Write(object)
 	default:
 		if several {
-			fmt.Fprintf(out, "%s==> %s <==\n", strings.Repeat("\n", min(i, 1)), name)
+			fmt.Fprintf(out, "%s==> %s <==\n", strings.Repeat("\n", min(i, 1)), cmd.Show(name))
 		}
-		text := res.Text
+		text := cmd.Show(res.Text)
 		if cmd.Colour && cmd.Markers {
-			text = colourMarkers(res)
+			text = colourMarkers(res, cmd.Show)
 		}
 		_, _ = out.WriteString(text)
 		if several && text != "" && !strings.HasSuffix(text, "\n") {
@@ -150,7 +154,7 @@ func (cmd *PruneCommand) print(out *bufio.Writer, i int, name string, res PruneR
 
 // colourMarkers is the text with its markers dimmed. Each is found where it must be: behind the one before, alone on
 // its line.
-func colourMarkers(res PruneResult) string {
+func colourMarkers(res PruneResult, show func(string) string) string {
 	const dim, plain = "\x1b[2m", "\x1b[0m"
 	var b strings.Builder
 	rest := res.Text
@@ -159,10 +163,10 @@ func colourMarkers(res PruneResult) string {
 		if !found {
 			break
 		}
-		b.WriteString(before + dim + a.Marker + plain)
+		b.WriteString(show(before) + dim + show(a.Marker) + plain)
 		rest = after
 	}
-	b.WriteString(rest)
+	b.WriteString(show(rest))
 	return b.String()
 }
 

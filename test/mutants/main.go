@@ -179,6 +179,11 @@ var mutants = []mutant{
 	{"redaction of long answers", "internal/llmproxy/redaction.go", "if int64(len(whole)) > most {", "if false {", "./internal/llmproxy -run TestALongAnswerIsNotPassedUnredacted"},
 	{"answers of replicas", "internal/replicas/forward.go", "if int64(len(a.Body)) > c.MaxBytes {", "if false {", "./internal/replicas"},
 	{"events of replicas", "internal/replicas/forward.go", "if int64(len(line)+len(part)) > c.MaxBytes+100 {", "if false {", "./internal/replicas"},
+	{"cli: escapes on standard output", "cmd/secateur/world.go", `out: &screen{to: os.Stdout}`, `out: os.Stdout`, "./cmd/secateur -run TestScripts/import"},
+	{"cli: characters that terminals hide", "cmd/secateur/screen.go", `unicode.Cc, unicode.Cf, `, `unicode.Cc, `, "./cmd/secateur -run TestTerminals"},
+	{"cli: commands in a consent", "internal/config/hide.go", `case "command", "args", "cwd":`, `case "no such key":`, "./internal/config -run TestSecretsAreHidden"},
+	{"cli: host in a consent", "internal/config/hide.go", `!isURL {`, `true || isURL {`, "./internal/config -run TestSecretsAreHidden"},
+	{"cli: import of a device", "internal/clients/keeper.go", `!info.Mode().IsRegular()`, `false && !info.Mode().IsRegular()`, "./cmd/secateur -timeout 60s -run TestScripts/import"},
 	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
