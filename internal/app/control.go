@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"secateur/internal/originals"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
+	"secateur/internal/secret"
 	"secateur/internal/tokens"
 	"secateur/internal/upstream"
 )
@@ -108,7 +108,7 @@ func (a *App) status(ctx context.Context, sessions int) admin.Status {
 	}
 	kept := a.storeState()
 	s.Store = admin.StoreUse{
-		URL: withoutPassword(a.cfg.Store.URL), State: kept.State, Originals: kept.Originals, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes,
+		URL: secret.URL(a.cfg.Store.URL), State: kept.State, Originals: kept.Originals, Bytes: kept.Bytes, MaxBytes: kept.MaxBytes,
 		Refused: kept.Refused, Dropped: kept.Dropped,
 	}
 	if a.replicas != nil {
@@ -138,14 +138,6 @@ func (a *App) listening() string {
 		return *addr
 	}
 	return ""
-}
-
-// withoutPassword is an address for people to see.
-func withoutPassword(address string) string {
-	if u, err := url.Parse(address); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return address
 }
 
 // age is how many seconds ago something was, to the millisecond; 0 for what never was.

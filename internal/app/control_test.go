@@ -258,6 +258,22 @@ func rawPart(doc []byte, steps []string) ([]byte, error) {
 	return doc, nil
 }
 
+// The store's address may hold passwords, in more than one place: neither the status nor the doctor shows them.
+func TestStatusShowsNoSecretOfTheStore(t *testing.T) {
+	const address = "redis://me:hunter2@127.0.0.1:1?master_name=m&password=hunter2&sentinel_password=hunter2"
+	c := control(t, controlDemo)
+	c.cfg.Store.URL = address
+	if _, body := c.ask(t, "GET", "/status", ""); strings.Contains(body, "hunter2") || !strings.Contains(body, "@127.0.0.1:1") {
+		t.Errorf("GET /status: %s", body)
+	}
+	cfg := *c.opt.Config
+	cfg.Store.URL = address
+	where, err := CheckStore(t.Context(), Options{Config: &cfg, StateDir: t.TempDir()})
+	if err == nil || strings.Contains(where+err.Error(), "hunter2") {
+		t.Errorf("CheckStore = %q, %v", where, err)
+	}
+}
+
 func TestControlStatus(t *testing.T) {
 	c := control(t, controlDemo+"[[servers]]\nid = \"off\"\nbuiltin = \"demo\"\ndisabled = true\n")
 	s := get[admin.Status](t, c, "/status")

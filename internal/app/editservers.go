@@ -98,6 +98,10 @@ func (e *serverEditor) read(settings jsontext.Value, id string) (config.FileServ
 	if s.ID == "" {
 		return s, admin.NewProblem(http.StatusBadRequest, admin.CodeInvalidRequest, "id: missing", "")
 	}
+	if key := config.ReadsEnvironment(s.Fields); key != "" && !e.a.loaded.Load().Admin.AllowCommands {
+		return s, admin.NewProblem(http.StatusForbidden, admin.CodeCommandsNotAllowed, key+": the control plane may not send this machine's environment to a server",
+			"write the value itself, or $${ for a literal ${; else set allow_commands = true in [admin] of the configuration file, or add the server there with 'secateur add'")
+	}
 	s.Fields = append([]document.Field{{Name: "id", Value: s.ID}}, s.Fields...)
 	return s, nil
 }

@@ -69,6 +69,12 @@ func TestControlRefusesEdits(t *testing.T) {
 	}{
 		{"POST", "/servers", `{"id":"shell","command":["sh"]}`, 403, "commands_not_allowed", "allow_commands"},
 		{"PUT", "/servers/demo", `{"command":["sh"]}`, 403, "commands_not_allowed", "allow_commands"},
+		{"POST", "/servers", `{"id":"x","url":"http://127.0.0.1:1","headers":{"X":"${HOME}"}}`, 403, "commands_not_allowed", "headers: "},
+		{"POST", "/servers", `{"id":"x","url":"http://127.0.0.1:1/${HOME}"}`, 403, "commands_not_allowed", "allow_commands"},
+		{"POST", "/servers", `{"id":"x","url":"http://127.0.0.1:1","oauth":{"client_id":"a$$${HOME:-x}${HOME}"}}`, 403, "commands_not_allowed", "oauth: "},
+		{"POST", "/servers", `{"id":"x","url":"http://127.0.0.1:1","bearer_token_env_var":"HOME"}`, 403, "commands_not_allowed", "bearer_token_env_var: "},
+		{"POST", "/servers", `{"id":"x","url":"http://127.0.0.1:1","headers":{"X":"{env:HOME}"}}`, 403, "commands_not_allowed", "headers: "},
+		{"PUT", "/servers/demo", `{"url":"http://127.0.0.1:1","headers":{"X":"a\u0024{env:HOME}"}}`, 403, "commands_not_allowed", "headers: "},
 		{"POST", "/servers", `{"id":"demo","url":"http://127.0.0.1:1"}`, 409, "invalid_request", "already there"},
 		{"POST", "/servers", `{"id":"pruner","url":"http://127.0.0.1:1"}`, 409, "invalid_request", "already there"},
 		{"POST", "/servers", `{"url":"http://127.0.0.1:1"}`, 400, "invalid_request", "id: missing"},

@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/originals"
 	"secateur/internal/pool"
+	"secateur/internal/secret"
 	"secateur/internal/upstream"
 )
 
@@ -49,7 +50,7 @@ const stderrShown = 5
 func CheckStore(ctx context.Context, opt Options) (where string, err error) {
 	a := newApp(opt)
 	a.placeStore(ctx)
-	where = withoutPassword(a.cfg.Store.URL)
+	where = secret.URL(a.cfg.Store.URL)
 	if a.store, err = a.openStore(); err != nil { //nolint:contextcheck // what it logs belongs to no call
 		return where, err
 	}

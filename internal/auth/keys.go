@@ -15,6 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"secateur/internal/rawjson"
+	"secateur/internal/secret"
 )
 
 // issuerKeys are the public keys of an issuer (OpenID Connect Discovery, RFC 7517), fetched when a token names one that is not known.
@@ -141,7 +142,7 @@ func (k *issuerKeys) fetch(ctx context.Context) error {
 	}
 	res, err := k.client.Do(req)
 	if err != nil {
-		return err
+		return secret.WithoutURL(err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {

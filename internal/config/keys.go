@@ -247,7 +247,7 @@ var keys = map[string]keyInfo{
 	"notifications.routes[].principals": {doc: "With to = \"principals\": patterns of their subjects."},
 
 	"admin":                {doc: "How the running program is operated."},
-	"admin.allow_commands": {doc: "POST and PUT /api/v1/servers may name a command, which this machine then runs. false: they may name a url."},
+	"admin.allow_commands": {doc: "POST and PUT /api/v1/servers may name a command, which this machine then runs, and variables of its environment. false: they may name a url."},
 	"admin.watch":          {doc: "Reloads when the configuration file changes, after 200 ms of quiet. false: on SIGHUP, secateur reload and POST /api/v1/reload only."},
 	"admin.capture":        {doc: "Keeps what requests and answers say, for the dashboard: in memory, the newest 256, secrets taken out as [[acl]] redacts them and those that are known for secrets. For a while, to look for a fault: it is what people and models write."},
 	"admin.capture.bytes":  {doc: "Of each request and of each answer. 0: nothing is kept.", least: new(0.0), most: new(65536.0)},

@@ -131,6 +131,33 @@ func written(n *node) any {
 	return n.text
 }
 
+// ReadsEnvironment returns the first key of a server that takes something from the environment or a file of this machine, or "".
+// In a file that lists servers as clients do, some keys name variables without ${…}.
+func ReadsEnvironment(fields []document.Field) string {
+	for _, f := range fields {
+		switch f.Name {
+		case "env_vars", "envFile", "env_http_headers", "bearer_token_env_var":
+			return f.Name
+		}
+		if namesVariable(f.Value) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func namesVariable(value any) bool {
+	switch v := value.(type) {
+	case []document.Field:
+		return slices.ContainsFunc(v, func(f document.Field) bool { return namesVariable(f.Name) || namesVariable(f.Value) })
+	case []any:
+		return slices.ContainsFunc(v, namesVariable)
+	case string:
+		return strings.Contains(strings.ReplaceAll(v, "$${", ""), "${") || strings.Contains(v, "{env:")
+	}
+	return false
+}
+
 // VariablesOf are the variables that a server's values name without a default.
 func VariablesOf(value any) []string {
 	var out []string
@@ -153,4 +180,3 @@ func VariablesOf(value any) []string {
 	}
 	return out
 }
-

@@ -89,6 +89,34 @@ func TestProvider(t *testing.T) {
 	want(t, check(key), doctor.Fail, "refused")
 }
 
+// A provider's address may hold a key: whatever comes of the check, it is not shown.
+func TestFindingsShowNoSecretOfAnAddress(t *testing.T) {
+	status, path := http.StatusOK, ""
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { path = r.URL.String(); w.WriteHeader(status) }))
+	defer s.Close()
+	base := s.URL + "/v1?key=hunter2"
+	for _, key := range []secret.Text{{}, secret.New("k")} {
+		for _, status = range []int{200, 401, 403, 500} {
+			for _, f := range doctor.CheckProvider("p", base, key, time.Now)(t.Context()) {
+				if strings.Contains(f.Cause+f.Fix+f.Subject, "hunter2") {
+					t.Errorf("HTTP %d: a finding has the key: %+v", status, f)
+				}
+			}
+		}
+	}
+	if path != "/v1/models?key=hunter2" {
+		t.Errorf("asked for %s", path)
+	}
+	s.Close()
+	for _, address := range []string{base, "http://me:hunter2@127.0.0.1:1", "http://%zz?hunter2", "ftp://x?hunter2"} {
+		for _, f := range doctor.CheckProvider("p", address, secret.Text{}, time.Now)(t.Context()) {
+			if f.Level != doctor.Fail || strings.Contains(f.Cause+f.Fix, "hunter2") {
+				t.Errorf("%s: %+v", address, f)
+			}
+		}
+	}
+}
+
 func TestCertificate(t *testing.T) {
 	now := time.Now()
 	file := func(from, to time.Duration) string {

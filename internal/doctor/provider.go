@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"secateur/internal/secret"
@@ -23,23 +21,24 @@ const (
 func CheckProvider(name, base string, key secret.Text, now func() time.Time) Check {
 	return func(ctx context.Context) []Finding {
 		f := Finding{Check: Provider, Subject: name, Level: OK}
+		shown := secret.URL(base)
 		ctx, cancel := context.WithTimeout(ctx, providerTime)
 		defer cancel()
 		res, err := askModels(ctx, base, key)
 		if err != nil {
-			f.Level, f.Cause, f.Fix = Fail, fmt.Sprintf("%s: %v", base, cause(err)), "correct base_url of the provider "+name+", or the network between"
+			f.Level, f.Cause, f.Fix = Fail, fmt.Sprintf("%s: %v", shown, secret.WithoutURL(err)), "correct base_url of the provider "+name+", or the network between"
 			return []Finding{f}
 		}
 		_ = res.Body.Close()
 		switch refused := res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden; {
 		case refused && key.IsZero():
-			f.Cause = base + " answers; it wants a key, and the client's own is passed on"
+			f.Cause = shown + " answers; it wants a key, and the client's own is passed on"
 		case refused:
-			f.Level, f.Cause, f.Fix = Fail, fmt.Sprintf("%s refuses the key (HTTP %d)", base, res.StatusCode), "put another into the variable that api_key names"
+			f.Level, f.Cause, f.Fix = Fail, fmt.Sprintf("%s refuses the key (HTTP %d)", shown, res.StatusCode), "put another into the variable that api_key names"
 		case res.StatusCode >= http.StatusInternalServerError:
-			f.Level, f.Cause, f.Fix = Warn, fmt.Sprintf("%s answers with HTTP %d", base, res.StatusCode), "try again later"
+			f.Level, f.Cause, f.Fix = Warn, fmt.Sprintf("%s answers with HTTP %d", shown, res.StatusCode), "try again later"
 		default:
-			f.Cause = base + " answers"
+			f.Cause = shown + " answers"
 		}
 		findings := []Finding{f}
 		if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
@@ -50,7 +49,11 @@ func CheckProvider(name, base string, key secret.Text, now func() time.Time) Che
 }
 
 func askModels(ctx context.Context, base string, key secret.Text) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/")+"/models", http.NoBody)
+	at, err := url.Parse(base)
+	if err != nil {
+		return nil, errors.New("not a URL") // the error would repeat it
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.JoinPath("models").String(), http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +79,4 @@ func clock(provider string, off time.Duration) Finding {
 		f.Level = Fail
 	}
 	return f
-}
-
-// cause is why an address does not answer, without the address.
-func cause(err error) error {
-	if e, ok := errors.AsType[*net.OpError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }

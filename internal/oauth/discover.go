@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"secateur/internal/secret"
 )
 
 // Server is an authorization server's metadata (RFC 8414).
@@ -129,7 +131,7 @@ func getJSON(ctx context.Context, client *http.Client, address string, into any)
 	req.Header.Set("Accept", "application/json")
 	res, err := client.Do(req)
 	if err != nil {
-		return err
+		return secret.WithoutURL(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxMetadata))

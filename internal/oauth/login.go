@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"secateur/internal/secret"
 )
 
 // SignIn is a person's sign-in with a server, under way.
@@ -144,7 +146,7 @@ func (s SignIn) client(ctx context.Context, server Server, redirect string) (Cli
 	req.Header.Set("Content-Type", "application/json")
 	res, err := s.HTTP.Do(req)
 	if err != nil {
-		return Client{}, fmt.Errorf("registration: %w", bare(err))
+		return Client{}, fmt.Errorf("registration: %w", secret.WithoutURL(err))
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxMetadata))

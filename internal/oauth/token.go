@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"secateur/internal/secret"
 )
 
 // Client is who asks a token endpoint.
@@ -56,7 +58,7 @@ func askToken(ctx context.Context, client *http.Client, endpoint string, methods
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return t, fmt.Errorf("token endpoint: %w", bare(err))
+		return t, fmt.Errorf("token endpoint: %w", secret.WithoutURL(err))
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxMetadata))
@@ -85,14 +87,6 @@ func refusedBy(status int, body []byte) error {
 		return fmt.Errorf("token endpoint: %s", said.Error)
 	}
 	return fmt.Errorf("token endpoint: HTTP %d", status)
-}
-
-// bare is an error without the address that it is about.
-func bare(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }
 
 // expiry is when a token ends; zero: it does not say.

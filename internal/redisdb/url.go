@@ -83,16 +83,6 @@ func parseHosts(u *url.URL) (*redis.UniversalOptions, error) {
 	}, nil
 }
 
-// Redacted is the URL without what is secret in it: the password, and every parameter.
-func Redacted(s string) string {
-	u, err := url.Parse(s)
-	if err != nil {
-		return "redis:"
-	}
-	u.RawQuery = ""
-	return u.Redacted()
-}
-
 // LocalIP is the address of this machine that the engine sees, as the routes are now; the zero Addr where that cannot be told, as for a socket.
 func (db *DB) LocalIP(ctx context.Context) netip.Addr {
 	if db.addr == "" || strings.HasPrefix(db.addr, "/") {

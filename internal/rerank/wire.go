@@ -10,8 +10,9 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
+
+	"secateur/internal/secret"
 )
 
 const (
@@ -87,7 +88,7 @@ func (c *Client) post(ctx context.Context, question any) (answer []byte, status 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), &body)
 	if err != nil {
-		return nil, 0, withoutURL(err)
+		return nil, 0, secret.WithoutURL(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
@@ -97,7 +98,7 @@ func (c *Client) post(ctx context.Context, question any) (answer []byte, status 
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, 0, withoutURL(err)
+		return nil, 0, secret.WithoutURL(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -106,7 +107,7 @@ func (c *Client) post(ctx context.Context, question any) (answer []byte, status 
 	}
 	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, 0, withoutURL(err) // an answer that broke off is none
+		return nil, 0, secret.WithoutURL(err) // an answer that broke off is none
 	}
 	return answer, resp.StatusCode, nil
 }
@@ -202,14 +203,6 @@ func scoresOf(list []*float64, n int) ([]float64, error) {
 		scores[i] = *s
 	}
 	return scores, nil
-}
-
-// withoutURL takes the address off an error of net/http: there may be a key in it.
-func withoutURL(err error) error {
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }
 
 // wasCut reports whether a call failed because its time was over, or nobody waited for it any more.

@@ -1,6 +1,10 @@
 package secret
 
-import "strings"
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
 
 // URL shows an address without its secrets: the user and password before the host, the query and the fragment. Scheme, host and path stay.
 // It reads the text as RFC 3986 does, also where net/url refuses it, as it does a list of hosts.
@@ -20,4 +24,12 @@ func URL(address string) string {
 		rest = Mask + rest[i:]
 	}
 	return scheme + "://" + rest
+}
+
+// WithoutURL returns why a request failed, without the address that net/http puts before it.
+func WithoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
 }

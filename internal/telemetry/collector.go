@@ -13,6 +13,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"secateur/internal/secret"
 )
 
 // collector sends spans to an OTLP collector over HTTP, as protobuf. The client library's own sender reads addresses and
@@ -87,7 +89,7 @@ func (c *collector) post(ctx context.Context, body []byte) error {
 	req.Header = c.headers.Clone()
 	res, err := c.client.Do(req)
 	if err != nil {
-		return err
+		return secret.WithoutURL(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again

@@ -184,6 +184,10 @@ var mutants = []mutant{
 	{"cli: commands in a consent", "internal/config/hide.go", `case "command", "args", "cwd":`, `case "no such key":`, "./internal/config -run TestSecretsAreHidden"},
 	{"cli: host in a consent", "internal/config/hide.go", `!isURL {`, `true || isURL {`, "./internal/config -run TestSecretsAreHidden"},
 	{"cli: import of a device", "internal/clients/keeper.go", `!info.Mode().IsRegular()`, `false && !info.Mode().IsRegular()`, "./cmd/secateur -timeout 60s -run TestScripts/import"},
+	{"environment over the control plane", "internal/app/editservers.go", `key != "" && !e.a.loaded`, `key != "" && false && !e.a.loaded`, "./internal/app -run TestControlRefusesEdits"},
+	{"keys that name variables over the control plane", "internal/config/serverlist.go", `case "env_vars", "envFile",`, `case "env_vars", "", "x",`, "./internal/app -run TestControlRefusesEdits"},
+	{"secrets of a store's address", "internal/app/control.go", `secret.URL(a.cfg.Store.URL)`, `a.cfg.Store.URL`, "./internal/app -run TestStatusShowsNoSecretOfTheStore"},
+	{"secrets of a provider's address", "internal/doctor/provider.go", `shown := secret.URL(base)`, `shown := base`, "./internal/doctor"},
 	{"process of a server with another timeout", "internal/config/compare.go", `case was.SameProcess(s):`, `case reflect.DeepEqual(was, s):`, "./internal/config"},
 }
 
