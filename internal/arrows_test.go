@@ -17,7 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"cutting", "capture", "clock", "lane",
+		"cutting", "capture", "clock",
 		"budget", "redisdb", "replicas", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune", "bill", "replay",
 	},
@@ -64,7 +64,6 @@ var arrows = map[string][]string{
 	"ledger":     {},
 	"datarate":   {},
 	"overdue":    {},
-	"lane":       {"overdue"},
 	"budget":     {"access"},
 	"clients":    {"atomicfile", "document"},
 	"doctor":     {"child", "access", "secret"},

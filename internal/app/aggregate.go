@@ -133,7 +133,6 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	}
 	a.aggregate = door
 	principal, _ := g.auth.AuthenticateMessage(ctx, token, "/mcp") // nil: the messages have to tell
-	defer a.tuneCollector()()
 	// The servers outlive the pipe: what is in flight needs them until it is answered.
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()

@@ -122,7 +122,7 @@ type App struct {
 	started     time.Time
 	addr        atomic.Pointer[string] // that is listened on; nil: none yet
 
-	site atomic.Pointer[site] // what answers on the listener; nil: there is none
+	web atomic.Pointer[http.Server] // serves the listener; nil: there is none
 
 	loaded    atomic.Pointer[loaded]     // the configuration that was last applied
 	live      atomic.Pointer[generation] // what it asks for
@@ -318,16 +318,15 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 // serve answers HTTP until ctx is done and what is in flight then is finished. Stopping ends what would otherwise never
 // finish; nil: there is nothing of the kind.
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
-	defer a.tuneCollector()()
 	defer a.limitHeap()()
 	web := newServer(h, a.log)
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
-	site := a.listenOn(web, ln)
-	a.site.Store(site)
+	web.ConnState = changed
+	a.web.Store(web)
 	work, ctx := errgroup.WithContext(ctx)
-	work.Go(site.serve)
+	work.Go(func() error { return a.serveOn(web, ln) })
 	work.Go(func() error { return a.reloads(ctx) })
 	work.Go(func() error { return auth.Follow(ctx, a.authenticator) })
 	work.Go(func() error { return a.history.Run(ctx) })
@@ -346,15 +345,15 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 				return nil
 			})
 		}
-		err := site.shutdown(drain)
+		err := web.Shutdown(drain)
 		if err == nil {
 			return nil
 		}
 		cutOff(http.ErrServerClosed) // a stream ends with an event that says so
 		last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancelLast()
-		_ = site.shutdown(last) // who has not ended by then is cut off
-		return errors.Join(cutShort(err), site.end())
+		_ = web.Shutdown(last) // who has not ended by then is cut off
+		return errors.Join(cutShort(err), web.Close())
 	})
 	if a.opt.Listening != nil {
 		a.opt.Listening(ln.Addr())

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net"
 	"net/http"
@@ -159,8 +160,8 @@ func (c *connections) resting() (longest *connection) {
 
 // changed is told by the server what becomes of a connection.
 func changed(conn net.Conn, state http.ConnState) {
-	if over, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS, or one that net/http was handed
-		conn = over.NetConn()
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
 	}
 	counted, ok := conn.(*connection)
 	if !ok {

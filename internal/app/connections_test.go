@@ -37,16 +37,16 @@ func newRoom(t *testing.T, most int) *room {
 		}
 		_, _ = io.WriteString(w, "here")
 	}), slog.New(slog.DiscardHandler))
+	web.ConnState = changed
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.addr = ln.Addr().String()
 	ended := make(chan error, 1)
-	site := a.listenOn(web, ln)
-	go func() { ended <- site.serve() }()
+	go func() { ended <- a.serveOn(web, ln) }()
 	t.Cleanup(func() {
-		_ = site.end()
+		_ = web.Close()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}

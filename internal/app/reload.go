@@ -105,8 +105,9 @@ func (a *App) apply(next *loaded, changed []string) error {
 	if a.mcp != nil {
 		a.mcp.SetMaxMessageBytes(gen.cfg.MaxMessageBytes)
 	}
-	if site := a.site.Load(); site != nil && gen.certificates != before.certificates {
-		site.endResting()
+	if web := a.web.Load(); web != nil && gen.certificates != before.certificates {
+		web.SetKeepAlivesEnabled(false) // closes idle connections: clients connect again, with or without TLS
+		web.SetKeepAlivesEnabled(true)
 	}
 	gen.auth.EndRevoked()
 	return nil

@@ -15,8 +15,28 @@ import (
 	"time"
 
 	"secateur/internal/datarate"
-	"secateur/internal/lane/lanetest"
 )
+
+// pipes is a listener without a network.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // dial serves a handler behind limits to one client.
 func dial(t *testing.T, l datarate.Limits, h http.HandlerFunc) net.Conn {
@@ -28,11 +48,12 @@ func dial(t *testing.T, l datarate.Limits, h http.HandlerFunc) net.Conn {
 // serve is a server behind a guard, and a client's connection to it.
 func serve(t *testing.T, g *datarate.Guard, h http.HandlerFunc) (*http.Server, net.Conn) {
 	t.Helper()
-	ln := lanetest.NewPipes()
+	ln := newPipes()
 	srv := &http.Server{Handler: g.Handler(h)}
 	var running sync.WaitGroup
 	running.Go(func() { _ = srv.Serve(ln) })
-	ours := ln.Dial()
+	ours, theirs := net.Pipe()
+	ln.conns <- theirs
 	t.Cleanup(func() {
 		_ = ours.Close()
 		_ = srv.Close()
