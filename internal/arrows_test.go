@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"rerank":     {"secret"},
 	"ratelimit":  {"redisdb", "access"},
 	"auth":       {"redisdb", "atomicfile", "outbound", "access", "rawjson", "secret"},
-	"outbound":   {},
+	"outbound":   {"access"},
 	"capture":    {"access", "rawjson"},
 	"pins":       {"atomicfile", "rawjson"},
 	"oauth":      {"atomicfile", "secret"},

@@ -37,9 +37,12 @@ func Anonymous() *Principal {
 	return &Principal{Issuer: IssuerNone, Subject: "anonymous", Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
 }
 
+// TokenHolderName is the subject of auth_token's holder. No other token may have this name: rules, shares and originals go by it.
+const TokenHolderName = "token"
+
 // TokenHolder is the principal of auth_token.
 func TokenHolder() *Principal {
-	return &Principal{Issuer: IssuerToken, Subject: "token", Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
+	return &Principal{Issuer: IssuerToken, Subject: TokenHolderName, Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
 }
 
 // Is reports whether both are the same caller. Roles may differ: they are what a credential grants, not who it names.

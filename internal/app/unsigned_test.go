@@ -21,7 +21,7 @@ func signRequest(r *http.Request, key, nonce, body string) {
 	sum := sha256.Sum256([]byte(body))
 	path, query, _ := strings.Cut(r.RequestURI, "?")
 	s := access.Signed{
-		Timestamp: strconv.FormatInt(time.Now().Unix(), 10), Nonce: nonce, Method: r.Method, Path: path, Query: query,
+		Timestamp: strconv.FormatInt(time.Now().Unix()+1, 10), Nonce: nonce, Method: r.Method, Path: path, Query: query,
 		BodyHash: hex.EncodeToString(sum[:]),
 	}
 	for name, value := range map[string]string{

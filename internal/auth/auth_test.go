@@ -204,6 +204,7 @@ func TestSettingsValidate(t *testing.T) {
 		{"public_url", func(s *auth.Settings) { s.PublicURL = "tools.example" }, "public_url: "},
 		{"private_networks", func(s *auth.Settings) { s.PrivateNetworks = []string{"10.0.0.0"} }, "private_networks[0]: "},
 		{"a name twice", func(s *auth.Settings) { s.Tokens = []auth.Token{{Name: "a"}, {Name: "a"}} }, "tokens[1].name: "},
+		{"the name of auth_token's holder", func(s *auth.Settings) { s.Tokens = []auth.Token{{Name: "token"}} }, "tokens[0].name: \"token\" is reserved"},
 		{"no key id", func(s *auth.Settings) { s.HMAC = []auth.HMAC{{}} }, "hmac[0].key_id: missing"},
 	} {
 		set := auth.Default()

@@ -317,3 +317,70 @@ func TestMetadata(t *testing.T) {
 		}
 	}
 }
+
+// An issuer that does not answer holds up only those whose key is not known.
+func TestASlowIssuerHoldsUpNobodyWhoseKeyIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		idp := newIssuer()
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			t.Fatal(err)
+		}
+		idp.publish("one", key)
+		set := auth.Default()
+		set.PublicURL = "https://tools.example"
+		set.JWT = &auth.JWT{Issuer: issuerURL}
+		slow := &slowIssuer{issuer: idp, answers: make(chan struct{})}
+		a := authenticator(t, auth.Options{Settings: set, Client: &http.Client{Transport: slow}})
+		ask := func(kid, sub string) access.Verdict {
+			claims := map[string]any{"iss": issuerURL, "sub": sub, "aud": "https://tools.example/mcp", "exp": time.Now().Add(time.Hour).Unix()}
+			r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
+			r.Header.Set("Authorization", "Bearer "+sign(t, jose.RS256, key, map[string]any{"kid": kid}, claims))
+			_, v := a.Authenticate(r)
+			return v
+		}
+		if v := ask("one", "alice"); v.Kind != access.Allowed {
+			t.Fatalf("a known key: %+v", v)
+		}
+		time.Sleep(time.Minute)
+		slow.hangs.Store(true)
+		var strangers sync.WaitGroup
+		for range 2 { // they share a fetch
+			strangers.Go(func() {
+				if v := ask("two", "bob"); v.Kind != access.Unauthorized {
+					t.Errorf("an unknown key: %+v", v)
+				}
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		if v := ask("one", "carol"); v.Kind != access.Allowed || time.Since(began) > 0 {
+			t.Errorf("a known key while the issuer hangs: %+v after %v, want to be let in at once", v, time.Since(began))
+		}
+		if n := slow.hung.Load(); n != 1 {
+			t.Errorf("%d fetches under way, want one", n)
+		}
+		close(slow.answers)
+		strangers.Wait()
+	})
+}
+
+// slowIssuer is an issuer that answers when it is told to, once it hangs.
+type slowIssuer struct {
+	*issuer
+	answers chan struct{}
+	hangs   atomic.Bool
+	hung    atomic.Int32
+}
+
+func (s *slowIssuer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.hangs.Load() {
+		s.hung.Add(1)
+		select {
+		case <-s.answers:
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	return s.issuer.RoundTrip(r)
+}

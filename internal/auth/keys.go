@@ -24,11 +24,12 @@ type issuerKeys struct {
 	client     *http.Client
 	algorithms []string
 
-	mu      sync.Mutex // guards the fields below; held while keys are fetched, so that all who wait share one fetch
-	keys    []jose.JSONWebKey
-	jwksURL string
-	fetched time.Time
-	err     error // of the last fetch
+	mu       sync.Mutex // guards the fields below
+	keys     []jose.JSONWebKey
+	jwksURL  string
+	fetched  time.Time     // when the last fetch began
+	err      error         // of the last fetch
+	fetching chan struct{} // closed when the fetch under way ends; nil: there is none
 }
 
 const (
@@ -103,17 +104,18 @@ func fits(key jose.JSONWebKey, header jose.Header) bool {
 		(key.Use == "" || key.Use == "sig") && (key.Algorithm == "" || key.Algorithm == header.Algorithm)
 }
 
-// known gives the keys, fetched first if there are none, or again if asked and the last fetch is long enough ago. While the issuer is away
-// the keys there are serve on.
+// known returns the keys. It fetches them first if there are none, or again if asked and the last fetch is long enough ago. All who need
+// a fetch share it; others go on with the keys there are, also while the issuer is away.
 func (k *issuerKeys) known(ctx context.Context, again bool) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if (again || len(k.keys) == 0) && time.Since(k.fetched) >= fetchPause {
-		k.fetched = time.Now()
-		// A client that goes away must not spoil the fetch for the others.
-		fetch, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
-		k.err = k.fetch(fetch)
-		cancel()
+	switch isDue := again || len(k.keys) == 0; {
+	case isDue && k.fetching != nil:
+		if err := k.await(ctx, k.fetching); err != nil {
+			return nil, err
+		}
+	case isDue && time.Since(k.fetched) >= fetchPause:
+		k.refresh(ctx)
 	}
 	if len(k.keys) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNoKeys, k.err)
@@ -121,40 +123,77 @@ func (k *issuerKeys) known(ctx context.Context, again bool) ([]jose.JSONWebKey, 
 	return k.keys, nil
 }
 
-func (k *issuerKeys) fetch(ctx context.Context) error {
-	ctx = oidc.ClientContext(ctx, k.client)
-	if k.jwksURL == "" {
-		provider, err := oidc.NewProvider(ctx, k.issuer)
-		if err != nil {
-			return err
-		}
-		var found struct {
-			JWKS string `json:"jwks_uri"`
-		}
-		if err := provider.Claims(&found); err != nil {
-			return err
-		}
-		k.jwksURL = found.JWKS
+// await waits for the fetch of another caller. It releases the lock meanwhile.
+func (k *issuerKeys) await(ctx context.Context, fetched <-chan struct{}) error {
+	k.mu.Unlock()
+	defer k.mu.Lock()
+	select {
+	case <-fetched:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.jwksURL, http.NoBody)
+}
+
+// refresh fetches the keys. It releases the lock meanwhile: an issuer that is slow holds up only those who need its answer.
+func (k *issuerKeys) refresh(ctx context.Context) {
+	done, jwksURL := make(chan struct{}), k.jwksURL
+	k.fetching, k.fetched = done, time.Now()
+	var keys []jose.JSONWebKey
+	err := errors.New("the fetch did not end")
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		if k.err = err; err == nil {
+			k.keys = keys
+		}
+		k.jwksURL, k.fetching = jwksURL, nil
+		close(done)
+	}()
+	// A client that goes away must not spoil the fetch for the others.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+	defer cancel()
+	ctx = oidc.ClientContext(ctx, k.client)
+	if jwksURL == "" {
+		if jwksURL, err = k.discover(ctx); err != nil {
+			return
+		}
+	}
+	keys, err = k.fetch(ctx, jwksURL)
+}
+
+// discover returns the address of the issuer's keys.
+func (k *issuerKeys) discover(ctx context.Context) (string, error) {
+	provider, err := oidc.NewProvider(ctx, k.issuer)
 	if err != nil {
-		return err
+		return "", err
+	}
+	var found struct {
+		JWKS string `json:"jwks_uri"`
+	}
+	err = provider.Claims(&found)
+	return found.JWKS, err
+}
+
+func (k *issuerKeys) fetch(ctx context.Context, jwksURL string) ([]jose.JSONWebKey, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, jwksURL, http.NoBody)
+	if err != nil {
+		return nil, err
 	}
 	res, err := k.client.Do(req)
 	if err != nil {
-		return secret.WithoutURL(err)
+		return nil, secret.WithoutURL(err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the keys' address answers %s", res.Status)
+		return nil, fmt.Errorf("the keys' address answers %s", res.Status)
 	}
 	var set jose.JSONWebKeySet
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxKeysBytes)).Decode(&set); err != nil {
-		return fmt.Errorf("keys: %w", err)
+		return nil, fmt.Errorf("keys: %w", err)
 	}
 	if len(set.Keys) == 0 {
-		return errors.New("the issuer has no keys")
+		return nil, errors.New("the issuer has no keys")
 	}
-	k.keys = set.Keys
-	return nil
+	return set.Keys, nil
 }

@@ -17,6 +17,8 @@ import (
 
 // nonces remember what was used: for nonceLife at least, twice that at most.
 type nonces struct {
+	started int64 // Unix time since which nonces are remembered
+
 	mu       sync.Mutex // guards the fields below
 	now, old map[string]struct{}
 	share    access.Share // of now
@@ -33,7 +35,12 @@ const (
 const noncePatience = 10 * time.Second
 
 // useNonce says why a caller's nonce cannot be used: it was, here or by another replica, or nobody can tell, or it cannot be remembered.
-func (a *Authenticator) useNonce(ctx context.Context, p *access.Principal, nonce string, at time.Time) access.Cause {
+// Without a store that outlives the process, the nonces of before its start are forgotten: signatures from before it, and from the
+// second in which it started, are refused.
+func (a *Authenticator) useNonce(ctx context.Context, p *access.Principal, nonce string, signed int64, at time.Time) access.Cause {
+	if a.opt.Redis == nil && signed <= a.nonces.started {
+		return access.CauseExpired
+	}
 	nonce = p.Subject + "\x00" + nonce
 	if cause := a.nonces.use(access.HolderOf(p), nonce, at); cause != "" {
 		return cause

@@ -155,6 +155,9 @@ func (s Settings) Validate() error {
 	}
 	for i, t := range s.Tokens {
 		unique(fmt.Sprintf("tokens[%d].name", i), t.Name, "token ")
+		if t.Name == access.TokenHolderName {
+			complain("tokens[%d].name: %q is reserved for the holder of auth_token; choose another name", i, t.Name)
+		}
 	}
 	for i, h := range s.HMAC {
 		unique(fmt.Sprintf("hmac[%d].key_id", i), h.KeyID, "hmac ")

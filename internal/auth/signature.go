@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +37,8 @@ func (a *Authenticator) checkSignature(r *http.Request, signature string) (*acce
 	if cause, ok := signed.Check(signature, key.secret, now.Unix()); !ok {
 		return nil, cause
 	}
-	if cause := a.useNonce(r.Context(), key.principal, signed.Nonce, now); cause != "" {
+	at, _ := strconv.ParseInt(signed.Timestamp, 10, 64) // Check has read it
+	if cause := a.useNonce(r.Context(), key.principal, signed.Nonce, at, now); cause != "" {
 		return nil, cause
 	}
 	want, err := hex.DecodeString(signed.BodyHash)

@@ -85,11 +85,13 @@ func TestSignature(t *testing.T) {
 			{rule: "another hash", edit: func(r *http.Request) { r.Header.Set("X-Secateur-Content-SHA256", strings.Repeat("0", 64)) }, cause: access.CauseInvalid},
 			{rule: "no hash", edit: func(r *http.Request) { r.Header.Del("X-Secateur-Content-SHA256") }, cause: access.CauseInvalid},
 		} {
+			a := signer(t)
+			time.Sleep(time.Hour) // it has been running for long
 			r := signed(`{"a":1}`, nonce, time.Now().Add(c.off))
 			if c.edit != nil {
 				c.edit(r)
 			}
-			p, v := signer(t).Authenticate(r)
+			p, v := a.Authenticate(r)
 			if (p != nil) != (c.cause == "") || v.Cause != c.cause {
 				t.Errorf("%s: %+v, %q, want %q", c.rule, p, v.Cause, c.cause)
 			}
@@ -103,6 +105,7 @@ func TestSignature(t *testing.T) {
 func TestSignatureIsGoodOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := signer(t)
+		time.Sleep(time.Minute)
 		began := time.Now()
 		send := func() access.Cause {
 			_, v := a.Authenticate(signed("x", nonce, time.Now()))
@@ -123,7 +126,7 @@ func TestSignatureIsGoodOnce(t *testing.T) {
 func TestBodyThatWasNotSigned(t *testing.T) {
 	for _, length := range []int64{7, -1} {
 		a := signer(t)
-		r := signed(`{"a":1}`, nonce, time.Now())
+		r := signed(`{"a":1}`, nonce, justNow())
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"a":2}`)), length
 		if _, v := a.Authenticate(r); v.Kind != access.Allowed {
 			t.Fatal(v)
@@ -134,7 +137,7 @@ func TestBodyThatWasNotSigned(t *testing.T) {
 		}
 	}
 	a := signer(t)
-	r := signed(`{"a":1}`, nonce, time.Now())
+	r := signed(`{"a":1}`, nonce, justNow())
 	if _, v := a.Authenticate(r); v.Kind != access.Allowed {
 		t.Fatal(v)
 	}
@@ -145,14 +148,54 @@ func TestBodyThatWasNotSigned(t *testing.T) {
 
 func TestNoBodyNeedsTheHashOfNothing(t *testing.T) {
 	a := signer(t)
-	r := signed(`{"a":1}`, nonce, time.Now())
+	r := signed(`{"a":1}`, nonce, justNow())
 	r.Body, r.ContentLength = http.NoBody, 0
 	if p, _ := a.Authenticate(r); p != nil {
 		t.Error("a body that was left out goes unnoticed")
 	}
-	if p, v := a.Authenticate(signed("", "nonce-of-nothing", time.Now())); p == nil {
+	if p, v := a.Authenticate(signed("", "nonce-of-nothing", justNow())); p == nil {
 		t.Error(v)
 	}
+}
+
+// justNow is a time at which a signature may be made for a program that has just started.
+func justNow() time.Time { return time.Now().Add(time.Second) }
+
+// The nonces of before a restart are forgotten where there is no store, so signatures of that time are refused.
+func TestSignatureFromBeforeTheStartIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := func(a *auth.Authenticator, nonce string, at time.Time) access.Cause {
+			_, v := a.Authenticate(signed("{}", nonce, at))
+			return v.Cause
+		}
+		before := signer(t)
+		time.Sleep(time.Minute)
+		used := time.Now()
+		if got := cause(before, nonce, used); got != "" {
+			t.Fatalf("a good signature: %q", got)
+		}
+		after := signer(t) // within the same second
+		for _, wait := range []time.Duration{0, time.Second, 2 * time.Minute} {
+			time.Sleep(wait)
+			if got := cause(after, nonce, used); got != access.CauseExpired {
+				t.Errorf("used before the restart, shown again %v later: %q, want expired", time.Since(used), got)
+			}
+		}
+		made := time.Now()
+		if got := cause(after, nonce+"2", made); got != "" {
+			t.Errorf("a signature made since the start: %q", got)
+		}
+		set := auth.Default()
+		set.HMAC = []auth.HMAC{{KeyID: "robot", Secret: secret.New(robotSecret)}}
+		time.Sleep(time.Second)
+		reloaded := authenticator(t, auth.Options{Settings: set, Replaces: after})
+		if got := cause(reloaded, nonce+"3", made); got != "" {
+			t.Errorf("a reload is no restart: %q", got)
+		}
+		if got := cause(reloaded, nonce+"2", made); got != access.CauseReplayed {
+			t.Errorf("used before the reload: %q, want replayed", got)
+		}
+	})
 }
 
 // A signature that one replica has taken is used for all; without the store none is taken.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"secateur/internal/access"
 	"secateur/internal/atomicfile"
 )
 
@@ -68,6 +69,9 @@ var ErrNoToken = errors.New("no token has this name")
 func (f TokenFile) Add(t Token) (text string, made Token, err error) {
 	if f.Path == "" {
 		return "", t, errors.New("there is no state directory for the token file; set auth.token_file")
+	}
+	if t.Name == access.TokenHolderName {
+		return "", t, fmt.Errorf("the name %q is reserved for the holder of auth_token; choose another name", t.Name)
 	}
 	have, err := f.Read()
 	if err != nil {

@@ -162,8 +162,9 @@ func (s SignIn) client(ctx context.Context, server Server, redirect string) (Cli
 
 func authorizationURL(server Server, who Client, redirect, state, verifier, scope, resource string) (string, error) {
 	u, err := url.Parse(server.AuthorizationEndpoint)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return "", fmt.Errorf("%s has no address to sign in at", server.Issuer)
+	isPlain := err == nil && u.Scheme == "http" && strings.HasPrefix(server.Issuer, "http://") // which the HTTP client has let through
+	if err != nil || u.Scheme != "https" && !isPlain || u.Host == "" {
+		return "", fmt.Errorf("%s has no https address to sign in at", server.Issuer)
 	}
 	sum := sha256.Sum256([]byte(verifier))
 	q := u.Query()

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"syscall"
 	"time"
+
+	"secateur/internal/access"
 )
 
 // ErrPrivate means that an address named by a peer leads to a private network.
@@ -20,7 +22,11 @@ const (
 	maxRedirects = 5
 )
 
-// Client reaches public addresses, the networks given, and the host and port of the configured URLs themselves.
+// ErrPlain means that an endpoint named by a peer is not https.
+var ErrPlain = errors.New("a peer named an address over http, which others on the way can read and change; it must be https")
+
+// Client reaches public addresses, the networks given, and the host and port of the configured URLs themselves. Plain http is
+// for the configured URLs and for loopback.
 func Client(configured *url.URL, networks []netip.Prefix, also ...*url.URL) *http.Client {
 	trusted := map[string]bool{hostPort(configured): true}
 	for _, u := range also {
@@ -38,15 +44,34 @@ func Client(configured *url.URL, networks []netip.Prefix, also ...*url.URL) *htt
 		},
 		ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: dialTime,
 	}
-	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		switch {
-		case len(via) >= maxRedirects:
+	encrypted := &onlyHTTPS{Transport: transport, trusted: trusted}
+	return &http.Client{Transport: encrypted, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) >= maxRedirects {
 			return errors.New("too many redirects")
-		case r.URL.Scheme != "https" && !trusted[hostPort(r.URL)]:
-			return errors.New("a redirect leads away from https")
 		}
-		return nil
+		return encrypted.check(r.URL)
 	}}
+}
+
+// onlyHTTPS refuses plain http to hosts that are neither configured nor loopback.
+type onlyHTTPS struct {
+	*http.Transport
+	trusted map[string]bool
+}
+
+// RoundTrip sends a request if its address may be used.
+func (o *onlyHTTPS) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := o.check(r.URL); err != nil {
+		return nil, err
+	}
+	return o.Transport.RoundTrip(r)
+}
+
+func (o *onlyHTTPS) check(u *url.URL) error {
+	if u.Scheme == "https" || o.trusted[hostPort(u)] || access.IsLoopback(u.Hostname()) {
+		return nil
+	}
+	return ErrPlain
 }
 
 // check refuses an address that has been resolved.
@@ -67,10 +92,13 @@ func check(address string, networks []netip.Prefix) error {
 	return nil
 }
 
-// shared are further networks that are not the internet: carrier-grade NAT, benchmarks, this network, translations of IPv4.
+// shared are further networks that are not the internet: carrier-grade NAT, benchmarks, this network, protocol assignments,
+// Azure's metadata service, site-local IPv6, and IPv6 that carries an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible).
 var shared = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("168.63.129.16/32"),
+	netip.MustParsePrefix("fec0::/10"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("::/96"),
 }
 
 func isShared(ip netip.Addr) bool {

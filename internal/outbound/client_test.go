@@ -19,7 +19,8 @@ func TestCheck(t *testing.T) {
 		"100.64.0.1:80": false, "0.0.0.0:80": false, "224.0.0.1:80": false, "255.255.255.255:80": false, "198.18.0.1:80": false,
 		"[::1]:80": false, "[::]:80": false, "[fe80::1]:80": false, "[fc00::1]:80": false, "[ff02::1]:80": false,
 		"[::ffff:127.0.0.1]:80": false, "[::ffff:169.254.169.254]:80": false, "[64:ff9b::a9fe:a9fe]:80": false, "[2002:7f00:1::]:80": false,
-		"nonsense": false,
+		"[fec0::1]:80": false, "[2001:0:7f00:1::]:80": false, "[::169.254.169.254]:80": false, "192.0.0.192:80": false, "168.63.129.16:80": false,
+		"168.63.129.17:80": true, "[2001:4860::1]:443": true, "nonsense": false,
 	} {
 		if err := check(address, own); (err == nil) != ok {
 			t.Errorf("check(%s) = %v", address, err)
@@ -62,5 +63,34 @@ func TestClientReachesTheConfiguredAddressAndNoOtherPrivateOne(t *testing.T) {
 		t.Errorf("a network that is allowed: %v", err)
 	} else {
 		res.Body.Close()
+	}
+}
+
+// Others on the way read and change plain http: an endpoint that a peer names must be https, but for the configured host and this machine.
+func TestEndpointsThatAPeerNamesAreEncrypted(t *testing.T) {
+	configured, err := url.Parse("http://intranet.example/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := Client(configured, []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")})
+	plain, ok := client.Transport.(*onlyHTTPS)
+	if !ok {
+		t.Fatalf("the transport is %T", client.Transport)
+	}
+	for address, allowed := range map[string]bool{
+		"https://id.example/token": true, "http://intranet.example/token": true, "http://intranet.example:80/token": true, "http://127.0.0.1:9/token": true,
+		"http://localhost:9/token": true, "http://[::1]:9/token": true,
+		"http://id.example/token": false, "http://intranet.example:8080/token": false, "http://10.0.0.1/token": false, "http://localhost.example/token": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plain.check(u); (err == nil) != allowed {
+			t.Errorf("%s: %v, want allowed %t", address, err, allowed)
+		}
+	}
+	if _, err := client.Get("http://id.example.invalid/token"); !errors.Is(err, ErrPlain) {
+		t.Errorf("a request over http: %v, want ErrPlain", err)
 	}
 }
