@@ -57,6 +57,7 @@ type Control struct {
 	held              func(server, tool string) bool
 	listed            func(ctx context.Context, server string, tools [][]byte)
 	log               *slog.Logger
+	strangers         *strangers
 }
 
 // New makes a Control.
@@ -65,7 +66,8 @@ func New(opt Options) (*Control, error) {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Control{
-		rules: opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, log: opt.Log,
+		strangers: &strangers{},
+		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, log: opt.Log,
 	}
 	var general, specific []ratelimit.Settings
 	for i, s := range opt.Limits {
@@ -84,8 +86,9 @@ func New(opt Options) (*Control, error) {
 	var err error
 	before := opt.Replaces
 	if before == nil {
-		before = &Control{}
+		before = &Control{strangers: c.strangers}
 	}
+	c.strangers = before.strangers
 	if c.general, err = ratelimit.New(ratelimit.Options{PerMinute: opt.PerMinute, Settings: general, Store: opt.Store, Replaces: before.general}); err != nil {
 		return nil, err
 	}

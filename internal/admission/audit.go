@@ -23,6 +23,7 @@ type Line struct {
 	Decision          string // allow, deny, redact, limit, unauthorized
 	Rule              string
 	BytesIn, BytesOut int
+	Count             int // how many such decisions this line stands for; 0: one
 }
 
 // Audit takes lines. It may be called by many goroutines.
@@ -36,13 +37,16 @@ func (c *Control) write(ctx context.Context, l Line) {
 	}
 }
 
-// Unauthorized writes that a caller was turned away before it was known who that is.
+// Unauthorized writes that a caller was turned away before it was known who that is. Such lines are at most one a minute for each
+// door and cause, with a count: strangers must not fill a disk.
 func (c *Control) Unauthorized(ctx context.Context, door access.Door, cause string) {
 	if c == nil {
 		return
 	}
 	c.count(ctx, door, "unauthorized", "", nil)
-	c.write(ctx, Line{Target: access.Target{Door: door}, Decision: "unauthorized", Rule: cause})
+	if n, isDue := c.strangers.of(string(door) + " audit " + cause).Count(); isDue {
+		c.write(ctx, Line{Target: access.Target{Door: door}, Decision: "unauthorized", Rule: cause, Count: n})
+	}
 }
 
 // Forbidden counts a request that came from where none may, or to what its caller has no role for.
@@ -59,7 +63,26 @@ func (c *Control) Overloaded(ctx context.Context, door access.Door) {
 	}
 }
 
-// count counts a refusal, and tells whoever listens.
+// strangers has what callers whom nobody knows may cause without end told seldom. Keys are from closed sets.
+type strangers struct {
+	mu  sync.Mutex // guards the field below
+	all map[string]*telemetry.Seldom
+}
+
+func (s *strangers) of(key string) *telemetry.Seldom {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*telemetry.Seldom{}
+	}
+	if s.all[key] == nil {
+		s.all[key] = &telemetry.Seldom{}
+	}
+	return s.all[key]
+}
+
+// count counts a refusal, and tells listeners. Refusals of callers whom nobody knows are told once a minute for each door and reason, with
+// a count, so that they push no other event out; the list of refusals has them all.
 func (c *Control) count(ctx context.Context, door access.Door, reason, rule string, p *access.Principal) {
 	c.refusals.WithLabelValues(string(door), reason, rule).Inc()
 	if c.events == nil {
@@ -68,6 +91,16 @@ func (c *Control) count(ctx context.Context, door access.Door, reason, rule stri
 	r := events.Refusal{RequestID: telemetry.RequestID(ctx), Door: string(door), Reason: reason, Rule: rule}
 	if p != nil {
 		r.Subject = p.Subject
+		c.events.Publish(r)
+		return
+	}
+	n, isDue := c.strangers.of(string(door) + " event " + reason).Count()
+	if !isDue {
+		c.events.Keep(r)
+		return
+	}
+	if n > 1 {
+		r.Count = n
 	}
 	c.events.Publish(r)
 }
@@ -78,8 +111,14 @@ type LogAudit struct{ Log *slog.Logger }
 // Write writes a line. The log adds the id of its request.
 func (a LogAudit) Write(ctx context.Context, l Line) {
 	r := recordOf(ctx, l)
-	a.Log.InfoContext(ctx, "access", "issuer", r.Issuer, "subject", r.Subject, "tenant", r.Tenant, "door", r.Door, "method", r.Method,
-		"server", r.Server, "target", r.Target, "decision", r.Decision, "rule", r.Rule, "bytes_in", r.BytesIn, "bytes_out", r.BytesOut)
+	attrs := []any{
+		"issuer", r.Issuer, "subject", r.Subject, "tenant", r.Tenant, "door", r.Door, "method", r.Method,
+		"server", r.Server, "target", r.Target, "decision", r.Decision, "rule", r.Rule, "bytes_in", r.BytesIn, "bytes_out", r.BytesOut,
+	}
+	if r.Count > 0 {
+		attrs = append(attrs, "count", r.Count)
+	}
+	a.Log.InfoContext(ctx, "access", attrs...)
 }
 
 // FileAudit writes the audit to a file of its own, a JSON object a line.
@@ -133,12 +172,14 @@ type record struct {
 	Rule      string `json:"rule"`
 	BytesIn   int    `json:"bytes_in"`
 	BytesOut  int    `json:"bytes_out"`
+	Count     int    `json:"count,omitzero"`
 }
 
 func recordOf(ctx context.Context, l Line) record {
 	r := record{
 		Time: time.Now().UTC().Format(time.RFC3339Nano), RequestID: telemetry.RequestID(ctx), Door: string(l.Target.Door), Method: clip(l.Method), Server: l.Target.Server,
 		Target: clip(l.Target.String()), Decision: l.Decision, Rule: l.Rule, BytesIn: l.BytesIn, BytesOut: l.BytesOut,
+		Count: l.Count,
 	}
 	if p := l.Principal; p != nil {
 		r.Issuer, r.Subject, r.Tenant = p.Issuer, p.Subject, p.Tenant

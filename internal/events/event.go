@@ -137,6 +137,9 @@ type Refusal struct {
 	Rule      string `json:"rule"` // of the ACL, or the limit's name; "": neither
 	Subject   string `json:"subject"`
 
+	// Count is how many of this door and reason there were since the last that was told; 0: this one alone.
+	Count int `json:"count,omitzero"`
+
 	At      time.Time `json:"at,omitzero"` // zero: when it is published
 	Replica string    `json:"replica,omitzero"`
 }

@@ -86,6 +86,19 @@ func (f *Feed) Publish(d Data) {
 	f.lists[d.Type()].append(s)
 }
 
+// Keep remembers a refusal in the list of its type only: no listener is told, and it takes no place of another event.
+func (f *Feed) Keep(r Refusal) {
+	if f == nil {
+		return
+	}
+	if r.At.IsZero() {
+		r.At = time.Now()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lists[TypeRefusal].append(slot{number: f.last, at: r.At, data: r})
+}
+
 // PublishRequest is Publish for a request. It does not allocate.
 func (f *Feed) PublishRequest(r Request) {
 	if f == nil {

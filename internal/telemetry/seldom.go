@@ -20,15 +20,21 @@ const seldomEvery = time.Minute
 
 // Warn logs at Warn with the number of times since the last line as count, or only counts.
 func (s *Seldom) Warn(ctx context.Context, log *slog.Logger, text string, attrs ...any) {
+	if count, isDue := s.Count(); isDue {
+		log.WarnContext(ctx, text, append(attrs, "count", count)...) //nolint:sloglint // the text is a constant of the caller's
+	}
+}
+
+// Count counts one more. It reports whether it is due to be told, and how many there were since the last that was.
+func (s *Seldom) Count() (count int, isDue bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.count++
 	now := time.Now()
 	if !s.last.IsZero() && now.Sub(s.last) < seldomEvery {
-		s.mu.Unlock()
-		return
+		return 0, false
 	}
-	count := s.count
+	count = s.count
 	s.last, s.count = now, 0
-	s.mu.Unlock()
-	log.WarnContext(ctx, text, append(attrs, "count", count)...) //nolint:sloglint // the text is a constant of the caller's
+	return count, true
 }

@@ -252,6 +252,7 @@ export interface RefusalRow {
   reason: string;
   rule: string;
   subject: string;
+  count?: number; // of unknown callers since the last that was told
 }
 
 export interface Explanation {
