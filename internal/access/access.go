@@ -41,7 +41,11 @@ const (
 	Forbidden         // wrong host or origin: HTTP 403
 	Unauthorized      // nobody whom we know: HTTP 401
 	Overloaded        // no memory for one more request: HTTP 503
+	Guessing          // too many wrong credentials from this address: HTTP 429
 )
+
+// GuessWait is after how many seconds a caller whose verdict is Guessing may try again.
+const GuessWait = 60
 
 // Challenge is what an unauthorized caller is told in the header WWW-Authenticate.
 const Challenge = `Bearer realm="secateur"`

@@ -3,6 +3,7 @@ package admin
 import (
 	"maps"
 	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -71,6 +72,9 @@ func Refuse(w http.ResponseWriter, v access.Verdict) {
 	case access.Overloaded:
 		w.Header().Set("Retry-After", "2")
 		p = NewProblem(http.StatusServiceUnavailable, "overloaded", v.Reason, "try again in 2 s")
+	case access.Guessing:
+		w.Header().Set("Retry-After", strconv.Itoa(access.GuessWait))
+		p = NewProblem(http.StatusTooManyRequests, CodeRateLimited, v.Reason, "")
 	case access.Unauthorized:
 		w.Header().Set("WWW-Authenticate", v.Header())
 		p = NewProblem(http.StatusUnauthorized, "unauthorized", v.Reason, "")

@@ -310,7 +310,7 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          newErrorLog(log),
 	}
 }
@@ -323,7 +323,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
-	web.ConnState = changed
+	web.ConnState, web.ConnContext = changed, withConnection
 	a.web.Store(web)
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return a.serveOn(web, ln) })

@@ -22,7 +22,7 @@ const (
 // openBudget bounds what all requests under way may hold, and connections. Originals in the same memory count too.
 func (a *App) openBudget() {
 	a.connections = newConnections(forConnections(budget.Memory()), a.registry, a.log)
-	a.budget = budget.New(inFlightLimit(a.cfg), func() int64 { return a.heapOfStore() + a.connections.bytes.Load() })
+	a.budget = budget.New(inFlightLimit(a.cfg), func() int64 { return a.heapOfStore() + a.connections.bytes.Load() + a.connections.charged.Load() })
 	gauge := func(name, help string, value func() int64) {
 		a.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) }))
 	}

@@ -51,8 +51,9 @@ type connections struct {
 	log    *slog.Logger
 	seldom telemetry.Seldom
 
-	bytes atomic.Int64
-	freed chan struct{} // has one where a connection has ended since it was last looked
+	bytes   atomic.Int64
+	charged atomic.Int64  // for headers of unknown callers, see strangers.go; bounded by limit too
+	freed   chan struct{} // has one where a connection has ended since it was last looked
 
 	mu   sync.Mutex // guards open
 	open map[*connection]struct{}
@@ -60,8 +61,9 @@ type connections struct {
 
 // The labels of what was closed for want of memory.
 const (
-	closedResting = "resting" // nobody used it
-	closedNew     = "new"     // all others were used
+	closedResting  = "resting"  // nobody used it
+	closedNew      = "new"      // all others were used
+	closedStranger = "stranger" // its caller was not known, and its header took too much
 )
 
 func newConnections(limit int64, registry prometheus.Registerer, log *slog.Logger) *connections {
@@ -71,6 +73,7 @@ func newConnections(limit int64, registry prometheus.Registerer, log *slog.Logge
 	}, []string{"connection"})
 	c.closed.WithLabelValues(closedResting)
 	c.closed.WithLabelValues(closedNew)
+	c.closed.WithLabelValues(closedStranger)
 	registry.MustRegister(c.closed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "secateur_connections", Help: "Connections that clients have open.",
 	}, func() float64 { return float64(c.number()) }))
@@ -168,10 +171,15 @@ func changed(conn net.Conn, state http.ConnState) {
 		return
 	}
 	switch state {
-	case http.StateActive, http.StateHijacked:
-		counted.rests.Store(0)
+	case http.StateActive:
+		if counted.known.Load() {
+			counted.use()
+		}
+	case http.StateHijacked:
+		counted.use()
 	case http.StateIdle:
 		counted.rests.Store(time.Now().UnixNano())
+		counted.settle(false)
 	}
 }
 
@@ -181,7 +189,10 @@ type connection struct {
 
 	all   *connections
 	bytes int64
-	rests atomic.Int64 // since when nobody uses it, in nanoseconds; 0: somebody does; isLeaving: it makes room
+	rests atomic.Int64 // since when nobody uses it, or it was made, in nanoseconds; 0: a known caller does; isLeaving: it makes room
+	known atomic.Bool  // the caller of an earlier request on it was
+
+	charge charge
 }
 
 const isLeaving = -1
@@ -200,6 +211,7 @@ func (c *connections) forget(conn *connection) {
 	}
 	delete(c.open, conn)
 	c.bytes.Add(-conn.bytes)
+	conn.settle(true)
 	select {
 	case c.freed <- struct{}{}:
 	default:

@@ -31,13 +31,20 @@ func newRoom(t *testing.T, most int) *room {
 	a := &App{connections: newConnections(int64(most)*connectionBytes, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))}
 	r.all = a.connections
 	web := newServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.URL.Path == "/hold" {
+		switch req.URL.Path {
+		case "/hold":
+			callerIsKnown(req.Context())
+			fallthrough
+		case "/stranger":
 			r.under <- struct{}{}
-			<-r.hold
+			select {
+			case <-r.hold:
+			case <-req.Context().Done():
+			}
 		}
 		_, _ = io.WriteString(w, "here")
 	}), slog.New(slog.DiscardHandler))
-	web.ConnState = changed
+	web.ConnState, web.ConnContext = changed, withConnection
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func (g guard) newDashboard(isTLS bool) (*ui.Dashboard, error) {
 			}
 			if v.Kind != access.Allowed {
 				g.note(r, v)
-				g.guesses.slow(r, v)
+				v = g.guesses.slow(r, v)
 			}
 			return p, v
 		},
@@ -35,9 +35,16 @@ func (g guard) newDashboard(isTLS bool) (*ui.Dashboard, error) {
 func hangDashboard(mux *router, g guard, d *ui.Dashboard) {
 	mux.Handle("GET /{$}", g.page(d.Redirect))
 	mux.Handle("GET /ui/", g.page(d.ServeFile))
-	mux.Handle("POST /ui/session", g.page(d.SignIn))
+	mux.Handle("POST /ui/session", g.form(d.SignIn))
 	mux.Handle("DELETE /ui/session", g.page(d.SignOut))
-	mux.Handle("POST /ui/csp-report", g.page(d.Report))
+	mux.Handle("POST /ui/csp-report", g.form(d.Report))
+}
+
+// form is page for requests with a body, which count in the budget of bytes as a stranger's.
+func (g guard) form(h http.HandlerFunc) http.Handler {
+	return g.page(func(w http.ResponseWriter, r *http.Request) {
+		g.hold(plainRefusal, w, r, nil, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h(w, r) })
+	})
 }
 
 // page lets every caller in whose request is no other origin's page's, also where that origin may call the other doors.

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +17,8 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/config"
 	"secateur/internal/datarate"
+	"secateur/internal/llmproxy"
+	"secateur/internal/rpchttp"
 )
 
 // A load balancer sees that we are not ready while the listener is still open.
@@ -126,6 +130,21 @@ func TestBadGuessesAreSlowed(t *testing.T) {
 		if took := try("192.0.2.1:4", access.Verdict{Kind: access.Unauthorized, Cause: access.CauseMissing}); took != 0 {
 			t.Errorf("who shows nothing waits for %s", took)
 		}
+		var waiting sync.WaitGroup
+		for range maxWaiting {
+			waiting.Go(func() { try("192.0.2.1:5", wrong) })
+		}
+		synctest.Wait()
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RemoteAddr = "192.0.2.1:6"
+		for rule, refuse := range map[string]refusal{"JSON-RPC": rpchttp.Refuse, "the control plane": plainRefusal, "chat": llmproxy.Refuse} {
+			w := httptest.NewRecorder()
+			refuse(w, r, g.slow(r, wrong))
+			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s: a guess beyond the waiting room is %d %v", rule, w.Code, w.Header())
+			}
+		}
+		waiting.Wait()
 	})
 }
 

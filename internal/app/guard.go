@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -81,7 +82,10 @@ func (g guard) site(h http.Handler) http.Handler {
 		p, v = g.auth.Authenticate(r)
 		if !v.MessageMayTell() {
 			g.note(r, v)
-			g.guesses.slow(r, v)
+			if v = g.guesses.slow(r, v); v.Kind == access.Guessing {
+				rpchttp.Refuse(w, r, v)
+				return
+			}
 		}
 		ctx := &caller{r.Context(), p, v}
 		g.holdWith(ctx, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
@@ -137,11 +141,10 @@ func (g guard) shut(refuse refusal, d door) http.Handler {
 		var p *access.Principal
 		if v.Kind == access.Allowed {
 			p, v = g.auth.Authenticate(r)
-			g.guesses.slow(r, v)
 		}
 		if v.Kind != access.Allowed {
 			g.note(r, v)
-			refuse(w, r, v)
+			refuse(w, r, g.guesses.slow(r, v))
 			return
 		}
 		g.hold(refuse, w, r, p, d)
@@ -182,6 +185,9 @@ func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *a
 
 // holdWith is hold for a request that gets ctx, which is made of its own.
 func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
+	if p != nil {
+		callerIsKnown(ctx)
+	}
 	held, err := g.budget.Open(access.HolderOf(p))
 	if err != nil {
 		g.admission.Overloaded(ctx, doorOf(r.URL.Path))
@@ -247,11 +253,16 @@ func (g guard) limited(d door) door {
 	}
 }
 
-// isAdmin reports whether this caller may see how the program fares. Who guesses is slowed down as at any door.
-func (g guard) isAdmin(r *http.Request) bool {
-	p, v := g.auth.Authenticate(r)
-	g.guesses.slow(r, v)
-	return p.HasRole(access.RoleAdmin)
+// ready answers whether the program is ready, and tells administrators how it fares. Who guesses is slowed down as at any door.
+func (g guard) ready(tell func(w http.ResponseWriter, isAdmin bool)) http.Handler {
+	return g.open(func(w http.ResponseWriter, r *http.Request) {
+		p, v := g.auth.Authenticate(r)
+		if v = g.guesses.slow(r, v); v.Kind == access.Guessing {
+			plainRefusal(w, r, v)
+			return
+		}
+		tell(w, p.HasRole(access.RoleAdmin))
+	})
 }
 
 // safely gives a request its id, begins its trace and catches what should never happen.
@@ -278,6 +289,11 @@ func (g guard) safely(h http.HandlerFunc) http.Handler {
 					http.Error(w, "internal error", http.StatusInternalServerError)
 				}
 			}()
+			if fields(r.Header) > maxHeaderFields {
+				w.Header().Set("Connection", "close")
+				http.Error(w, fmt.Sprintf("the header has more than %d fields", maxHeaderFields), http.StatusRequestHeaderFieldsTooLarge)
+				return
+			}
 			h(w, r)
 		})
 	})

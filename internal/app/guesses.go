@@ -19,30 +19,31 @@ type guesses struct {
 const (
 	guessesPerMinute = 30
 	guessDelay       = time.Second
-	maxWaiting       = 256 // refusals that are held back; beyond them they go out at once
+	maxWaiting       = 256 // refusals that are held back; further ones are 429 at once
 )
 
 func newGuesses() *guesses {
 	return &guesses{limit: ratelimit.PerMinute(guessesPerMinute), slots: make(chan struct{}, maxWaiting)}
 }
 
-// slow waits before a refusal, if this address has made too many guesses.
-func (g *guesses) slow(r *http.Request, v access.Verdict) {
+// slow waits before a refusal, if this address has made too many guesses, and returns the verdict to answer with: where too many wait
+// already, it is Guessing.
+func (g *guesses) slow(r *http.Request, v access.Verdict) access.Verdict {
 	if v.Kind != access.Unauthorized || v.Cause == access.CauseMissing {
-		return
+		return v
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
 	}
 	if _, ok := g.limit.Allow(host); ok {
-		return
+		return v
 	}
 	select {
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
 	default:
-		return
+		return access.Verdict{Kind: access.Guessing, Reason: "too many wrong credentials come from this address; try again in a minute"}
 	}
 	wait := time.NewTimer(guessDelay)
 	defer wait.Stop()
@@ -50,4 +51,5 @@ func (g *guesses) slow(r *http.Request, v access.Verdict) {
 	case <-wait.C:
 	case <-r.Context().Done():
 	}
+	return v
 }

@@ -37,7 +37,7 @@ func (gen *generation) routes(before *generation) (*router, error) {
 	health := admin.Health{Draining: gen.draining.Load, Servers: gen.serverStates, Store: gen.storeState}
 	mux := newRouter()
 	mux.Handle("GET /healthz", g.open(health.Alive))
-	mux.Handle("GET /readyz", g.open(func(w http.ResponseWriter, r *http.Request) { health.Ready(w, g.isAdmin(r)) }))
+	mux.Handle("GET /readyz", g.ready(health.Ready))
 	mux.Handle("GET /metrics", g.role(plain(telemetry.Handler(gen.registry)), access.RoleAdmin, access.RoleMetrics))
 	mux.Handle("GET "+auth.MetadataPath, g.open(gen.auth.ServeMetadata))
 	mux.Handle("GET "+auth.MetadataPath+"/", g.open(gen.auth.ServeMetadata))

@@ -176,7 +176,8 @@ func TestEveryRouteHasItsWalls(t *testing.T) {
 				t.Errorf("as an image of a foreign page: %d, want 403", w.Code)
 			}
 			w := serve(full, r, strings.NewReader("{}"), "Authorization", "Bearer "+tokenOfTest)
-			if refused := w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != ""; refused == isOpen {
+			counts := !isOpen || r.guard == "form" // where a body is read
+			if refused := w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != ""; refused != counts {
 				t.Errorf("with no memory left: %d, open to strangers: %v", w.Code, isOpen)
 			}
 			clock := &deadlines{ResponseRecorder: httptest.NewRecorder()}
@@ -276,7 +277,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}{
 		{"a header that does not end", "GET / HTTP/1.1\r\nHost: x\r\n", "", 10 * time.Second},
 		{"a connection that is not used again", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200", 2 * time.Minute},
-		{"a header that is too large", "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 80<<10), "HTTP/1.1 431", time.Minute},
+		{"a header that is too large", "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 24<<10), "HTTP/1.1 431", time.Minute},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package llmproxy
 
 import (
 	"net/http"
+	"strconv"
 
 	"secateur/internal/access"
 )
@@ -13,6 +14,10 @@ func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 		f = overloaded()
 		w.Header().Set("Retry-After", "2")
 		w.Header().Set("Connection", "close")
+	}
+	if v.Kind == access.Guessing {
+		w.Header().Set("Retry-After", strconv.Itoa(access.GuessWait))
+		f.status, f.kind, f.code = http.StatusTooManyRequests, "rate_limit_error", "rate_limit_exceeded"
 	}
 	if v.Kind == access.Unauthorized {
 		w.Header().Set("WWW-Authenticate", v.Header())

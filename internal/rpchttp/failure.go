@@ -115,6 +115,11 @@ func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 		w.Header().Set("Connection", "close")
 		Overloaded().Write(w, rpc.ID{})
 		return
+	case access.Guessing: // the same
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", strconv.Itoa(access.GuessWait))
+		(&Failure{Status: http.StatusTooManyRequests, Err: rpc.RateLimited(access.GuessWait, "wrong_credentials")}).Write(w, rpc.ID{})
+		return
 	case access.Unauthorized:
 		f = Unauthorized(v.Reason, v.Cause)
 		w.Header().Set("WWW-Authenticate", v.Header())

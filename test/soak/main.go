@@ -1,7 +1,8 @@
 // Command soak attacks a running secateur that is bounded in memory (ulimit -d) and time, over loopback only, while 64
 // clients of the aggregate do their work and check that every answer is theirs: bodies that are declared and never sent,
-// bodies that come a few bytes at a time, answers that grow as they are encoded, many large results at once, conversations of very many short messages, lines without end from a child process,
-// readers that do not read, ten thousand connections that rest. With little memory most of those are closed for others; with 8 GiB all of them stay.
+// bodies that come a few bytes at a time, answers that grow as they are encoded, many large results at once, conversations of very many short messages,
+// lines without end from a child process, readers that do not read, headers of thousands of small fields, ten thousand connections that rest. With
+// little memory most of those are closed for others; with 8 GiB all of them stay.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
 //	go run ./test/soak -binary bin/secateur -time 60s -memory 8192
@@ -105,7 +106,7 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 		work.Go(func() { t.echo(until, i, &answered, &refused, &crossed) })
 	}
 	rest := func(ctx context.Context) { t.rest(ctx, resting) }
-	for _, attack := range []func(context.Context){t.declare, t.drip, t.encode, t.pile, t.crowd, t.lines, t.ignore, rest} {
+	for _, attack := range []func(context.Context){t.declare, t.drip, t.encode, t.pile, t.crowd, t.lines, t.ignore, t.headers, rest} {
 		work.Go(func() {
 			for until.Err() == nil {
 				attack(until)
