@@ -42,6 +42,7 @@ import (
 	"secateur/internal/tasks"
 	"secateur/internal/telemetry"
 	"secateur/internal/templates"
+	"secateur/internal/ui"
 )
 
 // Options make an App.
@@ -107,6 +108,7 @@ type App struct {
 	pins        *pins.Book
 	sources     tokenSources
 	signIns     signIns
+	sessions    ui.Sessions // of the dashboard
 	captured    capture.Book
 	history     *history.History   // nil: the pruner alone
 	tracing     *telemetry.Tracing // nil: off

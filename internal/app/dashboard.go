@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 
 	"secateur/internal/access"
@@ -10,9 +11,9 @@ import (
 )
 
 // newDashboard makes the door for a person's browser. Who signs in needs the role admin: the dashboard shows what the control plane does.
-func (g guard) newDashboard(isTLS bool) (*ui.Dashboard, error) {
+func (g guard) newDashboard(isSecure bool) (*ui.Dashboard, error) {
 	return ui.New(ui.Options{
-		Files: web.Dist(), Secure: isTLS, Log: g.log,
+		Files: web.Dist(), Secure: isSecure, Sessions: g.sessions, Log: g.log,
 		SignIn: func(r *http.Request, token string) (*access.Principal, access.Verdict) {
 			p, v := g.auth.AuthenticateMessage(r.Context(), token, r.URL.Path)
 			if v.Kind == access.Allowed && !p.HasRole(access.RoleAdmin) {
@@ -53,11 +54,11 @@ func (g guard) page(h http.HandlerFunc) http.Handler {
 	return g.open(h)
 }
 
-// headerToken is where a token is looked for that the cookie holds.
+// headerToken is where a session's token is put for those who check it.
 const headerToken = "X-Secateur-Token" //nolint:gosec // a header's name
 
-// withCookie lets the cookie of a person who has signed in stand for the token that it holds, for want of any other credential, and only for
-// a request of our own pages (own). Any other goes on as it came (next).
+// withCookie lets the session of a person who has signed in stand for its token, for want of any other credential, and only for
+// a request of our own pages (own). Any other goes on as it came (next). What is open ends with the session.
 func (g guard) withCookie(own, next http.Handler) http.Handler {
 	foreign := g.safely(func(w http.ResponseWriter, r *http.Request) {
 		v := access.Verdict{Kind: access.Forbidden, Reason: "only the dashboard's own pages may use its cookie"}
@@ -65,17 +66,25 @@ func (g guard) withCookie(own, next http.Handler) http.Handler {
 		plainRefusal(w, r, v)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token := ui.Token(r)
 		switch {
-		case token == "" || showsCredential(r):
+		case !ui.HasCookie(r) || showsCredential(r):
 			next.ServeHTTP(w, r)
+			return
 		case !ui.IsOwnPage(r):
 			foreign.ServeHTTP(w, r)
-		default:
-			r = r.Clone(r.Context())
-			r.Header.Set(headerToken, token)
-			own.ServeHTTP(w, r)
+			return
 		}
+		token, ended := g.sessions.Token(r)
+		if token == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(ended, cancel)()
+		r = r.Clone(ctx)
+		r.Header.Set(headerToken, token)
+		own.ServeHTTP(w, r)
 	})
 }
 

@@ -3,11 +3,14 @@ package app
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"secateur/internal/ui"
 )
 
 // browse sends a request as a browser would; headers come in pairs.
@@ -24,15 +27,16 @@ func browse(h http.Handler, method, path, body string, headers ...string) *http.
 	return w.Result()
 }
 
-// signIn is the Cookie header of someone who has signed in.
-func signIn(t *testing.T, h http.Handler, token string) string {
+// signIn returns the Cookie header of someone who has signed in, and the key that their page keeps.
+func signIn(t *testing.T, h http.Handler, token string) (cookie, key string) {
 	t.Helper()
 	res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`, "Origin", "http://127.0.0.1:8000", "Sec-Fetch-Site", "same-origin")
-	if res.StatusCode != http.StatusNoContent || len(res.Cookies()) != 1 {
-		t.Fatalf("sign-in: %d, cookies %v", res.StatusCode, res.Cookies())
+	var said struct{ Key string }
+	if err := json.NewDecoder(res.Body).Decode(&said); res.StatusCode != http.StatusOK || len(res.Cookies()) != 1 || err != nil {
+		t.Fatalf("sign-in: %d, cookies %v, %v", res.StatusCode, res.Cookies(), err)
 	}
 	c := res.Cookies()[0]
-	return c.Name + "=" + c.Value
+	return c.Name + "=" + c.Value, said.Key
 }
 
 func hashed(token string) string {
@@ -43,7 +47,7 @@ func hashed(token string) string {
 // The cookie opens the control plane to our own pages, and nothing else to anybody.
 func TestCookieIsForTheControlPlaneAlone(t *testing.T) {
 	h := http.Handler(cors{[]string{"http://127.0.0.1:3000"}, builtWith(t, fmt.Sprintf("auth_token = %q\nallowed_origins = [\"http://127.0.0.1:3000\"]\n", tokenOfTest))})
-	cookie := signIn(t, h, tokenOfTest)
+	cookie, key := signIn(t, h, tokenOfTest)
 	const own, other, evil = "http://127.0.0.1:8000", "http://127.0.0.1:3000", "https://evil.example"
 	for _, c := range []struct {
 		rule, method, path, site, origin string
@@ -65,17 +69,21 @@ func TestCookieIsForTheControlPlaneAlone(t *testing.T) {
 		{"metrics", "GET", "/metrics", "same-origin", "", 401},
 		{"the gateway", "POST", "/api/mcp-gateway/demo/rpc", "same-origin", own, 401},
 	} {
-		if res := browse(h, c.method, c.path, "", "Cookie", cookie, "Sec-Fetch-Site", c.site, "Origin", c.origin); res.StatusCode != c.status {
+		if res := browse(h, c.method, c.path, "", "Cookie", cookie, ui.KeyHeader, key, "Sec-Fetch-Site", c.site, "Origin", c.origin); res.StatusCode != c.status {
 			t.Errorf("%s: %d, want %d", c.rule, res.StatusCode, c.status)
 		}
+		// Another program of this host gets the cookie alone.
+		if res := browse(h, c.method, c.path, "", "Cookie", cookie, "Sec-Fetch-Site", c.site, "Origin", c.origin); res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
+			t.Errorf("%s, without the page's half: %d, want it refused", c.rule, res.StatusCode)
+		}
 	}
-	if res := browse(h, "GET", "/api/v1/status", "", "Cookie", cookie, "Authorization", "Bearer wrong"); res.StatusCode != http.StatusUnauthorized {
+	if res := browse(h, "GET", "/api/v1/status", "", "Cookie", cookie, ui.KeyHeader, key, "Authorization", "Bearer wrong"); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a wrong token beside a good cookie: %d, want 401", res.StatusCode)
 	}
 	for _, origin := range []string{other, evil} {
 		for _, path := range []string{"/ui/", "/ui/session"} {
 			res := browse(h, "POST", path, `{"token":"`+tokenOfTest+`"}`, "Origin", origin)
-			if res.StatusCode == http.StatusNoContent || len(res.Cookies()) > 0 || res.Header.Get("Access-Control-Allow-Origin") != "" {
+			if res.StatusCode == http.StatusOK || len(res.Cookies()) > 0 || res.Header.Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("POST %s from %s: %d, cookies %v", path, origin, res.StatusCode, res.Cookies())
 			}
 		}
@@ -99,13 +107,55 @@ hash = %q
 roles = ["admin"]
 expires = "2020-01-01T00:00:00Z"
 `, hashed("the-boss"), hashed("the-dev"), hashed("the-old")))
-	for token, want := range map[string]int{"the-boss": 204, "the-dev": 403, "the-old": 401, "nobody": 401} {
-		if res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`); res.StatusCode != want || (len(res.Cookies()) > 0) != (want == 204) {
+	for token, want := range map[string]int{"the-boss": 200, "the-dev": 403, "the-old": 401, "nobody": 401} {
+		if res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`); res.StatusCode != want || (len(res.Cookies()) > 0) != (want == 200) {
 			t.Errorf("%s: %d, cookies %v, want %d", token, res.StatusCode, res.Cookies(), want)
 		}
 	}
-	if res := browse(h, "GET", "/api/v1/status", "", "Cookie", "secateur-8000=dGhlLWRldg"); res.StatusCode != http.StatusForbidden {
-		t.Errorf("the cookie of one without the role: %d, want 403", res.StatusCode)
+	if res := browse(h, "GET", "/api/v1/status", "", "Cookie", "secateur-8000=dGhlLWJvc3M"); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a token in the cookie: %d, want 401", res.StatusCode)
+	}
+}
+
+// A session is over with its sign-out, and with its token; what it has open ends then.
+func TestSessionEndsWithSignOut(t *testing.T) {
+	h := builtWith(t, fmt.Sprintf("auth_token = %q\n", tokenOfTest))
+	cookie, key := signIn(t, h, tokenOfTest)
+	other, otherKey := signIn(t, h, tokenOfTest)
+	status := func(cookie, key string) int {
+		return browse(h, "GET", "/api/v1/status", "", "Cookie", cookie, ui.KeyHeader, key, "Sec-Fetch-Site", "same-origin").StatusCode
+	}
+	if got := status(cookie, key); got != http.StatusOK {
+		t.Fatalf("signed in: %d", got)
+	}
+	if got := status(cookie, otherKey); got != http.StatusUnauthorized {
+		t.Errorf("halves of two sessions: %d, want 401", got)
+	}
+	streams := make(chan struct{})
+	go func() {
+		defer close(streams)
+		browse(h, "GET", "/api/v1/events", "", "Cookie", cookie, ui.KeyHeader, key, "Sec-Fetch-Site", "same-origin")
+	}()
+	if res := browse(h, "DELETE", "/ui/session", "", ui.KeyHeader, key, "Origin", "http://127.0.0.1:8000"); res.StatusCode != http.StatusNoContent {
+		t.Errorf("sign-out: %d", res.StatusCode)
+	}
+	<-streams // whether it began before or after
+	if got := status(cookie, key); got != http.StatusUnauthorized {
+		t.Errorf("after the sign-out: %d, want 401", got)
+	}
+	if got := status(other, otherKey); got != http.StatusOK {
+		t.Errorf("another session: %d, want it to go on", got)
+	}
+}
+
+// The cookie goes over no plain connection where the dashboard is reached over TLS that a proxy ends.
+func TestCookieIsSecureBehindAProxy(t *testing.T) {
+	for address, want := range map[string]bool{"https://tools.example": true, "http://tools.example": false} {
+		h := builtWith(t, fmt.Sprintf("auth_token = %q\n[auth]\npublic_url = %q\n", tokenOfTest, address))
+		res := browse(h, "POST", "/ui/session", `{"token":"`+tokenOfTest+`"}`)
+		if c := res.Cookies(); len(c) != 1 || c[0].Secure != want {
+			t.Errorf("%s: %v, want Secure %t", address, c, want)
+		}
 	}
 }
 

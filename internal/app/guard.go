@@ -19,6 +19,7 @@ import (
 	"secateur/internal/replicas"
 	"secateur/internal/rpchttp"
 	"secateur/internal/telemetry"
+	"secateur/internal/ui"
 )
 
 // door is a handler for a caller who may come in.
@@ -41,6 +42,7 @@ type guard struct {
 	feed      *events.Feed
 	capture   *capture.Recorder // nil: nothing is kept
 	replicas  *replicas.Group   // nil: there is one alone
+	sessions  *ui.Sessions
 }
 
 // open lets every caller in whose request is no web page's.

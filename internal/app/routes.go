@@ -48,7 +48,7 @@ func (gen *generation) routes(before *generation) (*router, error) {
 		return nil, err
 	}
 	hangControl(mux, g, control)
-	dashboard, err := g.newDashboard(gen.certificates != nil)
+	dashboard, err := g.newDashboard(gen.certificates != nil || strings.HasPrefix(gen.cfg.Auth.PublicURL, "https://"))
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +124,7 @@ func (gen *generation) guard(host string) guard {
 		tracing:   gen.tracing,
 		feed:      gen.feed,
 		replicas:  gen.replicas,
+		sessions:  &gen.sessions,
 	}
 }
 

@@ -24,6 +24,8 @@ type Options struct {
 	Files  fs.FS // index.html, and assets/ with names that carry a hash of their content
 	Secure bool  // it is reached over TLS
 
+	Sessions *Sessions // of people who have signed in, also before this dashboard was made
+
 	// SignIn says whom a token is of, and whether they may use the dashboard.
 	SignIn func(r *http.Request, token string) (*access.Principal, access.Verdict)
 	// Refuse answers who may not, and Reject a request that is none.
@@ -42,7 +44,7 @@ type Dashboard struct {
 
 // New reads the files.
 func New(opt Options) (*Dashboard, error) {
-	if opt.Files == nil || opt.SignIn == nil || opt.Refuse == nil || opt.Reject == nil {
+	if opt.Files == nil || opt.SignIn == nil || opt.Refuse == nil || opt.Reject == nil || opt.Sessions == nil {
 		return nil, errors.New("ui: an option is missing")
 	}
 	if opt.Log == nil {
@@ -82,7 +84,7 @@ func (d *Dashboard) ServeFile(w http.ResponseWriter, r *http.Request) {
 // maxSignIn bounds the body of a sign-in.
 const maxSignIn = 16 << 10
 
-// SignIn answers POST /ui/session: {"token": "…"}.
+// SignIn answers POST /ui/session: {"token": "…"}. The cookie and the key of the answer are the halves of a session.
 func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
@@ -102,7 +104,7 @@ func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request) {
 		d.opt.Reject(w, "token: missing")
 		return
 	case len(said.Token) > maxToken:
-		d.opt.Reject(w, "token: too long for a cookie")
+		d.opt.Reject(w, "token: too long")
 		return
 	}
 	p, v := d.opt.SignIn(r, said.Token)
@@ -110,14 +112,21 @@ func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request) {
 		d.opt.Refuse(w, v)
 		return
 	}
-	http.SetCookie(w, d.cookie(r, said.Token, cookieLife(p, time.Now())))
-	w.WriteHeader(http.StatusNoContent)
+	now := time.Now()
+	life := sessionLife(p, now)
+	cookie, key := d.opt.Sessions.open(said.Token, now, life)
+	http.SetCookie(w, d.cookie(r, cookie, int(life.Seconds())))
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.MarshalWrite(w, struct {
+		Key string `json:"key"`
+	}{key}) // a client that went away has no use for an error
 }
 
-// SignOut answers DELETE /ui/session.
+// SignOut answers DELETE /ui/session: it ends the session whose key the request shows, with all that it has open.
 func (d *Dashboard) SignOut(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
+	d.opt.Sessions.close(r)
 	http.SetCookie(w, d.cookie(r, "", -1))
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -3,6 +3,8 @@ package ui
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"secateur/internal/access"
@@ -21,6 +24,7 @@ const page = "<!doctype html><title>page</title>"
 func dashboard(t *testing.T, log io.Writer) *Dashboard {
 	t.Helper()
 	d, err := New(Options{
+		Sessions: &Sessions{},
 		Files: fstest.MapFS{
 			"index.html":         {Data: []byte(page)},
 			"favicon.svg":        {Data: []byte("<svg/>")},
@@ -133,17 +137,17 @@ func TestSignIn(t *testing.T) {
 		rule, body, kind string
 		status           int
 	}{
-		{"a good token", `{"token":"good"}`, "application/json", 204},
-		{"blanks around it are a paste's", `{"token":" good\n"}`, "application/json; charset=utf-8", 204},
+		{"a good token", `{"token":"good"}`, "application/json", 200},
+		{"blanks around it are a paste's", `{"token":" good\n"}`, "application/json; charset=utf-8", 200},
 		{"a bad one", `{"token":"bad"}`, "application/json", 401},
 		{"one without the role", `{"token":"weak"}`, "application/json", 403},
 		{"none", `{}`, "application/json", 400},
 		{"what a form of another site could send", `{"token":"good"}`, "text/plain", 400},
 		{"no JSON", `token=good`, "application/json", 400},
-		{"one that no cookie holds", `{"token":"` + strings.Repeat("x", maxToken+1) + `"}`, "application/json", 400},
+		{"one that is too long", `{"token":"` + strings.Repeat("x", maxToken+1) + `"}`, "application/json", 400},
 	} {
 		w := ask(d.SignIn, "POST", "/ui/session", c.body, "Content-Type", c.kind)
-		if w.Code != c.status || (len(w.Result().Cookies()) == 1) != (c.status == 204) {
+		if w.Code != c.status || (len(w.Result().Cookies()) == 1) != (c.status == 200) {
 			t.Errorf("%s: %d, cookies %v, want %d", c.rule, w.Code, w.Result().Cookies(), c.status)
 		}
 	}
@@ -152,25 +156,84 @@ func TestSignIn(t *testing.T) {
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/api/v1" || c.Domain != "" || c.MaxAge != int(longestSession.Seconds()) || c.Secure {
 		t.Errorf("cookie %v", c)
 	}
+	var said struct{ Key string }
+	if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said.Key == "" || strings.Contains(c.Value+said.Key, "good") {
+		t.Fatalf("the answer is %s, the cookie %v, want halves that tell nothing", w.Body, c)
+	}
 	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8000/api/v1/whoami", nil)
-	r.AddCookie(c)
-	if Token(r) != "good" {
-		t.Errorf("Token = %q", Token(r))
+	token := func() string {
+		token, _ := d.opt.Sessions.Token(r)
+		return token
 	}
+	if r.AddCookie(c); token() != "" {
+		t.Errorf("the cookie alone: %q", token())
+	}
+	if r.Header.Set(KeyHeader, said.Key); token() != "good" {
+		t.Errorf("both halves: %q", token())
+	}
+	if r.Header.Set(KeyHeader, said.Key+"x"); token() != "" {
+		t.Errorf("another key: %q", token())
+	}
+	r.Header.Set(KeyHeader, said.Key)
+	if r.Header.Set("Cookie", c.Name+"=other"); token() != "" {
+		t.Errorf("the key alone: %q", token())
+	}
+	r.Header.Set("Cookie", c.Name+"="+c.Value)
 	r.Host = "127.0.0.1:8001" // the cookie of a program on another port
-	if Token(r) != "" {
-		t.Errorf("on another port: Token = %q", Token(r))
+	if token() != "" {
+		t.Errorf("on another port: %q", token())
 	}
-	if out := ask(d.SignOut, "DELETE", "/ui/session", "").Result().Cookies(); len(out) != 1 || out[0].Name != c.Name || out[0].Path != c.Path || out[0].MaxAge >= 0 || out[0].Value != "" {
+	r.Host = "127.0.0.1:8000"
+	_, ended := d.opt.Sessions.Token(r)
+	if out := ask(d.SignOut, "DELETE", "/ui/session", "", KeyHeader, said.Key).Result().Cookies(); len(out) != 1 || out[0].Name != c.Name || out[0].Path != c.Path || out[0].MaxAge >= 0 || out[0].Value != "" {
 		t.Errorf("after a sign-out: %v", out)
+	}
+	if token() != "" || ended.Err() == nil {
+		t.Errorf("after a sign-out the session opens %q, and what it has open goes on: %v", token(), ended.Err() == nil)
 	}
 }
 
-func TestCookieLivesNoLongerThanItsToken(t *testing.T) {
+// Sessions end by themselves, and there are not many.
+func TestSessionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all Sessions
+		shown := func(cookie, key string) string {
+			r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8000/api/v1/whoami", nil)
+			r.Header.Set("Cookie", "secateur-8000="+cookie)
+			r.Header.Set(KeyHeader, key)
+			token, _ := all.Token(r)
+			return token
+		}
+		first, firstKey := all.open("first", time.Now(), time.Minute)
+		time.Sleep(time.Second)
+		second, secondKey := all.open("second", time.Now(), time.Minute)
+		for i := range maxSessions - 1 {
+			all.open(fmt.Sprint(i), time.Now(), time.Hour)
+		}
+		if shown(first, firstKey) != "" || shown(second, secondKey) != "second" || len(all.all) != maxSessions {
+			t.Errorf("%d sessions, want %d without the first", len(all.all), maxSessions)
+		}
+		if shown(first, secondKey) != "" || shown(second, firstKey) != "" {
+			t.Error("halves of two sessions make one")
+		}
+		time.Sleep(time.Minute)
+		if shown(second, secondKey) != "" {
+			t.Error("a session lasts beyond its time")
+		}
+		all.open("x", time.Now(), time.Hour)
+		time.Sleep(time.Hour)
+		all.open("y", time.Now(), time.Hour)
+		if len(all.all) != 1 {
+			t.Errorf("%d sessions are kept, want the one that is good", len(all.all))
+		}
+	})
+}
+
+func TestSessionLastsNoLongerThanItsToken(t *testing.T) {
 	now := time.Unix(1000, 0)
-	for expires, want := range map[int64]int{0: int(longestSession.Seconds()), 1060: 60, 900: 1, 1 << 40: int(longestSession.Seconds())} {
-		if got := cookieLife(&access.Principal{Expires: expires}, now); got != want {
-			t.Errorf("token that expires at %d: %d s, want %d", expires, got, want)
+	for expires, want := range map[int64]time.Duration{0: longestSession, 1060: time.Minute, 900: time.Second, 1 << 40: longestSession} {
+		if got := sessionLife(&access.Principal{Expires: expires}, now); got != want {
+			t.Errorf("token that expires at %d: %v, want %v", expires, got, want)
 		}
 	}
 	d := dashboard(t, io.Discard)

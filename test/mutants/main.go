@@ -51,6 +51,8 @@ var mutants = []mutant{
 	{"the name of auth_token's holder", "internal/auth/tokenfile.go", "if t.Name == access.TokenHolderName {", "if t.Name == access.TokenHolderName && false {", "./cmd/secateur -run TestScripts/tokens"},
 	{"slow guesses", "internal/app/guesses.go", `wait := time.NewTimer(guessDelay)`, `wait := time.NewTimer(0)`, "./internal/app -run TestBadGuessesAreSlowed"},
 	{"guesses beyond the waiting room", "internal/app/guesses.go", "return access.Verdict{Kind: access.Guessing,", "return access.Verdict{Kind: v.Kind, Cause: v.Cause,", "./internal/app -run TestBadGuessesAreSlowed"},
+	{"the page's half of a session", "internal/ui/session.go", "subtle.ConstantTimeCompare(shown[:], one.cookie[:]) == 0", "subtle.ConstantTimeCompare(shown[:], one.cookie[:]) == 2", "./internal/ui"},
+	{"sign-out", "internal/ui/ui.go", "	d.opt.Sessions.close(r)\n", "", "./internal/app -run TestSessionEndsWithSignOut"},
 	{"foreign hosts", "internal/access/access.go", `if !p.knowsHost(host) {`, `if !p.knowsHost(host) && false {`, "./internal/access"},
 	{"foreign origins", "internal/access/access.go", `if p.knowsOrigin(r.Origin, r.Host) {`, `if p.knowsOrigin(r.Origin, r.Host) || true {`, "./internal/access"},
 	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app -run TestEveryRouteHasItsWalls"},

@@ -1,4 +1,4 @@
-// Asks for a token, once. What is kept of it is a cookie that no script can read.
+// Asks for a token, once. The page keeps none of it: it has half of a session, and a cookie that no script can read the other.
 import { useState } from "preact/hooks";
 import { Failure, signIn } from "./api/client.ts";
 import type { Identity } from "./api/types.ts";
@@ -46,7 +46,7 @@ export function SignIn({ who }: { who: Identity | null }) {
           {busy ? "Signing in…" : "Sign in"}
         </button>
         <div id="token-help" class="muted">
-          <p>It is asked for once and kept in a cookie that scripts cannot read. A token of your own:</p>
+          <p>It is asked for once. The browser keeps a session instead of it, for a day at most. A token of your own:</p>
           <Paste line="secateur token new dashboard --role admin" />
         </div>
       </form>

@@ -1,4 +1,5 @@
-// Requests to the control plane. The session's cookie goes along by itself; no script ever sees a token that was accepted.
+// Requests to the control plane. A session has two halves: a cookie that no script can read, which goes along by itself, and a key that this page
+// keeps. Browsers keep cookies by host and storage by origin, so no other port of the host gets both.
 import type { Identity, List, Problem } from "./types.ts";
 import { signal } from "@preact/signals";
 
@@ -28,8 +29,47 @@ export const identity = signal<Identity | null | undefined>(undefined);
 /** Whether secateur can be reached at all. */
 export const reachable = signal(true);
 
+const keyName = "secateur-session";
+let sessionKey = remembered();
+
+function remembered(): string {
+  try {
+    return localStorage.getItem(keyName) ?? "";
+  } catch {
+    return ""; // a browser that keeps nothing
+  }
+}
+
+function remember(key: string): void {
+  sessionKey = key;
+  try {
+    if (key) localStorage.setItem(keyName, key);
+    else localStorage.removeItem(keyName);
+  } catch {
+    // Then the session ends with the page.
+  }
+}
+
+/** The page's half of the session, which every request to the control plane needs. Another page of this origin may have signed in. */
+export function sessionHeader(): Record<string, string> {
+  const key = remembered() || sessionKey;
+  return key ? { "X-Secateur-Session": key } : {};
+}
+
 export async function ask<T>(method: string, path: string, body?: unknown, abort?: AbortSignal): Promise<T> {
-  const init: RequestInit = { method, headers: { Accept: "application/json" } };
+  const answer = await send(method, path, "application/json", body, abort);
+  if (answer === undefined) return undefined as T;
+  const value = parsed<T>(answer);
+  if (value === undefined) throw new Failure(200, { detail: "the answer is not JSON" });
+  return value;
+}
+
+/** The text of an answer of the control plane; a download, for example. */
+export const text = async (path: string): Promise<string> => (await send("GET", base + path, "*/*")) ?? "";
+
+/** Sends a request and gives the text of its answer; undefined where it has none. */
+async function send(method: string, path: string, accept: string, body?: unknown, abort?: AbortSignal): Promise<string | undefined> {
+  const init: RequestInit = { method, headers: { Accept: accept, ...sessionHeader() } };
   if (abort) init.signal = abort;
   if (body !== undefined) {
     init.body = JSON.stringify(body);
@@ -44,15 +84,13 @@ export async function ask<T>(method: string, path: string, body?: unknown, abort
     throw new Failure(0, { detail: "secateur does not answer", hint: "Is it still running? secateur status tells." });
   }
   reachable.value = true;
-  if (answer.status === 204) return undefined as T;
-  const text = await answer.text();
+  if (answer.status === 204) return undefined;
+  const received = await answer.text();
   if (!answer.ok) {
     if (answer.status === 401 && path.startsWith(base)) identity.value = null;
-    throw new Failure(answer.status, parsed<Problem>(text) ?? {});
+    throw new Failure(answer.status, parsed<Problem>(received) ?? {});
   }
-  const value = parsed<T>(text);
-  if (value === undefined) throw new Failure(answer.status, { detail: "the answer is not JSON" });
-  return value;
+  return received;
 }
 
 function parsed<T>(text: string): T | undefined {
@@ -98,12 +136,14 @@ export async function whoami(): Promise<void> {
 }
 
 export async function signIn(token: string): Promise<void> {
-  await ask("POST", "/ui/session", { token });
+  const session = await ask<{ key: string }>("POST", "/ui/session", { token });
+  remember(session.key);
   await whoami(); // with the cookie
   if (!identity.value) throw new Failure(401, { detail: "The browser kept no cookie for this page", hint: "Allow cookies for it, and try again", code: "no_cookie" });
 }
 
 export async function signOut(): Promise<void> {
   await ask<void>("DELETE", "/ui/session");
+  remember("");
   identity.value = null;
 }

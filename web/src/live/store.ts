@@ -1,8 +1,9 @@
 // What has happened, from the control plane's event stream: the newest events, bounded, in batches of one a frame.
 import { signal } from "@preact/signals";
-import { base, identity, reachable, whoami } from "../api/client.ts";
-import type { Cut, LogEvent, RefusalRow, ReloadEvent, RequestEvent, ServerEvent } from "../api/types.ts";
+import { base, identity, reachable, sessionHeader, whoami } from "../api/client.ts";
+import type { Cut, LogEvent, RefusalRow, RequestEvent } from "../api/types.ts";
 import { Ring } from "./ring.ts";
+import { readEvents, type StreamEvent } from "./stream.ts";
 
 export interface Row extends RequestEvent {
   n: number; // counts up
@@ -27,7 +28,7 @@ export const cutChanges = signal(0);
 export const refusals = signal<RefusalRow[]>([]);
 export const logs = new Ring<LogEvent>(2000);
 
-let source: EventSource | undefined;
+let following: AbortController | undefined;
 let lastID = "0"; // all that is remembered
 let wait = 500;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,37 +42,41 @@ const looseCuts: Cut[] = []; // of a program that does not tell their requests
 const most = 500;
 
 export function connect(): void {
-  if (source) return;
+  if (following) return;
   connection.value = "connecting";
-  source = new EventSource(`${base}/events?after=${encodeURIComponent(lastID)}`);
-  source.onopen = () => {
-    wait = 500;
-    connection.value = "open";
-    reachable.value = true;
-  };
-  source.onerror = () => {
-    connection.value = "lost";
-    // The browser comes back by itself with the last id, but gives up on an answer that is no stream: then we see whether we may have one.
-    if (source?.readyState !== EventSource.CLOSED) return;
-    disconnect();
-    timer = setTimeout(retry, wait);
-    wait = Math.min(wait * 2, 10_000);
-  };
-  on<RequestEvent>("request", addRequest);
-  on<Cut>("cut", addCut);
-  on<ServerEvent>("server", () => bump(serverChanges));
-  on<ReloadEvent>("reload", () => bump(serverChanges));
-  on<RefusalRow>("refusal", addRefusal);
-  on<LogEvent>("log", (l) => logs.push(l));
-  on<{ lost: number }>("gap", (g) => (gaps.value = { times: gaps.value.times + 1, lost: gaps.value.lost + g.lost }));
+  following = new AbortController();
+  void follow(following.signal);
+}
+
+/** Follows the stream until it ends or disconnect is called. One that ended is asked for again, from the last event on. */
+async function follow(ended: AbortSignal): Promise<void> {
+  try {
+    const answer = await fetch(`${base}/events`, { headers: { Accept: "text/event-stream", "Last-Event-ID": lastID, ...sessionHeader() }, cache: "no-store", signal: ended });
+    if (answer.ok && answer.body) {
+      wait = 500;
+      connection.value = "open";
+      reachable.value = true;
+      await readEvents(answer.body, take);
+    }
+  } catch {
+    // It is asked for again below.
+  }
+  if (ended.aborted) return;
+  connection.value = "lost";
+  disconnect();
+  again();
+}
+
+function again(): void {
+  timer = setTimeout(retry, wait);
+  wait = Math.min(wait * 2, 10_000);
 }
 
 async function retry(): Promise<void> {
   try {
     await whoami();
   } catch {
-    timer = setTimeout(retry, wait);
-    wait = Math.min(wait * 2, 10_000);
+    again();
     return;
   }
   if (identity.value) connect();
@@ -79,20 +84,28 @@ async function retry(): Promise<void> {
 
 export function disconnect(): void {
   clearTimeout(timer);
-  source?.close();
-  source = undefined;
+  following?.abort();
+  following = undefined;
 }
 
-function on<T>(type: string, take: (data: T) => void): void {
-  source?.addEventListener(type, (event: MessageEvent<string>) => {
-    if (event.lastEventId) lastID = event.lastEventId;
-    try {
-      take(JSON.parse(event.data) as T);
-    } catch {
-      return; // an event that is no JSON is none of ours
-    }
-    schedule();
-  });
+const takers: Record<string, (data: never) => void> = {
+  request: addRequest,
+  cut: addCut,
+  server: () => bump(serverChanges),
+  reload: () => bump(serverChanges),
+  refusal: addRefusal,
+  log: (l: LogEvent) => logs.push(l),
+  gap: (g: { lost: number }) => (gaps.value = { times: gaps.value.times + 1, lost: gaps.value.lost + g.lost }),
+};
+
+function take(event: StreamEvent): void {
+  if (event.id) lastID = event.id;
+  try {
+    takers[event.type]?.(JSON.parse(event.data) as never);
+  } catch {
+    return; // an event that is no JSON is none of ours
+  }
+  schedule();
 }
 
 function bump(s: { value: number }): void {

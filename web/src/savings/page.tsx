@@ -1,6 +1,6 @@
 // Money against passing everything through: what was paid, what was saved, and what was lost by it.
 import { useState } from "preact/hooks";
-import { base, get, query } from "../api/client.ts";
+import { get, query, text } from "../api/client.ts";
 import type { Savings } from "../api/types.ts";
 import { compact, money, percent, signedMoney } from "../format.ts";
 import { useLoad } from "../load.ts";
@@ -13,7 +13,9 @@ import { Conversations } from "./conversations.tsx";
 import { Measured } from "./measured.tsx";
 import { net, points, type Unit } from "./series.ts";
 import { TimeChart } from "./timechart.tsx";
+import { save } from "../parts/save.ts";
 import { Tabs } from "../parts/tabs.tsx";
+import { announceFailure } from "../parts/toast.tsx";
 
 const periods = [
   { id: "24h", name: "24 h", span: 86_400 },
@@ -21,6 +23,10 @@ const periods = [
   { id: "30d", name: "30 d", span: 30 * 86_400 },
   { id: "90d", name: "90 d", span: 90 * 86_400 },
 ];
+
+async function download(since: string): Promise<void> {
+  save(`secateur-savings-${since}.csv`, "text/csv", await text("/savings.csv" + query({ by: "day", since })));
+}
 
 export function SavingsPage() {
   const since = periods.find((p) => p.id === search.value.get("since")) ?? periods[1]!;
@@ -34,9 +40,9 @@ export function SavingsPage() {
         <h1 id="savings-title">Savings</h1>
         <span class="grow" />
         <Tabs label="Period" tabs={periods} chosen={since.id} choose={(id) => setSearch("since", id)} />
-        <a class="button" href={`${base}/savings.csv` + query({ by: "day", since: since.id })} download={`secateur-savings-${since.id}.csv`}>
+        <button type="button" class="button" onClick={() => download(since.id).catch(announceFailure)}>
           <Icon name="save" /> CSV
-        </a>
+        </button>
       </header>
       {loaded.failure && <Trouble failure={loaded.failure} again={loaded.again} />}
       {!value && !loaded.failure && <Waiting />}

@@ -1,0 +1,1 @@
+import{M as e}from"./figure-CguLKtIc.js";function t({label:t,tabs:n,chosen:r,choose:i}){return e(`div`,{class:`tabs`,role:`group`,"aria-label":t,children:n.map(t=>e(`button`,{"data-testid":`tab-${t.id}`,type:`button`,"aria-pressed":t.id===r,onClick:()=>i(t.id),children:t.name},t.id))})}export{t};
