@@ -165,7 +165,8 @@ await step("a stranger is asked for a token, once", async () => {
   assert.deepEqual(await context.cookies(`${base}/mcp`), []);
   assert.equal(await page.evaluate(() => document.cookie), "");
   const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-  assert.ok(!kept.includes(plan.token), kept);
+  assert.ok(!kept.includes(plan.token) && !kept.includes(cookie.value), kept);
+  assert.equal(await page.evaluate(() => fetch("/api/v1/status").then((r) => r.status)), 401, "the cookie without the page's half");
   await page.addInitScript(() => {
     new MutationObserver((_, seen) => {
       if (!document.querySelector("h1")) return;
@@ -227,7 +228,7 @@ await step("savings: money, a conversation request by request, a table for a spr
   await go("savings", "Savings");
   await seen("What is measured, what is estimated");
   for (const by of ["Model", "Tool", "Server", "Feature"]) await page.getByRole("group", { name: "Group by" }).getByRole("button", { name: by }).click();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "CSV" }).click()]);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
   assert.match(readFileSync(await download.path(), "utf8"), /spent_usd,passthrough_usd/);
   await page.locator('a[href*="/ui/conversations/"]').first().click();
   await seen(/passing through/i);
@@ -500,7 +501,7 @@ await step("a token that is revoked ends the session of its browser", async () =
   const field = theirs.getByLabel("Token of the role admin");
   await field.waitFor();
   // The program follows the file of tokens within two seconds.
-  for (let status = 0; status !== 204; ) status = await theirs.evaluate((token) => new Promise((go) => setTimeout(go, 200)).then(() => fetch("/ui/session", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ token }) })).then((r) => r.status), token);
+  for (let status = 0; status !== 200; ) status = await theirs.evaluate((token) => new Promise((go) => setTimeout(go, 200)).then(() => fetch("/ui/session", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ token }) })).then(async (r) => (r.ok && localStorage.setItem("secateur-session", (await r.json()).key), r.status)), token);
   await theirs.reload();
   await theirs.getByRole("status").filter({ hasText: "connected" }).waitFor();
   secateur("token", "revoke", "browser", "--config", plan.config);
