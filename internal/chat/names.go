@@ -2,11 +2,11 @@ package chat
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"secateur/internal/prune"
+	"secateur/internal/rawjson"
 )
 
 // A marker that only says how many lines are gone leaves the model to guess what was
@@ -23,28 +23,49 @@ type name struct {
 
 // renderPruned gives the lines of a text but for the blocks, with a marker where each
 // was, and the number of characters that went into markers. The first marker tells the id,
-// which is the same for all. A block that has no more tokens than its marker stays.
-func renderPruned(
-	text string, source prune.Source, blocks []prune.Block, id string, room int, known func(name string) bool,
-) (out string, markers int) {
-	lines := prune.IndexLines(text)
-	blocks = worthMarking(lines, source, blocks)
-	names := namesOf(lines, blocks, room, known)
+// which is the same for all, and the note. A block that has no more tokens than its marker stays.
+func (r rendering) renderPruned(source prune.Source, blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
+	blocks = worthMarking(r.lines, source, blocks)
+	names := namesOf(r.lines, blocks, room, known)
 	var b strings.Builder
 	next := 1
 	for i, block := range blocks {
-		b.WriteString(lines.Range(next, block.Start-1))
+		b.WriteString(r.lines.Range(next, block.Start-1))
 		next = block.End + 1
 		before := b.Len()
-		tells := ""
-		if i == 0 {
-			tells = id
-		}
-		b.WriteString(marker(block, tells, names[i]) + "\n")
+		b.WriteString(r.mark(block, i == 0, names[i]) + "\n")
 		markers += b.Len() - before
 	}
-	b.WriteString(lines.Range(next, lines.Len()))
+	b.WriteString(r.lines.Range(next, r.lines.Len()))
 	return b.String(), markers
+}
+
+// rendering is a text whose markers are written.
+type rendering struct {
+	text  string
+	lines prune.Lines
+	view  prune.View
+	id    string // of the original
+	note  string // that its first marker adds; "": none
+}
+
+func newRendering(text, id, note string) rendering {
+	lines := prune.IndexLines(text)
+	return rendering{text, lines, prune.ViewOf(lines), id, note}
+}
+
+// mark is the line that stands for a block. Lines that bear no number, in a text that numbers the others, are told by their characters.
+func (r rendering) mark(b prune.Block, isFirst bool, names []string) string {
+	m := prune.Mark{Unit: prune.InLines, Names: names}
+	shown, ok := r.view.Shown(prune.Span{Start: b.Start, End: b.End})
+	if m.Start, m.End = shown.Start, shown.End; !ok {
+		m.Unit, m.Start = prune.InChars, rawjson.Chars(r.lines.Range(1, b.Start-1))
+		m.End = m.Start + rawjson.Chars(r.lines.Range(b.Start, b.End))
+	}
+	if isFirst {
+		m.ID, m.Note = r.id, r.note
+	}
+	return m.String()
 }
 
 // worthMarking are the blocks that have more tokens than their markers without names.
@@ -52,7 +73,7 @@ func worthMarking(lines prune.Lines, source prune.Source, blocks []prune.Block) 
 	tells := prune.CostlyID
 	for _, b := range blocks {
 		body := lines.Range(b.Start, b.End)
-		if source.Tokens(body) > source.Tokens(marker(b, tells, nil)+"\n") {
+		if source.Tokens(body) > source.Tokens(blockMark(b, tells)+"\n") {
 			out = append(out, b)
 			tells = ""
 		}
@@ -60,24 +81,12 @@ func worthMarking(lines prune.Lines, source prune.Source, blocks []prune.Block) 
 	return out
 }
 
-// marker is the line that stands for a block.
-func marker(b prune.Block, id string, names []string) string {
-	out := markerStart
-	if id != "" {
-		out += "prune_id=" + id + " "
-	}
-	out += fmt.Sprintf("lignes %d-%d", b.Start, b.End)
-	if len(names) > 0 {
-		out += namesLabel + strings.Join(names, ", ")
-	}
-	return out + "⟧"
-}
-
 // shortMarker is a marker as all but the first are, without names.
-func shortMarker(b prune.Block) string { return marker(b, "", nil) }
+func shortMarker(b prune.Block) string { return blockMark(b, "") }
 
-// markerStart is what every marker begins with.
-const markerStart = "⟦PRUNÉ: "
+func blockMark(b prune.Block, id string) string {
+	return prune.Mark{Unit: prune.InLines, Start: b.Start, End: b.End, ID: id}.String()
+}
 
 // namesOf chooses for each block the names that went with it and are nowhere else, nor known
 // if there is a known, most telling ones first, as many as fit into so many characters.
@@ -122,12 +131,12 @@ func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name 
 	chosen := make([][]string, len(blocks))
 	left := make([]int, len(blocks)) // names take no more than a third of what they stand for
 	for i, b := range blocks {
-		left[i] = len(lines.Range(b.Start, b.End))/3 - len(namesLabel)
+		left[i] = len(lines.Range(b.Start, b.End))/3 - prune.NamesCost
 	}
 	for _, n := range all {
 		cost := len(n.text) + len(", ")
 		if len(chosen[n.block]) == 0 {
-			cost += len(namesLabel)
+			cost += prune.NamesCost
 		}
 		if cost > room || cost > left[n.block] {
 			continue
@@ -138,8 +147,6 @@ func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name 
 	}
 	return chosen
 }
-
-const namesLabel = "; noms: "
 
 // Names worth telling have at least minName characters and at most maxName: longer
 // ones are hashes and data.

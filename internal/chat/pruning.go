@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -130,16 +129,17 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
 		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: c.knownNames(job.Message, text), Marker: shortMarker,
 	}
+	r := newRendering(text, id, "")
 	out := ""
 	if prune.FormOf(text) == prune.OneLine {
-		out = snipLine(s, req, chars, id)
+		out = r.snipLine(s, req, chars)
 	} else {
-		out = pruneLines(s, req, chars, id)
+		out = r.pruneLines(s, req, chars)
 	}
 	if expired != nil && expired() {
 		return "", false
 	}
-	out = shortenLines(out, s.TargetChars, id)
+	out = r.shortenLines(out, s.TargetChars)
 	if float64(rawjson.Chars(out)) > worthPruning*float64(chars) || hasCutMark(text) && losesCutMark(text, out) {
 		return "", false
 	}
@@ -159,17 +159,17 @@ const (
 )
 
 // pruneLines takes lines out until the target is met, as far as the bounds allow.
-func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
+func (r rendering) pruneLines(s Pruning, req prune.Request, chars int) string {
 	target := aim * float64(s.TargetChars)
 	reading := prune.Read(req)
 	best, keep := req.Text, (1-nameShare)*target/float64(chars)
 	for range maxTries {
 		ratio := min(1-keep, s.MaxPruneRatio)
-		r := reading.Plan(ratio)
-		if len(r.Blocks) == 0 {
+		plan := reading.Plan(ratio)
+		if len(plan.Blocks) == 0 {
 			break
 		}
-		out, markers := renderPruned(req.Text, req.Source, withoutCutMarks(req.Text, r.Blocks), id, int(nameShare*target), req.Known)
+		out, markers := r.renderPruned(req.Source, withoutCutMarks(req.Text, plan.Blocks), int(nameShare*target), req.Known)
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || ratio >= s.MaxPruneRatio {
@@ -182,18 +182,23 @@ func pruneLines(s Pruning, req prune.Request, chars int, id string) string {
 	return best
 }
 
-// snipLine takes parts out of a text that is mostly one huge line. The first marker tells the id.
-func snipLine(s Pruning, req prune.Request, chars int, id string) string {
+// snipLine takes parts out of a text that is mostly one huge line.
+func (r rendering) snipLine(s Pruning, req prune.Request, chars int) string {
 	req.MaxPruneRatio = max(0, 1-aim*float64(s.TargetChars)/float64(chars))
-	told := false
+	isFirst := true
 	return prune.Splice(req.Text, prune.Plan(req).Snips, func(snip prune.Snip) string {
-		tells := ""
-		if !told {
-			tells = "prune_id=" + id + " "
-			told = true
-		}
-		return fmt.Sprintf("%s%scaractères %d-%d⟧", markerStart, tells, snip.Start, snip.End)
+		defer func() { isFirst = false }()
+		return r.markChars(snip.Start, snip.End, isFirst)
 	})
+}
+
+// markChars stands for characters of the text, from 0, the end exclusive.
+func (r rendering) markChars(start, end int, isFirst bool) string {
+	m := prune.Mark{Unit: prune.InChars, Start: start, End: end}
+	if isFirst {
+		m.ID, m.Note = r.id, r.note
+	}
+	return m.String()
 }
 
 // minLine is how many characters of a long line stay at least, and how many must go
@@ -201,30 +206,29 @@ func snipLine(s Pruning, req prune.Request, chars int, id string) string {
 const minLine = 80
 
 // shortenLines takes the middle out of the longest lines until the target is met: a text of a
-// few huge lines has no others to give.
-func shortenLines(text string, target int, id string) string {
-	if rawjson.Chars(text) <= target+target/10 {
-		return text
+// few huge lines has no others to give. Lines with a marker stay as they are.
+func (r rendering) shortenLines(out string, target int) string {
+	if rawjson.Chars(out) <= target+target/10 {
+		return out
 	}
-	lines := strings.SplitAfter(text, "\n")
+	lines := strings.SplitAfter(out, "\n")
 	level := max(lineLevel(lines, target), minLine)
 	var b strings.Builder
-	told := strings.Contains(text, id) // one marker tells the id, for all
+	told := strings.Contains(out, r.id) // one marker tells the id, for all
+	at, chars := 0, 0                   // where in the text the lines before end, in bytes and in characters
 	for _, line := range lines {
 		n := rawjson.Chars(line)
-		if n <= level+minLine || strings.HasPrefix(line, markerStart) {
+		if n <= level+minLine || prune.HasMark(line) {
 			b.WriteString(line)
 			continue
 		}
+		start := at + max(0, strings.Index(r.text[at:], line)) // lines that stay are whole and in order
+		chars += rawjson.Chars(r.text[at:start])
 		head := level * 2 / 3
 		from, to := offset(line, head), offset(line, n-(level-head))
-		b.WriteString(line[:from] + " " + markerStart)
-		if !told {
-			b.WriteString("prune_id=" + id + " ")
-			told = true
-		}
-		fmt.Fprintf(&b, "%d caractères⟧ ", n-level)
+		b.WriteString(line[:from] + " " + r.markChars(chars+head, chars+n-(level-head), !told) + " ")
 		b.WriteString(line[to:])
+		told, at, chars = true, start+len(line), chars+n
 	}
 	return b.String()
 }

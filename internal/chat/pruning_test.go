@@ -72,9 +72,9 @@ func TestPrune(t *testing.T) {
 		text  string
 		holds []string
 	}{
-		"lines for the goal stay, and names of what went": {bigFile(200), []string{"def function_77(", "prune_id=" + someID, "noms: function_"}},
-		"one huge line keeps its ends":                    {"start " + huge + " end", []string{"start word", "word  end", "caractères ", "prune_id=" + someID}},
-		"a few huge lines":                                {huge + "\n" + huge + "\nlast", []string{"\nlast", "prune_id=" + someID}},
+		"lines for the goal stay, and names of what went": {bigFile(200), []string{"def function_77(", " id=" + someID, " names: function_"}},
+		"one huge line keeps its ends":                    {"start " + huge + " end", []string{"start word", "word  end", "⟦PRUNED chars ", " id=" + someID}},
+		"a few huge lines":                                {huge + "\n" + huge + "\nlast", []string{"\nlast", " id=" + someID}},
 		"characters of many bytes":                        {strings.Repeat("été 😀 ", 3000), []string{"été 😀"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPrune(t *testing.T) {
 				t.Error("pruned although time was up")
 			}
 			body, plan := decideWith(t, talk("u:"+strings.Repeat("find it ", 1000), call, "t:1="+c.text), Default(), nil, claude, map[int]string{2: out})
-			if len(plan.Cuts) != 1 || plan.Cuts[0].Kind != Pruned || !strings.Contains(string(body), markerStart) {
+			if len(plan.Cuts) != 1 || plan.Cuts[0].Kind != Pruned || !strings.Contains(string(body), "⟦PRUNED ") {
 				t.Errorf("cuts %+v", plan.Cuts)
 			}
 			if plan.TokensSaved() <= 0 || plan.Record(nil).Bill.Ratio() >= 1 {
@@ -113,10 +113,10 @@ func TestPrune(t *testing.T) {
 // TestKeptLinesAreVerbatim: what is left, markers apart, are lines of the text in order.
 func TestKeptLinesAreVerbatim(t *testing.T) {
 	text := bigFile(200)
-	out, _ := renderPruned(text, prune.Code, []prune.Block{{Start: 3, End: 90}, {Start: 200, End: 201}, {Start: 300, End: 598}}, someID, 300, nil)
+	out, _ := newRendering(text, someID, "").renderPruned(prune.Code, []prune.Block{{Start: 3, End: 90}, {Start: 200, End: 201}, {Start: 300, End: 598}}, 300, nil)
 	rest := text
 	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, markerStart) {
+		if strings.HasPrefix(line, "⟦PRUNED ") {
 			continue
 		}
 		i := strings.Index(rest, line)
@@ -125,7 +125,7 @@ func TestKeptLinesAreVerbatim(t *testing.T) {
 		}
 		rest = rest[i+len(line):]
 	}
-	if strings.Count(out, markerStart) != 2 || strings.Count(out, someID) != 1 {
+	if strings.Count(out, "⟦PRUNED ") != 2 || strings.Count(out, someID) != 1 {
 		t.Errorf("want two markers, one id: %s", out)
 	}
 }

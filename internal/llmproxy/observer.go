@@ -106,12 +106,26 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 			if c.New {
 				o.Cut(ctx, ResultCut{
 					ID: c.ID, Masked: c.Kind == chat.Masked, Provider: s.Provider, Model: model, Chars: chars, Kept: utf8.RuneCountInString(c.Text), Tokens: tokens,
-					Removed: prune.ReadMarkers(c.Text, c.ID), Goal: x.plan.Goal(c), Sent: c.Text,
+					Removed: x.removed(c), Goal: x.plan.Goal(c), Sent: c.Text,
 				})
 			}
 		}
 	}
 	o.Settled(ctx, s)
+}
+
+// removed lists the lines of the original that a cut took out. Markers have the numbers that the text shows.
+func (x *exchange) removed(c chat.Cut) []prune.Block {
+	blocks := prune.ReadMarkers(c.Text, c.ID)
+	if len(blocks) == 0 {
+		return nil
+	}
+	view := prune.ViewOf(prune.IndexLines(x.plan.Original(c)))
+	for i := range blocks {
+		at := view.Place(prune.Span{Start: blocks[i].Start, End: blocks[i].End})
+		blocks[i].Start, blocks[i].End = at.Start, at.End
+	}
+	return blocks
 }
 
 // other stands for models that are neither configured nor of a well-known family: clients can make up any name.

@@ -20,9 +20,10 @@ const (
 
 // decoration says how many bytes at each line's start are not the text's own.
 type decoration struct {
-	kind  prefix
-	skip  []uint16 // per line; nil: none
-	frame []bool   // per line: written by the tool that showed the text; nil: none
+	kind   prefix
+	number numberForm // of numberPrefix
+	skip   []uint16   // per line; nil: none
+	frame  []bool     // per line: written by the tool that showed the text; nil: none
 }
 
 // sampled is how many filled lines decide what decorates a text.
@@ -48,7 +49,7 @@ func findDecoration(lines Lines, source Source) decoration {
 	number, isNumbered := numbering(sample)
 	switch {
 	case isNumbered:
-		d.kind, skip = numberPrefix, number.skip
+		d.kind, d.number, skip = numberPrefix, number, number.skip
 	case mostly(sample, func(l string) bool { return skipHit(l) > 0 }, 80):
 		d.kind, skip = hitPrefix, skipHit
 	case isDiff(sample):

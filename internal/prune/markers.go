@@ -5,20 +5,15 @@ import (
 	"strings"
 )
 
-// ReadMarkers finds the blocks that markers of an id stand for in a text, in order. What only looks like a marker is none.
-func ReadMarkers(text, id string) (blocks []Block) {
+// readSeedMark reads a marker of prune_text, without the bracket at its end.
+func readSeedMark(head, id string) (Block, bool) {
 	start := "⟦PRUNÉ: prune_id=" + id + " lignes "
-	for {
-		_, rest, found := strings.Cut(text, start)
-		if !found {
-			return blocks
-		}
-		text = rest
-		head, _, _ := strings.Cut(rest, "⟧")
-		if b, ok := readBlock(head); ok && strings.HasPrefix(Marker(id, b), start+head) {
-			blocks = append(blocks, b)
-		}
+	rest, ok := strings.CutPrefix(head, start)
+	if !ok {
+		return Block{}, false
 	}
+	b, ok := readBlock(rest)
+	return b, ok && Marker(id, b) == head+markEnd
 }
 
 // readBlock reads "a-b (n) raison=…".

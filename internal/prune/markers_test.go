@@ -30,3 +30,28 @@ func TestReadMarkers(t *testing.T) {
 		}
 	}
 }
+
+// Markers of the chat door are read in today's form and in the one before it. The first names the id for those behind it.
+func TestMarkersOfTheChatDoorAreReadInEveryForm(t *testing.T) {
+	first := Mark{Unit: InLines, Start: 27, End: 41, ID: "prn_a", Names: []string{"aName", "bName"}, Note: "Left out."}.String()
+	if want := "⟦PRUNED lines 27-41 id=prn_a names: aName, bName. Left out.⟧"; first != want {
+		t.Fatalf("marker %s, want %s", first, want)
+	}
+	want := []Block{{Start: 27, End: 41}, {Start: 50, End: 60}}
+	for name, text := range map[string]string{
+		"today's":         "x\n" + first + "\ny\n" + Mark{Unit: InLines, Start: 50, End: 60}.String() + "\n",
+		"the one before":  "⟦PRUNÉ: prune_id=prn_a lignes 27-41; noms: aName⟧\ny\n⟦PRUNÉ: lignes 50-60⟧",
+		"no note":         "⟦PRUNED lines 27-41 id=prn_a. Left out.⟧⟦PRUNED lines 50-60 names: cName⟧",
+		"characters, too": first + Mark{Unit: InChars, Start: 4388, End: 8364}.String() + "⟦PRUNED lines 50-60⟧",
+		"another's first": "⟦PRUNED lines 1-2⟧⟦PRUNED lines 3-4 id=prn_b⟧" + first + "⟦PRUNED lines 50-60⟧⟦PRUNED lines 3-4 id=prn_b⟧",
+	} {
+		if got := ReadMarkers(text, "prn_a"); !slices.Equal(got, want) || !HasMark(text) {
+			t.Errorf("%s: ReadMarkers = %v, want %v", name, got, want)
+		}
+	}
+	for _, other := range []string{"⟦PRUNED lines 9-8 id=prn_a⟧", "⟦PRUNED lines x id=prn_a⟧", "⟦PRUNED lines 1-2 id=prn_a"} {
+		if got := ReadMarkers(other, "prn_a"); got != nil {
+			t.Errorf("ReadMarkers(%q) = %v, want none", other, got)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package prune
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Mark is the marker of the chat and MCP doors, in English and short: ⟦PRUNED lines 27-41⟧. Those of prune_text are made by
+// [Marker] and [SnipMarker].
+type Mark struct {
+	Unit       Unit
+	Start, End int      // of Lines and Items both inclusive, of Chars the end exclusive, as recover_text and recover_chars count them
+	ID         string   // of the original; "": a marker before it in the text tells it
+	Names      []string // that are gone with the text
+	Note       string   // a sentence; "": none
+}
+
+// Unit is what the numbers of a mark count.
+type Unit string
+
+// The units.
+const (
+	InLines Unit = "lines" // those that the text shows where it numbers its lines, see [View]
+	InChars Unit = "chars" // of the text, from 0
+)
+
+const (
+	markStart = "⟦PRUNED "
+	markEnd   = "⟧"
+	namesWord = " names: "
+)
+
+// NamesCost is how many bytes the first name costs beside its own.
+const NamesCost = len(namesWord)
+
+// String is the marker as it is sent.
+func (m Mark) String() string {
+	out := append(make([]byte, 0, 96), markStart...)
+	out = append(append(out, m.Unit...), ' ')
+	out = append(strconv.AppendInt(out, int64(m.Start), 10), '-')
+	out = strconv.AppendInt(out, int64(m.End), 10)
+	if m.ID != "" {
+		out = append(append(out, " id="...), m.ID...)
+	}
+	if len(m.Names) > 0 {
+		out = append(append(out, namesWord...), strings.Join(m.Names, ", ")...)
+	}
+	if m.Note != "" {
+		out = append(append(out, ". "...), m.Note...)
+	}
+	return string(append(out, markEnd...))
+}
+
+// HasMark tells whether a text holds a marker of any door or version: those of prune_text are French, and the chat door's were.
+func HasMark(text string) bool {
+	return strings.Contains(text, markStart) || strings.Contains(text, "⟦PRUNÉ: ")
+}
+
+// ReadMarkers finds the lines that the markers of an id stand for in a text, of any door and version, in order. The first marker
+// of a door's text names the id for all. What only looks like a marker is none.
+func ReadMarkers(text, id string) (blocks []Block) {
+	told := false
+	for {
+		at := strings.Index(text, "⟦PRUN")
+		if at < 0 {
+			return blocks
+		}
+		head, rest, closed := strings.Cut(text[at:], markEnd)
+		if !closed {
+			return blocks
+		}
+		text = rest
+		if b, ok := readSeedMark(head, id); ok {
+			blocks = append(blocks, b)
+			continue
+		}
+		span, of, ok := readShortMark(head)
+		if told = told || ok && of == id; ok && told && (of == "" || of == id) {
+			blocks = append(blocks, Block{Start: span.Start, End: span.End})
+		}
+	}
+}
+
+// shortMarks are the markers of the chat door, today's and the one before it.
+var shortMarks = [...]*regexp.Regexp{
+	regexp.MustCompile(`^⟦PRUNED lines (\d+)-(\d+)(?: id=(\w+))?(?: names: |\. |$)`),
+	regexp.MustCompile(`^⟦PRUNÉ: (?:prune_id=(\w+) )?lignes (\d+)-(\d+)(?:; noms: |$)`),
+}
+
+// readShortMark reads a marker of the chat door, without the bracket at its end.
+func readShortMark(head string) (span Span, id string, ok bool) {
+	var first, last string
+	if m := shortMarks[0].FindStringSubmatch(head); m != nil {
+		first, last, id = m[1], m[2], m[3]
+	} else if m := shortMarks[1].FindStringSubmatch(head); m != nil {
+		id, first, last = m[1], m[2], m[3]
+	}
+	var err1, err2 error
+	span.Start, err1 = strconv.Atoi(first)
+	span.End, err2 = strconv.Atoi(last)
+	return span, id, err1 == nil && err2 == nil && 0 < span.Start && span.Start <= span.End
+}
