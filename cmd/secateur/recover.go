@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ import (
 )
 
 func newRecover(w world) *cobra.Command {
-	var file string
+	var file, address string
 	run := pruner.RecoverCommand{Err: w.err}
 	cmd := &cobra.Command{
 		Use:   "recover ID [A-B …]",
@@ -34,7 +35,8 @@ func newRecover(w world) *cobra.Command {
 'secateur stdio' or 'secateur pruner', from the store that the configuration names, or from what
 'secateur prune' kept. One line on standard error names the original, so that an agent
 who runs this in its shell gets all of it: no door of ours cuts it again. On a terminal,
-characters that it would act on or hide are escaped.
+characters that it would act on or hide are escaped. Where the text numbers its lines itself,
+as a part of a file that a tool has shown, A and B are these numbers.
 
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-
@@ -49,7 +51,11 @@ characters that it would act on or hide are escaped.
 			if w.kind != toTerminal && !run.JSON {
 				run.Out = exact(w.out) // byte for byte as it was
 			}
-			sources, closeAll, err := w.sources(cmd.Context(), cfg, w.daemons(cmd.Context(), cfg))
+			daemons, err := w.daemonsAt(cmd.Context(), cfg, address)
+			if err != nil {
+				return err
+			}
+			sources, closeAll, err := w.sources(cmd.Context(), cfg, daemons)
 			if err != nil {
 				return err
 			}
@@ -63,7 +69,9 @@ characters that it would act on or hide are escaped.
 		},
 	}
 	configFlag(cmd, &file)
+	cmd.Flags().StringVar(&address, "url", "", "`address` of the running program, such as http://127.0.0.1:8000 (default: listen of the configuration)")
 	cmd.Flags().BoolVarP(&run.Numbers, "numbers", "n", false, "put line numbers before the lines")
+	cmd.Flags().StringVar(&run.Chars, "chars", "", "print characters `A-B` instead of lines, as a marker ⟦PRUNED chars A-B⟧ counts them")
 	cmd.Flags().BoolVar(&run.JSON, "json", false, "print the answer of recover_text")
 	return cmd
 }
@@ -137,6 +145,18 @@ func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemon
 type daemonAddress struct {
 	hostPort string
 	trusted  bool // the configuration puts a listener there that asks for its token
+}
+
+// daemonsAt is the program at an address, or where else one of this configuration may listen.
+func (w world) daemonsAt(ctx context.Context, cfg *config.Config, address string) ([]daemonAddress, error) {
+	if address == "" {
+		return w.daemons(ctx, cfg), nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" {
+		return nil, usage("%q is no address of a running program; write http://127.0.0.1:8000", address)
+	}
+	return []daemonAddress{{u.Host, true}}, nil
 }
 
 // daemons lists where a daemon of this configuration may listen. The token is for the listener that it is set for: whoever

@@ -67,8 +67,10 @@ func (v View) Place(s Span) Span {
 	return out
 }
 
-// IsNumbered tells whether lines are known by other numbers than their places.
-func (v View) IsNumbered() bool { return v.numbers != nil }
-
-// Last is the number of the last line.
-func (v View) Last() int { return v.numbers[len(v.numbers)-1] }
+// Last is the number of the last line that bears one; 0: none does.
+func (v View) Last() int {
+	if v.numbers == nil {
+		return 0
+	}
+	return v.numbers[len(v.numbers)-1]
+}

@@ -50,7 +50,7 @@ func TestEveryBlockIsWithinThePlaceOfItsNumbers(t *testing.T) {
 	text := "header one\nheader two\n" + shownLines("%6d→%s\n", 101, 20) + "between\n" + shownLines("%6d→%s\n", 130, 20) + "behind\n"
 	lines := IndexLines(text)
 	v := ViewOf(lines)
-	if !v.IsNumbered() || v.Last() != 149 {
+	if v.Last() != 149 {
 		t.Fatalf("view %+v", v)
 	}
 	for start := 1; start <= lines.Len(); start++ {

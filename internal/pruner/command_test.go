@@ -285,12 +285,36 @@ func TestRecoverCommandSaysWhatIsWrong(t *testing.T) {
 		"expired":                  {[]pruner.Fetch{fails(originals.ErrExpired), fails(originals.ErrNotFound)}, "its time is over"},
 		"a refused token":          {[]pruner.Fetch{fails(pruner.ErrRefused), fails(pruner.ErrUnreachable)}, "refuses the token"},
 		"refused, and not on disk": {[]pruner.Fetch{fails(pruner.ErrRefused), fails(originals.ErrNotFound)}, "refuses the token"},
+		"no daemon":                {[]pruner.Fetch{pruner.FromDaemon(http.DefaultClient, "http://127.0.0.1:1/rpc", nil), fails(originals.ErrNotFound)}, "no daemon at 127.0.0.1:1"},
 		"not found":                {[]pruner.Fetch{fails(originals.ErrNotFound)}, "expired, or was kept elsewhere"},
 	} {
 		err := pruner.RunRecover(t.Context(), pruner.RecoverCommand{ID: "prn_x", Sources: c.sources, Out: io.Discard})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.want)
 		}
+	}
+}
+
+func TestRecoverCommandPrintsCharactersAsMarkersCountThem(t *testing.T) {
+	store := &originals.Memory{}
+	id, _ := store.Put(t.Context(), "", "été 😀 end")
+	run := func(chars string, ranges ...string) (string, error) {
+		var out bytes.Buffer
+		err := pruner.RunRecover(t.Context(), pruner.RecoverCommand{ID: id, Ranges: ranges, Chars: chars, Sources: []pruner.Fetch{pruner.FromStore(store, "")}, Out: &out})
+		return out.String(), err
+	}
+	for chars, want := range map[string]string{"0-3": "été", "4-6": "😀 ", "6-99": "end"} {
+		if got, err := run(chars); got != want || err != nil {
+			t.Errorf("characters %s: %q, %v, want %q", chars, got, err, want)
+		}
+	}
+	for _, bad := range []string{"3", "5-5", "9-10", "-3", "x-y"} {
+		if got, err := run(bad); got != "" || err == nil {
+			t.Errorf("characters %s: %q, %v, want a refusal", bad, got, err)
+		}
+	}
+	if _, err := run("0-3", "1-2"); err == nil {
+		t.Error("lines and characters at once are no error")
 	}
 }
 

@@ -74,7 +74,7 @@ func (d daemon) call(ctx context.Context, params []byte) (part, error) {
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := d.client.Do(req)
 	if err != nil {
-		return part{}, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		return part{}, absentDaemon{req.URL.Host, err}
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -104,7 +104,7 @@ func readPart(status string, answer []byte) (part, error) {
 	case rpc.CodeUnauthorized, rpc.CodeForbidden:
 		return part{}, ErrRefused
 	case rpc.CodePruneIDNotFound:
-		return part{}, originals.ErrNotFound
+		return part{}, fmt.Errorf("%w: %w", errAsked, originals.ErrNotFound)
 	case rpc.CodeRecoveryUnavailable:
 		return part{}, originals.ErrUnavailable
 	case rpc.CodeInvalidRange:

@@ -47,7 +47,7 @@ func (s *Server) recoverText(ctx context.Context, arguments jsontext.Value) (too
 // recovered is lines of an original.
 type recovered struct {
 	text  string
-	spans []prune.Span // as asked, held to the text
+	spans []prune.Span // as asked, held to the numbers of the text
 }
 
 // rangeError is a range that the text does not have.
@@ -66,9 +66,12 @@ func (e *rangeError) rpc(id string) *rpc.Error {
 	return failed
 }
 
-// recoverLines takes spans of lines out of a text, in the order asked, if an answer of so many bytes can hold them.
+// recoverLines takes spans of lines out of a text, in the order asked, if an answer of so many bytes can hold them. Lines of a text
+// that numbers them, such as a file that a tool has shown in part, are asked for by the numbers in its first column.
 func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
+	view := prune.ViewOf(lines)
+	places := make([]prune.Span, len(spans))
 	fail := func(path, format string, args ...any) (recovered, *rangeError) {
 		total := `"total_lines":` + strconv.Itoa(lines.Len())
 		return recovered{}, &rangeError{path, fmt.Sprintf(format, args...), total}
@@ -79,23 +82,24 @@ func recoverLines(text string, spans []prune.Span, numbered bool, most int) (rec
 	budget := most
 	for i := range spans {
 		at := "/ranges/" + strconv.Itoa(i)
+		places[i] = view.Place(spans[i])
 		switch span := &spans[i]; {
 		case span.Start < 1 || span.End < 1:
 			return fail(at, "lines are counted from 1; the text has %d", lines.Len())
 		case span.Start > span.End:
 			return fail(at, "start_line %d is behind end_line %d", span.Start, span.End)
-		case span.Start > lines.Len():
+		case places[i].Start > lines.Len():
 			return fail(at, "start_line %d is past the end; the text has %d lines", span.Start, lines.Len())
 		default:
-			span.End = min(span.End, lines.Len())
-			if budget -= encodedLines(lines, *span, numbered, budget); budget < 0 {
+			span.End = min(span.End, max(lines.Len(), view.Last()))
+			if budget -= encodedLines(lines, places[i], numbered, budget); budget < 0 {
 				_, tooMuch := fail(at, "the ranges make an answer of more than %d MiB; ask for fewer lines at a time, and with recover_chars for a part of a long line", most>>20)
 				tooMuch.total += `,"` + memberTooMuch + `":` + strconv.Itoa(most)
 				return recovered{}, tooMuch
 			}
 		}
 	}
-	return recovered{lines.Recover(spans, numbered), spans}, nil
+	return recovered{lines.Recover(places, numbered), spans}, nil
 }
 
 func (r recovered) appendJSON(out []byte, id string) []byte {

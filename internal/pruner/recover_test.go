@@ -40,6 +40,9 @@ func TestRecoverText(t *testing.T) {
 		{"numbers of several ranges", "a\nb\nc", "3-3 1-1", true, "3│ c\n1│ a\n", "3-3 1-1"},
 		{"an empty line has a number too", "\n\n", "1-2", true, "1│ \n2│ \n", "1-2"},
 		{"one huge line", strings.Repeat("x", 1<<17), "1-1", false, strings.Repeat("x", 1<<17), "1-1"},
+		{"numbers that the text shows", "   101→a\n   102→b\n   103→c\n   104→d\n", "102-103", false, "   102→b\n   103→c\n", "102-103"},
+		{"all of them, by any end", "head\n   101→a\n   102→b\n   103→c\n   104→d\n", "1-999", false, "head\n   101→a\n   102→b\n   103→c\n   104→d\n", "1-104"},
+		{"numbers it does not show count lines", "   101→a\n   102→b\n   103→c\n   104→d\n", "2-3", false, "   102→b\n   103→c\n", "2-3"},
 		{"NUL and BOM", "\ufeffa\x00\nb", "1-1", false, "\ufeffa\x00\n", "1-1"},
 	} {
 		for _, tool := range []string{"recover_text", "recover_range"} {

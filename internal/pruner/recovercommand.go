@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"secateur/internal/mask"
 	"secateur/internal/originals"
 	"secateur/internal/prune"
+	"secateur/internal/rawjson"
 )
 
 // Fetch gets an original from somewhere. Its errors are originals.ErrNotFound where there is no such original,
@@ -28,6 +30,7 @@ var ErrRefused = errors.New("the running secateur refuses the token; set AUTH_TO
 type RecoverCommand struct {
 	ID      string
 	Ranges  []string // "3", "3-7", "3-", "-7"; none: the whole text
+	Chars   string   // "4388-8364": these characters instead, from 0, the end exclusive; "": lines
 	Numbers bool     // lines stand behind their numbers
 	JSON    bool     // the answer of recover_text
 	Sources []Fetch  // asked in turn until one has the original
@@ -46,13 +49,20 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	if err != nil {
 		return err
 	}
+	if cmd.Chars != "" && (len(cmd.Ranges) > 0 || cmd.Numbers || cmd.JSON) {
+		return errors.New("--chars prints characters alone: leave out lines, --numbers and --json")
+	}
 	cmd.ID = originals.NormalID(cmd.ID)
 	text, err := cmd.fetch(ctx)
 	if err != nil {
 		return err
 	}
 	rec := recovered{}
-	if lines := prune.IndexLines(text).Len(); lines > 0 || len(cmd.Ranges) > 0 {
+	if cmd.Chars != "" {
+		if rec.text, err = charsOf(text, cmd.Chars); err != nil {
+			return err
+		}
+	} else if lines := prune.IndexLines(text).Len(); lines > 0 || len(cmd.Ranges) > 0 {
 		var bad *rangeError
 		if rec, bad = recoverLines(text, spans, cmd.Numbers, math.MaxInt); bad != nil {
 			return bad
@@ -71,9 +81,36 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	return nil
 }
 
+// charsOf takes characters out of a text as a marker names them: "4388-8364", from 0, the end exclusive.
+func charsOf(text, span string) (string, error) {
+	first, last, isSpan := strings.Cut(span, "-")
+	start, err1 := strconv.Atoi(first)
+	end, err2 := strconv.Atoi(last)
+	total := rawjson.Chars(text)
+	if !isSpan || err1 != nil || err2 != nil || start < 0 || start >= end || start >= total {
+		return "", fmt.Errorf("--chars %q: use 4388-8364, from 0 and within the %d characters there are", clip(span), total)
+	}
+	from := skipChars(text, start)
+	return text[from : from+skipChars(text[from:], end-start)], nil
+}
+
+// absentDaemon means that no program answers at an address.
+type absentDaemon struct {
+	address string
+	why     error
+}
+
+func (a absentDaemon) Error() string   { return "no daemon at " + a.address }
+func (a absentDaemon) Unwrap() []error { return []error{ErrUnreachable, a.why} }
+
+// errAsked means that a running program was asked.
+var errAsked = errors.New("asked a running secateur")
+
 // fetch asks the sources in turn. Of what went wrong, what is known best about the original counts most.
 func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
 	var problem, refused error
+	var absent []string
+	isAsked := false
 	for _, source := range cmd.Sources {
 		text, err := source(ctx, cmd.ID)
 		if err == nil {
@@ -82,6 +119,10 @@ func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
 		if errors.Is(err, ErrRefused) {
 			refused = err
 		}
+		if a, ok := errors.AsType[absentDaemon](err); ok && !slices.Contains(absent, a.address) {
+			absent = append(absent, a.address)
+		}
+		isAsked = isAsked || errors.Is(err, errAsked)
 		if problem == nil || gravity(err) > gravity(problem) {
 			problem = err
 		}
@@ -95,9 +136,12 @@ func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
 	case errors.Is(problem, originals.ErrExpired):
 		return "", fmt.Errorf("%s: %w; [store] ttl_s says how long originals are kept", id, problem)
 	case errors.Is(problem, originals.ErrNotFound) && refused != nil:
-		return "", fmt.Errorf("%w %s here, and %w", problem, id, refused)
+		return "", fmt.Errorf("%w %s here, and %w", originals.ErrNotFound, id, refused)
+	case len(absent) > 0 && !isAsked && (errors.Is(problem, originals.ErrNotFound) || errors.Is(problem, ErrUnreachable)):
+		return "", fmt.Errorf("%w %s in a store here, and no daemon at %s: %w; start 'secateur serve', or name its file with --config",
+			originals.ErrNotFound, id, strings.Join(absent, " or "), ErrUnreachable)
 	case errors.Is(problem, originals.ErrNotFound):
-		return "", fmt.Errorf("%w %s: it has expired, or was kept elsewhere", problem, id)
+		return "", fmt.Errorf("%w %s: it has expired, or was kept elsewhere", originals.ErrNotFound, id)
 	}
 	return "", problem
 }

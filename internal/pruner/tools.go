@@ -13,7 +13,7 @@ import (
 )
 
 const instructions = "prune_text cuts the lines of a long text that a goal does not need. A line ⟦PRUNÉ: prune_id=… lignes A-B …⟧ " +
-	"stands for lines A to B, which are kept: recover_text gives them back byte for byte, search_text looks for a pattern in them, " +
+	"or ⟦PRUNED lines A-B …⟧ stands for lines A to B, which are kept: recover_text gives them back byte for byte, search_text looks for a pattern in them, " +
 	"recover_chars fetches part of a very long line."
 
 // The schemas of prune_text and recover_text are a contract: clients compare them.
@@ -46,7 +46,8 @@ const (
 func (s *Server) toolTable() []toolserver.Tool {
 	recoverText := toolserver.Tool{
 		Name: "recover_text", Schema: recoverTextSchema, ReadOnly: true, Judges: belowMinimum, Call: s.recoverText,
-		Description: "Gives back lines of the original behind a prune_id, byte for byte. Line numbers are the original's, from 1, inclusive.",
+		Description: "Gives back lines of the original behind a prune_id, byte for byte. Line numbers are the original's, from 1, inclusive; " +
+			"where its lines begin with numbers, as a part of a file shown by a tool, those.",
 	}
 	alias := recoverText
 	alias.Name, alias.Unlisted = "recover_range", true
