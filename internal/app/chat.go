@@ -34,6 +34,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Together:        gen.together(),
 		Now:             gen.clock.Now,
 		Forgetful:       forgetful,
+		RecoverCommand:  gen.recoverCommand(),
 		OwnToken:        gen.cfg.AuthToken,
 		Tokens:          tokens,
 		Refused:         refused,

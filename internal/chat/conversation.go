@@ -28,7 +28,9 @@ type Conversation struct {
 	sized   bool     // they were
 	chain   []digest // of every beginning, from that of none of the messages to that of all; made when asked for
 	related *results // to the turns that asked for them; made when asked for
-	formed  *formed  // how it went out before, as somebody has asked; nil: nobody has
+	// recoverTool is what the request calls the tool that brings back what was cut; "": it does not have it.
+	recoverTool string
+	formed      *formed // how it went out before, as somebody has asked; nil: nobody has
 }
 
 // Role says who a message is from.

@@ -1,10 +1,6 @@
 package chat
 
-import (
-	"slices"
-
-	"secateur/internal/bill"
-)
+import "secateur/internal/bill"
 
 // Input is all that a decision depends on.
 type Input struct {
@@ -93,14 +89,15 @@ func (p *Plan) recall() {
 
 // refetched finds results that came again because they had been cut: passing through
 // would have spared them. One that a recovery has brought was worth a request of its own;
-// whether one that says the same as before was, nobody knows.
+// whether one that says the same as before was, nobody knows. What any lane has booked is
+// not looked at again.
 func (p *Plan) refetched() {
-	gone := cutBefore{of: p.forms.of, messages: p.c.Messages}
-	if !gone.any() {
+	cut := p.forms.cut()
+	if len(cut) == 0 {
 		return
 	}
 	fresh, recovered := 0, 0
-	for i := p.forms.sent; i < len(p.c.Messages); i++ {
+	for i := max(p.forms.sent, p.forms.booked); i < len(p.c.Messages); i++ {
 		m := &p.c.Messages[i]
 		if m.Role != Tool {
 			continue
@@ -110,47 +107,11 @@ func (p *Plan) refetched() {
 		if isBack {
 			recovered++
 		}
-		if isBack || m.Chars >= worthFetching && gone.say(m.said) {
+		if isBack || m.Chars >= worthFetching && p.c.repeatsAny(i, cut) {
 			p.owed += p.before.Account.Scale.Count(p.c.whole(i))
 		}
 	}
 	p.again = recovered > 0 && recovered == fresh
-}
-
-// cutBefore are the results that did not go out whole before.
-type cutBefore struct {
-	of       []Sent
-	messages []Message
-	asked    int             // how often it was asked what they say
-	said     map[digest]bool // what they say; nil while it was asked for a few times
-}
-
-func (g *cutBefore) any() bool {
-	return slices.ContainsFunc(g.of, func(s Sent) bool { return s.Kind != Whole })
-}
-
-// fewAsked is how often they are looked through before it is worth while to have them in a map: as a rule a request brings one result.
-const fewAsked = 4
-
-// say tells whether one of them says so.
-func (g *cutBefore) say(said digest) bool {
-	if g.asked++; g.asked <= fewAsked {
-		for i := range g.of {
-			if g.of[i].Kind != Whole && g.messages[i].said == said {
-				return true
-			}
-		}
-		return false
-	}
-	if g.said == nil {
-		g.said = make(map[digest]bool, len(g.of))
-		for i := range g.of {
-			if g.of[i].Kind != Whole {
-				g.said[g.messages[i].said] = true
-			}
-		}
-	}
-	return g.said[said]
 }
 
 // worthFetching is how many characters a result has at least that is fetched
@@ -271,7 +232,7 @@ func (p *Plan) price() {
 		}
 	}
 	p.each(saving, func(i int) {
-		if p.isKeptError(i) || p.isPlaceholder(i, p.toolName(i)) {
+		if p.isKeptError(i) || p.isPlaceholder(i, p.toolName(i)) || holdsRules(p.text(i)) {
 			p.piece(&req, i).Saves = 0
 		}
 	})
@@ -316,7 +277,15 @@ const (
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
 	asked, m := p.results.answer(p.results.of[i].last), &p.c.Messages[i]
 	return asked != nil && asked.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
-		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.c.isSpared(asked.name) && (!m.listed || p.in.Masking.Strategy == Priced)
+		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.isSpared(asked.name) && (!m.listed || p.in.Masking.Strategy == Priced)
+}
+
+// isSpared tells the tools whose results are never masked. The strategies by the window alone know Anthropic's memory.
+func (p *Plan) isSpared(tool string) bool {
+	if p.in.Masking.Strategy == Priced {
+		return isSparedTool(tool)
+	}
+	return p.c.Format == Messages && tool == "memory"
 }
 
 // isKeptError judges what was masked before only once: it is the same text.

@@ -109,6 +109,9 @@ func (f Format) ReadWithin(body []byte, begun func(list []byte) Known, charge fu
 		case "stream":
 			c.Stream = string(raw) == "true"
 		default:
+			if string(word) == "tools" {
+				c.recoverTool = recoverToolIn(raw, "")
+			}
 			as.field(c, &keyed, &headerField{name, word, raw})
 		}
 	}

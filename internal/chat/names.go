@@ -23,7 +23,7 @@ type name struct {
 
 // renderPruned gives the lines of a text but for the blocks, with a marker where each
 // was, and the number of characters that went into markers. The first marker tells the id,
-// which is the same for all, and the note. A block that has no more tokens than its marker stays.
+// which is the same for all. A block that has no more tokens than its marker stays.
 func (r rendering) renderPruned(source prune.Source, blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
 	blocks = worthMarking(r.lines, source, blocks)
 	names := namesOf(r.lines, blocks, room, known)
@@ -45,13 +45,19 @@ type rendering struct {
 	text  string
 	lines prune.Lines
 	view  prune.View
-	id    string // of the original
-	note  string // that its first marker adds; "": none
+	stay  []prune.Span // lines that are never cut
+	id    string       // of the original
+	by    Recovery     // what its first marker tells
 }
 
-func newRendering(text, id, note string) rendering {
+func newRendering(text, id string, by Recovery) rendering {
 	lines := prune.IndexLines(text)
-	return rendering{text, lines, prune.ViewOf(lines), id, note}
+	return rendering{text, lines, prune.ViewOf(lines), harnessLines(lines), id, by}
+}
+
+// stays tells whether a line is never cut.
+func (r rendering) stays(line int) bool {
+	return slices.ContainsFunc(r.stay, func(s prune.Span) bool { return s.Start <= line && line <= s.End })
 }
 
 // mark is the line that stands for a block. Lines that bear no number, in a text that numbers the others, are told by their characters.
@@ -62,8 +68,14 @@ func (r rendering) mark(b prune.Block, isFirst bool, names []string) string {
 		m.Unit, m.Start = prune.InChars, rawjson.Chars(r.lines.Range(1, b.Start-1))
 		m.End = m.Start + rawjson.Chars(r.lines.Range(b.Start, b.End))
 	}
+	return r.told(m, isFirst)
+}
+
+// told is a marker; the first of a text tells the id.
+func (r rendering) told(m prune.Mark, isFirst bool) string {
 	if isFirst {
-		m.ID, m.Note = r.id, r.note
+		m.ID = r.id
+		m.Note = r.by.note(m)
 	}
 	return m.String()
 }

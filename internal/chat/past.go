@@ -69,6 +69,18 @@ type forms struct {
 	sent int    // so many messages the provider's cache of this lane may have
 	warm int    // so many it is likely to have
 	lane int    // so many messages this lane has sent, in these forms
+
+	booked int // so many messages are in the account of this lane or another
+}
+
+// cut lists the messages that did not go out whole.
+func (f *forms) cut() (messages []int) {
+	for i := range f.of {
+		if f.of[i].Kind != Whole {
+			messages = append(messages, i)
+		}
+	}
+	return messages
 }
 
 // formed are the forms of a conversation, by the past that they were made of.
@@ -123,7 +135,7 @@ func (f *forms) take(c *Conversation, r *Record) {
 	if r.Messages <= from {
 		return
 	}
-	f.seen = r.Messages
+	f.seen, f.booked = r.Messages, max(f.booked, r.Cached)
 	for _, cut := range slices.Backward(r.Cuts) { // the last first: it makes room for all
 		if cut.Message >= from && cut.Message < r.Messages && c.isResult(cut.Message) {
 			f.set(cut)

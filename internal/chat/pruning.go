@@ -14,24 +14,26 @@ type Job struct {
 	Message int
 	Key     Key  // of the conversation up to the result: the pruned bytes are frozen under it
 	Fresh   bool // it has not been sent before
+	Later   bool // results before it went out masked
 	Frozen  bool // it is pruned only if bytes are frozen under a key: else it was sent whole
 
 	// ThreadKey is of the result alone. Where the server keeps the conversation only this is known of what the result is
 	// a part of: its bytes are frozen under it, too. Zero: they are not.
 	ThreadKey Key
+
+	By Recovery // what its first marker tells of how to get more; set by the caller
 }
 
 // Jobs lists the results that go out pruned. Those already sent are pruned if they were
 // then; what is not known to have been sent pruned was sent whole. Of the others, all that
-// come behind the last answer, the big ones are pruned. A result that says the same as an
-// earlier one was asked for again and passes whole, and so does what a recovery has brought
-// back.
+// come behind the last answer, the big ones are pruned. A result that was asked for again
+// passes whole, and so does what a recovery has brought back.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.noteForms(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
 	known := max(forms.seen, c.answered())
 	var jobs []Job
-	var said saidBefore
+	isLater := false
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if !c.isResult(i) {
@@ -40,7 +42,9 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		if i < known {
 			switch {
 			case i < len(forms.of) && forms.of[i].Kind == Pruned:
-				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1)})
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Later: isLater})
+			case i < len(forms.of) && forms.of[i].Kind == Masked:
+				isLater = true
 			case i < forms.seen:
 			case c.Thread == ThreadCreate:
 				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), ThreadKey: c.threadKey(i), Frozen: true})
@@ -49,38 +53,19 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			}
 			continue
 		}
-		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError || said.has(c, i) {
+		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError {
 			continue
 		}
-		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || c.isSpared(tool) {
+		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || isSparedTool(tool) || c.isAgain(i) {
 			continue
 		}
-		job := Job{Message: i, Key: c.key(i + 1), Fresh: true}
+		job := Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater}
 		if c.Thread != NoThread { // one that is made anew may have been sent in a thread that is lost
 			job.ThreadKey = c.threadKey(i)
 		}
 		jobs = append(jobs, job)
 	}
 	return jobs
-}
-
-// saidBefore is what the first results say, as far as it was asked for.
-type saidBefore struct {
-	all      map[digest]bool
-	messages int // so many were looked at
-}
-
-// has tells whether a result says the same as one before it. It is asked for one after the other.
-func (s *saidBefore) has(c *Conversation, result int) bool {
-	if s.all == nil {
-		s.all = make(map[digest]bool)
-	}
-	for ; s.messages < result; s.messages++ {
-		if c.isResult(s.messages) {
-			s.all[c.Messages[s.messages].said] = true
-		}
-	}
-	return s.all[c.Messages[result].said]
 }
 
 // minCutError is how many characters a result has at least that is pruned though its client calls it an error.
@@ -94,9 +79,6 @@ func (c *Conversation) threadKey(i int) Key {
 	d.take(c.Messages[i].said)
 	return d.sum()
 }
-
-// isSpared tells the tools whose results are what their user wants to be kept: Anthropic's memory.
-func (c *Conversation) isSpared(tool string) bool { return c.Format == Messages && tool == "memory" }
 
 // isRecovered tells whether a result is what a recovery has brought back: by its tool, by an
 // original's id in the call, or by what it says of itself.
@@ -124,12 +106,18 @@ func isRecovery(tool string) bool {
 // won, or expired, which is polled and may be nil, says that it takes too long.
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
 	text, chars := c.Text(job.Message), c.Messages[job.Message].Chars
+	if isHandBack(text) {
+		return "", false
+	}
 	goal, parts, call := c.goal(job.Message)
 	req := prune.Request{
 		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
 		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: c.knownNames(job.Message, text), Marker: shortMarker,
 	}
-	r := newRendering(text, id, "")
+	r := newRendering(text, id, job.By)
+	for _, stays := range r.stay { // on top of the target
+		s.TargetChars += rawjson.Chars(r.lines.Range(stays.Start, stays.End))
+	}
 	out := ""
 	if prune.FormOf(text) == prune.OneLine {
 		out = r.snipLine(s, req, chars)
@@ -169,7 +157,7 @@ func (r rendering) pruneLines(s Pruning, req prune.Request, chars int) string {
 		if len(plan.Blocks) == 0 {
 			break
 		}
-		out, markers := r.renderPruned(req.Source, withoutCutMarks(req.Text, plan.Blocks), int(nameShare*target), req.Known)
+		out, markers := r.renderPruned(req.Source, without(withoutCutMarks(req.Text, plan.Blocks), r.stay), int(nameShare*target), req.Known)
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || ratio >= s.MaxPruneRatio {
@@ -186,7 +174,8 @@ func (r rendering) pruneLines(s Pruning, req prune.Request, chars int) string {
 func (r rendering) snipLine(s Pruning, req prune.Request, chars int) string {
 	req.MaxPruneRatio = max(0, 1-aim*float64(s.TargetChars)/float64(chars))
 	isFirst := true
-	return prune.Splice(req.Text, prune.Plan(req).Snips, func(snip prune.Snip) string {
+	snips := slices.DeleteFunc(prune.Plan(req).Snips, func(snip prune.Snip) bool { return r.stays(snip.Line) })
+	return prune.Splice(req.Text, snips, func(snip prune.Snip) string {
 		defer func() { isFirst = false }()
 		return r.markChars(snip.Start, snip.End, isFirst)
 	})
@@ -194,11 +183,7 @@ func (r rendering) snipLine(s Pruning, req prune.Request, chars int) string {
 
 // markChars stands for characters of the text, from 0, the end exclusive.
 func (r rendering) markChars(start, end int, isFirst bool) string {
-	m := prune.Mark{Unit: prune.InChars, Start: start, End: end}
-	if isFirst {
-		m.ID, m.Note = r.id, r.note
-	}
-	return m.String()
+	return r.told(prune.Mark{Unit: prune.InChars, Start: start, End: end}, isFirst)
 }
 
 // minLine is how many characters of a long line stay at least, and how many must go
@@ -216,9 +201,10 @@ func (r rendering) shortenLines(out string, target int) string {
 	var b strings.Builder
 	told := strings.Contains(out, r.id) // one marker tells the id, for all
 	at, chars := 0, 0                   // where in the text the lines before end, in bytes and in characters
-	for _, line := range lines {
+	staying := rendering{stay: harnessLines(prune.IndexLines(out))}
+	for i, line := range lines {
 		n := rawjson.Chars(line)
-		if n <= level+minLine || prune.HasMark(line) {
+		if n <= level+minLine || prune.HasMark(line) || staying.stays(i+1) {
 			b.WriteString(line)
 			continue
 		}

@@ -81,22 +81,3 @@ func TestResultsAreRelatedToTheLastCallWithTheirID(t *testing.T) {
 		}
 	}
 }
-
-func TestWhatWasCutIsKnownAgainHoweverManyResultsCome(t *testing.T) {
-	said := func(text string) digest {
-		d := newDigest()
-		d.write([]byte(text))
-		return d
-	}
-	g := cutBefore{
-		of:       []Sent{{Message: 0}, {Message: 1, Kind: Masked}, {Message: 2, Kind: Pruned}},
-		messages: []Message{{said: said("whole")}, {said: said("masked")}, {said: said("pruned")}, {said: said("new")}},
-	}
-	for n := range 3 * fewAsked {
-		for text, want := range map[string]bool{"whole": false, "masked": true, "pruned": true, "new": false} {
-			if got := g.say(said(text)); got != want {
-				t.Errorf("asked for the %d. time: %q was cut: %v, want %v", 4*n, text, got, want)
-			}
-		}
-	}
-}

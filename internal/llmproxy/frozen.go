@@ -53,7 +53,7 @@ const maxPruneChars = 2_000_000
 // prune gives the results that go out pruned, each in the form in which it first did, and of those that never did the
 // keys under which they are to be frozen. Where the form is lost it is made anew, if the same comes out: what prunes
 // is the same, and so are the text and the goal. The error says that nobody knows in which form a result was sent.
-func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, past chat.Past) (pruned map[int]string, freezing map[int][]string, err error) {
+func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, past chat.Past, by chat.Recovery) (pruned map[int]string, freezing map[int][]string, err error) {
 	settings := x.p.opt.Pruning
 	if x.p.opt.Forgetful || x.replay {
 		settings.Enabled = false
@@ -81,6 +81,9 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 			continue
 		default:
 			id := x.p.opt.Originals.ID(x.tenant, conv.Text(job.Message))
+			if len(pruned) == 0 && !job.Later {
+				job.By = by // the first marker of a conversation
+			}
 			var ok bool
 			if text, ok = conv.Prune(x.p.opt.Pruning, job, id, expired); !ok {
 				continue

@@ -62,8 +62,9 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err != nil && !x.byMessagesAlone() {
 		return nil, err
 	}
-	past.Engine = x.p.opt.Pruning.Engine()
-	pruned, freezing, err := x.prune(ctx, lane, conv, past)
+	by := conv.RecoveryBy(x.p.opt.RecoverCommand)
+	past.Engine = by.Engine(x.p.opt.Pruning)
+	pruned, freezing, err := x.prune(ctx, lane, conv, past, by)
 	if err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func TestAResultIsPrunedInAListAndStaysSo(t *testing.T) {
 	var before []string
 	for i := range 3 {
 		text := result(i, 200)
-		k.turn("read_file", `{"path":"line 77"}`, text)
+		k.turn("read_file", fmt.Sprintf(`{"path":"line 77 of %d"}`, i), text)
 		at := len(k.messages) - 1
 		quoted, _ := json.Marshal(text)
 		write := func(content string) {

@@ -46,9 +46,11 @@ type Options struct {
 	Metrics      prometheus.Registerer
 	Observer     Observer // nil: nobody wants to know
 
-	PruneTime time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
-	Patience  time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
-	Transport http.RoundTripper // nil: one of our own
+	// RecoverCommand is what the first marker of a conversation tells to run in a shell, before an id and lines; "": nothing.
+	RecoverCommand string
+	PruneTime      time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
+	Patience       time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
+	Transport      http.RoundTripper // nil: one of our own
 
 	// Replaces is whose place it takes: what that remembers of conversations under way, its connections and its metrics go on; nil: nobody's.
 	Replaces *Proxy

@@ -1,0 +1,59 @@
+package app
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// recoverCommand is what a model on this machine runs to get back what was cut: with the configuration for the store and the token,
+// and with the address where that is not the built-in one.
+func (gen *generation) recoverCommand() string {
+	program := "secateur"
+	if _, err := exec.LookPath(program); err != nil {
+		if path, err := os.Executable(); err == nil {
+			program = path
+		}
+	}
+	address := gen.App.cfg.Listen
+	if bound := gen.App.addr.Load(); bound != nil {
+		address = *bound
+	}
+	if gen.cfg.TLS.Cert != "" {
+		address = "" // asked through the store
+	}
+	return recoverCommand(program, gen.opt.Config.Path, address)
+}
+
+// builtInAddress is where 'secateur recover' looks for a running program that has no configuration.
+const builtInAddress = "127.0.0.1:8000"
+
+func recoverCommand(program, config, address string) string {
+	words := []string{shellWord(program), "recover"}
+	if config != "" {
+		if abs, err := filepath.Abs(config); err == nil {
+			config = abs
+		}
+		words = append(words, "--config", shellWord(config))
+	}
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		host = "127.0.0.1"
+	}
+	if at := net.JoinHostPort(host, port); err == nil && at != builtInAddress {
+		words = append(words, "--url", "http://"+at)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord is a word as a shell reads it.
+func shellWord(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

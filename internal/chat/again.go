@@ -1,0 +1,189 @@
+package chat
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+)
+
+// A result that was asked for again is one whose first form was not enough. Clients write something new into every result, such as
+// a counter or the time it took, so more than equal bytes counts.
+
+// isAgain tells whether a result brings what an earlier one did, or answers the same request.
+func (c *Conversation) isAgain(result int) bool {
+	r := repeat{c: c, result: result}
+	for earlier := range result {
+		if c.isResult(earlier) && (r.of(earlier) || r.asked().isSame(c.askOf(earlier))) {
+			return true
+		}
+	}
+	return false
+}
+
+// repeatsAny tells whether a result says what one of some others did before it.
+func (c *Conversation) repeatsAny(result int, others []int) bool {
+	r := repeat{c: c, result: result}
+	return slices.ContainsFunc(others, func(earlier int) bool { return earlier < result && r.of(earlier) })
+}
+
+// repeat is a result that may say what another has said.
+type repeat struct {
+	c      *Conversation
+	result int
+	ask    *ask   // what it answers, once it is asked for
+	body   string // what it says, once it is asked for
+}
+
+// alike is by how many characters two results differ at most that say the same.
+const alike = 2048
+
+// of tells whether it says what an earlier result did, or a part of it, whatever the client has written around them.
+func (r *repeat) of(earlier int) bool {
+	a, b := &r.c.Messages[r.result], &r.c.Messages[earlier]
+	if a.said == b.said {
+		return true
+	}
+	if a.Chars < worthFetching || a.Chars > b.Chars+alike || a.Chars < b.Chars-alike && !r.asked().isAbout(r.c.askOf(earlier)) {
+		return false
+	}
+	if r.body == "" {
+		r.body = bodyOf(r.c.Text(r.result))
+	}
+	return len(r.body) >= worthFetching/2 && strings.Contains(bodyOf(r.c.Text(earlier)), r.body)
+}
+
+func (r *repeat) asked() ask {
+	if r.ask == nil {
+		a := r.c.askOf(r.result)
+		r.ask = &a
+	}
+	return *r.ask
+}
+
+// clientLines begin lines that clients write before or behind what a tool has said.
+var clientLines = []string{
+	"Chunk ID: ", "Wall time", "Process exited with code ", "Original token count: ", "Total output lines: ", "Output:", "Exit code: ",
+	"Script completed", "Script running with cell ID ", "Process Group PGID: ", "Background PIDs: ", "Exit Code: ", "Signal: ", "(End of file", "</",
+}
+
+// bodyOf is a result without what the client has written around it.
+func bodyOf(text string) string {
+	if strings.HasPrefix(text, `{"output":`) { // Codex in an older form tells how long it took
+		if i := strings.LastIndex(text, `,"metadata":{`); i > 0 {
+			text = text[:i]
+		}
+	}
+	lines := prune.IndexLines(text)
+	first, last := 1, lines.Len()
+	for _, s := range harnessLines(lines) {
+		switch {
+		case s.Start <= first+frameOf:
+			first = max(first, s.End+1)
+		default:
+			last = min(last, s.Start-1)
+		}
+	}
+	for first <= last && isClientLine(lines.Line(first)) {
+		first++
+	}
+	for last >= first && isClientLine(lines.Line(last)) {
+		last--
+	}
+	return strings.TrimSpace(lines.Range(first, last))
+}
+
+// frameOf is how many lines of a header may stand before what a client has written into it.
+const frameOf = 8
+
+func isClientLine(line string) bool {
+	line = strings.TrimSpace(line)
+	if line == "" {
+		return true
+	}
+	for _, start := range clientLines {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask is what a call asks for.
+type ask struct {
+	tool     string
+	file     string // that is read; "": none
+	from, to int    // lines of it
+	rest     string // all else that the result depends on
+}
+
+var (
+	fileMembers  = wordSet("file_path filePath path absolute_path notebook_path target_file filename file relative_path")
+	whatMembers  = wordSet("command cmd script code pattern query regex url uri")
+	fromMembers  = wordSet("offset start_line startLine line_start start")
+	toMembers    = wordSet("end_line endLine line_end end")
+	limitMembers = wordSet("limit line_count num_lines")
+	// idleMembers are what a model says about a call, and how long it waits: they do not change the result.
+	idleMembers = wordSet("description explanation justification reason timeout timeout_ms yield_time_ms max_output_tokens " +
+		"max_tokens task_progress requires_approval sandbox_permissions with_escalated_permissions run_in_background is_background")
+)
+
+// askOf is what the call asks for that a result answers. The zero value is of a call that names no file, command or search.
+func (c *Conversation) askOf(result int) (a ask) {
+	r := c.relate()
+	asked := r.answer(r.of[result].since)
+	if asked == nil || asked.call.arguments.end == 0 {
+		return a
+	}
+	doc := c.bytes(asked.call.arguments)
+	if doc[0] == '"' {
+		doc = []byte(rawjson.Unquote(doc))
+	}
+	if len(doc) == 0 {
+		return a
+	}
+	a = ask{tool: asked.name, to: math.MaxInt}
+	if doc[0] != '{' { // what Codex has run
+		a.rest = string(doc)
+		return a
+	}
+	isNamed, limit := false, 0
+	var rest strings.Builder
+	for name, at := range rawjson.Members(doc) {
+		raw := at.Of(doc)
+		n, err := strconv.Atoi(string(raw))
+		switch word := string(name); {
+		case idleMembers[word]:
+		case fileMembers[word] && raw[0] == '"':
+			a.file, isNamed = rawjson.Unquote(raw), true
+		case fromMembers[word] && err == nil:
+			a.from = n
+		case toMembers[word] && err == nil:
+			a.to = n
+		case limitMembers[word] && err == nil:
+			limit = n
+		default:
+			isNamed = isNamed || whatMembers[word]
+			rest.WriteString(word + "=" + string(raw) + ";")
+		}
+	}
+	if !isNamed {
+		return ask{}
+	}
+	if limit > 0 {
+		a.to = a.from + limit - 1
+	}
+	a.rest = rest.String()
+	return a
+}
+
+// isAbout tells whether two calls ask for the same file, command or search.
+func (a ask) isAbout(b ask) bool {
+	return a.tool != "" && a.tool == b.tool && a.file == b.file && a.rest == b.rest
+}
+
+// isSame tells whether they also ask for some of the same lines.
+func (a ask) isSame(b ask) bool { return a.isAbout(b) && a.from <= b.to && b.from <= a.to }
