@@ -1,6 +1,9 @@
 package prune
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // View is how a text numbers its lines itself, as what a tool shows of a file does: "   101→text". Who reads it knows lines by
 // these numbers. The zero value is of a text without numbers: its lines count from 1.
@@ -10,11 +13,11 @@ type View struct {
 	total   int   // lines of the text
 }
 
-// ViewOf finds the numbers in the first column of a text. Where they do not grow from line to line, as where two files are
-// shown, or tell no more than counting does, there is no view.
+// ViewOf finds the numbers that a tool wrote before the lines of a file. Where they do not grow from line to line, as where two
+// files are shown, or tell no more than counting does, there is no view. Data that begins with numbers is no view either.
 func ViewOf(lines Lines) View {
 	deco := findDecoration(lines, Code)
-	if deco.kind != numberPrefix {
+	if deco.kind != numberPrefix || !isShownFile(lines, deco.number) {
 		return View{}
 	}
 	v := View{total: lines.Len()}
@@ -34,6 +37,22 @@ func ViewOf(lines Lines) View {
 		return View{}
 	}
 	return v
+}
+
+// paddedNumber is the width to which tools pad the numbers of lines, as cat -n does.
+const paddedNumber = 5
+
+// isShownFile reports whether numbers are in a form in which tools show files: before an arrow, padded, or below a tag such as <content>.
+func isShownFile(lines Lines, form numberForm) bool {
+	if form.after == "→" {
+		return true
+	}
+	for i := 1; i <= lines.Len(); i++ {
+		if _, size := form.read(trimLine(lines.Line(i))); size > 0 {
+			return size-len(form.after) >= paddedNumber || form.after != "\t" && i > 1 && strings.HasPrefix(lines.Line(1), "<")
+		}
+	}
+	return false
 }
 
 // Shown gives the numbers that stand in lines, given by their place in the text; false: none does.

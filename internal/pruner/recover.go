@@ -67,7 +67,7 @@ func (e *rangeError) rpc(id string) *rpc.Error {
 }
 
 // recoverLines takes spans of lines out of a text, in the order asked, if an answer of so many bytes can hold them. Lines of a text
-// that numbers them, such as a file that a tool has shown in part, are asked for by the numbers in its first column.
+// that numbers them, such as a file that a tool has shown in part, are asked for by those numbers (prune.ViewOf).
 func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
 	view := prune.ViewOf(lines)
