@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"math"
+	"strings"
 
 	"secateur/internal/rawjson"
 	"secateur/internal/tokens"
@@ -22,7 +23,7 @@ func (c *Conversation) messagesField(keyed *digest, f *headerField) {
 	case "cache_control":
 		c.marks.tail = markOf(f.raw)
 	case "context_management":
-		if string(f.raw) != "null" {
+		if clearsResults(f.raw) {
 			c.barrier = ContextManagement
 		}
 	case "thread":
@@ -33,6 +34,24 @@ func (c *Conversation) messagesField(keyed *digest, f *headerField) {
 			c.Thread, c.barrier = ThreadCreate, ServerHistory
 		}
 	}
+}
+
+// clearsResults tells whether a provider that is asked for these edits may take results or calls out of a prompt. Claude
+// Code asks with every request that thinking be kept, which takes nothing; an unknown edit may take anything.
+func clearsResults(management []byte) bool {
+	if rawjson.IsNothing(management) {
+		return false
+	}
+	edits := rawjson.Get(management, "edits")
+	if !rawjson.IsObject(management) || !rawjson.IsNothing(edits) && edits[0] != '[' {
+		return true
+	}
+	for edit := range rawjson.Items(edits) {
+		if !strings.HasPrefix(rawjson.GetText(edit, "type"), "clear_thinking_") {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Conversation) readMessagesMessage(r *reader) {

@@ -246,7 +246,8 @@ func TestMaskingStaysOutOfWhatIsBound(t *testing.T) {
 		{"no thinking", claudeTalk(20, false, bigOf), "sliding", "", true},
 		{"a model that does not check", strings.Replace(claudeTalk(20, true, bigOf), "claude-opus-5-5", "claude-opus-4-8", 1), "sliding", "", true},
 		{"stepped", claudeTalk(20, true, bigOf), "stepped", "preserved-thinking", false},
-		{"the server edits", strings.Replace(claudeTalk(20, false, bigOf), `{"model"`, `{"context_management":{"edits":[]},"model"`, 1), "sliding", "context-management", false},
+		{"the server clears results", strings.Replace(claudeTalk(20, false, bigOf), `{"model"`, `{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},"model"`, 1), "sliding", "context-management", false},
+		{"the server keeps all thinking", strings.Replace(claudeTalk(20, false, bigOf), `{"model"`, `{"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},"model"`, 1), "sliding", "", true},
 		{"a thread", strings.Replace(claudeTalk(20, false, bigOf), `{"model"`, `{"thread":{"type":"create"},"model"`, 1), "sliding", "server-history", false},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
