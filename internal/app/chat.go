@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"secateur/internal/access"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
 	"secateur/internal/records"
+	"secateur/internal/telemetry"
 )
 
 // openChat opens the door for chat completions. What it has sent before is remembered where originals are kept.
@@ -98,4 +100,12 @@ func hangChat(mux *router, g guard, p *llmproxy.Proxy) {
 		mux.Handle("GET "+prefix+"/models", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.ServeModels)))
 	}
 	mux.Handle("/v1/", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.ServeOther)))
+}
+
+// idHeader is where the answer to a request at a path tells our id of it. At the chat door X-Request-Id is the provider's.
+func idHeader(path string) string {
+	if strings.HasPrefix(path, "/v1/") || path == "/models" || strings.TrimSuffix(path, "/") == "/chat/completions" {
+		return "X-Secateur-Request-Id"
+	}
+	return telemetry.HeaderRequestID
 }

@@ -271,7 +271,7 @@ func (g guard) ready(tell func(w http.ResponseWriter, isAdmin bool)) http.Handle
 func (g guard) safely(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, id := telemetry.WithRequest(r.Context(), r.Header.Get(telemetry.HeaderRequestID), g.tracing)
-		w.Header().Set(telemetry.HeaderRequestID, id)
+		w.Header().Set(idHeader(r.URL.Path), id)
 		ctx, span := g.tracing.StartHTTP(ctx, r, r.Pattern)
 		g.rates.Serve(w, r.WithContext(ctx), func(w http.ResponseWriter, r *http.Request) {
 			if g.tracing != nil {

@@ -13,15 +13,19 @@ import (
 	"secateur/internal/events"
 )
 
-// Every route answers under the id that it was sent, or under one of its own.
+// Every route answers under the id that it was sent, or under one of its own. That is in X-Request-Id but at the chat door, where it is the provider's.
 func TestEveryAnswerHasItsRequestID(t *testing.T) {
 	h := builtWith(t, "")
 	for _, r := range hungRoutes(t) {
-		if w := serve(h, r, strings.NewReader("{}"), "X-Request-Id", "mine-1"); w.Header().Get("X-Request-Id") != "mine-1" {
-			t.Errorf("%s %s: X-Request-Id is %q, want the one that was sent", r.method, r.path, w.Header().Get("X-Request-Id"))
+		ours, theirs := "X-Request-Id", "X-Secateur-Request-Id"
+		if strings.HasPrefix(r.path, "/v1/") || strings.HasPrefix(r.path, "/chat/") || r.path == "/models" {
+			ours, theirs = theirs, ours
 		}
-		if w := serve(h, r, strings.NewReader("{}"), "X-Request-Id", "a b"); len(w.Header().Get("X-Request-Id")) != 16 {
-			t.Errorf("%s %s: X-Request-Id is %q, want one that was made", r.method, r.path, w.Header().Get("X-Request-Id"))
+		if h := serve(h, r, strings.NewReader("{}"), "X-Request-Id", "mine-1").Header(); h.Get(ours) != "mine-1" || h.Get(theirs) != "" {
+			t.Errorf("%s %s: %s is %q, want the one that was sent; %s is %q", r.method, r.path, ours, h.Get(ours), theirs, h.Get(theirs))
+		}
+		if h := serve(h, r, strings.NewReader("{}"), "X-Request-Id", "a b").Header(); len(h.Get(ours)) != 16 {
+			t.Errorf("%s %s: %s is %q, want one that was made", r.method, r.path, ours, h.Get(ours))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package llmproxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ type answer struct {
 	res    *http.Response
 	usage  *meter  // reads along; nil: nobody wants to know
 	events *events // reads along in a stream that can be read; nil: in any other answer
+	begun  bool    // its first byte that is no space has come
 	torn   bool    // the client has a part of an event whose end has not come
 	told   bool    // the client was told that the answer broke off
 
@@ -93,7 +95,7 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 		switch {
 		case err == nil:
 			silence.Reset(a.patience)
-		case errors.Is(err, io.EOF) && !a.endsTooEarly():
+		case errors.Is(err, io.EOF) && !a.endsTooEarly(buf[:held]):
 			if !a.write(w, control, buf[:held]) {
 				return clientGone
 			}
@@ -119,9 +121,9 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 
 // ready is what of these bytes may go out: in a stream all events that are whole. Of one that the provider never ends
 // nothing goes out, so that the error event behind it is read as one; the bytes of an event too large for the buffer go
-// out as they come.
+// out as they come, and so does the last line of chat completions.
 func (a *answer) ready(p []byte) []byte {
-	if a.events == nil || a.events.finished() {
+	if a.events == nil || a.format == chat.Completions && a.events.finished() {
 		return p
 	}
 	end := wholeEvents(p)
@@ -149,6 +151,12 @@ func (a *answer) write(w http.ResponseWriter, control *http.ResponseController, 
 
 // lookAhead sees what is about to go out.
 func (a *answer) lookAhead(p []byte) {
+	if a.events != nil && !a.begun {
+		start := bytes.TrimLeft(p, " \t\r\n")
+		if a.begun = len(start) > 0; a.begun && start[0] == '{' {
+			a.events = nil // no field of an event begins so: it is a document, most likely an error
+		}
+	}
 	a.passed += int64(len(p))
 	if a.events != nil {
 		a.events.read(p)
@@ -169,15 +177,15 @@ func (a *answer) passTrailer(h http.Header) {
 	}
 }
 
-// endsTooEarly tells whether an answer that simply stops has not come to its end. Where it is framed, its frame tells, but
-// for the streams of formats in which a last event is never missing. Of an answer that lasts as long as its connection a
-// stream ends with a mark of its own, and JSON where it is whole.
-func (a *answer) endsTooEarly() bool {
+// endsTooEarly tells whether an answer that simply stops, behind these bytes that are held, has not come to its end. Where it
+// is framed, its frame tells, but for the streams of formats in which a last event is never missing; its blank line may be. Of
+// an answer that lasts as long as its connection a stream ends with a mark of its own, and JSON where it is whole.
+func (a *answer) endsTooEarly(held []byte) bool {
 	switch {
 	case a.res.StatusCode != http.StatusOK, isFramed(a.res) && (a.events == nil || a.format == chat.Completions):
 		return false
 	case a.events != nil:
-		return !a.events.done
+		return !a.events.done && !(a.events.finished() && hasWholeData(held))
 	}
 	return a.usage != nil && isType(a.res.Header, "application/json") && a.usage.isHalf()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"secateur/internal/chat"
+	"secateur/internal/rawjson"
 )
 
 // events follows a stream of server-sent events as its bytes pass, wherever they are cut, just far enough to know
@@ -120,3 +121,14 @@ func (e *events) saysDone() bool {
 
 // finished tells whether the stream has said its last, be it in a line that has no end yet.
 func (e *events) finished() bool { return e.last || e.saysDone() }
+
+// hasWholeData tells whether the data of an event is JSON up to its end.
+func hasWholeData(event []byte) bool {
+	var doc []byte
+	for line := range bytes.SplitSeq(event, []byte{'\n'}) {
+		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			doc = append(doc, data...)
+		}
+	}
+	return rawjson.Check(doc, chat.MaxDepth) == nil
+}

@@ -273,6 +273,10 @@ func TestStreamsOfEveryFormatEndAsTheirClientsKnow(t *testing.T) {
 	}{
 		{"whole", "/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: ping\ndata: {}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", "", true},
 		{"with an error of the provider's", "/v1/messages", "event: error\ndata: {\"type\":\"error\"}\n\n", "", true},
+		{"an error that is no event", "/v1/messages", "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}", "", true},
+		{"an error in lines that is no event", "/v1/messages", "\n{\n\n\"type\":\"error\"\n\n}\n", "", true},
+		{"without the last blank line", "/v1/messages", "event: ping\ndata: {}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n", "", true},
+		{"without the last line end", "/v1/messages", "event: ping\ndata: {}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}", "", true},
 		{"without names", "/v1/messages", "data: {\"type\":\"message_stop\"}\n\n", "", true},
 		{
 			"cut off", "/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: content_block_delta\ndata: {\"te",
@@ -280,6 +284,10 @@ func TestStreamsOfEveryFormatEndAsTheirClientsKnow(t *testing.T) {
 		},
 		{"whole", "/v1/responses", "event: response.created\ndata: {}\n\nevent: response.completed\ndata: {\"type\":\"response.completed\"}\n\n", "", true},
 		{"incomplete", "/v1/responses", "event: response.incomplete\r\ndata: {}\r\n\r\n", "", true},
+		{"an error that is no event", "/v1/responses", "{\"error\":{\"message\":\"The server had an error\"}}", "", true},
+		{"without the last blank line", "/v1/responses", "event: response.completed\ndata: {\"type\":\"response.completed\"}", "", true},
+		{"an error that is no event", "/v1/chat/completions", "{\"error\":{\"message\":\"The server had an error\"}}", "", true},
+		{"without the last blank line", "/v1/chat/completions", "data: {\"choices\":[]}\n\ndata: [DONE]", "", true},
 		{
 			"cut off", "/v1/responses", "event: response.created\ndata: {}\n\n",
 			"event: error\ndata: {\"type\":\"error\",\"code\":\"upstream_stream_broken\",\"message\":\"The answer of the provider \\\"openai\\\" broke off.\",\"param\":null}\n\n", false,
@@ -293,7 +301,7 @@ func TestStreamsOfEveryFormatEndAsTheirClientsKnow(t *testing.T) {
 			})
 			px := newProxy(t, pruningOn, map[string]*fakeProvider{"anthropic": p, "openai": p})
 			got := px.do(t, http.MethodPost, tt.path, `{"model":"m","stream":true,"messages":[],"input":[]}`)
-			passed := tt.stream[:strings.LastIndex(tt.stream, "\n")+1]
+			passed := tt.stream
 			if !tt.whole {
 				passed = tt.stream[:strings.LastIndex(tt.stream, "\n\n")+2]
 			}

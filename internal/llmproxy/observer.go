@@ -217,16 +217,9 @@ func isPage(contentType string) bool {
 	return kind == "text/html" || strings.HasSuffix(kind, "/xml") || strings.HasSuffix(kind, "+xml")
 }
 
-// headerRequestID is our id of the request, which a provider may have one of its own for.
-const (
-	headerRequestID         = "X-Request-Id"
-	headerProviderRequestID = "X-Provider-Request-Id"
-)
-
-// copyAnswerHeaders copies a provider's headers. Its id of the request goes under another name than ours. A browser must not take the answer
+// copyAnswerHeaders copies a provider's headers, its id of the request among them. A browser must not take the answer
 // for a page of ours: it gets no cookies of a provider, nothing to render, and no script runs in our origin.
 func copyAnswerHeaders(dst, src http.Header) {
-	own, has := dst[headerRequestID]
 	copyHeaders(dst, src)
 	delete(dst, "Set-Cookie")
 	delete(dst, "Clear-Site-Data")
@@ -235,8 +228,4 @@ func copyAnswerHeaders(dst, src http.Header) {
 	}
 	dst["X-Content-Type-Options"] = []string{"nosniff"}
 	dst["Content-Security-Policy"] = []string{"sandbox"}
-	if theirs, ok := src[headerRequestID]; ok && has {
-		dst[headerProviderRequestID] = theirs
-		dst[headerRequestID] = own
-	}
 }

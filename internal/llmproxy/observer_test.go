@@ -147,14 +147,15 @@ func TestModelsAreNamesFromAClosedSet(t *testing.T) {
 	}
 }
 
-func TestTheProvidersRequestIDHasAnotherName(t *testing.T) {
+func TestTheProvidersRequestIDPasses(t *testing.T) {
 	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Request-Id", "theirs")
+		w.Header().Set("X-Secateur-Request-Id", "made up")
 		_, _ = w.Write([]byte(`{}`))
 	})
 	px := newProxy(t, nil, map[string]*fakeProvider{"main": p})
-	got := px.post(t, `{"model":"m","messages":[]}`)
-	if got.header.Get("X-Request-Id") != "theirs" { // nobody has given it one of ours
-		t.Errorf("X-Request-Id = %q", got.header.Get("X-Request-Id"))
+	h := px.post(t, `{"model":"m","messages":[]}`).header
+	if h.Get("X-Request-Id") != "theirs" || h.Get("X-Secateur-Request-Id") != "" {
+		t.Errorf("X-Request-Id = %q, X-Secateur-Request-Id = %q", h.Get("X-Request-Id"), h.Get("X-Secateur-Request-Id"))
 	}
 }
