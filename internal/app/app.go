@@ -261,8 +261,13 @@ func (a *App) storeState() admin.StoreState {
 
 // close lets go of what New opened.
 func (a *App) close() error {
-	errs := []error{a.store.Close()}
-	if gen := a.live.Load(); gen != nil {
+	var errs []error
+	gen := a.live.Load()
+	if gen != nil && gen.chat != nil {
+		errs = append(errs, gen.chat.Close()) // what it writes down needs the others
+	}
+	errs = append(errs, a.store.Close())
+	if gen != nil {
 		errs = append(errs, gen.admission.Close())
 	}
 	for _, c := range a.closers {

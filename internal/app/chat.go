@@ -46,9 +46,6 @@ func (gen *generation) openChat(before *generation) (err error) {
 		Metrics:         gen.registry,
 		Observer:        chatObserver{gen.savings, gen.ledger},
 	})
-	if err == nil && before.chat == nil {
-		gen.closers = append(gen.closers, gen.chat) // for the connections, which the next ones share
-	}
 	return err
 }
 

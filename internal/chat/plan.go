@@ -209,9 +209,7 @@ func (p *Plan) Keep(message int) {
 }
 
 // HasResults tells whether the conversation has anything that is cut, now or later.
-func (p *Plan) HasResults() bool {
-	return slices.ContainsFunc(p.c.Messages, func(m Message) bool { return m.Role == Tool })
-}
+func (p *Plan) HasResults() bool { return p.c.HasResults() }
 
 // New counts the cuts that this lane has not sent before.
 func (p *Plan) New() (n int) {

@@ -18,7 +18,6 @@ import (
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/originals"
-	"secateur/internal/records"
 )
 
 // reverse is the standard library's proxy, to compare with.
@@ -33,19 +32,26 @@ func reverse(provider string) http.Handler {
 	})
 }
 
+// ourDoor is a proxy without a listener.
+type ourDoor struct{ *llmproxy.Proxy }
+
+func (d ourDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.Serve(w, r, &access.Principal{Subject: "x"})
+}
+
 // newDoor is ours, which sends by this transport; nil: its own. Without a strategy nothing is masked.
-func newDoor(provider, strategy string, transport http.RoundTripper) (http.Handler, error) {
+func newDoor(provider, strategy string, transport http.RoundTripper, kept llmproxy.Records) (http.Handler, error) {
 	s, pruning := masking(strategy), chat.DefaultPruning()
 	s.Enabled, pruning.Enabled = strategy != "", strategy == "priced"
 	p, err := llmproxy.New(llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{"main": {BaseURL: provider}, "anthropic": {BaseURL: provider}, "openai": {BaseURL: provider}},
-		Masking:   s, Pruning: pruning, DefaultProvider: "main", Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: &records.Memory{},
+		Masking:   s, Pruning: pruning, DefaultProvider: "main", Originals: &originals.Memory{}, OriginalsTTL: time.Hour, Records: kept,
 		MaxBodyBytes: 64 << 20, Log: slog.New(slog.DiscardHandler), Transport: transport,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.Serve(w, r, &access.Principal{Subject: "x"}) }), nil
+	return ourDoor{p}, nil
 }
 
 func post(b *testing.B, to *process, path string, body []byte) time.Duration {

@@ -57,8 +57,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}()
 	now := x.p.opt.Now().Unix()
 	lane := x.laneOf(conv)
-	lane.askAhead(ctx, conv, x.frozenKeys)
-	past, err := lane.recall(ctx, conv)
+	past, err := lane.pastOf(ctx, conv, x.frozenKeys)
 	if err != nil && !x.byMessagesAlone() {
 		return nil, err
 	}

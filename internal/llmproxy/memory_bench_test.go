@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"secateur/internal/records"
 )
 
 // nearby is a provider that takes no time and no memory.
@@ -43,7 +45,7 @@ func BenchmarkRequestMemory(b *testing.B) {
 			for _, kind := range []string{"again", "next", "new"} {
 				b.Run(strings.TrimSuffix(path[len("/v1/"):], "/completions")+"/"+strategy+"/"+kind, func(b *testing.B) {
 					to := &nearby{during: func() {}}
-					h, err := newDoor("http://127.0.0.1:1", strategy, to)
+					h, err := newDoor("http://127.0.0.1:1", strategy, to, &records.Memory{})
 					if err != nil {
 						b.Fatal(err)
 					}

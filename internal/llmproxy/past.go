@@ -121,6 +121,9 @@ func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, 
 	if past.Record == nil && l.unknown != nil {
 		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
 	}
+	if past.Record != nil && past.Touched == 0 { // of a conversation that had nothing to cut, which this lane has sent
+		past.Touched = past.Record.Time
+	}
 	past.Learned = l.learned(ctx)
 	past.Claims, l.claimed = l.claims(ctx)
 	past.Off = past.Off || l.unknown != nil
@@ -147,7 +150,7 @@ func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.
 
 // siblingAt gives the record of a request of any lane.
 func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
-	if r := l.p.unwritten.find(l.lastKey(place.Key)); r != nil {
+	if r := l.inMemory(l.lastKey(place.Key)); r != nil {
 		return r
 	}
 	key, ok := l.get(ctx, l.lastKey(place.Key))
@@ -157,8 +160,16 @@ func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
 	return l.recordOf(ctx, string(key), place)
 }
 
-func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
+// inMemory gives a record that the store does not have.
+func (l *lane) inMemory(key string) *chat.Record {
 	if r := l.p.unwritten.find(key); r != nil {
+		return r
+	}
+	return l.p.talks.find(key)
+}
+
+func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
+	if r := l.inMemory(key); r != nil {
 		return r
 	}
 	find := l.p.opt.Records.Get
@@ -225,7 +236,7 @@ func (l *lane) touch(past chat.Past, now int64) (writes []write) {
 	if l.written > 0 && now-l.written < touchEvery && past.Alone == (who == l.key) {
 		return nil
 	}
-	if past.Touched == 0 {
+	if l.written == 0 {
 		writes = append(writes, write{key: l.begunKey(), value: []byte{1}})
 	}
 	return append(writes, write{key: l.touchedKey(), value: append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)}) //nolint:gosec // a time

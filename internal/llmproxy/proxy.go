@@ -86,6 +86,8 @@ type Proxy struct {
 	unremembered *unremembered
 	unwritten    *unwritten
 	dearest      bill.Prices // that are known, of the table and of the settings
+	talks        *unwritten  // conversations that have nothing to cut: only their cost is known, and only here
+	books        *books
 }
 
 // New makes a proxy.
@@ -112,10 +114,10 @@ func New(opt Options) (*Proxy, error) {
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
 		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
-		p.unremembered, p.unwritten = before.unremembered, before.unwritten
+		p.unremembered, p.unwritten, p.talks, p.books = before.unremembered, before.unwritten, before.talks, before.books
 	} else {
 		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
-		p.unremembered, p.unwritten = &unremembered{}, &unwritten{}
+		p.unremembered, p.unwritten, p.talks, p.books = &unremembered{}, &unwritten{}, &unwritten{}, &books{}
 	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()
@@ -140,8 +142,9 @@ func New(opt Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Close lets go of the connections that wait for another request.
+// Close returns when all accounts are kept, and lets go of the connections that wait for another request.
 func (p *Proxy) Close() error {
+	p.books.close()
 	if t, ok := p.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
@@ -250,6 +253,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 	}
 	x.asked, x.conv, x.size = modelTarget(model, x.to), conv, size
 	x.replay = at.replay || conv != nil && conv.Compacts()
+	x.body = body
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 

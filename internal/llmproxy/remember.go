@@ -78,8 +78,11 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 
 // isRecorded tells whether it is written down before a request goes out in which form it does. With nothing that could go out in another, there is no need.
 func (x *exchange) isRecorded() bool {
-	return !x.replay && !x.byMessagesAlone() && (!x.plan.Untouched() || x.plan.HasResults())
+	return !x.replay && !x.byMessagesAlone() && !x.hasNothingToCut()
 }
+
+// hasNothingToCut tells whether a conversation has no result yet: what it has cost is then kept in memory alone.
+func (x *exchange) hasNothingToCut() bool { return x.plan.Untouched() && !x.plan.HasResults() }
 
 // soonMeasured is how many bytes are measured in less time than it takes to have it done beside the sending.
 const soonMeasured = 32 << 10
@@ -87,13 +90,10 @@ const soonMeasured = 32 << 10
 // sent lists what is written down of a request before it goes out. Of one that goes out whole, as it always did, that is the form alone where it takes a
 // while to know what it costs: what goes out does not hang on that, so it is made up while the request is sent.
 func (x *exchange) sent(now int64, unsure []int) ([]write, error) {
-	if x.replay || x.byMessagesAlone() {
+	if !x.isRecorded() {
 		return nil, nil
 	}
 	writes := x.lane.touch(x.past, now)
-	if !x.isRecorded() {
-		return writes, nil
-	}
 	if x.plan.Untouched() && x.plan.Unmeasured() > soonMeasured {
 		r := x.plan.Uncounted()
 		record, err := x.lane.recordWrites(&r)

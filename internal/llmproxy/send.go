@@ -31,7 +31,9 @@ type exchange struct {
 	ahead   ahead
 	counted *counted     // what the answer has told before it was passed on; nil: nothing
 	booked  *chat.Record // what was written down of it; nil: nothing
+	later   bool         // its account is kept beside the handler
 
+	body             *buffer // what the plan reads
 	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
 	redact           []*access.Redaction
 	limits           admission.Told // that were told, before those of the model
@@ -45,9 +47,11 @@ type exchange struct {
 func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	if x.flight != nil {
-		defer x.land(r.Context())
-	}
+	defer func() {
+		if x.flight != nil && !x.later {
+			x.land(r.Context(), r.Context().Err() != nil)
+		}
+	}()
 	x.tellModel(ctx)
 	header := x.p.headersFor(x.to.provider, r.Header)
 	if x.redactsAnswer() || x.counts { // what is packed cannot be counted as it passes
@@ -105,7 +109,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	}
 	ended := a.pass(ctx, w)
 	x.passed = a.passed
-	x.settle(ctx, res.StatusCode, ended, a.usage)
+	x.settle(ctx, res, ended, a.usage)
 	if ended.broken() && !a.told {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 	}

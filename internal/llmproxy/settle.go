@@ -81,17 +81,48 @@ func (x *exchange) record(usage *bill.Usage) chat.Record {
 }
 
 // settle writes down what was sent and what it cost, and tells it. A stream's headers went out before the provider had counted; the log and the
-// metrics wait for that.
-func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *meter) {
+// metrics wait for that. The end of an answer without a length is out when the handler returns, so its account is kept beside.
+func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome, m *meter) {
+	took := time.Since(x.began)
+	x.p.ended(ctx, x.to.provider, ended)
+	x.p.metrics.took(x.to.provider, x.began)
+	var usage *bill.Usage
 	if m != nil {
-		defer m.close()
+		usage = m.result()
+		m.close()
 	}
-	to, took := x.to.provider, time.Since(x.began)
-	x.p.ended(ctx, to, ended)
-	x.p.metrics.took(to, x.began)
-	if status/100 == 2 { // what was refused cost nothing; in which form it went out is written down
-		x.account(ctx, m, ended)
+	isPaid := res.StatusCode/100 == 2 // what was refused cost nothing; in which form it went out is written down
+	if isPaid {
+		x.spend(usage, ended) //nolint:contextcheck // what was spent is written down also for a caller who has gone
 	}
+	givenUp := ctx.Err() != nil
+	ctx = context.WithoutCancel(ctx)
+	keep := func() {
+		if isPaid {
+			x.account(ctx, usage)
+		}
+		x.tell(ctx, res.StatusCode, ended, took)
+	}
+	if x.plan == nil || res.ContentLength >= 0 || ended.broken() {
+		keep()
+		return
+	}
+	x.body.hold()
+	x.later = x.p.books.keep(func() {
+		defer x.body.release()
+		defer x.land(ctx, givenUp)
+		defer x.survive(ctx)
+		keep()
+	})
+	if !x.later {
+		x.body.release()
+		keep()
+	}
+}
+
+// tell counts and logs what became of a request.
+func (x *exchange) tell(ctx context.Context, status int, ended outcome, took time.Duration) {
+	to := x.to.provider
 	x.p.metrics.effect(to, x.effect, x.pruned)
 	log := x.p.opt.Log.DebugContext
 	if x.effect.masked+x.pruned > 0 || x.effect.barrier != chat.Open {
@@ -103,17 +134,12 @@ func (x *exchange) settle(ctx context.Context, status int, ended outcome, m *met
 }
 
 // account adds what an answer has cost.
-func (x *exchange) account(ctx context.Context, m *meter, ended outcome) {
-	var usage *bill.Usage
-	if m != nil {
-		usage = m.result()
-	}
-	x.spend(usage, ended) //nolint:contextcheck // what was spent is written down also for a caller who has gone
+func (x *exchange) account(ctx context.Context, usage *bill.Usage) {
 	if x.plan == nil {
 		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	x.book(ctx, usage)
 }
@@ -131,6 +157,10 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
 	x.observe(ctx, usage, spent, spent+saved)
 	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
+	if x.hasNothingToCut() {
+		x.p.talks.keep(&r, x.lane.record, x.lane.last)
+		return
+	}
 	err := x.lane.keep(ctx, &r)
 	if err != nil {
 		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)

@@ -82,7 +82,7 @@ func jsonAnswer(text string) http.HandlerFunc {
 
 // proxied is a proxy behind a listener.
 type proxied struct {
-	running sync.WaitGroup // requests whose handlers have not returned: a client may have its answer before
+	running running // requests whose handlers have not returned: a client may have its answer before
 	*httptest.Server
 
 	proxy    *llmproxy.Proxy
@@ -91,6 +91,19 @@ type proxied struct {
 	records  llmproxy.Records
 	told     ledger
 	tenant   string // of who calls next; "": the default one
+}
+
+// running are requests that are not all done.
+type running struct {
+	sync.WaitGroup
+
+	books *llmproxy.Proxy
+}
+
+// Wait returns when their accounts are kept, too.
+func (r *running) Wait() {
+	r.WaitGroup.Wait()
+	r.books.WaitForBooks()
 }
 
 // newProxy serves a proxy in front of providers. Change may be nil.
@@ -114,6 +127,7 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	if px.proxy, err = llmproxy.New(opt); err != nil {
 		t.Fatal(err)
 	}
+	px.running.books = px.proxy
 	mux := http.NewServeMux()
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		px.proxy.Serve(w, r, &access.Principal{Subject: "somebody", Tenant: px.tenant})
