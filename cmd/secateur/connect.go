@@ -24,6 +24,10 @@ func newConnect(w world) *cobra.Command {
 		Long: `connect puts an entry "secateur" into the file in which a client lists its MCP servers. The
 change is shown first and asked for; 'secateur disconnect' restores the file byte for byte.
 
+That is the MCP half: the client's tools. Its conversations with a model pass through
+secateur when its base URL points here, which connect does not change; docs/clients.md has
+the line for each client.
+
 The client starts 'secateur' itself, with the configuration of --config, SECATEUR_CONFIG or
 the user; with --http it connects to a running 'secateur serve'.
 

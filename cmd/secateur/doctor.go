@@ -218,7 +218,7 @@ func storeFindings(ctx context.Context, opt app.Options) []doctor.Finding {
 	where, err := app.CheckStore(ctx, opt)
 	f := doctor.Finding{Check: doctor.Store, Subject: where, Level: doctor.OK, Cause: "can be used"}
 	if where == "memory:" && opt.Config.Store.URL == "" {
-		f.Level, f.Cause, f.Fix = doctor.Warn, "the state directory cannot be written, so what was cut is forgotten with a restart", "make "+opt.StateDir+" writable, or set store.url"
+		f.Level, f.Cause, f.Fix = doctor.Warn, "the state directory cannot be written, so what was cut is forgotten with a restart", "make "+opt.StateDir+" writable, or set store.url; a session that a provider refuses after that goes on as a new one, or forked"
 	}
 	if err != nil {
 		f.Level, f.Cause, f.Fix = doctor.Fail, err.Error(), "make it writable or reachable, or set store.url"

@@ -13,16 +13,27 @@ import (
 // A result that was asked for again is one whose first form was not enough. Clients write something new into every result, such as
 // a counter or the time it took, so more than equal bytes counts.
 
-// isAgain tells whether a result brings what an earlier one did, or answers the same request.
+// isAgain tells whether a result brings what one of those before it did, or answers the same request.
 func (c *Conversation) isAgain(result int) bool {
 	r := repeat{c: c, result: result}
-	for earlier := range result {
-		if c.isResult(earlier) && (r.of(earlier) || r.asked().isSame(c.askOf(earlier))) {
+	near := 0
+	for earlier := result - 1; earlier >= 0 && near < nearResults; earlier-- {
+		if !c.isResult(earlier) {
+			continue
+		}
+		near++
+		if r.of(earlier) || r.asked().isSame(c.askOf(earlier)) {
 			return true
 		}
 	}
 	return false
 }
+
+// Bounds of the search for results that say the same. Beyond them a result counts as new.
+const (
+	nearResults = 512      // results before it that one is compared with
+	maxCompared = 64 << 20 // characters that are compared in a conversation
+)
 
 // repeatsAny tells whether a result says what one of some others did before it.
 func (c *Conversation) repeatsAny(result int, others []int) bool {
@@ -34,7 +45,6 @@ func (c *Conversation) repeatsAny(result int, others []int) bool {
 type repeat struct {
 	c      *Conversation
 	result int
-	ask    *ask   // what it answers, once it is asked for
 	body   string // what it says, once it is asked for
 }
 
@@ -47,22 +57,18 @@ func (r *repeat) of(earlier int) bool {
 	if a.said == b.said {
 		return true
 	}
-	if a.Chars < worthFetching || a.Chars > b.Chars+alike || a.Chars < b.Chars-alike && !r.asked().isAbout(r.c.askOf(earlier)) {
+	seen := r.c.relate()
+	if seen.compared > maxCompared || a.Chars < worthFetching || a.Chars > b.Chars+alike || a.Chars < b.Chars-alike && !r.asked().isAbout(r.c.askOf(earlier)) {
 		return false
 	}
+	seen.compared += b.Chars
 	if r.body == "" {
 		r.body = bodyOf(r.c.Text(r.result))
 	}
 	return len(r.body) >= worthFetching/2 && strings.Contains(bodyOf(r.c.Text(earlier)), r.body)
 }
 
-func (r *repeat) asked() ask {
-	if r.ask == nil {
-		a := r.c.askOf(r.result)
-		r.ask = &a
-	}
-	return *r.ask
-}
+func (r *repeat) asked() ask { return r.c.askOf(r.result) }
 
 // clientLines begin lines that clients write before or behind what a tool has said.
 var clientLines = []string{
@@ -117,7 +123,7 @@ type ask struct {
 	tool     string
 	file     string // that is read; "": none
 	from, to int    // lines of it
-	rest     string // all else that the result depends on
+	rest     Key    // of all else that the result depends on
 }
 
 var (
@@ -132,8 +138,20 @@ var (
 )
 
 // askOf is what the call asks for that a result answers. The zero value is of a call that names no file, command or search.
-func (c *Conversation) askOf(result int) (a ask) {
+func (c *Conversation) askOf(result int) ask {
 	r := c.relate()
+	a, found := r.asks[result]
+	if !found {
+		if r.asks == nil {
+			r.asks = map[int]ask{}
+		}
+		a = c.readAsk(r, result)
+		r.asks[result] = a
+	}
+	return a
+}
+
+func (c *Conversation) readAsk(r *results, result int) (a ask) {
 	asked := r.answer(r.of[result].since)
 	if asked == nil || asked.call.arguments.end == 0 {
 		return a
@@ -147,11 +165,11 @@ func (c *Conversation) askOf(result int) (a ask) {
 	}
 	a = ask{tool: asked.name, to: math.MaxInt}
 	if doc[0] != '{' { // what Codex has run
-		a.rest = string(doc)
+		a.rest = keyOf(doc)
 		return a
 	}
 	isNamed, limit := false, 0
-	var rest strings.Builder
+	var rest []byte
 	for name, at := range rawjson.Members(doc) {
 		raw := at.Of(doc)
 		n, err := strconv.Atoi(string(raw))
@@ -167,7 +185,7 @@ func (c *Conversation) askOf(result int) (a ask) {
 			limit = n
 		default:
 			isNamed = isNamed || whatMembers[word]
-			rest.WriteString(word + "=" + string(raw) + ";")
+			rest = append(append(append(append(rest, name...), '='), raw...), ';')
 		}
 	}
 	if !isNamed {
@@ -176,8 +194,14 @@ func (c *Conversation) askOf(result int) (a ask) {
 	if limit > 0 {
 		a.to = a.from + limit - 1
 	}
-	a.rest = rest.String()
+	a.rest = keyOf(rest)
 	return a
+}
+
+func keyOf(text []byte) Key {
+	d := newDigest()
+	d.write(text)
+	return d.sum()
 }
 
 // isAbout tells whether two calls ask for the same file, command or search.

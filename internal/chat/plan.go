@@ -361,12 +361,13 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 	r.Bill.Spent += (r.Account.Spent - before.Spent) * perToken
 	r.Bill.Saved += (r.Account.Saved() - before.Saved()) * perToken
 	r.Account.Claimed += p.Claim
-	r.Account.Owed += p.debt()
-	// Booked amounts of one request are rough; what lost more than that goes on losing.
+	debt := p.debt()
+	r.Account.Owed += debt
+	r.Bill.Saved -= debt * perToken // passing through would have spared it
+	// Booked amounts of one request are rough. What was cut goes on to save, so what has lost may win again.
 	const rough = 0.02
-	if a := r.Account; len(r.Cuts) > 0 && a.Saved()-a.Owed < -(p.in.Masking.MaxLoss+rough)*a.Through() {
-		r.Off = true
-	}
+	a := r.Account
+	r.Off = len(r.Cuts) > 0 && a.Saved()-a.Owed < -(p.in.Masking.MaxLoss+rough)*a.Through()
 	return r
 }
 

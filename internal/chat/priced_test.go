@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -161,6 +162,10 @@ func TestAConversationThatLosesIsLeftAlone(t *testing.T) {
 	if p, _ = sent(t, append(append(words, turn(12)...), turn(13)...), known(rec, 2010), claude, 9999); p.Masked() != standing {
 		t.Errorf("%d masked, %d before it was left alone", p.Masked(), standing)
 	}
+	rec.Account.Kept = 0.5 * rec.Account.Spent
+	if _, rec = sent(t, append(append(words, turn(12)...), turn(13)...), known(rec, 2010), claude, 2020); rec.Off {
+		t.Error("it has won since, and is still left alone")
+	}
 }
 
 func TestWhatIsFetchedAgainIsDebited(t *testing.T) {
@@ -173,6 +178,9 @@ func TestWhatIsFetchedAgainIsDebited(t *testing.T) {
 	_, c := sent(t, back, known(rec, 2000), claude, 2010)
 	if a.Account.Owed != 0 || b.Account.Owed <= 0 || c.Account.Owed <= b.Account.Owed {
 		t.Errorf("owed %v new, %v the same again, %v recovered: want them to rise", a.Account.Owed, b.Account.Owed, c.Account.Owed)
+	}
+	if told := (b.Bill.Saved - c.Bill.Saved) / (claude.Input / 1e6); math.Abs(told-(c.Account.Owed-b.Account.Owed)) > 1 {
+		t.Errorf("the bill tells %v of a debt of %v", told, c.Account.Owed-b.Account.Owed)
 	}
 	if pa, pc := a.Account.Purse(0, 0), c.Account.Purse(0, 0); pc >= pa {
 		t.Errorf("%v may be spent after a recovery, %v without", pc, pa)

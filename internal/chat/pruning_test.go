@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,9 @@ func TestJobs(t *testing.T) {
 	off.Enabled = false
 	big := bigFile(200)
 	other := bigFile(300)
+	rereads := []string{"u:q", "a:1@read", "t:1=" + big, "a:2@read", "t:2=" + big, "a:3@read", "t:3=" + other, "a:4@read", "t:4=" + other}
+	third := append(slices.Clone(rereads), "a:5@read", "t:5="+bigFile(400))
+	bothCut := &Record{Messages: 9, Cuts: []Sent{{Message: 2, Kind: Pruned}, {Message: 6, Kind: Pruned}}}
 	for name, c := range map[string]struct {
 		settings Pruning
 		record   *Record
@@ -55,6 +59,9 @@ func TestJobs(t *testing.T) {
 		"what was sent pruned stays pruned":         {off, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Pruned}}}, []string{"u:q", "a:1", "t:1=" + big, "a:2", "t:2=" + other}, "[2]"},
 		"what is masked needs no pruning":           {on, &Record{Messages: 3, Cuts: []Sent{{Message: 2, Kind: Masked}}}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
 		"a conversation that loses is left alone":   {on, &Record{Messages: 1, Off: true}, []string{"u:q", "a:1", "t:1=" + big}, "[]"},
+		"a tool whose results are read twice":       {on, bothCut, third, "[2 6]"},
+		"another tool is pruned":                    {on, bothCut, append(slices.Clone(rereads), "a:5@bash", "t:5="+bigFile(400)), "[2 6 10]"},
+		"one of a tool's results was read twice":    {on, &Record{Messages: 9, Cuts: bothCut.Cuts[:1]}, third, "[2 10]"},
 		"a text in a list of parts":                 {on, nil, []string{"u:q", "a:1", `raw:{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":` + quote(big) + `}]}`}, "[2]"},
 	} {
 		if _, got := jobs(t, c.settings, c.record, c.words...); fmt.Sprint(got) != c.want {

@@ -19,7 +19,7 @@ type Record struct {
 	Cached   int    // of these, how many the provider's cache may have: fewer where it was not answered
 	Time     int64  // when it went out, Unix seconds
 	Cuts     []Sent // in the order of the messages
-	Off      bool   // rewriting has lost money here: nothing more is cut
+	Off      bool   // rewriting has lost money here so far: nothing more is cut while that is so
 	Judged   bool   // no result that went out masked reports an error
 	Engine   uint64 // what has pruned its first cuts; see [Pruning.Engine]
 	Account  bill.Account

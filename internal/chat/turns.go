@@ -13,6 +13,9 @@ type results struct {
 	lastAssistant int // the last of these; -1: none
 	of            []result
 	asked         []asked // all calls, in their order
+
+	asks     map[int]ask // what the calls of results ask for, by message, as far as it was looked up
+	compared int         // characters of results that were compared to find those that say the same
 }
 
 // result is a message as a tool's result. Ids may come twice, so there are two

@@ -11,7 +11,9 @@ type endpoint struct {
 	path   string
 	format chat.Format
 	free   bool // it counts tokens, which costs nothing
-	replay bool // it counts or compacts a conversation: it gets what was sent of it, and nothing new is cut
+	replay bool // it counts or compacts a conversation: it gets what was sent of it, and nothing more is masked
+
+	compacts bool // its newest results are pruned, as with any first pass
 }
 
 var endpoints = []endpoint{
@@ -19,7 +21,7 @@ var endpoints = []endpoint{
 	{path: "/messages", format: chat.Messages},
 	{path: "/messages/count_tokens", format: chat.Messages, free: true, replay: true},
 	{path: "/responses", format: chat.Responses},
-	{path: "/responses/compact", format: chat.Responses, replay: true},
+	{path: "/responses/compact", format: chat.Responses, replay: true, compacts: true},
 	{path: "/responses/input_tokens", format: chat.Responses, free: true, replay: true},
 }
 

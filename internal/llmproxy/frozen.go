@@ -55,7 +55,7 @@ const maxPruneChars = 2_000_000
 // is the same, and so are the text and the goal. The error says that nobody knows in which form a result was sent.
 func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, past chat.Past, by chat.Recovery) (pruned map[int]string, freezing map[int][]string, err error) {
 	settings := x.p.opt.Pruning
-	if x.p.opt.Forgetful || x.replay {
+	if x.p.opt.Forgetful || x.replay && !x.compacts {
 		settings.Enabled = false
 	}
 	pruned, freezing = map[int]string{}, map[int][]string{}
@@ -77,7 +77,7 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 		case job.Frozen, expired(), conv.Messages[job.Message].Chars > maxPruneChars:
 			continue
 		case !job.Fresh && !canRepeat(past):
-			x.p.opt.Log.WarnContext(ctx, "the form in which a result was sent is lost, it goes out whole; a provider may refuse it", "provider", x.to.provider.name)
+			x.p.opt.Log.WarnContext(ctx, "the form in which a result was sent is lost, it goes out whole; a provider may refuse it", "provider", x.to.provider.name, "hint", goOn)
 			continue
 		default:
 			id := x.p.opt.Originals.ID(x.tenant, conv.Text(job.Message))

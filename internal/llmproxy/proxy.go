@@ -252,7 +252,8 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		model = ""
 	}
 	x.asked, x.conv, x.size = modelTarget(model, x.to), conv, size
-	x.replay = at.replay || conv != nil && conv.Compacts()
+	x.compacts = at.compacts || conv != nil && conv.Compacts()
+	x.replay = at.replay || x.compacts
 	x.body = body
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }

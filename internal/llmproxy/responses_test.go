@@ -68,9 +68,9 @@ func TestNewResultsOfResponsesArePrunedOnceAndStaySo(t *testing.T) {
 		trigger := strings.TrimSuffix(body, "]}") + `,{"type":"function_call","name":"x","call_id":"c","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":` +
 			quoted(bigText(500)) + `},{"type":"compaction_trigger"}]}`
 		px.do(t, http.MethodPost, "/v1/responses", trigger)
-		want := strings.TrimSuffix(before, "]}") + strings.TrimPrefix(trigger, strings.TrimSuffix(body, "]}"))
-		if again := string(p.last(t).body); again != want {
-			t.Errorf("a request to compact went out in %d bytes, want %d", len(again), len(want))
+		again := string(p.last(t).body) // as it was sent, and its newest result pruned
+		if !strings.HasPrefix(again, strings.TrimSuffix(before, "]}")) || !strings.HasSuffix(again, `,{"type":"compaction_trigger"}]}`) || len(again)-len(before) > len(bigText(500))/2 {
+			t.Errorf("a request to compact went out in %d bytes, %d more than was sent before", len(again), len(again)-len(before))
 		}
 	}
 }

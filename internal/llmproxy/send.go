@@ -16,22 +16,23 @@ import (
 
 // exchange is one chat request and its answer.
 type exchange struct {
-	p       *Proxy
-	at      endpoint
-	replay  bool // it gets what was sent, nothing new is cut, and nothing is booked
-	to      target
-	tenant  string // whose originals and records it makes
-	who     *access.Principal
-	asked   access.Target      // the model
-	conv    *chat.Conversation // nil: it could not be read
-	size    int                // bytes of the request
-	counts  bool               // a budget of the caller's counts what it costs
-	began   time.Time
-	effect  effect
-	ahead   ahead
-	counted *counted     // what the answer has told before it was passed on; nil: nothing
-	booked  *chat.Record // what was written down of it; nil: nothing
-	later   bool         // its account is kept beside the handler
+	p        *Proxy
+	at       endpoint
+	replay   bool // it gets what was sent, nothing more is masked, and nothing is booked
+	to       target
+	tenant   string // whose originals and records it makes
+	who      *access.Principal
+	asked    access.Target      // the model
+	conv     *chat.Conversation // nil: it could not be read
+	size     int                // bytes of the request
+	counts   bool               // a budget of the caller's counts what it costs
+	began    time.Time
+	effect   effect
+	ahead    ahead
+	counted  *counted     // what the answer has told before it was passed on; nil: nothing
+	booked   *chat.Record // what was written down of it; nil: nothing
+	compacts bool         // it asks for a summary: its newest results are pruned, as with any first pass
+	later    bool         // its account is kept beside the handler
 
 	body             *buffer // what the plan reads
 	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
