@@ -117,10 +117,14 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 		checks = append(checks, shake)
 	}
 	checks = append(checks, doctor.CheckPort(cfg.Listen, func(context.Context) bool { return running != nil }))
+	chat := doctor.Door{Listen: cfg.Listen}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		p := cfg.Providers[name]
+		isMessages := p.SpeaksMessages(name)
+		chat.Messages, chat.Others = chat.Messages || isMessages, chat.Others || !isMessages
 		checks = append(checks, doctor.CheckProvider(name, p.BaseURL, p.APIKey, time.Now))
 	}
+	checks = append(checks, doctor.CheckBaseURLs(chat, filepath.Join(w.home, ".claude", "settings.json"), w.lookup))
 	checks = append(checks, func(ctx context.Context) []doctor.Finding { return storeFindings(ctx, opt) })
 	if cfg.TLS.Cert != "" {
 		tls := cfg.TLS.In(cfg.Dir())

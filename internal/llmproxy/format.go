@@ -30,6 +30,12 @@ func (p Provider) format(name string, base *url.URL) chat.Format {
 	return chat.Completions
 }
 
+// SpeaksMessages tells whether a provider of this name takes Anthropic's format; else it takes OpenAI's.
+func (p Provider) SpeaksMessages(name string) bool {
+	base, err := p.parseBase()
+	return err == nil && p.format(name, base) == chat.Messages
+}
+
 func isHost(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
