@@ -36,7 +36,7 @@ func (c *Conversation) rereads(f *forms) rereads {
 				all[tool] = &reread{}
 			}
 			all[tool].cut++
-			cut = append(cut, i)
+			cut = append(cut[max(0, len(cut)-nearResults):], i)
 		}
 	}
 	return all

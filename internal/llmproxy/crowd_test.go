@@ -37,7 +37,7 @@ func askWithin(t *testing.T, limit int64, path, list, name string, n int) (got *
 		jsonAnswer(smallAnswer)(w, r)
 	})
 	px := newProxy(t, pruningOn, map[string]*fakeProvider{name: p})
-	hold, err := b.Open("somebody")
+	hold, err := b.Open(access.Holder{Principal: "somebody"})
 	if err != nil {
 		t.Fatal(err)
 	}
