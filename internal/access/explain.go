@@ -31,13 +31,11 @@ func (s *Rules) Explain(p *Principal, t Target) Explanation {
 	if s == nil {
 		return out
 	}
-	if t.Kind == KindResource && s.reads {
-		if _, ok := NormalURI(t.Name); !ok {
-			out.Decision = ActionDeny
-			out.Rules = append(out.Rules, Because{unreadable, true, "the URI climbs, or hides a dot or slash, so nobody may have it"})
-			out.Rule = &out.Rules[0].Rule
-			return out
-		}
+	if _, ok := s.read(t); !ok {
+		out.Decision = ActionDeny
+		out.Rules = append(out.Rules, Because{unreadable, true, "the URI climbs, hides a dot or slash, or names a file by a host or a relative path, so nobody may have it"})
+		out.Rule = &out.Rules[0].Rule
+		return out
 	}
 	if s.closed {
 		out.Decision = ActionDeny

@@ -16,6 +16,8 @@ type Rules struct {
 	redactions []*Redaction // by rule; nil for the others
 	closed     bool         // where none matches: deny
 	reads      bool         // some rule is about resources
+	files      bool         // some rule is about files
+	elsewhere  []string     // beginnings of URIs that rules name although servers may read them as files of their own
 
 	tenant, role, subject, door, server *index
 	kinds                               [KindRoute + 1]*index
@@ -77,7 +79,10 @@ func (s *Rules) add(i int, r Rule) error {
 					return fmt.Errorf("resource %q cannot be the beginning of any", p)
 				}
 				s.kinds[k].addStart(i, start, "*")
-				s.reads = true
+				s.reads, s.files = true, s.files || strings.HasPrefix(start, fileScheme)
+				if !namesOneFile(start) {
+					s.elsewhere = append(s.elsewhere, start)
+				}
 			}
 		case len(asked) > 0:
 			s.kinds[k].ask(i, asked)
@@ -114,12 +119,9 @@ func (s *Rules) Decide(p *Principal, t Target) Decision {
 	if s == nil {
 		return Decision{Allowed: true}
 	}
-	name := t.Name
-	if t.Kind == KindResource && s.reads {
-		var ok bool
-		if name, ok = NormalURI(name); !ok {
-			return Decision{Rule: unreadable}
-		}
+	name, ok := s.read(t)
+	if !ok {
+		return Decision{Rule: unreadable}
 	}
 	var hit found
 	s.matching(&hit, p, t, name)
@@ -130,6 +132,19 @@ func (s *Rules) Decide(p *Principal, t Target) Decision {
 		}
 	}
 	return Decision{Allowed: !s.closed, Redact: s.redacts(&hit, len(s.rules))}
+}
+
+// read returns the name that rules know a target by. It is not ok for a URI that a server might read in another way than we do. With a rule
+// about files, that includes those that name a file without saying where, unless a rule names them as they are.
+func (s *Rules) read(t Target) (name string, ok bool) {
+	if t.Kind != KindResource || !s.reads {
+		return t.Name, true
+	}
+	name, ok = NormalURI(t.Name)
+	if !ok || !s.files || namesOneFile(name) {
+		return name, ok
+	}
+	return name, slices.ContainsFunc(s.elsewhere, func(start string) bool { return strings.HasPrefix(name, start) })
 }
 
 // matching finds the rules about a call of a thing that rules know by this name.

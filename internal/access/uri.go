@@ -73,6 +73,23 @@ func isThisMachine(host string) bool {
 	return false
 }
 
+// namesOneFile reports whether one machine's file is all that a normalised URI can mean. A server may read a file's URI that names a host, or a
+// path that is not absolute, a drive's letter or the word url for a scheme, as a path of its own machine.
+func namesOneFile(uri string) bool {
+	scheme, rest, found := strings.Cut(uri, ":")
+	switch {
+	case uri == "" || uri == fileScheme || uri == fileScheme+"//": // what they all begin with: of a template, nothing is said yet
+		return true
+	case !found || !isScheme(scheme) || len(scheme) == 1 || scheme == "url":
+		return false
+	case scheme != "file":
+		return len(rest) < len(fileScheme) || !strings.EqualFold(rest[:len(fileScheme)], fileScheme)
+	}
+	path, local := strings.CutPrefix(rest, "///")
+	drive, _, _ := strings.Cut(path, "/")
+	return local && (len(drive) != 4 || drive[1:] != "%7C") // C| is C:
+}
+
 // isBlank reports whether some program takes a character at the end of a text for none.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
 
