@@ -18,7 +18,7 @@ type Redaction struct {
 	Arguments bool
 	Results   bool
 
-	fields   map[string]bool
+	fields   map[string]bool // in lower case
 	patterns []*regexp.Regexp
 }
 
@@ -28,7 +28,7 @@ func newRedaction(name string, r Rule) (*Redaction, error) {
 		fields: map[string]bool{},
 	}
 	for _, f := range r.Fields {
-		d.fields[f] = true
+		d.fields[strings.ToLower(f)] = true
 	}
 	for _, p := range r.Patterns {
 		re, err := regexp.Compile(p)
@@ -41,19 +41,44 @@ func newRedaction(name string, r Rule) (*Redaction, error) {
 }
 
 // Redact replaces in doc, a well-formed JSON document, what the redactions for arguments or for results name. It returns doc itself if
-// there is nothing to replace; everything else keeps its bytes. A text that is a JSON document itself, as tool results often are,
-// is looked into.
+// there is nothing to replace; everything else keeps its bytes. Members are also found in texts, as redacttext.go says. The case of their
+// names does not count.
 func Redact(doc []byte, list []*Redaction, where string) []byte {
-	r := redactor{list: in(list, where)}
+	r := newRedactor(list, where, len(doc))
 	if len(r.list) == 0 {
 		return doc
 	}
 	return r.document(doc, 0)
 }
 
+// RedactMembers is Redact for an object of which some members stay as they are.
+func RedactMembers(doc []byte, list []*Redaction, where string, stays func(name string) bool) []byte {
+	r := newRedactor(list, where, len(doc))
+	c := rawjson.NewCursor(doc)
+	if len(r.list) == 0 || c.Peek() != '{' {
+		return doc
+	}
+	var edits []rawjson.Edit
+	for c.Enter(); !c.Done(); {
+		name, value := c.Value(), c.Value()
+		if stays(rawjson.Unquote(name.Of(doc))) {
+			continue
+		}
+		if now, changed := r.name(name.Of(doc)); changed {
+			edits = append(edits, rawjson.Edit{Span: name, New: rawjson.AppendQuoted(nil, now)})
+		}
+		if r.takes(name.Of(doc)) {
+			edits = append(edits, rawjson.Edit{Span: value, New: rawjson.AppendQuoted(nil, Redacted)})
+		} else if now := r.document(value.Of(doc), 0); !bytes.Equal(now, value.Of(doc)) {
+			edits = append(edits, rawjson.Edit{Span: value, New: now})
+		}
+	}
+	return rawjson.Edited(doc, edits)
+}
+
 // RedactText is Redact for a text.
 func RedactText(text string, list []*Redaction, where string) string {
-	r := redactor{list: in(list, where)}
+	r := newRedactor(list, where, len(text))
 	if len(r.list) == 0 {
 		return text
 	}
@@ -71,15 +96,34 @@ func in(list []*Redaction, where string) (here []*Redaction) {
 	return here
 }
 
-// innerDocuments bounds how often a text within a text is looked into.
-const innerDocuments = 4
+// innerDocuments bounds how often a text within a text is read as JSON, and maxDepth how deep that may be.
+const (
+	innerDocuments = 4
+	maxDepth       = 512
+)
 
 // redactor copies a document with the replacements made. In well-formed JSON a string is a member's name exactly if a colon follows.
 type redactor struct {
-	list []*Redaction
+	list  []*Redaction
+	names []string  // of fields
+	first [256]bool // the bytes that these begin with
+	tries *int      // how many bytes may still be read in search of values that turn out to be none
 }
 
-func (r redactor) document(doc []byte, inner int) []byte {
+func newRedactor(list []*Redaction, where string, size int) *redactor {
+	tries := 4*size + 64<<10
+	r := &redactor{list: in(list, where), tries: &tries}
+	for _, d := range r.list {
+		for name := range d.fields {
+			r.names = append(r.names, name)
+			r.first[name[0]] = true
+			r.first[strings.ToUpper(name)[0]] = true
+		}
+	}
+	return r
+}
+
+func (r *redactor) document(doc []byte, inner int) []byte {
 	var out []byte // nil: nothing replaced so far
 	done := 0
 	replace := func(from, to int, with string) {
@@ -119,24 +163,16 @@ func (r redactor) document(doc []byte, inner int) []byte {
 }
 
 // takes reports whether the values of members of this name go.
-func (r redactor) takes(rawName []byte) bool {
-	name := ""
-	for _, d := range r.list {
-		if len(d.fields) == 0 {
-			continue
-		}
-		if name == "" {
-			name = rawjson.Unquote(rawName)
-		}
-		if d.fields[name] {
-			return true
-		}
+func (r *redactor) takes(rawName []byte) bool {
+	if len(r.names) == 0 {
+		return false
 	}
-	return false
+	name := strings.ToLower(rawjson.Unquote(rawName))
+	return slices.ContainsFunc(r.list, func(d *Redaction) bool { return d.fields[name] })
 }
 
 // name is a member's name with what patterns match replaced.
-func (r redactor) name(raw []byte) (string, bool) {
+func (r *redactor) name(raw []byte) (string, bool) {
 	if bytes.IndexByte(raw, '\\') < 0 && !r.matches(raw[1:len(raw)-1]) {
 		return "", false
 	}
@@ -146,27 +182,23 @@ func (r redactor) name(raw []byte) (string, bool) {
 }
 
 // text is a string value with the replacements made.
-func (r redactor) text(raw []byte, inner int) (string, bool) {
-	hasFields := slices.ContainsFunc(r.list, func(d *Redaction) bool { return len(d.fields) > 0 })
+func (r *redactor) text(raw []byte, inner int) (string, bool) {
 	escaped := bytes.IndexByte(raw, '\\') >= 0
-	if !hasFields && !escaped && !r.matches(raw[1:len(raw)-1]) {
+	if len(r.names) == 0 && !escaped && !r.matches(raw[1:len(raw)-1]) {
 		return "", false
 	}
 	return r.plain(rawjson.Unquote(raw), inner)
 }
 
 // plain is a text with the replacements made.
-func (r redactor) plain(text string, inner int) (string, bool) {
+func (r *redactor) plain(text string, inner int) (string, bool) {
 	was := text
-	if inner < innerDocuments && isDocument(text) {
-		text = string(r.document([]byte(text), inner+1))
-	}
-	text = r.withoutMatches(text)
+	text = r.withoutMatches(r.membersIn(text, inner))
 	return text, text != was
 }
 
 // withoutMatches is a text with what patterns match replaced.
-func (r redactor) withoutMatches(text string) string {
+func (r *redactor) withoutMatches(text string) string {
 	for _, d := range r.list {
 		for _, re := range d.patterns {
 			text = re.ReplaceAllLiteralString(text, Redacted)
@@ -175,17 +207,10 @@ func (r redactor) withoutMatches(text string) string {
 	return text
 }
 
-func (r redactor) matches(text []byte) bool {
+func (r *redactor) matches(text []byte) bool {
 	return slices.ContainsFunc(r.list, func(d *Redaction) bool {
 		return slices.ContainsFunc(d.patterns, func(re *regexp.Regexp) bool { return re.Match(text) })
 	})
-}
-
-// isDocument reports whether a text is a JSON object or array.
-func isDocument(text string) bool {
-	const maxDepth = 512
-	text = strings.TrimLeft(text, " \t\r\n")
-	return text != "" && (text[0] == '{' || text[0] == '[') && rawjson.Check([]byte(text), maxDepth) == nil
 }
 
 // valueEnd is the offset just past the value at p of a well-formed document.

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"math"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/catalog"
+	"secateur/internal/era"
 	"secateur/internal/ratelimit"
 	"secateur/internal/rawjson"
 	"secateur/internal/rpc"
@@ -148,21 +150,73 @@ func IsGeneral(method string) bool {
 	return false
 }
 
-// RedactParams replaces what is to be redacted in the arguments of a call.
+// RedactParams replaces what is to be redacted in what a caller sends: arguments, URIs, _meta, answers of people, whatever an unknown method
+// has. The members by which the protocol finds its way stay.
 func (p Permit) RedactParams(params []byte) []byte {
 	if len(p.Redact) == 0 {
 		return params
 	}
-	for _, name := range []string{"arguments", "argument", "context"} { // the last two are a completion's
-		given := rawjson.Get(params, name)
-		if given == nil {
-			continue
-		}
-		if redacted := access.Redact(given, p.Redact, access.InArguments); len(redacted) != len(given) || &redacted[0] != &given[0] {
-			params = rawjson.Set(params, name, redacted)
+	params = access.RedactMembers(params, p.Redact, access.InArguments, staysInParams)
+	for _, inner := range []string{"_meta", "ref"} {
+		if at := rawjson.Find(params, inner); !at.IsZero() {
+			redacted := access.RedactMembers(at.Of(params), p.Redact, access.InArguments, staysInside)
+			if !bytes.Equal(redacted, at.Of(params)) {
+				params = rawjson.Replace(params, at, redacted)
+			}
 		}
 	}
 	return params
+}
+
+// staysInParams reports whether a member of params says where a message goes, or has such members.
+func staysInParams(name string) bool {
+	switch name {
+	case "name", "cursor", "taskId", "requestId", "progressToken", "requestState", "_meta", "ref":
+		return true
+	}
+	return false
+}
+
+// staysInside is staysInParams for _meta and for what a completion refers to.
+func staysInside(name string) bool {
+	return name == "type" || name == "name" || name == "progressToken" || strings.HasPrefix(name, era.MetaPrefix)
+}
+
+// RedactAnswer replaces what is to be redacted in a client's whole response to a question of a server: what a person has entered, what a model
+// has said.
+func (p Permit) RedactAnswer(response []byte) []byte {
+	if len(p.Redact) == 0 {
+		return response
+	}
+	return access.RedactMembers(response, p.Redact, access.InArguments, func(name string) bool { return name != "result" && name != "error" })
+}
+
+// RedactAnswer is Permit.RedactAnswer for a question outside any call.
+func (c *Control) RedactAnswer(p *access.Principal, door access.Door, server string, response []byte) []byte {
+	return c.about(p, door, server).RedactAnswer(response)
+}
+
+// RedactSaid replaces what is to be redacted in what a caller sends.
+func (p Permit) RedactSaid(m *rpc.Message) *rpc.Message {
+	params := p.RedactParams(m.Params)
+	if len(params) == 0 || &params[0] == &m.Params[0] {
+		return m
+	}
+	redacted := m.WithParams(params)
+	return &redacted
+}
+
+// RedactSaid is Permit.RedactSaid for a notification that names no thing of a server.
+func (c *Control) RedactSaid(p *access.Principal, door access.Door, server string, m *rpc.Message) *rpc.Message {
+	return c.about(p, door, server).RedactSaid(m)
+}
+
+// about is a permit with the redactions that may concern anything of a server.
+func (c *Control) about(p *access.Principal, door access.Door, server string) Permit {
+	if c == nil || c.rules == nil {
+		return Permit{}
+	}
+	return Permit{Redact: c.rules.About(p, door, server)}
 }
 
 // RedactResult replaces what is to be redacted in a result or an error.
@@ -175,10 +229,7 @@ func (p Permit) RedactResult(result []byte) []byte {
 
 // RedactNotice replaces what is to be redacted in what a server says to a caller outside any call.
 func (c *Control) RedactNotice(p *access.Principal, door access.Door, server string, m *rpc.Message) *rpc.Message {
-	if c == nil || c.rules == nil {
-		return m
-	}
-	return Permit{Redact: c.rules.About(p, door, server)}.RedactNotice(m)
+	return c.about(p, door, server).RedactNotice(m)
 }
 
 // RedactNotice replaces what is to be redacted in what a server says on the way to its answer: progress, log messages, questions.

@@ -104,7 +104,8 @@ func (n *clientFeed) Requested(ctx context.Context, server string, req *rpc.Mess
 			req = &renamed
 		}
 	}
-	return n.s.askClient(ctx, serverRequest{server, conn, req, n.s.only == "", n.send, n.s.link.Heard})
+	answer := n.s.askClient(ctx, serverRequest{server, conn, req, n.s.only == "", n.send, n.s.link.Heard})
+	return n.s.now.Load().Admission.RedactAnswer(n.s.Principal(), access.DoorMCP, server, answer)
 }
 
 func (n *clientFeed) send(msg []byte) bool { return n.s.link != nil && n.s.link.Send(msg) }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"secateur/internal/access"
+	"secateur/internal/admission"
 	"secateur/internal/aggregate"
 	"secateur/internal/downstream"
 	"secateur/internal/mask"
@@ -37,6 +38,8 @@ import (
 // A client may also post over HTTP, with headers, and is told the status:
 //
 //	client with Mcp-Method=tools/list: what it posts       client gets: 200
+//
+// "redacted fields" are those of a rule that redacts.
 //
 // What is heard is compared as JSON, member by member. "$x" stands for any value, the same one wherever it comes again;
 // the member "...": true lets an object have more members than are named.
@@ -57,6 +60,8 @@ func TestDialogues(t *testing.T) {
 				switch f.Name {
 				case "door":
 					s.only = strings.TrimSpace(string(f.Data))
+				case "redacted fields":
+					s.fields = strings.Fields(string(f.Data))
 				case "servers":
 					s.cast(t, string(f.Data))
 				case "talk":
@@ -71,7 +76,8 @@ func TestDialogues(t *testing.T) {
 type stage struct {
 	puppets map[string]*puppet
 	client  *pipeClient
-	only    string // the server whose door it is; "": all of them
+	only    string   // the server whose door it is; "": all of them
+	fields  []string // that a rule redacts
 	vars    map[string]any
 }
 
@@ -88,7 +94,7 @@ func (s *stage) cast(t *testing.T, lines string) {
 		s.puppets[n.ID] = p
 		all = append(all, p)
 	}
-	s.client = newPipeClient(t, doorOptions{puppets: all, only: s.only})
+	s.client = newPipeClient(t, doorOptions{puppets: all, only: s.only, control: redacting(t, s.fields)})
 }
 
 func (s *stage) play(t *testing.T, talk string) {
@@ -232,6 +238,24 @@ type doorOptions struct {
 	parkTime   time.Duration
 	greeting   time.Duration // how long the door of one server waits for it; 0: long enough
 	grace      time.Duration // after the client has hung up
+	control    *admission.Control
+}
+
+// redacting is the access control that has one rule, about fields; nil where there are none.
+func redacting(t *testing.T, fields []string) *admission.Control {
+	t.Helper()
+	if len(fields) == 0 {
+		return nil
+	}
+	rules, err := access.NewRules([]access.Rule{{Action: access.ActionRedact, Fields: fields}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	control, err := admission.New(admission.Options{Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return control
 }
 
 // newDoor builds the door in front of puppets and runs its servers.
@@ -256,7 +280,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 		t.Fatal(err)
 	}
 	door, err := aggregate.New(aggregate.Options{
-		Pool: f, Masker: o.masker, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
+		Pool: f, Admission: o.control, Masker: o.masker, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
 		Authenticate: func(_ context.Context, token string) (*access.Principal, access.Verdict) {
 			if o.token == "" || token != o.token {
 				return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid}

@@ -89,18 +89,14 @@ func (s *clientConn) mayTell(ctx context.Context, id string, n *rpc.Message) (*r
 	}
 	targets := admission.TargetsOf(access.DoorMCP, id, n)
 	if targets == nil {
-		return n, true
+		return control.RedactSaid(p, access.DoorMCP, id, n), true
 	}
 	permit, no := control.Ask(ctx, p, n.Method, targets...)
 	if no != nil {
 		return nil, false
 	}
 	defer permit.Done(len(n.Raw), 0)
-	if params := permit.RedactParams(n.Params); !same(params, n.Params) {
-		redacted := n.WithParams(params)
-		n = &redacted
-	}
-	return n, true
+	return permit.RedactSaid(n), true
 }
 
 // notify gives a notification to one server.
@@ -130,6 +126,7 @@ func (s *clientConn) progressOf(ctx context.Context, n *rpc.Message) {
 	if q == nil || q.conn == nil || q.token.IsZero() {
 		return
 	}
+	n = s.now.Load().Admission.RedactSaid(access.FromContext(ctx), access.DoorMCP, q.conn.ID(), n)
 	m, bad := rpc.ParseRequest(n.AppendRewritten(nil, rpc.Rewrite{ProgressToken: q.token}), rpc.MaxRequestDepth)
 	if bad != nil {
 		return

@@ -26,10 +26,13 @@ func (r relay) Serve(ctx context.Context, m *rpc.Message) []byte {
 		return answer
 	}
 	answer := r.s.askClient(ctx, serverRequest{r.d.server, r.conn, r.d.named(m), r.d.renames, r.send, r.isHeard})
-	if m.Method == methodRoots && ctx.Err() == nil {
-		r.c.keepRoots(answer)
+	if m.Method == methodRoots {
+		if ctx.Err() == nil {
+			r.c.keepRoots(answer)
+		}
+		return answer
 	}
-	return answer
+	return r.a.permit.RedactAnswer(answer)
 }
 
 // notOffered is what a server gets that asks for what its client does not have.

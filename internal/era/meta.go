@@ -6,6 +6,9 @@ import "secateur/internal/rawjson"
 const (
 	prefix = "io.modelcontextprotocol/"
 
+	// MetaPrefix is what they begin with.
+	MetaPrefix = prefix
+
 	MetaVersion      = prefix + "protocolVersion"
 	MetaCapabilities = prefix + "clientCapabilities"
 	MetaClient       = prefix + "clientInfo"

@@ -54,6 +54,8 @@ var mutants = []mutant{
 	{"the page's half of a session", "internal/ui/session.go", "subtle.ConstantTimeCompare(shown[:], one.cookie[:]) == 0", "subtle.ConstantTimeCompare(shown[:], one.cookie[:]) == 2", "./internal/ui"},
 	{"sign-out", "internal/ui/ui.go", "	d.opt.Sessions.close(r)\n", "", "./internal/app -run TestSessionEndsWithSignOut"},
 	{"foreign hosts", "internal/access/access.go", `if !p.knowsHost(host) {`, `if !p.knowsHost(host) && false {`, "./internal/access"},
+	{"redaction of people's answers", "internal/aggregate/relay.go", `return r.a.permit.RedactAnswer(answer)`, `return answer`, "./internal/aggregate -run TestDialogues/redaction"},
+	{"redaction within texts", "internal/access/redact.go", `r.withoutMatches(r.membersIn(text, inner))`, `r.withoutMatches(text)`, "./internal/access -run TestFieldsAreRedactedInEveryShape"},
 	{"files of named hosts", "internal/access/rules.go", `!s.files || namesOneFile(name)`, `true`, "./internal/access -run TestADeniedFileIsDeniedInEverySpelling"},
 	{"foreign origins", "internal/access/access.go", `if p.knowsOrigin(r.Origin, r.Host) {`, `if p.knowsOrigin(r.Origin, r.Host) || true {`, "./internal/access"},
 	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app -run TestEveryRouteHasItsWalls"},
