@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"aggregate": {
 		"telemetry", "replicas", "events", "admission", "tasks", "pool", "downstream", "upstream", "cutting", "originals", "rpchttp", "catalog", "era", "mask", "access", "rpc", "buffer", "rawjson", "secret",
 	},
-	"gateway":   {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc"},
+	"gateway":   {"telemetry", "events", "upstream", "tasks", "cutting", "originals", "admission", "catalog", "rpchttp", "mask", "access", "rpc", "rawjson"},
 	"demo":      {"toolserver", "rpc"},
 	"templates": {"atomicfile", "toolserver", "rpc", "rawjson"},
 	"pruner":    {"downstream", "originals", "rerank", "admission", "catalog", "rpchttp", "access", "prune", "tokens", "toolserver", "mask", "era", "rpc", "rawjson"},

@@ -150,6 +150,16 @@ func IsGeneral(method string) bool {
 	return false
 }
 
+// IsAboutConnection reports whether a method changes the connection that it comes over. As a notification it has no sense, and some servers take one
+// without an id for a request: it never goes to a server whose connection is shared.
+func IsAboutConnection(method string) bool {
+	switch method {
+	case "initialize", "notifications/initialized", "resources/subscribe", "resources/unsubscribe", "logging/setLevel", "subscriptions/listen":
+		return true
+	}
+	return false
+}
+
 // RedactParams replaces what is to be redacted in what a caller sends: arguments, URIs, _meta, answers of people, whatever an unknown method
 // has. The members by which the protocol finds its way stay.
 func (p Permit) RedactParams(params []byte) []byte {

@@ -84,7 +84,7 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 // one without an id for a call.
 func (s *clientConn) mayTell(ctx context.Context, id string, n *rpc.Message) (*rpc.Message, bool) {
 	control, p := s.now.Load().Admission, access.FromContext(ctx)
-	if !control.Sees(p, access.DoorMCP, id) {
+	if admission.IsAboutConnection(n.Method) || !control.Sees(p, access.DoorMCP, id) {
 		return nil, false
 	}
 	targets := admission.TargetsOf(access.DoorMCP, id, n)

@@ -89,6 +89,7 @@ func (gen *generation) openGateway(before *generation) error {
 		IsDisabled:      gen.servers.IsDisabled,
 		Lists:           gen.listsOf,
 		Lister:          gen.servers,
+		Subscribe:       gen.subscribe,
 		Masker:          masker,
 		Originals:       gen.store,
 		Admission:       gen.admission,
@@ -101,6 +102,17 @@ func (gen *generation) openGateway(before *generation) error {
 		Log:             gen.log,
 	})
 	return err
+}
+
+// subscribe asks a server for updates of a resource that nobody hears of, so that the subscription ends at once.
+func (gen *generation) subscribe(ctx context.Context, id, uri string) (refused []byte, err error) {
+	member := gen.servers.Join(pool.Client{Era: era.Legacy, Only: id}, nil)
+	defer member.Leave()
+	err = member.Subscribe(ctx, id, uri)
+	if said, ok := errors.AsType[*pool.ServerError](err); ok {
+		return said.Object, nil
+	}
+	return nil, err
 }
 
 // listsOf is what a server lists over the connection that serves all.

@@ -30,8 +30,11 @@ type Options struct {
 	IDs        func() []string      // the known ids, for the answer to an unknown one
 	IsDisabled func(id string) bool // it is switched off in the configuration; nil: none is
 	// Lists is what a server lists, for which it may have to be asked. Needed where there are rules.
-	Lists           func(ctx context.Context, id string) *catalog.Catalog
-	Lister          admission.Lister // waits for the lists of what Servers gives; nil: nothing is waited for
+	Lists  func(ctx context.Context, id string) *catalog.Catalog
+	Lister admission.Lister // waits for the lists of what Servers gives; nil: nothing is waited for
+	// Subscribe asks a server for updates of a resource, for the moment. Refused is the error object with which it answers. Nil: there are no
+	// subscriptions.
+	Subscribe       func(ctx context.Context, id, uri string) (refused []byte, err error)
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Admission       *admission.Control // nil: everyone may do everything
@@ -134,6 +137,9 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 		req = req.WithParams(params)
 	}
 	if req.Kind() == rpc.Notification {
+		if by.targets == nil {
+			req = *g.opt.Admission.RedactSaid(principal, access.DoorGateway, t.Server, &req)
+		}
 		g.notify(r.Context(), up, &req, principal)
 		t.End(r.Context(), "notification")
 		w.WriteHeader(http.StatusAccepted)
@@ -192,32 +198,24 @@ func callID(up *upstream.Upstream, principal *access.Principal, id rpc.ID) rpc.I
 	return rpc.StringID(up.ID() + "\x00" + principal.Key() + "\x00" + id.Key())
 }
 
-// call asks the server, or answers in its place what its handshake already told: a second initialize would confuse
-// a server that has a connection.
+// call asks the server, or answers in its place what is about the connection that it shares with others.
 func (g *Gateway) call(ctx context.Context, up *upstream.Upstream, req *rpc.Message) (*upstream.Reply, error) {
 	if !isLive(up) {
 		return up.Call(ctx, req)
 	}
-	var result func(*upstream.Peer) []byte
-	switch req.Method {
-	case "initialize":
-		result = (*upstream.Peer).InitializeResult
-	case "server/discover":
-		result = (*upstream.Peer).DiscoverResult
-	case "ping":
-		result = func(*upstream.Peer) []byte { return []byte("{}") }
-	default:
-		return up.Call(ctx, req)
+	if req.Method == "resources/subscribe" {
+		return g.subscribe(ctx, up, req)
 	}
-	peer, err := up.Peer(ctx)
-	if err != nil {
+	result, refused, err := g.answered(ctx, up, req)
+	switch {
+	case err != nil:
 		return nil, err
+	case refused != nil:
+		return g.own(refused.AppendResponse(nil, req.ID))
+	case result != nil:
+		return g.own(rpc.AppendResult(nil, req.ID, result))
 	}
-	msg, err := rpc.ParseServer(rpc.AppendResult(nil, req.ID, result(peer)), g.opt.Masker.LongString())
-	if err != nil {
-		return nil, err
-	}
-	return &upstream.Reply{Message: msg}, nil
+	return up.Call(ctx, req)
 }
 
 // isLive reports whether a server is reached through a connection that it shook hands on, as opposed to one that
@@ -231,11 +229,11 @@ const notifyWait = 2 * time.Second
 // notify passes a notification on. Its sender is told nothing of the outcome.
 func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *rpc.Message, principal *access.Principal) {
 	if isLive(up) {
-		switch n.Method {
-		case "notifications/initialized":
-			return // this connection's own handshake has said so
-		case "notifications/cancelled":
+		if n.Method == "notifications/cancelled" {
 			g.inFlight.Cancel(callID(up, principal, n.RequestID()), errCancelled)
+			return
+		}
+		if isOwn(n.Method) {
 			return
 		}
 	}

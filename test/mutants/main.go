@@ -56,6 +56,8 @@ var mutants = []mutant{
 	{"foreign hosts", "internal/access/access.go", `if !p.knowsHost(host) {`, `if !p.knowsHost(host) && false {`, "./internal/access"},
 	{"redaction of people's answers", "internal/aggregate/relay.go", `return r.a.permit.RedactAnswer(answer)`, `return answer`, "./internal/aggregate -run TestDialogues/redaction"},
 	{"redaction within texts", "internal/access/redact.go", `r.withoutMatches(r.membersIn(text, inner))`, `r.withoutMatches(text)`, "./internal/access -run TestFieldsAreRedactedInEveryShape"},
+	{"subscriptions of others", "internal/gateway/connection.go", `case "resources/unsubscribe": // this`, `case "none": // this`, "./internal/gateway -run TestNoCallerChangesTheSharedConnection"},
+	{"notifications about the connection", "internal/gateway/gateway.go", `if isOwn(n.Method) {`, `if false {`, "./internal/gateway -run TestNoCallerChangesTheSharedConnection"},
 	{"files of named hosts", "internal/access/rules.go", `!s.files || namesOneFile(name)`, `true`, "./internal/access -run TestADeniedFileIsDeniedInEverySpelling"},
 	{"foreign origins", "internal/access/access.go", `if p.knowsOrigin(r.Origin, r.Host) {`, `if p.knowsOrigin(r.Origin, r.Host) || true {`, "./internal/access"},
 	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app -run TestEveryRouteHasItsWalls"},
