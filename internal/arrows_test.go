@@ -17,7 +17,7 @@ import (
 // To add an arrow, add it here and to the picture in docs/architecture.md.
 var arrows = map[string][]string{
 	"app": {
-		"cutting", "capture", "clock",
+		"cutting", "capture", "clock", "secret",
 		"budget", "redisdb", "replicas", "config", "gateway", "aggregate", "llmproxy", "demo", "pruner", "admin", "upstream", "child", "originals", "rerank", "ratelimit", "telemetry", "records",
 		"templates", "events", "history", "pool", "tasks", "downstream", "rpchttp", "datarate", "catalog", "access", "auth", "oauth", "outbound", "pins", "admission", "mask", "chat", "tokens", "rawjson", "rpc", "era", "suggest", "clients", "document", "ledger", "ui", "prune", "bill", "replay",
 	},
