@@ -123,16 +123,19 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 	for _, stays := range r.stay { // on top of the target
 		s.TargetChars += rawjson.Chars(r.lines.Range(stays.Start, stays.End))
 	}
-	out := ""
+	out, target := "", 0.0
 	if prune.FormOf(text) == prune.OneLine {
-		out = r.snipLine(s, req, chars)
+		target = max(aim*float64(s.TargetChars), textShare*float64(chars))
+		out = r.snipLine(target, req, chars)
 	} else {
-		out = r.pruneLines(s, req, chars)
+		reading := prune.Read(req)
+		target = s.targetOf(reading, chars)
+		out = r.pruneLines(s, target, reading, req, chars)
 	}
 	if expired != nil && expired() {
 		return "", false
 	}
-	out = r.shortenLines(out, s.TargetChars)
+	out = r.shortenLines(out, int(target/aim))
 	if float64(rawjson.Chars(out)) > worthPruning*float64(chars) || hasCutMark(text) && losesCutMark(text, out) {
 		return "", false
 	}
@@ -145,24 +148,46 @@ const (
 	worthPruning = 0.9
 	// aim is the part of the target that is aimed at, so that most results do not miss it.
 	aim = 0.9
-	// nameShare is the part of that which goes to the names of what was cut.
+	// nameShare is the part of target_chars that goes to the names of what was cut.
 	nameShare = 0.3
 	// maxTries bounds the search for a ratio that meets the target.
 	maxTries = 5
 )
 
-// pruneLines takes lines out until the target is met, as far as the bounds allow.
-func (r rendering) pruneLines(s Pruning, req prune.Request, chars int) string {
+// What is left of a text, as shares that docs/pruning-quality.md measures.
+const (
+	// fileShare is the share of a program that is left where the goal names none of its definitions: any of them may be edited next.
+	fileShare = 0.55
+	// textShare is the share of any other text that is left at least.
+	textShare = 0.2
+	// besideNamed is the part of the target that is left beside the definitions that the goal names, and leastNamed with them.
+	besideNamed, leastNamed = 0.3, 0.6
+)
+
+// targetOf is the number of characters that a text is pruned towards. It grows with the text, and is less where the goal says what is
+// wanted.
+func (s Pruning) targetOf(reading *prune.Reading, chars int) float64 {
 	target := aim * float64(s.TargetChars)
-	reading := prune.Read(req)
-	best, keep := req.Text, (1-nameShare)*target/float64(chars)
+	if named := float64(reading.Named()); named > 0 {
+		return max(leastNamed*target, named+besideNamed*target)
+	}
+	if reading.IsProgram() {
+		return max(target, fileShare*float64(chars))
+	}
+	return max(target, textShare*float64(chars))
+}
+
+// pruneLines takes lines out until the target is met, as far as the bounds allow.
+func (r rendering) pruneLines(s Pruning, target float64, reading *prune.Reading, req prune.Request, chars int) string {
+	room := nameShare * aim * float64(s.TargetChars)
+	best, keep := req.Text, (target-room)/float64(chars)
 	for range maxTries {
 		ratio := min(1-keep, s.MaxPruneRatio)
 		plan := reading.Plan(ratio)
 		if len(plan.Blocks) == 0 {
 			break
 		}
-		out, markers := r.renderPruned(req.Source, without(withoutCutMarks(req.Text, plan.Blocks), r.stay), int(nameShare*target), req.Known)
+		out, markers := r.renderPruned(req.Source, without(withoutCutMarks(req.Text, plan.Blocks), r.stay), int(room), req.Known)
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || ratio >= s.MaxPruneRatio {
@@ -176,8 +201,8 @@ func (r rendering) pruneLines(s Pruning, req prune.Request, chars int) string {
 }
 
 // snipLine takes parts out of a text that is mostly one huge line.
-func (r rendering) snipLine(s Pruning, req prune.Request, chars int) string {
-	req.MaxPruneRatio = max(0, 1-aim*float64(s.TargetChars)/float64(chars))
+func (r rendering) snipLine(target float64, req prune.Request, chars int) string {
+	req.MaxPruneRatio = max(0, 1-target/float64(chars))
 	isFirst := true
 	snips := slices.DeleteFunc(prune.Plan(req).Snips, func(snip prune.Snip) bool { return r.stays(snip.Line) })
 	return prune.Splice(req.Text, snips, func(snip prune.Snip) string {

@@ -98,7 +98,7 @@ var keys = map[string]keyInfo{
 	"context_pruning":                 {doc: "Big tool results pruned once, when they first pass on their way to a model."},
 	"context_pruning.enabled":         {doc: "Enables pruning of big results."},
 	"context_pruning.min_chars":       {doc: "Shorter results pass whole.", least: new(1.0)},
-	"context_pruning.target_chars":    {doc: "Length that a big result is pruned towards, in characters.", least: new(1.0)},
+	"context_pruning.target_chars":    {doc: "Least length that a big result is pruned towards, in characters; a share of a long one is more.", least: new(1.0)},
 	"context_pruning.max_prune_ratio": {doc: "Largest share of the lines that may be cut.", least: new(0.0), most: new(1.0)},
 	"context_pruning.min_keep_lines":  {doc: "Smallest number of lines that stay.", least: new(0.0)},
 

@@ -15,6 +15,9 @@ type chooser struct {
 func (t *text) choose(s *shape, score []float32, order []uint32, req Request, most int) (kept *keep, free bool) {
 	n := t.lines.Len()
 	c := &chooser{text: t, shape: s, keep: newKeep(n), locked: newKeep(n), until: make([]int32, t.rows()), toll: t.toll(req.Marker)}
+	if s.program {
+		c.toll *= wholePieces
+	}
 	for _, p := range t.protected {
 		for line := p.first; line <= p.last; line++ {
 			c.addLine(line)
@@ -25,7 +28,12 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 			c.addLine(line)
 		}
 	}
-	c.addForced(req.Structure)
+	c.addForced(req)
+	for _, u := range s.named {
+		for line := u.first; line <= u.last; line++ {
+			c.addLine(line)
+		}
+	}
 	least := n - most
 	target := max(least, 1)
 	if req.Structure == All {
@@ -75,6 +83,7 @@ const (
 	bridgeRows  = 2  // rows between kept ones that are kept where a marker would cost as much, …
 	bridgeBytes = 80 // and where nothing stands for what goes, if they are no longer than this
 	sliverBlank = 2  // blank lines that are not worth a cut
+	wholePieces = 4  // how many tolls a cut in code saves at least, where lines count for names: pieces are read, not lines
 )
 
 // bridge keeps the few rows between row r and the nearest kept one: a cut there would cost more than it saves.
@@ -105,9 +114,9 @@ func (c *chooser) isBlank(line int) bool {
 }
 
 // addForced keeps the structural lines that stay whatever their score.
-func (c *chooser) addForced(structure Structure) {
+func (c *chooser) addForced(req Request) {
 	forced := isFileHead | isProtected
-	if structure == All {
+	if req.Structure == All {
 		c.markWholeHead()
 		forced |= isStructure
 		if c.source == Logs {
@@ -115,7 +124,7 @@ func (c *chooser) addForced(structure Structure) {
 		}
 	}
 	for r, k := range c.kind {
-		if k&forced == 0 {
+		if k&forced == 0 || c.program && k&(isComment|isProtected) == isComment { // a licence
 			continue
 		}
 		c.addRepeats(r)

@@ -1,13 +1,19 @@
 package prune
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+)
 
 // coverOrder orders rows where it is not known what will be asked for next, and a name is enough to ask: a greedy weighted set cover. Each row
 // counts for its own chance and for the names that no row before it in this order has, over what it costs to keep it; and a name
 // the more, the likelier the goal needs a row that has it. A row brings the headers around it, and their names. What known says of a name,
 // unless it is nil, is whether the reader has it anyway.
 func (t *text) coverOrder(s *shape, chance []float32, known func(name string) bool) []uint32 {
-	c := &cover{text: t, chance: chance, taken: make([]bool, t.rows())}
+	c := &cover{text: t, chance: chance, taken: make([]bool, t.rows()), around: aroundRow}
+	if s.program {
+		c.around, c.chance = aroundCode, t.lessTalk(chance)
+	}
 	c.findNames(known)
 	c.rows = make([]coverRow, t.rows())
 	for r := range c.rows {
@@ -44,13 +50,27 @@ const (
 	likelyName = 2     // and how much more where the goal needs a row that has it
 	ownChance  = .6    // what a row is worth that the goal needs, names aside
 	aroundRow  = 60    // bytes that a row costs besides its own: a marker may stand on either side
+	aroundCode = 150   // the same in code, where rows alone are of little use
+	talk       = .2    // what a comment or an import is worth beside other code: neither is edited next
 )
+
+// lessTalk are the chances of rows of code with less for comments, a licence among them, and imports.
+func (t *text) lessTalk(chance []float32) []float32 {
+	chance = slices.Clone(chance)
+	for r, k := range t.kind {
+		if k&(isComment|isImport) != 0 {
+			chance[r] *= talk
+		}
+	}
+	return chance
+}
 
 // cover is a heap of rows, the densest on top.
 type cover struct {
 	*text
 	rows   []coverRow
 	chance []float32
+	around float32   // bytes that a row costs besides its own
 	taken  []bool    // of each row: it stays
 	first  []uint32  // of each row: where its names begin in names; one more at the end
 	names  []uint32  // numbers
@@ -133,7 +153,7 @@ func (c *cover) density(r int) float32 {
 	for _, id := range c.namesOf(r) {
 		gain += c.worth[id]
 	}
-	return gain / (float32(c.stop[r]-c.body[r]) + aroundRow)
+	return gain / (float32(c.stop[r]-c.body[r]) + c.around)
 }
 
 func (c *cover) Len() int { return len(c.rows) }

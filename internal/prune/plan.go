@@ -61,6 +61,24 @@ func (r *Reading) planLines() Result {
 	return res
 }
 
+// IsProgram says whether the text is a program: source code with definitions, and not data or what a command has printed.
+func (r *Reading) IsProgram() bool { return r.isRead() && r.shape.program }
+
+// Named is how many bytes the definitions have that stay whole because the goal names them.
+func (r *Reading) Named() (size int) {
+	if !r.isRead() {
+		return 0
+	}
+	for _, u := range r.shape.named {
+		size += len(r.lines.Range(u.first+1, u.last+1))
+	}
+	return size
+}
+
+func (r *Reading) isRead() bool {
+	return len(r.req.Text) <= MaxText && !IsBinary(r.req.Text) && r.examine()
+}
+
 // examine reads the text and ranks its rows, once. It reports false when time ran out.
 func (r *Reading) examine() bool {
 	if r.text != nil || r.late {
@@ -92,6 +110,9 @@ func examine(req Request, lines Lines) (*text, *shape, []float32, bool) {
 		return nil, nil, nil, false
 	}
 	s := t.shape()
+	if s.program = req.Names && t.isProgram(); s.program {
+		s.named = t.namedDefinitions(s, req.Goal)
+	}
 	if t.late() {
 		return nil, nil, nil, false
 	}

@@ -6,6 +6,10 @@ type shape struct {
 	depth  []uint8  // of each row: how many enclose it, or a heading's level
 	blocks []uint32 // first row of each block; the first is 0
 	units  []unit   // runs of lines that may not be cut in the middle, in order
+
+	// Where lines count for names, too:
+	program bool   // the text is one
+	named   []unit // definitions that stay whole, since the goal names them
 }
 
 // unit is a run of lines that goes or stays as one.

@@ -1,6 +1,9 @@
 package prune
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Trial is a text measured once, for training and evaluating models.
 type Trial struct {
@@ -9,6 +12,28 @@ type Trial struct {
 	t      *text
 	s      *shape
 	marker func(Block) string
+}
+
+// TrialTree is a tree of a model that is tried. Features are numbers in the order of [FeatureNames].
+type TrialTree struct {
+	Feature [treeDepth]int
+	Above   [treeDepth]float32
+	Leaf    [1 << treeDepth]float32
+}
+
+// TryModel uses another model for texts of a source type until undo is called. Nothing may be planned meanwhile by others.
+func TryModel(source Source, trees []TrialTree) (undo func()) {
+	m := make(model, len(trees))
+	for i, t := range trees {
+		m[i].leaf = t.Leaf
+		for j := range t.Feature {
+			m[i].ask[j] = question{feature(t.Feature[j]), t.Above[j]} //nolint:gosec // features are few
+		}
+	}
+	of := map[Source]*func() *scorer{Code: &codeScorer, Docs: &docsScorer, Logs: &logsScorer}[source]
+	was := *of
+	*of = sync.OnceValue(m.ready)
+	return func() { *of = was }
 }
 
 // NewTrial measures the text of a request.

@@ -38,6 +38,7 @@ func run(args []string, out io.Writer) error {
 	set := flags.String("set", "", "only this set")
 	types := flags.Bool("types", false, "only the table of types")
 	first := flags.Bool("first", false, "only what is lost on first pass")
+	edits := flags.Bool("edits", false, "only what is left of the lines that are edited next")
 	folds := flags.Int("folds", 6, "parts for judging on unseen projects; 0: do not")
 	doc := flags.String("doc", filepath.Join("docs", "pruning-quality.md"), "where to write the report; empty: nowhere")
 	if err := flags.Parse(args); err != nil {
@@ -51,6 +52,11 @@ func run(args []string, out io.Writer) error {
 	if *first {
 		f, err := measureFirstPass(sessionsFolder())
 		fmt.Fprintf(out, "%+v\n", f)
+		return err
+	}
+	if *edits {
+		rows, err := unseenEdits(all, *folds)
+		printEdits(out, rows)
 		return err
 	}
 	if *types {
@@ -96,6 +102,9 @@ func run(args []string, out io.Writer) error {
 	if e.first, err = measureFirstPass(sessionsFolder()); err != nil {
 		return err
 	}
+	if e.edits, err = unseenEdits(everything, *folds); err != nil {
+		return err
+	}
 	e.types = typeTable(context.Background(), everything)
 	return os.WriteFile(*doc, e.document(), 0o644) //nolint:gosec // documentation
 }
@@ -116,6 +125,7 @@ type evaluation struct {
 	predictions io.Writer
 	types       []typeRow
 	first       firstPass
+	edits       []survival
 }
 
 // The methods measured.

@@ -126,6 +126,31 @@ func (d *Data) HeldOut(set Settings, folds int) []float32 {
 	return scores
 }
 
+// Unseen calls use with each of the models that were fitted without a part of the projects, and what tells the cases of that part.
+func (d *Data) Unseen(set Settings, folds int, use func(model []prune.TrialTree, isUnseen func(*cases.Case) bool) error) error {
+	d.assignFolds(folds)
+	for fold := range folds {
+		repos := map[string]bool{}
+		for _, s := range d.Samples {
+			if s.fold == fold {
+				repos[s.Case.Repo] = true
+			}
+		}
+		trees := boost(d.table, d.borders, d.fitted(func(s *Sample) bool { return s.fold != fold }), set)
+		model := make([]prune.TrialTree, len(trees))
+		for i, t := range trees {
+			for j, f := range t.feature {
+				model[i].Feature[j], model[i].Above[j] = f, d.borders[f][t.border[j]]
+			}
+			copy(model[i].Leaf[:], t.leaf)
+		}
+		if err := use(model, func(c *cases.Case) bool { return repos[c.Repo] }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Model is the Go file of a model fitted to all cases.
 func (d *Data) Model(name string, set Settings) []byte {
 	trees := boost(d.table, d.borders, d.fitted(func(*Sample) bool { return true }), set)
