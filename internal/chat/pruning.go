@@ -110,7 +110,18 @@ func isRecovery(tool string) bool {
 // of its original. It reports false where the result is to pass whole: too little would be
 // won, or expired, which is polled and may be nil, says that it takes too long.
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
-	text, chars := c.Text(job.Message), c.Messages[job.Message].Chars
+	text := c.Text(job.Message)
+	if at, ok := rawjson.Embedded(text); ok { // its lines go, and what is left is JSON again
+		inner := rawjson.Unquote([]byte(text[at.Start:at.End]))
+		out, ok := c.pruneText(s, job, inner, id, expired)
+		return text[:at.Start] + string(rawjson.AppendQuoted(nil, out)) + text[at.End:], ok
+	}
+	return c.pruneText(s, job, text, id, expired)
+}
+
+// pruneText prunes the text that a job's result holds.
+func (c *Conversation) pruneText(s Pruning, job Job, text, id string, expired func() bool) (string, bool) {
+	chars := rawjson.Chars(text)
 	if isHandBack(text) {
 		return "", false
 	}

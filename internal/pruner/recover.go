@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -66,10 +67,22 @@ func (e *rangeError) rpc(id string) *rpc.Error {
 	return failed
 }
 
+// embedded is the text that a JSON document of one line wraps. Pruned results know it by its own lines.
+func embedded(text string) (string, bool) {
+	at, ok := rawjson.Embedded(text)
+	if !ok {
+		return "", false
+	}
+	return rawjson.Unquote([]byte(text[at.Start:at.End])), true
+}
+
 // recoverLines takes spans of lines out of a text, in the order asked, if an answer of so many bytes can hold them. Lines of a text
 // that numbers them, such as a file that a tool has shown in part, are asked for by those numbers (prune.ViewOf).
 func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
+	if inner, ok := embedded(text); ok && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.End > lines.Len() }) {
+		lines = prune.IndexLines(inner)
+	}
 	view := prune.ViewOf(lines)
 	places := make([]prune.Span, len(spans))
 	fail := func(path, format string, args ...any) (recovered, *rangeError) {

@@ -1,0 +1,29 @@
+package pruner
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+)
+
+// TestLinesOfATextInJSONAreRecovered: a pruned result that wraps a text into JSON counts the lines of that text.
+func TestLinesOfATextInJSONAreRecovered(t *testing.T) {
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "line %d\n", i+1)
+	}
+	doc := `{"output":` + string(rawjson.AppendQuoted(nil, b.String())) + `}`
+	got, failed := recoverLines(doc, []prune.Span{{Start: 27, End: 28}}, false, 1<<20)
+	if failed != nil || got.text != "line 27\nline 28\n" {
+		t.Errorf("%q, %v", got.text, failed)
+	}
+	if got, failed = recoverLines(doc, []prune.Span{{Start: 1, End: 1}}, false, 1<<20); failed != nil || got.text != doc {
+		t.Errorf("the document itself: %q, %v", got.text, failed)
+	}
+	if _, failed = recoverLines(doc, []prune.Span{{Start: 201, End: 210}}, false, 1<<20); failed == nil {
+		t.Error("lines past the end are given")
+	}
+}
