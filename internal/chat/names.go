@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"secateur/internal/bpe"
 	"secateur/internal/prune"
 	"secateur/internal/rawjson"
 )
@@ -24,8 +25,8 @@ type name struct {
 // renderPruned gives the lines of a text but for the blocks, with a marker where each
 // was, and the number of characters that went into markers. The first marker tells the id,
 // which is the same for all. A block that has no more tokens than its marker stays.
-func (r rendering) renderPruned(source prune.Source, blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
-	blocks = worthMarking(r.lines, source, blocks)
+func (r rendering) renderPruned(blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
+	blocks = worthMarking(r.lines, blocks)
 	names := namesOf(r.lines, blocks, room, known)
 	var b strings.Builder
 	next := 1
@@ -33,6 +34,10 @@ func (r rendering) renderPruned(source prune.Source, blocks []prune.Block, room 
 		b.WriteString(r.lines.Range(next, block.Start-1))
 		next = block.End + 1
 		before := b.Len()
+		body := r.lines.Range(block.Start, block.End)
+		for len(names[i]) > 0 && !savesTokens(body, r.mark(block, false, names[i])) {
+			names[i] = names[i][:len(names[i])-1]
+		}
 		b.WriteString(r.mark(block, i == 0, names[i]) + "\n")
 		markers += b.Len() - before
 	}
@@ -81,16 +86,22 @@ func (r rendering) told(m prune.Mark, isFirst bool) string {
 }
 
 // worthMarking are the blocks that have more tokens than their markers without names.
-func worthMarking(lines prune.Lines, source prune.Source, blocks []prune.Block) (out []prune.Block) {
+func worthMarking(lines prune.Lines, blocks []prune.Block) (out []prune.Block) {
 	tells := prune.CostlyID
 	for _, b := range blocks {
-		body := lines.Range(b.Start, b.End)
-		if source.Tokens(body) > source.Tokens(blockMark(b, tells)+"\n") {
+		if savesTokens(lines.Range(b.Start, b.End), blockMark(b, tells)) {
 			out = append(out, b)
 			tells = ""
 		}
 	}
 	return out
+}
+
+// savesTokens says whether lines have more tokens than the marker that stands for them, counted exactly.
+func savesTokens(body, marker string) bool {
+	cost := bpe.Count(marker + "\n")
+	const surely = 64 // bytes that few tokens have
+	return len(body) > surely*cost || bpe.Count(body) > cost
 }
 
 // shortMarker is a marker as all but the first are, without names.

@@ -198,7 +198,7 @@ func (r rendering) pruneLines(s Pruning, target float64, reading *prune.Reading,
 		if len(plan.Blocks) == 0 {
 			break
 		}
-		out, markers := r.renderPruned(req.Source, without(withoutCutMarks(req.Text, plan.Blocks), r.stay), int(room), req.Known)
+		out, markers := r.renderPruned(without(withoutCutMarks(req.Text, plan.Blocks), r.stay), int(room), req.Known)
 		best = out
 		n := float64(rawjson.Chars(out))
 		if n <= target || ratio >= s.MaxPruneRatio {
