@@ -3,7 +3,6 @@ package llmproxy
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"secateur/internal/chat"
 )
@@ -47,8 +46,24 @@ func (l *lane) leave(ctx context.Context) error {
 	return l.p.keepSafe(ctx, l.cutKey(), []byte(leftOver))
 }
 
-// maxPruneChars bounds what is pruned at all. What is longer passes whole, and stays so.
-const maxPruneChars = 2_000_000
+// What is pruned is bounded by its size, not by a clock: pruning takes time in proportion to the text, and a busy machine sends the
+// same bytes. What is beyond passes whole, and stays so.
+const (
+	maxPruneChars = 2_000_000 // of one result
+	maxPruneWork  = 8_000_000 // of all results that one request has pruned
+)
+
+// pruneWork is how many characters a request has pruned.
+type pruneWork int
+
+// takes says whether a result of so many characters is pruned, and counts it then.
+func (w *pruneWork) takes(chars int) bool {
+	if chars > maxPruneChars || int(*w)+chars > maxPruneWork {
+		return false
+	}
+	*w += pruneWork(chars)
+	return true
+}
 
 // prune gives the results that go out pruned, each in the form in which it first did, and of those that never did the
 // keys under which they are to be frozen. Where the form is lost it is made anew, if the same comes out: what prunes
@@ -59,8 +74,8 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 		settings.Enabled = false
 	}
 	pruned, freezing = map[int]string{}, map[int][]string{}
-	began := time.Now()
-	expired := func() bool { return ctx.Err() != nil || time.Since(began) > x.p.opt.PruneTime }
+	expired := func() bool { return ctx.Err() != nil }
+	var work pruneWork
 	jobs := conv.Jobs(settings, past)
 	l.asked.fetch(ctx, x.keysOf(jobs...)) // those that could not be told before the past was known
 	for _, job := range jobs {
@@ -74,7 +89,7 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 		case at == 0:
 		case at > 0: // in a thread; later requests know it by the conversation
 			freezing[job.Message] = keys[:1]
-		case job.Frozen, expired(), conv.Messages[job.Message].Chars > maxPruneChars:
+		case job.Frozen, expired(), !work.takes(conv.Messages[job.Message].Chars):
 			continue
 		case !job.Fresh && !canRepeat(past):
 			x.p.opt.Log.WarnContext(ctx, "the form in which a result was sent is lost, it goes out whole; a provider may refuse it", "provider", x.to.provider.name, "hint", goOn)

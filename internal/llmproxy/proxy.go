@@ -48,7 +48,6 @@ type Options struct {
 
 	// RecoverCommand is what the first marker of a conversation tells to run in a shell, before an id and lines; "": nothing.
 	RecoverCommand string
-	PruneTime      time.Duration     // what pruning may take of a request's time, what is beyond passes whole, and stays so; 0: 2 s
 	Patience       time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
 	Transport      http.RoundTripper // nil: one of our own
 
@@ -100,9 +99,6 @@ func New(opt Options) (*Proxy, error) {
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now
-	}
-	if opt.PruneTime <= 0 {
-		opt.PruneTime = 2 * time.Second
 	}
 	if opt.Patience <= 0 {
 		opt.Patience = DefaultPatience

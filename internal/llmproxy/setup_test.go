@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -113,8 +112,7 @@ func newProxy(t *testing.T, change func(*llmproxy.Options), providers map[string
 	opt := llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{}, Originals: px.store, Records: px.records,
 		MaxBodyBytes: 64 << 20, Metrics: px.registry, Log: slog.New(slog.DiscardHandler),
-		PruneTime: time.Minute, // a busy machine must not make a difference
-		Observer:  &px.told,
+		Observer: &px.told,
 	}
 	for name, p := range providers {
 		opt.Providers[name] = llmproxy.Provider{BaseURL: p.URL + "/v1"}

@@ -125,7 +125,7 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 	p, err = llmproxy.New(llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{"p": {BaseURL: "http://provider.invalid/v1"}}, // its prices are those the program knows
 		Masking:   cfg.ObservationMasking.Schema1, Pruning: cfg.ContextPruning, Originals: store, OriginalsTTL: cfg.Store.TTL, Records: kept,
-		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), PruneTime: time.Minute, Transport: to,
+		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), Transport: to,
 	})
 	if err != nil {
 		_ = store.Close()

@@ -157,7 +157,7 @@ func open(l lane, to http.RoundTripper, now func() time.Time) (p *llmproxy.Proxy
 	p, err = llmproxy.New(llmproxy.Options{
 		Providers: map[string]llmproxy.Provider{"p": {BaseURL: "http://provider.invalid/v1", Format: l.format}},
 		Masking:   masking, Pruning: cfg.ContextPruning, Originals: store, OriginalsTTL: cfg.Store.TTL, Records: kept,
-		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), PruneTime: time.Minute, Transport: to,
+		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), Transport: to,
 	})
 	return p, func() { _ = store.Close(); _ = os.RemoveAll(dir) }, err
 }

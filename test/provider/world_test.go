@@ -63,7 +63,7 @@ func newWorld(t *testing.T, terms provider.Terms, change func(*llmproxy.Options)
 			Prices:  &bill.Prices{Input: 1, CachedInput: &read, CacheWrite: &write, CacheTTL: terms.Life.Seconds()},
 		}},
 		Masking: masking, Pruning: pruning, Originals: &originals.Memory{}, OriginalsTTL: 24 * time.Hour, Records: w.kept,
-		MaxBodyBytes: 64 << 20, Now: func() time.Time { return w.now }, Log: slog.New(w.told), PruneTime: time.Hour,
+		MaxBodyBytes: 64 << 20, Now: func() time.Time { return w.now }, Log: slog.New(w.told),
 		Transport: w.ruler, Observer: w.told,
 	}
 	if change != nil {
