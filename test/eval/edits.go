@@ -196,8 +196,10 @@ var editKinds = []struct {
 	named bool
 	title string
 }{
-	{"files", true, "files, the function is named"}, {"files", false, "files, nothing is named"},
-	{"views", true, "views, something of the edit is named"}, {"views", false, "views, nothing is named"},
+	{"files", true, "files, the function is named"},
+	{"files", false, "files, nothing is named"},
+	{"views", true, "views, something of the edit is named"},
+	{"views", false, "views, nothing is named"},
 }
 
 // measureEdits prunes every view with a model that was not fitted to its project.
