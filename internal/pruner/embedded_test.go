@@ -20,8 +20,10 @@ func TestLinesOfATextInJSONAreRecovered(t *testing.T) {
 	if failed != nil || got.text != "line 27\nline 28\n" {
 		t.Errorf("%q, %v", got.text, failed)
 	}
-	if got, failed = recoverLines(doc, []prune.Span{{Start: 1, End: 1}}, false, 1<<20); failed != nil || got.text != doc {
-		t.Errorf("the document itself: %q, %v", got.text, failed)
+	for _, end := range []int{1, 150} { // a range that begins in the document is of its lines, and clamped
+		if got, failed = recoverLines(doc, []prune.Span{{Start: 1, End: end}}, false, 1<<20); failed != nil || got.text != doc || got.spans[0].End != 1 {
+			t.Errorf("the document itself: %q, %v, %v", got.text, got.spans, failed)
+		}
 	}
 	if _, failed = recoverLines(doc, []prune.Span{{Start: 201, End: 210}}, false, 1<<20); failed == nil {
 		t.Error("lines past the end are given")

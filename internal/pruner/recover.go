@@ -80,7 +80,7 @@ func embedded(text string) (string, bool) {
 // that numbers them, such as a file that a tool has shown in part, are asked for by those numbers (prune.ViewOf).
 func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
-	if inner, ok := embedded(text); ok && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.End > lines.Len() }) {
+	if inner, ok := embedded(text); ok && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.Start > lines.Len() }) {
 		lines = prune.IndexLines(inner)
 	}
 	view := prune.ViewOf(lines)
