@@ -68,6 +68,7 @@ func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 	codex := npmProgram(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	access := jwtOf(fmt.Sprintf(`{"exp":%d,"https://api.openai.com/auth":{"chatgpt_account_id":"acc","chatgpt_plan_type":"pro","chatgpt_user_id":"u"},"email":"a@b.example"}`, time.Now().Add(24*time.Hour).Unix()))
 	codexHome := func(t *testing.T, url, login string) string {
+		t.Helper()
 		home := t.TempDir()
 		config := "model = \"gpt-5.6-sol\"\nsandbox_mode = \"danger-full-access\"\ncheck_for_update_on_startup = false\nopenai_base_url = \"" + url + "/v1\"\n[analytics]\nenabled = false\n"
 		for name, content := range map[string]string{"config.toml": config, "auth.json": login} {
@@ -78,6 +79,7 @@ func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 		return home
 	}
 	claudeEnv := func(t *testing.T, url, credential string) []string {
+		t.Helper()
 		return []string{
 			"HOME=" + t.TempDir(), "ANTHROPIC_BASE_URL=" + url, credential, "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1",
@@ -89,22 +91,28 @@ func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 		run               func(t *testing.T, w *wire)
 	}{
 		{"Anthropic's SDK", "anthropic", "sk-ant-canary", true, func(t *testing.T, w *wire) {
+			t.Helper()
 			w.run(t, "npm", []string{"CLIENT=anthropic", "KEY=sk-ant-canary"}, []string{node, "models-client.mjs"})
 		}},
 		{"OpenAI's SDK", "openai", "sk-canary", true, func(t *testing.T, w *wire) {
+			t.Helper()
 			w.run(t, "npm", []string{"CLIENT=openai", "KEY=sk-canary"}, []string{node, "models-client.mjs"})
 		}},
 		{"Claude Code with a key", "anthropic", "sk-ant-canary", false, func(t *testing.T, w *wire) {
+			t.Helper()
 			w.run(t, t.TempDir(), claudeEnv(t, w.url, "ANTHROPIC_API_KEY=sk-ant-canary"), []string{claude, "-p", "hello", "--model", "claude-opus-5-5"})
 		}},
 		{"Claude Code with a subscription", "anthropic", "sk-ant-oat01-canary", false, func(t *testing.T, w *wire) {
+			t.Helper()
 			w.run(t, t.TempDir(), claudeEnv(t, w.url, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-canary"), []string{claude, "-p", "hello", "--model", "claude-opus-5-5"})
 		}},
 		{"Codex with a key", "openai", "sk-canary", false, func(t *testing.T, w *wire) {
+			t.Helper()
 			home := codexHome(t, w.url, `{"OPENAI_API_KEY":"sk-canary"}`)
 			w.run(t, t.TempDir(), []string{"HOME=" + home, "CODEX_HOME=" + home}, []string{codex, "exec", "--skip-git-repo-check", "hello"})
 		}},
 		{"Codex signed in with ChatGPT", "chatgpt", access, true, func(t *testing.T, w *wire) {
+			t.Helper()
 			login := fmt.Sprintf(`{"OPENAI_API_KEY":null,"tokens":{"id_token":%q,"access_token":%q,"refresh_token":"r","account_id":"acc"},"last_refresh":%q}`,
 				access, access, time.Now().UTC().Format(time.RFC3339))
 			home := codexHome(t, w.url, login)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -23,9 +24,9 @@ type screen struct {
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text := append(s.rest, p...)
+	text := slices.Concat(s.rest, p)
 	n := wholeText(text)
-	s.rest = append([]byte(nil), text[n:]...)
+	s.rest = text[n:]
 	if _, err := io.WriteString(s.to, visible(string(text[:n]))); err != nil {
 		return 0, err
 	}

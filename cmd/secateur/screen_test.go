@@ -110,8 +110,23 @@ func hostile(t *testing.T) string {
 func TestNoCommandPrintsControlCharacters(t *testing.T) {
 	url := hostile(t)
 	for _, args := range [][]string{
-		{"status"}, {"servers"}, {"servers", "x"}, {"tools"}, {"call", "x::y"}, {"logs"}, {"restart", "x"}, {"reload"}, {"savings"},
-		{"check", "--config", evil}, {"recover", evil}, {evil}, {"status", "--" + evil}, {"import", "--from", evil}, {"connect", evil}, {"logout", evil}, {"login", evil},
+		{"status"},
+		{"servers"},
+		{"servers", "x"},
+		{"tools"},
+		{"call", "x::y"},
+		{"logs"},
+		{"restart", "x"},
+		{"reload"},
+		{"savings"},
+		{"check", "--config", evil},
+		{"recover", evil},
+		{evil},
+		{"status", "--" + evil},
+		{"import", "--from", evil},
+		{"connect", evil},
+		{"logout", evil},
+		{"login", evil},
 	} {
 		for _, more := range [][]string{nil, {"--json"}} {
 			var out, errOut bytes.Buffer

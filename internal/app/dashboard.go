@@ -81,7 +81,7 @@ func (g guard) withCookie(own, next http.Handler) http.Handler {
 		}
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		defer context.AfterFunc(ended, cancel)()
+		defer context.AfterFunc(ended, cancel)() //nolint:contextcheck // the session's end, beside the request's
 		r = r.Clone(ctx)
 		r.Header.Set(headerToken, token)
 		own.ServeHTTP(w, r)

@@ -31,7 +31,9 @@ func browse(h http.Handler, method, path, body string, headers ...string) *http.
 func signIn(t *testing.T, h http.Handler, token string) (cookie, key string) {
 	t.Helper()
 	res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`, "Origin", "http://127.0.0.1:8000", "Sec-Fetch-Site", "same-origin")
-	var said struct{ Key string }
+	var said struct {
+		Key string `json:"key"`
+	}
 	if err := json.NewDecoder(res.Body).Decode(&said); res.StatusCode != http.StatusOK || len(res.Cookies()) != 1 || err != nil {
 		t.Fatalf("sign-in: %d, cookies %v, %v", res.StatusCode, res.Cookies(), err)
 	}

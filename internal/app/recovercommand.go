@@ -18,7 +18,7 @@ func (gen *generation) recoverCommand() string {
 		}
 	}
 	address := gen.App.cfg.Listen
-	if bound := gen.App.addr.Load(); bound != nil {
+	if bound := gen.addr.Load(); bound != nil {
 		address = *bound
 	}
 	if gen.cfg.TLS.Cert != "" {
@@ -51,7 +51,7 @@ func recoverCommand(program, config, address string) string {
 // shellWord is a word as a shell reads it.
 func shellWord(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:@%+=,", r)
 	}) {
 		return word
 	}

@@ -173,18 +173,18 @@ func (c *Conversation) readAsk(r *results, result int) (a ask) {
 	for name, at := range rawjson.Members(doc) {
 		raw := at.Of(doc)
 		n, err := strconv.Atoi(string(raw))
-		switch word := string(name); {
-		case idleMembers[word]:
-		case fileMembers[word] && raw[0] == '"':
+		switch {
+		case idleMembers[string(name)]:
+		case fileMembers[string(name)] && raw[0] == '"':
 			a.file, isNamed = rawjson.Unquote(raw), true
-		case fromMembers[word] && err == nil:
+		case fromMembers[string(name)] && err == nil:
 			a.from = n
-		case toMembers[word] && err == nil:
+		case toMembers[string(name)] && err == nil:
 			a.to = n
-		case limitMembers[word] && err == nil:
+		case limitMembers[string(name)] && err == nil:
 			limit = n
 		default:
-			isNamed = isNamed || whatMembers[word]
+			isNamed = isNamed || whatMembers[string(name)]
 			rest = append(append(append(append(rest, name...), '='), raw...), ';')
 		}
 	}

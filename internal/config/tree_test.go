@@ -244,7 +244,9 @@ rerank_url = "CANARY"
 }
 
 func TestYAMLNestsNoDeeperThanOtherFiles(t *testing.T) {
-	nested := func(depth int) []byte { return []byte("a: " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "\n") }
+	nested := func(depth int) []byte {
+		return []byte("a: " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "\n")
+	}
 	if _, found, whole := parseYAML(nested(maxDepth)); !whole || len(found) > 0 {
 		t.Errorf("as deep as may be: %v", found)
 	}

@@ -84,11 +84,12 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 			fresh, all := buf[held:held+n], buf[:held+n]
 			a.lookAhead(fresh)
 			out := a.ready(all)
-			if !a.write(w, control, out) {
-				return clientGone
-			}
+			taken := a.write(w, control, out)
 			if a.usage != nil {
-				a.usage.read(fresh)
+				a.usage.read(fresh) // also for a client that has gone: it was counted
+			}
+			if !taken {
+				return clientGone
 			}
 			held = copy(buf[:], all[len(out):])
 		}
@@ -185,7 +186,7 @@ func (a *answer) endsTooEarly(held []byte) bool {
 	case a.res.StatusCode != http.StatusOK, isFramed(a.res) && (a.events == nil || a.format == chat.Completions):
 		return false
 	case a.events != nil:
-		return !a.events.done && !(a.events.finished() && hasWholeData(held))
+		return !a.events.done && (!a.events.finished() || !hasWholeData(held))
 	}
 	return a.usage != nil && isType(a.res.Header, "application/json") && a.usage.isHalf()
 }

@@ -48,7 +48,7 @@ type exchange struct {
 func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer func() {
+	defer func() { //nolint:contextcheck // it lands for those who wait, also when this request is given up
 		if x.flight != nil && !x.later {
 			x.land(r.Context(), r.Context().Err() != nil)
 		}

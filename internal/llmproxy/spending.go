@@ -3,6 +3,7 @@ package llmproxy
 import (
 	"bytes"
 	"net/http"
+	"slices"
 
 	"secateur/internal/access"
 	"secateur/internal/bill"
@@ -152,12 +153,7 @@ func (g *guess) take(line []byte) {
 }
 
 func (g *guess) isSaid(name []byte) bool {
-	for _, n := range g.names {
-		if string(name) == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.names, string(name))
 }
 
 // endOfString is where the string that text begins with ends, in front of its quote.

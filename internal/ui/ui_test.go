@@ -156,7 +156,9 @@ func TestSignIn(t *testing.T) {
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/api/v1" || c.Domain != "" || c.MaxAge != int(longestSession.Seconds()) || c.Secure {
 		t.Errorf("cookie %v", c)
 	}
-	var said struct{ Key string }
+	var said struct {
+		Key string `json:"key"`
+	}
 	if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || said.Key == "" || strings.Contains(c.Value+said.Key, "good") {
 		t.Fatalf("the answer is %s, the cookie %v, want halves that tell nothing", w.Body, c)
 	}
