@@ -80,6 +80,9 @@ func (p *Plan) recall() {
 	for i := range p.forms.of {
 		p.send(i, p.forms.of[i].Kind, p.forms.of[i].Removed)
 	}
+	if p.forms.isRefused() && past.Alone {
+		past.Touched = past.Record.Time // a refused request did not reach the cache
+	}
 	if past.Touched > 0 {
 		p.pause = max(0, float64(p.in.Now-past.Touched))
 		p.cold = past.Learned.After(p.pause, p.terms.With(p.marks).Cache)
@@ -203,7 +206,7 @@ func (p *Plan) isPlaceholder(i int, tool string) bool {
 
 // price masks when that pays.
 func (p *Plan) price() {
-	if p.before.Off || p.metInTheMiddle() {
+	if p.before.Off || p.metInTheMiddle() || p.forms.isRefused() { // what was refused is paid for first
 		return
 	}
 	s := p.in.Masking

@@ -33,7 +33,7 @@ func (p *Plan) countPairs(req *bill.Request) {
 		case Pruned:
 			isCut = was != Pruned || p.forms.of[i].Removed.Pairs == 0
 		case Masked:
-			isCut = was == Pruned || was == Whole && isFew
+			isCut = was == Pruned || p.isMaskedNow(i) && isFew
 		}
 		if !isNew && !isCut {
 			continue
@@ -48,16 +48,21 @@ func (p *Plan) countPairs(req *bill.Request) {
 		if isCut {
 			piece.Removed.Pairs = pairsOf(p.c.Text(i)) - piece.Size.Pairs
 		}
-		if isCut && was == kind {
+		if isCut && was == kind && !p.isRefused(i) {
 			piece.Was.Pairs = piece.Removed.Pairs
 		}
 	}
 }
 
+// isMaskedNow tells whether a result is masked that no answered request had masked or pruned.
+func (p *Plan) isMaskedNow(i int) bool {
+	return p.kinds[i] == Masked && (p.was(i) == Whole || p.isRefused(i))
+}
+
 // maskedBytes is how many bytes the results have that are masked now and went out whole, or never.
 func (p *Plan) maskedBytes() (n int) {
-	for i, kind := range p.kinds {
-		if kind == Masked && p.was(i) == Whole {
+	for i := range p.kinds {
+		if p.isMaskedNow(i) {
 			n += p.c.Messages[i].content.end - p.c.Messages[i].content.start
 		}
 	}

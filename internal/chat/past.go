@@ -83,6 +83,11 @@ func (f *forms) cut() (messages []int) {
 	return messages
 }
 
+// isRefused tells whether some went out so in requests alone that the provider refused.
+func (f *forms) isRefused() bool {
+	return slices.ContainsFunc(f.of, func(s Sent) bool { return s.Refused })
+}
+
 // formed are the forms of a conversation, by the past that they were made of.
 type formed struct {
 	record, sibling *Record
@@ -109,8 +114,12 @@ func (c *Conversation) formsOf(past Past) forms {
 		f.take(c, r)
 		f.lane, cached = r.Messages, r.Cached
 	}
+	known := len(f.of)
 	if r := past.Sibling; r != nil && r.Messages <= len(c.Messages) {
 		f.take(c, r)
+		for i := known; i < len(f.of); i++ {
+			f.of[i].Refused = false // this lane has another cache
+		}
 	}
 	f.sent, f.warm = max(cached, c.answered()), cached
 	if f.seen == 0 {

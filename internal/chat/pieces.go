@@ -90,7 +90,7 @@ func (p *Plan) request(same int) bill.Request {
 		p.piece(&req, i).Removed = p.removed[i]
 	}
 	for i := range p.forms.of {
-		p.piece(&req, i).Was = p.forms.of[i].Removed
+		p.piece(&req, i).Was = p.removedBefore(i)
 	}
 	return req
 }

@@ -161,7 +161,15 @@ func (p *Plan) removedBefore(message int) bill.Size {
 	if message >= len(p.forms.of) {
 		return bill.Size{}
 	}
+	if p.isRefused(message) {
+		return p.forms.of[message].Was
+	}
 	return p.forms.of[message].Removed
+}
+
+// isRefused tells whether a message went out so in requests alone that the provider refused.
+func (p *Plan) isRefused(message int) bool {
+	return message < len(p.forms.of) && p.forms.of[message].Refused
 }
 
 // was is how a message went out before.
@@ -306,10 +314,10 @@ func (p *Plan) Append(dst []byte) []byte {
 	return append(dst, body[from:]...)
 }
 
-// unchanged is how many messages that were sent before go out as they did.
+// unchanged is how many messages that were sent before go out as the provider's cache has them.
 func (p *Plan) unchanged() int {
 	for i := range p.forms.sent {
-		if p.kinds[i] != p.was(i) {
+		if p.kinds[i] != p.was(i) || p.isRefused(i) {
 			return i
 		}
 	}
@@ -345,7 +353,7 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 		r.Bill = r.Bill.plus(p.partBill(usage))
 		return r
 	}
-	r.Cached = r.Messages
+	r.Cached, r.Time = r.Messages, p.in.Now
 	before := r.Account
 	req := p.goes()
 	if usage == nil {
@@ -356,11 +364,11 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 	}
 	for i := range r.Cuts {
 		r.Cuts[i].Removed = p.piece(&req, r.Cuts[i].Message).Removed
+		r.Cuts[i].Refused, r.Cuts[i].Was = false, bill.Size{}
 	}
 	perToken := p.perToken()
 	r.Bill.Spent += (r.Account.Spent - before.Spent) * perToken
 	r.Bill.Saved += (r.Account.Saved() - before.Saved()) * perToken
-	r.Account.Claimed += p.Claim
 	debt := p.debt()
 	r.Account.Owed += debt
 	r.Bill.Saved -= debt * perToken // passing through would have spared it
@@ -386,6 +394,7 @@ func (p *Plan) Unbooked() Record {
 		Messages: len(p.c.Messages), Cached: p.forms.sent, Time: p.in.Now, Off: p.before.Off, Judged: p.in.Masking.KeepErrors,
 		Account: p.before.Account, Bill: p.before.Bill, Engine: p.in.Engine,
 	}
+	r.Account.Claimed += p.Claim
 	if len(p.before.Cuts) > 0 {
 		r.Engine = p.before.Engine // what was pruned before may have to be made again
 	}
@@ -393,7 +402,11 @@ func (p *Plan) Unbooked() Record {
 		r.Cuts = make([]Sent, 0, len(p.Cuts))
 	}
 	for _, cut := range p.Cuts {
-		r.Cuts = append(r.Cuts, Sent{Message: cut.Message, Kind: cut.Kind, ID: cut.ID, Removed: p.removedOf(cut.Message)})
+		s := Sent{Message: cut.Message, Kind: cut.Kind, ID: cut.ID, Removed: p.removedOf(cut.Message)}
+		if s.Message < p.forms.sent && (p.was(s.Message) != s.Kind || p.isRefused(s.Message)) {
+			s.Refused, s.Was, r.Time = true, p.removedBefore(s.Message), p.in.Touched
+		}
+		r.Cuts = append(r.Cuts, s)
 		if cut.Kind == Masked && p.was(cut.Message) == Masked && !p.before.Judged {
 			r.Judged = false // it was masked before, and nobody knows by which rules
 		}

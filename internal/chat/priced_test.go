@@ -151,6 +151,24 @@ func TestAResultOnceMaskedStaysMasked(t *testing.T) {
 	}
 }
 
+func TestARefusedRequestChangesNothingOfTheBill(t *testing.T) {
+	words, first, _ := maskedRun(t)
+	for name, u := range map[string]bill.Usage{
+		"the cache has forgotten all": {Input: 9000, Told: true},
+		"the cache was found":         {Input: 9000, Cached: 1400, Told: true},
+	} {
+		paid, refused := first.Record(&u), first.Unbooked()
+		for range 2 { // refused once, and then again
+			second, _ := sent(t, words, known(&refused, 2000), claude, 2000)
+			retried := second.Record(&u)
+			if math.Abs(retried.Bill.Ratio()-paid.Bill.Ratio()) > 1e-9 || fmt.Sprint(retried.Cuts, retried.Time, retried.Cached, retried.Account.Scale) != fmt.Sprint(paid.Cuts, paid.Time, paid.Cached, paid.Account.Scale) {
+				t.Errorf("%s: retried %+v, at once %+v", name, retried, paid)
+			}
+			refused = second.Unbooked()
+		}
+	}
+}
+
 func TestAConversationThatLosesIsLeftAlone(t *testing.T) {
 	words, _, rec := maskedRun(t)
 	rec.Account.Kept = -0.5 * rec.Account.Spent
@@ -266,7 +284,15 @@ func TestShortResultsAreLeft(t *testing.T) {
 }
 
 func TestRecordSurvivesItsForm(t *testing.T) {
-	_, _, rec := maskedRun(t)
+	_, plan, paid := maskedRun(t)
+	refused := plan.Unbooked()
+	for _, rec := range []*Record{paid, &refused} {
+		checkForm(t, rec)
+	}
+}
+
+func checkForm(t *testing.T, rec *Record) {
+	t.Helper()
 	b, err := rec.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,10 @@ type Sent struct {
 	// Unsure tells that the original was still on its way when the record was written: the result may have gone out so, or whole, or not at all. Such a
 	// cut is written without its ID, which the text gives again. The record that follows, with what the request has cost, is sure.
 	Unsure bool
+
+	// Refused tells that no request with it in this form was answered: the provider's cache has it with Was taken out.
+	Refused bool
+	Was     bill.Size
 }
 
 // Bill is what a conversation has cost so far, in all lanes that it came through, in dollars;
@@ -73,6 +77,8 @@ const (
 	flagOff    = 1
 	flagJudged = 2
 	flagUnsure = 4 // cuts without an ID are unsure; who does not know the flag takes them to have been sent
+
+	flagRefused = 8 // the record ends with what the cache lacks of each cut
 )
 
 // AppendBinary appends a compact form of the record.
@@ -91,6 +97,10 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	}
 	if slices.ContainsFunc(r.Cuts, func(c Sent) bool { return c.Unsure }) {
 		flags |= flagUnsure
+	}
+	isRefused := slices.ContainsFunc(r.Cuts, func(c Sent) bool { return c.Refused })
+	if isRefused {
+		flags |= flagRefused
 	}
 	dst = append(dst, flags)
 	dst = binary.LittleEndian.AppendUint64(dst, r.Engine)
@@ -116,6 +126,27 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	dst = r.Account.AppendPairs(dst)
 	for _, c := range r.Cuts {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Removed.Pairs))
+	}
+	if isRefused {
+		var bad error
+		dst, bad = r.appendRefused(dst)
+		err = errors.Join(err, bad)
+	}
+	return dst, err
+}
+
+// appendRefused appends which cuts were refused, and what the cache lacks of them.
+func (r *Record) appendRefused(dst []byte) ([]byte, error) {
+	var err error
+	for _, c := range r.Cuts {
+		if !c.Refused {
+			dst = append(dst, 0)
+			continue
+		}
+		var bad error
+		dst, bad = c.Was.AppendBinary(append(dst, 1))
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.Was.Pairs))
+		err = errors.Join(err, bad)
 	}
 	return dst, err
 }
@@ -171,11 +202,26 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 			out.Cuts[i].Removed.Pairs = d.float()
 		}
 	}
+	if flags&flagRefused != 0 {
+		d.refused(out.Cuts)
+	}
 	if d.bad || len(d.b) > 0 {
 		return errRecord
 	}
 	*r = out
 	return nil
+}
+
+// refused reads what appendRefused has written.
+func (d *decoder) refused(cuts []Sent) {
+	for i := range cuts {
+		if d.byte() == 0 {
+			continue
+		}
+		cuts[i].Refused = true
+		d.part(cuts[i].Was.Decode)
+		cuts[i].Was.Pairs = d.float()
+	}
 }
 
 // decoder takes a record apart; once something is missing it is bad for good.
