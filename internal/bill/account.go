@@ -105,7 +105,7 @@ func (a Account) expected(t Terms, req Request, input float64) float64 {
 	if req.Cold {
 		return 0
 	}
-	return min(t.Cacheable(a.position(req, a.found(t, req, min(req.Same, req.Likely)))), input)
+	return min(t.Cacheable(a.upTo(t, req, a.found(t, req, min(req.Same, req.Likely)))), input)
 }
 
 func (a Account) book(t Terms, req Request, u Usage) Account {
@@ -149,7 +149,7 @@ func (a Account) sent(t Terms, req Request, u Usage) Prompt {
 // prompt was found after the pause. It is not ok where nothing can be told.
 func (a Account) Lesson(t Terms, req Request, u Usage) (found, ok bool) {
 	t = t.With(req.Marks)
-	hit := a.position(req, a.found(t, req, req.Same))
+	hit := a.upTo(t, req, a.found(t, req, req.Same))
 	if !u.Told || req.Pause <= 0 || req.Same == 0 || !t.roomy(hit) {
 		return false, false
 	}

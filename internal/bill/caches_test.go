@@ -20,14 +20,15 @@ func TestNeverAboveWhicheverCache(t *testing.T) {
 		format bill.Format
 		model  string
 	}{
-		"blocks":          {simulated{kind: "blocks", block: 128, minimum: 1024, life: 300, read: 0.1, write: 1}, bill.Chat, "gpt-5"},
-		"blocks, nothing": {simulated{kind: "blocks", block: 64, minimum: 1024, life: 6 * 3600, read: 0.02, write: 1}, bill.Chat, "deepseek-v4"},
-		"intervals":       {simulated{kind: "blocks", block: 2048, minimum: 2048, life: 1800, read: 0.1, write: 1, above: 272_000, times: 2}, bill.Responses, "gpt-5.5"},
-		"endings":         {simulated{kind: "endings", minimum: 1024, life: 1800, read: 0.1, write: 1.25}, bill.Responses, "gpt-5.6-terra"},
-		"endings, cheap":  {simulated{kind: "endings", minimum: 1024, life: 3600, read: 0.05, write: 1.25, above: 272_000, times: 2}, bill.Responses, "gpt-6.1-sol"},
-		"markers":         {simulated{kind: "markers", minimum: 1024, read: 0.1, write: 1.25}, bill.Messages, "claude-sonnet-5"},
-		"markers, cheap":  {simulated{kind: "markers", minimum: 512, read: 0.025, write: 1.25}, bill.Messages, "claude-fable-5-1"},
-		"markers, a band": {simulated{kind: "markers", minimum: 512, read: 0.1, write: 1.25, above: 100_000, times: 5}, bill.Messages, "claude-haiku-5-5"},
+		"blocks":             {simulated{kind: "blocks", block: 128, minimum: 1024, life: 300, read: 0.1, write: 1}, bill.Chat, "gpt-5"},
+		"blocks, nothing":    {simulated{kind: "blocks", block: 64, minimum: 1024, life: 6 * 3600, read: 0.02, write: 1}, bill.Chat, "deepseek-v4"},
+		"intervals":          {simulated{kind: "blocks", block: 2048, minimum: 2048, life: 1800, read: 0.1, write: 1, above: 272_000, times: 2}, bill.Responses, "gpt-5.5"},
+		"endings":            {simulated{kind: "endings", minimum: 1024, life: 1800, read: 0.1, write: 1.25}, bill.Responses, "gpt-5.6-terra"},
+		"endings, cheap":     {simulated{kind: "endings", minimum: 1024, life: 3600, read: 0.05, write: 1.25, above: 272_000, times: 2}, bill.Responses, "gpt-6.1-sol"},
+		"markers":            {simulated{kind: "markers", minimum: 1024, read: 0.1, write: 1.25}, bill.Messages, "claude-sonnet-5"},
+		"markers, cheap":     {simulated{kind: "markers", minimum: 512, read: 0.025, write: 1.25}, bill.Messages, "claude-fable-5-1"},
+		"markers, automatic": {simulated{kind: "markers", minimum: 1024, read: 0.1, write: 1.25, automatic: true}, bill.Messages, "claude-sonnet-5"},
+		"markers, a band":    {simulated{kind: "markers", minimum: 512, read: 0.1, write: 1.25, above: 100_000, times: 5}, bill.Messages, "claude-haiku-5-5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,6 +118,9 @@ func newDoor(t *testing.T, seed uint64, terms bill.Terms, sim simulated) *door {
 		d.add(500+d.IntN(1500), true, false)
 		d.add(50+d.IntN(3000), true, false)
 	}
+	if sim.automatic {
+		d.pattern = automatic
+	}
 	d.paidCache, d.wholeCache = sim, sim
 	return d
 }
@@ -135,6 +139,9 @@ func (d *door) add(ours int, ends, result bool) {
 	}
 	d.messages = append(d.messages, m)
 }
+
+// automatic is the pattern of a client that has the provider mark the end of each request, and nothing else.
+const automatic = 7
 
 // marks are where the client asks for its prompt to be kept.
 func (d *door) marks() (ours []bill.Mark, theirs []mark) {
@@ -161,6 +168,8 @@ func (d *door) marks() (ours []bill.Mark, theirs []mark) {
 	case 5:
 		add(1, false)
 		add(n-3, false)
+		add(n, false)
+	case automatic:
 		add(n, false)
 	default: // they come and go
 		add(1, false)

@@ -38,6 +38,7 @@ type simulated struct {
 	above       int // a band; 0: none
 	times       float64
 	head        int
+	automatic   bool // the provider marks the end of each request
 	used        map[place]stamp
 }
 

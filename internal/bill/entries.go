@@ -21,6 +21,16 @@ func (a Account) entry(t Terms, req Request, same int) (best int) {
 	return best
 }
 
+// upTo is how many tokens the cache has of a prompt of which it finds so many pieces. What stands before the first piece is
+// found only if an earlier request was marked there.
+func (a Account) upTo(t Terms, req Request, found int) float64 {
+	isHead := func(e Entry) bool { return e.Pieces == 0 && t.alive(e, req.At) && t.reaches(req, 0) }
+	if found == 0 && t.precise() && a.Last.Pieces > 0 && !slices.ContainsFunc(a.Entries, isHead) {
+		return 0
+	}
+	return a.position(req, found)
+}
+
 // reachable are all that entry would give, in their order: the first is none.
 func (a Account) reachable(t Terms, req Request) []int {
 	places := make([]int, 1, 1+len(a.Entries))

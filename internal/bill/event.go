@@ -125,7 +125,7 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 				entries = entries[:len(entries)-1]
 			}
 			if e := entries[len(entries)-1]; e != entry {
-				entry, upTo = e, a.position(req, e)
+				entry, upTo = e, a.upTo(t, req, e)
 			}
 			kept = min(kept, upTo)
 		}

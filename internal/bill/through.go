@@ -75,7 +75,7 @@ func commonDivisor(a, b float64) float64 {
 // the tokens that go out it had to read again only because they are not what they were.
 func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewrote float64) {
 	same, usual := a.found(t, req, req.Same), a.found(t, req, min(req.Same, req.Likely))
-	hit, likely := a.position(req, same), a.position(req, usual)
+	hit, likely := a.upTo(t, req, same), a.upTo(t, req, usual)
 	near := func(at float64) bool { return math.Abs(sent.Cached-at) <= 0.1*at+max(t.block(), Block) }
 	changed := req.Same < min(req.Sent, req.Likely)
 	switch {
@@ -95,7 +95,7 @@ func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewro
 	}
 	// What was there before the change was found: the rest would have been, too.
 	found = a.found(t, req, req.Likely)
-	return found, max(0, t.Cacheable(a.position(req, found))-sent.Cached)
+	return found, max(0, t.Cacheable(a.upTo(t, req, found))-sent.Cached)
 }
 
 // foundAfterAll tells whether a cache that was taken for cold has proved to be warm: it had more than
