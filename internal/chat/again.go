@@ -209,5 +209,11 @@ func (a ask) isAbout(b ask) bool {
 	return a.tool != "" && a.tool == b.tool && a.file == b.file && a.rest == b.rest
 }
 
+// whole is the same call without its range of lines: all parts of a file have one.
+func (a ask) whole() ask {
+	a.from, a.to = 0, 0
+	return a
+}
+
 // isSame tells whether they also ask for some of the same lines.
 func (a ask) isSame(b ask) bool { return a.isAbout(b) && a.from <= b.to && b.from <= a.to }

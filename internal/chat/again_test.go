@@ -50,6 +50,31 @@ func TestWhatIsAskedForAgainPassesWhole(t *testing.T) {
 	}
 }
 
+// A file that was read again after it had been cut is not cut any more, in none of its parts; the tool's other results are.
+func TestAFileThatIsReadTwiceIsNotCutAgain(t *testing.T) {
+	s := DefaultPruning()
+	s.Enabled = true
+	part := func(id string, from int) string {
+		return asks(id, "Read", fmt.Sprintf(`{"file_path":"/a.py","offset":%d,"limit":200}`, from))
+	}
+	cut := &Record{Messages: 5, Cuts: []Sent{{Message: 2, Kind: Pruned, ID: someID}}}
+	for name, c := range map[string]struct {
+		second, third, is string
+		want              string
+	}{
+		"another part of the file":         {part("2", 1), part("3", 401), shownFile(401, 200), "[2]"},
+		"another file":                     {part("2", 1), asks("3", "Read", `{"file_path":"/b.py"}`), bigFile(300), "[2 6]"},
+		"only other parts were read":       {part("2", 201), part("3", 401), shownFile(401, 200), "[2 6]"},
+		"the file was edited, not read":    {asks("2", "Edit", `{"file_path":"/a.py"}`), part("3", 401), shownFile(401, 200), "[2 6]"},
+		"a search in the file, not a read": {asks("2", "Grep", `{"path":"/a.py","pattern":"x"}`), part("3", 401), shownFile(401, 200), "[2 6]"},
+	} {
+		_, at := jobs(t, s, cut, "u:q", part("1", 1), "t:1="+shownFile(1, 200), c.second, "t:2=short, since the file has changed", c.third, "t:3="+c.is)
+		if fmt.Sprint(at) != c.want {
+			t.Errorf("%s: jobs %v, want %s", name, at, c.want)
+		}
+	}
+}
+
 // What was cut and comes again is owed, also where the client has written something new beside it. A file that has changed is not.
 func TestWhatComesAgainIsOwed(t *testing.T) {
 	file := bigFile(200)

@@ -27,15 +27,15 @@ type Job struct {
 // Jobs lists the results that go out pruned. Those already sent are pruned if they were
 // then; what is not known to have been sent pruned was sent whole. Of the others, all that
 // come behind the last answer, the big ones are pruned. A result that was asked for again
-// passes whole, and so does what a recovery has brought back, and what a tool gives whose
-// results this agent reads twice.
+// passes whole, and so does what a recovery has brought back, and what this agent reads
+// twice: a file, or what a tool gives.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.noteForms(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
 	known := max(forms.seen, c.answered())
 	var jobs []Job
 	isLater := false
-	var twice rereads
+	var twice *rereads
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if !c.isResult(i) {
@@ -61,7 +61,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 		if twice == nil {
 			twice = c.rereads(forms)
 		}
-		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || isSparedTool(tool) || twice.spares(tool) || c.isAgain(i) {
+		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || isSparedTool(tool) || twice.spares(tool, c.askOf(i)) || c.isAgain(i) {
 			continue
 		}
 		job := Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"secateur/internal/bill"
 	"secateur/internal/llmproxy"
 	"secateur/internal/records"
 )
@@ -145,6 +146,50 @@ func TestAStreamIsLoggedWithWhatItHasCost(t *testing.T) {
 	}
 	if math.Abs(logged-want) > 0.0001 || logged != counted {
 		t.Errorf("logged %v, counted %v, want %v", logged, counted, want)
+	}
+}
+
+// What it costs that a result was read again because it had been cut is told by the header, the log, and to whoever adds up savings and history.
+func TestADebtIsTold(t *testing.T) {
+	read, write := 0.1e6, 1.25e6
+	play := func(tool, second string) (header, logged, spent, through float64) {
+		t.Helper()
+		var log lines
+		p := counting(t)
+		px := newProxy(t, func(o *llmproxy.Options) {
+			pruningOn(o)
+			o.Log = slog.New(slog.NewJSONHandler(&log, nil))
+			o.Providers["main"] = llmproxy.Provider{BaseURL: p.URL, Prices: &bill.Prices{Input: 1e6, CachedInput: &read, CacheWrite: &write}}
+		}, nil)
+		k := newTalk()
+		k.turn("read", `{"path":"a"}`, result(1, 200))
+		px.post(t, k.request("m"))
+		px.running.Wait()
+		k.turn(tool, `{"path":"a"}`, second)
+		got := px.post(t, k.request("m"))
+		px.running.Wait()
+		header, err := strconv.ParseFloat(got.header.Get("X-Secateur-Bill-Ratio"), 64)
+		var said struct {
+			BillRatio float64 `json:"bill_ratio"`
+		}
+		all := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if err := errors.Join(err, json.Unmarshal([]byte(all[len(all)-1]), &said)); err != nil {
+			t.Fatal(err)
+		}
+		spent, through = px.told.dollars()
+		return header, said.BillRatio, spent, through
+	}
+	header, logged, spent, through := play("read", result(1, 200))
+	_, _, same, without := play("task", result(2, 200)) // as long, and whole, but nothing that was fetched again: a tool that is spared
+	if math.Abs(spent-same) > 0.001*same {
+		t.Fatalf("spent %v, without a debt %v: want the same", spent, same)
+	}
+	tokens := float64(len(result(1, 200))) / 4 // as the provider counts
+	if debt, want := without-through, tokens*(1.25+5*0.1); math.Abs(debt-want) > 0.1*want {
+		t.Errorf("a debt of %v is told to the observer, want about %v", debt, want)
+	}
+	if ratio := spent / through; math.Abs(header-ratio) > 0.0001 || math.Abs(logged-ratio) > 0.0001 {
+		t.Errorf("the header tells %v, the log %v, the observer %v", header, logged, ratio)
 	}
 }
 
