@@ -101,6 +101,28 @@ func TestMessagesPassAsTheyCame(t *testing.T) {
 	}
 }
 
+// Claude Code asks for a summary with a text behind its newest results, which may not have been sent before: they are pruned as with any first pass, and what
+// was sent goes out as it did.
+func TestAClaudeCodeCompactionHasItsNewestResultsPruned(t *testing.T) {
+	const ask = `,{"type":"text","text":"CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the conversation so far."}]}]}`
+	text := func(i int) string { return bigText(300 + i) }
+	for _, thinking := range []bool{true, false} {
+		p := anthropicProvider(t)
+		px := newProxy(t, pruningOn, anthropicOnly(p))
+		px.do(t, http.MethodPost, "/v1/messages", claudeTalk(3, thinking, text))
+		before, _, _ := strings.Cut(string(p.last(t).body), `,"cache_control":{"type":"ephemeral"}}]}]}`) // the newest result is marked
+		body := strings.TrimSuffix(claudeTalk(4, thinking, text), "]}]}") + ask
+		px.do(t, http.MethodPost, "/v1/messages", body)
+		sent := string(p.last(t).body)
+		if !strings.HasPrefix(sent, before) || !strings.HasSuffix(sent, ask) {
+			t.Errorf("thinking %v: what was sent before, or the question, has changed", thinking)
+		}
+		if newest := len(sent) - len(before); newest > len(text(3))/2 {
+			t.Errorf("thinking %v: the newest result of %d bytes went out in %d", thinking, len(text(3)), newest)
+		}
+	}
+}
+
 func TestCredentialsOfMessages(t *testing.T) {
 	for _, tt := range []struct {
 		rule, key string
