@@ -89,10 +89,10 @@ func (x *exchange) byMessagesAlone() bool {
 }
 
 // land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which
-// it went out is kept. Of one that its client has given up nobody knows.
+// it went out is kept. Of one that its client has given up before the provider refused it nobody knows.
 func (x *exchange) land(ctx context.Context, givenUp bool) {
 	x.ahead.wait()
-	if x.booked == nil && x.ahead.written && !givenUp {
+	if x.booked == nil && x.ahead.written && (x.refused || !givenUp) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 		defer cancel()
 		r := x.plan.Unbooked()

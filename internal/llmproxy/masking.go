@@ -58,6 +58,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	now := x.p.opt.Now().Unix()
 	lane := x.laneOf(conv)
 	past, err := lane.pastOf(ctx, conv, x.frozenKeys)
+	x.forgotten = isForgotten(conv, &past)
 	if err != nil && !x.byMessagesAlone() {
 		return nil, err
 	}

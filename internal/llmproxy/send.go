@@ -40,6 +40,8 @@ type exchange struct {
 	limits           admission.Told // that were told, before those of the model
 	passed           int64          // bytes of the answer that went to the client
 	said             *guess         // about how much the model has said; nil: nobody wants to know
+	forgotten        bool           // no record of how its conversation was sent is left
+	refused          bool           // the provider has answered with an error, so it costs nothing
 
 	rewritten
 }
@@ -80,6 +82,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		return
 	}
 	defer res.Body.Close()
+	x.refused = res.StatusCode/100 != 2
 	if x.p.opt.Admission.HidesFrom(x.who, access.DoorChat, "") && saysNoModel(res) {
 		x.limits.Restore(w.Header())
 		x.p.refuse(w, r, x.to.provider, x.p.modelNotFound(x.asked.Name))

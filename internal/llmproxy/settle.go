@@ -91,7 +91,7 @@ func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome
 		usage = m.result()
 		m.close()
 	}
-	isPaid := res.StatusCode/100 == 2 // what was refused cost nothing; in which form it went out is written down
+	isPaid := !x.refused // what was refused cost nothing; in which form it went out is written down
 	if isPaid {
 		x.spend(usage, ended) //nolint:contextcheck // what was spent is written down also for a caller who has gone
 	}
