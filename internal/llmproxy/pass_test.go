@@ -176,6 +176,7 @@ func TestAnswersPassAsTheProviderWroteThem(t *testing.T) {
 	}{
 		{"a JSON answer", 200, map[string]string{"Content-Type": "application/json; charset=utf-8", "X-Request-Id": "r"}, `{ "a" : 1.0 }`},
 		{"an error", 429, map[string]string{"Retry-After": "7", "Content-Type": "application/json"}, `{"error":{"message":"slow down"}}`},
+		{"an error without a name in HTTP", 529, map[string]string{"Retry-After": "12", "X-Should-Retry": "true", "Content-Type": "application/json"}, `{"type":"error", "error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`},
 		{"an error that is no JSON", 503, map[string]string{"Content-Type": "text/plain"}, "upstream is down"},
 		{"a redirect is the client's to follow", 307, map[string]string{"Location": "http://127.0.0.1:1/x"}, "there"},
 		{"no content", 204, nil, ""},
