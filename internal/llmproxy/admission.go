@@ -57,9 +57,9 @@ func isPlainPath(escaped string) bool {
 	return ok
 }
 
-// maySee reports whether a model is for this caller's lists.
-func (p *Proxy) maySee(who *access.Principal, model string) bool {
-	to, ok := p.route(model)
+// maySee reports whether a model, to which a request of this format goes, is for this caller's lists.
+func (p *Proxy) maySee(who *access.Principal, r *http.Request, model string) bool {
+	to, ok := p.routeIn(formatOf(r), isSignedIn(r), model)
 	if !ok {
 		return p.opt.Admission.Lists(who, access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: model})
 	}

@@ -46,8 +46,8 @@ type listed struct {
 }
 
 // ServeModels lists what may be asked for: the aliases and what they stand for, and all that the providers list, as
-// provider/model. What the default provider lists can be asked for by its own name too. A provider that does not
-// answer soon is left out. A provider that the client's credentials are not for is asked without them.
+// provider/model. What the provider lists that takes the client's format can be asked for by its maker's name too. A provider
+// that does not answer soon is left out. A provider that the client's credentials are not for is asked without them.
 func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	entry, ok := p.admit(w, r, principal)
 	if !ok {
@@ -68,7 +68,7 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *a
 	all.Wait()
 
 	out := modelsAnswer{
-		json: []byte(`{"object":"list","data":[`), seen: map[string]bool{}, hidden: func(id string) bool { return !p.maySee(principal, id) },
+		json: []byte(`{"object":"list","data":[`), seen: map[string]bool{}, hidden: func(id string) bool { return !p.maySee(principal, r, id) },
 	}
 	for _, alias := range slices.Sorted(maps.Keys(p.opt.Models)) {
 		out.add(alias, p.opt.Models[alias].Provider, nil)
@@ -77,9 +77,10 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *a
 		m := p.opt.Models[alias]
 		out.add(m.Provider+"/"+m.target(alias), m.Provider, nil)
 	}
+	unprefixed := p.fallbackIn(formatOf(r), isSignedIn(r))
 	for i, name := range names {
 		for _, m := range lists[i] {
-			if p.providers[name] == p.fallback {
+			if p.providers[name] == unprefixed {
 				out.add(m.id, name, m.raw)
 			}
 			out.add(name+"/"+m.id, name, m.raw)
@@ -101,7 +102,7 @@ func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below s
 	prefix, rest, _ := strings.Cut(name, "/")
 	to := p.providers[prefix]
 	if to == nil || rest == "" {
-		p.passOn(w, r, p.fallback, below, absent)
+		p.passOn(w, r, p.fallbackIn(formatOf(r), isSignedIn(r)), below, absent)
 		return
 	}
 	for _, m := range p.modelsOf(r.Context(), to, p.shownTo(to, r)) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"secateur/internal/access"
 	"secateur/internal/llmproxy"
 	"secateur/internal/secret"
 )
@@ -30,6 +31,49 @@ func idsOf(t *testing.T, body string) (ids []string) {
 		ids = append(ids, m.ID)
 	}
 	return ids
+}
+
+// Claude Code and OpenAI's clients each find the names that their makers know, and those names reach the provider that listed them.
+func TestModelsHaveTheirMakersNamesInTheFormatOfTheClient(t *testing.T) {
+	claude := newProvider(t, jsonAnswer(`{"data":[{"type":"model","id":"claude-x","object":"model"}]}`))
+	gpt := newProvider(t, jsonAnswer(`{"object":"list","data":[{"id":"gpt-x","object":"model"}]}`))
+	px := newProxy(t, func(o *llmproxy.Options) { o.DefaultProvider = "openai" }, map[string]*fakeProvider{"anthropic": claude, "openai": gpt})
+	version := []string{"Anthropic-Version", "2023-06-01"}
+	if ids := idsOf(t, px.do(t, "GET", "/v1/models?limit=1000", "", version...).body); !slices.Equal(ids, []string{"claude-x", "anthropic/claude-x", "openai/gpt-x"}) {
+		t.Errorf("Claude Code sees %v", ids)
+	}
+	if ids := idsOf(t, px.do(t, "GET", "/v1/models", "").body); !slices.Equal(ids, []string{"anthropic/claude-x", "gpt-x", "openai/gpt-x"}) {
+		t.Errorf("an OpenAI client sees %v", ids)
+	}
+	px.do(t, "GET", "/v1/models/claude-x", "", version...)
+	if sent := claude.last(t); sent.uri != "/v1/models/claude-x" {
+		t.Errorf("asked Anthropic for %s", sent.uri)
+	}
+}
+
+func TestADeniedModelIsHiddenUnderItsMakersName(t *testing.T) {
+	claude := newProvider(t, jsonAnswer(`{"data":[{"id":"claude-x","object":"model"}]}`))
+	_, with := governed(t, []access.Rule{{Model: access.Globs{"anthropic/*"}, Action: access.ActionDeny}})
+	px := newProxy(t, func(o *llmproxy.Options) { with(o); o.DefaultProvider = "openai" }, map[string]*fakeProvider{
+		"anthropic": claude, "openai": newProvider(t, jsonAnswer(`{"data":[]}`)),
+	})
+	version := []string{"Anthropic-Version", "2023-06-01"}
+	if ids := idsOf(t, px.do(t, "GET", "/v1/models", "", version...).body); len(ids) != 0 {
+		t.Errorf("listed %v", ids)
+	}
+	if got := px.do(t, "GET", "/v1/models/claude-x", "", version...); got.status != http.StatusNotFound {
+		t.Errorf("told %d %s", got.status, got.body)
+	}
+}
+
+func TestModelsOfSilentProvidersAreTheConfiguredOnes(t *testing.T) {
+	px := newProxy(t, func(o *llmproxy.Options) {
+		o.Providers["dead"] = llmproxy.Provider{BaseURL: "http://127.0.0.1:1"}
+		o.Models = map[string]llmproxy.Model{"quick": {Provider: "dead", Model: "m1"}}
+	}, nil)
+	if ids := idsOf(t, px.do(t, "GET", "/v1/models", "").body); !slices.Equal(ids, []string{"quick", "dead/m1"}) {
+		t.Errorf("listed %v", ids)
+	}
 }
 
 func TestModelsAreAliasesAndWhatProvidersList(t *testing.T) {

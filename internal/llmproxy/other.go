@@ -35,7 +35,7 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
 		unread := p.opt.Admission.Rules() != nil && !isPlainPath(strings.NewReplacer("%2F", "/", "%2f", "/").Replace(r.URL.EscapedPath()))
-		if unread || !p.maySee(principal, name) {
+		if unread || !p.maySee(principal, r, name) {
 			p.refuse(w, r, nil, p.modelNotFound(name))
 			return
 		}

@@ -75,6 +75,7 @@ var mutants = []mutant{
 	{"patience once the program stops", "internal/app/app.go", "a.rates.Drain()", "", "./internal/app -run TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd"},
 	{"limit of chat and of every path below /v1", "internal/llmproxy/proxy.go", "if over != nil {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "if false {\n\t\tp.refuse(w, r, nil, p.refusedBy(w, over))", "./internal/llmproxy -run TestEveryWayToAProviderIsLimited"},
 	{"credentials of a client for another provider", "internal/llmproxy/credentials.go", "if to == p.addressee(r) {", "if true {", "./internal/llmproxy -run TestCredentialsReachTheirOwnProviderOnly"},
+	{"denied model under its maker's name", "internal/llmproxy/admission.go", "p.routeIn(formatOf(r), isSignedIn(r), model)", "p.route(model)", "./internal/llmproxy -run TestADeniedModelIsHiddenUnderItsMakersName"},
 	{"token of a ChatGPT account", "internal/llmproxy/credentials.go", "!to.isChatGPT() && !p.hasKey(to)", "false", "./internal/llmproxy -run TestAChatGPTAccountIsRefused"},
 	{"number of messages", "internal/chat/format.go", "if len(c.Messages) >= MaxItems {", "if false {", "./internal/chat -run TestARequestHasABoundedNumberOfThings"},
 	{"number of parts", "internal/chat/reader.go", "if r.parts > MaxItems {", "if false {", "./internal/chat -run TestARequestHasABoundedNumberOfThings"},
