@@ -25,8 +25,8 @@ func newConnect(w world) *cobra.Command {
 change is shown first and asked for; 'secateur disconnect' restores the file byte for byte.
 
 That is the MCP half: the client's tools. Its conversations with a model pass through
-secateur when its base URL points here, which connect does not change; docs/clients.md has
-the line for each client.
+secateur when its base URL points here, which connect does not change. It prints the setting
+for this client, as far as it is known; docs/clients.md has all of them.
 
 The client starts 'secateur' itself, with the configuration of --config, SECATEUR_CONFIG or
 the user; with --http it connects to a running 'secateur serve'.
@@ -41,7 +41,7 @@ CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
 			if err != nil {
 				return err
 			}
-			entry, err := w.entry(c, file, http)
+			entry, daemon, err := w.entry(c, file, http)
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,11 @@ CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
 			if err != nil {
 				return err
 			}
-			return w.settlePlan(plan, flags, w.keeper().Join)
+			if err := w.settlePlan(plan, flags, w.keeper().Join); err != nil {
+				return err
+			}
+			w.tellHalves(c, daemon)
+			return nil
 		},
 	}
 	configFlag(cmd, &file)
@@ -112,32 +116,42 @@ func (w world) settlePlan(plan clients.Connection, flags changeFlags, write func
 	return w.settle(c, flags, plan.Before.Data, plan.After.Data, func() (string, error) { return write(plan) })
 }
 
-// entry is what the client's file is to say about us.
-func (w world) entry(c clients.Client, flag string, http bool) ([]document.Field, error) {
+// tellHalves says which half of a client connect sets up, and how to set up the other.
+func (w world) tellHalves(c clients.Client, daemon string) {
+	fmt.Fprintf(w.err, "secateur: this is the MCP half, the tools of %s\n", c.Title)
+	if setting := c.ModelSetting(daemon); setting != "" {
+		fmt.Fprintf(w.err, "secateur: its conversations pass through a running 'secateur serve' with another setting, %s\n", setting)
+	}
+}
+
+// entry is what the client's file is to say about us, and the URL at which the daemon of the same configuration listens.
+func (w world) entry(c clients.Client, flag string, http bool) (entry []document.Field, daemon string, err error) {
 	files := usersOwn
 	if http {
 		files = orWorkingDir // the daemon's
 	}
 	cfg, err := w.usable(flag, "", files)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	daemon = strings.TrimSuffix(mcpURL(cfg.Settings), "/mcp")
 	if http {
 		if !cfg.AuthToken.IsZero() {
 			fmt.Fprintf(w.err, "secateur: clients must show a token; add it to the entry, as %s writes headers\n", c.Title)
 		}
-		return c.URL(mcpURL(cfg.Settings))
+		entry, err = c.URL(mcpURL(cfg.Settings))
+		return entry, daemon, err
 	}
 	if cfg.Path == "" {
 		if _, err := os.Stat(initFile); err == nil {
-			return nil, fmt.Errorf("an editor does not look at ./%s; name it: secateur connect %s --config %s", initFile, c.Name, initFile)
+			return nil, "", fmt.Errorf("an editor does not look at ./%s; name it: secateur connect %s --config %s", initFile, c.Name, initFile)
 		}
 	}
 	argv, err := ownCommand(cfg)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return c.Command(argv), nil
+	return c.Command(argv), daemon, nil
 }
 
 // ownCommand starts this program with this configuration, from wherever the client runs it.

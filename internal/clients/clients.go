@@ -3,6 +3,7 @@ package clients
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"secateur/internal/document"
 )
@@ -21,6 +22,7 @@ type Client struct {
 	files   func(Machine) []string // the one to write first; others that it reads after it
 	command func(argv []string) []document.Field
 	url     func(address string) []document.Field // nil: the file takes commands alone
+	model   string                                // the setting by which its conversations pass through {base}; "": none is known
 }
 
 // Machine is what decides where files are.
@@ -34,15 +36,15 @@ type Machine struct {
 func Known() []Client {
 	return []Client{
 		{Name: "claude-desktop", Title: "Claude Desktop", Group: "mcpServers", files: oneFile(Machine.appDir, "Claude", "claude_desktop_config.json"), command: plainCommand},
-		{Name: "claude-code", Title: "Claude Code", Group: "mcpServers", files: claudeCodeFiles, command: typedCommand, url: typedURL("type", "http", "url")},
+		{Name: "claude-code", Title: "Claude Code", Group: "mcpServers", files: claudeCodeFiles, command: typedCommand, url: typedURL("type", "http", "url"), model: "ANTHROPIC_BASE_URL={base} in the environment, or in env of ~/.claude/settings.json"},
 		{Name: "cursor", Title: "Cursor", Group: "mcpServers", files: oneFile(Machine.homeDir, ".cursor", "mcp.json"), command: plainCommand, url: typedURL("", "", "url")},
 		{Name: "vscode", Title: "VS Code", Group: "servers", files: oneFile(Machine.appDir, "Code", "User", "mcp.json"), command: typedCommand, url: typedURL("type", "http", "url")},
-		{Name: "cline", Title: "Cline", Group: "mcpServers", files: clineFiles, command: plainCommand, url: typedURL("type", "streamableHttp", "url")},
-		{Name: "continue", Title: "Continue", Format: document.YAML, Group: "mcpServers", List: true, files: continueFiles, command: namedCommand, url: namedURL},
-		{Name: "codex", Title: "Codex", Format: document.TOML, Group: "mcp_servers", files: codexFiles, command: plainCommand, url: typedURL("", "", "url")},
+		{Name: "cline", Title: "Cline", Group: "mcpServers", files: clineFiles, command: plainCommand, url: typedURL("type", "streamableHttp", "url"), model: "in the settings of the provider OpenAI Compatible: Base URL {base}/v1"},
+		{Name: "continue", Title: "Continue", Format: document.YAML, Group: "mcpServers", List: true, files: continueFiles, command: namedCommand, url: namedURL, model: "in config.yaml, for each model: apiBase: {base}/v1"},
+		{Name: "codex", Title: "Codex", Format: document.TOML, Group: "mcp_servers", files: codexFiles, command: plainCommand, url: typedURL("", "", "url"), model: `in config.toml, at the top: openai_base_url = "{base}/v1"`},
 		{Name: "gemini", Title: "Gemini CLI", Group: "mcpServers", files: oneFile(Machine.homeDir, ".gemini", "settings.json"), command: plainCommand, url: typedURL("", "", "httpUrl")},
 		{Name: "windsurf", Title: "Windsurf", Group: "mcpServers", files: oneFile(Machine.homeDir, ".codeium", "windsurf", "mcp_config.json"), command: plainCommand, url: typedURL("", "", "serverUrl")},
-		{Name: "opencode", Title: "OpenCode", Group: "mcp", files: openCodeFiles, command: openCodeCommand, url: openCodeURL},
+		{Name: "opencode", Title: "OpenCode", Group: "mcp", files: openCodeFiles, command: openCodeCommand, url: openCodeURL, model: `in opencode.json: "provider": {"anthropic": {"options": {"baseURL": "{base}/v1"}}}; the same for "openai"`},
 	}
 }
 
@@ -83,6 +85,9 @@ func (c Client) URL(address string) ([]document.Field, error) {
 	}
 	return c.url(address), nil
 }
+
+// ModelSetting is the setting by which the client's conversations with models pass through a running daemon at base, or "".
+func (c Client) ModelSetting(base string) string { return strings.ReplaceAll(c.model, "{base}", base) }
 
 func plainCommand(argv []string) []document.Field {
 	return []document.Field{{Name: "command", Value: argv[0]}, {Name: "args", Value: argv[1:]}}
