@@ -124,7 +124,7 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 		chat.Messages, chat.Others = chat.Messages || isMessages, chat.Others || !isMessages
 		checks = append(checks, doctor.CheckProvider(name, p.BaseURL, p.APIKey, time.Now))
 	}
-	checks = append(checks, doctor.CheckBaseURLs(chat, filepath.Join(w.home, ".claude", "settings.json"), w.lookup))
+	checks = append(checks, doctor.CheckBaseURLs(chat, w.chatFiles(), w.lookup))
 	checks = append(checks, func(ctx context.Context) []doctor.Finding { return storeFindings(ctx, opt) })
 	if cfg.TLS.Cert != "" {
 		tls := cfg.TLS.In(cfg.Dir())
@@ -136,6 +136,20 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 	}
 	checks = append(checks, w.checkLogins)
 	return append(checks, w.clientChecks(cfg)...)
+}
+
+// chatFiles are the files in which clients may have a base URL.
+func (w world) chatFiles() doctor.Files {
+	files := doctor.Files{Claude: filepath.Join(w.home, ".claude", "settings.json")}
+	for _, c := range clients.Known() {
+		switch c.Name {
+		case "codex":
+			files.Codex = c.Files(w.machine())[0]
+		case "opencode":
+			files.OpenCode = c.Files(w.machine())[0]
+		}
+	}
+	return files
 }
 
 // checkLogins looks at the sign-ins with remote servers.
@@ -221,13 +235,27 @@ func nameOr(name, otherwise string) string {
 func storeFindings(ctx context.Context, opt app.Options) []doctor.Finding {
 	where, err := app.CheckStore(ctx, opt)
 	f := doctor.Finding{Check: doctor.Store, Subject: where, Level: doctor.OK, Cause: "can be used"}
-	if where == "memory:" && opt.Config.Store.URL == "" {
-		f.Level, f.Cause, f.Fix = doctor.Warn, "the state directory cannot be written, so what was cut is forgotten with a restart", "make "+opt.StateDir+" writable, or set store.url; a session that a provider refuses after that goes on as a new one, or forked"
+	const lost = "a session that a provider refuses after that goes on as a new one, or forked"
+	switch {
+	case where == "memory:" && opt.Config.Store.URL == "":
+		f.Level, f.Cause, f.Fix = doctor.Warn, "the state directory cannot be written, so what was cut is forgotten with a restart", "make "+opt.StateDir+" writable, or set store.url; "+lost
+	case where == "memory:" && hasMessages(opt.Config):
+		f.Level, f.Cause, f.Fix = doctor.Warn, "what was cut is forgotten with a restart, and models that bind their thinking may then refuse the conversation", "take store.url out, or set it to file:DIR or redis://HOST; "+lost
 	}
 	if err != nil {
 		f.Level, f.Cause, f.Fix = doctor.Fail, err.Error(), "make it writable or reachable, or set store.url"
 	}
 	return []doctor.Finding{f}
+}
+
+// hasMessages tells whether a provider speaks Anthropic's format, the models of which bind their thinking.
+func hasMessages(cfg *config.Config) bool {
+	for name, p := range cfg.Providers {
+		if p.SpeaksMessages(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // clientChecks look at the clients whose files are there.

@@ -2,9 +2,15 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"net"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"secateur/internal/access"
 )
@@ -15,42 +21,104 @@ type Door struct {
 	Messages, Others bool   // a provider speaks Anthropic's format, or one of OpenAI's
 }
 
-// CheckBaseURLs looks at the variables by which clients find a model provider, as far as they point at us. Settings are Claude
-// Code's settings.json, which beats the shell. Claude Code and Anthropic's SDKs add /v1 themselves, OpenAI's do not.
-func CheckBaseURLs(d Door, settings string, lookup func(string) (string, bool)) Check {
+// Files are the settings of clients that may hold a base URL. "": none.
+type Files struct{ Claude, Codex, OpenCode string }
+
+// baseURL is a place where a client is told the address of a model provider.
+type baseURL struct {
+	subject, text string
+	suffix        string // the path that the client expects, to which it adds the rest
+	key, keyName  string // the key in the environment; "" for the name: the file decides
+	isMessages    bool   // the client speaks Anthropic's format there
+}
+
+// CheckBaseURLs looks at the variables and files by which clients find a model provider, as far as they point at us. Claude Code's
+// settings.json beats the shell. Claude Code and Anthropic's SDKs add /v1 themselves, OpenAI's and OpenCode do not.
+func CheckBaseURLs(d Door, files Files, lookup func(string) (string, bool)) Check {
 	return func(context.Context) (found []Finding) {
-		_, port, _ := net.SplitHostPort(d.Listen)
-		env := claudeEnv(settings)
-		for _, v := range []struct {
-			name, suffix, key, provider string
-			served                      bool
-		}{
-			{"ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY", "[providers.anthropic]", d.Messages},
-			{"OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY", "[providers.openai]", d.Others},
-		} {
-			text, ok := env[v.name]
-			if !ok {
-				text, _ = lookup(v.name)
+		env := claudeEnv(files.Claude)
+		value := func(name string) string {
+			if text, ok := env[name]; ok {
+				return text
 			}
-			base, err := url.Parse(text)
-			if err != nil || !access.IsLoopback(base.Hostname()) || base.Port() != port {
-				continue
+			text, _ := lookup(name)
+			return text
+		}
+		all := []baseURL{
+			{"ANTHROPIC_BASE_URL", value("ANTHROPIC_BASE_URL"), "", value("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY", true},
+			{"OPENAI_BASE_URL", value("OPENAI_BASE_URL"), "/v1", value("OPENAI_API_KEY"), "OPENAI_API_KEY", false},
+			{"OPENAI_API_BASE", value("OPENAI_API_BASE"), "/v1", value("OPENAI_API_KEY"), "OPENAI_API_KEY", false},
+		}
+		for _, b := range slices.Concat(all, codexURLs(files.Codex), openCodeURLs(files.OpenCode)) {
+			if f, ok := d.judge(b); ok {
+				found = append(found, f)
 			}
-			f := Finding{Check: Client, Subject: v.name, Level: OK, Cause: "points at " + base.Host}
-			right := base.Scheme + "://" + base.Host + v.suffix
-			key, _ := lookup(v.key)
-			switch {
-			case strings.TrimSuffix(base.Path, "/") != v.suffix:
-				f.Level, f.Cause, f.Fix = Fail, "its path is "+quotedPath(base.Path)+", where clients expect "+quotedPath(v.suffix), "set "+v.name+"="+right
-			case !v.served:
-				f.Level, f.Cause, f.Fix = Fail, "points at "+base.Host+", and no provider here speaks its format", "add "+v.provider+" to the configuration"
-			case key == "":
-				f.Cause += "; " + v.key + " is not set, so the client signs in by itself, or the provider's api_key counts"
-			}
-			found = append(found, f)
 		}
 		return found
 	}
+}
+
+// judge looks at one base URL. It is not ok where the URL does not point at us.
+func (d Door) judge(b baseURL) (f Finding, ok bool) {
+	_, port, _ := net.SplitHostPort(d.Listen)
+	base, err := url.Parse(b.text)
+	if err != nil || !access.IsLoopback(base.Hostname()) || base.Port() != port {
+		return f, false
+	}
+	isServed, provider := d.Others, "[providers.openai]"
+	if b.isMessages {
+		isServed, provider = d.Messages, "[providers.anthropic]"
+	}
+	f = Finding{Check: Client, Subject: b.subject, Level: OK, Cause: "points at " + base.Host}
+	switch {
+	case strings.TrimSuffix(base.Path, "/") != b.suffix:
+		f.Level, f.Cause = Fail, "its path is "+quotedPath(base.Path)+", where clients expect "+quotedPath(b.suffix)
+		f.Fix = "set " + b.subject + " to " + base.Scheme + "://" + base.Host + b.suffix
+	case !isServed:
+		f.Level, f.Cause, f.Fix = Fail, "points at "+base.Host+", and no provider here speaks its format", "add "+provider+" to the configuration"
+	case b.keyName != "" && b.key == "":
+		f.Cause += "; " + b.keyName + " is not set, so the client signs in by itself, or the provider's api_key counts"
+	}
+	return f, true
+}
+
+// codexURLs are the base URLs in a config.toml of Codex.
+func codexURLs(file string) (all []baseURL) {
+	var settings struct {
+		BaseURL   string `toml:"openai_base_url"`
+		Providers map[string]struct {
+			BaseURL string `toml:"base_url"`
+		} `toml:"model_providers"`
+	}
+	if data, err := os.ReadFile(file); err != nil || toml.Unmarshal(data, &settings) != nil {
+		return nil
+	}
+	all = append(all, baseURL{subject: "openai_base_url of " + file, text: settings.BaseURL, suffix: "/v1"})
+	for _, name := range slices.Sorted(maps.Keys(settings.Providers)) {
+		all = append(all, baseURL{subject: "model_providers." + name + ".base_url of " + file, text: settings.Providers[name].BaseURL, suffix: "/v1"})
+	}
+	return all
+}
+
+// openCodeURLs are the base URLs in an opencode.json without comments.
+func openCodeURLs(file string) (all []baseURL) {
+	var settings struct {
+		Provider map[string]struct {
+			NPM     string `json:"npm"`
+			Options struct {
+				BaseURL string `json:"baseURL"`
+			} `json:"options"`
+		} `json:"provider"`
+	}
+	if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &settings) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings.Provider)) {
+		p := settings.Provider[name]
+		isMessages := p.NPM == "@ai-sdk/anthropic" || p.NPM == "" && name == "anthropic"
+		all = append(all, baseURL{subject: "provider." + name + ".options.baseURL of " + file, text: p.Options.BaseURL, suffix: "/v1", isMessages: isMessages})
+	}
+	return all
 }
 
 func quotedPath(path string) string {
