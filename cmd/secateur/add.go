@@ -20,8 +20,9 @@ func newAdd(w world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME [--env K=V]... -- COMMAND...\n  secateur add NAME URL [--header K=V]...",
 		Short: "Put a server into the configuration file",
-		Long: `add puts a server into the configuration file that 'serve' reads; comments and order stay.
-Where there is no file, one is made in the user's configuration directory.
+		Long: `add puts a server into the user's configuration file, or into the one that --config or
+SECATEUR_CONFIG names; comments and order stay. Where there is no file, one is made in the
+user's configuration directory. ./secateur.toml is only edited if it is named.
 
 A value may be a variable: --env 'TOKEN=${TOKEN}' keeps the secret out of the file.`,
 		Example: `  secateur add files -- npx -y @modelcontextprotocol/server-filesystem /tmp
@@ -124,9 +125,10 @@ func newRemove(w world) *cobra.Command {
 	var file string
 	var flags changeFlags
 	cmd := &cobra.Command{
-		Use:     "remove NAME",
-		Short:   "Take a server out of the configuration file",
-		Long:    `remove takes a server out of the configuration file that 'serve' reads; comments and order stay.`,
+		Use:   "remove NAME",
+		Short: "Take a server out of the configuration file",
+		Long: `remove takes a server out of the user's configuration file, or out of the one that --config or
+SECATEUR_CONFIG names; comments and order stay.`,
 		Example: `  secateur remove files`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -108,10 +109,10 @@ type ownFile struct {
 	unset  map[string]bool // variables that new servers name and that are not set here
 }
 
-// editable finds the configuration that 'serve' would read. Where there is none, one is made in the user's directory: the
-// built-in default that has run so far.
+// editable finds the configuration to edit: the one that is named, else the user's. Where there is none, one is made in the user's directory:
+// the built-in default that has run so far. A file of the working directory may be part of a repository, where secrets must not go.
 func (w world) editable(flag string) (*ownFile, error) {
-	path, found, err := config.Find(w.findOptions(flag, orWorkingDir))
+	path, found, err := config.Find(w.findOptions(flag, usersOwn))
 	if err != nil {
 		return nil, exitError{exitConfig, fmt.Errorf("configuration: %w", err)}
 	}
@@ -120,6 +121,9 @@ func (w world) editable(flag string) (*ownFile, error) {
 			return nil, errors.New("there is no configuration file and no directory for one; name it with --config")
 		}
 		path = filepath.Join(w.userDir, "secateur", initFile)
+	}
+	if aside, there, _ := config.Find(w.findOptions(flag, orWorkingDir)); there && aside != path && !sameFile(aside, path) {
+		fmt.Fprintf(w.err, "secateur: this edits %s; ./%s is left alone, --config %s edits it\n", path, aside, aside)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
@@ -141,6 +145,16 @@ func (w world) editable(flag string) (*ownFile, error) {
 		return nil, exitError{exitConfig, fmt.Errorf("%s in %s; nothing was changed", plural(len(mistakes), "mistake"), path)}
 	}
 	return f, nil
+}
+
+// sameFile reports whether two paths name one file that exists.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // expect notes the variables that a new server names and that are not set here.

@@ -56,5 +56,5 @@ Exit status 3 if there is a mistake.`,
 }
 
 func configFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `file`, TOML or JSON (default: $SECATEUR_CONFIG; for serve and what checks or edits its file ./secateur.toml; the user's configuration directory)")
+	cmd.Flags().StringVarP(file, "config", "c", "", "configuration `file`, TOML or JSON (default: $SECATEUR_CONFIG; for serve and what checks its file ./secateur.toml; the user's configuration directory)")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"secateur/internal/access"
 	"secateur/internal/admin"
 	"secateur/internal/app"
 	"secateur/internal/config"
@@ -42,8 +44,8 @@ func (f *daemonFlags) register(cmd *cobra.Command) {
 const daemonHelp = `
 
 The running program is --url, SECATEUR_URL, the address that the user's configuration listens
-on, else the socket of a 'secateur stdio'. Its token is SECATEUR_TOKEN, else auth_token. Exit
-status 4 if none answers.`
+on, else the socket of a 'secateur stdio'. Its token is SECATEUR_TOKEN, else auth_token, which
+goes to the listener of its own configuration alone. Exit status 4 if none answers.`
 
 // controlClient talks to the control plane of a running program.
 type controlClient struct {
@@ -80,7 +82,7 @@ func (w world) candidates(ctx context.Context, f daemonFlags) ([]*controlClient,
 	if err != nil {
 		return nil, err
 	}
-	token := w.tokenFor(cfg.Config)
+	own := w.listener(ctx, cfg.Config)
 	address := f.url
 	if address == "" {
 		address, _ = w.lookup("SECATEUR_URL")
@@ -90,11 +92,15 @@ func (w world) candidates(ctx context.Context, f daemonFlags) ([]*controlClient,
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, usage("%q is no address of a running program; write http://127.0.0.1:8000", address)
 		}
+		if own != nil && names(u, own.base) {
+			return []*controlClient{own}, nil
+		}
+		token, _ := w.lookup("SECATEUR_TOKEN")
 		return []*controlClient{{name: address, base: strings.TrimSuffix(address, "/"), token: token, http: newClient(nil, nil)}}, nil
 	}
 	var all []*controlClient
-	if c := w.listener(ctx, cfg.Config); c != nil {
-		all = append(all, c)
+	if own != nil {
+		all = append(all, own)
 	}
 	for _, path := range w.sockets() {
 		all = append(all, &controlClient{name: path, base: "http://secateur", http: newClient(overSocket(path), nil)})
@@ -102,7 +108,20 @@ func (w world) candidates(ctx context.Context, f daemonFlags) ([]*controlClient,
 	return all, nil
 }
 
-// tokenFor is what a program that runs with a configuration is shown.
+// names reports whether a URL names a listener, given as scheme, host and port. "localhost" stands for any loopback address. The caller then
+// uses the listener's address: at another loopback address another user may listen on the same port.
+func names(u *url.URL, listener string) bool {
+	own, err := url.Parse(listener)
+	if err != nil || u.Scheme != own.Scheme || strings.Trim(u.Path, "/") != "" {
+		return false
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	host, ownHost := strings.ToLower(u.Hostname()), strings.ToLower(own.Hostname())
+	localhost := (host == "localhost" || ownHost == "localhost") && access.IsLoopback(host) && access.IsLoopback(ownHost)
+	return port == own.Port() && (host == ownHost || localhost)
+}
+
+// tokenFor returns the token for the listener of a configuration.
 func (w world) tokenFor(cfg *config.Config) string {
 	if token, given := w.lookup("SECATEUR_TOKEN"); given {
 		return token

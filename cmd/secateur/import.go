@@ -39,8 +39,9 @@ func newImport(w world) *cobra.Command {
 		Use:   "import",
 		Short: "Take servers over from the files of MCP clients",
 		Long: `import reads the servers that clients of this machine list, shows their whole commands and
-what would change, and puts them into a configuration file (see --config). The clients' files
-stay as they are; 'secateur connect' changes those. Literal secrets are shown as [secret] where
+what would change, and puts them into the user's configuration file, or into the one that
+--config or SECATEUR_CONFIG names; ./secateur.toml is only edited if it is named. The clients'
+files stay as they are; 'secateur connect' changes those. Literal secrets are shown as [secret] where
 they are set: values of env and headers, and user, password and query of a URL. A command, its
 arguments, its directory and the host of a URL are shown whole.
 

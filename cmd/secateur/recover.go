@@ -36,7 +36,8 @@ func newRecover(w world) *cobra.Command {
 'secateur prune' kept. One line on standard error names the original, so that an agent
 who runs this in its shell gets all of it: no door of ours cuts it again. On a terminal,
 characters that it would act on or hide are escaped. Where the text numbers its lines itself,
-as a part of a file that a tool has shown, A and B are these numbers.
+as a part of a file that a tool has shown, A and B are these numbers. The program is shown
+SECATEUR_TOKEN, else auth_token, which goes to listeners of its own configuration alone.
 
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4
   secateur recover prn_R5JT960T52MN9N4FMKV3BW2QZ4 120-154 200-
@@ -85,8 +86,8 @@ func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemon
 	}
 	for _, addr := range daemons {
 		header := http.Header{}
-		if addr.trusted && !cfg.AuthToken.IsZero() {
-			header.Set("Authorization", "Bearer "+cfg.AuthToken.Reveal())
+		if addr.token != "" {
+			header.Set("Authorization", "Bearer "+addr.token)
 		}
 		sources = append(sources, pruner.FromDaemon(client, "http://"+addr.hostPort+"/rpc", header))
 	}
@@ -144,7 +145,7 @@ func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemon
 // daemonAddress is where a daemon may listen on this machine.
 type daemonAddress struct {
 	hostPort string
-	trusted  bool // the configuration puts a listener there that asks for its token
+	token    string // what it is shown; "": the configuration puts no listener there, or asks for no token
 }
 
 // daemonsAt is the program at an address, or where else one of this configuration may listen.
@@ -156,7 +157,13 @@ func (w world) daemonsAt(ctx context.Context, cfg *config.Config, address string
 	if err != nil || u.Host == "" || u.Scheme != "http" {
 		return nil, usage("%q is no address of a running program; write http://127.0.0.1:8000", address)
 	}
-	return []daemonAddress{{u.Host, true}}, nil
+	for _, own := range w.daemons(ctx, cfg) {
+		if own.token != "" && names(u, "http://"+own.hostPort) {
+			return []daemonAddress{own}, nil
+		}
+	}
+	token, _ := w.lookup("SECATEUR_TOKEN")
+	return []daemonAddress{{u.Host, token}}, nil
 }
 
 // daemons lists where a daemon of this configuration may listen. The token is for the listener that it is set for: whoever
@@ -166,13 +173,18 @@ func (w world) daemons(ctx context.Context, cfg *config.Config) (all []daemonAdd
 	_, hostGiven := w.lookup("MCP_PRUNER_HOST")
 	_, portGiven := w.lookup("MCP_PRUNER_PORT")
 	alone := net.JoinHostPort(cfg.Pruner.Host, strconv.Itoa(cfg.Pruner.Port))
-	for _, d := range []daemonAddress{{cfg.Listen, true}, {alone, hostGiven || portGiven || cfg.Given("mcp_pruner")}} {
+	token := w.tokenFor(cfg)
+	aloneToken := ""
+	if hostGiven || portGiven || cfg.Given("mcp_pruner") {
+		aloneToken = token
+	}
+	for _, d := range []daemonAddress{{cfg.Listen, token}, {alone, aloneToken}} {
 		host, port, err := net.SplitHostPort(d.hostPort)
 		if err != nil {
 			continue
 		}
 		if host = onThisMachine(ctx, host); host != "" {
-			all = append(all, daemonAddress{net.JoinHostPort(host, port), d.trusted})
+			all = append(all, daemonAddress{net.JoinHostPort(host, port), d.token})
 		}
 	}
 	return all
