@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	guardMemory()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, stop := context.WithCancel(context.Background())

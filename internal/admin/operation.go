@@ -91,7 +91,6 @@ func (o Operation) write(w http.ResponseWriter, r *http.Request, answer any) err
 	}
 	if o.Method == http.MethodGet {
 		tag := tagOf(body)
-		w.Header().Set("Cache-Control", "no-cache")
 		w.Header().Set("ETag", tag)
 		if hasTag(r.Header.Values("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)

@@ -343,6 +343,11 @@ func TestControlTags(t *testing.T) {
 		if tag == "" || again.StatusCode != http.StatusNotModified || body != "" {
 			t.Errorf("%s: ETag %q, then %d %q", path, tag, again.StatusCode, body)
 		}
+		for _, res := range []*http.Response{res, again} {
+			if got := res.Header.Values("Cache-Control"); !slices.Equal(got, []string{"no-store"}) {
+				t.Errorf("%s: %d with Cache-Control %q, want no-store: no cache may keep it", path, res.StatusCode, got)
+			}
+		}
 	}
 	before, _ := c.ask(t, "GET", "/status", "")
 	if _, err := c.store.Put(t.Context(), "", "counted"); err != nil {

@@ -51,6 +51,7 @@ var mutants = []mutant{
 	{"the name of auth_token's holder", "internal/auth/tokenfile.go", "if t.Name == access.TokenHolderName {", "if t.Name == access.TokenHolderName && false {", "./cmd/secateur -run TestScripts/tokens"},
 	{"the configuration's token at other hosts", "cmd/secateur/controlclient.go", "own != nil && names(u, own.base)", "own != nil", "./cmd/secateur -run TestTheConfigurationsTokenStaysAtItsListener"},
 	{"secrets in a file of the working directory", "cmd/secateur/change.go", "w.findOptions(flag, usersOwn)", "w.findOptions(flag, orWorkingDir)", "./cmd/secateur -run TestScripts/add"},
+	{"memory that servers read", "cmd/secateur/memory_linux.go", "unix.PR_SET_DUMPABLE, 0,", "unix.PR_SET_DUMPABLE, 1,", "./cmd/secateur -run TestServersCannotReadOurMemory"},
 	{"slow guesses", "internal/app/guesses.go", `wait := time.NewTimer(guessDelay)`, `wait := time.NewTimer(0)`, "./internal/app -run TestBadGuessesAreSlowed"},
 	{"guesses beyond the waiting room", "internal/app/guesses.go", "return access.Verdict{Kind: access.Guessing,", "return access.Verdict{Kind: v.Kind, Cause: v.Cause,", "./internal/app -run TestBadGuessesAreSlowed"},
 	{"the page's half of a session", "internal/ui/session.go", "subtle.ConstantTimeCompare(shown[:], one.cookie[:]) == 0", "subtle.ConstantTimeCompare(shown[:], one.cookie[:]) == 2", "./internal/ui"},

@@ -46,11 +46,11 @@ func (t *target) holdings(ctx context.Context) (h holdings) {
 			h.goroutines = int(number)
 		case "go_memstats_heap_alloc_bytes":
 			h.heapMiB = int(number) >> 20
+		case "process_open_fds":
+			h.descriptors = int(number)
 		}
 	}
 	pid := t.cmd.Process.Pid
-	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	h.descriptors = len(files)
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, task := range tasks {
 		list, _ := os.ReadFile(task)
