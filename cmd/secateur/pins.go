@@ -15,11 +15,12 @@ func newPins(w world) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "pins",
-		Short: "Show the pinned definitions of tools, and what has changed",
-		Long: `pins shows what is pinned of the tools of servers: their descriptions and schemas, as they were
-when a server first listed them. One that has changed since is shown with its difference; with
-pins.mode = "strict" it is held back until it is approved of. Definitions that look as if they
-were meant to deceive are named: invisible_characters, ansi, instructions, markup, look_alike.`,
+		Short: "Show the pinned definitions of servers, and what is new or has changed",
+		Long: `pins shows what is pinned of servers: their tools, prompts, resources and instructions, as they
+were when a server was first seen. What has changed since, or was not there, is shown with its
+difference; with pins.mode = "strict" it is held back until it is approved of. Definitions that
+look as if they were meant to deceive are named: invisible_characters, ansi, instructions, markup,
+look_alike.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			all, err := pins.List(w.pinsDir())
@@ -42,8 +43,8 @@ were meant to deceive are named: invisible_characters, ansi, instructions, marku
 
 func newPinsApprove(w world) *cobra.Command {
 	return &cobra.Command{
-		Use:   "approve SERVER[::TOOL]",
-		Short: "Pin what a server's tools, or one of them, are now",
+		Use:   "approve SERVER[::NAME]",
+		Short: "Pin what a server has now, or one thing of it: a tool by its name, others as prompt:NAME",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			server, tool, _ := strings.Cut(args[0], "::")
@@ -52,7 +53,7 @@ func newPinsApprove(w world) *cobra.Command {
 				return err
 			}
 			if len(approved) == 0 {
-				fmt.Fprintf(w.out, "nothing of %s has changed\n", args[0])
+				fmt.Fprintf(w.out, "nothing of %s is new or has changed\n", args[0])
 				return nil
 			}
 			for _, name := range approved {
@@ -74,7 +75,7 @@ func (w world) pinsDir() string {
 // pinsText shows what needs a person's eye, then how much does not.
 func pinsText(all []pins.Pin) string {
 	if len(all) == 0 {
-		return "nothing is pinned yet: a server's tools are when it first lists them\n"
+		return "nothing is pinned yet: a server is when its lists are first read\n"
 	}
 	var b strings.Builder
 	quiet := 0
@@ -91,10 +92,10 @@ func pinsText(all []pins.Pin) string {
 		for line := range strings.Lines(p.Diff) {
 			b.WriteString("    " + line)
 		}
-		if p.State == pins.StateChanged {
+		if p.State != pins.StatePinned {
 			fmt.Fprintf(&b, "    secateur pins approve %s::%s\n", p.Server, p.Tool)
 		}
 	}
-	fmt.Fprintf(&b, "%d tools are as they were pinned\n", quiet)
+	fmt.Fprintf(&b, "%d definitions are as they were pinned\n", quiet)
 	return b.String()
 }

@@ -6,18 +6,19 @@ import (
 	"secateur/internal/access"
 )
 
-// Pin is a tool whose definition is pinned.
+// Pin is something of a server whose definition is pinned.
 type Pin struct {
 	Server   string   `json:"server"`
-	Tool     string   `json:"tool"`
-	State    string   `json:"state"` // pinned, changed
+	Kind     string   `json:"kind"`  // tool, prompt, resource, template, instructions
+	Tool     string   `json:"tool"`  // as approve takes it: a tool by its name, others as in prompt:NAME
+	State    string   `json:"state"` // pinned, changed, new
 	Diff     string   `json:"diff"`  // line by line, - as pinned, + as it is now; "": it is as it was
 	Findings []string `json:"findings"`
 }
 
 func (a *API) pins() Operation {
 	return Operation{
-		ID: "listPins", Method: http.MethodGet, Path: "/pins", Summary: "The pinned definitions of tools, and how those that changed differ", answer: Pin{}, isList: true,
+		ID: "listPins", Method: http.MethodGet, Path: "/pins", Summary: "The pinned definitions, and how those that are new or have changed differ", answer: Pin{}, isList: true,
 		query: []parameter{{name: "server", about: "only those of this server", is: "string"}},
 		do: func(r *http.Request, _ *access.Principal) (any, error) {
 			all, err := a.opt.Pins()
@@ -35,17 +36,17 @@ func (a *API) pins() Operation {
 // Approval names what is approved of.
 type Approval struct {
 	Server string `json:"server"`
-	Tool   string `json:"tool,omitzero"` // "": all of the server's that have changed
+	Tool   string `json:"tool,omitzero"` // as Pin names it; "": all of the server's that is new or has changed
 }
 
-// Approved is what is pinned anew.
+// Approved is what is pinned from now on.
 type Approved struct {
-	Approved []string `json:"approved"` // tools
+	Approved []string `json:"approved"` // as Pin names them
 }
 
 func (a *API) approve() Operation {
 	return Operation{
-		ID: "approvePins", Method: http.MethodPost, Path: "/pins/approve", Summary: "Pin what a server's tools are now", body: Approval{}, answer: Approved{},
+		ID: "approvePins", Method: http.MethodPost, Path: "/pins/approve", Summary: "Pin what a server has now", body: Approval{}, answer: Approved{},
 		do: func(r *http.Request, _ *access.Principal) (any, error) {
 			req, err := readBody[Approval](r)
 			if err != nil {

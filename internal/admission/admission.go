@@ -14,6 +14,7 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/events"
 	"secateur/internal/ratelimit"
+	"secateur/internal/rawjson"
 )
 
 // Options make a Control.
@@ -26,10 +27,12 @@ type Options struct {
 	Metrics   prometheus.Registerer
 	Events    *events.Feed // nil: nobody listens
 
-	// Held reports whether a tool is held back, since it is another than the one that was pinned; nil: none ever is. Listed takes in the
-	// tools that a server lists to a caller directly; nil: nobody wants to know.
-	Held   func(server, tool string) bool
-	Listed func(ctx context.Context, server string, tools [][]byte)
+	// Held returns PinChanged for a definition that was not approved, PinUnlisted for a tool or prompt that its server does not list, and
+	// "" for the rest; nil: nothing is held back. Listed takes in what a server lists to a caller directly; nil: nobody wants to know.
+	Held   func(server string, l catalog.List, name string) Pin
+	Listed func(ctx context.Context, server string, l catalog.List, items [][]byte)
+	// Instructions takes in a server's instructions and reports whether they are held back; nil: they never are.
+	Instructions func(ctx context.Context, server, text string) (held bool)
 
 	// HasTool reports whether a server lists a tool. Limits by tool count all others as one; nil: they do not.
 	HasTool func(server, tool string) bool
@@ -54,8 +57,9 @@ type Control struct {
 	hasTool           func(server, tool string) bool // nil: no limit tells tools apart
 	misses            *ratelimit.Limits
 	kept              budgetFile
-	held              func(server, tool string) bool
-	listed            func(ctx context.Context, server string, tools [][]byte)
+	held              func(server string, l catalog.List, name string) Pin
+	listed            func(ctx context.Context, server string, l catalog.List, items [][]byte)
+	instructions      func(ctx context.Context, server, text string) (held bool)
 	log               *slog.Logger
 	strangers         *strangers
 }
@@ -67,7 +71,7 @@ func New(opt Options) (*Control, error) {
 	}
 	c := &Control{
 		strangers: &strangers{},
-		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, log: opt.Log,
+		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, instructions: opt.Instructions, log: opt.Log,
 	}
 	var general, specific []ratelimit.Settings
 	for i, s := range opt.Limits {
@@ -144,7 +148,8 @@ type Pin string
 
 // The reasons.
 const (
-	PinChanged   Pin = "pin_changed"   // its definition has changed, and nobody has approved of that
+	PinChanged   Pin = "pin_changed"   // its definition is new or has changed, and was not approved
+	PinUnlisted  Pin = "pin_unlisted"  // its server does not list it: its caller is told that there is none
 	PinUnchecked Pin = "pin_unchecked" // its server says that its tools are others, or is there anew, and does not list them
 )
 
@@ -216,9 +221,9 @@ func (p Permit) Done(bytesIn, bytesOut int) {
 	})
 }
 
-// Lister waits until the tools that a server has now have been listed, and so compared with what is pinned. The error is why that cannot be had.
+// Lister waits until a list that a server has now has been read, and so compared with what is pinned. The error is why that cannot be had.
 type Lister interface {
-	Settle(ctx context.Context, server string) error
+	Settle(ctx context.Context, server string, l catalog.List) error
 }
 
 // Ask decides about a call whose names are resolved. All of the targets have to be allowed; the first is the one that is limited.
@@ -242,7 +247,7 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 			return Permit{}, c.counted(ctx, p, targets[0], no)
 		}
 		if no := c.pinned(ctx, p, t, method, by); no != nil {
-			return Permit{}, no
+			return Permit{}, c.counted(ctx, p, targets[0], no)
 		}
 		permit.Redact = append(permit.Redact, d.Redact...)
 		if i == 0 {
@@ -326,24 +331,56 @@ func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Targ
 
 // Lists reports whether the caller may have a thing that is about to be listed.
 func (c *Control) Lists(p *access.Principal, t access.Target) bool {
-	return c == nil || c.rules.Decide(p, t).Allowed && !c.isHeld(t)
+	if c == nil || !c.rules.Decide(p, t).Allowed {
+		return c == nil
+	}
+	l, ok := listOf(t.Kind)
+	return c.held == nil || !ok || c.holds(t.Server, l, t.Name) == ""
+}
+
+// ListsItem is Lists for an item of a server's list, by the server's own name for it.
+func (c *Control) ListsItem(p *access.Principal, door access.Door, server string, l catalog.List, original string) bool {
+	return c == nil || c.rules.Decide(p, ListTarget(door, server, l, original)).Allowed && (c.held == nil || c.held(server, l, original) == "")
+}
+
+// listOf is the list that things of a kind are in.
+func listOf(k access.TargetKind) (l catalog.List, ok bool) {
+	switch k {
+	case access.KindTool:
+		return catalog.Tools, true
+	case access.KindPrompt:
+		return catalog.Prompts, true
+	case access.KindResource:
+		return catalog.Resources, true
+	default:
+		return 0, false
+	}
 }
 
 // Filters reports whether some of what servers list may not be for everyone.
 func (c *Control) Filters() bool { return c != nil && (c.rules != nil || c.held != nil) }
 
-func (c *Control) isHeld(t access.Target) bool {
-	return c.held != nil && t.Kind == access.KindTool && c.held(t.Server, t.Name)
-}
-
 // NoteList takes in what a server lists to a caller directly.
 func (c *Control) NoteList(ctx context.Context, server string, l catalog.List, result []byte) {
-	if c == nil || c.listed == nil || l != catalog.Tools {
+	if c == nil || c.listed == nil {
 		return
 	}
 	if page, err := catalog.ReadPage(l, result); err == nil {
-		c.listed(ctx, server, page.Items)
+		c.listed(ctx, server, l, page.Items)
 	}
+}
+
+// HoldsInstructions takes in a server's instructions and reports whether they are held back.
+func (c *Control) HoldsInstructions(ctx context.Context, server, text string) bool {
+	return c != nil && c.instructions != nil && c.instructions(ctx, server, text)
+}
+
+// Greeting returns the result of a server's handshake without instructions that are held back.
+func (c *Control) Greeting(ctx context.Context, server string, result []byte) []byte {
+	if c.HoldsInstructions(ctx, server, rawjson.GetText(result, "instructions")) {
+		return rawjson.Remove(result, "instructions")
+	}
+	return result
 }
 
 // unknownIDs is how many ids of originals that are not there a principal may ask for in a minute.
@@ -410,27 +447,38 @@ func (c *Control) explains(p *access.Principal) bool {
 	return p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) })
 }
 
-// pinned refuses a tool whose definition is not the one that was pinned, or cannot be compared with it.
+// pinned refuses a thing whose definition nobody has approved of, or that cannot be compared with the one that was pinned.
 func (c *Control) pinned(ctx context.Context, p *access.Principal, t access.Target, method string, by Lister) *Refusal {
-	if c.held == nil || t.Kind != access.KindTool {
+	l, ok := listOf(t.Kind)
+	if c.held == nil || !ok {
 		return nil
 	}
-	no := &Refusal{Target: t, Pin: PinChanged}
-	if !c.held(t.Server, t.Name) { // else there is nothing to wait for: it is refused until somebody approves
-		if by == nil {
-			return nil
+	why := c.holds(t.Server, l, t.Name)
+	if why != PinChanged && by != nil { // it is refused until somebody approves: there is nothing to wait for
+		err := by.Settle(ctx, t.Server, l)
+		why = c.holds(t.Server, l, t.Name)
+		if err != nil && l != catalog.Resources { // a resource need not be listed
+			why = PinUnchecked
 		}
-		err := by.Settle(ctx, t.Server)
-		switch {
-		case err != nil:
-			no.Pin = PinUnchecked
-		case !c.held(t.Server, t.Name):
-			return nil
-		}
+	}
+	switch why {
+	case "":
+		return nil
+	case PinUnlisted:
+		why = "" // answered as an unknown name
 	}
 	c.refusals.WithLabelValues(string(t.Door), "acl", "pins").Inc()
 	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: "pins"})
-	return no
+	return &Refusal{Target: t, Method: method, Pin: why}
+}
+
+// holds is c.held for a name that a caller uses. A completion names a template as if it were a resource.
+func (c *Control) holds(server string, l catalog.List, name string) Pin {
+	why := c.held(server, l, name)
+	if why == "" && l == catalog.Resources {
+		return c.held(server, catalog.Templates, name)
+	}
+	return why
 }
 
 func (c *Control) limited(ctx context.Context, p *access.Principal, t access.Target, method string, over *ratelimit.Refusal) *Refusal {

@@ -28,10 +28,10 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 	}
 	switch r.Pin {
 	case PinChanged:
-		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" is not the one that was pinned")
-		e.Data.Hint = "secateur pins approve " + r.Target.String()
+		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" is not one that was pinned")
+		e.Data.Hint = "secateur pins approve " + r.pinName()
 	case PinUnchecked:
-		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" may not be the one that was pinned: its server does not list its tools now")
+		e = rpc.NewError(rpc.CodeForbidden, "the definition of "+clip(r.Target.String())+" may not be the one that was pinned: its server does not list it now")
 		e.Data.Hint = "see what the server says: secateur status"
 	}
 	if r.Pin != "" {
@@ -53,6 +53,15 @@ func (r *Refusal) Error() (e *rpc.Error, status int, header http.Header) {
 	e = rpc.NewError(rpc.CodeInvalidParams, "unknown "+r.Target.Kind.String()+": "+name)
 	e.Data.Path = path
 	return e, 0, nil
+}
+
+// pinName is a thing as 'secateur pins approve' takes it.
+func (r *Refusal) pinName() string {
+	name := r.Target.Name
+	if r.Target.Kind != access.KindTool {
+		name = r.Target.Kind.String() + ":" + name
+	}
+	return r.Target.Server + "::" + name
 }
 
 // SetHeaders tells of the limit with least left, also of those that were told before; nothing where there is none.

@@ -144,7 +144,7 @@ func (s *clientConn) sees(server string) bool {
 
 // lists reports whether the client may see a thing of a list.
 func (a request) lists(l catalog.List, server, original string) bool {
-	return a.now.Admission.Lists(a.principal, admission.ListTarget(access.DoorMCP, server, l, original))
+	return a.now.Admission.ListsItem(a.principal, access.DoorMCP, server, l, original)
 }
 
 // admitNotice is admit for what gets no answer. Notifications mostly have no place for a token, so that the one their

@@ -25,16 +25,16 @@ func (s *clientConn) initialize(ctx context.Context, a request) reply {
 	if s.only != "" {
 		return s.initializeOnly(ctx, c, a)
 	}
-	return s.initializeAs(c, a, c.member.Peers(ctx))
+	return s.initializeAs(ctx, c, a, c.member.Peers(ctx))
 }
 
 // initializeAs is our own result: in the name of all servers, or of the one that has said nothing yet.
-func (s *clientConn) initializeAs(c *client, a request, peers []pool.Peer) reply {
+func (s *clientConn) initializeAs(ctx context.Context, c *client, a request, peers []pool.Peer) reply {
 	o := rawjson.Object{'{'}
 	o.Text("protocolVersion", c.version)
 	o.Raw("capabilities", []byte(aggregateCapabilities))
 	o.Raw("serverInfo", s.info)
-	s.addInstructions(c, a, peers, &o)
+	s.addInstructions(ctx, c, a, peers, &o)
 	return a.result(append(o, '}'))
 }
 
@@ -44,13 +44,13 @@ const aggregateCapabilities = `{"tools":{"listChanged":true},"resources":{"subsc
 
 // addInstructions adds the member that joins what the servers say about their use, as far as it is known: no client waits
 // for its first answer because a server is slow.
-func (s *clientConn) addInstructions(c *client, a request, peers []pool.Peer, o *rawjson.Object) {
-	if text := s.instructions(c, a, peers); s.only == "" && text != "" {
+func (s *clientConn) addInstructions(ctx context.Context, c *client, a request, peers []pool.Peer, o *rawjson.Object) {
+	if text := s.instructions(ctx, c, a, peers); s.only == "" && text != "" {
 		o.Text("instructions", text)
 	}
 }
 
-func (s *clientConn) instructions(c *client, a request, peers []pool.Peer) string {
+func (s *clientConn) instructions(ctx context.Context, c *client, a request, peers []pool.Peer) string {
 	now, who := a.now, a.principal
 	var said []catalog.ServerInstructions
 	recovery := now.Recovery
@@ -58,8 +58,8 @@ func (s *clientConn) instructions(c *client, a request, peers []pool.Peer) strin
 		if p.Peer == nil || !now.Admission.Sees(who, access.DoorMCP, p.Server) {
 			continue
 		}
-		if text := p.Peer.Instructions(); len(text) > 0 && text[0] == '"' {
-			said = append(said, catalog.ServerInstructions{Server: p.Server, Text: rawjson.Unquote(text)})
+		if text, ok := rawjson.Text(p.Peer.Instructions()); ok && !now.Admission.HoldsInstructions(ctx, p.Server, text) {
+			said = append(said, catalog.ServerInstructions{Server: p.Server, Text: text})
 		}
 		if recovery == "" && p.Peer.ServerName == mask.PrunerName {
 			recovery = p.Server
@@ -87,10 +87,11 @@ func (s *clientConn) initializeOnly(ctx context.Context, c *client, a request) r
 	case failed != nil:
 		return refused(failed)
 	case peer == nil:
-		return s.initializeAs(c, a, nil)
+		return s.initializeAs(ctx, c, a, nil)
 	}
 	version := rawjson.AppendQuoted(nil, c.version)
-	return a.result(rawjson.Set(peer.InitializeResult(), "protocolVersion", version))
+	result := a.now.Admission.Greeting(ctx, s.only, peer.InitializeResult())
+	return a.result(rawjson.Set(result, "protocolVersion", version))
 }
 
 // peerInTime is what the one server says about itself: to this client, or to another where that takes longer than a
@@ -127,16 +128,16 @@ func (s *clientConn) discover(ctx context.Context, c *client, a request) reply {
 	if s.only != "" {
 		return s.discoverOnly(ctx, c, a)
 	}
-	return s.discoverAs(c, a, c.member.Peers(ctx))
+	return s.discoverAs(ctx, c, a, c.member.Peers(ctx))
 }
 
 // discoverAs is our own result: in the name of all servers, or of the one that has said nothing yet.
-func (s *clientConn) discoverAs(c *client, a request, peers []pool.Peer) reply {
+func (s *clientConn) discoverAs(ctx context.Context, c *client, a request, peers []pool.Peer) reply {
 	o := rawjson.Object{'{'}
 	o.Text("resultType", era.Complete)
 	o.Texts("supportedVersions", era.Versions())
 	o.Raw("capabilities", capabilitiesWith(extensionsOf(peers)))
-	s.addInstructions(c, a, peers, &o)
+	s.addInstructions(ctx, c, a, peers, &o)
 	o.Int("ttlMs", 0)
 	o.Text("cacheScope", "private")
 	o.Raw("_meta", s.serverMeta())
@@ -150,9 +151,9 @@ func (s *clientConn) discoverOnly(ctx context.Context, c *client, a request) rep
 	case failed != nil:
 		return refused(failed)
 	case peer == nil:
-		return s.discoverAs(c, a, nil)
+		return s.discoverAs(ctx, c, a, nil)
 	}
-	result := peer.DiscoverResult()
+	result := a.now.Admission.Greeting(ctx, s.only, peer.DiscoverResult())
 	if peer.Era == era.Legacy {
 		result = rawjson.Set(result, "supportedVersions", rawjson.AppendTexts(nil, era.Versions()))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"secateur/internal/catalog"
 	"secateur/internal/era"
 	"secateur/internal/mask"
 	"secateur/internal/rawjson"
@@ -53,7 +54,7 @@ func (e *proxiedCall) mask(ctx context.Context, result []byte) []byte {
 func (e *proxiedCall) outputSchema(ctx context.Context) (schema []byte, told bool) {
 	raw := e.d.raw
 	if raw == nil {
-		if err := e.c.member.Settle(ctx, e.d.server); err != nil {
+		if err := e.c.member.Settle(ctx, e.d.server, catalog.Tools); err != nil {
 			return nil, false
 		}
 		raw, _ = known(ctx, e.c.member).Tool(e.d.server, e.d.tool)

@@ -91,7 +91,7 @@ func (a *App) controlPins() ([]admin.Pin, error) {
 	found, err := pins.List(dir)
 	all := make([]admin.Pin, len(found))
 	for i, p := range found {
-		all[i] = admin.Pin{Server: p.Server, Tool: p.Tool, State: p.State, Diff: p.Diff, Findings: []string{}}
+		all[i] = admin.Pin{Server: p.Server, Kind: string(p.Kind), Tool: p.Tool, State: p.State, Diff: p.Diff, Findings: []string{}}
 		for _, f := range p.Findings {
 			all[i].Findings = append(all[i].Findings, string(f))
 		}

@@ -10,6 +10,7 @@ import (
 	"secateur/internal/access"
 	"secateur/internal/admission"
 	"secateur/internal/auth"
+	"secateur/internal/catalog"
 	"secateur/internal/ratelimit"
 )
 
@@ -87,7 +88,10 @@ func (gen *generation) openAdmission(before *generation) error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
-		Held: gen.heldTools(), Listed: gen.seeTools, HasTool: gen.hasTool,
+		Held: gen.held(), Instructions: gen.heldInstructions, HasTool: gen.hasTool,
+		Listed: func(ctx context.Context, server string, l catalog.List, page [][]byte) {
+			gen.see(ctx, server, l, page, false)
+		},
 		BudgetFile: gen.stateFile("budgets.json"), Store: shared, Events: gen.feed, Log: gen.log, Replaces: before.admission,
 	})
 	return err

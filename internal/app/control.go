@@ -16,6 +16,7 @@ import (
 	"secateur/internal/catalog"
 	"secateur/internal/events"
 	"secateur/internal/originals"
+	"secateur/internal/pins"
 	"secateur/internal/pool"
 	"secateur/internal/rawjson"
 	"secateur/internal/secret"
@@ -236,7 +237,7 @@ func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
 			if !a.live.Load().admission.Lists(p, access.Target{Door: access.DoorAdmin, Server: st.ID, Kind: access.KindTool, Name: tool}) {
 				continue
 			}
-			all = append(all, admin.Tool{Name: st.ID + catalog.ContractSeparator + tool, Server: st.ID, Tool: tool, Tokens: definitionTokens(raw), Pin: a.pins.State(st.ID, tool)})
+			all = append(all, admin.Tool{Name: st.ID + catalog.ContractSeparator + tool, Server: st.ID, Tool: tool, Tokens: definitionTokens(raw), Pin: a.pins.State(st.ID, pins.Tool, tool)})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y admin.Tool) int { return strings.Compare(x.Name, y.Name) })

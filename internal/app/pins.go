@@ -5,29 +5,53 @@ import (
 	"slices"
 	"time"
 
+	"secateur/internal/admission"
 	"secateur/internal/catalog"
+	"secateur/internal/config"
 	"secateur/internal/pins"
 	"secateur/internal/upstream"
 )
 
-// heldTools tells which tools are held back; nil where none ever is.
-func (gen *generation) heldTools() func(server, tool string) bool {
+// pinKinds are what is pinned of each list.
+var pinKinds = map[catalog.List]pins.Kind{
+	catalog.Tools: pins.Tool, catalog.Prompts: pins.Prompt, catalog.Resources: pins.Resource, catalog.Templates: pins.Template,
+}
+
+// held tells why a thing is held back; nil where none ever is.
+func (gen *generation) held() func(server string, l catalog.List, name string) admission.Pin {
 	if gen.cfg.Pins.Mode != pins.ModeStrict {
 		return nil
 	}
-	return gen.pins.IsChanged
-}
-
-// seeTools pins the tools that a server lists, or notes that they have changed. Those of built-in servers change with the program.
-func (gen *generation) seeTools(ctx context.Context, server string, tools [][]byte) {
-	isBuiltin := func(s upstream.Settings) bool { return s.ID == server && s.Builtin != "" }
-	if gen.cfg.Pins.Mode == pins.ModeOff || slices.ContainsFunc(allServers(gen.cfg), isBuiltin) {
-		return
+	return func(server string, l catalog.List, name string) admission.Pin {
+		switch gen.pins.State(server, pinKinds[l], name) {
+		case pins.StateChanged, pins.StateNew:
+			return admission.PinChanged
+		case pins.StateUnlisted:
+			return admission.PinUnlisted
+		}
+		return ""
 	}
-	gen.pins.See(ctx, server, tools)
 }
 
-// followPins tells clients that a list is another when a tool is held back, or somebody has approved of it, until ctx is done.
+// see pins what a server lists, or notes that it has changed.
+func (gen *generation) see(ctx context.Context, server string, l catalog.List, items [][]byte, whole bool) {
+	if gen.isPinned(server) {
+		gen.pins.See(ctx, server, pinKinds[l], items, whole)
+	}
+}
+
+// heldInstructions pins what a server says about its use, and reports whether that is held back.
+func (gen *generation) heldInstructions(ctx context.Context, server, text string) bool {
+	return gen.isPinned(server) && gen.pins.SeeInstructions(ctx, server, text) && gen.cfg.Pins.Mode == pins.ModeStrict
+}
+
+// isPinned reports whether a server is pinned. Built-in ones change with the program.
+func (gen *generation) isPinned(server string) bool {
+	isBuiltin := func(s upstream.Settings) bool { return s.ID == server && s.Builtin != "" }
+	return gen.cfg.Pins.Mode != pins.ModeOff && server != config.OwnID && !slices.ContainsFunc(allServers(gen.cfg), isBuiltin)
+}
+
+// followPins tells clients that a list is another when something is held back, or somebody has approved of it, until ctx is done.
 func (a *App) followPins(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -41,8 +65,12 @@ func (a *App) followPins(ctx context.Context) error {
 		if a.live.Load().cfg.Pins.Mode != pins.ModeStrict {
 			continue // whatever has changed is listed all the same
 		}
-		for _, server := range moved {
-			a.servers.TellListChanged(server, catalog.Tools)
+		for _, m := range moved {
+			for l, kind := range pinKinds {
+				if kind == m.Kind {
+					a.servers.TellListChanged(m.Server, l)
+				}
+			}
 		}
 	}
 }

@@ -27,8 +27,10 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 		Routes:        set.Routes,
 		Eager:         !gen.opt.Lazy,
 		Log:           gen.log,
-		Listed:        func(server string, tools [][]byte) { gen.live.Load().seeTools(context.Background(), server, tools) },
-		Changed:       gen.tellListChanged,
+		Listed: func(server string, l catalog.List, items [][]byte) {
+			gen.live.Load().see(context.Background(), server, l, items, true)
+		},
+		Changed: gen.tellListChanged,
 	})
 }
 

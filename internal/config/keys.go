@@ -235,8 +235,8 @@ var keys = map[string]keyInfo{
 	"prices.output":                   {doc: "Output tokens.", least: new(0.0)},
 	"prices.cache_ttl_s":              {doc: "Seconds the provider's cache lives unused. A longer life that answers show counts instead.", least: new(0.0)},
 
-	"pins":      {doc: "What is done when a tool's description or schema is not the one that was first seen."},
-	"pins.mode": {doc: "off; report: changes are logged and listed by secateur pins; strict: changed tools are held back until secateur pins approve.", enum: []string{"off", "report", "strict"}},
+	"pins":      {doc: "What is done when something that a server tells is not what was first seen: tools, prompts, resources, instructions."},
+	"pins.mode": {doc: "off; report: changes are logged and listed by secateur pins; strict: what is new or has changed is held back until secateur pins approve.", enum: []string{"off", "report", "strict"}},
 
 	"notifications":                     {doc: "Whom goes to what servers send of their own accord."},
 	"notifications.routes":              {doc: "A table; the first row that matches decides. Without one, requests, progress and log messages go to the session whose call is under way, and news of lists and resources to those who asked."},

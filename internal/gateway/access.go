@@ -72,6 +72,14 @@ func (g *Gateway) noServer(r *http.Request, p *access.Principal, req *rpc.Messag
 	return rpchttp.UnknownServer(name, disabled, seen)
 }
 
+// greeting is the result of a handshake without what is held back; that of any other request as it is.
+func (g *Gateway) greeting(ctx context.Context, server string, req *rpc.Message, reply *upstream.Reply) []byte {
+	if reply.Error != nil || req.Method != "initialize" && req.Method != "server/discover" {
+		return reply.Result
+	}
+	return g.opt.Admission.Greeting(ctx, server, reply.Result)
+}
+
 // withhold takes out of a reply what its caller may not have: items of lists, and what is redacted.
 func (g *Gateway) withhold(ctx context.Context, server string, req *rpc.Message, reply *upstream.Reply, by caller) (*upstream.Reply, error) {
 	changed := reply.Message
@@ -81,8 +89,10 @@ func (g *Gateway) withhold(ctx context.Context, server string, req *rpc.Message,
 	}
 	if isList && g.opt.Admission.Filters() && reply.Error == nil {
 		changed = reply.WithResult(catalog.Filter(l, reply.Result, func(original string) bool {
-			return g.opt.Admission.Lists(by.principal, admission.ListTarget(access.DoorGateway, server, l, original))
+			return g.opt.Admission.ListsItem(by.principal, access.DoorGateway, server, l, original)
 		}))
+	} else if greeting := g.greeting(ctx, server, req, reply); len(greeting) != len(reply.Result) {
+		changed = reply.WithResult(greeting)
 	} else if redacted := by.permit.RedactResult(reply.Result); len(redacted) > 0 && &redacted[0] != &reply.Result[0] {
 		changed = reply.WithResult(redacted)
 	} else if redacted := by.permit.RedactResult(reply.Error); len(redacted) > 0 && &redacted[0] != &reply.Error[0] {

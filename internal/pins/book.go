@@ -11,7 +11,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// maxTools bounds of how many tools of a server the definitions are pinned.
+// maxTools bounds of how many tools of a server the definitions are pinned, and of how many other things.
 const maxTools = 4096
 
 // lookPause is how often at most it is looked whether somebody has approved of a change.
@@ -32,8 +32,8 @@ type pages struct {
 
 	seen   mark
 	looked time.Time
-	broken bool   // the file cannot be read: nothing of the server counts as pinned, and nothing is written over it
-	told   string // which tools were changed when Moved was last asked
+	broken bool            // the file cannot be read: nothing of the server counts as pinned, and nothing is written over it
+	told   map[Kind]string // what was held back when Moved was last asked
 }
 
 // NewBook makes a book that is kept in a directory; "" for one that is not. Log nil discards.
@@ -44,54 +44,97 @@ func NewBook(dir string, log *slog.Logger) *Book {
 	return &Book{dir: dir, log: log, servers: map[string]*pages{}}
 }
 
-// See takes in tools as a server lists them: what is new is pinned, what is another than the pinned is noted and told.
-func (b *Book) See(ctx context.Context, server string, tools [][]byte) {
+// See takes in things of a kind as a server lists them. At first sight they are pinned. Later, one that is another than the pinned one or was not
+// there is noted and told. Whole says that it is all that the server lists.
+func (b *Book) See(ctx context.Context, server string, kind Kind, items [][]byte, whole bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.open(ctx, server)
 	if p.broken {
 		return
 	}
-	dirty := false
-	now := time.Now().UTC().Truncate(time.Second)
-	for _, tool := range tools {
-		name := rawjson.GetText(tool, "name")
-		if name == "" {
-			continue
+	first, dirty := p.isFirst(kind), false
+	for _, item := range items {
+		if name := rawjson.GetText(item, kind.id()); name != "" {
+			dirty = b.note(ctx, server, p, kind, name, item, first) || dirty
 		}
-		is := Definition(tool)
-		was, known := p.Tools[name]
-		switch {
-		case !known && len(p.Tools) >= maxTools:
-			b.log.WarnContext(ctx, "too many tools to pin", "server", server, "most", maxTools)
-			continue
-		case !known:
-			p.Tools[name] = record{Pinned: is, PinnedAt: now}
-			if found := Findings(name, is); len(found) > 0 {
-				b.log.WarnContext(ctx, "a tool's definition may be meant to deceive", "server", server, "tool", name, "findings", found)
-			}
-		case is == was.current():
-			continue
-		case is == was.Pinned: // it is again as it was
-			p.Tools[name] = record{Pinned: was.Pinned, PinnedAt: was.PinnedAt}
-		default:
-			p.Tools[name] = record{Pinned: was.Pinned, PinnedAt: was.PinnedAt, Changed: is, ChangedAt: now}
-			b.log.WarnContext(ctx, "a tool's definition is not the one that was pinned; approve of it with 'secateur pins approve'",
-				"server", server, "tool", name, "diff", clip(Diff(was.Pinned, is)), "findings", Findings(name, is))
-		}
-		dirty = true
 	}
-	if dirty && b.dir != "" {
-		if err := write(b.dir, server, p.content); err != nil {
-			b.log.ErrorContext(ctx, "pins not kept", "err", err)
-			return
-		}
-		p.seen = markOf(b.dir, server)
+	if len(p.of(kind)) >= maxTools && len(items) > 0 {
+		b.log.WarnContext(ctx, "too many definitions to pin", "server", server, "most", maxTools)
 	}
+	if _, seen := p.Seen[kind]; whole && !seen {
+		p.Seen[kind], dirty = now(), dirty || len(p.Tools)+len(p.Others) > 0
+	}
+	b.keep(ctx, server, p, dirty)
 }
 
-// State is pinned or changed; "" for a tool that was never seen.
-func (b *Book) State(server, tool string) string {
+// SeeInstructions takes in what a server says about its use, and reports whether nobody has approved of that.
+func (b *Book) SeeInstructions(ctx context.Context, server, text string) (unapproved bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.open(ctx, server)
+	if p.broken {
+		return true
+	}
+	_, seen := p.Seen[Instructions]
+	dirty := !seen
+	if dirty {
+		p.Seen[Instructions] = now()
+	}
+	if text != "" || p.Others[string(Instructions)] != (record{}) {
+		dirty = b.note(ctx, server, p, Instructions, "", rawjson.AppendQuoted(nil, text), !seen) || dirty
+	}
+	b.keep(ctx, server, p, dirty)
+	return text != "" && p.Others[string(Instructions)].isChanged()
+}
+
+// note takes in one thing, and reports whether it is news.
+func (b *Book) note(ctx context.Context, server string, p *pages, kind Kind, name string, item []byte, first bool) bool {
+	is, all, name := Definition(kind, item), p.of(kind), key(kind, name)
+	was, known := all[name]
+	switch {
+	case !known && len(all) >= maxTools:
+		return false
+	case !known && first:
+		all[name] = record{Pinned: is, PinnedAt: now(), Whole: true}
+		if found := Findings(name, is); len(found) > 0 {
+			b.log.WarnContext(ctx, "a definition may be meant to deceive", "server", server, string(kind), name, "findings", found)
+		}
+	case !known:
+		all[name] = record{Whole: true, Changed: is, ChangedAt: now()}
+		b.log.WarnContext(ctx, "a definition that was not there when the server was pinned; approve of it with 'secateur pins approve'",
+			"server", server, string(kind), name, "findings", Findings(name, is))
+	case is == was.current() && (was.Whole || is != was.Pinned):
+		return false
+	case is == was.Pinned && !was.isNew(): // it is again as it was
+		all[name] = record{Pinned: was.Pinned, PinnedAt: was.PinnedAt, Whole: true}
+	case !was.Whole && !was.isChanged() && kind == Tool && formerDefinition(item) == was.Pinned:
+		all[name] = record{Pinned: is, PinnedAt: was.PinnedAt, Whole: true}
+	default:
+		all[name] = record{Pinned: was.Pinned, PinnedAt: was.PinnedAt, Whole: true, Changed: is, ChangedAt: now()}
+		b.log.WarnContext(ctx, "a definition is not the one that was pinned; approve of it with 'secateur pins approve'",
+			"server", server, string(kind), name, "diff", clip(Diff(was.Pinned, is)), "findings", Findings(name, is))
+	}
+	return true
+}
+
+// keep writes a server's pins if there is news.
+func (b *Book) keep(ctx context.Context, server string, p *pages, dirty bool) {
+	if !dirty || b.dir == "" {
+		return
+	}
+	if err := write(b.dir, server, p.content); err != nil {
+		b.log.ErrorContext(ctx, "pins not kept", "err", err)
+		return
+	}
+	p.seen = markOf(b.dir, server)
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// State returns pinned, changed or new, and unlisted for a tool or prompt that the server has not listed. It returns "" for what is not
+// known yet, and for a resource that is not listed: a template may have it.
+func (b *Book) State(server string, kind Kind, name string) string {
 	if b == nil {
 		return ""
 	}
@@ -101,48 +144,71 @@ func (b *Book) State(server, tool string) string {
 	if p == nil {
 		return ""
 	}
-	r, known := p.Tools[tool]
-	if p.broken || r.isChanged() {
+	name = key(kind, name)
+	r, known := p.of(kind)[name]
+	if p.broken || r.isChanged() || !known {
 		b.follow(server, p)
-		r, known = p.Tools[tool]
+		r, known = p.of(kind)[name]
 	}
 	switch {
-	case p.broken || r.isChanged() || !known && len(p.Tools) >= maxTools:
+	case p.broken:
 		return StateChanged
-	case !known:
-		return ""
+	case known:
+		return r.state()
+	case len(p.of(kind)) >= maxTools:
+		return StateNew
+	case (kind == Tool || kind == Prompt) && !p.isFirst(kind):
+		return StateUnlisted
 	}
-	return StatePinned
+	return ""
 }
 
-// IsChanged reports whether a tool is another than was pinned, and nobody has approved of that.
-func (b *Book) IsChanged(server, tool string) bool { return b.State(server, tool) == StateChanged }
-
-// Moved are the servers whose changed tools are others than when it was last asked, or when they were first seen: something has changed,
-// or somebody has approved.
-func (b *Book) Moved() (servers []string) {
+// Moved are the servers and kinds of which other things are held back than when it was last asked, or when they were first seen: something has
+// changed, or somebody has approved.
+func (b *Book) Moved() (moved []Move) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for server, p := range b.servers {
 		b.follow(server, p)
-		if now := p.changed(); now != p.told {
-			p.told = now
-			servers = append(servers, server)
+		held := p.held()
+		for _, kind := range []Kind{Tool, Prompt, Resource, Template, Instructions} {
+			if held[kind] != p.told[kind] {
+				moved = append(moved, Move{server, kind})
+			}
 		}
+		p.told = held
 	}
-	return servers
+	return moved
 }
 
-// changed names the tools that have changed.
-func (p *pages) changed() string {
-	var tools []string
-	for tool, r := range p.Tools {
+// Move is a kind of things of a server.
+type Move struct {
+	Server string
+	Kind   Kind
+}
+
+// held names the things of each kind that are not as they were approved.
+func (p *pages) held() map[Kind]string {
+	all := map[Kind][]string{}
+	for name, r := range p.Tools {
 		if r.isChanged() {
-			tools = append(tools, tool)
+			all[Tool] = append(all[Tool], name)
 		}
 	}
-	slices.Sort(tools)
-	return fmt.Sprintf("%v %q", p.broken, tools)
+	for name, r := range p.Others {
+		if r.isChanged() {
+			all[kindOf(name)] = append(all[kindOf(name)], name)
+		}
+	}
+	held := map[Kind]string{}
+	for kind, names := range all {
+		slices.Sort(names)
+		held[kind] = fmt.Sprintf("%q", names)
+	}
+	if p.broken {
+		held[Tool] = "broken"
+	}
+	return held
 }
 
 // open reads a server's pins, if that has not been done.
@@ -152,16 +218,16 @@ func (b *Book) open(ctx context.Context, server string) *pages {
 		b.follow(server, p)
 		return p
 	}
-	p = &pages{content: content{Tools: map[string]record{}}}
+	p = &pages{content: newContent()}
 	b.servers[server] = p
-	defer func() { p.told = p.changed() }()
+	defer func() { p.told = p.held() }()
 	if b.dir == "" {
 		return p
 	}
 	p.seen = markOf(b.dir, server)
 	c, err := read(b.dir, server)
 	if err != nil {
-		b.log.ErrorContext(ctx, "pins cannot be read, so that all tools of the server count as changed; delete the file to pin them anew", "err", err)
+		b.log.ErrorContext(ctx, "pins cannot be read, so that all of the server counts as changed; delete the file to pin it again", "err", err)
 		p.broken = true
 		return p
 	}

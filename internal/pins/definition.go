@@ -3,25 +3,82 @@ package pins
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"secateur/internal/rawjson"
 )
 
-// pinnedMembers are what a model or a person is told about a tool.
+// Kind is what is pinned.
+type Kind string
+
+// The kinds.
+const (
+	Tool         Kind = "tool"
+	Prompt       Kind = "prompt"
+	Resource     Kind = "resource"
+	Template     Kind = "template"
+	Instructions Kind = "instructions" // of a server, about its use
+)
+
+// id is the member that names a thing of this kind in its server's list.
+func (k Kind) id() string {
+	switch k {
+	case Resource:
+		return "uri"
+	case Template:
+		return "uriTemplate"
+	default:
+		return "name"
+	}
+}
+
+// pinnedMembers come first in a definition. They are all that was pinned of a tool once.
 var pinnedMembers = []string{"title", "description", "inputSchema", "outputSchema", "annotations"}
 
 // maxDefinition bounds what is kept of a definition; of a longer one it is the hash.
 const maxDefinition = 64 << 10
 
-// Definition is what is pinned of a tool as its server lists it: its description and schemas, one member a line. The order of members and
-// how they are written make no difference.
-func Definition(tool []byte) string {
+// Definition is what is pinned of a thing as its server lists it: all but its name, one member a line. The order of members and how they are
+// written make no difference, nor how large a resource is and when it was last changed.
+func Definition(kind Kind, item []byte) string {
+	if kind == Instructions {
+		return "instructions: " + string(item) + "\n"
+	}
+	var rest []string
+	for name, at := range rawjson.Members(item) {
+		if n := string(name); n != kind.id() && !slices.Contains(pinnedMembers, n) && !isSize(kind, n, at.Of(item)) {
+			rest = append(rest, n)
+		}
+	}
+	slices.Sort(rest)
+	if kind == Resource || kind == Template {
+		if annotations := rawjson.Get(item, "annotations"); isTime(rawjson.GetText(annotations, "lastModified")) {
+			item = rawjson.Set(item, "annotations", rawjson.Remove(annotations, "lastModified"))
+		}
+	}
+	return definition(item, append(slices.Clone(pinnedMembers), slices.Compact(rest)...))
+}
+
+func isSize(kind Kind, name string, value []byte) bool {
+	return kind == Resource && name == "size" && len(value) > 0 && '0' <= value[0] && value[0] <= '9'
+}
+
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
+}
+
+// formerDefinition is what was pinned of a tool before all of its members were.
+func formerDefinition(item []byte) string { return definition(item, pinnedMembers) }
+
+func definition(item []byte, members []string) string {
 	var b strings.Builder
-	for _, name := range pinnedMembers {
-		value := rawjson.Get(tool, name)
+	for _, name := range members {
+		value := rawjson.Get(item, name)
 		if value == nil {
 			continue
 		}

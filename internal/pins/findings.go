@@ -14,7 +14,7 @@ type Finding string
 const (
 	InvisibleCharacters Finding = "invisible_characters" // a person does not see what a model reads
 	ANSI                Finding = "ansi"                 // sequences that make terminals hide or overwrite
-	Instructions        Finding = "instructions"         // words to the model that are not about the tool
+	Commands            Finding = "instructions"         // words to the model that are not about the tool
 	Markup              Finding = "markup"               // tags that set such words apart, or comments that are not shown
 	LookAlike           Finding = "look_alike"           // a name that is taken for another server's tool
 )
@@ -29,7 +29,7 @@ func Findings(name, definition string) (list []Finding) {
 	}{
 		{InvisibleCharacters, strings.ContainsFunc(text, IsInvisible)},
 		{ANSI, ansi.MatchString(text)},
-		{Instructions, instructions.MatchString(spaced(text))},
+		{Commands, instructions.MatchString(spaced(text))},
 		{Markup, markup.MatchString(text)},
 	} {
 		if c.found {

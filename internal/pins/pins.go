@@ -5,13 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 )
 
-// Pin is a tool as `secateur pins` shows it.
+// Pin is a thing as `secateur pins` shows it.
 type Pin struct {
 	Server   string    `json:"server"`
-	Tool     string    `json:"tool"`
+	Kind     Kind      `json:"kind"`
+	Tool     string    `json:"tool"` // as approve takes it: a tool by its name, others by kind and name, as in prompt:NAME
 	State    string    `json:"state"`
 	Diff     string    `json:"diff"` // "": it is as it was
 	Findings []Finding `json:"findings"`
@@ -21,6 +21,9 @@ type Pin struct {
 const (
 	StatePinned  = "pinned"
 	StateChanged = "changed"
+	StateNew     = "new" // it was not there when the server was pinned
+
+	StateUnlisted = "unlisted" // the server has never listed it; no Pin has this state
 )
 
 // List reads all pins of a directory, by server and tool.
@@ -37,13 +40,11 @@ func List(dir string) ([]Pin, error) {
 			return nil, err
 		}
 		for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
-			r := c.Tools[tool]
-			p := Pin{Server: server, Tool: tool, State: StatePinned, Findings: Findings(tool, r.current())}
-			if r.isChanged() {
-				p.State, p.Diff = StateChanged, Diff(r.Pinned, r.Changed)
-			}
-			all = append(all, p)
+			all = append(all, pinOf(server, Tool, tool, c.Tools[tool]))
 			names = append(names, ToolName{server, tool})
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Others)) {
+			all = append(all, pinOf(server, kindOf(name), name, c.Others[name]))
 		}
 	}
 	alike := map[ToolName]bool{}
@@ -51,7 +52,7 @@ func List(dir string) ([]Pin, error) {
 		alike[n] = true
 	}
 	for i := range all {
-		if alike[ToolName{all[i].Server, all[i].Tool}] {
+		if all[i].Kind == Tool && alike[ToolName{all[i].Server, all[i].Tool}] {
 			all[i].Findings = append(all[i].Findings, LookAlike)
 		}
 		if all[i].Findings == nil {
@@ -61,22 +62,48 @@ func List(dir string) ([]Pin, error) {
 	return all, nil
 }
 
-// Approve pins what a server's tools are now: of one tool, or of all that have changed. It returns those.
-func Approve(dir, server, tool string) (approved []string, err error) {
+func pinOf(server string, kind Kind, name string, r record) Pin {
+	p := Pin{Server: server, Kind: kind, Tool: name, State: r.state(), Findings: Findings(name, r.current())}
+	switch p.State {
+	case StateChanged:
+		p.Diff = Diff(r.Pinned, r.Changed)
+	case StateNew:
+		p.Diff = "+ name: " + strings.ReplaceAll(name, "\n", " ") + "\n"
+		for line := range strings.Lines(r.Changed) {
+			p.Diff += "+ " + line
+		}
+	}
+	return p
+}
+
+// Approve pins what a server has now: of one name, or all that is new or has changed. It returns those.
+func Approve(dir, server, name string) (approved []string, err error) {
 	c, err := read(dir, server)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Tools) == 0 {
+	if len(c.Tools)+len(c.Others) == 0 {
 		return nil, unknown(dir, "server", server)
 	}
-	if _, ok := c.Tools[tool]; tool != "" && !ok {
-		return nil, fmt.Errorf("nothing is pinned of a tool %q of the server %s; 'secateur pins' lists what is", tool, server)
+	if name != "" && c.with(name) == nil {
+		return nil, fmt.Errorf("nothing is pinned of %q of the server %s; 'secateur pins' lists what is", name, server)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
-		if r := c.Tools[name]; r.isChanged() && (tool == "" || tool == name) {
-			c.Tools[name] = record{Pinned: r.Changed, PinnedAt: time.Now().UTC().Truncate(time.Second)}
-			approved = append(approved, name)
+	done := false // a tool and a thing of another kind may have one name: one at a time is approved, tools first
+	return approve(dir, server, c, func(n string, _ record) bool {
+		wanted := name == "" || name == n && !done
+		done = done || wanted
+		return wanted
+	})
+}
+
+// approve pins what is new or has changed and wanted.
+func approve(dir, server string, c content, wanted func(name string, r record) bool) (approved []string, err error) {
+	for _, all := range []map[string]record{c.Tools, c.Others} {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if r := all[name]; r.isChanged() && wanted(name, r) {
+				all[name] = record{Pinned: r.Changed, PinnedAt: now(), Whole: true}
+				approved = append(approved, name)
+			}
 		}
 	}
 	if len(approved) == 0 {
@@ -90,7 +117,7 @@ func unknown(dir, what, name string) error {
 	if err != nil {
 		return err
 	}
-	known := "none is yet: a server is pinned when its tools are first listed"
+	known := "none is yet: a server is pinned when its lists are first read"
 	if len(ids) > 0 {
 		known = "pinned are " + strings.Join(ids, ", ")
 	}

@@ -3,9 +3,6 @@ package pins
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
-	"slices"
-	"time"
 )
 
 // Approvals are the digests of the definitions that are pinned of tools of a server, for those who keep pins of their own.
@@ -16,8 +13,8 @@ func Approvals(dir, server string, tools []string) (map[string]string, error) {
 	}
 	found := map[string]string{}
 	for _, tool := range tools {
-		if r, ok := c.Tools[tool]; ok && !r.isChanged() {
-			found[tool] = digestOf(r.Pinned)
+		if all := c.with(tool); all != nil && !all[tool].isChanged() {
+			found[tool] = digestOf(all[tool].Pinned)
 		}
 	}
 	return found, nil
@@ -29,16 +26,7 @@ func ApproveSame(dir, server string, approvals map[string]string) (approved []st
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(approvals)) {
-		if r, ok := c.Tools[name]; ok && r.isChanged() && digestOf(r.Changed) == approvals[name] {
-			c.Tools[name] = record{Pinned: r.Changed, PinnedAt: time.Now().UTC().Truncate(time.Second)}
-			approved = append(approved, name)
-		}
-	}
-	if len(approved) == 0 {
-		return nil, nil
-	}
-	return approved, write(dir, server, c)
+	return approve(dir, server, c, func(name string, r record) bool { return digestOf(r.Changed) == approvals[name] })
 }
 
 func digestOf(definition string) string {

@@ -14,13 +14,13 @@ func TestApproveSame(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	a, b := NewBook(there, nil), NewBook(here, nil)
 	for _, name := range []string{"same", "other", "unchanged"} {
-		a.See(t.Context(), "s", tool(name, "as it was"))
-		b.See(t.Context(), "s", tool(name, "as it was"))
+		a.See(t.Context(), "s", Tool, tool(name, "as it was"), false)
+		b.See(t.Context(), "s", Tool, tool(name, "as it was"), false)
 	}
-	a.See(t.Context(), "s", tool("same", "new"))
-	a.See(t.Context(), "s", tool("other", "new"))
-	b.See(t.Context(), "s", tool("same", "new"))
-	b.See(t.Context(), "s", tool("other", "bad"))
+	a.See(t.Context(), "s", Tool, tool("same", "new"), false)
+	a.See(t.Context(), "s", Tool, tool("other", "new"), false)
+	b.See(t.Context(), "s", Tool, tool("same", "new"), false)
+	b.See(t.Context(), "s", Tool, tool("other", "bad"), false)
 	approved, err := Approve(there, "s", "")
 	if err != nil || len(approved) != 2 {
 		t.Fatal(approved, err)
@@ -33,10 +33,10 @@ func TestApproveSame(t *testing.T) {
 		t.Errorf("ApproveSame = %q, %v, want the tool that has become the same", got, err)
 	}
 	after := NewBook(here, nil)
-	after.See(t.Context(), "s", tool("same", "new"))
-	after.See(t.Context(), "s", tool("other", "bad"))
-	if after.IsChanged("s", "same") || !after.IsChanged("s", "other") || after.IsChanged("s", "unchanged") {
-		t.Errorf("same %s, other %s, unchanged %s", after.State("s", "same"), after.State("s", "other"), after.State("s", "unchanged"))
+	after.See(t.Context(), "s", Tool, tool("same", "new"), false)
+	after.See(t.Context(), "s", Tool, tool("other", "bad"), false)
+	if after.State("s", Tool, "same") != StatePinned || after.State("s", Tool, "other") != StateChanged || after.State("s", Tool, "unchanged") != StatePinned {
+		t.Errorf("same %s, other %s, unchanged %s", after.State("s", Tool, "same"), after.State("s", Tool, "other"), after.State("s", Tool, "unchanged"))
 	}
 	if got, err := ApproveSame(here, "s", told); err != nil || len(got) > 0 {
 		t.Errorf("once more: %q, %v", got, err)

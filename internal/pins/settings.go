@@ -11,7 +11,7 @@ type Settings struct {
 const (
 	ModeOff    = "off"
 	ModeReport = "report" // changes are told
-	ModeStrict = "strict" // and changed tools are held back until they are approved
+	ModeStrict = "strict" // and what is new or has changed is held back until it is approved
 )
 
 // Default tells of changes.

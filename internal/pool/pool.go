@@ -44,8 +44,8 @@ type Options struct {
 	Eager bool
 	Log   *slog.Logger // nil discards
 
-	// Listed gets the tools that a server lists, before anybody else does; nil: nobody wants to know.
-	Listed func(server string, tools [][]byte)
+	// Listed gets all that a server lists, before anybody else does; nil: nobody wants to know.
+	Listed func(server string, l catalog.List, items [][]byte)
 	// Changed hears that a list of a server is another than it was; it must neither wait nor call back. Nil: nobody wants to know.
 	Changed func(server string, l catalog.List)
 }

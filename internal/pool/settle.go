@@ -9,25 +9,25 @@ import (
 	"secateur/internal/upstream"
 )
 
-// ErrUnlisted means that a server says its tools are others, or is there anew, and does not tell which they are.
-var ErrUnlisted = errors.New("its tools could not be listed")
+// ErrUnlisted means that a server says its list is another, or is there anew, and does not tell the list.
+var ErrUnlisted = errors.New("its list could not be read")
 
 // settleWait bounds how long a call waits for its server's list.
 const settleWait = 10 * time.Second
 
-// Settle waits until the tools that a server has now, as far as it tells, have been listed on the member's connection: since it was last there
-// anew, since it last said that they are others, and, where it does not say, within the time that a list is good for. A server that is not
+// Settle waits until the list that a server has now, as far as it tells, has been read on the member's connection: since it was last there
+// anew, since it last said that the list is another, and, where it does not say, within the time that a list is good for. A server that is not
 // there, and a caller who has gone, are left for the call to say. The error is ErrUnlisted.
-func (m *Member) Settle(ctx context.Context, server string) error {
+func (m *Member) Settle(ctx context.Context, server string, l catalog.List) error {
 	c, err := m.Conn(ctx, server)
 	if err != nil {
 		return nil //nolint:nilerr // the call will say it
 	}
-	return c.settle(ctx, catalog.Tools)
+	return c.settle(ctx, l)
 }
 
 // Settle is Member.Settle on the connection that serves all.
-func (f *Pool) Settle(ctx context.Context, server string) error {
+func (f *Pool) Settle(ctx context.Context, server string, l catalog.List) error {
 	c := f.sharedOf(f.roster.Load().index[server])
 	if c == nil {
 		return nil
@@ -37,7 +37,7 @@ func (f *Pool) Settle(ctx context.Context, server string) error {
 		f.start(c) // a plain server has not been
 	}
 	f.mu.Unlock()
-	return c.settle(ctx, catalog.Tools)
+	return c.settle(ctx, l)
 }
 
 // edition tells one state of a server's list from the next.

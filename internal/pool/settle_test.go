@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"secateur/internal/catalog"
 	"secateur/internal/rpc"
 )
 
@@ -13,7 +14,10 @@ import (
 func seen(opt Options) (Options, func() string) {
 	last := make(chan string, 1000)
 	newest := ""
-	opt.Listed = func(_ string, tools [][]byte) {
+	opt.Listed = func(_ string, l catalog.List, tools [][]byte) {
+		if l != catalog.Tools {
+			return
+		}
 		all := ""
 		for _, tool := range tools {
 			all += string(tool)
@@ -75,8 +79,8 @@ func TestSettledMeansThatTheNewestListIsTakenIn(t *testing.T) {
 				m := f.Join(legacy(`{}`), nil)
 				defer m.Leave()
 				settle := map[string]func() error{
-					"a member's connection": func() error { return m.Settle(t.Context(), "a") },
-					"the one for all":       func() error { return f.Settle(t.Context(), "a") },
+					"a member's connection": func() error { return m.Settle(t.Context(), "a", catalog.Tools) },
+					"the one for all":       func() error { return f.Settle(t.Context(), "a", catalog.Tools) },
 				}
 				for who, settle := range settle {
 					a.says(oldTools)
@@ -113,7 +117,7 @@ func TestSettlesWithTheFirstList(t *testing.T) {
 		defer stop()
 		m := f.Join(legacy(`{}`), nil)
 		defer m.Leave()
-		if err := m.Settle(t.Context(), "a"); err != nil || taken() != newTool {
+		if err := m.Settle(t.Context(), "a", catalog.Tools); err != nil || taken() != newTool {
 			t.Errorf("Settle: %v", err)
 		}
 	})
@@ -129,17 +133,17 @@ func TestSettlesWhatNobodyAnnounces(t *testing.T) {
 		f := poolOf(t, opt, map[string]*fake{"a": a})
 		stop := run(t, f)
 		defer stop()
-		if err := f.Settle(t.Context(), "a"); err != nil {
+		if err := f.Settle(t.Context(), "a", catalog.Tools); err != nil {
 			t.Fatal(err)
 		}
 		a.says(newTools)
 		time.Sleep(refreshAfter - 5*time.Second)
 		began := time.Now()
-		if err := f.Settle(t.Context(), "a"); err != nil || time.Since(began) > 0 {
+		if err := f.Settle(t.Context(), "a", catalog.Tools); err != nil || time.Since(began) > 0 {
 			t.Errorf("with a list that is good: %v after %s", err, time.Since(began))
 		}
 		time.Sleep(10 * time.Second)
-		if err := f.Settle(t.Context(), "a"); err != nil || taken() != newTool {
+		if err := f.Settle(t.Context(), "a", catalog.Tools); err != nil || taken() != newTool {
 			t.Errorf("with a list that is old: %v", err)
 		}
 	})
@@ -171,13 +175,13 @@ func TestSettlingEnds(t *testing.T) {
 				f := poolOf(t, Options{Eager: true}, map[string]*fake{"a": a})
 				stop := run(t, f)
 				defer stop()
-				if err := f.Settle(t.Context(), "a"); err != nil {
+				if err := f.Settle(t.Context(), "a", catalog.Tools); err != nil {
 					t.Fatal(err)
 				}
 				a.set(func() { c.list(a) })
 				a.place(0).sendChanged("tools")
 				began := time.Now()
-				if err := f.Settle(t.Context(), "a"); !errors.Is(err, c.want) || time.Since(began) > c.within {
+				if err := f.Settle(t.Context(), "a", catalog.Tools); !errors.Is(err, c.want) || time.Since(began) > c.within {
 					t.Errorf("Settle: %v after %s", err, time.Since(began))
 				}
 			})
@@ -197,7 +201,7 @@ func TestNothingToSettle(t *testing.T) {
 		m := f.Join(legacy(`{}`), nil)
 		defer m.Leave()
 		for _, id := range []string{"bare", "dead", "none"} {
-			if err := errors.Join(f.Settle(t.Context(), id), m.Settle(t.Context(), id)); err != nil {
+			if err := errors.Join(f.Settle(t.Context(), id, catalog.Tools), m.Settle(t.Context(), id, catalog.Tools)); err != nil {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

@@ -77,8 +77,8 @@ type page struct {
 func (c *Conn) publish(l catalog.List, p page) {
 	hash := sum(p.items)
 	f := c.pool
-	if l == catalog.Tools && f.opt.Listed != nil {
-		f.opt.Listed(c.ID(), p.items)
+	if f.opt.Listed != nil {
+		f.opt.Listed(c.ID(), l, p.items)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -63,6 +63,6 @@ func (s *Server) withhold(p *access.Principal, msg *rpc.Message, result []byte) 
 		return result
 	}
 	return catalog.Filter(l, result, func(original string) bool {
-		return s.opt.Admission.Lists(p, admission.ListTarget(access.DoorPruner, ID, l, original))
+		return s.opt.Admission.ListsItem(p, access.DoorPruner, ID, l, original)
 	})
 }

@@ -14,11 +14,11 @@ import { Limits } from "./limits.tsx";
 import { Rules } from "./rules.tsx";
 import { reasonInWords } from "./words.ts";
 
-/** What is done about tools whose definitions change, by pins.mode. */
+/** What is done about definitions that are new or change, by pins.mode. */
 const pinned: Record<string, string> = {
-  off: "tool definitions are not pinned",
-  report: "tool definitions that change are reported",
-  strict: "tools whose definitions change are held back",
+  off: "definitions are not pinned",
+  report: "definitions that are new or change are reported",
+  strict: "definitions that are new or change are held back",
 };
 
 export function AccessPage() {

@@ -66,6 +66,7 @@ export interface Tool {
 
 export interface Pin {
   server: string;
+  kind: string;
   tool: string;
   state: string;
   diff: string;

@@ -1,4 +1,4 @@
-// Pinned tool definitions: those that have changed since somebody approved them.
+// Pinned definitions of a server: those that are new or have changed since somebody approved them.
 import { post } from "../api/client.ts";
 import type { Pin } from "../api/types.ts";
 import { plural } from "../format.ts";
@@ -7,7 +7,7 @@ import { announce, announceFailure } from "../parts/toast.tsx";
 
 export function Pins({ server, pins, again }: { server: string; pins: Pin[]; again: () => void }) {
   const odd = pins.filter((p) => p.diff || (p.findings?.length ?? 0) > 0 || (p.state !== "pinned" && p.state !== ""));
-  odd.sort((a, b) => Number(b.state === "changed") - Number(a.state === "changed"));
+  odd.sort((a, b) => Number(held(b)) - Number(held(a)));
   if (pins.length === 0) return null;
   const approve = async (tool: string): Promise<void> => {
     try {
@@ -24,9 +24,9 @@ export function Pins({ server, pins, again }: { server: string; pins: Pin[]; aga
         Pins <span class="muted">{odd.length === 0 ? `${plural(pins.length, "definition")}, all as they were approved` : `${odd.length} of ${pins.length} to look at`}</span>
       </h3>
       {odd.map((p) => (
-        <div class="pin" key={p.tool}>
+        <div class="pin" key={`${p.kind} ${p.tool}`}>
           <div class="actions">
-            <b>{p.tool}</b> <Badge tone={p.state === "changed" ? "bad" : "warn"}>{p.state}</Badge>
+            <b>{p.tool}</b> <Badge tone={held(p) ? "bad" : "warn"}>{p.state}</Badge>
             <span class="grow" />
             {p.diff && (
               <button type="button" onClick={() => approve(p.tool)}>
@@ -41,6 +41,9 @@ export function Pins({ server, pins, again }: { server: string; pins: Pin[]; aga
     </>
   );
 }
+
+/** Strict pins hold back what was not approved. */
+const held = (p: Pin): boolean => p.state === "changed" || p.state === "new";
 
 /** What is odd about a definition, in words. */
 const findings: Record<string, string> = {

@@ -25,7 +25,7 @@ export function Tools({ tools, of }: { tools: Tool[] | undefined; of: number }) 
               <span class="name" title={t.tool}>
                 {t.tool}
               </span>
-              {t.pin === "changed" && <Badge tone="bad">{t.pin}</Badge>}
+              {(t.pin === "changed" || t.pin === "new") && <Badge tone="bad">{t.pin}</Badge>}
               <span class="track" aria-hidden="true">
                 <span style={{ width: `${(t.tokens / most) * 100}%` }} />
               </span>
