@@ -249,6 +249,41 @@ func (s *Rules) Denies(p *Principal, door Door, server string) bool {
 	return false
 }
 
+// DeniesResources reports whether there may be a resource of a server that the caller may not have.
+func (s *Rules) DeniesResources(p *Principal, door Door, server string) bool {
+	if s == nil {
+		return false
+	}
+	if s.closed || s.reads {
+		return true
+	}
+	var hit found
+	s.caller(&hit, p, door, server)
+	for w := range s.deciding {
+		if hit[w]&s.deciding[w]&^s.allowing[w]&^s.kinded[w] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// AllowsResources reports whether a rule names resources of a server that the caller may have.
+func (s *Rules) AllowsResources(p *Principal, door Door, server string) bool {
+	if s == nil {
+		return false
+	}
+	var hit found
+	s.caller(&hit, p, door, server)
+	for w := range s.deciding {
+		for word := hit[w] & s.allowing[w] & s.kinded[w]; word != 0; word &= word - 1 {
+			if i := w*64 + mathbits.TrailingZeros64(word); len(s.rules[i].of(KindResource)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // About are the redactions that may concern anything of a server for the caller: for what a server says of its own accord, of which it is not
 // known what it is about.
 func (s *Rules) About(p *Principal, door Door, server string) (list []*Redaction) {

@@ -34,6 +34,10 @@ type Options struct {
 	// Instructions takes in a server's instructions and reports whether they are held back; nil: they never are.
 	Instructions func(ctx context.Context, server, text string) (held bool)
 
+	// LastListed returns what a server lists, as far as it is known, and whether that is all of it. Rules hide a server of which a caller may
+	// use nothing; nil: they do not look at lists.
+	LastListed func(server string) (lists catalog.ServerLists, whole bool)
+
 	// HasTool reports whether a server lists a tool. Limits by tool count all others as one; nil: they do not.
 	HasTool func(server, tool string) bool
 
@@ -58,6 +62,7 @@ type Control struct {
 	misses            *ratelimit.Limits
 	kept              budgetFile
 	held              func(server string, l catalog.List, name string) Pin
+	lastListed        func(server string) (lists catalog.ServerLists, whole bool)
 	listed            func(ctx context.Context, server string, l catalog.List, items [][]byte)
 	instructions      func(ctx context.Context, server, text string) (held bool)
 	log               *slog.Logger
@@ -71,7 +76,7 @@ func New(opt Options) (*Control, error) {
 	}
 	c := &Control{
 		strangers: &strangers{},
-		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, instructions: opt.Instructions, log: opt.Log,
+		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, lastListed: opt.LastListed, instructions: opt.Instructions, log: opt.Log,
 	}
 	var general, specific []ratelimit.Settings
 	for i, s := range opt.Limits {
@@ -221,9 +226,12 @@ func (p Permit) Done(bytesIn, bytesOut int) {
 	})
 }
 
-// Lister waits until a list that a server has now has been read, and so compared with what is pinned. The error is why that cannot be had.
+// Lister knows what servers list.
 type Lister interface {
+	// Settle waits until a list that a server has now has been read, and so compared with what is pinned. The error is why that cannot be had.
 	Settle(ctx context.Context, server string, l catalog.List) error
+	// Lists reports whether a server lists a tool or prompt now. It is true for a server that is not there.
+	Lists(ctx context.Context, server string, l catalog.List, name string) bool
 }
 
 // Ask decides about a call whose names are resolved. All of the targets have to be allowed; the first is the one that is limited.
@@ -231,7 +239,8 @@ func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, t
 	return c.AskListed(ctx, p, method, nil, targets...)
 }
 
-// AskListed is Ask for what a server has that may change. Where a changed tool is held back, the server's list is waited for; nil: it is not.
+// AskListed is Ask for names of a server's things. With rules, a tool or prompt that the server does not list is unknown: a server may take a
+// name for another one than the rules do. Where changed tools are held back, the server's list is waited for. A nil Lister skips both.
 func (c *Control) AskListed(ctx context.Context, p *access.Principal, method string, by Lister, targets ...access.Target) (Permit, *Refusal) {
 	if c == nil {
 		return Permit{}, nil
@@ -249,6 +258,9 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 		if no := c.pinned(ctx, p, t, method, by); no != nil {
 			return Permit{}, c.counted(ctx, p, targets[0], no)
 		}
+		if targets[0].Kind != access.KindNone && !c.lists(ctx, t, by) { // what an unknown method calls a name may be anything
+			return Permit{}, c.counted(ctx, p, targets[0], c.unknown(ctx, p, t, method))
+		}
 		permit.Redact = append(permit.Redact, d.Redact...)
 		if i == 0 {
 			permit.rule = d.Rule
@@ -259,6 +271,19 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 		return Permit{}, c.limited(ctx, p, targets[0], method, over)
 	}
 	return permit, nil
+}
+
+// lists reports whether there is such a tool or prompt, as far as rules ask for that.
+func (c *Control) lists(ctx context.Context, t access.Target, by Lister) bool {
+	l, ok := listOf(t.Kind)
+	return c.rules == nil || by == nil || !ok || l == catalog.Resources || by.Lists(ctx, t.Server, l, t.Name)
+}
+
+// unknown refuses a name that its server does not list.
+func (c *Control) unknown(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
+	c.count(ctx, t.Door, "acl", "unlisted", p)
+	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: "unlisted"})
+	return &Refusal{Target: t, Method: method}
 }
 
 // call is what limits are asked about.
@@ -313,9 +338,31 @@ func (c *Control) AskSeen(ctx context.Context, p *access.Principal, method strin
 	return permit, nil
 }
 
-// Sees reports whether there may be anything of a server for the caller.
+// Sees reports whether there may be anything of a server for the caller: by the rules, and by what the server is known to list.
 func (c *Control) Sees(p *access.Principal, door access.Door, server string) bool {
-	return c == nil || c.rules.Sees(p, door, server)
+	if c == nil || c.rules == nil {
+		return true
+	}
+	if !c.rules.Sees(p, door, server) {
+		return false
+	}
+	if c.lastListed == nil || !c.rules.Denies(p, door, server) || c.rules.AllowsResources(p, door, server) { // which need not be listed
+		return true
+	}
+	lists, whole := c.lastListed(server)
+	return !whole || c.seesSome(p, door, lists)
+}
+
+// seesSome reports whether the caller may have something of what a server lists. A server that lists nothing may have anything.
+func (c *Control) seesSome(p *access.Principal, door access.Door, lists catalog.ServerLists) bool {
+	empty := true
+	for l, original := range lists.All() {
+		empty = false
+		if c.rules.Decide(p, ListTarget(door, lists.Server, l, original)).Allowed {
+			return true
+		}
+	}
+	return empty
 }
 
 // MayKnow reports whether a caller may know that there is a server: because there may be anything of it for them, or they are told which rule

@@ -27,6 +27,10 @@ func (l *listing) Settle(context.Context, string, catalog.List) error {
 	return l.err
 }
 
+func (l *listing) Lists(_ context.Context, _ string, _ catalog.List, name string) bool {
+	return name != "unlisted"
+}
+
 // Strict pins refuse a tool that its server does not list in the words of an unknown one: there is nothing to approve.
 func TestAnUnlistedToolIsUnknownWithStrictPins(t *testing.T) {
 	c := control(t, false, admission.Options{Held: func(string, catalog.List, string) admission.Pin { return admission.PinUnlisted }})

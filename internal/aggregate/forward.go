@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"secateur/internal/access"
 	"secateur/internal/catalog"
 	"secateur/internal/downstream"
 	"secateur/internal/era"
@@ -151,8 +152,11 @@ func (e *proxiedCall) finish(ctx context.Context, r *upstream.Reply) reply {
 	return out
 }
 
-// withhold takes out of a list of the one server what its client may not have.
+// withhold takes out of a list of the one server, and of a completion, what its client may not have.
 func (e *proxiedCall) withhold(ctx context.Context, result []byte) []byte {
+	if e.a.Method == "completion/complete" {
+		return e.a.now.Admission.Completion(e.a.principal, access.DoorMCP, e.d.server, e.d.params, result)
+	}
 	l, ok := catalog.ListOf(e.a.Method)
 	if !ok {
 		return result

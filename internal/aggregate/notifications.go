@@ -69,7 +69,7 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 		defer cancel()
 		var all sync.WaitGroup
 		for _, id := range s.servers() {
-			if mine, ok := s.mayTell(ctx, id, &own); ok {
+			if mine, ok := s.mayTell(ctx, c, id, &own); ok {
 				all.Go(func() { s.notify(ctx, c, id, mine) })
 			}
 		}
@@ -82,7 +82,7 @@ func (s *clientConn) broadcast(ctx context.Context, n *rpc.Message) {
 
 // mayTell is a notification as a server may have it from the caller: what it names is decided on as if it were a request, since some servers take
 // one without an id for a call.
-func (s *clientConn) mayTell(ctx context.Context, id string, n *rpc.Message) (*rpc.Message, bool) {
+func (s *clientConn) mayTell(ctx context.Context, c *client, id string, n *rpc.Message) (*rpc.Message, bool) {
 	control, p := s.now.Load().Admission, access.FromContext(ctx)
 	if admission.IsAboutConnection(n.Method) || !control.Sees(p, access.DoorMCP, id) {
 		return nil, false
@@ -91,7 +91,7 @@ func (s *clientConn) mayTell(ctx context.Context, id string, n *rpc.Message) (*r
 	if targets == nil {
 		return control.RedactSaid(p, access.DoorMCP, id, n), true
 	}
-	permit, no := control.Ask(ctx, p, n.Method, targets...)
+	permit, no := control.AskListed(ctx, p, n.Method, c.member, targets...)
 	if no != nil {
 		return nil, false
 	}

@@ -88,7 +88,7 @@ func (gen *generation) openAdmission(before *generation) error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
-		Held: gen.held(), Instructions: gen.heldInstructions, HasTool: gen.hasTool,
+		Held: gen.held(), Instructions: gen.heldInstructions, HasTool: gen.hasTool, LastListed: gen.lastListed,
 		Listed: func(ctx context.Context, server string, l catalog.List, page [][]byte) {
 			gen.see(ctx, server, l, page, false)
 		},
@@ -100,6 +100,14 @@ func (gen *generation) openAdmission(before *generation) error {
 // hasTool reports whether a server lists a tool. The pruner alone has no servers to ask.
 func (a *App) hasTool(server, tool string) bool {
 	return a.servers == nil || a.tools.Label(server, tool) == tool || a.servers.HasTool(server, tool)
+}
+
+// lastListed is what a server lists, as far as it is known.
+func (a *App) lastListed(server string) (lists catalog.ServerLists, whole bool) {
+	if a.servers == nil {
+		return lists, false
+	}
+	return a.servers.LastListed(server)
 }
 
 // stateFile is a file in the state directory; "" where there is none.

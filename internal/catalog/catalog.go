@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
+
+	"secateur/internal/rawjson"
 )
 
 // ServerLists is what one server lists, all pages of it: each item as the bytes
@@ -140,6 +143,19 @@ func (m *list) add(l List, e entry) bool {
 
 func (s *ServerLists) items(l List) [][]byte {
 	return [listCount][][]byte{Tools: s.Tools, Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}[l]
+}
+
+// All yields all that is listed, by the server's own names and URIs.
+func (s *ServerLists) All() iter.Seq2[List, string] {
+	return func(yield func(List, string) bool) {
+		for _, l := range Lists() {
+			for _, item := range s.items(l) {
+				if !yield(l, rawjson.GetText(item, listWords[l].key)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // generation is a hash over everything that a client may see of a list.

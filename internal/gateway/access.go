@@ -80,6 +80,14 @@ func (g *Gateway) greeting(ctx context.Context, server string, req *rpc.Message,
 	return g.opt.Admission.Greeting(ctx, server, reply.Result)
 }
 
+// completion is the result of a completion without the values that the caller may not have; that of any other request as it is.
+func (g *Gateway) completion(server string, req *rpc.Message, reply *upstream.Reply, by caller) []byte {
+	if reply.Error != nil || req.Method != "completion/complete" {
+		return reply.Result
+	}
+	return g.opt.Admission.Completion(by.principal, access.DoorGateway, server, req.Params, reply.Result)
+}
+
 // withhold takes out of a reply what its caller may not have: items of lists, and what is redacted.
 func (g *Gateway) withhold(ctx context.Context, server string, req *rpc.Message, reply *upstream.Reply, by caller) (*upstream.Reply, error) {
 	changed := reply.Message
@@ -91,6 +99,8 @@ func (g *Gateway) withhold(ctx context.Context, server string, req *rpc.Message,
 		changed = reply.WithResult(catalog.Filter(l, reply.Result, func(original string) bool {
 			return g.opt.Admission.ListsItem(by.principal, access.DoorGateway, server, l, original)
 		}))
+	} else if values := g.completion(server, req, reply, by); len(values) != len(reply.Result) {
+		changed = reply.WithResult(by.permit.RedactResult(values))
 	} else if greeting := g.greeting(ctx, server, req, reply); len(greeting) != len(reply.Result) {
 		changed = reply.WithResult(greeting)
 	} else if redacted := by.permit.RedactResult(reply.Result); len(redacted) > 0 && &redacted[0] != &reply.Result[0] {

@@ -28,16 +28,70 @@ func (m *Member) Settle(ctx context.Context, server string, l catalog.List) erro
 
 // Settle is Member.Settle on the connection that serves all.
 func (f *Pool) Settle(ctx context.Context, server string, l catalog.List) error {
+	c := f.started(server)
+	if c == nil {
+		return nil
+	}
+	return c.settle(ctx, l)
+}
+
+// started is the connection of a server that serves all, nil: there is none. A plain server may not have been started yet.
+func (f *Pool) started(server string) *Conn {
 	c := f.sharedOf(f.roster.Load().index[server])
 	if c == nil {
 		return nil
 	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.state != stopped {
-		f.start(c) // a plain server has not been
+		f.start(c)
 	}
-	f.mu.Unlock()
-	return c.settle(ctx, l)
+	return c
+}
+
+// Lists reports whether a server lists a tool or prompt on the member's connection. If it did not, its list is read again first. A server
+// that is not there, and a caller who has gone, are left for the call to say: the answer is true.
+func (m *Member) Lists(ctx context.Context, server string, l catalog.List, name string) bool {
+	c, err := m.Conn(ctx, server)
+	return err != nil || c.lists(ctx, l, name)
+}
+
+// Lists is Member.Lists on the connection that serves all.
+func (f *Pool) Lists(ctx context.Context, server string, l catalog.List, name string) bool {
+	c := f.started(server)
+	return c == nil || c.lists(ctx, l, name)
+}
+
+func (c *Conn) lists(ctx context.Context, l catalog.List, name string) bool {
+	if c.hasListed(l, name) {
+		return true
+	}
+	var peer *upstream.Peer
+	if !c.s.plain() {
+		var err error
+		if peer, err = c.up.Peer(ctx); err != nil {
+			return true
+		}
+	}
+	if !c.offersNow(peer).list(l) {
+		return false
+	}
+	limit := time.NewTimer(settleWait)
+	defer limit.Stop()
+	select {
+	case <-c.caches[l].fetch(c):
+	case <-limit.C:
+	case <-ctx.Done():
+		return true
+	}
+	return c.hasListed(l, name)
+}
+
+func (c *Conn) hasListed(l catalog.List, name string) bool {
+	c.pool.mu.Lock()
+	listed := c.snapshot
+	c.pool.mu.Unlock()
+	return listed.has(l, name)
 }
 
 // edition tells one state of a server's list from the next.

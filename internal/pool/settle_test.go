@@ -210,3 +210,27 @@ func TestNothingToSettle(t *testing.T) {
 		}
 	})
 }
+
+// A tool that is not known to be listed is looked for once more. A server that is not there is left for the call to say.
+func TestListsReadsTheListAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, dead := newFake(t), newFake(t)
+		dead.refuse["initialize"] = rpc.CodeInternal
+		a.says(`{"tools":[{"name":"y","inputSchema":{}}]}`)
+		f := poolOf(t, Options{Eager: true, FirstListWait: 10 * time.Second}, map[string]*fake{"a": a, "dead": dead})
+		stop := run(t, f)
+		defer stop()
+		m := f.Join(legacy(`{}`), nil)
+		defer m.Leave()
+		if !f.Lists(t.Context(), "a", catalog.Tools, "y") || f.Lists(t.Context(), "a", catalog.Tools, "x") || f.Lists(t.Context(), "a", catalog.Prompts, "y") {
+			t.Error("it lists the tool y and nothing else")
+		}
+		a.says(newTools)
+		if !f.Lists(t.Context(), "a", catalog.Tools, "x") || !m.Lists(t.Context(), "a", catalog.Tools, "x") || m.Lists(t.Context(), "a", catalog.Tools, "y") {
+			t.Error("it lists the tool x now")
+		}
+		if !f.Lists(t.Context(), "dead", catalog.Tools, "x") || !f.Lists(t.Context(), "none", catalog.Tools, "x") {
+			t.Error("a server that is not there is for the call to say")
+		}
+	})
+}

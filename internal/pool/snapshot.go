@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"secateur/internal/catalog"
+	"secateur/internal/rawjson"
 	"secateur/internal/routing"
 )
 
@@ -18,6 +19,7 @@ type snapshot struct {
 	items    [listCount][][]byte
 	sums     [listCount][]byte // of the items
 	problems func() []catalog.Problem
+	names    [listCount]func() map[string]struct{} // of tools and prompts, made when first wanted
 }
 
 // lists are the snapshot's as the catalog wants them.
@@ -26,6 +28,15 @@ func (s *snapshot) lists() catalog.ServerLists {
 		Server: s.server, Tools: s.items[catalog.Tools], Resources: s.items[catalog.Resources],
 		Templates: s.items[catalog.Templates], Prompts: s.items[catalog.Prompts],
 	}
+}
+
+// has reports whether a tool or prompt is listed.
+func (s *snapshot) has(l catalog.List, name string) bool {
+	if s == nil || s.names[l] == nil {
+		return false
+	}
+	_, ok := s.names[l]()[name]
+	return ok
 }
 
 // id is the snapshot's number, 0 where there is none.
@@ -125,6 +136,15 @@ func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
 	}
 	f.printed++
 	fresh.number = f.printed
+	for _, l := range []catalog.List{catalog.Tools, catalog.Prompts} {
+		fresh.names[l] = sync.OnceValue(func() map[string]struct{} {
+			all := make(map[string]struct{}, len(fresh.items[l]))
+			for _, item := range fresh.items[l] {
+				all[rawjson.GetText(item, "name")] = struct{}{}
+			}
+			return all
+		})
+	}
 	fresh.problems = sync.OnceValue(func() []catalog.Problem {
 		all := []catalog.ServerLists{fresh.lists()}
 		r := f.roster.Load()

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"secateur/internal/catalog"
-	"secateur/internal/rawjson"
 	"secateur/internal/upstream"
 )
 
@@ -62,8 +61,7 @@ func (s *server) shown() (c *Conn, listed *snapshot) {
 func (f *Pool) statusOf(s *server) Status {
 	f.mu.Lock()
 	c, listed := s.shown()
-	// A connection's lists come one by one; what an earlier connection listed is whole.
-	st := Status{Listed: listed != nil && (c == nil || listed != c.snapshot || isClosed(c.listed))}
+	st := Status{Listed: s.whole(c, listed)}
 	for _, other := range s.conns {
 		if other.wanted {
 			st.Connections++
@@ -84,16 +82,33 @@ func (f *Pool) statusOf(s *server) Status {
 
 // HasTool reports whether a server lists a tool, by the server's own name.
 func (f *Pool) HasTool(server, tool string) bool {
-	f.mu.Lock()
-	var listed *snapshot
-	for _, s := range f.roster.Load().servers {
-		if s.settings.ID == server {
-			_, listed = s.shown()
-		}
-	}
-	f.mu.Unlock()
+	listed, _ := f.listed(server)
+	return listed.has(catalog.Tools, tool)
+}
+
+// LastListed returns what a server lists, as far as it is known. Whole reports whether all of its lists have been read.
+func (f *Pool) LastListed(server string) (lists catalog.ServerLists, whole bool) {
+	listed, whole := f.listed(server)
 	if listed == nil {
-		return false
+		return lists, false
 	}
-	return slices.ContainsFunc(listed.items[catalog.Tools], func(item []byte) bool { return rawjson.GetText(item, "name") == tool })
+	return listed.lists(), whole
+}
+
+// listed is what a server is known to list, nil: nothing, and whether that is whole.
+func (f *Pool) listed(server string) (listed *snapshot, whole bool) {
+	s := f.roster.Load().index[server]
+	if s == nil {
+		return nil, false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, listed := s.shown()
+	return listed, s.whole(c, listed)
+}
+
+// whole reports whether all lists of what is shown are known. The pool is locked.
+func (s *server) whole(c *Conn, listed *snapshot) bool {
+	// A connection's lists come one by one; what an earlier connection listed is whole.
+	return listed != nil && (c == nil || listed != c.snapshot || isClosed(c.listed))
 }
