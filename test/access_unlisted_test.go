@@ -67,7 +67,7 @@ url = "memory:"
 	for _, name := range []string{"write", "Write", "write ", "wrıte"} {
 		for _, method := range []string{"tools/call", "prompts/get"} {
 			for door, got := range map[string]string{
-				"gateway": ask(gateway, method, `{"name":"`+name+`"}`), "/mcp": string(client.call(method, `{"name":"open::`+name+`"}`).raw),
+				"gateway": ask(gateway, method, `{"name":"`+name+`"}`), "/mcp": client.call(method, `{"name":"open::`+name+`"}`).raw,
 			} {
 				if strings.Contains(got, "CALLED") || !strings.Contains(got, "-32602") {
 					t.Errorf("%s %s %q: %s", door, method, name, got)
@@ -77,7 +77,7 @@ url = "memory:"
 	}
 	const complete = `{"ref":{"type":"ref/resource","uri":"mem://a/{dir}/{name}"},"argument":{"name":"dir","value":""}}`
 	ours := strings.Replace(complete, "mem://", "proxy://t/open/mem://", 1)
-	for door, got := range map[string]string{"gateway": ask(gateway, "completion/complete", complete), "/mcp": string(client.call("completion/complete", ours).raw)} {
+	for door, got := range map[string]string{"gateway": ask(gateway, "completion/complete", complete), "/mcp": client.call("completion/complete", ours).raw} {
 		if strings.Contains(got, "secret") || !strings.Contains(got, "public") {
 			t.Errorf("%s: completion: %s", door, got)
 		}

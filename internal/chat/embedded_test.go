@@ -38,13 +38,18 @@ func TestTextInJSONIsPrunedByLines(t *testing.T) {
 			}
 			var text string
 			if form == 0 {
-				var list []struct{ Query, Result string }
+				var list []struct {
+					Query  string `json:"query"`
+					Result string `json:"result"`
+				}
 				if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].Query != "cat a.txt" {
 					t.Fatalf("%v in %q", err, out)
 				}
 				text = list[0].Result
 			} else {
-				var o struct{ Output string }
+				var o struct {
+					Output string `json:"output"`
+				}
 				if err := json.Unmarshal([]byte(out), &o); err != nil {
 					t.Fatal(err)
 				}

@@ -170,7 +170,7 @@ const (
 	// fileShare is the share of a program that is left where the goal names none of its definitions: any of them may be edited next.
 	fileShare = 0.55
 	// textShare is the share of any other text that is left at least.
-	textShare = 0.2
+	textShare = 0.15
 	// besideNamed is the part of the target that is left beside the definitions that the goal names, and leastNamed with them.
 	besideNamed, leastNamed = 0.3, 0.6
 )

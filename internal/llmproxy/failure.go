@@ -82,7 +82,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away has no use for an error
+	_, _ = w.Write(body) //nolint:gosec // JSON, and said to be; a client that went away has no use for an error
 }
 
 func bodyTooLarge(limit int64) *failure {

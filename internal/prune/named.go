@@ -62,7 +62,7 @@ func definableWords(goal string) map[string]bool {
 	return words
 }
 
-func betweenWords(r rune) bool { return r < 0x80 && classes[byte(r)] == sepClass }
+func betweenWords(r rune) bool { return r < 0x80 && classes[r&0x7f] == sepClass }
 
 // namesOne says whether a header defines one of the words: it stands before the brackets, behind those of a receiver.
 func namesOne(line string, words map[string]bool) bool {

@@ -219,7 +219,7 @@ As it was before, with about 4 000 characters left of every file: .59, .25, .84 
 particular saved nothing for an agent that edits it.
 
 A definition that the call or the assistant names stays whole, with its comment, and little else. Where none is named more than half of a program
-is left, and a fifth of any other text, or ` + "`" + `target_chars` + "`" + ` where that is more. In programs comments, licences and imports count a fifth, and no cut
+is left, and 15 % of any other text, or ` + "`" + `target_chars` + "`" + ` where that is more. In programs comments, licences and imports count a fifth, and no cut
 is smaller than four markers. Without a goal there is only what files have in common: at .30 of the tokens .35 of the edited lines are left, at .35
 .41, at .39 .48. These do not help: whole blocks by their chances (.31 at .25, but .43 of the views' lines instead of .62); chances shared among
 six neighbours; a share that follows how far the chances spread (.37 at .28).
