@@ -210,7 +210,7 @@ burst = 100000
 // left is what is left of the limit on the servers.
 func left(t *testing.T, p *program) int {
 	t.Helper()
-	a := p.as(t, "token-of-dev", "/api/mcp-gateway/terse/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"unlisted"}}`)
+	a := p.as(t, "token-of-dev", "/api/mcp-gateway/terse/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	n, err := strconv.Atoi(a.header.Get("X-Ratelimit-Remaining"))
 	if err != nil {
 		t.Fatal(err)

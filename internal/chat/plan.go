@@ -216,9 +216,6 @@ func (p *Plan) Keep(message int) {
 	}
 }
 
-// HasResults tells whether the conversation has anything that is cut, now or later.
-func (p *Plan) HasResults() bool { return p.c.HasResults() }
-
 // New counts the cuts that this lane has not sent before.
 func (p *Plan) New() (n int) {
 	for _, c := range p.Cuts {

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"secateur/internal/bill"
 	"secateur/internal/chat"
 	"secateur/internal/llmproxy"
 	"secateur/internal/records"
@@ -47,30 +46,6 @@ func streaming(tokens int) http.HandlerFunc {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":%d}}\n\ndata: [DONE]\n\n", tokens)
 		w.(http.Flusher).Flush()
-	}
-}
-
-func TestAConversationWithoutResultsIsNotRecorded(t *testing.T) {
-	kept := &watched{}
-	p := newProvider(t, streaming(3000))
-	px := newProxy(t, func(o *llmproxy.Options) {
-		pruningOn(o)
-		o.Masking, o.Records = masking("priced"), kept
-		o.Providers["main"] = llmproxy.Provider{BaseURL: p.URL + "/v1", Prices: &bill.Prices{Input: 1}}
-	}, one(p))
-	px.post(t, streamRequest)
-	px.running.Wait()
-	if kept.asked.Load() != 0 || kept.wrote.Load() != 0 {
-		t.Errorf("%d records were asked for and %d written", kept.asked.Load(), kept.wrote.Load())
-	}
-	px.post(t, `{"model":"m","stream":true,"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"short"}]}`)
-	px.running.Wait()
-	if kept.wrote.Load() == 0 {
-		t.Error("nothing is written down of a conversation with a result")
-	}
-	// Its first request was paid for, too: what the whole conversation has cost is in the record.
-	if spent, want := math.Float64frombits(kept.spent.Load()), 6000/1e6; math.Abs(spent-want) > 1e-6 {
-		t.Errorf("the record says that %v was spent, want %v", spent, want)
 	}
 }
 

@@ -162,10 +162,7 @@ func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
 
 // inMemory gives a record that the store does not have.
 func (l *lane) inMemory(key string) *chat.Record {
-	if r := l.p.unwritten.find(key); r != nil {
-		return r
-	}
-	return l.p.talks.find(key)
+	return l.p.unwritten.find(key)
 }
 
 func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {

@@ -85,7 +85,6 @@ type Proxy struct {
 	unremembered *unremembered
 	unwritten    *unwritten
 	dearest      bill.Prices // that are known, of the table and of the settings
-	talks        *unwritten  // conversations that have nothing to cut: only their cost is known, and only here
 	books        *books
 }
 
@@ -110,10 +109,10 @@ func New(opt Options) (*Proxy, error) {
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
 		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
-		p.unremembered, p.unwritten, p.talks, p.books = before.unremembered, before.unwritten, before.talks, before.books
+		p.unremembered, p.unwritten, p.books = before.unremembered, before.unwritten, before.books
 	} else {
 		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
-		p.unremembered, p.unwritten, p.talks, p.books = &unremembered{}, &unwritten{}, &unwritten{}, &books{}
+		p.unremembered, p.unwritten, p.books = &unremembered{}, &unwritten{}, &books{}
 	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()

@@ -78,11 +78,8 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 
 // isRecorded tells whether it is written down before a request goes out in which form it does. With nothing that could go out in another, there is no need.
 func (x *exchange) isRecorded() bool {
-	return !x.replay && !x.byMessagesAlone() && !x.hasNothingToCut()
+	return !x.replay && !x.byMessagesAlone()
 }
-
-// hasNothingToCut tells whether a conversation has no result yet: what it has cost is then kept in memory alone.
-func (x *exchange) hasNothingToCut() bool { return x.plan.Untouched() && !x.plan.HasResults() }
 
 // soonMeasured is how many bytes are measured in less time than it takes to have it done beside the sending.
 const soonMeasured = 32 << 10

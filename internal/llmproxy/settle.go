@@ -157,10 +157,6 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
 	x.observe(ctx, usage, spent, spent+saved)
 	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
-	if x.hasNothingToCut() {
-		x.p.talks.keep(&r, x.lane.record, x.lane.last)
-		return
-	}
 	err := x.lane.keep(ctx, &r)
 	if err != nil {
 		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)

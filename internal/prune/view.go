@@ -42,14 +42,16 @@ func ViewOf(lines Lines) View {
 // paddedNumber is the width to which tools pad the numbers of lines, as cat -n does.
 const paddedNumber = 5
 
-// isShownFile reports whether numbers are in a form in which tools show files: before an arrow, padded, or below a tag such as <content>.
+// isShownFile reports whether numbers are in a form in which tools show files: before an arrow, padded, below a tag such as <content>, or
+// before a tab and from a later line on.
 func isShownFile(lines Lines, form numberForm) bool {
 	if form.after == "→" {
 		return true
 	}
 	for i := 1; i <= lines.Len(); i++ {
-		if _, size := form.read(trimLine(lines.Line(i))); size > 0 {
-			return size-len(form.after) >= paddedNumber || form.after != "\t" && i > 1 && strings.HasPrefix(lines.Line(1), "<")
+		if n, size := form.read(trimLine(lines.Line(i))); size > 0 {
+			below := i > 1 && strings.HasPrefix(lines.Line(1), "<")
+			return size-len(form.after) >= paddedNumber || below || form.after == "\t" && i == 1 && n > 1
 		}
 	}
 	return false

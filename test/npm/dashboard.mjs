@@ -472,7 +472,9 @@ await step("a restart of secateur: the page finds it again", async () => {
   await page.getByRole("status").filter({ hasText: "connected" }).waitFor();
   await stopProgram();
   await page.getByRole("status").filter({ hasText: "reconnecting" }).waitFor();
-  await startProgram();
+  await startProgram(); // which ends its sessions
+  await page.getByLabel("Token of the role admin").fill(plan.token);
+  await page.keyboard.press("Enter");
   await page.getByRole("status").filter({ hasText: "connected" }).waitFor();
   await call("demo", "no_such_tool"); // shown as "other", and not called before
   await page.getByRole("row", { name: /demo::other/ }).waitFor();
