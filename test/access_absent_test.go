@@ -191,13 +191,13 @@ burst = 100000
 			say := func(p *program, token, session, name string) string {
 				return d.say(t, p, token, "terse", session, "tools/call", `"name":"`+prefix+name+`","arguments":{}`)
 			}
-			if got := say(p, "token-of-dev", session, "unlisted"); !strings.Contains(got, "called unlisted") {
-				t.Errorf("a tool that is not listed: %s", got)
+			if got := say(p, "token-of-dev", session, "unlisted"); !strings.Contains(got, "unknown tool: "+prefix+"unlisted") {
+				t.Errorf("with rules, a tool that is not listed: %s", got)
 			}
 			if got := say(p, "token-of-dev", session, "known"); !strings.Contains(got, "Invalid arguments for tool known: secret is missing") {
 				t.Errorf("what is wrong about a call of a listed tool: %s", got)
 			}
-			if got := say(p, "token-of-lead", d.open(t, p, "token-of-lead", "terse"), "absent_go"); !strings.Contains(got, "have known, secret_plan") {
+			if got := say(p, "token-of-lead", d.open(t, p, "token-of-lead", "terse"), "absent_go"); !strings.Contains(got, "unknown tool: "+prefix+"absent_go") {
 				t.Errorf("to who may know: %s", got)
 			}
 			if got := say(plain, "token-of-dev", d.open(t, plain, "token-of-dev", "terse"), "absent_go"); !strings.Contains(got, "have known, secret_plan") {

@@ -326,6 +326,7 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 // finish; nil: there is nothing of the kind.
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
 	defer a.limitHeap()()
+	defer a.tuneCollector()()
 	web := newServer(h, a.log)
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)

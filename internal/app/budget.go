@@ -9,7 +9,6 @@ import (
 
 	"secateur/internal/budget"
 	"secateur/internal/config"
-	"secateur/internal/originals"
 )
 
 // Bounds of the bytes in flight where the file does not say how many there may be.
@@ -44,14 +43,6 @@ func inFlight(memory int64) int64 {
 		return unknownInFlight
 	}
 	return min(max(memory/8, leastInFlight), mostInFlight)
-}
-
-// heapOfStore returns the bytes of originals that live in the heap.
-func (a *App) heapOfStore() int64 {
-	if s := a.store.Stats(); s.Kind == originals.KindMemory {
-		return s.Bytes
-	}
-	return 0
 }
 
 // limitHeap has the garbage collector work harder where the memory comes to its end (GOMEMLIMIT), until the returned
