@@ -63,7 +63,7 @@ func New(opt Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		opt: opt, file: TokenFileOf(opt.Settings, opt.StateDir), anonymous: access.Anonymous(), keys: map[string]*hmacKey{},
-		publicURL: strings.TrimSuffix(opt.PublicURL, "/"), nonces: &nonces{started: time.Now().Unix()}, noncePatience: noncePatience, held: &held{},
+		publicURL: strings.TrimSuffix(opt.PublicURL, "/"), nonces: newNonces(opt.StateDir, opt.Redis != nil), noncePatience: noncePatience, held: &held{},
 	}
 	a.opt.Replaces = nil
 	a.takeOver(opt.Replaces)
