@@ -33,7 +33,7 @@ check: ## format, lint with all that vet finds, and that it compiles for the oth
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet -gcflags=all=-l ./cmd/... ./internal/...
 	GOOS=windows CGO_ENABLED=0 $(GO) vet -gcflags=all=-l ./cmd/... ./internal/...
 	@# a plan is the same on every machine: no instruction that multiplies and adds with one rounding
-	! GOARCH=arm64 CGO_ENABLED=0 $(GO) build -gcflags=-S -o /dev/null ./internal/prune ./internal/tokens 2>&1 | grep -E 'FN?M(ADD|SUB)'
+	! GOARCH=arm64 CGO_ENABLED=0 $(GO) build -gcflags=-S -o /dev/null ./internal/prune ./internal/llm/tokens 2>&1 | grep -E 'FN?M(ADD|SUB)'
 
 fmt: ## formats the source
 	$(TOOL) golangci-lint fmt
@@ -45,7 +45,7 @@ eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 	$(GO) run ./test/eval
 	$(GO) run ./test/evalbill
 	$(GO) run ./test/evalformats
-	EVALDATA=$$(realpath $${EVALDATA:-../shared/evaldata}) $(GO) test -count=1 -run Agrees ./internal/replay
+	EVALDATA=$$(realpath $${EVALDATA:-../shared/evaldata}) $(GO) test -count=1 -run Agrees ./internal/llm/replay
 
 fuzz: ## every fuzz target for FUZZTIME (10s); FUZZ=Cuts for some of them
 	FUZZTIME=$(FUZZTIME) FUZZ=$(FUZZ) sh test/fuzz.sh

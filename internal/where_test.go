@@ -15,7 +15,7 @@ func TestWhereIs(t *testing.T) {
 	}
 	_, table, found := strings.Cut(string(page), "## Where is …?")
 	table, _, _ = strings.Cut(table, "\n## ")
-	rows := regexp.MustCompile("`([a-z0-9]+/[a-z0-9_]+\\.go)`: ((?:`[A-Za-z]+`(?:, )?)+)").FindAllStringSubmatch(table, -1)
+	rows := regexp.MustCompile("`((?:[a-z0-9]+/)+[a-z0-9_]+\\.go)`: ((?:`[A-Za-z]+`(?:, )?)+)").FindAllStringSubmatch(table, -1)
 	if !found || len(rows) < 20 {
 		t.Fatalf("docs/architecture.md has no table of where things are, or %d answers only", len(rows))
 	}

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/auth"
+	"secateur/internal/access/auth"
 	"secateur/internal/config"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"

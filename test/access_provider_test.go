@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/auth"
+	"secateur/internal/access/auth"
 )
 
 // guardedProvider is a model provider that takes tokens of an identity provider, and keeps who has called with which.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"secateur/internal/access/auth"
 	"secateur/internal/app"
-	"secateur/internal/auth"
 	"secateur/internal/config"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/rpc"
+	jsonrpc "secateur/internal/mcp/wire"
 )
 
 // benchServer is the least a Streamable HTTP server can do: handshake, one list, and the same answer to every call.
@@ -25,8 +25,8 @@ func benchServer(result string, tools string) http.Handler {
 		if err != nil {
 			return
 		}
-		req, bad := rpc.ParseRequest(body, rpc.MaxRequestDepth)
-		if bad != nil || req.Kind() != rpc.Request {
+		req, bad := jsonrpc.ParseRequest(body, jsonrpc.MaxRequestDepth)
+		if bad != nil || req.Kind() != jsonrpc.Request {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
@@ -40,7 +40,7 @@ func benchServer(result string, tools string) http.Handler {
 			answer = []byte(result)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(rpc.AppendResult(nil, req.ID, answer))
+		_, _ = w.Write(jsonrpc.AppendResult(nil, req.ID, answer))
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/demo"
+	"secateur/internal/mcp/demo"
 )
 
 // A person uses the dashboard, in a real browser, on the real program with real servers: test/npm/dashboard.mjs is what they do. Pictures of

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"secateur/internal/config"
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // The configuration that containers start with is one that this program reads.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/admin"
-	"secateur/internal/events"
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/events"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // list asks the control plane.

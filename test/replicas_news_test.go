@@ -10,7 +10,7 @@ import (
 
 	"secateur/internal/app"
 	"secateur/internal/config"
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // Clients that listen to one replica hear that a child process of another lists something else: they may list there next time. So they do after a

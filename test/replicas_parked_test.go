@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/auth"
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/access/auth"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // A call waits at one replica for what its client is asked for; the client comes back to another, which hands it over: to its own caller alone. With its

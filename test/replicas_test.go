@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // replicas are programs that share one Redis, each with a demo server of its own.

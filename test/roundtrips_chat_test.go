@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // A request of a conversation costs two round trips to the engine before it goes out, however long the conversation is and however much of it is cut for the

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 // A cut costs one round trip to the engine, of three commands, and a call from which nothing is cut none: counted by the engine itself, and on the wire.

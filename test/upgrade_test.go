@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/redisdb/redistest"
+	"secateur/internal/store/redisdb/redistest"
 )
 
 var updateStores = flag.Bool("update-stores", false, "write what this version keeps of a conversation to testdata/stores")

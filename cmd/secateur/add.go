@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"secateur/internal/config"
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 func newAdd(w world) *cobra.Command {

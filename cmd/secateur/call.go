@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/admin"
+	"secateur/internal/ops/admin"
 )
 
 func newCall(w world) *cobra.Command {

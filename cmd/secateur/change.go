@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/clients"
 	"secateur/internal/config"
-	"secateur/internal/document"
+	"secateur/internal/config/document"
+	"secateur/internal/ops/clients"
 )
 
 // change is what a command did to a file, or would do. It is the command's --json.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/clients"
 	"secateur/internal/config"
-	"secateur/internal/document"
+	"secateur/internal/config/document"
+	"secateur/internal/ops/clients"
 )
 
 func newConnect(w world) *cobra.Command {

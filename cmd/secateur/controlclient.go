@@ -23,9 +23,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
 	"secateur/internal/app"
 	"secateur/internal/config"
+	"secateur/internal/ops/admin"
 )
 
 // daemonFlags say which running program a command talks to, and how it answers.

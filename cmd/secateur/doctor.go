@@ -16,14 +16,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/admin"
+	"secateur/internal/access/oauth"
 	"secateur/internal/app"
-	"secateur/internal/clients"
 	"secateur/internal/config"
-	"secateur/internal/doctor"
-	"secateur/internal/document"
-	"secateur/internal/oauth"
-	"secateur/internal/upstream"
+	"secateur/internal/config/document"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/clients"
+	"secateur/internal/ops/doctor"
 )
 
 func newDoctor(w world) *cobra.Command {

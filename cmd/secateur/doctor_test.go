@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/doctor"
+	"secateur/internal/ops/doctor"
 )
 
 func TestDoctorLooksAtTheModelsHalf(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"secateur/internal/access"
-	"secateur/internal/auth"
+	"secateur/internal/access/auth"
 )
 
 // explainAccess says whether a caller may have something, and why.

@@ -8,7 +8,7 @@ import (
 
 	"secateur/internal/app"
 	"secateur/internal/config"
-	"secateur/internal/demo"
+	"secateur/internal/mcp/demo"
 )
 
 // greeting is what serve says about itself: first where clients connect, then, once every server has come up or shown that

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/clients"
 	"secateur/internal/config"
-	"secateur/internal/document"
+	"secateur/internal/config/document"
+	"secateur/internal/ops/clients"
 	"secateur/internal/secret"
 )
 

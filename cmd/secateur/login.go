@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/admin"
+	"secateur/internal/access/oauth"
+	"secateur/internal/access/outbound"
 	"secateur/internal/config"
-	"secateur/internal/oauth"
-	"secateur/internal/outbound"
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
 )
 
 // loginTime is how long a person has to sign in.

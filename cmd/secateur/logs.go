@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/events"
+	"secateur/internal/ops/events"
 )
 
 // logFlags are how 'logs' was asked.

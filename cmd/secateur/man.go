@@ -33,7 +33,7 @@ func newMan(w world) *cobra.Command {
 
 // writeManuals writes the page of a command and of those below it.
 func writeManuals(dir string, cmd *cobra.Command) (n int, err error) {
-	if cmd.IsAdditionalHelpTopicCommand() || cmd.Hidden {
+	if cmd.IsAdditionalHelpTopicCommand() {
 		return 0, nil
 	}
 	file := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/pins"
+	"secateur/internal/access/pins"
 )
 
 func newPins(w world) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"secateur/internal/bill"
+	"secateur/internal/llm/bill"
 )
 
 func newPrices(w world) *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"secateur/internal/app"
 	"secateur/internal/config"
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/telemetry"
 )
 
 // program is what serve and stdio share: the configuration, how it is read again, and a log that says what is odd about it.

@@ -13,8 +13,8 @@ import (
 
 	"secateur/internal/app"
 	"secateur/internal/config"
-	"secateur/internal/pruner"
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/prune/pruner"
 )
 
 func newPrune(w world) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/app"
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/telemetry"
 )
 
 func newPruner(w world) *cobra.Command {

@@ -20,9 +20,9 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/config"
-	"secateur/internal/originals"
-	"secateur/internal/pruner"
-	"secateur/internal/redisdb"
+	"secateur/internal/prune/pruner"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/redisdb"
 )
 
 func newRecover(w world) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/admin"
+	"secateur/internal/ops/admin"
 )
 
 func newReload(w world) *cobra.Command {

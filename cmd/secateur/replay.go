@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"secateur/internal/bill"
 	"secateur/internal/config"
-	"secateur/internal/llmproxy"
-	"secateur/internal/replay"
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/llm/replay"
 )
 
 func newReplay(w world) *cobra.Command {
@@ -76,7 +76,7 @@ A file has JSON objects, one a line, plain or gzipped; what they are is told by 
 
 // configuredPrices are the prices that serve would decide by.
 func configuredPrices(cfg *config.Config) replay.Prices {
-	doors := llmproxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}
+	doors := proxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}
 	return func(model string) (bill.Prices, bool) {
 		p := doors.Prices(model)
 		return p, p.Input > 0

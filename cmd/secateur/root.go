@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"secateur/internal/admin"
-	"secateur/internal/catalog"
-	"secateur/internal/suggest"
+	"secateur/internal/config/suggest"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/ops/admin"
 )
 
 // The exit codes.
@@ -132,9 +132,17 @@ client's settings need no more than the program and its file.`,
 	root.SetOut(w.out)
 	root.SetErr(w.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newReplay(w), newCheck(w), newToken(w), newLogin(w), newLogout(w), newPins(w), newPrices(w), newInit(w),
-		newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newHealthcheck(w), newSchema(w), newVersion(w),
-		newStatus(w), newServers(w), newRestart(w), newTools(w), newCall(w), newReload(w), newLogs(w), newSavings(w), newDoctor(w), newMan(w))
+	addGroup(root, "Set up:", newInit(w), newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newLogin(w), newLogout(w), newToken(w), newCheck(w))
+	addGroup(root, "Run:", newServe(w), newStdio(w), newPruner(w), newPrune(w), newRecover(w), newCall(w))
+	addGroup(root, "Look:", newStatus(w), newServers(w), newTools(w), newLogs(w), newPins(w), newDoctor(w))
+	addGroup(root, "Prove:", newSavings(w), newReplay(w), newPrices(w))
+	addGroup(root, "Maintain:", newReload(w), newRestart(w), newVersion(w))
+	for _, c := range []*cobra.Command{newHealthcheck(w), newSchema(w), newMan(w)} { // for containers, editors and packagers
+		c.Hidden = true
+		root.AddCommand(c)
+	}
+	root.SetHelpCommandGroupID("Maintain:")
+	root.SetCompletionCommandGroupID("Maintain:")
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.HasSubCommands() && !c.Runnable() {
@@ -143,6 +151,15 @@ client's settings need no more than the program and its file.`,
 		}
 	}
 	return root
+}
+
+// addGroup adds commands that the help lists under a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // isCommand refuses what is no command of ours, and names the one that was probably meant.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/admin"
-	"secateur/internal/history"
-	"secateur/internal/ledger"
+	"secateur/internal/ops/admin"
+	"secateur/internal/store/history"
+	"secateur/internal/store/ledger"
 )
 
 func newSavings(w world) *cobra.Command {

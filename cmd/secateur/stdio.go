@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"secateur/internal/app"
-	"secateur/internal/catalog"
+	"secateur/internal/mcp/catalog"
 )
 
 func newStdio(w world) *cobra.Command {

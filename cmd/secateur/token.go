@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/auth"
+	"secateur/internal/access/auth"
 )
 
 func newToken(w world) *cobra.Command {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"secateur/internal/admin"
+	"secateur/internal/ops/admin"
 )
 
 func newTools(w world) *cobra.Command {

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/auth"
-	"secateur/internal/pins"
-	"secateur/internal/ratelimit"
-	"secateur/internal/replicas"
+	"secateur/internal/access/auth"
+	"secateur/internal/access/limit"
+	"secateur/internal/access/pins"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/replica"
 )
 
 // accessSettings are the rules and limits of the live configuration.
@@ -30,7 +30,7 @@ func (a *App) accessSettings() admin.AccessSettings {
 	}
 	for i, l := range gen.cfg.Limits {
 		out.Limits = append(out.Limits, admin.Limit{
-			Name: ratelimit.SettingsName(l, i), By: list(l.By), Rate: rateText(l.Rate), Burst: l.Burst, Concurrent: l.Concurrent, Queue: l.Queue,
+			Name: limit.SettingsName(l, i), By: list(l.By), Rate: rateText(l.Rate), Burst: l.Burst, Concurrent: l.Concurrent, Queue: l.Queue,
 			TokensPerDay: l.TokensPerDay, USDPerDay: l.USDPerDay, Shared: l.Shared,
 		})
 	}
@@ -38,8 +38,8 @@ func (a *App) accessSettings() admin.AccessSettings {
 }
 
 // rateText is a rate as it is written; "" for none.
-func rateText(r ratelimit.Rate) string {
-	if r == (ratelimit.Rate{}) {
+func rateText(r limit.Rate) string {
+	if r == (limit.Rate{}) {
 		return ""
 	}
 	return r.String()
@@ -110,7 +110,7 @@ func (a *App) approvePins(_ context.Context, server, tool string) ([]string, err
 		return nil, admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, err.Error(), "")
 	}
 	if same, err := pins.Approvals(dir, server, tools); err == nil && len(same) > 0 {
-		a.replicas.Tell(replicas.News{Kind: replicas.PinsApproved, Server: server, Tools: same})
+		a.replicas.Tell(replica.News{Kind: replica.PinsApproved, Server: server, Tools: same})
 	}
 	return tools, nil
 }

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/access"
-	"secateur/internal/aggregate"
-	"secateur/internal/auth"
-	"secateur/internal/catalog"
+	"secateur/internal/access/auth"
+	"secateur/internal/access/limit"
 	"secateur/internal/config"
-	"secateur/internal/downstream"
-	"secateur/internal/mask"
-	"secateur/internal/ratelimit"
-	"secateur/internal/telemetry"
+	"secateur/internal/cut/mask"
+	"secateur/internal/mcp/aggregate"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/downstream"
+	"secateur/internal/ops/telemetry"
 )
 
 // newAggregate builds the door for MCP clients.
@@ -99,7 +99,7 @@ func (gen *generation) openMCP() error {
 		},
 		Hold:            gen.holdAgain,
 		IsGood:          func(p *access.Principal) bool { return gen.authenticator().IsGood(p) },
-		Openings:        ratelimit.PerMinute(openingsPerMinute),
+		Openings:        limit.PerMinute(openingsPerMinute),
 		TokenInHeader:   !access.IsLoopback(host),
 		MaxMessageBytes: gen.cfg.MaxMessageBytes,
 		Metrics:         gen.registry,

@@ -19,30 +19,30 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"secateur/internal/admin"
-	"secateur/internal/aggregate"
-	"secateur/internal/auth"
-	"secateur/internal/budget"
-	"secateur/internal/capture"
-	"secateur/internal/catalog"
-	"secateur/internal/clock"
+	"secateur/internal/access/auth"
+	"secateur/internal/access/limit"
+	"secateur/internal/access/pins"
 	"secateur/internal/config"
-	"secateur/internal/datarate"
-	"secateur/internal/downstream"
-	"secateur/internal/events"
-	"secateur/internal/history"
-	"secateur/internal/ledger"
-	"secateur/internal/originals"
-	"secateur/internal/pins"
-	"secateur/internal/pool"
-	"secateur/internal/ratelimit"
-	"secateur/internal/records"
-	"secateur/internal/redisdb"
-	"secateur/internal/replicas"
-	"secateur/internal/tasks"
-	"secateur/internal/telemetry"
-	"secateur/internal/templates"
-	"secateur/internal/ui"
+	"secateur/internal/front/budget"
+	"secateur/internal/front/datarate"
+	"secateur/internal/mcp/aggregate"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/downstream"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/tasks"
+	"secateur/internal/mcp/templates"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/capture"
+	"secateur/internal/ops/events"
+	"secateur/internal/ops/replica"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/ops/ui"
+	"secateur/internal/store/clock"
+	"secateur/internal/store/history"
+	"secateur/internal/store/ledger"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/records"
+	"secateur/internal/store/redisdb"
 )
 
 // Options make an App.
@@ -92,10 +92,10 @@ type App struct {
 	log         *slog.Logger
 	registry    *prometheus.Registry
 	store       originals.StoreCloser
-	redis       *redisdb.DB      // nil: the store is this process's, or on its disk
-	replicas    *replicas.Group  // the same
-	limitStore  *ratelimit.Redis // the same
-	servers     *pool.Pool       // those inside this program included; nil: the pruner is alone
+	redis       *redisdb.DB    // nil: the store is this process's, or on its disk
+	replicas    *replica.Group // the same
+	limitStore  *limit.Redis   // the same
+	servers     *pool.Pool     // those inside this program included; nil: the pruner is alone
 	budget      *budget.Budget
 	connections *connections
 	aggregate   *aggregate.Server // nil as long as no door for MCP clients is open

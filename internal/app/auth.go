@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"secateur/internal/access"
-	"secateur/internal/admission"
-	"secateur/internal/auth"
-	"secateur/internal/catalog"
-	"secateur/internal/ratelimit"
+	"secateur/internal/access/admission"
+	"secateur/internal/access/auth"
+	"secateur/internal/access/limit"
+	"secateur/internal/mcp/catalog"
 )
 
 // loadCertificates reads what the listener needs for TLS, or goes on with what was read before.
@@ -82,7 +82,7 @@ func (gen *generation) openAdmission(before *generation) error {
 	case gen.cfg.Auth.Audit == auth.AuditLog && (rules != nil || gen.auth.Asks()): // with nothing to decide there is nothing to write
 		audit = admission.LogAudit{Log: gen.log}
 	}
-	var shared ratelimit.Store
+	var shared limit.Store
 	if gen.redis != nil {
 		shared = gen.limitStore
 	}

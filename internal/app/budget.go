@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"secateur/internal/budget"
 	"secateur/internal/config"
+	"secateur/internal/front/budget"
 )
 
 // Bounds of the bytes in flight where the file does not say how many there may be.

@@ -2,8 +2,8 @@ package app
 
 import (
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/capture"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/capture"
 )
 
 // recorder keeps what requests say, if the configuration asks for it. What it knows to be secret is taken out: by the redactions of all rules,

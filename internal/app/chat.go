@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"secateur/internal/access"
-	"secateur/internal/chat"
-	"secateur/internal/llmproxy"
-	"secateur/internal/originals"
-	"secateur/internal/records"
-	"secateur/internal/telemetry"
+	"secateur/internal/llm/chat"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/records"
 )
 
 // openChat opens the door for chat completions. What it has sent before is remembered where originals are kept.
@@ -23,7 +23,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 	}
 	gen.records, gen.forgetful = kept, forgetful
 	tokens, refused := gen.providerTokens()
-	gen.chat, err = llmproxy.New(llmproxy.Options{
+	gen.chat, err = proxy.New(proxy.Options{
 		Replaces:        before.chat,
 		Providers:       gen.cfg.Providers,
 		Models:          gen.cfg.Models,
@@ -54,7 +54,7 @@ const nearRecords = 16 << 20
 
 // openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
 // what had been cut would go out in another form, at a higher bill than passing through.
-func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err error) {
+func (gen *generation) openRecords() (kept proxy.Records, forgetful bool, err error) {
 	ttl := gen.cfg.Store.SentTTL
 	dir, onDisk := gen.storeOptions().Dir()
 	room := max(gen.cfg.Store.MaxBytes, records.DefaultMaxKept) // who keeps more of what was cut cuts more
@@ -63,7 +63,7 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 		return kept, false, err
 	}
 	if gen.redis != nil {
-		return records.NewRedis(records.RedisOptions{DB: gen.redis, MaxBytes: nearRecords, TTL: ttl, Room: room, Tenant: llmproxy.TenantOf, Log: gen.log}), false, nil
+		return records.NewRedis(records.RedisOptions{DB: gen.redis, MaxBytes: nearRecords, TTL: ttl, Room: room, Tenant: proxy.TenantOf, Log: gen.log}), false, nil
 	}
 	priced := gen.cfg.ObservationMasking.Schema1.Enabled && gen.cfg.ObservationMasking.Schema1.Strategy == chat.Priced
 	if len(gen.cfg.Providers) > 0 && (priced || gen.cfg.ContextPruning.Enabled) {
@@ -73,7 +73,7 @@ func (gen *generation) openRecords() (kept llmproxy.Records, forgetful bool, err
 }
 
 // together keeps originals and what was sent in one round trip where both are in one engine; nil: they are not.
-func (gen *generation) together() llmproxy.Together {
+func (gen *generation) together() proxy.Together {
 	kept, ok := gen.records.(*records.Redis)
 	if !ok {
 		return nil
@@ -90,13 +90,13 @@ func (gen *generation) together() llmproxy.Together {
 }
 
 // hangChat hangs the routes of chat completions; a client's base URL may end in /v1 or not.
-func hangChat(mux *router, g guard, p *llmproxy.Proxy) {
+func hangChat(mux *router, g guard, p *proxy.Proxy) {
 	for _, prefix := range []string{"", "/v1"} {
-		mux.Handle(prefix+"/chat/completions", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.Serve)))
-		mux.Handle(prefix+"/chat/completions/{$}", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.Serve)))
-		mux.Handle("GET "+prefix+"/models", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.ServeModels)))
+		mux.Handle(prefix+"/chat/completions", g.shut(proxy.Refuse, g.watch(access.DoorChat, p.Serve)))
+		mux.Handle(prefix+"/chat/completions/{$}", g.shut(proxy.Refuse, g.watch(access.DoorChat, p.Serve)))
+		mux.Handle("GET "+prefix+"/models", g.shut(proxy.Refuse, g.watch(access.DoorChat, p.ServeModels)))
 	}
-	mux.Handle("/v1/", g.shut(llmproxy.Refuse, g.watch(access.DoorChat, p.ServeOther)))
+	mux.Handle("/v1/", g.shut(proxy.Refuse, g.watch(access.DoorChat, p.ServeOther)))
 }
 
 // idHeader is where the answer to a request at a path tells our id of it. At the chat door X-Request-Id is the provider's.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"secateur/internal/budget"
-	"secateur/internal/originals"
+	"secateur/internal/front/budget"
+	"secateur/internal/store/originals"
 )
 
 // collector tunes Go's garbage collector (GOGC) to what lives in the heap and to what the program does. By itself the heap grows to

@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/telemetry"
 )
 
 // connectionBytes is what an open connection takes, whether or not somebody uses it: buffers, and the stack of whoever reads from it; over TLS

@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"secateur/internal/config"
-	"secateur/internal/events"
-	"secateur/internal/history"
+	"secateur/internal/ops/events"
+	"secateur/internal/store/history"
 )
 
 // contractMetrics are the names that dashboards and alerts of users rely on, with their labels.

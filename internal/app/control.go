@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/catalog"
-	"secateur/internal/events"
-	"secateur/internal/originals"
-	"secateur/internal/pins"
-	"secateur/internal/pool"
+	"secateur/internal/access/pins"
+	"secateur/internal/llm/tokens"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/events"
 	"secateur/internal/rawjson"
 	"secateur/internal/secret"
-	"secateur/internal/tokens"
-	"secateur/internal/upstream"
+	"secateur/internal/store/originals"
 )
 
 // newControl builds the control plane. Sessions counts those of MCP clients.

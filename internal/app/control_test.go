@@ -15,14 +15,14 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"secateur/internal/admin"
 	"secateur/internal/config"
-	"secateur/internal/era"
-	"secateur/internal/events"
-	"secateur/internal/history"
-	"secateur/internal/ledger"
-	"secateur/internal/originals"
-	"secateur/internal/pool"
+	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/events"
+	"secateur/internal/store/history"
+	"secateur/internal/store/ledger"
+	"secateur/internal/store/originals"
 )
 
 // controlled is a running program with its control plane.

@@ -11,16 +11,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/admission"
-	"secateur/internal/catalog"
-	"secateur/internal/era"
-	"secateur/internal/pool"
+	"secateur/internal/access/admission"
+	"secateur/internal/config/suggest"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/mcp/wire"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/telemetry"
 	"secateur/internal/rawjson"
-	"secateur/internal/rpc"
-	"secateur/internal/suggest"
-	"secateur/internal/telemetry"
-	"secateur/internal/upstream"
 )
 
 // callTool calls a tool for the control plane: under the rules and limits of the door admin, and uncut.
@@ -62,7 +62,7 @@ func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arg
 	}
 	defer release()
 	params = permit.RedactParams(params)
-	req := rpc.NewRequest(rpc.StringID("control"), "tools/call", params)
+	req := wire.NewRequest(wire.StringID("control"), "tools/call", params)
 	reply, err := conn.Call(access.NewContext(ctx, p), &req, upstream.CallOptions{Header: a.paramHeaders(conn, tool, params)})
 	if err != nil {
 		return nil, a.callFailed(server, err), ctx.Err()
@@ -105,8 +105,8 @@ func definitionOf(lists catalog.ServerLists, name string) []byte {
 	return nil
 }
 
-func (a *App) unknownTool(p *access.Principal, name string) *rpc.Error {
-	e := rpc.InvalidParams("/name", "")
+func (a *App) unknownTool(p *access.Principal, name string) *wire.Error {
+	e := wire.InvalidParams("/name", "")
 	e.Message = fmt.Sprintf("unknown tool: %.200s", name)
 	var known []string
 	for _, t := range a.controlTools(p) {
@@ -121,7 +121,7 @@ func (a *App) unknownTool(p *access.Principal, name string) *rpc.Error {
 // callFailed is what became of a call that no server answered, raw.
 func (a *App) callFailed(server string, err error) []byte {
 	if errors.Is(err, pool.ErrUnknownServer) {
-		return rpc.NewError(rpc.CodeUnknownServer, err.Error()).Append(nil)
+		return wire.NewError(wire.CodeUnknownServer, err.Error()).Append(nil)
 	}
 	return upstream.RPCError(server, err).Append(nil)
 }

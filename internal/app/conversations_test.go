@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/admin"
-	"secateur/internal/ledger"
+	"secateur/internal/ops/admin"
+	"secateur/internal/store/ledger"
 )
 
 // A conversation's account has each of its requests under the id that its answer carried, with what it cost and why.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"secateur/internal/ui"
+	"secateur/internal/ops/ui"
 )
 
 // cors lets the web pages of some origins read our answers (the Fetch standard's CORS protocol). Browsers hold back what

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/ui"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/ui"
 	"secateur/web"
 )
 

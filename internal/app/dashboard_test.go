@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/ui"
+	"secateur/internal/ops/ui"
 )
 
 // browse sends a request as a browser would; headers come in pairs.

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/bill"
-	"secateur/internal/events"
-	"secateur/internal/history"
-	"secateur/internal/ledger"
-	"secateur/internal/llmproxy"
-	"secateur/internal/originals"
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/events"
 	"secateur/internal/prune"
+	"secateur/internal/store/history"
+	"secateur/internal/store/ledger"
+	"secateur/internal/store/originals"
 )
 
 const accessDemo = `
@@ -138,7 +138,7 @@ func TestOneCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chatObserver{c.savings, c.ledger}.Cut(t.Context(), llmproxy.ResultCut{ID: id, Provider: "p", Model: "m", Chars: 50, Kept: 20, Goal: "why", Removed: []prune.Block{{Start: 2, End: 9, Reason: "r"}}, Sent: strings.Repeat("x", 1<<15)})
+	chatObserver{c.savings, c.ledger}.Cut(t.Context(), proxy.ResultCut{ID: id, Provider: "p", Model: "m", Chars: 50, Kept: 20, Goal: "why", Removed: []prune.Block{{Start: 2, End: 9, Reason: "r"}}, Sent: strings.Repeat("x", 1<<15)})
 	_, body := c.ask(t, "GET", "/cuts/"+id, "")
 	if err := validate(document, "#/paths/~1cuts~1{id}/get/responses/200/content/application~1json/schema", body); err != nil {
 		t.Errorf("%s: %v", body, err)

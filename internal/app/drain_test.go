@@ -16,9 +16,9 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/config"
-	"secateur/internal/datarate"
-	"secateur/internal/llmproxy"
-	"secateur/internal/rpchttp"
+	"secateur/internal/front/datarate"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/mcp/rpchttp"
 )
 
 // A load balancer sees that we are not ready while the listener is still open.
@@ -137,7 +137,7 @@ func TestBadGuessesAreSlowed(t *testing.T) {
 		synctest.Wait()
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = "192.0.2.1:6"
-		for rule, refuse := range map[string]refusal{"JSON-RPC": rpchttp.Refuse, "the control plane": plainRefusal, "chat": llmproxy.Refuse} {
+		for rule, refuse := range map[string]refusal{"JSON-RPC": rpchttp.Refuse, "the control plane": plainRefusal, "chat": proxy.Refuse} {
 			w := httptest.NewRecorder()
 			refuse(w, r, g.slow(r, wrong))
 			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"secateur/internal/admin"
-	"secateur/internal/clients"
 	"secateur/internal/config"
-	"secateur/internal/document"
-	"secateur/internal/upstream"
+	"secateur/internal/config/document"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/clients"
 )
 
 // serverEditor changes the servers of the configuration file for the control plane.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/admin"
+	"secateur/internal/ops/admin"
 )
 
 // Servers are added, changed and removed in the file, whose comments and order stay, and in the running program.

@@ -6,7 +6,7 @@ import (
 	"log"
 	"log/slog"
 
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/telemetry"
 )
 
 // errorLog is what net/http writes its complaints to. That connections cannot be accepted, as when all file descriptors are

@@ -3,12 +3,12 @@ package app
 import (
 	"net/http"
 
-	"secateur/internal/admission"
-	"secateur/internal/auth"
+	"secateur/internal/access/admission"
+	"secateur/internal/access/auth"
 	"secateur/internal/config"
-	"secateur/internal/gateway"
-	"secateur/internal/llmproxy"
-	"secateur/internal/pruner"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/mcp/gateway"
+	"secateur/internal/prune/pruner"
 )
 
 // generation is what the program makes of one configuration: all that a reload replaces. Once it is live it does not change. A request is
@@ -22,10 +22,10 @@ type generation struct {
 	pruner     *pruner.Server     // nil: not enabled
 	lastPruner *pruner.Server     // the newest there was; nil: none yet
 	gateway    *gateway.Gateway   // nil: there is no listener
-	chat       *llmproxy.Proxy    // the same
+	chat       *proxy.Proxy       // the same
 	handler    http.Handler       // every HTTP door behind its guard; the same
 
-	records      llmproxy.Records   // what the chat door has sent before
+	records      proxy.Records      // what the chat door has sent before
 	forgetful    bool               // records do not outlive this process
 	certificates *auth.Certificates // nil: no TLS
 

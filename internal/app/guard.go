@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/admission"
-	"secateur/internal/auth"
-	"secateur/internal/budget"
-	"secateur/internal/capture"
-	"secateur/internal/datarate"
-	"secateur/internal/events"
-	"secateur/internal/replicas"
-	"secateur/internal/rpchttp"
-	"secateur/internal/telemetry"
-	"secateur/internal/ui"
+	"secateur/internal/access/admission"
+	"secateur/internal/access/auth"
+	"secateur/internal/front/budget"
+	"secateur/internal/front/datarate"
+	"secateur/internal/mcp/rpchttp"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/capture"
+	"secateur/internal/ops/events"
+	"secateur/internal/ops/replica"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/ops/ui"
 )
 
 // door is a handler for a caller who may come in.
@@ -41,7 +41,7 @@ type guard struct {
 	tracing   *telemetry.Tracing // nil: off
 	feed      *events.Feed
 	capture   *capture.Recorder // nil: nothing is kept
-	replicas  *replicas.Group   // nil: there is one alone
+	replicas  *replica.Group    // nil: there is one alone
 	sessions  *ui.Sessions
 }
 
@@ -61,7 +61,7 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 func (g guard) site(h http.Handler) http.Handler {
 	serve := func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
-		if replicas.IsForwarded(r.Header) {
+		if replica.IsForwarded(r.Header) {
 			p, v := g.fromReplica(r)
 			if v.Kind != access.Allowed {
 				g.note(r, v)

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/ratelimit"
+	"secateur/internal/access/limit"
 )
 
 // guesses slow down who shows credentials that are none: an address that has done so too often waits for each further
 // refusal. Who shows a good one is never held up.
 type guesses struct {
-	limit *ratelimit.Local
+	limit *limit.Local
 	slots chan struct{} // holds a token for each that waits
 }
 
@@ -23,7 +23,7 @@ const (
 )
 
 func newGuesses() *guesses {
-	return &guesses{limit: ratelimit.PerMinute(guessesPerMinute), slots: make(chan struct{}, maxWaiting)}
+	return &guesses{limit: limit.PerMinute(guessesPerMinute), slots: make(chan struct{}, maxWaiting)}
 }
 
 // slow waits before a refusal, if this address has made too many guesses, and returns the verdict to answer with: where too many wait

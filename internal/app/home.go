@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/upstream"
 )
 
 // inHome is a server's settings with ~ and ~/… in its command and working directory made paths, as a shell would: no

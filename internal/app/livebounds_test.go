@@ -23,9 +23,9 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/admin"
 	"secateur/internal/config"
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/telemetry"
 )
 
 // server is how the control plane shows a server.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"secateur/internal/catalog"
-	"secateur/internal/pins"
-	"secateur/internal/replicas"
-	"secateur/internal/upstream"
+	"secateur/internal/access/pins"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/replica"
 )
 
 // What other replicas tell concerns this one where clients may be served by either: they list here and listen there, and approve of a tool once.
@@ -15,7 +15,7 @@ import (
 // tellListChanged tells other replicas that a child process lists something else than before. A server at an address tells each of them by itself.
 func (a *App) tellListChanged(server string, l catalog.List) {
 	if a.isChild(server) {
-		a.replicas.Tell(replicas.News{Kind: replicas.ListChanged, Server: server, List: l.Method()})
+		a.replicas.Tell(replica.News{Kind: replica.ListChanged, Server: server, List: l.Method()})
 	}
 }
 
@@ -24,23 +24,23 @@ func (a *App) isChild(server string) bool {
 }
 
 // heard does what another replica's news ask for.
-func (a *App) heard(ctx context.Context, n replicas.News) {
+func (a *App) heard(ctx context.Context, n replica.News) {
 	switch n.Kind {
-	case replicas.ListChanged:
+	case replica.ListChanged:
 		if l, ok := catalog.ListOf(n.List); ok {
 			a.servers.TellListChanged(n.Server, l)
 		}
-	case replicas.Reloaded:
+	case replica.Reloaded:
 		if next, err := a.Reload(ctx, DryRun); err == nil && next.Changed {
 			a.tryReload(ctx, "another replica has read it again")
 		}
-	case replicas.PinsApproved:
+	case replica.PinsApproved:
 		a.approveToo(ctx, n)
 	}
 }
 
 // approveToo approves of the definitions that somebody has approved of at another replica, where the tools here have become the same.
-func (a *App) approveToo(ctx context.Context, n replicas.News) {
+func (a *App) approveToo(ctx context.Context, n replica.News) {
 	dir := a.stateFile("pins")
 	if dir == "" {
 		return

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"secateur/internal/admin"
-	"secateur/internal/oauth"
-	"secateur/internal/outbound"
-	"secateur/internal/upstream"
+	"secateur/internal/access/oauth"
+	"secateur/internal/access/outbound"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
 )
 
 // tokenSources are where tokens for servers and providers come from, one for all connections to a server.

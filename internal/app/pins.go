@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"secateur/internal/admission"
-	"secateur/internal/catalog"
+	"secateur/internal/access/admission"
+	"secateur/internal/access/pins"
 	"secateur/internal/config"
-	"secateur/internal/pins"
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/upstream"
 )
 
 // pinKinds are what is pinned of each list.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/demo"
+	"secateur/internal/mcp/demo"
+	"secateur/internal/ops/admin"
 	"secateur/internal/prune"
-	"secateur/internal/pruner"
+	"secateur/internal/prune/pruner"
 )
 
 // playground lets a person try out what would be cut.

@@ -6,11 +6,11 @@ import (
 	"math"
 	"net/http"
 
-	"secateur/internal/admin"
-	"secateur/internal/bill"
-	"secateur/internal/chat"
-	"secateur/internal/llmproxy"
-	"secateur/internal/replay"
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/chat"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/llm/replay"
+	"secateur/internal/ops/admin"
 )
 
 // trial answers what would become of a request.
@@ -43,7 +43,7 @@ func (a *App) tryRequest(ctx context.Context, req admin.RequestTrial) (admin.Tri
 		req.Model = session.Model
 	}
 	cfg := a.live.Load().cfg
-	doors := llmproxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}
+	doors := proxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}
 	masking, pruning := cfg.ObservationMasking.Schema1, cfg.ContextPruning
 	t, err := replay.Try(ctx, session, req.Model, replay.Options{
 		Strategies: replay.Strategies(masking, pruning),

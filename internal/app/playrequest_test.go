@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/admin"
-	"secateur/internal/bill"
-	"secateur/internal/replay"
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/replay"
+	"secateur/internal/ops/admin"
 )
 
 // talk is a conversation in one of the formats: what is said before the first answer, what each answer adds, and what its result does.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"secateur/internal/originals"
-	"secateur/internal/pool"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/upstream"
 	"secateur/internal/secret"
-	"secateur/internal/upstream"
+	"secateur/internal/store/originals"
 )
 
 // Handshaken is how a server answered when it was started by itself.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/originals"
-	"secateur/internal/pruner"
-	"secateur/internal/rpchttp"
+	"secateur/internal/mcp/rpchttp"
+	"secateur/internal/ops/admin"
+	"secateur/internal/prune/pruner"
+	"secateur/internal/store/originals"
 )
 
 // Pruner is the pruner alone: its own listener or its own pipe, and nothing else of the program.

@@ -8,11 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"secateur/internal/admin"
-	"secateur/internal/auth"
-	"secateur/internal/ratelimit"
-	"secateur/internal/redisdb"
-	"secateur/internal/replicas"
+	"secateur/internal/access/auth"
+	"secateur/internal/access/limit"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/replica"
+	"secateur/internal/store/redisdb"
 )
 
 // openRedis opens the engine that the store's URL names; none for a store in this process or on its disk.
@@ -24,9 +24,9 @@ func (a *App) openRedis(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	a.redis, a.limitStore = db, ratelimit.NewRedis(db)
+	a.redis, a.limitStore = db, limit.NewRedis(db)
 	a.closers = append(a.closers, a.limitStore, db)
-	a.replicas = replicas.New(replicas.Options{
+	a.replicas = replica.New(replica.Options{
 		DB: db, Leaf: func() []byte { return a.live.Load().certificates.Leaf() }, Heard: a.heard, Missed: a.missedNews, Log: a.log,
 		Own: func() *tls.Certificate { return a.live.Load().certificates.Own() }, ServerName: auth.ReplicaName, State: a.replicaState,
 	})
@@ -38,14 +38,14 @@ func (a *App) announce(ctx context.Context, ln net.Listener, work *errgroup.Grou
 	if a.replicas == nil {
 		return
 	}
-	a.replicas.Announce(ctx, replicas.AddressOf(ctx, a.cfg.Advertise, ln.Addr(), a.redis))
+	a.replicas.Announce(ctx, replica.AddressOf(ctx, a.cfg.Advertise, ln.Addr(), a.redis))
 	work.Go(func() error { return a.replicas.Run(ctx) })
 	a.relay(ctx, work)
 }
 
 // replicaState is how this replica fares, for the others to show.
-func (a *App) replicaState() replicas.State {
-	s := replicas.State{Version: a.opt.Version, StartedAt: a.started, Config: a.configState().SHA256}
+func (a *App) replicaState() replica.State {
+	s := replica.State{Version: a.opt.Version, StartedAt: a.started, Config: a.configState().SHA256}
 	for _, st := range a.servers.Status() {
 		s.InFlight += st.InFlight
 	}
@@ -59,7 +59,7 @@ func (a *App) replicaState() replicas.State {
 func (a *App) controlReplicas(ctx context.Context) []admin.Replica {
 	members, err := a.replicas.Members(ctx)
 	if err != nil || len(members) == 0 {
-		members = []replicas.Member{{Name: a.replicas.Name(), Address: a.listening(), Self: true, State: a.replicaState()}}
+		members = []replica.Member{{Name: a.replicas.Name(), Address: a.listening(), Self: true, State: a.replicaState()}}
 	}
 	all := make([]admin.Replica, len(members))
 	for i, m := range members {

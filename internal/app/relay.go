@@ -10,15 +10,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"secateur/internal/events"
-	"secateur/internal/replicas"
+	"secateur/internal/ops/events"
+	"secateur/internal/ops/replica"
 )
 
 // What happens at one replica is shown by the control plane of each: what it has published lately, a relay posts four times a second on boards that the others
 // read, requests on one, all else on another, so that many requests do not push out the few cuts.
 var (
-	requestBoard = replicas.Board{Name: "requests", Keep: 64}
-	eventBoard   = replicas.Board{Name: "events", Keep: 512}
+	requestBoard = replica.Board{Name: "requests", Keep: 64}
+	eventBoard   = replica.Board{Name: "events", Keep: 512}
 )
 
 const (
@@ -55,7 +55,7 @@ func (a *App) relay(ctx context.Context, work *errgroup.Group) {
 	a.savings.Tell(r.askedFor)
 	work.Go(func() error { return a.history.RunShared(ctx) })
 	work.Go(func() error {
-		a.replicas.Follow(ctx, []replicas.Board{requestBoard, eventBoard}, r.read)
+		a.replicas.Follow(ctx, []replica.Board{requestBoard, eventBoard}, r.read)
 		return nil
 	})
 	work.Go(func() error {
@@ -105,7 +105,7 @@ func (r *relay) tell(ctx context.Context) {
 	if !r.post(ctx, eventBoard, rest) {
 		lost += uint64(len(rest.Events))
 	}
-	r.a.replicas.Count(replicas.EventsLost, lost)
+	r.a.replicas.Count(replica.EventsLost, lost)
 }
 
 // sort divides events between the boards, within bounds. Lost is how many are beyond them.
@@ -149,7 +149,7 @@ func (r *relay) requestRoom() int {
 }
 
 // post posts something, and reports whether others can read it.
-func (r *relay) post(ctx context.Context, b replicas.Board, p boardPost) bool {
+func (r *relay) post(ctx context.Context, b replica.Board, p boardPost) bool {
 	if len(p.Events)+len(p.Recovered) == 0 {
 		return true
 	}
@@ -157,12 +157,12 @@ func (r *relay) post(ctx context.Context, b replicas.Board, p boardPost) bool {
 	if err != nil || r.a.replicas.Post(ctx, b, body) != nil {
 		return false
 	}
-	r.a.replicas.Count(replicas.EventsSent, uint64(len(p.Events)))
+	r.a.replicas.Count(replica.EventsSent, uint64(len(p.Events)))
 	return true
 }
 
 // read adds what another replica has posted to what is told here.
-func (r *relay) read(p replicas.Post) {
+func (r *relay) read(p replica.Post) {
 	r.mu.Lock()
 	r.heard[p.From] = time.Now()
 	r.mu.Unlock()
@@ -170,7 +170,7 @@ func (r *relay) read(p replicas.Post) {
 	if err := json.NewDecoder(bytes.NewReader(p.Body)).Decode(&told); err != nil {
 		return // of a version that this one does not know
 	}
-	r.a.replicas.Count(replicas.EventsReceived, uint64(len(told.Events)))
+	r.a.replicas.Count(replica.EventsReceived, uint64(len(told.Events)))
 	for _, b := range told.Events {
 		e, err := events.Unmarshal(b)
 		if err != nil {

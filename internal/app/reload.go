@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"secateur/internal/admin"
 	"secateur/internal/config"
-	"secateur/internal/replicas"
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/replica"
 )
 
 // InvalidConfig is a configuration with mistakes: nothing was changed.
@@ -70,7 +70,7 @@ func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err er
 	if err := a.apply(&loaded{Config: next, at: time.Now(), restartNeeded: out.RestartNeeded}, changed); err != nil {
 		return admin.Reloaded{}, err
 	}
-	a.replicas.Tell(replicas.News{Kind: replicas.Reloaded})
+	a.replicas.Tell(replica.News{Kind: replica.Reloaded})
 	a.log.InfoContext(ctx, "configuration reloaded", "added", out.Added, "removed", out.Removed, "restarted", out.Restarted, "unchanged", len(out.Unchanged),
 		"keys", out.Keys, "restart_needed", out.RestartNeeded)
 	return out, nil

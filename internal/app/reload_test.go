@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/admin"
 	"secateur/internal/config"
-	"secateur/internal/era"
-	"secateur/internal/pool"
+	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/ops/admin"
 )
 
 // reloadable is a program whose configuration may be rewritten while it runs.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/events"
+	"secateur/internal/ops/events"
 )
 
 // Every reload is counted and told, those that fail too; one that is only tried is not.

@@ -3,16 +3,16 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"secateur/internal/replicas"
+	"secateur/internal/ops/replica"
 )
 
 // replicaMetrics counts what replicas tell each other.
 type replicaMetrics struct {
 	messages *prometheus.Desc
-	counted  func(replicas.Counted) uint64
+	counted  func(replica.Counted) uint64
 }
 
-func newReplicaMetrics(counted func(replicas.Counted) uint64) *replicaMetrics {
+func newReplicaMetrics(counted func(replica.Counted) uint64) *replicaMetrics {
 	return &replicaMetrics{
 		messages: prometheus.NewDesc("secateur_replica_messages_total", "Messages to and from other replicas: news to act on, events to show.", []string{"kind", "fate"}, nil),
 		counted:  counted,
@@ -25,15 +25,15 @@ func (m *replicaMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.messag
 // Collect counts.
 func (m *replicaMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, c := range []struct {
-		what       replicas.Counted
+		what       replica.Counted
 		kind, fate string
 	}{
-		{replicas.NewsSent, "news", "sent"},
-		{replicas.NewsReceived, "news", "received"},
-		{replicas.NewsLost, "news", "lost"},
-		{replicas.EventsSent, "event", "sent"},
-		{replicas.EventsReceived, "event", "received"},
-		{replicas.EventsLost, "event", "lost"},
+		{replica.NewsSent, "news", "sent"},
+		{replica.NewsReceived, "news", "received"},
+		{replica.NewsLost, "news", "lost"},
+		{replica.EventsSent, "event", "sent"},
+		{replica.EventsReceived, "event", "received"},
+		{replica.EventsLost, "event", "lost"},
 	} {
 		out <- prometheus.MustNewConstMetric(m.messages, prometheus.CounterValue, float64(m.counted(c.what)), c.kind, c.fate)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"secateur/internal/config"
-	"secateur/internal/events"
+	"secateur/internal/ops/events"
 )
 
 // Every route answers under the id that it was sent, or under one of its own. That is in X-Request-Id but at the chat door, where it is the provider's.

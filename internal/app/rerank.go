@@ -3,8 +3,8 @@ package app
 import (
 	"reflect"
 
-	"secateur/internal/pruner"
-	"secateur/internal/rerank"
+	"secateur/internal/prune/pruner"
+	"secateur/internal/prune/rerank"
 )
 
 // scorer is a reranker with the settings that it was made of.

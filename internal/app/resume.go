@@ -1,10 +1,10 @@
 package app
 
 import (
-	"secateur/internal/admin"
-	"secateur/internal/bill"
-	"secateur/internal/ledger"
-	"secateur/internal/llmproxy"
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/ops/admin"
+	"secateur/internal/store/ledger"
 )
 
 // resume is what a conversation costs that is taken up again; nil where its prices or its size are not known.
@@ -13,7 +13,7 @@ func (a *App) resume(c ledger.Account) *admin.Resume {
 		return nil
 	}
 	cfg, last := a.live.Load().cfg, c.Requests[len(c.Requests)-1]
-	prices := llmproxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}.Prices(c.Provider + "/" + c.Model)
+	prices := proxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}.Prices(c.Provider + "/" + c.Model)
 	if prices.Input <= 0 || last.PromptTokens <= 0 {
 		return nil
 	}

@@ -10,15 +10,15 @@ import (
 	"syscall"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/auth"
-	"secateur/internal/catalog"
-	"secateur/internal/era"
-	"secateur/internal/gateway"
-	"secateur/internal/mask"
-	"secateur/internal/pool"
-	"secateur/internal/rpchttp"
-	"secateur/internal/telemetry"
+	"secateur/internal/access/auth"
+	"secateur/internal/cut/mask"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/gateway"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/rpchttp"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/telemetry"
 )
 
 // routes opens every door, in the place of those before, and hangs it behind the guard.

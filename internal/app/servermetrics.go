@@ -3,9 +3,9 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"secateur/internal/pool"
-	"secateur/internal/ratelimit"
-	"secateur/internal/upstream"
+	"secateur/internal/access/limit"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/upstream"
 )
 
 // serverMetrics tell how the servers are doing when somebody asks. Labels are the ids of the configuration.
@@ -51,11 +51,11 @@ func (m *serverMetrics) Collect(ch chan<- prometheus.Metric) {
 
 // limitMetrics tell how many calls wait for their turn. Labels are the names of limits.
 type limitMetrics struct {
-	usage  func() []ratelimit.Usage
+	usage  func() []limit.Usage
 	queued *prometheus.Desc
 }
 
-func newLimitMetrics(usage func() []ratelimit.Usage) *limitMetrics {
+func newLimitMetrics(usage func() []limit.Usage) *limitMetrics {
 	return &limitMetrics{usage, prometheus.NewDesc("secateur_queued", "Calls that wait for their turn, by limit.", []string{"limit"}, nil)}
 }
 

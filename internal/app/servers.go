@@ -6,14 +6,14 @@ import (
 	"log/slog"
 	"slices"
 
-	"secateur/internal/admin"
-	"secateur/internal/catalog"
-	"secateur/internal/child"
 	"secateur/internal/config"
-	"secateur/internal/demo"
-	"secateur/internal/pool"
-	"secateur/internal/templates"
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/child"
+	"secateur/internal/mcp/demo"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/templates"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
 )
 
 // newPool makes the pool of the MCP servers behind the doors, those inside this program included.

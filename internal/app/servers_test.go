@@ -3,7 +3,7 @@ package app
 import (
 	"testing"
 
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/upstream"
 )
 
 func TestAnErrorThatIsOverIsNotShown(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"secateur/internal/admin"
-	"secateur/internal/oauth"
-	"secateur/internal/outbound"
-	"secateur/internal/upstream"
+	"secateur/internal/access/oauth"
+	"secateur/internal/access/outbound"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
 )
 
 // signInTime is how long a person has to sign in with a server.

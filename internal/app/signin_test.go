@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/admin"
-	"secateur/internal/oauth"
+	"secateur/internal/access/oauth"
+	"secateur/internal/ops/admin"
 )
 
 // authorization is an authorization server that registers everybody and gives everybody a token.

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/rpchttp"
+	"secateur/internal/mcp/rpchttp"
+	"secateur/internal/ops/admin"
 )
 
 // SocketDir is where programs that serve a pipe have their control planes, below the state directory.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/admin"
 	"secateur/internal/config"
+	"secateur/internal/ops/admin"
 )
 
 // A program on a pipe answers its user on a socket of its own, which no other user can open, and which goes when it goes.

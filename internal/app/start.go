@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"secateur/internal/pool"
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/pool"
+	"secateur/internal/mcp/upstream"
 )
 
 // ServerStart is how a server came up.

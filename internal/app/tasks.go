@@ -3,8 +3,8 @@ package app
 import (
 	"path/filepath"
 
-	"secateur/internal/records"
-	"secateur/internal/tasks"
+	"secateur/internal/mcp/tasks"
+	"secateur/internal/store/records"
 )
 
 // openTasks makes what all doors know of tasks: who made which. Beyond a restart, and to other replicas, that is known

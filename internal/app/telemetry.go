@@ -12,18 +12,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
-	"secateur/internal/cutting"
-	"secateur/internal/events"
-	"secateur/internal/history"
-	"secateur/internal/ledger"
-	"secateur/internal/llmproxy"
-	"secateur/internal/mask"
-	"secateur/internal/pruner"
-	"secateur/internal/ratelimit"
+	"secateur/internal/access/limit"
+	"secateur/internal/cut/cutting"
+	"secateur/internal/cut/mask"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
+	"secateur/internal/ops/events"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/prune/pruner"
 	"secateur/internal/rawjson"
-	"secateur/internal/telemetry"
-	"secateur/internal/upstream"
+	"secateur/internal/store/history"
+	"secateur/internal/store/ledger"
 )
 
 // openTelemetry makes what counts, what traces, and what remembers across restarts.
@@ -51,7 +51,7 @@ func (a *App) openTelemetry() error {
 	a.tools = telemetry.NewToolLabels()
 	a.registry.MustRegister(newReplicaMetrics(a.replicas.Counted))
 	a.registry.MustRegister(
-		newLimitMetrics(func() []ratelimit.Usage {
+		newLimitMetrics(func() []limit.Usage {
 			if gen := a.live.Load(); gen != nil {
 				return gen.admission.Usage()
 			}
@@ -153,7 +153,7 @@ type chatObserver struct {
 }
 
 // Settled counts a request.
-func (o chatObserver) Settled(ctx context.Context, s llmproxy.Settled) {
+func (o chatObserver) Settled(ctx context.Context, s proxy.Settled) {
 	o.ledger.Add(s.Conversation, s.Provider, s.Model, ledger.Request{
 		RequestID: telemetry.RequestID(ctx), At: time.Now(), PromptTokens: s.PromptTokens, CachedTokens: s.CachedTokens, Masked: s.Masked, Pruned: s.Pruned,
 		SpentUSD: s.Spent, PassthroughUSD: s.Passthrough, RemovedTokens: int64(s.MaskedTokens + s.PrunedTokens), Why: why(s),
@@ -174,7 +174,7 @@ func (o chatObserver) Settled(ctx context.Context, s llmproxy.Settled) {
 }
 
 // why says what was done to a request, or why nothing was.
-func why(s llmproxy.Settled) string {
+func why(s proxy.Settled) string {
 	switch {
 	case s.Masked+s.Pruned > 0:
 		var stand []string
@@ -194,7 +194,7 @@ func why(s llmproxy.Settled) string {
 }
 
 // Cut counts a result that went out cut.
-func (o chatObserver) Cut(ctx context.Context, c llmproxy.ResultCut) {
+func (o chatObserver) Cut(ctx context.Context, c proxy.ResultCut) {
 	feature, how := history.FeaturePruned, &events.Removal{Reason: "a big result, pruned when it first passed", Goal: events.ClipGoal(c.Goal), Sent: events.SentAs(c.Sent)}
 	if c.Masked {
 		feature, how.Reason = history.FeatureMasked, "an old result, which the conversation has gone past"
@@ -212,7 +212,7 @@ func (o chatObserver) Cut(ctx context.Context, c llmproxy.ResultCut) {
 func (g guard) watch(at access.Door, d door) door {
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 		began := time.Now()
-		var ended llmproxy.Ended
+		var ended proxy.Ended
 		seen := &sizeWriter{statusWriter: statusWriter{ResponseWriter: w, status: http.StatusOK}}
 		defer func() { //nolint:contextcheck // it has the request's
 			g.feed.PublishRequest(events.Request{
@@ -221,12 +221,12 @@ func (g guard) watch(at access.Door, d door) door {
 				Model: modelOf(ended),
 			})
 		}()
-		d(seen, r.WithContext(llmproxy.WithEnded(r.Context(), &ended)), p)
+		d(seen, r.WithContext(proxy.WithEnded(r.Context(), &ended)), p)
 	}
 }
 
 // modelOf is provider/model; "" where it was not for a model.
-func modelOf(e llmproxy.Ended) string {
+func modelOf(e proxy.Ended) string {
 	if e.Model == "" {
 		return ""
 	}

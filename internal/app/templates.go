@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	"secateur/internal/access"
-	"secateur/internal/admin"
 	"secateur/internal/config"
-	"secateur/internal/templates"
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/templates"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/admin"
 )
 
 // templateHost keeps the resource templates of the proxy itself for the control plane. With the first of them a server of our own joins the

@@ -10,8 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"secateur/internal/admin"
-	"secateur/internal/templates"
+	"secateur/internal/mcp/templates"
+	"secateur/internal/ops/admin"
 )
 
 const noteTemplate = `{"name":"note","uri_template":"note://{topic}","mime_type":"text/markdown","text":"About {topic}."}`

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"secateur/internal/config"
-	"secateur/internal/events"
+	"secateur/internal/ops/events"
 )
 
 // collected is a small OTLP collector.

@@ -23,9 +23,9 @@ import (
 	"time"
 
 	"secateur/internal/config"
-	"secateur/internal/events"
-	"secateur/internal/ledger"
-	"secateur/internal/telemetry"
+	"secateur/internal/ops/events"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/store/ledger"
 )
 
 // hung is a route as the program's source hangs it.

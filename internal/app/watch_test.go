@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/catalog"
-	"secateur/internal/rpc"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/wire"
 )
 
 // listeners hears of lists that have changed.
 type listeners chan string
 
-func (l listeners) ListChanged(list catalog.List)                          { l <- list.Member() }
-func (l listeners) Notified(string, *rpc.Message)                          {}
-func (l listeners) Requested(context.Context, string, *rpc.Message) []byte { return nil }
+func (l listeners) ListChanged(list catalog.List)                           { l <- list.Member() }
+func (l listeners) Notified(string, *wire.Message)                          {}
+func (l listeners) Requested(context.Context, string, *wire.Message) []byte { return nil }
 
 // However a file becomes another, it is seen, and seen whole.
 func TestWatchFile(t *testing.T) {

@@ -1,6 +1,6 @@
 package config
 
-import "secateur/internal/capture"
+import "secateur/internal/ops/capture"
 
 // Admin is how the running program is operated.
 type Admin struct {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/upstream"
 )
 
 // clientServer rewrites one server of a client's file.

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"secateur/internal/upstream"
+	"secateur/internal/mcp/upstream"
 )
 
 // ServerChanges are the ids of servers by what has become of them, each list in order.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/suggest"
+	"secateur/internal/config/suggest"
 )
 
 // decoder fills Settings from a tree and notes where every value came from.

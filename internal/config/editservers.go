@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 // ErrNoServer means that a file lists no server of an id.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 	"secateur/internal/secret"
 )
 

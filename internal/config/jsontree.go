@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 // parseJSON reads JSON, comments and trailing commas allowed, into a tree. After a syntax error the tree holds what came before

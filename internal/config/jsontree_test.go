@@ -3,7 +3,7 @@ package config
 import (
 	"testing"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 func TestBlankComments(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"secateur/internal/chat"
+	"secateur/internal/llm/chat"
 )
 
 // MaxBytes bounds the size of a configuration file.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/catalog"
-	"secateur/internal/chat"
 	"secateur/internal/config"
+	"secateur/internal/llm/chat"
+	"secateur/internal/mcp/catalog"
 
 	"golang.org/x/tools/txtar"
 )

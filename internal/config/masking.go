@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"secateur/internal/chat"
-	"secateur/internal/mask"
+	"secateur/internal/cut/mask"
+	"secateur/internal/llm/chat"
 )
 
 // ObservationMasking says what is cut out of tool results, door by door.

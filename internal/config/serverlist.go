@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 // ServerList is the servers of a configuration or of a client's file as the file writes them: in our keys, variables

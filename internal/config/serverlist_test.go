@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 // servers writes a list of servers as a TOML file of ours would.

@@ -13,20 +13,20 @@ import (
 	"time"
 
 	"secateur/internal/access"
-	"secateur/internal/auth"
-	"secateur/internal/capture"
-	"secateur/internal/catalog"
-	"secateur/internal/chat"
-	"secateur/internal/llmproxy"
-	"secateur/internal/originals"
-	"secateur/internal/pins"
-	"secateur/internal/pruner"
-	"secateur/internal/ratelimit"
-	"secateur/internal/redisdb"
-	"secateur/internal/routing"
+	"secateur/internal/access/auth"
+	"secateur/internal/access/limit"
+	"secateur/internal/access/pins"
+	"secateur/internal/llm/chat"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/routing"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/ops/capture"
+	"secateur/internal/ops/telemetry"
+	"secateur/internal/prune/pruner"
 	"secateur/internal/secret"
-	"secateur/internal/telemetry"
-	"secateur/internal/upstream"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/redisdb"
 )
 
 // Settings are the whole configuration.
@@ -50,22 +50,22 @@ type Settings struct {
 	MaxInFlightBytes    int64         `toml:"max_in_flight_bytes"` // of all requests under way; 0: an eighth of the memory
 	DefaultProvider     string        `toml:"default_provider"`    // "": the only one there is
 
-	Naming             catalog.Settings             `toml:"naming"`
-	Servers            []upstream.Settings          `toml:"servers"`
-	ObservationMasking ObservationMasking           `toml:"observation_masking"`
-	ContextPruning     chat.Pruning                 `toml:"context_pruning"`
-	Pruner             pruner.Settings              `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
-	Store              originals.Settings           `toml:"store"`
-	Auth               auth.Settings                `toml:"auth"`
-	TLS                auth.TLS                     `toml:"tls"`
-	ACL                []access.Rule                `toml:"acl"`
-	Limits             []ratelimit.Settings         `toml:"limits"`
-	Telemetry          telemetry.Settings           `toml:"telemetry"`
-	Providers          map[string]llmproxy.Provider `toml:"providers"`
-	Models             map[string]llmproxy.Model    `toml:"models"`
-	Notifications      routing.Settings             `toml:"notifications"`
-	Admin              Admin                        `toml:"admin"`
-	Pins               pins.Settings                `toml:"pins"`
+	Naming             catalog.Settings          `toml:"naming"`
+	Servers            []upstream.Settings       `toml:"servers"`
+	ObservationMasking ObservationMasking        `toml:"observation_masking"`
+	ContextPruning     chat.Pruning              `toml:"context_pruning"`
+	Pruner             pruner.Settings           `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
+	Store              originals.Settings        `toml:"store"`
+	Auth               auth.Settings             `toml:"auth"`
+	TLS                auth.TLS                  `toml:"tls"`
+	ACL                []access.Rule             `toml:"acl"`
+	Limits             []limit.Settings          `toml:"limits"`
+	Telemetry          telemetry.Settings        `toml:"telemetry"`
+	Providers          map[string]proxy.Provider `toml:"providers"`
+	Models             map[string]proxy.Model    `toml:"models"`
+	Notifications      routing.Settings          `toml:"notifications"`
+	Admin              Admin                     `toml:"admin"`
+	Pins               pins.Settings             `toml:"pins"`
 }
 
 // defaults are what a file that says nothing means.
@@ -282,7 +282,7 @@ func (s Settings) validateAccess() error {
 		unique(fmt.Sprintf("acl[%d].name", i), access.RuleName(r, i))
 	}
 	for i, l := range s.Limits {
-		unique(fmt.Sprintf("limits[%d].name", i), ratelimit.SettingsName(l, i))
+		unique(fmt.Sprintf("limits[%d].name", i), limit.SettingsName(l, i))
 		if l.Shared && !redisdb.IsURL(s.Store.URL) {
 			errs = append(errs, fmt.Errorf("limits[%d].shared: replicas share a limit through store.url = \"redis://HOST\"", i))
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/pelletier/go-toml/v2"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 // plain turns a tree into what general decoders make of the same text. Numbers come as float64, dates as nil.

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"secateur/internal/document"
+	"secateur/internal/config/document"
 )
 
 // parseYAML reads the YAML of a client into a tree. A list of servers that carry their names becomes a table by name,

@@ -1,6 +1,6 @@
 package prune
 
-import "secateur/internal/tokens"
+import "secateur/internal/llm/tokens"
 
 // shortReason is the reason of a block that is not much larger than its marker.
 const shortReason = "hors focus"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"secateur/internal/bpe"
-	"secateur/internal/chat"
+	"secateur/internal/llm/bpe"
+	"secateur/internal/llm/chat"
 	"secateur/internal/prune"
 	"secateur/test/eval/cases"
 	"secateur/test/eval/fit"

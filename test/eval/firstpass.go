@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"secateur/internal/chat"
+	"secateur/internal/llm/chat"
 	"secateur/test/eval/cases"
 )
 

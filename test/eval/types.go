@@ -150,7 +150,7 @@ func fromCommands(ctx context.Context) (out []specimen) {
 	}
 	for _, word := range []string{"func", "return", "error", "type", "import", "test", "context", "string", "if err", "prune"} {
 		add("grep -rn", prune.Code, prune.Hits, "grep", "-rn", word, "internal", "cmd")
-		add("grep -rn -C2", prune.Code, prune.Hits, "grep", "-rn", "-C2", "--no-group-separator", word, "internal/prune", "internal/chat")
+		add("grep -rn -C2", prune.Code, prune.Hits, "grep", "-rn", "-C2", "--no-group-separator", word, "internal/prune", "internal/llm/chat")
 		add("grep -n", prune.Code, prune.Plain, "grep", "-n", word, "internal/prune/match.go")
 	}
 	dirs, _ := filepath.Glob("internal/*")
@@ -167,7 +167,7 @@ func fromCommands(ctx context.Context) (out []specimen) {
 		}
 	}
 	add("go test -v", prune.Logs, prune.Plain, "go", "test", "-v", "./internal/prune")
-	add("go test -v", prune.Logs, prune.Plain, "go", "test", "-v", "./internal/tokens")
+	add("go test -v", prune.Logs, prune.Plain, "go", "test", "-v", "./internal/llm/tokens")
 	add("go test -json", prune.Logs, prune.NDJSON, "go", "test", "-json", "./internal/prune")
 	add("go list -m -json", prune.Code, prune.JSON, "go", "list", "-json", "./internal/prune")
 	return out

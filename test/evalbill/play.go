@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"secateur/internal/config"
-	"secateur/internal/llmproxy"
-	"secateur/internal/originals"
-	"secateur/internal/records"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/records"
 	"secateur/test/provider"
 )
 
@@ -107,7 +107,7 @@ func playPruned(ctx context.Context, s *session, p prices, ruler *provider.Ruler
 var start = time.Unix(1_800_000_000, 0)
 
 // door is the program's door for chat completions as init sets it up, with a store on disk and the provider behind it.
-func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) (p *llmproxy.Proxy, done func(), err error) {
+func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) (p *proxy.Proxy, done func(), err error) {
 	cfg, mistakes := config.Load("secateur.toml", config.Init(config.PresetDefault), config.Options{})
 	if len(mistakes) > 0 {
 		return nil, nil, fmt.Errorf("%v", mistakes[0])
@@ -122,8 +122,8 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 		_ = store.Close()
 		return nil, nil, err
 	}
-	p, err = llmproxy.New(llmproxy.Options{
-		Providers: map[string]llmproxy.Provider{"p": {BaseURL: "http://provider.invalid/v1"}}, // its prices are those the program knows
+	p, err = proxy.New(proxy.Options{
+		Providers: map[string]proxy.Provider{"p": {BaseURL: "http://provider.invalid/v1"}}, // its prices are those the program knows
 		Masking:   cfg.ObservationMasking.Schema1, Pruning: cfg.ContextPruning, Originals: store, OriginalsTTL: cfg.Store.TTL, Records: kept,
 		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), Transport: to,
 	})
@@ -135,7 +135,7 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 }
 
 // post sends a request and gives the ratio told with the answer.
-func post(ctx context.Context, p *llmproxy.Proxy, name string, body []byte) (told float64, err error) {
+func post(ctx context.Context, p *proxy.Proxy, name string, body []byte) (told float64, err error) {
 	rec := httptest.NewRecorder()
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))
 	req.Header.Set(provider.Header, name)

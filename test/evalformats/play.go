@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"secateur/internal/config"
-	"secateur/internal/llmproxy"
-	"secateur/internal/originals"
-	"secateur/internal/records"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/records"
 	"secateur/test/llm"
 	"secateur/test/provider"
 )
@@ -134,7 +134,7 @@ type readCloser struct{ *bytes.Reader }
 func (readCloser) Close() error { return nil }
 
 // open is the program's door with big results pruned and nothing masked, so that what is sent hangs on no cache.
-func open(l lane, to http.RoundTripper, now func() time.Time) (p *llmproxy.Proxy, done func(), err error) {
+func open(l lane, to http.RoundTripper, now func() time.Time) (p *proxy.Proxy, done func(), err error) {
 	dir, err := os.MkdirTemp("", "evalformats")
 	if err != nil {
 		return nil, nil, err
@@ -154,8 +154,8 @@ func open(l lane, to http.RoundTripper, now func() time.Time) (p *llmproxy.Proxy
 	}
 	masking := cfg.ObservationMasking.Schema1
 	masking.Enabled = false
-	p, err = llmproxy.New(llmproxy.Options{
-		Providers: map[string]llmproxy.Provider{"p": {BaseURL: "http://provider.invalid/v1", Format: l.format}},
+	p, err = proxy.New(proxy.Options{
+		Providers: map[string]proxy.Provider{"p": {BaseURL: "http://provider.invalid/v1", Format: l.format}},
 		Masking:   masking, Pruning: cfg.ContextPruning, Originals: store, OriginalsTTL: cfg.Store.TTL, Records: kept,
 		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), Transport: to,
 	})

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"secateur/internal/records"
+	"secateur/internal/store/records"
 	"secateur/test/provider"
 )
 

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"math"
 
-	"secateur/internal/llmproxy"
+	"secateur/internal/llm/proxy"
 )
 
 // listener hears what the program tells beside the headers of answers: its log, and what savings are made of.
@@ -37,13 +37,13 @@ func (l *listener) WithAttrs([]slog.Attr) slog.Handler { return l }
 func (l *listener) WithGroup(string) slog.Handler { return l }
 
 // Settled adds up what savings tell.
-func (l *listener) Settled(_ context.Context, s llmproxy.Settled) {
+func (l *listener) Settled(_ context.Context, s proxy.Settled) {
 	l.spent += s.Spent
 	l.through += s.Passthrough
 }
 
 // Cut is of no interest.
-func (*listener) Cut(context.Context, llmproxy.ResultCut) {}
+func (*listener) Cut(context.Context, proxy.ResultCut) {}
 
 // among is how much further than the ratio of one conversation that of all together may be off: one in which nothing was cut stands for more beside one
 // of which a tenth is left, by whose tokens it is measured.

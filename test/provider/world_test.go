@@ -20,11 +20,11 @@ import (
 	"testing"
 	"time"
 
-	"secateur/internal/bill"
-	"secateur/internal/chat"
-	"secateur/internal/llmproxy"
-	"secateur/internal/originals"
-	"secateur/internal/records"
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/chat"
+	"secateur/internal/llm/proxy"
+	"secateur/internal/store/originals"
+	"secateur/internal/store/records"
 	"secateur/test/provider"
 )
 
@@ -34,9 +34,9 @@ type world struct {
 	ruler *provider.Ruler
 	now   time.Time
 	dir   string // of what the program keeps
-	kept  llmproxy.Records
-	proxy *llmproxy.Proxy
-	opt   llmproxy.Options
+	kept  proxy.Records
+	proxy *proxy.Proxy
+	opt   proxy.Options
 	told  *listener
 	sent  provider.Bill // of all requests that the program was handed
 	owed  float64       // what it costs that results were read again that had been cut
@@ -49,7 +49,7 @@ type world struct {
 	most     int                          // so many requests more
 }
 
-func newWorld(t *testing.T, terms provider.Terms, change func(*llmproxy.Options)) *world {
+func newWorld(t *testing.T, terms provider.Terms, change func(*proxy.Options)) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Unix(1_800_000_000, 0), forms: map[string]map[string]string{}, within: 0.02, told: &listener{}}
 	w.ruler = &provider.Ruler{Terms: terms, Now: func() time.Time { return w.now }}
@@ -58,8 +58,8 @@ func newWorld(t *testing.T, terms provider.Terms, change func(*llmproxy.Options)
 	read, write := terms.Read, terms.Write
 	masking, pruning := chat.Default(), chat.DefaultPruning()
 	pruning.Enabled = true
-	w.opt = llmproxy.Options{
-		Providers: map[string]llmproxy.Provider{"p": {
+	w.opt = proxy.Options{
+		Providers: map[string]proxy.Provider{"p": {
 			BaseURL: "http://provider.invalid/v1",
 			Prices:  &bill.Prices{Input: 1, CachedInput: &read, CacheWrite: &write, CacheTTL: terms.Life.Seconds()},
 		}},
@@ -87,7 +87,7 @@ func openRecords(t *testing.T, dir string) *records.File {
 func (w *world) restart() {
 	w.t.Helper()
 	var err error
-	if w.proxy, err = llmproxy.New(w.opt); err != nil {
+	if w.proxy, err = proxy.New(w.opt); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -500,7 +500,7 @@ var stories = map[string]func(w *world, seed uint64){
 		first := w.proxy
 		w.opt.Records = openRecords(w.t, w.dir)
 		w.restart()
-		both := []*llmproxy.Proxy{first, w.proxy}
+		both := []*proxy.Proxy{first, w.proxy}
 		for i := range 40 {
 			w.proxy = both[i/2%2]
 			w.send(k)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"secateur/internal/tokens"
+	"secateur/internal/llm/tokens"
 )
 
 type weights [tokens.States]float64

@@ -1,7 +1,7 @@
 // Command tokens fits the token estimate to o200k on the evaluation data and says how far off it is. It is a module of its own, so
 // that the tokenizer stays out of the program.
 //
-// Run it in its folder: go run . [-write], or go run . -vocabulary for the tables of internal/bpe.
+// Run it in its folder: go run . [-write], or go run . -vocabulary for the tables of internal/llm/bpe.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"secateur/internal/tokens"
+	"secateur/internal/llm/tokens"
 	"secateur/test/eval/cases"
 )
 
@@ -40,8 +40,8 @@ type piece struct {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tokens", flag.ContinueOnError)
 	saved := flags.Bool("saved", false, "judge the estimate of what pruning saves instead")
-	write := flags.Bool("write", false, "write the fitted weights into internal/tokens")
-	vocabulary := flags.Bool("vocabulary", false, "write the vocabulary into internal/bpe instead")
+	write := flags.Bool("write", false, "write the fitted weights into internal/llm/tokens")
+	vocabulary := flags.Bool("vocabulary", false, "write the vocabulary into internal/llm/bpe instead")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

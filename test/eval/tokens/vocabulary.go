@@ -6,10 +6,10 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"secateur/internal/bpe"
+	"secateur/internal/llm/bpe"
 )
 
-// writeVocabulary writes what internal/bpe embeds: the vocabulary and the classes of characters.
+// writeVocabulary writes what internal/llm/bpe embeds: the vocabulary and the classes of characters.
 func writeVocabulary(dir string) error {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {

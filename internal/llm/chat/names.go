@@ -1,0 +1,227 @@
+package chat
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"secateur/internal/llm/bpe"
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+)
+
+// A marker that only says how many lines are gone leaves the model to guess what was
+// in them. So it also names the identifiers that are nowhere else in what is left,
+// those that are defined there first: a name is enough to know what to ask for.
+
+// name is an identifier of a text that was pruned.
+type name struct {
+	text    string
+	block   int // the first of the cut blocks that has it
+	count   int // how often it occurs in what was cut
+	defined bool
+}
+
+// renderPruned gives the lines of a text but for the blocks, with a marker where each
+// was, and the number of characters that went into markers. The first marker tells the id,
+// which is the same for all. A block that has no more tokens than its marker stays.
+func (r rendering) renderPruned(blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
+	blocks = worthMarking(r.lines, blocks)
+	names := namesOf(r.lines, blocks, room, known)
+	var b strings.Builder
+	next := 1
+	for i, block := range blocks {
+		b.WriteString(r.lines.Range(next, block.Start-1))
+		next = block.End + 1
+		before := b.Len()
+		body := r.lines.Range(block.Start, block.End)
+		for len(names[i]) > 0 && !savesTokens(body, r.mark(block, false, names[i])) {
+			names[i] = names[i][:len(names[i])-1]
+		}
+		b.WriteString(r.mark(block, i == 0, names[i]) + "\n")
+		markers += b.Len() - before
+	}
+	b.WriteString(r.lines.Range(next, r.lines.Len()))
+	return b.String(), markers
+}
+
+// rendering is a text whose markers are written.
+type rendering struct {
+	text  string
+	lines prune.Lines
+	view  prune.View
+	stay  []prune.Span // lines that are never cut
+	id    string       // of the original
+	by    Recovery     // what its first marker tells
+}
+
+func newRendering(text, id string, by Recovery) rendering {
+	lines := prune.IndexLines(text)
+	return rendering{text, lines, prune.ViewOf(lines), harnessLines(lines), id, by}
+}
+
+// stays tells whether a line is never cut.
+func (r rendering) stays(line int) bool {
+	return slices.ContainsFunc(r.stay, func(s prune.Span) bool { return s.Start <= line && line <= s.End })
+}
+
+// mark is the line that stands for a block. Lines that bear no number, in a text that numbers the others, are told by their characters.
+func (r rendering) mark(b prune.Block, isFirst bool, names []string) string {
+	m := prune.Mark{Unit: prune.InLines, Names: names}
+	shown, ok := r.view.Shown(prune.Span{Start: b.Start, End: b.End})
+	if m.Start, m.End = shown.Start, shown.End; !ok {
+		m.Unit, m.Start = prune.InChars, rawjson.Chars(r.lines.Range(1, b.Start-1))
+		m.End = m.Start + rawjson.Chars(r.lines.Range(b.Start, b.End))
+	}
+	return r.told(m, isFirst)
+}
+
+// told is a marker; the first of a text tells the id.
+func (r rendering) told(m prune.Mark, isFirst bool) string {
+	if isFirst {
+		m.ID = r.id
+		m.Note = r.by.note(m)
+	}
+	return m.String()
+}
+
+// worthMarking are the blocks that have more tokens than their markers without names.
+func worthMarking(lines prune.Lines, blocks []prune.Block) (out []prune.Block) {
+	tells := prune.CostlyID
+	for _, b := range blocks {
+		if savesTokens(lines.Range(b.Start, b.End), blockMark(b, tells)) {
+			out = append(out, b)
+			tells = ""
+		}
+	}
+	return out
+}
+
+// savesTokens says whether lines have more tokens than the marker that stands for them, counted exactly.
+func savesTokens(body, marker string) bool {
+	cost := bpe.Count(marker + "\n")
+	const surely = 64 // bytes that few tokens have
+	return len(body) > surely*cost || bpe.Count(body) > cost
+}
+
+// shortMarker is a marker as all but the first are, without names.
+func shortMarker(b prune.Block) string { return blockMark(b, "") }
+
+func blockMark(b prune.Block, id string) string {
+	return prune.Mark{Unit: prune.InLines, Start: b.Start, End: b.End, ID: id}.String()
+}
+
+// namesOf chooses for each block the names that went with it and are nowhere else, nor known
+// if there is a known, most telling ones first, as many as fit into so many characters.
+func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name string) bool) [][]string {
+	kept := make(map[string]bool)
+	next := 1
+	for _, b := range blocks {
+		eachName(lines.Range(next, b.Start-1), func(word string, _ bool) { kept[word] = true })
+		next = b.End + 1
+	}
+	eachName(lines.Range(next, lines.Len()), func(word string, _ bool) { kept[word] = true })
+
+	var all []name
+	at := make(map[string]int)
+	for i, b := range blocks {
+		eachName(lines.Range(b.Start, b.End), func(word string, defined bool) {
+			if kept[word] {
+				return
+			}
+			j, ok := at[word]
+			if !ok {
+				if known != nil && known(word) {
+					return
+				}
+				j = len(all)
+				at[word] = j
+				all = append(all, name{text: word, block: i})
+			}
+			all[j].count++
+			all[j].defined = all[j].defined || defined
+		})
+	}
+	slices.SortStableFunc(all, func(a, b name) int {
+		if a.defined != b.defined {
+			if a.defined {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.count, a.count)
+	})
+	chosen := make([][]string, len(blocks))
+	left := make([]int, len(blocks)) // names take no more than a third of what they stand for
+	for i, b := range blocks {
+		left[i] = len(lines.Range(b.Start, b.End))/3 - prune.NamesCost
+	}
+	for _, n := range all {
+		cost := len(n.text) + len(", ")
+		if len(chosen[n.block]) == 0 {
+			cost += prune.NamesCost
+		}
+		if cost > room || cost > left[n.block] {
+			continue
+		}
+		room -= cost
+		left[n.block] -= cost
+		chosen[n.block] = append(chosen[n.block], n.text)
+	}
+	return chosen
+}
+
+// Names worth telling have at least minName characters and at most maxName: longer
+// ones are hashes and data.
+const (
+	minName = 6
+	maxName = 40
+)
+
+// eachName finds the identifiers of a text: words with an underscore, a digit or an
+// inner capital, but no plain numbers. A name is defined where it is the first on its
+// line behind a word that defines.
+func eachName(text string, yield func(word string, defined bool)) {
+	for line := range strings.Lines(text) {
+		previous := ""
+		for i := 0; i < len(line); {
+			if !isWordByte(line[i]) {
+				i++
+				continue
+			}
+			start := i
+			for i < len(line) && isWordByte(line[i]) {
+				i++
+			}
+			word := line[start:i]
+			if len(word) >= minName && len(word) <= maxName && isName(word) {
+				yield(word, defines[previous])
+			}
+			previous = word
+		}
+	}
+}
+
+var defines = wordSet("def class func function fn type struct interface enum trait const let var module package impl async")
+
+func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
+
+// isName tells identifiers from plain words and numbers.
+func isName(w string) bool {
+	digits, shaped := 0, false
+	for i := range len(w) {
+		c := w[i]
+		switch {
+		case isDigit(c):
+			digits++
+			shaped = true
+		case c == '_':
+			shaped = true
+		case i > 0 && c < 'a' && w[i-1] >= 'a':
+			shaped = true
+		case i > 1 && c >= 'a' && w[i-1] < 'a' && isLetter(w[i-1]) && w[i-2] < 'a' && isLetter(w[i-2]):
+			shaped = true
+		}
+	}
+	return shaped && 2*digits <= len(w)
+}

@@ -1,0 +1,121 @@
+package chat
+
+import (
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/bpe"
+	"secateur/internal/llm/tokens"
+	"secateur/internal/rawjson"
+)
+
+// Our estimates know of a text how it is spelled, not which of its words a vocabulary has: of two files that look alike one may have a tenth more
+// tokens. A byte pair encoding that real models have knows that, and other models' are more like it than like our estimates.
+// It takes twenty times as long, so that only two things are counted with it, when the answer has come: what has come to a prompt since it was
+// counted last, of which the provider's counts teach how it counts, and what was taken out.
+
+const (
+	// newPairs is how many bytes of new texts are counted, and of results that are masked at once. Who comes with more has not been met before, as a
+	// rule.
+	newPairs = 128 << 10
+	// longPairs is how much of a text is counted, in so many places.
+	longPairs, placesPairs = 128 << 10, 16
+)
+
+// countPairs has the new pieces of a request counted, and what is taken out of it where that was never counted.
+func (p *Plan) countPairs(req *bill.Request) {
+	first := len(p.c.Messages)
+	for known := p.before.Account.Last.Pieces; first > 0 && p.firstPiece[first-1] >= known; first-- {
+	}
+	isShort, isFew := p.newBytes(first) <= newPairs, p.maskedBytes() <= newPairs
+	for i := range p.c.Messages {
+		kind, was := p.kinds[i], p.was(i)
+		isNew, isCut := i >= first && isShort, false
+		switch kind {
+		case Pruned:
+			isCut = was != Pruned || p.forms.of[i].Removed.Pairs == 0
+		case Masked:
+			isCut = was == Pruned || p.isMaskedNow(i) && isFew
+		}
+		if !isNew && !isCut {
+			continue
+		}
+		piece := p.piece(req, i)
+		switch kind {
+		case Pruned:
+			piece.Size.Pairs = pairsOf(p.texts[i])
+		case Whole:
+			piece.Size.Pairs = p.c.pairs(i)
+		}
+		if isCut {
+			piece.Removed.Pairs = pairsOf(p.c.Text(i)) - piece.Size.Pairs
+		}
+		if isCut && was == kind && !p.isRefused(i) {
+			piece.Was.Pairs = piece.Removed.Pairs
+		}
+	}
+}
+
+// isMaskedNow tells whether a result is masked that no answered request had masked or pruned.
+func (p *Plan) isMaskedNow(i int) bool {
+	return p.kinds[i] == Masked && (p.was(i) == Whole || p.isRefused(i))
+}
+
+// maskedBytes is how many bytes the results have that are masked now and went out whole, or never.
+func (p *Plan) maskedBytes() (n int) {
+	for i := range p.kinds {
+		if p.isMaskedNow(i) {
+			n += p.c.Messages[i].content.end - p.c.Messages[i].content.start
+		}
+	}
+	return n
+}
+
+// newBytes is how many bytes of texts the messages have from one on.
+func (p *Plan) newBytes(first int) (n int) {
+	for i := first; i < len(p.c.Messages); i++ {
+		m := &p.c.Messages[i]
+		n += max(m.content.end-m.content.start, m.text.end-m.text.start)
+		for _, c := range m.Calls {
+			n += c.arguments.end - c.arguments.start
+		}
+	}
+	return n
+}
+
+// pairs are those of what a message says, and of the calls in it.
+func (c *Conversation) pairs(i int) (n float64) {
+	m := &c.Messages[i]
+	at, kind := m.content, kindOf(m.Role)
+	if at.end == 0 {
+		at, kind = m.text, tokens.Prose
+	}
+	if at.end > 0 {
+		raw := c.bytes(at)
+		n = float64(bpe.Count(rawjson.Unquote(raw))) - float64(estimate(raw, kind).tokens)
+	}
+	for _, call := range m.Calls {
+		if call.arguments.end == 0 {
+			continue
+		}
+		raw := c.bytes(call.arguments)
+		said := unsafeString(raw)
+		if raw[0] == '"' {
+			said = rawjson.Unquote(raw)
+		}
+		n += float64(bpe.Count(said)) - float64(idSize(len(raw)).tokens)
+	}
+	return n
+}
+
+// pairsOf are those of a result's text.
+func pairsOf(text string) float64 {
+	if len(text) <= longPairs {
+		return float64(bpe.Count(text)) - float64(tokens.Estimate(text, tokens.Code))
+	}
+	const each = longPairs / placesPairs
+	n := 0
+	for i := range placesPairs {
+		at := i * (len(text) - each) / (placesPairs - 1)
+		n += bpe.Count(text[at:at+each]) - tokens.Estimate(text[at:at+each], tokens.Code)
+	}
+	return float64(n) * float64(len(text)) / longPairs
+}

@@ -1,0 +1,293 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+
+	"secateur/internal/cut/mask"
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
+)
+
+// Job is a result to be pruned, or one that was and whose bytes are wanted again.
+type Job struct {
+	Message int
+	Key     Key  // of the conversation up to the result: the pruned bytes are frozen under it
+	Fresh   bool // it has not been sent before
+	Later   bool // results before it went out masked
+	Frozen  bool // it is pruned only if bytes are frozen under a key: else it was sent whole
+
+	// ThreadKey is of the result alone. Where the server keeps the conversation only this is known of what the result is
+	// a part of: its bytes are frozen under it, too. Zero: they are not.
+	ThreadKey Key
+
+	By Recovery // what its first marker tells of how to get more; set by the caller
+}
+
+// Jobs lists the results that go out pruned. Those already sent are pruned if they were
+// then; what is not known to have been sent pruned was sent whole. Of the others, all that
+// come behind the last answer, the big ones are pruned. A result that was asked for again
+// passes whole, and so does what a recovery has brought back, and what this agent reads
+// twice: a file, or what a tool gives.
+func (c *Conversation) Jobs(s Pruning, past Past) []Job {
+	forms := c.noteForms(past)
+	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
+	known := max(forms.seen, c.answered())
+	var jobs []Job
+	isLater := false
+	var twice *rereads
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if !c.isResult(i) {
+			continue
+		}
+		if i < known {
+			switch {
+			case i < len(forms.of) && forms.of[i].Kind == Pruned:
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Later: isLater})
+			case i < len(forms.of) && forms.of[i].Kind == Masked:
+				isLater = true
+			case i < forms.seen:
+			case c.Thread == ThreadCreate:
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), ThreadKey: c.threadKey(i), Frozen: true})
+			case past.Frozen:
+				jobs = append(jobs, Job{Message: i, Key: c.key(i + 1), Frozen: true})
+			}
+			continue
+		}
+		if !s.Enabled || off || m.Chars < s.MinChars || m.IsError && m.Chars < minCutError {
+			continue
+		}
+		if twice == nil {
+			twice = c.rereads(forms)
+		}
+		if tool := c.relate().sinceName(i); c.isRecovered(i, tool) || isSparedTool(tool) || twice.spares(tool, c.askOf(i)) || c.isAgain(i) {
+			continue
+		}
+		job := Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater}
+		if c.Thread != NoThread { // one that is made anew may have been sent in a thread that is lost
+			job.ThreadKey = c.threadKey(i)
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs
+}
+
+// minCutError is how many characters a result has at least that is pruned though its client calls it an error.
+const minCutError = 30_000
+
+// threadKey names a result by its call and what it says.
+func (c *Conversation) threadKey(i int) Key {
+	d := newDigest()
+	d.write([]byte("thread"))
+	d.write([]byte(c.Messages[i].CallID))
+	d.take(c.Messages[i].said)
+	return d.sum()
+}
+
+// isRecovered tells whether a result is what a recovery has brought back: by its tool, by an
+// original's id in the call, or by what it says of itself.
+func (c *Conversation) isRecovered(i int, tool string) bool {
+	return isRecovery(tool) || mask.NamesOriginal(c.callOf(i)) || mask.IsRecovered(c.bytes(c.Messages[i].content))
+}
+
+// callOf is what the call says that a result answers, as the client wrote it.
+func (c *Conversation) callOf(result int) []byte {
+	r := c.relate()
+	if asked := r.answer(r.of[result].since); asked != nil {
+		return c.bytes(asked.call.arguments)
+	}
+	return nil
+}
+
+// isRecovery tells the tools that bring an original back, by how their names end:
+// clients and aggregates put theirs before it.
+func isRecovery(tool string) bool {
+	return slices.ContainsFunc(mask.RecoveryTools(), func(name string) bool { return strings.HasSuffix(tool, name) })
+}
+
+// Prune prunes the result of a job for the goal of the call that produced it; id is that
+// of its original. It reports false where the result is to pass whole: too little would be
+// won, or expired, which is polled and may be nil, says that it takes too long.
+func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
+	text := c.Text(job.Message)
+	if at, ok := rawjson.Embedded(text); ok { // its lines go, and what is left is JSON again
+		inner := rawjson.Unquote([]byte(text[at.Start:at.End]))
+		out, ok := c.pruneText(s, job, inner, id, expired)
+		return text[:at.Start] + string(rawjson.AppendQuoted(nil, out)) + text[at.End:], ok
+	}
+	return c.pruneText(s, job, text, id, expired)
+}
+
+// pruneText prunes the text that a job's result holds.
+func (c *Conversation) pruneText(s Pruning, job Job, text, id string, expired func() bool) (string, bool) {
+	chars := rawjson.Chars(text)
+	if isHandBack(text) {
+		return "", false
+	}
+	goal, parts, call := c.goal(job.Message)
+	req := prune.Request{
+		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
+		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: c.knownNames(job.Message, text), Marker: shortMarker,
+	}
+	r := newRendering(text, id, job.By)
+	for _, stays := range r.stay { // on top of the target
+		s.TargetChars += rawjson.Chars(r.lines.Range(stays.Start, stays.End))
+	}
+	out, target := "", 0.0
+	if prune.FormOf(text) == prune.OneLine {
+		target = max(aim*float64(s.TargetChars), textShare*float64(chars))
+		out = r.snipLine(target, req, chars)
+	} else {
+		reading := prune.Read(req)
+		target = s.targetOf(reading, chars)
+		out = r.pruneLines(s, target, reading, req, chars)
+	}
+	if expired != nil && expired() {
+		return "", false
+	}
+	out = r.shortenLines(out, int(target/aim))
+	if float64(rawjson.Chars(out)) > worthPruning*float64(chars) || hasCutMark(text) && losesCutMark(text, out) {
+		return "", false
+	}
+	return out, true
+}
+
+const (
+	// worthPruning is the share of a result that may be left at most for pruning it to be
+	// worth what it costs the model to see only a part.
+	worthPruning = 0.9
+	// aim is the part of the target that is aimed at, so that most results do not miss it.
+	aim = 0.9
+	// nameShare is the part of target_chars that goes to the names of what was cut.
+	nameShare = 0.3
+	// maxTries bounds the search for a ratio that meets the target.
+	maxTries = 5
+)
+
+// What is left of a text, as shares that docs/pruning-quality.md measures.
+const (
+	// fileShare is the share of a program that is left where the goal names none of its definitions: any of them may be edited next.
+	fileShare = 0.55
+	// textShare is the share of any other text that is left at least.
+	textShare = 0.15
+	// besideNamed is the part of the target that is left beside the definitions that the goal names, and leastNamed with them.
+	besideNamed, leastNamed = 0.3, 0.6
+)
+
+// targetOf is the number of characters that a text is pruned towards. It grows with the text, and is less where the goal says what is
+// wanted.
+func (s Pruning) targetOf(reading *prune.Reading, chars int) float64 {
+	target := aim * float64(s.TargetChars)
+	if named := float64(reading.Named()); named > 0 {
+		return max(leastNamed*target, named+besideNamed*target)
+	}
+	if reading.IsProgram() {
+		return max(target, fileShare*float64(chars))
+	}
+	return max(target, textShare*float64(chars))
+}
+
+// pruneLines takes lines out until the target is met, as far as the bounds allow.
+func (r rendering) pruneLines(s Pruning, target float64, reading *prune.Reading, req prune.Request, chars int) string {
+	room := nameShare * aim * float64(s.TargetChars)
+	best, keep := req.Text, (target-room)/float64(chars)
+	for range maxTries {
+		ratio := min(1-keep, s.MaxPruneRatio)
+		plan := reading.Plan(ratio)
+		if len(plan.Blocks) == 0 {
+			break
+		}
+		out, markers := r.renderPruned(without(withoutCutMarks(req.Text, plan.Blocks), r.stay), int(room), req.Known)
+		best = out
+		n := float64(rawjson.Chars(out))
+		if n <= target || ratio >= s.MaxPruneRatio {
+			break
+		}
+		// The lines that stay have to make room for the markers.
+		left := max(target-float64(markers), target/4)
+		keep *= 0.98 * left / max(n-float64(markers), left)
+	}
+	return best
+}
+
+// snipLine takes parts out of a text that is mostly one huge line.
+func (r rendering) snipLine(target float64, req prune.Request, chars int) string {
+	req.MaxPruneRatio = max(0, 1-target/float64(chars))
+	isFirst := true
+	snips := slices.DeleteFunc(prune.Plan(req).Snips, func(snip prune.Snip) bool { return r.stays(snip.Line) })
+	return prune.Splice(req.Text, snips, func(snip prune.Snip) string {
+		defer func() { isFirst = false }()
+		return r.markChars(snip.Start, snip.End, isFirst)
+	})
+}
+
+// markChars stands for characters of the text, from 0, the end exclusive.
+func (r rendering) markChars(start, end int, isFirst bool) string {
+	return r.told(prune.Mark{Unit: prune.InChars, Start: start, End: end}, isFirst)
+}
+
+// minLine is how many characters of a long line stay at least, and how many must go
+// for a marker to be worth its place.
+const minLine = 80
+
+// shortenLines takes the middle out of the longest lines until the target is met: a text of a
+// few huge lines has no others to give. Lines with a marker stay as they are.
+func (r rendering) shortenLines(out string, target int) string {
+	if rawjson.Chars(out) <= target+target/10 {
+		return out
+	}
+	lines := strings.SplitAfter(out, "\n")
+	level := max(lineLevel(lines, target), minLine)
+	var b strings.Builder
+	told := strings.Contains(out, r.id) // one marker tells the id, for all
+	at, chars := 0, 0                   // where in the text the lines before end, in bytes and in characters
+	staying := rendering{stay: harnessLines(prune.IndexLines(out))}
+	for i, line := range lines {
+		n := rawjson.Chars(line)
+		if n <= level+minLine || prune.HasMark(line) || staying.stays(i+1) {
+			b.WriteString(line)
+			continue
+		}
+		start := at + max(0, strings.Index(r.text[at:], line)) // lines that stay are whole and in order
+		chars += rawjson.Chars(r.text[at:start])
+		head := level * 2 / 3
+		from, to := offset(line, head), offset(line, n-(level-head))
+		b.WriteString(line[:from] + " " + r.markChars(chars+head, chars+n-(level-head), !told) + " ")
+		b.WriteString(line[to:])
+		told, at, chars = true, start+len(line), chars+n
+	}
+	return b.String()
+}
+
+// lineLevel is the length to which the longest lines must be cut for the text to meet
+// the target.
+func lineLevel(lines []string, target int) int {
+	lengths := make([]int, len(lines))
+	for i, l := range lines {
+		lengths[i] = rawjson.Chars(l)
+	}
+	slices.Sort(lengths)
+	left := target
+	for i, n := range lengths {
+		if share := left / (len(lengths) - i); share < n {
+			return share
+		}
+		left -= n
+	}
+	return target
+}
+
+// offset is where the character number n of a text starts.
+func offset(s string, n int) int {
+	for i := range len(s) {
+		if s[i]>>6 == 0x80>>6 { // within a character
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"net/http"
+
+	"secateur/internal/access"
+	"secateur/internal/access/admission"
+)
+
+// modelTarget is a model as it is asked for and as it resolves.
+func modelTarget(asked string, to target) access.Target {
+	resolved := to.model
+	if resolved == "" {
+		resolved = asked
+	}
+	return access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: asked, Also: to.provider.name + "/" + resolved}
+}
+
+// ask decides about a conversation's model.
+func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principal, model string, to target) (admission.Permit, *failure) {
+	permit, no := p.opt.Admission.Ask(r.Context(), who, r.URL.Path, modelTarget(model, to))
+	if no != nil {
+		if no.Limit == nil && no.Rule == "" {
+			return permit, p.modelNotFound(model)
+		}
+		return permit, p.refusedBy(w, no)
+	}
+	admission.SetHeaders(w.Header(), permit.State())
+	return permit, nil
+}
+
+// askRoute decides about a path that passes untouched: nothing of it is read, so that with rules one has to name it.
+func (p *Proxy) askRoute(w http.ResponseWriter, r *http.Request, who *access.Principal) (admission.Permit, *failure) {
+	t := access.Target{Door: access.DoorChat, Kind: access.KindRoute, Name: r.URL.Path}
+	if rules := p.opt.Admission.Rules(); rules != nil && (!isPlainPath(r.URL.EscapedPath()) || !rules.Names(who, t)) {
+		return admission.Permit{}, noRoute()
+	}
+	if p.opt.Admission.Rules() == nil && !isModelList(r) { // a rule that names it answers for what it costs
+		if limit := p.opt.Admission.Budget(who, access.DoorChat); limit != "" {
+			return admission.Permit{}, notCounted(limit)
+		}
+	}
+	permit, no := p.opt.Admission.Ask(r.Context(), who, r.Method, t)
+	if no != nil {
+		if no.Hides() {
+			return permit, noRoute()
+		}
+		return permit, p.refusedBy(w, no)
+	}
+	admission.SetHeaders(w.Header(), permit.State())
+	return permit, nil
+}
+
+// isPlainPath reports whether a provider can read an escaped path in no other way than rules do.
+func isPlainPath(escaped string) bool {
+	_, ok := access.NormalURI(escaped)
+	return ok
+}
+
+// maySee reports whether a model, to which a request of this format goes, is for this caller's lists.
+func (p *Proxy) maySee(who *access.Principal, r *http.Request, model string) bool {
+	to, ok := p.routeIn(formatOf(r), isSignedIn(r), model)
+	if !ok {
+		return p.opt.Admission.Lists(who, access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: model})
+	}
+	return p.opt.Admission.Lists(who, modelTarget(model, to))
+}
+
+// refusedBy is a refusal of access control in the form of the provider's API.
+func (p *Proxy) refusedBy(w http.ResponseWriter, no *admission.Refusal) *failure {
+	if no.Limit != nil {
+		admission.SetHeaders(w.Header(), no.Limit.State)
+		f := rateLimited(no.Limit.RetryAfter)
+		f.message = "Rate limit exceeded: " + no.Limit.Limit + "."
+		return f
+	}
+	return &failure{
+		status: http.StatusForbidden, kind: "permission_error", code: "forbidden", outcome: badRequest, message: "Denied by the rule " + no.Rule + ".",
+	}
+}
+
+// notCounted answers a caller with a budget who asks for something of which nobody knows the cost.
+func notCounted(limit string) *failure {
+	return &failure{
+		status: http.StatusForbidden, kind: "permission_error", code: "not_counted", outcome: badRequest,
+		message: "The limit " + limit + " counts what models cost, and cannot tell what this path costs; an [[acl]] rule that allows it as route lets it pass.",
+	}
+}
+
+func noRoute() *failure {
+	return &failure{
+		status: http.StatusNotFound, kind: invalidRequest, code: "unknown_url", outcome: badRequest,
+		message: "There is nothing at this path.",
+	}
+}

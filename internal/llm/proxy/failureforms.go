@@ -1,0 +1,57 @@
+package proxy
+
+import (
+	"net/http"
+
+	"secateur/internal/llm/chat"
+	"secateur/internal/rawjson"
+)
+
+// appendAnthropic appends {"type":"error",…}.
+func (f *failure) appendAnthropic(dst []byte) []byte {
+	dst = append(dst, `{"type":"error","error":{"type":`...)
+	dst = rawjson.AppendQuoted(dst, f.anthropicKind())
+	dst = append(dst, `,"message":`...)
+	dst = rawjson.AppendQuoted(dst, f.message)
+	return append(dst, "}}"...)
+}
+
+// anthropicKind is the type of an error by Anthropic's table, where statuses and types go together.
+func (f *failure) anthropicKind() string {
+	switch f.status {
+	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusUpgradeRequired:
+		return invalidRequest
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusServiceUnavailable:
+		return "overloaded_error"
+	case http.StatusGatewayTimeout:
+		return "timeout_error"
+	}
+	return "api_error" // and whatever breaks off in the middle of an answer
+}
+
+// appendEvent appends the failure as an event of a stream, without the blank line that ends it.
+func (f *failure) appendEvent(dst []byte, format chat.Format) []byte {
+	switch format {
+	case chat.Messages:
+		dst = append(dst, "event: error\ndata: "...)
+		return f.appendAnthropic(dst)
+	case chat.Responses:
+		dst = append(dst, "event: error\ndata: {\"type\":\"error\",\"code\":"...)
+		dst = rawjson.AppendQuoted(dst, f.code)
+		dst = append(dst, `,"message":`...)
+		dst = rawjson.AppendQuoted(dst, f.message)
+		return append(dst, `,"param":null}`...)
+	}
+	dst = append(dst, "data: "...)
+	return f.append(dst, format)
+}

@@ -1,0 +1,232 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+
+	"secateur/internal/llm/chat"
+	"secateur/internal/rawjson"
+	"secateur/internal/store/originals"
+)
+
+// rewritten is what was made of a request.
+type rewritten struct {
+	plan   *chat.Plan // nil: it goes out as it came
+	lane   lane
+	past   chat.Past
+	flight *flight // nil where plan is
+	pruned int     // results that go out pruned
+}
+
+// rewrite gives the body that goes out, which is the caller's to release: the client's own bytes wherever nothing is to be
+// changed, or anything goes wrong.
+func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *buffer) *buffer {
+	if conv != nil && len(conv.Messages) > 0 && x.p.cuts() {
+		out, err := x.mask(ctx, conv, body)
+		if err == nil {
+			return out
+		}
+		x.p.sentUnwritten(ctx, x.p.opt.Now().Unix())
+		if errors.Is(err, errUnknownPast) { // who owns the store says so, once
+			x.p.metrics.troubles.Inc()
+			x.p.opt.Log.DebugContext(ctx, "the request goes out as it came", "err", err)
+		} else {
+			x.p.trouble(ctx, "masking failed, the request goes out as it came", err)
+		}
+		x.rewritten, x.effect = rewritten{}, untouched
+	}
+	if conv == nil || x.to.model == "" || x.to.model == conv.Model {
+		body.hold()
+		return body
+	}
+	out := grab(len(body.bytes) + len(x.to.model))
+	out.bytes = appendRenamed(out.bytes, body.bytes, x.to.model)
+	return out
+}
+
+// mask plans how the conversation goes out, keeps what is taken out of it, and writes the body.
+func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buffer) (out *buffer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = nil, fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	now := x.p.opt.Now().Unix()
+	lane := x.laneOf(conv)
+	past, err := lane.pastOf(ctx, conv, x.frozenKeys)
+	x.forgotten = isForgotten(conv, &past)
+	if err != nil && !x.byMessagesAlone() {
+		return nil, err
+	}
+	by := conv.RecoveryBy(x.p.opt.RecoverCommand)
+	past.Engine = by.Engine(x.p.opt.Pruning)
+	pruned, freezing, err := x.prune(ctx, lane, conv, past, by)
+	if err != nil {
+		return nil, err
+	}
+	lane.asked = nil // from here on what others have written meanwhile counts
+	plan := chat.Decide(chat.Input{
+		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
+		Pruned: pruned,
+		Spread: spread,
+		ID:     func(text string) string { return x.p.opt.Originals.ID(x.tenant, text) },
+	})
+	plan.Model = x.to.model
+	x.rewritten = rewritten{plan: plan, lane: lane, past: past}
+	if err := x.keep(ctx, freezing, now); err != nil {
+		return nil, err
+	}
+	plan.Forget()
+	if x.replay {
+		x.rewritten = rewritten{}
+	}
+	out = body
+	if len(plan.Cuts) > 0 || x.to.model != "" && x.to.model != conv.Model {
+		out = grab(plan.Size())
+		out.bytes = plan.Append(out.bytes)
+	} else {
+		body.hold()
+	}
+	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier, ratio: 1}
+	if x.replay {
+		sent := plan.Unbooked()
+		x.effect.ratio = sent.Bill.Ratio()
+	}
+	x.pruned = len(plan.Cuts) - x.effect.masked
+	if !x.replay {
+		x.flight = x.p.flights.start(lane.record, plan) // the last that can go wrong
+	}
+	return out, nil
+}
+
+// modelOf is what the provider calls the model.
+func (x *exchange) modelOf(conv *chat.Conversation) string {
+	if x.to.model != "" {
+		return x.to.model
+	}
+	return conv.Model
+}
+
+// masking are the settings, less what needs a memory that we do not have.
+func (p *Proxy) masking() chat.Settings {
+	s := p.opt.Masking
+	if p.opt.Forgetful && s.Strategy == chat.Priced {
+		s.Enabled = false
+	}
+	return s
+}
+
+// unnamed lists the ids that the texts left behind do not tell, the newest first.
+func unnamed(cuts []chat.Cut) (ids []string) {
+	seen := make(map[string]bool, min(len(cuts), maxListed))
+	for _, cut := range slices.Backward(cuts) {
+		if len(ids) == maxListed {
+			break
+		}
+		if !cut.Told && !seen[cut.ID] {
+			seen[cut.ID] = true
+			ids = append(ids, cut.ID)
+		}
+	}
+	return ids
+}
+
+// trouble counts what went wrong with a conversation, of which nothing is logged.
+func (p *Proxy) trouble(ctx context.Context, what string, err error) {
+	p.metrics.troubles.Inc()
+	p.opt.Log.ErrorContext(ctx, "conversation not rewritten", "what", what, "err", err)
+}
+
+// maxUnkept is how many results may have to go out whole before all of them do.
+const maxUnkept = 256
+
+var errStore = errors.New("too many originals could not be kept")
+
+// keep stores the originals of all cuts, takes back the cuts whose original is not safe, and writes down what goes out.
+func (x *exchange) keep(ctx context.Context, freezing map[int][]string, now int64) error {
+	due := x.p.renewed.due(x.plan.Cuts, x.p.opt.OriginalsTTL)
+	if x.canGoTogether(due) {
+		x.keepTogether(ctx, due, freezing, now)
+		return nil
+	}
+	if x.plan.Claim > 0 && !x.lane.claim(ctx, x.plan.Claim, x.past.Claims) {
+		x.plan.Unclaimed()
+		due = x.p.renewed.due(x.plan.Cuts, x.p.opt.OriginalsTTL)
+	}
+	unkept := x.unkept(ctx, due, x.put(ctx, x.plan, due))
+	if len(unkept) > maxUnkept {
+		return errStore
+	}
+	for _, message := range unkept {
+		x.plan.Keep(message) // content fails open: what cannot be kept is not cut
+	}
+	x.remember(ctx, freezing, now)
+	return nil
+}
+
+// unkept lists the messages that must not go out cut, by why the originals of cuts are not kept.
+func (x *exchange) unkept(ctx context.Context, cuts []chat.Cut, errs []error) (messages []int) {
+	for i, err := range errs {
+		switch cut := cuts[i]; {
+		case err == nil:
+			x.p.renewed.note(cut.ID)
+		case !cut.New && !cut.Unsure: // it went out so before, and goes on to: what came after is bound to that
+		default:
+			messages = append(messages, cut.Message)
+			if len(messages) == 1 {
+				x.p.opt.Log.DebugContext(ctx, "original not kept, tool result goes out whole", "id", cut.ID, "err", err)
+			}
+		}
+	}
+	x.p.metrics.unkept.WithLabelValues(x.to.provider.name).Add(float64(len(messages)))
+	return messages
+}
+
+// putsAtOnce is how many originals of a request are on their way to the store at the same time.
+const putsAtOnce = 8
+
+// put stores the originals of cuts, and tells of each why it is not kept. A store that does not answer is not asked again for this request.
+func (x *exchange) put(ctx context.Context, plan *chat.Plan, cuts []chat.Cut) []error {
+	errs := make([]error, len(cuts))
+	var isDown atomic.Bool
+	one := func(i int) {
+		if isDown.Load() {
+			errs[i] = originals.ErrUnavailable
+			return
+		}
+		id, err := x.p.opt.Originals.Put(ctx, x.tenant, plan.Original(cuts[i]))
+		if err == nil {
+			err = isOf(cuts[i], id)
+		}
+		if errs[i] = err; errors.Is(err, originals.ErrUnavailable) {
+			isDown.Store(true)
+		}
+	}
+	if len(cuts) > 0 {
+		one(0) // by itself: it shows whether the store answers
+		spreadOver(min(putsAtOnce, len(cuts)-1), len(cuts)-1, func(i int) { one(i + 1) })
+	}
+	return errs
+}
+
+// isOf is nil where a store has kept an original under the id that its cut tells.
+func isOf(cut chat.Cut, id string) error {
+	if id != cut.ID {
+		return fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
+	}
+	return nil
+}
+
+// appendRenamed appends a body, which has been checked, with another value for its model.
+func appendRenamed(dst, body []byte, model string) []byte {
+	for name, at := range rawjson.Members(body) {
+		if string(name) == "model" && rawjson.IsString(at.Of(body)) {
+			return rawjson.Apply(dst, body, []rawjson.Edit{{Span: at, New: rawjson.AppendQuoted(nil, model)}})
+		}
+	}
+	return append(dst, body...)
+}

@@ -1,0 +1,307 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/chat"
+)
+
+// lane is where what was sent of a conversation is remembered: under its cache, as far as we know what a provider
+// keeps caches apart by.
+type lane struct {
+	p      *Proxy
+	tenant string
+	key    string // of the lane
+	model  string // of the provider and the model
+	root   string // of what the conversation begins with
+	record string // of this request, in this lane
+	binds  bool   // the model may check its reasoning against what was sent: what stands masked must not be lost, be there reasoning yet or not
+	last   string // of this request, in any lane
+
+	written int64  // when a request that begins alike was last written down to have been sent to this model, Unix seconds; 0: never
+	asked   *asked // what was asked for ahead; nil: nothing
+	vague   bool   // nobody knows when a request that begins alike was last sent, only when at the latest
+	claimed int    // how often branches of this lane have claimed something
+	unknown error  // why something of its past could not be asked for; nil: it could
+}
+
+func (x *exchange) laneOf(conv *chat.Conversation) lane {
+	provider, model := x.to.provider.name, x.modelOf(conv)
+	l := lane{p: x.p, tenant: x.tenant, key: conv.Lane(provider, model).String(), model: provider + "/" + model, root: conv.Root().String()}
+	l.record, l.last, l.binds = l.recordKey(conv.Key()), l.lastKey(conv.Key()), conv.Binds(model)
+	return l
+}
+
+// keyPart is a tenant's name as a part of a key: what is in it never reaches into the next part.
+func keyPart(tenant string) string {
+	if !strings.ContainsAny(tenant, "/%") {
+		return tenant
+	}
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(tenant)
+}
+
+// TenantOf returns whose a record is, by its key, as keyPart writes it.
+func TenantOf(key string) string {
+	_, rest, _ := strings.Cut(key, "/")
+	tenant, _, _ := strings.Cut(rest, "/")
+	return tenant
+}
+
+func (l *lane) recordKey(k chat.Key) string {
+	return "record/" + keyPart(l.tenant) + "/" + l.key + "/" + k.String()
+}
+
+func (l *lane) touchedKey() string {
+	return "touched/" + keyPart(l.tenant) + "/" + l.model + "/" + l.root
+}
+
+func (l *lane) claimKey(n int) string {
+	return "claim/" + keyPart(l.tenant) + "/" + l.key + "/" + l.root + "/" + strconv.Itoa(n)
+}
+func (l *lane) begunKey() string          { return "begun/" + keyPart(l.tenant) + "/" + l.root }
+func (l *lane) cutKey() string            { return "cut/" + keyPart(l.tenant) + "/" + l.root }
+func (l *lane) learnedKey() string        { return "learned/" + keyPart(l.tenant) + "/" + l.model }
+func (l *lane) lastKey(k chat.Key) string { return "last/" + keyPart(l.tenant) + "/" + k.String() }
+func (x *exchange) frozenKey(k chat.Key) string {
+	return "frozen/" + keyPart(x.tenant) + "/" + k.String()
+}
+
+// maxPlaces bounds how far back a record is looked for.
+const maxPlaces = 1024
+
+// likelyPlaces is how many places, at the end of a conversation and at its beginning, are looked at where no
+// conversation is known that begins like it: it may go on from another that its client has shortened.
+const likelyPlaces = 8
+
+// get asks for a value; that it could not be asked for is noted.
+func (l *lane) get(ctx context.Context, key string) ([]byte, bool) {
+	b, ok, err := l.asked.get(ctx, key, l.p.opt.Records.Get)
+	l.note(err)
+	return b, ok
+}
+
+func (l *lane) note(err error) {
+	if err != nil {
+		l.unknown = err
+	}
+}
+
+// errUnknownPast means that nobody can tell in which form a conversation was sent.
+var errUnknownPast = errors.New("what was sent before cannot be asked for")
+
+// recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has. Where the store cannot be asked, what this
+// replica has sent itself still holds, and nothing more is cut; where it has sent nothing, the past is unknown, which is the error. What it asks for was
+// asked for ahead, in one round trip, as far as possible.
+func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, error) {
+	var past chat.Past
+	past.Touched, past.Alone = l.touched(ctx)
+	past.Frozen, past.Off = l.cut(ctx)
+	isKnown := past.Touched > 0 || past.Frozen || l.begun(ctx)
+	for i, place := range conv.Places() {
+		if i == maxPlaces || past.Record != nil || i >= placesAhead && l.unknown != nil {
+			break
+		}
+		if !isKnown && i >= likelyPlaces && place.Messages > likelyPlaces {
+			continue
+		}
+		l.askPlaces(ctx, conv, i)
+		past.Record = l.recordAt(ctx, place, i > 0)
+		if past.Record == nil && past.Sibling == nil {
+			past.Sibling = l.siblingAt(ctx, place)
+		}
+	}
+	if past.Record == nil && l.unknown != nil {
+		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
+	}
+	if past.Record != nil && past.Touched == 0 { // of a conversation that had nothing to cut, which this lane has sent
+		past.Touched = past.Record.Time
+	}
+	past.Learned = l.learned(ctx)
+	past.Claims, l.claimed = l.claims(ctx)
+	past.Off = past.Off || l.unknown != nil
+	return past, nil
+}
+
+// begun tells whether a request that begins alike was ever sent, to any model.
+func (l *lane) begun(ctx context.Context) bool {
+	_, ok := l.get(ctx, l.begunKey())
+	return ok
+}
+
+// recordAt gives the record of a request of this lane. One that is as long as ours is no answer to it, but the same
+// request at the same time, which is not waited for.
+func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.Record {
+	key := l.recordKey(place.Key)
+	if wait {
+		if r := l.p.flights.find(ctx, key); r != nil {
+			return r
+		}
+	}
+	return l.recordOf(ctx, key, place)
+}
+
+// siblingAt gives the record of a request of any lane.
+func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
+	if r := l.inMemory(l.lastKey(place.Key)); r != nil {
+		return r
+	}
+	key, ok := l.get(ctx, l.lastKey(place.Key))
+	if !ok {
+		return nil
+	}
+	return l.recordOf(ctx, string(key), place)
+}
+
+// inMemory gives a record that the store does not have.
+func (l *lane) inMemory(key string) *chat.Record {
+	return l.p.unwritten.find(key)
+}
+
+func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat.Record {
+	if r := l.inMemory(key); r != nil {
+		return r
+	}
+	find := l.p.opt.Records.Get
+	if l.binds {
+		find = l.p.kept
+	}
+	b, ok, err := l.asked.get(ctx, key, find)
+	l.note(err)
+	if !ok {
+		return nil
+	}
+	var r chat.Record
+	if err := r.UnmarshalBinary(b); err != nil || r.Messages != place.Messages {
+		return nil
+	}
+	return &r
+}
+
+// keep remembers what was sent, for this lane and for the others.
+func (l *lane) keep(ctx context.Context, r *chat.Record) error {
+	writes, err := l.recordWrites(r)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(l.p.writeEach(ctx, writes)...)
+	if err == nil {
+		l.p.unwritten.written(l.record, l.last)
+	}
+	return err
+}
+
+func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
+	b, err := r.AppendBinary(nil)
+	if err != nil {
+		return nil, err
+	}
+	masks := slices.ContainsFunc(r.Cuts, func(s chat.Sent) bool { return s.Kind == chat.Masked })
+	return []write{{key: l.record, value: b, safe: l.binds && masks}, {key: l.last, value: []byte(l.record)}}, nil
+}
+
+// touchEvery is how often, in seconds, it is written down that a conversation goes on.
+const touchEvery = 30
+
+// touched tells when a request that begins alike may last have been sent to this model, and whether all of them were of this lane.
+func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
+	b, ok := l.get(ctx, l.touchedKey())
+	if !ok || len(b) < 8 {
+		return 0, true
+	}
+	l.written = int64(binary.LittleEndian.Uint64(b)) //nolint:gosec // a time
+	if unwritten := l.p.unwritten.sent.Load(); unwritten > l.written {
+		l.vague = true
+		return unwritten, false // it may have been of any conversation, and of any lane
+	}
+	return l.written, string(b[8:]) == l.key
+}
+
+// touch is to be written down where a request is sent.
+func (l *lane) touch(past chat.Past, now int64) (writes []write) {
+	who := l.key
+	if past.Touched > 0 && !past.Alone || l.unknown != nil {
+		who = "" // of several, for good; or nobody can be asked
+	}
+	if l.written > 0 && now-l.written < touchEvery && past.Alone == (who == l.key) {
+		return nil
+	}
+	if l.written == 0 {
+		writes = append(writes, write{key: l.begunKey(), value: []byte{1}})
+	}
+	return append(writes, write{key: l.touchedKey(), value: append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)}) //nolint:gosec // a time
+}
+
+// learned is what other requests have taught about the model.
+func (l *lane) learned(ctx context.Context) (known bill.Learned) {
+	if b, ok := l.get(ctx, l.learnedKey()); ok {
+		_ = known.UnmarshalBinary(b) // what is no lesson has taught nothing
+	}
+	return known
+}
+
+// learn writes down what an answer has taught, where it is something new.
+func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
+	if l.vague && was.Warm == is.Warm { // what is gone after a pause may have been gone for longer
+		is.Cold = was.Cold
+	}
+	if was.Warm == is.Warm && was.Cold == is.Cold && was.Weights.Near(is.Weights) {
+		return nil
+	}
+	// Others may have learned meanwhile: the longest life holds.
+	now := l.learned(ctx)
+	if now.Warm > is.Warm {
+		is.Warm = now.Warm
+		if is.Cold <= is.Warm {
+			is.Cold = now.Cold
+		}
+	}
+	b, err := is.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	return l.p.opt.Records.Put(ctx, l.learnedKey(), b)
+}
+
+// maxClaims bounds how many rewrites the branches of a conversation can claim.
+const maxClaims = 64
+
+// claims adds up what the branches of this lane have claimed of its account, and tells how often.
+func (l *lane) claims(ctx context.Context) (sum float64, n int) {
+	for ; n < maxClaims; n++ {
+		if n >= claimsAhead && (n-claimsAhead)%claimsMore == 0 {
+			l.askClaims(ctx, n)
+		}
+		b, ok := l.get(ctx, l.claimKey(n))
+		if !ok || len(b) != 8 {
+			break
+		}
+		sum += math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+	return sum, n
+}
+
+// claim takes an amount off the account for this branch. It fails where another branch has claimed since: then less is
+// left than was reckoned with.
+func (l *lane) claim(ctx context.Context, amount, known float64) bool {
+	sum, n := l.claims(ctx)
+	if sum != known || n == maxClaims {
+		return false
+	}
+	w := l.claimWrite(n, amount)
+	first, err := l.p.opt.Records.PutNew(ctx, w.key, w.value)
+	return err == nil && first
+}
+
+// claimWrite is the n-th claim of an amount. There is none between those that there were and this one, so it is not kept where another branch has claimed
+// since.
+func (l *lane) claimWrite(n int, amount float64) write {
+	return write{key: l.claimKey(n), value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(amount)), onlyNew: true, mine: true}
+}

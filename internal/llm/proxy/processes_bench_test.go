@@ -1,0 +1,138 @@
+package proxy_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"secateur/internal/store/records"
+)
+
+// proxyOf is the environment variable that makes this test binary one of the proxies that a benchmark compares. Its value is the provider's address, a space,
+// and what the proxy does: the standard library's, or one of our strategies.
+const proxyOf = "SECATEUR_TEST_PROXY_OF"
+
+// The standard library's proxy, and ours where nothing is masked.
+const (
+	standard = "reverse"
+	off      = "off"
+)
+
+// idlePath answers when nothing is left to do for the requests before it, with the processor time that the process has had.
+const idlePath = "/idle"
+
+// isProxy serves a proxy until standard input ends, where this process is one.
+func isProxy() bool {
+	provider, does, ok := strings.Cut(os.Getenv(proxyOf), " ")
+	if !ok {
+		return false
+	}
+	h := reverse(provider)
+	if does != standard {
+		strategy, _ := strings.CutPrefix(does, off)
+		dir, err := os.MkdirTemp("", "secateur-bench-")
+		if err == nil {
+			defer os.RemoveAll(dir)
+			var kept *records.File // as for those who use it
+			if kept, err = records.OpenFile(records.FileOptions{Dir: dir}); err == nil {
+				h, err = newDoor(provider, strategy, nil, kept)
+			}
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1) //nolint:gocritic // a directory that is empty may stay
+		}
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("http://" + ln.Addr().String())
+	var running sync.WaitGroup
+	go func() {
+		_ = http.Serve(ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == idlePath {
+				running.Wait()
+				if ours, ok := h.(ourDoor); ok {
+					ours.WaitForBooks()
+				}
+				_, _ = io.WriteString(w, strconv.FormatInt(int64(cpuTime()), 10))
+				return
+			}
+			running.Add(1)
+			defer running.Done()
+			h.ServeHTTP(w, r)
+		}))
+	}()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return true
+}
+
+// process is a proxy that runs by itself, as it does for its users: its clients and their provider neither share its heap nor its threads.
+type process struct {
+	url    string
+	client *http.Client
+}
+
+// launch starts a proxy that lasts as long as the benchmark.
+func launch(b *testing.B, provider, does string) *process {
+	b.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), proxyOf+"="+provider+" "+does)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	transport := &http.Transport{}
+	b.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &process{strings.TrimSpace(url), &http.Client{Transport: transport}}
+}
+
+// idle waits until nothing is left to do, and tells the processor time that the proxy, its clients and their provider have had; 0: unknown.
+func (p *process) idle(b *testing.B) time.Duration {
+	b.Helper()
+	res, err := p.client.Get(p.url + idlePath)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	had, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(had) + cpuTime()
+}

@@ -1,0 +1,42 @@
+package proxy
+
+import (
+	"sync"
+	"time"
+
+	"secateur/internal/llm/chat"
+)
+
+// renewals remember which originals were put a short while ago, so that a long conversation does not put all of its
+// originals again with every request.
+type renewals struct {
+	mu  sync.Mutex // guards the field below
+	ids map[string]time.Time
+}
+
+const (
+	maxRenewals = 1 << 16
+	renewShare  = 4 // an original is put again after this part of its life
+)
+
+// due gives the cuts whose originals are to be put.
+func (r *renewals) due(cuts []chat.Cut, ttl time.Duration) (due []chat.Cut) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for _, cut := range cuts {
+		if at, ok := r.ids[cut.ID]; !ok || now.Sub(at) >= ttl/renewShare {
+			due = append(due, cut)
+		}
+	}
+	return due
+}
+
+func (r *renewals) note(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ids == nil || len(r.ids) >= maxRenewals {
+		r.ids = map[string]time.Time{}
+	}
+	r.ids[id] = time.Now()
+}

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"net/url"
+	"strings"
+
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/chat"
+)
+
+// provider is a configured provider.
+type provider struct {
+	Provider
+
+	name   string
+	base   *url.URL
+	format chat.Format
+	models modelList
+}
+
+// target is where a request goes.
+type target struct {
+	provider *provider
+	model    string // what the provider calls the model; "": what the client does, or nothing
+	prices   bill.Prices
+	told     bool // the settings say what it costs
+}
+
+// route finds the provider of a model: an alias, else provider/model, else the default provider takes it as it is.
+func (p *Proxy) route(model string) (target, bool) { return p.routeTo(p.fallback, model) }
+
+// routeIn is route for a request in a format: what nobody else takes goes to a provider that speaks it.
+func (p *Proxy) routeIn(format chat.Format, signedIn bool, model string) (target, bool) {
+	return p.routeTo(p.fallbackIn(format, signedIn), model)
+}
+
+func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
+	if alias, ok := p.opt.Models[model]; ok {
+		to := target{provider: p.providers[alias.Provider], model: alias.Model}
+		to.prices, to.told = pricesOf(alias.Prices, to, model)
+		return to, true
+	}
+	if prefix, rest, ok := strings.Cut(model, "/"); ok && rest != "" && p.providers[prefix] != nil {
+		to := target{provider: p.providers[prefix], model: rest}
+		to.prices, to.told = pricesOf(nil, to, model)
+		return to, true
+	}
+	to := target{provider: fallback}
+	if to.provider == nil {
+		return target{}, false
+	}
+	to.prices, to.told = pricesOf(nil, to, model)
+	return to, true
+}
+
+// fallbackIn takes what no alias and no prefix names, in a format: the default provider, if it speaks the format, else the
+// only one that does. Of two that Codex speaks to, the one for those who are signed in with ChatGPT gets their requests
+// and no others: the credentials for the one are no good at the other.
+func (p *Proxy) fallbackIn(format chat.Format, signedIn bool) *provider {
+	signedIn = signedIn && format == chat.Responses
+	fits := func(to *provider) bool { return to.speaks(format) && to.isChatGPT() == signedIn }
+	if p.fallback != nil && fits(p.fallback) {
+		return p.fallback
+	}
+	var only *provider
+	for _, to := range p.providers {
+		if !fits(to) {
+			continue
+		}
+		if only != nil {
+			return p.fallback
+		}
+		only = to
+	}
+	if only == nil {
+		return p.fallback
+	}
+	return only
+}
+
+// Prices gives what a model costs by the settings, as the proxy would take it. The input of one that nobody knows costs
+// nothing.
+func (o Options) Prices(model string) bill.Prices {
+	p := Proxy{opt: o, providers: make(map[string]*provider, len(o.Providers))}
+	for name, settings := range o.Providers {
+		p.providers[name] = &provider{Provider: settings, name: name}
+	}
+	p.fallback = defaultProvider(o.DefaultProvider, p.providers)
+	to, ok := p.route(model)
+	if !ok {
+		to.prices, _ = bill.Lookup(model)
+	}
+	return to.prices
+}
+
+// pricesOf gives the alias's prices, else the provider's, else those known for a model of this name. Told says that they are from the settings.
+func pricesOf(own *bill.Prices, to target, asked string) (prices bill.Prices, told bool) {
+	switch {
+	case own != nil:
+		return *own, true
+	case to.provider.Prices != nil:
+		return *to.provider.Prices, true
+	case to.model != "":
+		asked = to.model
+	}
+	known, _ := bill.Lookup(asked)
+	return known, false
+}
+
+// url is an address of the provider: below is an escaped path under its base.
+func (p *provider) url(below, query string) *url.URL {
+	u := *p.base
+	path := strings.TrimSuffix(u.EscapedPath(), "/") + below
+	u.Path, u.RawPath = path, ""
+	if plain, err := url.PathUnescape(path); err == nil {
+		u.Path, u.RawPath = plain, path
+	}
+	switch {
+	case u.RawQuery == "":
+		u.RawQuery = query
+	case query != "":
+		u.RawQuery += "&" + query
+	}
+	return &u
+}
+
+// defaultProvider is the one named, else the only one there is, else nil.
+func defaultProvider(name string, all map[string]*provider) *provider {
+	if name == "" && len(all) == 1 {
+		for _, p := range all {
+			return p
+		}
+	}
+	return all[name]
+}

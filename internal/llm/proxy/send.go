@@ -1,0 +1,162 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"secateur/internal/access"
+	"secateur/internal/access/admission"
+	"secateur/internal/front/budget"
+	"secateur/internal/llm/chat"
+	"secateur/internal/ops/telemetry"
+)
+
+// exchange is one chat request and its answer.
+type exchange struct {
+	p        *Proxy
+	at       endpoint
+	replay   bool // it gets what was sent, nothing more is masked, and nothing is booked
+	to       target
+	tenant   string // whose originals and records it makes
+	who      *access.Principal
+	asked    access.Target      // the model
+	conv     *chat.Conversation // nil: it could not be read
+	size     int                // bytes of the request
+	counts   bool               // a budget of the caller's counts what it costs
+	began    time.Time
+	effect   effect
+	ahead    ahead
+	counted  *counted     // what the answer has told before it was passed on; nil: nothing
+	booked   *chat.Record // what was written down of it; nil: nothing
+	compacts bool         // it asks for a summary: its newest results are pruned, as with any first pass
+	later    bool         // its account is kept beside the handler
+
+	body             *buffer // what the plan reads
+	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
+	redact           []*access.Redaction
+	limits           admission.Told // that were told, before those of the model
+	passed           int64          // bytes of the answer that went to the client
+	said             *guess         // about how much the model has said; nil: nobody wants to know
+	forgotten        bool           // no record of how its conversation was sent is left
+	refused          bool           // the provider has answered with an error, so it costs nothing
+
+	rewritten
+}
+
+// run sends the request, whose body it releases, and passes the answer on.
+func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer func() { //nolint:contextcheck // it lands for those who wait, also when this request is given up
+		if x.flight != nil && !x.later {
+			x.land(r.Context(), r.Context().Err() != nil)
+		}
+	}()
+	x.tellModel(ctx)
+	header := x.p.headersFor(x.to.provider, r.Header)
+	if x.redactsAnswer() || x.counts { // what is packed cannot be counted as it passes
+		header["Accept-Encoding"] = []string{"identity"}
+	}
+	body = x.pack(header, body)
+	if x.plan != nil {
+		x.reckon(ctx)
+	}
+	res, err := x.p.send(ctx, x.to.provider, &http.Request{
+		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
+		Header: header,
+		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
+		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
+	})
+	body.release() // the transport may hold it still
+	if err != nil {
+		if r.Context().Err() != nil {
+			x.p.ended(ctx, x.to.provider, clientGone)
+			x.spend(nil, clientGone)    //nolint:contextcheck // for a caller who has gone too
+			panic(http.ErrAbortHandler) // nobody is there to be told
+		}
+		x.p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", x.to.provider.name, "err", err)
+		x.p.refuse(w, r, x.to.provider, unanswered(x.to.provider, err))
+		return
+	}
+	defer res.Body.Close()
+	x.refused = res.StatusCode/100 != 2
+	if x.p.opt.Admission.HidesFrom(x.who, access.DoorChat, "") && saysNoModel(res) {
+		x.limits.Restore(w.Header())
+		x.p.refuse(w, r, x.to.provider, x.p.modelNotFound(x.asked.Name))
+		return
+	}
+	if x.redactsAnswer() {
+		if err := x.redactAnswer(res, budget.From(ctx)); err != nil {
+			x.p.opt.Log.WarnContext(ctx, "answer cannot be redacted, so it is not passed on", "provider", x.to.provider.name, "err", err)
+			x.spend(nil, brokenOff) //nolint:contextcheck // the provider has answered
+			x.p.refuse(w, r, x.to.provider, notRedacted(x.to.provider))
+			return
+		}
+	}
+	x.effect.ratio = x.expectedRatio()
+	x.readAhead(res)
+	x.readRefusal(ctx, res)
+	x.effect.announce(res.Header)
+	a := answer{from: x.to.provider, format: x.at.format, res: res, usage: x.meter(res), patience: x.p.opt.Patience, giveUp: cancel}
+	if x.flight != nil {
+		a.ending = &x.flight.ending
+	}
+	if x.counts {
+		x.said = newGuess(x.at.format, res)
+		a.said = x.said
+	}
+	if isEventStream(res.Header) && !isEncoded(res.Header) {
+		a.events = &events{format: x.at.format}
+	}
+	ended := a.pass(ctx, w)
+	x.passed = a.passed
+	x.settle(ctx, res, ended, a.usage)
+	if ended.broken() && !a.told {
+		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+	}
+}
+
+// errWrongUpgrade is why an answer is none that goes over to a protocol nobody has asked for.
+var errWrongUpgrade = errors.New("the provider changes to a protocol that was not asked for")
+
+// tokenError is why a provider that wants a token of ours was not asked: nobody gave us one.
+type tokenError struct{ err error }
+
+func (e *tokenError) Error() string { return "secateur has no token for it: " + e.err.Error() }
+func (e *tokenError) Unwrap() error { return e.err }
+
+// send makes one request of a provider. Redirects are the client's to follow.
+func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
+	req.Host = to.base.Host
+	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	var text string
+	if token := p.opt.Tokens[to.name]; token != nil {
+		var err error
+		if text, err = token(ctx); err != nil {
+			return nil, &tokenError{err}
+		}
+		delete(req.Header, "X-Api-Key") // of two that differ nobody knows which counts
+		req.Header["Authorization"] = []string{"Bearer " + text}
+	}
+	ctx, span := telemetry.StartProvider(ctx, to.name, req.Method, routeLabel(req.URL.Path))
+	req.Header = telemetry.TraceHeader(ctx, req.Header)
+	res, err := p.transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		span.End(string(unreachable))
+		return nil, err
+	}
+	if refused := p.opt.Refused[to.name]; res.StatusCode == http.StatusUnauthorized && text != "" && refused != nil {
+		refused(text) // the next request gets another
+	}
+	span.Status(res.StatusCode)
+	res.Body = span.UntilClosed(res.Body)
+	if res.StatusCode == http.StatusSwitchingProtocols && (!isWebSocket(req.Header) || !isWebSocket(res.Header)) {
+		_ = res.Body.Close()
+		return nil, errWrongUpgrade
+	}
+	withoutOurs(res.Header)
+	return res, nil
+}

@@ -1,0 +1,170 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/chat"
+)
+
+// settleTime bounds what is done for the next request of a conversation when this one's client has gone.
+const settleTime = 5 * time.Second
+
+// meter reads along where the provider's counts are of use, or the end of an answer shows in it alone.
+func (x *exchange) meter(res *http.Response) *meter {
+	if res.StatusCode/100 == 2 && (x.plan != nil || x.counts || x.p.opt.Observer != nil || !isFramed(res)) {
+		return newMeter(res)
+	}
+	return nil
+}
+
+// maxAhead is how much of an answer is read before its headers go out.
+const maxAhead = 64 << 10
+
+// readAhead reads a short JSON answer, whose usage then tells what the request has cost before its headers do. It comes
+// in one piece anyway.
+func (x *exchange) readAhead(res *http.Response) {
+	if x.plan == nil || len(x.plan.Cuts) == 0 || res.StatusCode/100 != 2 || !isType(res.Header, "application/json") || isEncoded(res.Header) ||
+		res.ContentLength > maxAhead {
+		return
+	}
+	head, err := io.ReadAll(io.LimitReader(res.Body, maxAhead))
+	body := res.Body
+	res.Body = &resumed{Reader: io.MultiReader(bytes.NewReader(head), &failed{err, body}), Closer: body}
+	if usage, ok := bill.ParseUsage(head); ok && err == nil && len(head) < maxAhead {
+		x.effect.ratio = x.told(&usage)
+	}
+}
+
+// resumed is a body whose beginning was read before.
+type resumed struct {
+	io.Reader
+	io.Closer
+}
+
+// failed reads on where reading has not failed before.
+type failed struct {
+	err  error
+	from io.Reader
+}
+
+func (f *failed) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.from.Read(p)
+}
+
+// told is the ratio that the conversation's bill has come to.
+func (x *exchange) told(usage *bill.Usage) float64 {
+	r := x.plan.Record(usage)
+	x.counted = &counted{*usage, r}
+	return r.Bill.Ratio()
+}
+
+// counted is the record of a request for which the provider has counted so much.
+type counted struct {
+	usage  bill.Usage
+	record chat.Record
+}
+
+// record is what is to be written down of the request.
+func (x *exchange) record(usage *bill.Usage) chat.Record {
+	if x.counted != nil && usage != nil && *usage == x.counted.usage {
+		return x.counted.record
+	}
+	return x.plan.Record(usage)
+}
+
+// settle writes down what was sent and what it cost, and tells it. A stream's headers went out before the provider had counted; the log and the
+// metrics wait for that. The end of an answer without a length is out when the handler returns, so its account is kept beside.
+func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome, m *meter) {
+	took := time.Since(x.began)
+	x.p.ended(ctx, x.to.provider, ended)
+	x.p.metrics.took(x.to.provider, x.began)
+	var usage *bill.Usage
+	if m != nil {
+		usage = m.result()
+		m.close()
+	}
+	isPaid := !x.refused // what was refused cost nothing; in which form it went out is written down
+	if isPaid {
+		x.spend(usage, ended) //nolint:contextcheck // what was spent is written down also for a caller who has gone
+	}
+	givenUp := ctx.Err() != nil
+	ctx = context.WithoutCancel(ctx)
+	keep := func() {
+		if isPaid {
+			x.account(ctx, usage)
+		}
+		x.tell(ctx, res.StatusCode, ended, took)
+	}
+	if x.plan == nil || res.ContentLength >= 0 || ended.broken() {
+		keep()
+		return
+	}
+	x.body.hold()
+	x.later = x.p.books.keep(func() {
+		defer x.body.release()
+		defer x.land(ctx, givenUp)
+		defer x.survive(ctx)
+		keep()
+	})
+	if !x.later {
+		x.body.release()
+		keep()
+	}
+}
+
+// tell counts and logs what became of a request.
+func (x *exchange) tell(ctx context.Context, status int, ended outcome, took time.Duration) {
+	to := x.to.provider
+	x.p.metrics.effect(to, x.effect, x.pruned)
+	log := x.p.opt.Log.DebugContext
+	if x.effect.masked+x.pruned > 0 || x.effect.barrier != chat.Open {
+		log = x.p.opt.Log.InfoContext
+	}
+	log(ctx, "chat request passed", "provider", to.name, "format", x.at.format.String(), "status", status, "outcome", string(ended),
+		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio, "unmasked", string(x.effect.barrier),
+		"took_ms", took.Milliseconds())
+}
+
+// account adds what an answer has cost.
+func (x *exchange) account(ctx context.Context, usage *bill.Usage) {
+	if x.plan == nil {
+		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	x.book(ctx, usage)
+}
+
+// book keeps the record of this request, under which the next one finds it.
+func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
+	defer func() {
+		if v := recover(); v != nil {
+			x.p.metrics.troubles.Inc()
+			x.p.opt.Log.ErrorContext(ctx, "keeping the account panicked", "panic", v)
+		}
+	}()
+	x.ahead.wait() // what is written now holds
+	before, r := x.plan.BilledBefore(), x.record(usage)
+	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
+	x.observe(ctx, usage, spent, spent+saved)
+	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
+	err := x.lane.keep(ctx, &r)
+	if err != nil {
+		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)
+	}
+	if err == nil && usage != nil {
+		err = x.lane.learn(ctx, x.past.Learned, x.plan.Learned(*usage))
+	}
+	if err != nil {
+		x.p.notRemembered(ctx, "its record", err)
+	}
+}

@@ -1,0 +1,201 @@
+package replay
+
+import (
+	"fmt"
+
+	"secateur/internal/llm/bill"
+	"secateur/internal/llm/chat"
+)
+
+// Strategy is a way to treat conversations.
+type Strategy struct {
+	Name    string
+	Masking chat.Settings
+	Pruning chat.Pruning
+}
+
+// priced tells whether what is sent depends on the prices.
+func (s Strategy) priced() bool { return s.Masking.Enabled && s.Masking.Strategy == chat.Priced }
+
+// Table is what a generation of models costs and how it is cached, with the format that they are spoken to in.
+type Table struct {
+	Name   string
+	Rates  bill.Rates
+	Kind   bill.Kind
+	Format chat.Format
+	Model  string // one of them; "": none in particular
+}
+
+// prices gives a table as what a provider's settings would say.
+func (t Table) prices(ttl float64) bill.Prices {
+	cached, write := t.Rates.Read, t.Rates.Write
+	p := bill.Prices{Input: 1, CachedInput: &cached, CacheWrite: &write, CacheTTL: ttl, Cache: t.Kind.String()}
+	if t.Rates.Hour > 0 {
+		p.CacheWriteHour = &t.Rates.Hour
+	}
+	return p
+}
+
+// offer is what a model is offered for.
+type offer struct {
+	model  string
+	prices bill.Prices
+}
+
+// terms are those of requests in a format.
+func (o offer) terms(f chat.Format) bill.Terms {
+	return o.prices.In([...]bill.Format{bill.Chat, bill.Messages, bill.Responses}[f], o.model)
+}
+
+// player plays the requests of one session.
+type player struct {
+	session *Session
+	ttl     float64
+	silent  bool // the provider does not tell what it counts
+	ruler   Ruler
+
+	perToken float64 // of what the ruler measures
+	hidden   float64 // tokens of each request that are not in its messages
+
+	render  *renderer
+	through map[bill.Cache][]bill.Prompt // what each request counts if it is passed through
+	whole   [][]piece                    // of each request
+	answers [][]piece                    // what was answered; nil where that is not known
+	frozen  map[frozen]string
+
+	progress *progress
+}
+
+// frozen names the pruned form of a result.
+type frozen struct {
+	key     chat.Key
+	pruning chat.Pruning
+}
+
+func newPlayer(s *Session, o Options) *player {
+	p := &player{session: s, ttl: o.CacheTTL, silent: o.Silent, frozen: make(map[frozen]string), through: make(map[bill.Cache][]bill.Prompt)}
+	p.ruler, p.perToken, p.hidden = characters, s.perToken, s.hidden
+	if o.Ruler != nil {
+		p.ruler, p.perToken = o.Ruler, 1
+		if !s.measured {
+			p.hidden = o.Ruler(string(s.tools))
+		}
+	}
+	p.render = newRenderer(p.ruler)
+	for i := range s.requests {
+		q := &s.requests[i]
+		p.whole = append(p.whole, p.render.pieces(s.format, q.list))
+		p.answers = append(p.answers, p.render.pieces(s.format, q.answer))
+	}
+	if s.counted > 0 { // what the provider counted and nobody has written down stands before the messages
+		seen := 0.0
+		for _, m := range p.whole[0] {
+			seen += m.size
+		}
+		p.hidden = max(p.hidden, s.counted-seen/p.perToken)
+	}
+	return p
+}
+
+// passThrough counts the requests as they came.
+func (p *player) passThrough(of offer) []bill.Prompt {
+	c := p.cache(of)
+	if known, ok := p.through[c.Cache]; ok {
+		return known
+	}
+	counts := make([]bill.Prompt, len(p.whole))
+	for i, prompt := range p.whole {
+		q := &p.session.requests[i]
+		counts[i] = c.request(prompt, marks(prompt, q.first, q.all), q.at)
+	}
+	p.through[c.Cache] = counts
+	return counts
+}
+
+// cache is an empty cache of a provider.
+func (p *player) cache(of offer) *cache {
+	return &cache{Cache: of.terms(p.session.format).Cache, ruler: p.ruler, hidden: p.hidden, perToken: p.perToken, timed: p.session.timed}
+}
+
+// played is what became of a session under a strategy.
+type played struct {
+	sent   []bill.Prompt
+	prompt [][]piece
+	last   *chat.Plan // of the last request
+}
+
+// play sends every request through the masking as a proxy would, and hands the
+// provider's counts back.
+func (p *player) play(st Strategy, of offer) (played, error) {
+	var out played
+	records := make(map[chat.Key]chat.Record)
+	c := p.cache(of)
+	format := p.session.format
+	var body, sent []byte
+	var came, went beginning
+	for i := range p.session.requests {
+		q := &p.session.requests[i]
+		body = q.body(body[:0], format)
+		conv, err := came.read(format, body)
+		if err != nil {
+			return out, fmt.Errorf("session %s, request %d: %w", p.session.ID, i, err)
+		}
+		plan := p.decide(conv, st, of, records, int64(q.at))
+		sent = plan.Append(sent[:0])
+		after, err := went.read(format, sent)
+		if err != nil {
+			return out, fmt.Errorf("session %s, request %d as sent: %w", p.session.ID, i, err)
+		}
+		prompt := p.render.pieces(format, list(after))
+		counts := c.request(prompt, marks(prompt, q.first, q.all), q.at)
+		records[conv.Key()] = plan.Record(p.usage(counts))
+		out.sent = append(out.sent, counts)
+		out.prompt = append(out.prompt, prompt)
+		out.last = plan
+	}
+	return out, nil
+}
+
+// usage is what the provider tells; nil: nothing.
+func (p *player) usage(c bill.Prompt) *bill.Usage {
+	if p.silent {
+		return nil
+	}
+	u := &bill.Usage{Input: c.Total, Cached: c.Cached, Told: true}
+	if c.Hour > 0 || c.Plain > 0 {
+		u.Hour, u.Wrote, u.WroteTold = c.Hour, c.Total-c.Cached-c.Plain, true
+	}
+	return u
+}
+
+// decide does what the proxy does between reading a request and sending it.
+func (p *player) decide(
+	conv *chat.Conversation, st Strategy, of offer, records map[chat.Key]chat.Record, now int64,
+) *chat.Plan {
+	in := chat.Input{
+		Conversation: conv, Model: of.model, Masking: st.Masking, Prices: of.prices, Now: now,
+		ID: func(string) string { return "prn_00000000000000000000000000" },
+	}
+	for _, place := range conv.Places() {
+		if r, ok := records[place.Key]; ok && r.Messages == place.Messages {
+			in.Record = &r
+			in.Touched, in.Alone = r.Time, true
+			break
+		}
+	}
+	for _, job := range conv.Jobs(st.Pruning, in.Past) {
+		name := frozen{job.Key, st.Pruning}
+		text, done := p.frozen[name]
+		if !done {
+			text, _ = conv.Prune(st.Pruning, job, in.ID(""), nil)
+			p.frozen[name] = text // "" where it passes whole
+		}
+		if text != "" {
+			if in.Pruned == nil {
+				in.Pruned = make(map[int]string)
+			}
+			in.Pruned[job.Message] = text
+		}
+	}
+	return chat.Decide(in)
+}

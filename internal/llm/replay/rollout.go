@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/llm/chat"
+)
+
+// rollout gathers the lines that Codex writes below its sessions folder: every item of the conversation as it is sent, with
+// much else between them. A compaction starts a new conversation.
+type rollout struct {
+	Session
+
+	name  string
+	start time.Time
+	items []jsontext.Value
+	said  int // so many items there were when the answer began that is being read; 0: none is
+	parts int
+	done  []Session
+}
+
+// add takes a line.
+func (r *rollout) add(v jsontext.Value) error {
+	var l struct {
+		Timestamp string         `json:"timestamp"`
+		Type      string         `json:"type"`
+		Payload   jsontext.Value `json:"payload"`
+	}
+	if err := json.Unmarshal(v, &l, lenient); err != nil {
+		return err
+	}
+	var p struct {
+		ID          string           `json:"id"`
+		Model       string           `json:"model"`
+		Type        string           `json:"type"`
+		Role        string           `json:"role"`
+		Replacement []jsontext.Value `json:"replacement_history"`
+		Info        *struct {
+			Last struct {
+				Input float64 `json:"input_tokens"`
+			} `json:"last_token_usage"`
+		} `json:"info"`
+		Base struct {
+			Text string `json:"text"`
+		} `json:"base_instructions"`
+	}
+	if err := json.Unmarshal(l.Payload, &p, lenient); err != nil {
+		return err
+	}
+	switch l.Type {
+	case "session_meta":
+		r.ID, r.tools = p.ID, []byte(p.Base.Text)
+	case "turn_context":
+		r.Model = p.Model
+	case "response_item":
+		r.item(l.Payload.Clone(), p.Type, p.Role, l.Timestamp)
+	case "compacted":
+		r.compact(p.Replacement)
+	case "event_msg":
+		if p.Type == "token_count" && p.Info != nil && r.counted == 0 && len(r.requests) == 1 {
+			r.counted = p.Info.Last.Input
+		}
+	}
+	return nil
+}
+
+// item takes an item; the first one of an answer is where a request was made.
+func (r *rollout) item(raw jsontext.Value, kind, role, timestamp string) {
+	answers := isAnswer(kind, role)
+	switch {
+	case answers && r.said == 0:
+		q := request{list: slices.Clip(r.items)}
+		if at, err := time.Parse(time.RFC3339, timestamp); err == nil {
+			if r.start.IsZero() {
+				r.start = at
+			}
+			q.at = at.Sub(r.start).Seconds()
+		}
+		r.requests = append(r.requests, q)
+		r.said = len(r.items)
+	case !answers:
+		r.answered()
+	}
+	r.items = append(r.items, raw)
+}
+
+// isAnswer tells the messages and items that a model has written.
+func isAnswer(kind, role string) bool {
+	return role == "assistant" || kind == "reasoning" || strings.HasSuffix(kind, "_call")
+}
+
+// answered ends an answer.
+func (r *rollout) answered() {
+	if n := len(r.requests); r.said > 0 && n > 0 {
+		r.requests[n-1].answer = slices.Clip(r.items[r.said:])
+	}
+	r.said = 0
+}
+
+func (r *rollout) compact(replacement []jsontext.Value) {
+	r.end()
+	meta := r.Session
+	r.Session = Session{ID: meta.ID, Model: meta.Model, tools: meta.tools}
+	r.items = nil
+	for _, it := range replacement {
+		r.items = append(r.items, it.Clone())
+	}
+	r.parts++
+}
+
+// end makes a session of what was read since the last compaction.
+func (r *rollout) end() {
+	r.answered()
+	if len(r.requests) == 0 {
+		return
+	}
+	s := r.Session
+	if s.ID == "" {
+		s.ID = r.name
+	}
+	if r.parts > 0 {
+		s.ID = fmt.Sprintf("%s#%d", s.ID, r.parts)
+	}
+	s.format, s.perToken, s.timed = chat.Responses, defaultPerToken, true
+	for i := range s.requests {
+		s.requests[i].head = modelMember(s.Model)
+	}
+	r.done = append(r.done, s)
+}
+
+func (r *rollout) sessions() []Session {
+	r.end()
+	r.requests = nil
+	return r.done
+}

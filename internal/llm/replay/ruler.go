@@ -1,0 +1,16 @@
+package replay
+
+import (
+	"unicode/utf8"
+
+	"secateur/internal/llm/bpe"
+)
+
+// Ruler measures a text.
+type Ruler func(text string) float64
+
+// characters is the ruler of sessions that say how many of them make a token.
+func characters(text string) float64 { return float64(utf8.RuneCountInString(text)) }
+
+// Tokens counts the tokens of a text exactly, as OpenAI's o200k_base does.
+func Tokens(text string) float64 { return float64(bpe.Count(text)) }

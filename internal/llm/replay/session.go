@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/llm/chat"
+)
+
+// Session is one recorded conversation: the requests in the order they were made.
+type Session struct {
+	ID       string
+	Model    string
+	format   chat.Format
+	requests []request
+	perToken float64 // characters
+	hidden   float64 // tokens of each request that are not in its messages
+	measured bool    // by the one who recorded them
+	counted  float64 // tokens of the first request as its provider counted them; 0: not recorded
+	tools    []byte  // what stands before the messages
+	timed    bool    // the requests' times are known
+
+	called    map[string]string // of a session that was made of its last request: the tools' names, by the call
+	continues bool              // the server has what was said before
+}
+
+// request is one request of a session.
+type request struct {
+	list       []jsontext.Value // messages or items
+	head       []byte           // the other members of the body, as "name":value, joined by commas
+	first, all cacheControl     // on what stands before the messages, on the request itself
+	at         float64          // seconds
+	answer     []jsontext.Value // what was answered; nil if not recorded
+	asCame     []byte           // the whole body, where its bytes are to go out as they came; nil: it is written anew
+}
+
+// recorded is a line of a file of sessions.
+type recorded struct {
+	ID            string           `json:"id"`
+	Model         string           `json:"model"`
+	Messages      []jsontext.Value `json:"messages"`
+	Tools         jsontext.Value   `json:"tools"`
+	Offsets       []float64        `json:"request_offsets_s"`
+	CharsPerToken float64          `json:"chars_per_token"`
+	PrefixTokens  float64          `json:"prefix_tokens"`
+}
+
+// defaultPerToken is how many characters a token has where nobody has counted.
+const defaultPerToken = 4
+
+// session makes the requests of a whole conversation: each ends where the
+// assistant's answer begins.
+func (rec *recorded) session() Session {
+	s := Session{ID: rec.ID, Model: rec.Model, perToken: rec.CharsPerToken, hidden: rec.PrefixTokens}
+	s.measured, s.tools = rec.PrefixTokens > 0, rec.Tools
+	if s.perToken <= 0 {
+		s.perToken = defaultPerToken
+	}
+	s.timed = len(rec.Offsets) > 0
+	for i, m := range rec.Messages {
+		if role(m) != "assistant" {
+			continue
+		}
+		q := request{list: rec.Messages[:i], head: rec.head(), answer: rec.Messages[i : i+1]}
+		if n := len(s.requests); n < len(rec.Offsets) {
+			q.at = rec.Offsets[n]
+		}
+		s.requests = append(s.requests, q)
+	}
+	return s
+}
+
+func role(raw jsontext.Value) string {
+	var m struct {
+		Role string `json:"role"`
+	}
+	if json.Unmarshal(raw, &m, lenient) != nil {
+		return ""
+	}
+	return m.Role
+}
+
+func (rec *recorded) head() []byte {
+	h := modelMember(rec.Model)
+	if len(rec.Tools) > 0 {
+		h = append(h, `,"tools":`...)
+		h = append(h, rec.Tools...)
+	}
+	return h
+}
+
+func modelMember(model string) []byte {
+	h, _ := jsontext.AppendQuote([]byte(`"model":`), model)
+	return h
+}
+
+// listName is what a format calls its list of messages.
+func listName(f chat.Format) string {
+	if f == chat.Responses {
+		return "input"
+	}
+	return "messages"
+}
+
+// body writes the request as a client would have.
+func (q *request) body(dst []byte, f chat.Format) []byte {
+	if q.asCame != nil {
+		return append(dst, q.asCame...)
+	}
+	dst = append(dst, '{')
+	dst = append(dst, q.head...)
+	dst = append(dst, `,"`+listName(f)+`":[`...)
+	for i, m := range q.list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, bytes.TrimSpace(m)...)
+	}
+	return append(dst, "]}"...)
+}

@@ -1,4 +1,0 @@
-package llmproxy
-
-// WaitForBooks returns when the accounts of all answers so far are kept.
-func (p *Proxy) WaitForBooks() { p.books.jobs.Wait() }

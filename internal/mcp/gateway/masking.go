@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"secateur/internal/cut/mask"
+	"secateur/internal/mcp/rpchttp"
+	"secateur/internal/mcp/upstream"
+	"secateur/internal/mcp/wire"
+)
+
+// mask cuts the long observations of a reply, each kept first, and returns what is to be sent and the ids of what
+// was cut. Without a cut the reply's own bytes are returned.
+func (g *Gateway) mask(ctx context.Context, tenant string, up *upstream.Upstream, req *wire.Message, reply *upstream.Reply) (rpchttp.Buffer, []string) {
+	whole := rpchttp.Buffer{Bytes: reply.Raw}
+	if len(reply.Long) == 0 {
+		return whole, nil
+	}
+	tool := ""
+	if req.Method == "tools/call" {
+		tool = req.Name
+	}
+	kept := g.cutter.Keep(ctx, tenant, up, tool, reply.Raw, func(m *mask.Masker) []mask.Cut { return m.Cuts(reply.Raw, reply.Long) })
+	if len(kept.IDs) == 0 {
+		return whole, nil
+	}
+	out := rpchttp.Grab(len(reply.Raw))
+	out.Bytes = kept.Append(out.Bytes)
+	return out, kept.IDs
+}
+
+// What the answer's headers say of its cuts. Clients bound the size of headers, so that only so many ids are listed;
+// all of them, one a line, are then an original of their own.
+const (
+	headerOriginals = "X-Secateur-Originals"
+	headerMasked    = "X-Secateur-Masked"
+	headerIndex     = "X-Secateur-Originals-Index"
+	maxListed       = 100
+)
+
+// announce names the originals in the answer's headers.
+func (g *Gateway) announce(ctx context.Context, tenant string, h http.Header, ids []string) {
+	h.Set(headerMasked, strconv.Itoa(len(ids)))
+	distinct := distinct(ids)
+	if len(distinct) > maxListed {
+		index, err := g.opt.Originals.Put(ctx, tenant, strings.Join(distinct, "\n")+"\n")
+		if err != nil {
+			g.opt.Log.DebugContext(ctx, "list of originals not kept", "ids", len(distinct), "err", err)
+		} else {
+			h.Set(headerIndex, index)
+		}
+		distinct = distinct[:maxListed]
+	}
+	h.Set(headerOriginals, strings.Join(distinct, ", "))
+}
+
+// distinct drops repeated ids: equal texts share one.
+func distinct(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
+}

@@ -1,0 +1,72 @@
+package pool
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/upstream"
+)
+
+// offers are what a server says it has.
+type offers struct {
+	unknown bool // it says nothing at all
+
+	tools, resources, prompts                      bool
+	toolsChanged, resourcesChanged, promptsChanged bool // it tells when these lists change
+	logging                                        bool
+}
+
+// offersOf reads what the server said about itself; nil: nothing.
+func offersOf(peer *upstream.Peer) offers {
+	if peer == nil {
+		return offers{unknown: true}
+	}
+	var caps struct {
+		Tools     jsontext.Value `json:"tools"`
+		Resources jsontext.Value `json:"resources"`
+		Prompts   jsontext.Value `json:"prompts"`
+		Logging   jsontext.Value `json:"logging"`
+	}
+	_ = json.Unmarshal(peer.Capabilities(), &caps, lenient()) // what is no object offers nothing
+	return offers{
+		tools: declared(caps.Tools), toolsChanged: changes(caps.Tools),
+		resources: declared(caps.Resources), resourcesChanged: changes(caps.Resources),
+		prompts: declared(caps.Prompts), promptsChanged: changes(caps.Prompts),
+		logging: declared(caps.Logging) && peer.Era == era.Legacy,
+	}
+}
+
+func declared(v jsontext.Value) bool { return v != nil && v.Kind() != 'n' && v.Kind() != 'f' }
+
+func changes(v jsontext.Value) bool {
+	var said struct {
+		ListChanged jsontext.Value `json:"listChanged"`
+	}
+	return json.Unmarshal(v, &said, lenient()) == nil && said.ListChanged.Kind() == 't'
+}
+
+// list reports whether the server has such a list. One that does not say what it has is asked.
+func (o offers) list(l catalog.List) bool {
+	switch l {
+	case catalog.Tools:
+		return o.tools || o.unknown
+	case catalog.Prompts:
+		return o.prompts || o.unknown
+	default:
+		return o.resources || o.unknown
+	}
+}
+
+// announced reports whether the server says that it tells when a list changes.
+func (o offers) announced(l catalog.List) bool {
+	switch l {
+	case catalog.Tools:
+		return o.toolsChanged
+	case catalog.Prompts:
+		return o.promptsChanged
+	default:
+		return o.resourcesChanged
+	}
+}

@@ -1,0 +1,158 @@
+package pool
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/routing"
+	"secateur/internal/rawjson"
+)
+
+// snapshot is what a server lists on a connection. It does not change; connections that list the same share one.
+type snapshot struct {
+	number   uint64 // no other has it
+	server   string
+	items    [listCount][][]byte
+	sums     [listCount][]byte // of the items
+	problems func() []catalog.Problem
+	names    [listCount]func() map[string]struct{} // of tools and prompts, made when first wanted
+}
+
+// lists are the snapshot's as the catalog wants them.
+func (s *snapshot) lists() catalog.ServerLists {
+	return catalog.ServerLists{
+		Server: s.server, Tools: s.items[catalog.Tools], Resources: s.items[catalog.Resources],
+		Templates: s.items[catalog.Templates], Prompts: s.items[catalog.Prompts],
+	}
+}
+
+// has reports whether a tool or prompt is listed.
+func (s *snapshot) has(l catalog.List, name string) bool {
+	if s == nil || s.names[l] == nil {
+		return false
+	}
+	_, ok := s.names[l]()[name]
+	return ok
+}
+
+// id is the snapshot's number, 0 where there is none.
+func (s *snapshot) id() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.number
+}
+
+// same reports whether two snapshots list the same.
+func (s *snapshot) same(other *snapshot) bool {
+	for l := range s.sums {
+		if !bytes.Equal(s.sums[l], other.sums[l]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sum is a hash over items; nil for none.
+func sum(items [][]byte) []byte {
+	if len(items) == 0 {
+		return nil
+	}
+	h := sha256.New()
+	for _, item := range items {
+		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(item))))
+		_, _ = h.Write(item)
+	}
+	return h.Sum(nil)
+}
+
+// freshness is how good a list still is.
+type freshness struct {
+	at    time.Time     // when it was fetched; zero: not yet
+	ttl   time.Duration // for how long the server says it may be kept; negative: it does not say
+	scope string
+}
+
+// page is a list as it was fetched, all its pages.
+type page struct {
+	items [][]byte
+	ttl   time.Duration
+	scope string
+}
+
+// publish takes in a list that was fetched, and has those told who see another one now.
+func (c *Conn) publish(l catalog.List, p page) {
+	hash := sum(p.items)
+	f := c.pool
+	if f.opt.Listed != nil {
+		f.opt.Listed(c.ID(), l, p.items)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c.fresh[l] = freshness{at: time.Now(), ttl: p.ttl, scope: p.scope}
+	old := c.snapshot
+	if old != nil && bytes.Equal(old.sums[l], hash) {
+		return
+	}
+	next := &snapshot{server: c.ID()}
+	if old != nil {
+		next.items, next.sums = old.items, old.sums
+	}
+	next.items[l], next.sums[l] = p.items, hash
+	c.snapshot = f.share(c.s, next)
+	if c.role != private && (isClosed(c.listed) || !c.s.listed.Load()) {
+		c.s.last = c.snapshot
+	}
+	if c.route(changeMethods[l]).To == routing.Drop {
+		f.version++ // true from now on, but nobody is told
+		return
+	}
+	f.changed()
+	if c.role != private && f.opt.Changed != nil && old != nil && old.sums[l] != nil {
+		f.opt.Changed(c.ID(), l)
+	}
+}
+
+// changeMethods are the notifications that a list has changed.
+var changeMethods = map[catalog.List]string{
+	catalog.Tools: "notifications/tools/list_changed", catalog.Prompts: "notifications/prompts/list_changed",
+	catalog.Resources: "notifications/resources/list_changed", catalog.Templates: "notifications/resources/list_changed",
+}
+
+// share is a snapshot of the server's that lists the same, or else this one under a number of its own. The pool is
+// locked.
+func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
+	for _, c := range s.conns {
+		if c.snapshot != nil && c.snapshot.same(fresh) {
+			return c.snapshot
+		}
+	}
+	if s.last != nil && s.last.same(fresh) {
+		return s.last
+	}
+	f.printed++
+	fresh.number = f.printed
+	for _, l := range []catalog.List{catalog.Tools, catalog.Prompts} {
+		fresh.names[l] = sync.OnceValue(func() map[string]struct{} {
+			all := make(map[string]struct{}, len(fresh.items[l]))
+			for _, item := range fresh.items[l] {
+				all[rawjson.GetText(item, "name")] = struct{}{}
+			}
+			return all
+		})
+	}
+	fresh.problems = sync.OnceValue(func() []catalog.Problem {
+		all := []catalog.ServerLists{fresh.lists()}
+		r := f.roster.Load()
+		for _, other := range r.all { // whose names are theirs alone
+			all = append(all, catalog.ServerLists{Server: other.settings.ID})
+		}
+		merged := catalog.Merge(all, r.names)
+		return append(merged.Problems(), merged.LookAlikes()...)
+	})
+	return fresh
+}

@@ -1,0 +1,114 @@
+package pool
+
+import (
+	"slices"
+
+	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/upstream"
+)
+
+// Status is how a server is doing.
+type Status struct {
+	upstream.Status // of the shared connection, or, where that is not started, of the one with most users
+
+	Connections int               // that are started
+	Listed      bool              // all that it lists is known
+	Problems    []catalog.Problem // what it lists and cannot be used
+
+	Tools, Resources, Templates, Prompts int // how many it lists
+}
+
+// Status is how all servers are doing now, disabled ones included, in order.
+func (f *Pool) Status() []Status {
+	servers := f.roster.Load().all
+	all := make([]Status, len(servers))
+	for i, s := range servers {
+		if s.settings.Disabled {
+			all[i].Status = upstream.Status{ID: s.settings.ID, State: upstream.Disabled}
+			continue
+		}
+		all[i] = f.statusOf(s)
+	}
+	return all
+}
+
+// Ending are the ids of the servers of which something is left, for when the pool is stopping.
+func (f *Pool) Ending() (ids []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.roster.Load().servers {
+		if slices.ContainsFunc(s.conns, func(c *Conn) bool { return c.wanted && !c.gone }) {
+			ids = append(ids, s.settings.ID)
+		}
+	}
+	return ids
+}
+
+// shown is the connection that stands for the server, and what it lists; nil: there is none, and nothing is known. The pool is locked.
+func (s *server) shown() (c *Conn, listed *snapshot) {
+	c, listed = s.shared, s.last
+	for _, other := range s.conns {
+		if other.wanted && (c == nil || !c.wanted || c != s.shared && other.users > c.users) {
+			c = other
+		}
+	}
+	if c != nil && c.snapshot != nil {
+		listed = c.snapshot
+	}
+	return c, listed
+}
+
+func (f *Pool) statusOf(s *server) Status {
+	f.mu.Lock()
+	c, listed := s.shown()
+	st := Status{Listed: s.whole(c, listed)}
+	for _, other := range s.conns {
+		if other.wanted {
+			st.Connections++
+		}
+	}
+	f.mu.Unlock()
+	st.Status = upstream.Status{ID: s.settings.ID, State: upstream.Stopped}
+	if c != nil {
+		st.Status = c.up.Status()
+	}
+	if listed != nil {
+		st.Problems = listed.problems()
+		st.Tools, st.Resources = len(listed.items[catalog.Tools]), len(listed.items[catalog.Resources])
+		st.Templates, st.Prompts = len(listed.items[catalog.Templates]), len(listed.items[catalog.Prompts])
+	}
+	return st
+}
+
+// HasTool reports whether a server lists a tool, by the server's own name.
+func (f *Pool) HasTool(server, tool string) bool {
+	listed, _ := f.listed(server)
+	return listed.has(catalog.Tools, tool)
+}
+
+// LastListed returns what a server lists, as far as it is known. Whole reports whether all of its lists have been read.
+func (f *Pool) LastListed(server string) (lists catalog.ServerLists, whole bool) {
+	listed, whole := f.listed(server)
+	if listed == nil {
+		return lists, false
+	}
+	return listed.lists(), whole
+}
+
+// listed is what a server is known to list, nil: nothing, and whether that is whole.
+func (f *Pool) listed(server string) (listed *snapshot, whole bool) {
+	s := f.roster.Load().index[server]
+	if s == nil {
+		return nil, false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, listed := s.shown()
+	return listed, s.whole(c, listed)
+}
+
+// whole reports whether all lists of what is shown are known. The pool is locked.
+func (s *server) whole(c *Conn, listed *snapshot) bool {
+	// A connection's lists come one by one; what an earlier connection listed is whole.
+	return listed != nil && (c == nil || listed != c.snapshot || isClosed(c.listed))
+}

@@ -1,0 +1,58 @@
+package toolserver
+
+import (
+	"secateur/internal/mcp/era"
+	"secateur/internal/mcp/wire"
+	"secateur/internal/rawjson"
+)
+
+// params are the params of a request whose era is settled.
+type params struct {
+	Arguments
+	modern bool // the request speaks the era in which every request tells of its client
+}
+
+// parse reads params that the door has already found well-formed; absent ones are empty. A request that names a
+// revision nobody here speaks, or forgets what the modern one demands, is refused.
+func parse(req *wire.Message) (params, *wire.Error) {
+	if req.Params == nil {
+		return params{}, nil
+	}
+	if !rawjson.IsObject(req.Params) {
+		return params{}, wire.InvalidParams("", "params must be an object")
+	}
+	p := params{Arguments: Read(req.Params)}
+	if !p.Has("_meta") {
+		return p, nil
+	}
+	if !rawjson.IsObject(p.Arguments["_meta"]) {
+		return p, wire.InvalidParams("/_meta", "must be an object")
+	}
+	meta := p.Object("_meta")
+	if !meta.Has(era.MetaVersion) {
+		return p, nil
+	}
+	if !rawjson.IsString(meta[era.MetaVersion]) {
+		return p, wire.InvalidParams("/_meta/"+pointer(era.MetaVersion), "must be a string")
+	}
+	version := meta.Text(era.MetaVersion)
+	if era.IsLegacy(version) {
+		return p, nil
+	}
+	if !era.IsModern(version) {
+		return p, era.UnsupportedVersion(version)
+	}
+	if !rawjson.IsObject(meta[era.MetaCapabilities]) {
+		return p, wire.InvalidParams("/_meta/"+pointer(era.MetaCapabilities), "must be an object")
+	}
+	p.modern = true
+	return p, nil
+}
+
+// text reads a string of the params; one that is there and is no string is an error.
+func (p params) text(name string) (string, *wire.Error) {
+	if raw := p.Arguments[name]; p.Has(name) && !rawjson.IsString(raw) {
+		return "", wire.InvalidParams("/"+pointer(name), "must be a string")
+	}
+	return p.Text(name), nil
+}

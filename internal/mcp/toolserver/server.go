@@ -1,0 +1,245 @@
+package toolserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"secateur/internal/mcp/wire"
+	"secateur/internal/rawjson"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Tool is one tool of a server.
+type Tool struct {
+	Name        string
+	Description string
+	Schema      string // JSON Schema of the arguments, listed as it stands
+	Unlisted    bool   // an alias: may be called, is not listed
+	ReadOnly    bool   // changes nothing, as its annotations then tell the client
+	OpenWorld   bool   // with ReadOnly: reaches beyond this machine
+
+	// Judges says which violations of the schema the tool answers for itself; nil: none.
+	Judges func(Violation) bool
+	// Call does the work on arguments that fit the schema.
+	Call func(ctx context.Context, arguments jsontext.Value) (Result, *wire.Error)
+}
+
+// Result is what a tool found.
+type Result struct {
+	Text       string // content[0].text
+	Structured []byte // a JSON object, or nil
+	IsError    bool   // the tool failed, and Text tells the model how
+}
+
+// Method answers a request beyond those of MCP's tools; its result is a JSON value.
+type Method func(ctx context.Context, req *wire.Message) (result []byte, err *wire.Error)
+
+// Options make a Server.
+type Options struct {
+	Name, Title, Version string
+	Instructions         string // for the model; may be empty
+	Tools                []Tool
+	Capabilities         string            // a JSON object; "": tools alone
+	Methods              map[string]Method // further methods by name; may be nil
+	Log                  *slog.Logger      // nil discards
+}
+
+// Server answers the messages of MCP clients. It keeps nothing between two of them, so that any number of
+// clients may share it.
+type Server struct {
+	opt     Options
+	tools   map[string]*boundTool
+	methods map[string]method
+	info    []byte   // serverInfo
+	names   []string // of the listed tools
+}
+
+// method is a Method that also gets its params read.
+type method func(ctx context.Context, req *wire.Message, p params) ([]byte, *wire.Error)
+
+type boundTool struct {
+	Tool
+	schema *Schema
+}
+
+// New makes a server; a tool whose schema cannot be checked is an error.
+func New(opt Options) (*Server, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Capabilities == "" {
+		opt.Capabilities = capabilities
+	}
+	s := &Server{opt: opt, tools: map[string]*boundTool{}, info: infoOf(opt)}
+	list := []byte{'['}
+	for _, t := range opt.Tools {
+		if err := s.bind(t); err != nil {
+			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+		}
+		if t.Unlisted {
+			continue
+		}
+		if len(s.names) > 0 {
+			list = append(list, ',')
+		}
+		list = appendTool(list, t)
+		s.names = append(s.names, t.Name)
+	}
+	s.methods = map[string]method{
+		"initialize":               s.initialize,
+		"server/discover":          s.discover,
+		"ping":                     s.ping,
+		"tools/list":               s.list("tools", append(list, ']')),
+		"tools/call":               s.call,
+		"resources/list":           s.list("resources", []byte("[]")),
+		"resources/templates/list": s.list("resourceTemplates", []byte("[]")),
+		"prompts/list":             s.list("prompts", []byte("[]")),
+	}
+	for name, m := range opt.Methods {
+		s.methods[name] = func(ctx context.Context, req *wire.Message, _ params) ([]byte, *wire.Error) { return m(ctx, req) }
+	}
+	return s, nil
+}
+
+func (s *Server) bind(t Tool) error {
+	schema, err := ParseSchema(t.Schema)
+	if err != nil {
+		return err
+	}
+	if t.Call == nil {
+		return errors.New("no Call")
+	}
+	if s.tools[t.Name] != nil {
+		return errors.New("defined twice")
+	}
+	s.tools[t.Name] = &boundTool{t, schema}
+	return nil
+}
+
+// Serve answers one message; nil for a notification and for a response, which nobody here has asked for.
+func (s *Server) Serve(ctx context.Context, msg *wire.Message) []byte {
+	if msg.Kind() != wire.Request {
+		return nil
+	}
+	result, err := s.Answer(ctx, msg)
+	if err != nil {
+		return err.AppendResponse(nil, msg.ID)
+	}
+	return wire.AppendResult(make([]byte, 0, len(result)+64), msg.ID, result)
+}
+
+// Answer is Serve for a caller who wants to know of a request whether it failed: it gives the result, a JSON value,
+// or the error. A fault in one call ends that call, not the program.
+func (s *Server) Answer(ctx context.Context, msg *wire.Message) (result []byte, failed *wire.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.opt.Log.ErrorContext(ctx, "method panicked", "server", s.opt.Name, "panic", p, "stack", string(debug.Stack()))
+			result, failed = nil, wire.NewError(wire.CodeInternal, "internal error")
+		}
+	}()
+	method, known := s.methods[msg.Method]
+	if !known {
+		return nil, unknownMethod(msg.Method)
+	}
+	p, failed := parse(msg)
+	if failed != nil {
+		return nil, failed
+	}
+	return method(ctx, msg, p)
+}
+
+func (s *Server) ping(_ context.Context, req *wire.Message, p params) ([]byte, *wire.Error) {
+	if p.modern {
+		return nil, unknownMethod(req.Method)
+	}
+	return []byte("{}"), nil
+}
+
+// list answers a list method with the one page there is. No cursor was ever given out, so none is known.
+func (s *Server) list(member string, page []byte) method {
+	whole := slices.Concat([]byte(`{"`+member+`":`), page)
+	return func(_ context.Context, _ *wire.Message, p params) ([]byte, *wire.Error) {
+		cursor, err := p.text("cursor")
+		if err == nil && cursor != "" {
+			err = wire.InvalidParams("/cursor", "is not known here")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !p.modern {
+			return append(slices.Clone(whole), '}'), nil
+		}
+		return s.modern(slices.Clone(whole), cacheable), nil
+	}
+}
+
+// Has reports whether there is a tool of this name, listed or not.
+func (s *Server) Has(name string) bool {
+	_, known := s.tools[name]
+	return known
+}
+
+func (s *Server) call(ctx context.Context, _ *wire.Message, p params) ([]byte, *wire.Error) {
+	name, err := p.text("name")
+	if err != nil {
+		return nil, err
+	}
+	tool, known := s.tools[name]
+	if !known {
+		problem := fmt.Sprintf("unknown tool %q", short(name))
+		if !p.Has("name") {
+			problem = "is missing"
+		}
+		e := wire.InvalidParams("/name", problem)
+		e.Data.Hint = "the tools here are " + strings.Join(s.names, ", ")
+		return nil, e
+	}
+	arguments := p.Arguments["arguments"]
+	if !p.Has("arguments") {
+		arguments = []byte("{}")
+	}
+	if found := tool.schema.check(arguments, tool.Judges); len(found) > 0 {
+		return nil, invalidArguments(tool.Name, found)
+	}
+	result, err := tool.Call(ctx, arguments)
+	if err != nil {
+		return nil, err
+	}
+	return s.result(result, p.modern), nil
+}
+
+func unknownMethod(name string) *wire.Error {
+	return wire.NewError(wire.CodeMethodNotFound, "method not found: "+short(name))
+}
+
+func invalidArguments(tool string, found []Violation) *wire.Error {
+	texts := make([]string, len(found))
+	for i, v := range found {
+		texts[i] = strings.TrimSpace(v.Path + " " + v.Message)
+	}
+	e := wire.InvalidParams(found[0].Path, "")
+	e.Message = "invalid arguments for " + tool + ": " + strings.Join(texts, "; ")
+	if found[0].Path == "" {
+		e.Data.Extra = []byte(`"path":""`) // the arguments as a whole; an empty text would be left out
+	}
+	e.Data.Errors = appendViolations(nil, found)
+	return e
+}
+
+func appendViolations(out []byte, found []Violation) []byte {
+	for i, v := range found {
+		out = append(out, "[,"[min(i, 1)])
+		o := rawjson.Object(append(out, '{'))
+		o.Text("path", v.Path)
+		o.Text("message", v.Message)
+		o.End()
+		out = o
+	}
+	return append(out, ']')
+}

@@ -1,0 +1,283 @@
+package upstream
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"secateur/internal/front/budget"
+	"secateur/internal/mcp/buffer"
+	"secateur/internal/mcp/wire"
+	"secateur/internal/ops/telemetry"
+)
+
+// endpoint is a server's address over HTTP and the connections to it.
+type endpoint struct {
+	u      *Upstream
+	url    *url.URL
+	host   string      // for messages: the address may hold a token
+	header http.Header // of every request; not changed once in use
+	rt     *http.Transport
+	conns  sockets
+	sizes  buffer.Sizes // of its answers
+
+	request http.Request // a POST to start from
+}
+
+func newEndpoint(u *Upstream, address *url.URL) *endpoint {
+	e := &endpoint{u: u, url: address, host: address.Host, header: http.Header{}}
+	for name, value := range u.opt.Settings.Headers {
+		e.header.Set(name, value.Reveal())
+	}
+	if e.header.Get("User-Agent") == "" {
+		e.header.Set("User-Agent", u.opt.ClientName+"/"+u.opt.ClientVersion)
+	}
+	if user := address.User; user != nil && e.header.Get("Authorization") == "" {
+		password, _ := user.Password()
+		e.header.Set("Authorization", basicAuth(user.Username(), password))
+		bare := *address
+		bare.User = nil
+		e.url = &bare
+	}
+	e.request = http.Request{
+		Method: http.MethodPost, URL: e.url, Host: e.url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	idle := 50 * time.Second
+	if address.Scheme == "http" {
+		idle = 4 * time.Second // many small servers close after five; a request must not meet that moment
+	}
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	e.rt = &http.Transport{
+		Proxy: u.opt.Proxy,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			return e.conns.track(dialer.DialContext(ctx, network, addr))
+		},
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    1024,
+		IdleConnTimeout:        idle,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ExpectContinueTimeout:  time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		DisableCompression:     true, // what a server sends compressed all the same is read with our own bound
+	}
+	return e
+}
+
+func basicAuth(user, password string) string {
+	r := http.Request{Header: http.Header{}}
+	r.SetBasicAuth(user, password)
+	return r.Header.Get("Authorization")
+}
+
+// with gives the headers of every request and some more. The result is the caller's.
+func (e *endpoint) with(more ...headerField) http.Header {
+	h := make(http.Header, len(e.header)+len(more))
+	maps.Copy(h, e.header)
+	for _, f := range more {
+		if f.value != "" {
+			h[f.name] = []string{f.value}
+		}
+	}
+	return h
+}
+
+// headerField has a canonical name; with no value it is left out.
+type headerField struct{ name, value string }
+
+// post sends a request. Redirects are not followed.
+func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody) (*http.Response, error) {
+	return e.postTo(ctx, e.url, header, body)
+}
+
+// postTo is post with another address of the same origin.
+func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, body *sentBody) (*http.Response, error) {
+	header, err := e.authorized(ctx, header)
+	if err != nil {
+		return nil, err
+	}
+	header = telemetry.TraceHeader(ctx, header)
+	req := e.request.WithContext(ctx)
+	req.URL, req.Header, req.Close = to, header, e.conns.once.Load()
+	req.GetBody, req.ContentLength = body.source(), int64(len(body.data))
+	req.Body, _ = req.GetBody()
+	resp, err := e.rt.RoundTrip(req)
+	if err != nil && strings.Contains(err.Error(), closedIdle) {
+		var gone error
+		if req.Body, gone = req.GetBody(); gone == nil {
+			return e.rt.RoundTrip(req)
+		}
+	}
+	return resp, err
+}
+
+// authorized is a request's header with the token of the server's sign-in. What the configuration says itself stands.
+func (e *endpoint) authorized(ctx context.Context, header http.Header) (http.Header, error) {
+	if e.u.opt.Tokens == nil || header.Get("Authorization") != "" {
+		return header, nil
+	}
+	token, err := e.u.opt.Tokens.Token(ctx)
+	switch {
+	case errors.Is(err, e.u.opt.LoginRequired) && e.u.opt.LoginRequired != nil:
+		return nil, e.u.loginRequired("%v", err)
+	case err != nil:
+		return nil, e.u.errorf(Unavailable, "no token for it: %v", innermost(err))
+	case token == "":
+		return header, nil
+	}
+	with := maps.Clone(header)
+	if with == nil {
+		with = http.Header{}
+	}
+	with["Authorization"] = []string{"Bearer " + token}
+	return with, nil
+}
+
+// mayLogIn reports whether a sign-in would help with a refusal, and notes that the token that was shown did not.
+func (e *endpoint) mayLogIn(resp *http.Response) bool {
+	if e.u.opt.Tokens == nil || e.header.Get("Authorization") != "" {
+		return false
+	}
+	shown := ""
+	if resp.Request != nil {
+		shown = strings.TrimPrefix(resp.Request.Header.Get("Authorization"), "Bearer ")
+		e.u.opt.Tokens.Refused(shown)
+	}
+	asks := strings.Contains(strings.ToLower(resp.Header.Get("Www-Authenticate")), "bearer")
+	return !e.u.opt.OwnToken && (asks || shown != "" || e.u.opt.LoginWanted)
+}
+
+// closedIdle is what net/http says of a kept connection that the server had closed before the request was begun: the
+// server has not seen it.
+const closedIdle = "server closed idle connection"
+
+// do sends a request without content.
+func (e *endpoint) do(ctx context.Context, method string, header http.Header) (*http.Response, error) {
+	header, err := e.authorized(ctx, header)
+	if err != nil {
+		return nil, err
+	}
+	req := e.request.WithContext(ctx)
+	req.Method, req.Header = method, header
+	return e.rt.RoundTrip(req)
+}
+
+// close ends all connections, also those in use.
+func (e *endpoint) close() {
+	e.conns.close()
+	e.rt.CloseIdleConnections()
+}
+
+// reader gives a response's body without its compression.
+func (e *endpoint) reader(resp *http.Response) (io.Reader, error) {
+	switch encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); encoding {
+	case "", "identity":
+		return resp.Body, nil
+	case "gzip", "x-gzip":
+		resp.ContentLength = -1 // of the compressed form
+		return &lazyGzip{in: resp.Body}, nil
+	default:
+		return nil, &CallError{
+			Kind: Invalid, HTTPStatus: resp.StatusCode,
+			Message: e.u.errorf(Invalid, "its answer is compressed in a way that was not asked for").Message,
+		}
+	}
+}
+
+// lazyGzip starts to decompress at the first read, so that a stream's start is not waited for earlier.
+type lazyGzip struct {
+	in io.Reader
+	z  *gzip.Reader
+}
+
+func (l *lazyGzip) Read(p []byte) (int, error) {
+	if l.z == nil {
+		z, err := gzip.NewReader(l.in)
+		if err != nil {
+			return 0, err
+		}
+		l.z = z
+	}
+	return l.z.Read(p)
+}
+
+// bodyError explains why a response's body could not be read.
+func (e *endpoint) bodyError(err error, resp *http.Response) *CallError {
+	var failed *CallError
+	switch {
+	case errors.As(err, &failed):
+		return failed
+	case errors.Is(err, budget.ErrFull):
+		return e.u.overloadedError()
+	case errors.Is(err, buffer.ErrTooLong):
+		failed = e.u.tooLongError()
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), strings.HasPrefix(err.Error(), "flate: "):
+		failed = e.u.errorf(Invalid, "its answer says that it is compressed with gzip, but is not")
+	default:
+		return e.u.transportError(err, e.host)
+	}
+	failed.HTTPStatus = resp.StatusCode
+	return failed
+}
+
+// statusError explains an answer whose status means that it is none, or whose content is not one. What it was is
+// told by its kind, never by its text.
+func (e *endpoint) statusError(resp *http.Response, body []byte) *CallError {
+	u, code := e.u, resp.StatusCode
+	var failed *CallError
+	switch {
+	case code == http.StatusUnauthorized && e.mayLogIn(resp):
+		failed = u.loginRequired("it answered HTTP 401: it wants somebody to sign in")
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		failed = u.errorf(Invalid, "it answered HTTP %d: it wants other credentials", code)
+		failed.Hint = `set what it asks for in the server's headers, for example headers = { Authorization = "Bearer ${TOKEN}" }`
+	case code >= 300 && code < 400:
+		failed = u.errorf(Invalid, "it answered HTTP %d, a redirect; redirects are not followed", code)
+		failed.Hint = "put the address that it redirects to into its url"
+	case code >= 400:
+		failed = u.errorf(Invalid, "it answered HTTP %d with %s", code, describe(resp, body))
+	default:
+		failed = u.errorf(Invalid, "it answered with %s instead of JSON-RPC", describe(resp, body))
+	}
+	failed.HTTPStatus = code
+	return failed
+}
+
+// describe says what kind of content came.
+func describe(resp *http.Response, body []byte) string {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	start := strings.ToLower(string(body[:min(len(body), 64)]))
+	start = strings.TrimSpace(strings.TrimPrefix(start, "\xef\xbb\xbf"))
+	switch {
+	case len(body) == 0 || start == "" && len(body) <= 64:
+		return "no content"
+	case kind == "text/event-stream":
+		return "an event stream"
+	case strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || kind == "text/html":
+		return "an HTML page"
+	case strings.HasPrefix(start, "{") || strings.HasPrefix(start, "["):
+		return "JSON that is not a JSON-RPC response"
+	case kind == "":
+		return "content of no type"
+	default:
+		return "content of type " + kind
+	}
+}
+
+func (u *Upstream) tooLongError() *CallError {
+	failed := u.errorf(Invalid, "its answer is longer than max_message_bytes (%d)", u.maxMessage())
+	failed.Hint = "ask for less at once, or raise max_message_bytes"
+	return failed
+}
+
+// parse reads a message of the server and notes its long strings.
+func (u *Upstream) parse(b []byte) (wire.Message, error) {
+	return wire.ParseServer(b, u.bounds.Load().LongString)
+}

@@ -1,0 +1,244 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"secateur/internal/access/oauth"
+	"secateur/internal/secret"
+)
+
+// Settings describe one server. Exactly one of Command, URL and Builtin is given. A zero duration means its default.
+type Settings struct {
+	ID              string                 `toml:"id" json:"id"`
+	Command         []string               `toml:"command" json:"command"`                   // program and arguments of a child process
+	Env             map[string]secret.Text `toml:"env" json:"env"`                           // added to the child's minimal environment
+	Cwd             string                 `toml:"cwd" json:"cwd"`                           // of the child; empty: ours
+	Disabled        bool                   `toml:"disabled" json:"disabled"`                 // known, but never started or called
+	StartupTimeout  time.Duration          `toml:"startup_timeout" json:"startup_timeout"`   // from start to the end of the handshake; 0: 20 s
+	ShutdownGrace   time.Duration          `toml:"shutdown_grace" json:"shutdown_grace"`     // between the steps of stopping a child; 0: 3 s
+	ResponseTimeout time.Duration          `toml:"response_timeout" json:"response_timeout"` // without an answer or progress; 0: the global one
+	Protocol        string                 `toml:"protocol" json:"protocol"`                 // auto (default) | legacy | modern
+	Isolation       string                 `toml:"isolation" json:"isolation"`               // shared (default) | per-session
+	Framing         string                 `toml:"framing" json:"framing"`                   // of a child's messages: line (default) | content-length
+	Mask            *bool                  `toml:"mask" json:"mask"`                         // false: results are never cut; nil: true
+	MaskExempt      []string               `toml:"mask_exempt" json:"mask_exempt"`           // tools whose results are never cut, as path.Match patterns
+	URL             string                 `toml:"url" json:"url"`                           // of a server reached over HTTP
+	Transport       string                 `toml:"transport" json:"transport"`               // with URL: http (default) | sse | rpc
+	Headers         map[string]secret.Text `toml:"headers" json:"headers"`                   // sent with every HTTP request to URL
+	OAuth           *oauth.Settings        `toml:"oauth" json:"oauth"`                       // how to get a token for URL; nil: by a sign-in, once the server asks
+	Builtin         string                 `toml:"builtin" json:"builtin"`                   // name of a server inside this program
+}
+
+// What a Settings value may say.
+const (
+	ProtocolAuto   = "auto"
+	ProtocolLegacy = "legacy"
+	ProtocolModern = "modern"
+
+	IsolationShared     = "shared"
+	IsolationPerSession = "per-session"
+
+	FramingLine          = "line"
+	FramingContentLength = "content-length"
+
+	TransportHTTP = "http"
+	TransportSSE  = "sse"
+	TransportRPC  = "rpc"
+)
+
+// Defaults of what a Settings value leaves at zero.
+const (
+	DefaultStartupTimeout = 20 * time.Second
+	DefaultShutdownGrace  = 3 * time.Second
+)
+
+// maxWait is a day: a longer one is a mistake in the file.
+const maxWait = 24 * time.Hour
+
+// Masked reports whether results of this tool may be cut.
+func (s Settings) Masked(tool string) bool {
+	if s.Mask != nil && !*s.Mask {
+		return false
+	}
+	return !slices.ContainsFunc(s.MaskExempt, func(pattern string) bool {
+		ok, err := path.Match(pattern, tool)
+		return ok && err == nil
+	})
+}
+
+// Validate reports every mistake as "key: text".
+func (s Settings) Validate() error {
+	errs := []error{
+		s.validateID(),
+		s.validateKind(),
+		oneOf("protocol", s.Protocol, ProtocolAuto, ProtocolLegacy, ProtocolModern),
+		oneOf("isolation", s.Isolation, IsolationShared, IsolationPerSession),
+		oneOf("framing", s.Framing, FramingLine, FramingContentLength),
+		oneOf("transport", s.Transport, TransportHTTP, TransportSSE, TransportRPC),
+		validateWait("startup_timeout", s.StartupTimeout),
+		validateWait("shutdown_grace", s.ShutdownGrace),
+		validateWait("response_timeout", s.ResponseTimeout),
+	}
+	for i, pattern := range s.MaskExempt {
+		if _, err := path.Match(pattern, ""); err != nil {
+			errs = append(errs, fmt.Errorf("mask_exempt[%d]: %q is not a pattern: %w", i, pattern, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s Settings) validateID() error {
+	if s.ID == "" {
+		return errors.New("id: missing")
+	}
+	for _, r := range s.ID {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+			return fmt.Errorf("id: %q has characters other than letters, digits, - and _", s.ID)
+		}
+	}
+	return nil
+}
+
+// validateKind checks that one way to reach the server is given, and nothing that only another way would use.
+func (s Settings) validateKind() error {
+	var given []string
+	for _, k := range []struct {
+		key string
+		has bool
+	}{{"command", len(s.Command) > 0}, {"url", s.URL != ""}, {"builtin", s.Builtin != ""}} {
+		if k.has {
+			given = append(given, k.key)
+		}
+	}
+	if len(given) == 0 {
+		return errors.New("command: missing; a server has a command or a url")
+	}
+	if len(given) > 1 {
+		return fmt.Errorf("%s: given beside %s; a server has one of them", given[1], given[0])
+	}
+	errs := []error{s.validateCommand(), s.validateURL()}
+	if s.URL == "" {
+		if s.Transport != "" {
+			errs = append(errs, errors.New("transport: is for a server with a url"))
+		}
+		if len(s.Headers) > 0 {
+			errs = append(errs, errors.New("headers: are for a server with a url"))
+		}
+		if s.OAuth != nil {
+			errs = append(errs, errors.New("oauth: is for a server with a url"))
+		}
+	}
+	if len(s.Command) == 0 {
+		if len(s.Env) > 0 {
+			errs = append(errs, errors.New("env: is for a server with a command"))
+		}
+		if s.Cwd != "" {
+			errs = append(errs, errors.New("cwd: is for a server with a command"))
+		}
+		if s.Framing != "" && s.Framing != FramingLine {
+			errs = append(errs, errors.New("framing: is for a server with a command"))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s Settings) validateCommand() error {
+	if len(s.Command) == 0 {
+		return nil
+	}
+	var errs []error
+	if s.Command[0] == "" {
+		errs = append(errs, errors.New("command[0]: the program's name is empty"))
+	}
+	for i, arg := range s.Command {
+		if strings.ContainsRune(arg, 0) {
+			errs = append(errs, fmt.Errorf("command[%d]: has a NUL character", i))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			errs = append(errs, fmt.Errorf("env: %q is not a variable's name", name))
+		} else if strings.ContainsRune(s.Env[name].Reveal(), 0) {
+			errs = append(errs, fmt.Errorf("env.%s: has a NUL character", name))
+		}
+	}
+	if strings.ContainsRune(s.Cwd, 0) {
+		errs = append(errs, errors.New("cwd: has a NUL character"))
+	}
+	return errors.Join(errs...)
+}
+
+func (s Settings) validateURL() error {
+	if s.URL == "" {
+		return nil
+	}
+	var errs []error
+	u, err := url.Parse(s.URL)
+	switch { // the address may hold a token: it is never shown
+	case err != nil:
+		errs = append(errs, errors.New("url: is not a URL"))
+	case u.Scheme != "http" && u.Scheme != "https":
+		errs = append(errs, errors.New("url: must start with http:// or https://"))
+	case u.Hostname() == "":
+		errs = append(errs, errors.New("url: has no host"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		switch {
+		case !isHeaderName(name):
+			errs = append(errs, fmt.Errorf("headers: %q is not a header's name", name))
+		case slices.Contains(ownHeaders, strings.ToLower(name)):
+			errs = append(errs, fmt.Errorf("headers.%s: is set by the protocol", name))
+		case !isHeaderValue(s.Headers[name].Reveal()):
+			errs = append(errs, fmt.Errorf("headers.%s: has a character that a header may not have", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ownHeaders are those we set ourselves, in lower case.
+var ownHeaders = []string{
+	"accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "host", "last-event-id",
+	"mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "te", "trailer", "transfer-encoding", "upgrade",
+}
+
+func isHeaderName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func isHeaderValue(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+func oneOf(key, value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is none of %s", key, value, strings.Join(allowed, ", "))
+}
+
+func validateWait(key string, value time.Duration) error {
+	switch {
+	case value < 0:
+		return fmt.Errorf("%s: %v is negative", key, value.Seconds())
+	case value > maxWait:
+		return fmt.Errorf("%s: %v is more than a day", key, value.Seconds())
+	}
+	return nil
+}
+
+// orDefault is a time that was set, zero as its default.
+func orDefault(value, fallback time.Duration) time.Duration {
+	if value == 0 {
+		return fallback
+	}
+	return max(value, time.Millisecond)
+}

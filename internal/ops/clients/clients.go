@@ -1,0 +1,181 @@
+package clients
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"secateur/internal/config/document"
+)
+
+// EntryName is what we are called in a client's file.
+const EntryName = "secateur"
+
+// Client is a program that lists MCP servers in a file of its own.
+type Client struct {
+	Name   string // on the command line
+	Title  string // for a person
+	Format document.Format
+	Group  string // the top-level key under which it lists servers
+	List   bool   // servers are a list that carries their names
+
+	files   func(Machine) []string // the one to write first; others that it reads after it
+	command func(argv []string) []document.Field
+	url     func(address string) []document.Field // nil: the file takes commands alone
+	model   string                                // the setting by which its conversations pass through {base}; "": none is known
+}
+
+// Machine is what decides where files are.
+type Machine struct {
+	OS     string // as runtime.GOOS
+	Home   string
+	Lookup func(name string) (string, bool) // the environment
+}
+
+// Known are the clients, in the order in which they are looked for.
+func Known() []Client {
+	return []Client{
+		{Name: "claude-desktop", Title: "Claude Desktop", Group: "mcpServers", files: oneFile(Machine.appDir, "Claude", "claude_desktop_config.json"), command: plainCommand},
+		{Name: "claude-code", Title: "Claude Code", Group: "mcpServers", files: claudeCodeFiles, command: typedCommand, url: typedURL("type", "http", "url"), model: "ANTHROPIC_BASE_URL={base} in the environment, or in env of ~/.claude/settings.json"},
+		{Name: "cursor", Title: "Cursor", Group: "mcpServers", files: oneFile(Machine.homeDir, ".cursor", "mcp.json"), command: plainCommand, url: typedURL("", "", "url")},
+		{Name: "vscode", Title: "VS Code", Group: "servers", files: oneFile(Machine.appDir, "Code", "User", "mcp.json"), command: typedCommand, url: typedURL("type", "http", "url")},
+		{Name: "cline", Title: "Cline", Group: "mcpServers", files: clineFiles, command: plainCommand, url: typedURL("type", "streamableHttp", "url"), model: "in the settings of the provider OpenAI Compatible: Base URL {base}/v1"},
+		{Name: "continue", Title: "Continue", Format: document.YAML, Group: "mcpServers", List: true, files: continueFiles, command: namedCommand, url: namedURL, model: "in config.yaml, for each model: apiBase: {base}/v1"},
+		{Name: "codex", Title: "Codex", Format: document.TOML, Group: "mcp_servers", files: codexFiles, command: plainCommand, url: typedURL("", "", "url"), model: `in config.toml, at the top: openai_base_url = "{base}/v1"`},
+		{Name: "gemini", Title: "Gemini CLI", Group: "mcpServers", files: oneFile(Machine.homeDir, ".gemini", "settings.json"), command: plainCommand, url: typedURL("", "", "httpUrl")},
+		{Name: "windsurf", Title: "Windsurf", Group: "mcpServers", files: oneFile(Machine.homeDir, ".codeium", "windsurf", "mcp_config.json"), command: plainCommand, url: typedURL("", "", "serverUrl")},
+		{Name: "opencode", Title: "OpenCode", Group: "mcp", files: openCodeFiles, command: openCodeCommand, url: openCodeURL, model: `in opencode.json: "provider": {"anthropic": {"options": {"baseURL": "{base}/v1"}}}; the same for "openai"`},
+	}
+}
+
+// Names are the names of all clients.
+func Names() []string {
+	var names []string
+	for _, c := range Known() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// ByName finds a client.
+func ByName(name string) (Client, bool) {
+	for _, c := range Known() {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Client{}, false
+}
+
+// Files are the files in which the client may list servers. The first is where it looks by default.
+func (c Client) Files(m Machine) []string { return c.files(m) }
+
+// Place is where our entry stands in the client's file.
+func (c Client) Place() document.Place {
+	return document.Place{Group: c.Group, Name: EntryName, List: c.List}
+}
+
+// Command is our entry for a client that starts us.
+func (c Client) Command(argv []string) []document.Field { return c.command(argv) }
+
+// URL is our entry for a client that connects to a running daemon.
+func (c Client) URL(address string) ([]document.Field, error) {
+	if c.url == nil {
+		return nil, fmt.Errorf("the file of %s takes commands alone; connect it without --http", c.Title)
+	}
+	return c.url(address), nil
+}
+
+// ModelSetting is the setting by which the client's conversations with models pass through a running daemon at base, or "".
+func (c Client) ModelSetting(base string) string { return strings.ReplaceAll(c.model, "{base}", base) }
+
+func plainCommand(argv []string) []document.Field {
+	return []document.Field{{Name: "command", Value: argv[0]}, {Name: "args", Value: argv[1:]}}
+}
+
+func typedCommand(argv []string) []document.Field {
+	return append([]document.Field{{Name: "type", Value: "stdio"}}, plainCommand(argv)...)
+}
+
+func namedCommand(argv []string) []document.Field {
+	return append([]document.Field{{Name: "name", Value: EntryName}}, typedCommand(argv)...)
+}
+
+func openCodeCommand(argv []string) []document.Field {
+	return []document.Field{{Name: "type", Value: "local"}, {Name: "command", Value: argv}, {Name: "enabled", Value: true}}
+}
+
+func typedURL(typeKey, word, urlKey string) func(string) []document.Field {
+	return func(address string) []document.Field {
+		entry := []document.Field{{Name: urlKey, Value: address}}
+		if typeKey != "" {
+			entry = append([]document.Field{{Name: typeKey, Value: word}}, entry...)
+		}
+		return entry
+	}
+}
+
+func namedURL(address string) []document.Field {
+	return append([]document.Field{{Name: "name", Value: EntryName}}, typedURL("type", "streamable-http", "url")(address)...)
+}
+
+func openCodeURL(address string) []document.Field {
+	return append(typedURL("type", "remote", "url")(address), document.Field{Name: "enabled", Value: true})
+}
+
+// homeDir is the home directory, on every system.
+func (m Machine) homeDir() string { return m.Home }
+
+// appDir is where desktop programs keep their settings.
+func (m Machine) appDir() string {
+	switch m.OS {
+	case "darwin":
+		return filepath.Join(m.Home, "Library", "Application Support")
+	case "windows":
+		return m.dirOf("APPDATA", filepath.Join(m.Home, "AppData", "Roaming"))
+	}
+	return m.dirOf("XDG_CONFIG_HOME", filepath.Join(m.Home, ".config"))
+}
+
+// dirOf is the directory that a variable names, or what stands for it.
+func (m Machine) dirOf(variable, otherwise string) string {
+	if m.Lookup != nil {
+		if dir, _ := m.Lookup(variable); filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	return otherwise
+}
+
+func oneFile(dir func(Machine) string, parts ...string) func(Machine) []string {
+	return func(m Machine) []string {
+		return []string{filepath.Join(append([]string{dir(m)}, parts...)...)}
+	}
+}
+
+func claudeCodeFiles(m Machine) []string {
+	return []string{filepath.Join(m.dirOf("CLAUDE_CONFIG_DIR", m.Home), ".claude.json")}
+}
+
+// clineFiles are the extension's in VS Code, then that of the command line.
+func clineFiles(m Machine) []string {
+	const name = "cline_mcp_settings.json"
+	return []string{
+		filepath.Join(m.appDir(), "Code", "User", "globalStorage", "saoudrizwan.claude-dev", "settings", name),
+		filepath.Join(m.Home, ".cline", "data", "settings", name),
+	}
+}
+
+func continueFiles(m Machine) []string {
+	return []string{filepath.Join(m.dirOf("CONTINUE_GLOBAL_DIR", filepath.Join(m.Home, ".continue")), "config.yaml")}
+}
+
+func codexFiles(m Machine) []string {
+	return []string{filepath.Join(m.dirOf("CODEX_HOME", filepath.Join(m.Home, ".codex")), "config.toml")}
+}
+
+// openCodeFiles are below ~/.config on every system.
+func openCodeFiles(m Machine) []string {
+	dir := filepath.Join(m.dirOf("XDG_CONFIG_HOME", filepath.Join(m.Home, ".config")), "opencode")
+	return []string{filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc")}
+}

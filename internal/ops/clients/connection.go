@@ -1,0 +1,176 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"secateur/internal/config/document"
+)
+
+// Connection is a change of a client's file that has been thought out and not been made.
+type Connection struct {
+	Client        Client
+	File          string
+	Before, After Version
+
+	undo Version // what disconnecting restores
+}
+
+// Changed reports whether there is anything to write.
+func (c Connection) Changed() bool {
+	return c.Before.Exists != c.After.Exists || string(c.Before.Data) != string(c.After.Data)
+}
+
+// record is what disconnecting needs to know, beside the file's former content.
+type record struct {
+	File    string `json:"file"`
+	Existed bool   `json:"existed"` // there was a file before; its content is kept beside the record
+	After   string `json:"after"`   // digest of what we wrote
+}
+
+// Connect works out how our entry gets into the client's file.
+func (k Keeper) Connect(c Client, m Machine, entry []document.Field) (Connection, error) {
+	out := Connection{Client: c, File: existing(c.Files(m))}
+	var err error
+	if out.Before, err = Read(out.File); err != nil {
+		return out, err
+	}
+	data, at := out.Before.Data, c.Place()
+	old, there := document.Find(c.Format, data, at)
+	if there {
+		if data, err = document.Remove(c.Format, data, at); err != nil {
+			return out, fmt.Errorf("%s: %w", out.File, err)
+		}
+	}
+	if data, err = document.Insert(c.Format, data, at, entry); err != nil {
+		return out, fmt.Errorf("%s: %w", out.File, err)
+	}
+	out.After = Version{Data: data, Exists: true}
+	if made, _ := document.Find(c.Format, data, at); there && sameWords(old, made) {
+		out.After = out.Before // it says so already, wherever and however it is laid out
+	}
+	out.undo = out.Before
+	if r, before, err := k.recall(c); err == nil && r.File == out.File && out.Before.Exists && r.After == digest(out.Before.Data) {
+		out.undo = before // connected once more: what was there before the first time counts
+	}
+	return out, nil
+}
+
+// sameWords compares texts without their white space.
+func sameWords(a, b []byte) bool {
+	return bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
+}
+
+// Disconnect works out how our entry gets out again: the file as it was before, byte for byte, or, if somebody has changed
+// it since, the file less our entry.
+func (k Keeper) Disconnect(c Client, m Machine) (Connection, error) {
+	out := Connection{Client: c, File: existing(c.Files(m))}
+	r, before, err := k.recall(c)
+	if err == nil {
+		out.File = r.File
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return out, err
+	}
+	known := err == nil
+	if out.Before, err = Read(out.File); err != nil {
+		return out, err
+	}
+	out.After = out.Before
+	if !out.Before.Exists {
+		return out, nil
+	}
+	if known && r.After == digest(out.Before.Data) {
+		out.After = before
+		return out, nil
+	}
+	if _, there := document.Find(c.Format, out.Before.Data, c.Place()); !there {
+		return out, nil
+	}
+	if out.After.Data, err = document.Remove(c.Format, out.Before.Data, c.Place()); err != nil {
+		return out, fmt.Errorf("%s: %w", out.File, err)
+	}
+	return out, nil
+}
+
+// Join makes a connection and remembers how to undo it. The memory comes first: a file that was changed can always be restored.
+func (k Keeper) Join(c Connection) (backup string, err error) {
+	if err := k.remember(c); err != nil {
+		return "", err
+	}
+	return k.Replace(c.File, c.Before, c.After)
+}
+
+// Part undoes a connection and forgets it.
+func (k Keeper) Part(c Connection) (backup string, err error) {
+	if backup, err = k.Replace(c.File, c.Before, c.After); err != nil {
+		return "", err
+	}
+	return backup, k.forget(c.Client)
+}
+
+// existing is the first file that is there, or the first of all.
+func existing(files []string) string {
+	for _, f := range files {
+		if _, err := os.Stat(f); err == nil {
+			return f
+		}
+	}
+	return files[0]
+}
+
+func (k Keeper) recordFile(c Client) string {
+	return filepath.Join(k.StateDir, "connected", c.Name+".json")
+}
+
+func (k Keeper) beforeFile(c Client) string {
+	return filepath.Join(k.StateDir, "connected", c.Name+".before")
+}
+
+func (k Keeper) remember(c Connection) error {
+	if k.StateDir == "" {
+		return errNoState
+	}
+	if err := os.MkdirAll(filepath.Join(k.StateDir, "connected"), 0o700); err != nil {
+		return err
+	}
+	if err := writeWhole(k.beforeFile(c.Client), c.undo.Data, 0o600); err != nil {
+		return err
+	}
+	text, err := json.Marshal(record{File: c.File, Existed: c.undo.Exists, After: digest(c.After.Data)})
+	if err != nil {
+		return err
+	}
+	return writeWhole(k.recordFile(c.Client), append(text, '\n'), 0o600)
+}
+
+func (k Keeper) recall(c Client) (r record, before Version, err error) {
+	if k.StateDir == "" {
+		return r, before, os.ErrNotExist
+	}
+	text, err := os.ReadFile(k.recordFile(c))
+	if err != nil {
+		return r, before, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, before, fmt.Errorf("%s: %w", k.recordFile(c), err)
+	}
+	before.Exists = r.Existed
+	if before.Data, err = os.ReadFile(k.beforeFile(c)); err != nil {
+		return r, before, err
+	}
+	return r, before, nil
+}
+
+func (k Keeper) forget(c Client) error {
+	var errs []error
+	for _, file := range []string{k.recordFile(c), k.beforeFile(c)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,175 @@
+package ui
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"secateur/internal/access"
+	"secateur/internal/access/limit"
+)
+
+// Base is where the dashboard hangs.
+const Base = "/ui/"
+
+// Options make a dashboard.
+type Options struct {
+	Files  fs.FS // index.html, and assets/ with names that carry a hash of their content
+	Secure bool  // it is reached over TLS
+
+	Sessions *Sessions // of people who have signed in, also before this dashboard was made
+
+	// SignIn says whom a token is of, and whether they may use the dashboard.
+	SignIn func(r *http.Request, token string) (*access.Principal, access.Verdict)
+	// Refuse answers who may not, and Reject a request that is none.
+	Refuse func(w http.ResponseWriter, v access.Verdict)
+	Reject func(w http.ResponseWriter, detail string)
+
+	Log *slog.Logger // nil discards
+}
+
+// Dashboard serves the pages and keeps people signed in.
+type Dashboard struct {
+	opt     Options
+	files   map[string]*file
+	reports *limit.Local // how many reports of browsers are logged
+}
+
+// New reads the files.
+func New(opt Options) (*Dashboard, error) {
+	if opt.Files == nil || opt.SignIn == nil || opt.Refuse == nil || opt.Reject == nil || opt.Sessions == nil {
+		return nil, errors.New("ui: an option is missing")
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	files, err := readFiles(opt.Files)
+	if err != nil {
+		return nil, err
+	}
+	if files[indexName] == nil {
+		return nil, errors.New("ui: there is no " + indexName)
+	}
+	return &Dashboard{opt: opt, files: files, reports: limit.PerMinute(reportsPerMinute)}, nil
+}
+
+// Redirect answers GET /.
+func (d *Dashboard) Redirect(w http.ResponseWriter, r *http.Request) {
+	setPolicy(w.Header())
+	http.Redirect(w, r, Base, http.StatusFound)
+}
+
+// ServeFile answers GET below Base. A path that is no file is a page's, which the script of index.html shows.
+func (d *Dashboard) ServeFile(w http.ResponseWriter, r *http.Request) {
+	setPolicy(w.Header())
+	name := strings.TrimPrefix(r.URL.Path, Base)
+	f := d.files[name]
+	if f == nil && path.Ext(name) == "" && !strings.HasPrefix(name, assetsPrefix) {
+		f = d.files[indexName]
+	}
+	if f == nil {
+		http.Error(w, "no such file", http.StatusNotFound)
+		return
+	}
+	f.serve(w, r)
+}
+
+// maxSignIn bounds the body of a sign-in.
+const maxSignIn = 16 << 10
+
+// SignIn answers POST /ui/session: {"token": "…"}. The cookie and the key of the answer are the halves of a session.
+func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request) {
+	setPolicy(w.Header())
+	w.Header().Set("Cache-Control", "no-store")
+	var said struct {
+		Token string `json:"token"`
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSignIn))
+	if err == nil {
+		err = json.Unmarshal(body, &said, json.RejectUnknownMembers(true))
+	}
+	said.Token = strings.TrimSpace(said.Token)
+	switch {
+	case err != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		d.opt.Reject(w, `a sign-in is {"token": "…"} as application/json`)
+		return
+	case said.Token == "":
+		d.opt.Reject(w, "token: missing")
+		return
+	case len(said.Token) > maxToken:
+		d.opt.Reject(w, "token: too long")
+		return
+	}
+	p, v := d.opt.SignIn(r, said.Token)
+	if v.Kind != access.Allowed {
+		d.opt.Refuse(w, v)
+		return
+	}
+	now := time.Now()
+	life := sessionLife(p, now)
+	cookie, key := d.opt.Sessions.open(said.Token, now, life)
+	http.SetCookie(w, d.cookie(r, cookie, int(life.Seconds())))
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.MarshalWrite(w, struct {
+		Key string `json:"key"`
+	}{key}) // a client that went away has no use for an error
+}
+
+// SignOut answers DELETE /ui/session: it ends the session whose key the request shows, with all that it has open.
+func (d *Dashboard) SignOut(w http.ResponseWriter, r *http.Request) {
+	setPolicy(w.Header())
+	w.Header().Set("Cache-Control", "no-store")
+	d.opt.Sessions.close(r)
+	http.SetCookie(w, d.cookie(r, "", -1))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// How long the report of a browser may be, and how many are logged.
+const (
+	maxReport        = 8 << 10
+	reportsPerMinute = 20
+)
+
+// Report answers POST /ui/csp-report: a browser tells what it kept a page from doing (CSP Level 3, "report-uri"). Of a flood some are logged.
+func (d *Dashboard) Report(w http.ResponseWriter, r *http.Request) {
+	setPolicy(w.Header())
+	var said struct {
+		Report struct {
+			Directive string `json:"effective-directive"`
+			Blocked   string `json:"blocked-uri"`
+			Page      string `json:"document-uri"`
+			Source    string `json:"source-file"`
+			Line      int    `json:"line-number"`
+		} `json:"csp-report"`
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxReport))
+	if err == nil {
+		err = json.Unmarshal(body, &said)
+	}
+	told := said.Report
+	if err != nil || told.Directive == "" {
+		d.opt.Reject(w, `a report is {"csp-report": {"effective-directive": "…", …}}`)
+		return
+	}
+	if _, ok := d.reports.Allow(""); ok {
+		d.opt.Log.WarnContext(r.Context(), "a browser kept the dashboard from breaking its content security policy",
+			"directive", clip(told.Directive), "blocked", clip(told.Blocked), "page", clip(told.Page), "source", clip(told.Source), "line", told.Line)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// clip bounds what a stranger writes into the log.
+func clip(s string) string {
+	const most = 200
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,28 @@
+package pruner
+
+import (
+	"context"
+
+	"secateur/internal/mcp/toolserver"
+	"secateur/internal/mcp/wire"
+	"secateur/internal/rawjson"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// health is the state of the pruner as a JSON object.
+func (s *Server) health() []byte {
+	out := []byte(`{"status":"healthy","server":"` + Name + `","version":`)
+	out = rawjson.AppendQuoted(out, s.opt.Version)
+	out = append(out, `,"capabilities":["prune_text","recover_text","annotations","markers"],"timestamp":"`...)
+	out = s.opt.Now().AppendFormat(out, "2006-01-02T15:04:05-07:00") // the offset in digits, in Greenwich too
+	return append(out, `"}`...)
+}
+
+func (s *Server) healthTool(context.Context, jsontext.Value) (toolserver.Result, *wire.Error) {
+	return answer(s.health()), nil
+}
+
+func (s *Server) healthMethod(context.Context, *wire.Message) ([]byte, *wire.Error) {
+	return s.health(), nil
+}

@@ -1,0 +1,58 @@
+package pruner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"secateur/internal/prune"
+	"secateur/internal/prune/rerank"
+)
+
+// Settings say how the pruner works.
+type Settings struct {
+	rerank.Settings // who scores lines
+
+	Enabled            bool          `toml:"enabled"`                // as upstream `pruner` and at /rpc
+	Host               string        `toml:"host"`                   // of the pruner alone
+	Port               int           `toml:"port"`                   // of the pruner alone; 0: any that is free
+	Structure          string        `toml:"structure"`              // all | enclosing: which structural lines must stay
+	PruneIDTTL         time.Duration `toml:"prune_id_ttl_s"`         // of the pruner alone, where no store is configured
+	MaxInputChars      int           `toml:"max_input_chars"`        // a longer text is given back as it is
+	USDPerMillionToken float64       `toml:"usd_per_million_tokens"` // what a saved token is worth
+}
+
+// Default prunes locally, on the loopback address, texts of up to two million characters.
+func Default() Settings {
+	return Settings{
+		Settings:           rerank.Default(),
+		Enabled:            true,
+		Host:               "127.0.0.1",
+		Port:               8006,
+		Structure:          prune.Enclosing.String(),
+		PruneIDTTL:         600 * time.Second,
+		MaxInputChars:      2_000_000,
+		USDPerMillionToken: 3,
+	}
+}
+
+// Validate reports every mistake as "key: text". A backend that lacks its key or its URL is none: the pruner starts,
+// and falls back call by call.
+func (s Settings) Validate() error {
+	var errs []error
+	bad := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	bad(s.Port < 0 || s.Port > 65535, "port: %d is not between 0 and 65535", s.Port)
+	if _, err := prune.ParseStructure(s.Structure); err != nil {
+		bad(true, "structure: %q is none of all, enclosing", s.Structure)
+	}
+	bad(s.PruneIDTTL <= 0, "prune_id_ttl_s: %v is not positive", s.PruneIDTTL.Seconds())
+	bad(s.MaxInputChars <= 0, "max_input_chars: %d is not positive", s.MaxInputChars)
+	price := s.USDPerMillionToken
+	bad(price < 0 || math.IsNaN(price) || math.IsInf(price, 0), "usd_per_million_tokens: %v is no price", price)
+	return errors.Join(append(errs, s.Settings.Validate())...)
+}
