@@ -11,7 +11,7 @@ CHART  = deploy/helm/secateur --set secrets.authToken.name=token --set secrets.r
 
 export CGO_ENABLED ?= 1
 
-.PHONY: build test check fmt bench eval fuzz mutants soak scale sbom chart image release clean
+.PHONY: build test quick check fmt bench eval fuzz mutants soak scale sbom chart image release clean
 
 build: ## one static binary in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/secateur ./cmd/secateur
@@ -21,14 +21,18 @@ test: export GORACE ?= atexit_sleep_ms=20
 test: test/.ready ## everything, race detector on; the longest package first; vet is in check
 	$(GO) test -race -vet=off -timeout 15m ./test ./...
 
+quick: ## the loop of an engineer who changes a line: all but the end-to-end tests, no race detector
+	$(GO) test -short -vet=off $$($(GO) list ./... | grep -v '^secateur/test')
+
 # Debian packages and npm packages that the tests need, installed if they are missing.
 test/.ready: test/setup.sh test/npm/package-lock.json web/package-lock.json
 	sh test/setup.sh
 	@touch $@
 
-check: ## format, lint with all that vet finds, and that it compiles for the other systems
+check: ## format, lint with all that vet finds, comments that are hard to read, and that it compiles for the other systems
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run ./...
+	$(GO) run ./test/prose
 	@# nothing of this is run: without inlining it compiles faster
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet -gcflags=all=-l ./cmd/... ./internal/...
 	GOOS=windows CGO_ENABLED=0 $(GO) vet -gcflags=all=-l ./cmd/... ./internal/...
