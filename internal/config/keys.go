@@ -9,6 +9,9 @@ type keyInfo struct {
 	least *float64 // nil: none
 	most  *float64
 	above *float64 // the value must be more than this
+
+	// absent is the default where the zero value stands for another one: a value, or "" where it depends.
+	absent any
 }
 
 // keys describes every key by its pattern: [] is any item of a list, * any name in a table. A test holds the table and
@@ -93,7 +96,7 @@ var keys = map[string]keyInfo{
 	"observation_masking.schema1.step_turns":           {doc: "Strategy stepped: tool turns between two moves of the boundary.", least: new(1.0)},
 	"observation_masking.schema1.max_loss":             {doc: "Strategy priced: how far a conversation's bill may rise above passing through; 0.05 is five percent.", least: new(0.0), most: new(10.0)},
 	"observation_masking.schema1.long_max_loss":        {doc: "Strategy priced: the same for conversations of 50 tool turns and more, where max_loss is less.", least: new(0.0), most: new(10.0)},
-	"observation_masking.schema1.recover":              {doc: "hint: the placeholder also carries the id and how to get the result back. Left out: hint with strategy priced, else none.", enum: []string{"none", "hint"}},
+	"observation_masking.schema1.recover":              {doc: "hint: the placeholder also carries the id and how to get the result back. Left out: hint with strategy priced, else none.", enum: []string{"none", "hint"}, absent: ""},
 
 	"context_pruning":                 {doc: "Big tool results pruned once, when they first pass on their way to a model."},
 	"context_pruning.enabled":         {doc: "Enables pruning of big results."},
@@ -146,7 +149,7 @@ var keys = map[string]keyInfo{
 	"auth.jwt.algorithms":        {doc: "No other is accepted. Empty: RS256 and ES256."},
 	"auth.jwt.tenant_claim":      {doc: "Where the tenant stands. Empty: tenant default. Named, but missing in a token: it is refused."},
 	"auth.jwt.roles_claim":       {doc: "Where the roles stand, a list or words; a dotted path reaches in. Empty: roles."},
-	"auth.jwt.leeway_s":          {doc: "Seconds that clocks may differ. 0: 60.", least: new(0.0)},
+	"auth.jwt.leeway_s":          {doc: "Seconds that clocks may differ. 0: 60.", least: new(0.0), absent: 60},
 	"auth.hmac":                  {doc: "Keys for signed requests."},
 	"auth.hmac[]":                {doc: "One key."},
 	"auth.hmac[].key_id":         {doc: "What the header X-Secateur-Key says, and the holder's subject."},
@@ -253,10 +256,10 @@ var keys = map[string]keyInfo{
 	"admin.capture.bytes":  {doc: "Of each request and of each answer. 0: nothing is kept.", least: new(0.0), most: new(65536.0)},
 	"admin.capture.ttl_s":  {doc: "Seconds that they are kept.", least: new(1.0), most: new(86400.0)},
 
-	"prices.cache_min_tokens":   {doc: "Shorter prompts are not cached. 0: 1024.", least: new(0.0)},
+	"prices.cache_min_tokens":   {doc: "Shorter prompts are not cached. 0: 1024.", least: new(0.0), absent: 1024},
 	"prices.cache":              {doc: "Where the provider's cache finds a prompt again: blocks of tokens, intervals of 2048, endings of messages, markers that a request carries. Left out: by the model's name and the format.", enum: []string{"blocks", "intervals", "endings", "markers"}},
 	"prices.cache_write_1h":     {doc: "Input tokens written to the cache to be kept for an hour. Left out: twice input where a request can ask for it.", least: new(0.0)},
-	"prices.cache_block_tokens": {doc: "A prompt is cached in blocks of so many tokens. 0: 128.", least: new(0.0)},
+	"prices.cache_block_tokens": {doc: "A prompt is cached in blocks of so many tokens. 0: 128.", least: new(0.0), absent: 128},
 	"prices.long_above_tokens":  {doc: "A longer prompt is dearer. 0: none is.", least: new(0.0)},
 	"prices.long_times":         {doc: "What all prices of such a prompt are multiplied with.", least: new(0.0)},
 }

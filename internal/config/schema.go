@@ -84,6 +84,13 @@ func schemaOf(v reflect.Value, pattern string) *schema {
 	default:
 		s.fill(v, pattern)
 	}
+	switch info.absent {
+	case nil:
+	case "":
+		s.Default = nil
+	default:
+		s.Default = info.absent
+	}
 	return s
 }
 
