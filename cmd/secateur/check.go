@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"secateur/internal/config"
 )
 
 func newCheck(w world) *cobra.Command {
@@ -14,6 +16,7 @@ func newCheck(w world) *cobra.Command {
 		Short: "Validate the configuration: every mistake with file, line and key",
 		Long: `check reads FILE, or the configuration that 'serve' would use, and reports every mistake in it.
 It judges the file, not the machine: commands are not looked for and addresses not called.
+A variable that is not set counts, although 'serve' leaves out only the server that needs it.
 
 With --explain it says whether a caller may have something, which rule of [[acl]] decides and why
 the others do not. PRINCIPAL is a token's name, a key id, or subject=a,tenant=b,role=c; TARGET is
@@ -38,12 +41,17 @@ Exit status 3 if there is a mistake.`,
 			if err != nil {
 				return err
 			}
+			mistakes := l.mistakes
 			for _, p := range l.Warnings {
+				if p.Severity == config.Unready {
+					mistakes = append(mistakes, p)
+					continue
+				}
 				fmt.Fprintln(w.out, p)
 			}
-			if len(l.mistakes) > 0 {
-				w.complain(l.mistakes)
-				return exitError{exitConfig, fmt.Errorf("%s in %s", plural(len(l.mistakes), "mistake"), l.name())}
+			if len(mistakes) > 0 {
+				w.complain(mistakes)
+				return exitError{exitConfig, fmt.Errorf("%s in %s", plural(len(mistakes), "mistake"), l.name())}
 			}
 			fmt.Fprintf(w.out, "%s: ok, %s\n", l.name(), plural(len(l.Servers), "server"))
 			return nil

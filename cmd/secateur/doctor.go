@@ -85,8 +85,12 @@ func configFindings(l loaded) (all []doctor.Finding) {
 	for _, list := range [][]config.Problem{l.mistakes, l.Warnings} {
 		for _, p := range list {
 			level, fix := doctor.Fail, "correct it; 'secateur check' shows all of them"
-			if p.Severity == config.Warning {
+			switch p.Severity {
+			case config.Warning:
 				level, fix = doctor.Warn, ""
+			case config.Unready:
+				fix = "set it where secateur runs: a program started from a desktop has no variables of a shell; the other servers run"
+			case config.Mistake:
 			}
 			all = append(all, doctor.Finding{Check: doctor.Config, Subject: l.name(), Level: level, Cause: p.String(), Fix: fix})
 		}
@@ -105,7 +109,7 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 	opt := app.Options{Config: cfg, Version: version, Environ: w.environ, Home: w.home, StateDir: w.stateDir}
 	running := w.runningServers(ctx, cfg)
 	for _, s := range cfg.Servers {
-		if s.Disabled || s.Builtin != "" {
+		if s.Disabled || s.Builtin != "" || s.Unready != "" {
 			continue
 		}
 		shake := w.handshake(opt, s, running)

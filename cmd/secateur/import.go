@@ -152,7 +152,7 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 		}
 		source.Servers = []foundServer{}
 		for _, s := range list.Servers {
-			s = asOurs(s, source.File)
+			s = keepEnvironment(asOurs(s, source.File), source.Client)
 			if isOurself(s) || slices.ContainsFunc(have, func(o config.FileServer) bool { return sameServer(o, s) }) {
 				continue
 			}
@@ -202,6 +202,15 @@ func asOurs(s config.FileServer, file string) config.FileServer {
 		if cwd, ok := field.Value.(string); ok && field.Name == "cwd" && cwd != "" && !filepath.IsAbs(cwd) && !strings.HasPrefix(cwd, "$") {
 			s.Fields[i].Value = filepath.Join(filepath.Dir(file), cwd)
 		}
+	}
+	return s
+}
+
+// keepEnvironment has a server get the variables that its client gave it.
+func keepEnvironment(s config.FileServer, client string) config.FileServer {
+	c, known := clients.ByName(client)
+	if known && c.Inherits() && field(s, "command") != nil && field(s, "pass_env") == nil {
+		s.Fields = append(s.Fields, document.Field{Name: "pass_env", Value: []any{"*"}})
 	}
 	return s
 }
@@ -260,6 +269,9 @@ func (w world) showFound(found []foundClient) {
 				what = *s.URL
 			}
 			fmt.Fprintf(w.out, "  %s: %s\n", s.ID, what)
+		}
+		if client, _ := clients.ByName(c.Client); client.Inherits() && len(c.Servers) > 0 {
+			fmt.Fprintf(w.out, "  commands get the whole environment, as %s gives it: pass_env = [\"*\"]; name the variables instead where you can\n", client.Title)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (gen *generation) connect(set upstream.Settings, c pool.Connection) (*upstr
 		Log:             log,
 		Kill:            gen.opt.Kill,
 		Stderr:          gen.stderrOf(set.ID),
-		BaseEnv:         child.BaseEnv(gen.opt.Environ),
+		BaseEnv:         child.BaseEnv(gen.opt.Environ, set.PassEnv...),
 		ResponseTimeout: gen.cfg.ResponseTimeout,
 		Budget:          gen.budget,
 		MaxMessageBytes: int(gen.cfg.MaxMessageBytes),

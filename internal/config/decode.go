@@ -12,6 +12,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/config/suggest"
+	"secateur/internal/mcp/upstream"
 )
 
 // decoder fills Settings from a tree and notes where every value came from.
@@ -25,6 +26,7 @@ type decoder struct {
 	meant  map[string]bool // paths that an unknown key was probably meant to be
 	found  []finding
 
+	unready  []unready
 	expanded map[string]string // values of variables that were used, with their names
 }
 
@@ -62,6 +64,39 @@ func (d *decoder) complain(at spot, format string, args ...any) {
 
 func (d *decoder) warn(at spot, format string, args ...any) {
 	d.found = append(d.found, finding{place: at.place, text: fmt.Sprintf(format, args...), severity: Warning})
+}
+
+// missing notes a variable that is not set. In a server's entry it keeps that server from starting, and no other.
+func (d *decoder) missing(at spot, text string) {
+	d.complain(at, "%s", text)
+	server, isServer := strings.CutPrefix(at.path, "servers[")
+	i, key, _ := strings.Cut(server, "].")
+	n, err := strconv.Atoi(i)
+	if !isServer || err != nil || key == "id" {
+		return
+	}
+	d.found[len(d.found)-1].severity = Unready
+	d.unready = append(d.unready, unready{n, len(d.found) - 1, key + ": " + text})
+}
+
+// unready is why a server cannot start.
+type unready struct {
+	server  int // in the list of servers
+	finding int
+	why     string
+}
+
+// leaveOut tells the servers why they cannot start. One that is disabled would not start anyway.
+func (d *decoder) leaveOut(servers []upstream.Settings) {
+	for _, u := range d.unready {
+		s := &servers[u.server]
+		if s.Disabled {
+			d.found[u.finding].severity = Warning
+		}
+		if s.Unready == "" {
+			s.Unready = u.why
+		}
+	}
 }
 
 var (
@@ -248,7 +283,10 @@ func (d *decoder) text(n *node, at spot) (string, bool) {
 	for _, err := range e.errs {
 		d.complain(at, "%s", err)
 	}
-	if len(e.errs) > 0 {
+	for _, err := range e.unset {
+		d.missing(at, err)
+	}
+	if len(e.errs)+len(e.unset) > 0 {
 		return "", false
 	}
 	if e.literal && !n.outside {

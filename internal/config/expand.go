@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -10,6 +11,7 @@ type expansion struct {
 	value   string
 	literal bool // some of the value that is not empty stands in the file itself, in place of a variable or as its default
 	errs    []string
+	unset   []string // errors about variables that are not set
 }
 
 // expand replaces ${VAR}, ${VAR:-default} and ${env:VAR} in a string; $${ is a literal ${. As in a shell, a default
@@ -42,8 +44,12 @@ func expand(s string, lookup func(string) (string, bool)) expansion {
 		inner := s[i+2 : i+end]
 		s = s[i+end+1:]
 		value, fallback, err := variable(inner, lookup)
-		if err != "" {
-			e.errs = append(e.errs, err)
+		if unset, ok := errors.AsType[unsetError](err); ok {
+			e.unset = append(e.unset, unset.Error())
+			continue
+		}
+		if err != nil {
+			e.errs = append(e.errs, err.Error())
 			continue
 		}
 		e.literal = e.literal || fallback != ""
@@ -55,26 +61,33 @@ func expand(s string, lookup func(string) (string, bool)) expansion {
 }
 
 // variable is the value of what stands between ${ and }, with the default that was written for it.
-func variable(inner string, lookup func(string) (string, bool)) (value, fallback, err string) {
+func variable(inner string, lookup func(string) (string, bool)) (value, fallback string, err error) {
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
 	if strings.Contains(fallback, "${") {
-		return "", "", "a variable inside the default of another is not supported"
+		return "", "", errors.New("a variable inside the default of another is not supported")
 	}
 	if fix, ok := editorVariable(name); ok {
-		return "", "", fmt.Sprintf("${%s} is known to the editor alone; %s", name, fix)
+		return "", "", fmt.Errorf("${%s} is known to the editor alone; %s", name, fix)
 	}
 	name = strings.TrimPrefix(name, "env:")
 	if !isVariableName(name) {
-		return "", "", "what stands between ${ and } is no variable name; write $${ for a literal ${"
+		return "", "", errors.New("what stands between ${ and } is no variable name; write $${ for a literal ${")
 	}
 	value, set := lookup(name)
 	switch {
 	case value == "" && hasDefault:
-		return fallback, fallback, ""
+		return fallback, fallback, nil
 	case set:
-		return value, fallback, ""
+		return value, fallback, nil
 	}
-	return "", "", fmt.Sprintf("the environment variable %s is not set; set it, or write ${%s:-default}", name, name)
+	return "", "", unsetError(name)
+}
+
+// unsetError names a variable that is not set and has no default.
+type unsetError string
+
+func (e unsetError) Error() string {
+	return fmt.Sprintf("the environment variable %s is not set; set it, or write ${%s:-default}", string(e), string(e))
 }
 
 // editorVariable knows the variables that only a client can fill in, and what to write in their place.

@@ -37,8 +37,8 @@ func TestExpand(t *testing.T) {
 		{"the editor's variables are", "${workspaceFolder}${workspaceFolder:x}${input:k}${userHome}${/}", "", false, 5},
 	} {
 		e := expand(c.in, lookup)
-		if len(e.errs) != c.errs {
-			t.Errorf("%s: expand(%q): errors %q, want %d", c.rule, c.in, e.errs, c.errs)
+		if len(e.errs)+len(e.unset) != c.errs {
+			t.Errorf("%s: expand(%q): errors %q, want %d", c.rule, c.in, append(e.errs, e.unset...), c.errs)
 		}
 		if e.value != c.want || c.errs == 0 && e.literal != c.literal {
 			t.Errorf("%s: expand(%q) = %q, literal %v, want %q, %v", c.rule, c.in, e.value, e.literal, c.want, c.literal)

@@ -22,7 +22,7 @@ type Config struct {
 	Settings
 	Path     string    // of the file; "": the built-in default
 	SHA256   string    // of the file's content, in hex
-	Warnings []Problem // to be shown; nothing is wrong enough to stop
+	Warnings []Problem // to be shown; the program starts all the same. Those that are Unready keep a server from starting
 
 	given map[string]bool // the paths that stand in the file
 }
@@ -59,6 +59,7 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	d := newDecoder(opt, json, found)
 	root = d.adoptClientServers(root, filepath.Dir(path), opt.ReadFile)
 	d.decode(root, reflect.ValueOf(&cfg.Settings).Elem(), spot{place: place{off: noOffset}})
+	d.leaveOut(cfg.Servers)
 	cfg.given = make(map[string]bool, len(d.places))
 	for key := range d.places {
 		cfg.given[key] = true

@@ -11,18 +11,23 @@ import (
 // Severity tells a mistake from a warning.
 type Severity int
 
-// A Mistake keeps the program from starting, a Warning does not.
+// A Mistake keeps the program from starting, Unready one server, a Warning nothing.
 const (
 	Mistake Severity = iota
 	Warning
+	Unready
 )
 
 // String is the word for a person.
 func (s Severity) String() string {
-	if s == Warning {
+	switch s {
+	case Warning:
 		return "warning"
+	case Unready:
+		return "server left out"
+	default:
+		return "mistake"
 	}
-	return "mistake"
 }
 
 // Problem is one thing to say about the configuration. Its text never holds a secret.

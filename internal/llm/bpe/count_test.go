@@ -114,7 +114,7 @@ func TestCount(t *testing.T) {
 func texts(tb testing.TB, most int, patterns ...string) map[string]string {
 	tb.Helper()
 	found, total := map[string]string{}, 0
-	err := filepath.WalkDir(filepath.Join("..", ".."), func(name string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("..", "..", ".."), func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

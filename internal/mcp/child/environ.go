@@ -2,6 +2,7 @@ package child
 
 import (
 	"maps"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,13 +14,19 @@ import (
 // server's id, a full stop and a nonce that no other child has.
 const markerVariable = "SECATEUR_SERVER"
 
-// baseNames are the variables that a child needs to find its programs, its user's files, its language, the way out
-// and whom to trust. Nothing else of our environment is a child's business.
+// baseNames are the variables that a child needs to find its programs, its user's files, its language, proxies and
+// certificates, the display, the ssh agent and Docker. None of them holds a secret. A server gets others of our
+// environment only where its pass_env names them.
 var baseNames = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK",
+	"DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY", "DOCKER_API_VERSION",
 }
+
+// basePrefixes are families of such variables: languages, and the folders and the session of a desktop.
+var basePrefixes = []string{"LC_", "XDG_"}
 
 // windowsNames are what programs on Windows cannot do without, in upper case.
 var windowsNames = []string{
@@ -28,22 +35,32 @@ var windowsNames = []string{
 	"SYSTEMROOT", "TEMP", "TMP", "USERDOMAIN", "USERNAME", "USERPROFILE", "WINDIR",
 }
 
-// BaseEnv picks from an environment ("NAME=value") what every child gets.
-func BaseEnv(environ []string) []string { return baseEnv(environ, runtime.GOOS == "windows") }
+// BaseEnv returns the variables of an environment ("NAME=value") that every child gets, and those whose names match a
+// pattern of pass, as path.Match has them.
+func BaseEnv(environ []string, pass ...string) []string {
+	return baseEnv(environ, pass, runtime.GOOS == "windows")
+}
 
-func baseEnv(environ []string, windows bool) []string {
+func baseEnv(environ, pass []string, windows bool) []string {
 	var base []string
 	for _, entry := range environ {
 		name, _, ok := strings.Cut(entry, "=")
 		if !ok || name == "" {
 			continue
 		}
-		keep := slices.Contains(baseNames, name) || strings.HasPrefix(name, "LC_")
 		if windows {
-			upper := strings.ToUpper(name)
-			keep = keep || slices.Contains(baseNames, upper) || slices.Contains(windowsNames, upper)
+			name = strings.ToUpper(name)
 		}
-		if keep {
+		isPrefix := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		matches := func(pattern string) bool {
+			if windows {
+				pattern = strings.ToUpper(pattern)
+			}
+			ok, err := path.Match(pattern, name)
+			return ok && err == nil
+		}
+		if slices.Contains(baseNames, name) || slices.ContainsFunc(basePrefixes, isPrefix) ||
+			windows && slices.Contains(windowsNames, name) || slices.ContainsFunc(pass, matches) {
 			base = append(base, entry)
 		}
 	}

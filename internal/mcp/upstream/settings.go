@@ -19,6 +19,7 @@ type Settings struct {
 	ID              string                 `toml:"id" json:"id"`
 	Command         []string               `toml:"command" json:"command"`                   // program and arguments of a child process
 	Env             map[string]secret.Text `toml:"env" json:"env"`                           // added to the child's minimal environment
+	PassEnv         []string               `toml:"pass_env" json:"pass_env"`                 // further variables of ours that the child gets, as path.Match patterns
 	Cwd             string                 `toml:"cwd" json:"cwd"`                           // of the child; empty: ours
 	Disabled        bool                   `toml:"disabled" json:"disabled"`                 // known, but never started or called
 	StartupTimeout  time.Duration          `toml:"startup_timeout" json:"startup_timeout"`   // from start to the end of the handshake; 0: 20 s
@@ -34,6 +35,7 @@ type Settings struct {
 	Headers         map[string]secret.Text `toml:"headers" json:"headers"`                   // sent with every HTTP request to URL
 	OAuth           *oauth.Settings        `toml:"oauth" json:"oauth"`                       // how to get a token for URL; nil: by a sign-in, once the server asks
 	Builtin         string                 `toml:"builtin" json:"builtin"`                   // name of a server inside this program
+	Unready         string                 `toml:"-" json:"-"`                               // why it cannot be started on this machine; "": it can
 }
 
 // What a Settings value may say.
@@ -75,6 +77,9 @@ func (s Settings) Masked(tool string) bool {
 
 // Validate reports every mistake as "key: text".
 func (s Settings) Validate() error {
+	if s.Unready != "" {
+		return s.validateID() // its other keys may be empty for the same reason
+	}
 	errs := []error{
 		s.validateID(),
 		s.validateKind(),
@@ -86,9 +91,15 @@ func (s Settings) Validate() error {
 		validateWait("shutdown_grace", s.ShutdownGrace),
 		validateWait("response_timeout", s.ResponseTimeout),
 	}
-	for i, pattern := range s.MaskExempt {
+	errs = append(errs, validatePatterns("mask_exempt", s.MaskExempt), validatePatterns("pass_env", s.PassEnv))
+	return errors.Join(errs...)
+}
+
+func validatePatterns(key string, patterns []string) error {
+	var errs []error
+	for i, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
-			errs = append(errs, fmt.Errorf("mask_exempt[%d]: %q is not a pattern: %w", i, pattern, err))
+			errs = append(errs, fmt.Errorf("%s[%d]: %q is not a pattern: %w", key, i, pattern, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -138,6 +149,9 @@ func (s Settings) validateKind() error {
 	if len(s.Command) == 0 {
 		if len(s.Env) > 0 {
 			errs = append(errs, errors.New("env: is for a server with a command"))
+		}
+		if len(s.PassEnv) > 0 {
+			errs = append(errs, errors.New("pass_env: is for a server with a command"))
 		}
 		if s.Cwd != "" {
 			errs = append(errs, errors.New("cwd: is for a server with a command"))

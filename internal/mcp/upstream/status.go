@@ -39,12 +39,14 @@ type Status struct {
 	Skipped    int64  // lines and events of the present connection that were no messages
 }
 
-// disabled is a server that the configuration switched off.
-type disabled struct{ u *Upstream }
-
-func (d *disabled) err() error {
-	return d.u.errorf(Unavailable, "it is disabled in the configuration")
+// disabled is a server that is never started.
+type disabled struct {
+	u     *Upstream
+	state State
+	why   string
 }
+
+func (d *disabled) err() error { return d.u.errorf(Unavailable, "%s", d.why) }
 
 func (d *disabled) run(ctx context.Context) { <-ctx.Done() }
 
@@ -53,4 +55,9 @@ func (d *disabled) call(context.Context, *wire.Message, CallOptions) (*Reply, er
 }
 func (d *disabled) notify(context.Context, *wire.Message) error { return d.err() }
 func (d *disabled) peer(context.Context) (*Peer, error)         { return nil, d.err() }
-func (d *disabled) status() Status                              { return Status{State: Disabled} }
+func (d *disabled) status() Status {
+	if d.state == Disabled {
+		return Status{State: Disabled}
+	}
+	return Status{State: d.state, LastError: d.why}
+}

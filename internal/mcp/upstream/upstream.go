@@ -161,7 +161,9 @@ func New(opt Options) (*Upstream, error) {
 	s := opt.Settings
 	switch {
 	case s.Disabled:
-		u.server = &disabled{u}
+		u.server = &disabled{u, Disabled, "it is disabled in the configuration"}
+	case s.Unready != "":
+		u.server = &disabled{u, Down, s.Unready}
 	case s.URL == "":
 		u.server = newSupervisor(u)
 	case s.Transport == TransportRPC:

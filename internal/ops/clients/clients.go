@@ -19,10 +19,11 @@ type Client struct {
 	Group  string // the top-level key under which it lists servers
 	List   bool   // servers are a list that carries their names
 
-	files   func(Machine) []string // the one to write first; others that it reads after it
-	command func(argv []string) []document.Field
-	url     func(address string) []document.Field // nil: the file takes commands alone
-	model   string                                // the setting by which its conversations pass through {base}; "": none is known
+	files    func(Machine) []string // the one to write first; others that it reads after it
+	command  func(argv []string) []document.Field
+	url      func(address string) []document.Field // nil: the file takes commands alone
+	inherits bool                                  // its servers get its whole environment
+	model    string                                // the setting by which its conversations pass through {base}; "": none is known
 }
 
 // Machine is what decides where files are.
@@ -36,15 +37,15 @@ type Machine struct {
 func Known() []Client {
 	return []Client{
 		{Name: "claude-desktop", Title: "Claude Desktop", Group: "mcpServers", files: oneFile(Machine.appDir, "Claude", "claude_desktop_config.json"), command: plainCommand},
-		{Name: "claude-code", Title: "Claude Code", Group: "mcpServers", files: claudeCodeFiles, command: typedCommand, url: typedURL("type", "http", "url"), model: "ANTHROPIC_BASE_URL={base} in the environment, or in env of ~/.claude/settings.json"},
-		{Name: "cursor", Title: "Cursor", Group: "mcpServers", files: oneFile(Machine.homeDir, ".cursor", "mcp.json"), command: plainCommand, url: typedURL("", "", "url")},
-		{Name: "vscode", Title: "VS Code", Group: "servers", files: oneFile(Machine.appDir, "Code", "User", "mcp.json"), command: typedCommand, url: typedURL("type", "http", "url")},
+		{Name: "claude-code", Title: "Claude Code", Group: "mcpServers", files: claudeCodeFiles, command: typedCommand, url: typedURL("type", "http", "url"), model: "ANTHROPIC_BASE_URL={base} in the environment, or in env of ~/.claude/settings.json", inherits: true},
+		{Name: "cursor", Title: "Cursor", Group: "mcpServers", files: oneFile(Machine.homeDir, ".cursor", "mcp.json"), command: plainCommand, url: typedURL("", "", "url"), inherits: true},
+		{Name: "vscode", Title: "VS Code", Group: "servers", files: oneFile(Machine.appDir, "Code", "User", "mcp.json"), command: typedCommand, url: typedURL("type", "http", "url"), inherits: true},
 		{Name: "cline", Title: "Cline", Group: "mcpServers", files: clineFiles, command: plainCommand, url: typedURL("type", "streamableHttp", "url"), model: "in the settings of the provider OpenAI Compatible: Base URL {base}/v1"},
 		{Name: "continue", Title: "Continue", Format: document.YAML, Group: "mcpServers", List: true, files: continueFiles, command: namedCommand, url: namedURL, model: "in config.yaml, for each model: apiBase: {base}/v1"},
 		{Name: "codex", Title: "Codex", Format: document.TOML, Group: "mcp_servers", files: codexFiles, command: plainCommand, url: typedURL("", "", "url"), model: `in config.toml, at the top: openai_base_url = "{base}/v1"`},
-		{Name: "gemini", Title: "Gemini CLI", Group: "mcpServers", files: oneFile(Machine.homeDir, ".gemini", "settings.json"), command: plainCommand, url: typedURL("", "", "httpUrl")},
+		{Name: "gemini", Title: "Gemini CLI", Group: "mcpServers", files: oneFile(Machine.homeDir, ".gemini", "settings.json"), command: plainCommand, url: typedURL("", "", "httpUrl"), inherits: true},
 		{Name: "windsurf", Title: "Windsurf", Group: "mcpServers", files: oneFile(Machine.homeDir, ".codeium", "windsurf", "mcp_config.json"), command: plainCommand, url: typedURL("", "", "serverUrl")},
-		{Name: "opencode", Title: "OpenCode", Group: "mcp", files: openCodeFiles, command: openCodeCommand, url: openCodeURL, model: `in opencode.json: "provider": {"anthropic": {"options": {"baseURL": "{base}/v1"}}}; the same for "openai"`},
+		{Name: "opencode", Title: "OpenCode", Group: "mcp", files: openCodeFiles, command: openCodeCommand, url: openCodeURL, model: `in opencode.json: "provider": {"anthropic": {"options": {"baseURL": "{base}/v1"}}}; the same for "openai"`, inherits: true},
 	}
 }
 
@@ -74,6 +75,9 @@ func (c Client) Files(m Machine) []string { return c.files(m) }
 func (c Client) Place() document.Place {
 	return document.Place{Group: c.Group, Name: EntryName, List: c.List}
 }
+
+// Inherits reports whether the client gives its servers its whole environment, and not a few variables.
+func (c Client) Inherits() bool { return c.inherits }
 
 // Command is our entry for a client that starts us.
 func (c Client) Command(argv []string) []document.Field { return c.command(argv) }
