@@ -2,11 +2,11 @@ package wire
 
 import "secateur/internal/rawjson"
 
-// NewRequest makes a request. Params are raw JSON that is well-formed and has no name
-// twice, nil for none.
+// NewRequest builds a request. Params must be well-formed raw JSON without duplicate names; nil:
+// none.
 func NewRequest(id ID, method string, params []byte) Message { return newCall(id, method, params) }
 
-// NewNotification makes a notification. Params are as in NewRequest.
+// NewNotification builds a notification. Params are as in NewRequest.
 func NewNotification(method string, params []byte) Message { return newCall(ID{}, method, params) }
 
 func newCall(id ID, method string, params []byte) Message {
@@ -28,27 +28,25 @@ func newCall(id ID, method string, params []byte) Message {
 	return m
 }
 
-// start is how every message of ours begins.
+// start begins every message that this package builds.
 const start = `{"jsonrpc":"2.0"`
 
-// AppendResult appends the whole response with this result, raw JSON, to the
-// request id.
+// AppendResult appends a complete response to request id with the given raw JSON result.
 func AppendResult(dst []byte, id ID, result []byte) []byte {
 	return append(append(appendResponse(dst, id, `,"result":`), result...), '}')
 }
 
-// AppendResultFunc is AppendResult for a result that write appends.
+// AppendResultFunc is like AppendResult, but write appends the result.
 func AppendResultFunc(dst []byte, id ID, write func(dst []byte) []byte) []byte {
 	return append(write(appendResponse(dst, id, `,"result":`)), '}')
 }
 
-// AppendErrorObject appends the whole response with an error that is raw JSON, to the
-// request id.
+// AppendErrorObject appends a complete response to request id with the given raw JSON error object.
 func AppendErrorObject(dst []byte, id ID, object []byte) []byte {
 	return append(append(appendResponse(dst, id, `,"error":`), object...), '}')
 }
 
-// appendResponse appends a response up to its result or error.
+// appendResponse appends a response up to the value of its result or error.
 func appendResponse(dst []byte, id ID, member string) []byte {
 	dst = append(dst, start+`,"id":`...)
 	return append(id.Append(dst), member...)

@@ -6,7 +6,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// TestBuiltMessages: what is built is what would be read from its bytes.
+// A built message equals the message parsed from its bytes.
 func TestBuiltMessages(t *testing.T) {
 	for _, c := range []struct {
 		made wire.Message

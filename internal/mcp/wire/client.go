@@ -6,8 +6,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// ParseClient is ParseRequest, and takes a response as well: what a client answers
-// to a request of ours.
+// ParseClient is like ParseRequest, but also accepts a response, which a client sends to our
+// requests.
 func ParseClient(b []byte, maxDepth int) (Message, *Error) {
 	return parseStrict(b, maxDepth, true)
 }
@@ -29,10 +29,10 @@ func (e *envelope) judgeClient() string {
 	return ""
 }
 
-// ParseBatch returns the elements of an array of messages, raw, as clients of the
-// revision 2025-03-26 may send it: at least one, and not more than max. What each of
-// them is, is not judged, except that the whole is JSON no deeper than maxDepth
-// within the array.
+// ParseBatch splits an array of messages into its raw elements. Clients of revision 2025-03-26 may
+// send such batches. The array must hold between 1 and most elements. ParseBatch does not validate
+// the elements as messages. It only checks that the document is JSON, with elements nested at most
+// maxDepth levels deep.
 func ParseBatch(b []byte, maxDepth, most int) ([][]byte, *Error) {
 	raw := rawjson.Trim(b)
 	if err := rawjson.Check(raw, maxDepth+1); err != nil {

@@ -1,24 +1,21 @@
-// Package wire reads and writes JSON-RPC 2.0 messages as MCP uses them, over their
-// raw bytes: a [Message] knows where its id, method, params, result and error
-// stand in the document it came in, and everything that is not replaced goes out
-// as it came, byte for byte.
+// Package wire reads and writes MCP's JSON-RPC 2.0 messages as raw bytes. A [Message] records the
+// offsets of its id, method, params, result and error. Everything that is not replaced is sent on
+// byte for byte.
 //
-// [ParseRequest] reads what a client sent and is strict all the way down: one
-// reading of the document decides, so nobody behind us can read it another way.
-// [ParseClient] is as strict and takes a client's answers too; [ParseBatch] takes
-// several messages apart.
-// [ParseServer] reads what a server sent: the envelope is held to the standard,
-// inside the result nothing is judged but that it is JSON, and in the same pass
-// the strings that masking may want to cut are noted. Both stand on
-// [secateur/internal/rawjson], one parser for all.
+// [ParseRequest] reads a client's message and is strict at every level, so that no server can
+// interpret the same document differently. [ParseClient] is equally strict and also accepts
+// responses. [ParseBatch] splits a batch into its messages. [ParseServer] reads a server's message.
+// It validates the envelope, but inside the result it only checks for well-formed JSON. In the same
+// pass it records the long strings that masking may cut. All of them use the parser of
+// [secateur/internal/rawjson].
 //
-// [NewRequest], [NewNotification], [AppendResult] and [Error.AppendResponse] make the
-// messages of our own. [Message.AppendRewritten] writes a message with parts of it replaced.
-// [Message.WithParams] and its like make another message of one, in a document of
-// its own; [Message.WithoutProxyToken] takes out what a client meant for us alone.
+// [NewRequest], [NewNotification], [AppendResult] and [Error.AppendResponse] build new messages.
+// [Message.AppendRewritten] writes a message with some parts replaced. [Message.WithParams] and
+// similar methods return a changed copy in a new document. [Message.WithoutProxyToken] removes the
+// token that a client sends only to us.
 //
-// An [ID] keeps its JSON text and compares by value. An [Error] is what a client
-// gets when a call fails on our side. A [Reader] takes messages off a stream,
-// newline-delimited or with Content-Length headers; one that is too large is
-// skipped to its end, with its id found on the way, and reading goes on.
+// An [ID] keeps its JSON text and compares by value. An [Error] is the error a client gets when a
+// call fails on our side. A [Reader] reads messages from a stream, newline-delimited or with
+// Content-Length headers. It skips a message that is too large, extracts its id on the way, and
+// continues with the next one.
 package wire

@@ -2,18 +2,17 @@ package wire
 
 import "secateur/internal/rawjson"
 
-// An envelope is a message as read, before anyone has judged whether its members
-// are of the right kind.
+// An envelope is a parsed message whose members have not been validated yet.
 type envelope struct {
 	Message
-	version, id, method []byte // raw members, nil where absent
-	errCode, errMessage []byte // of the error object
-	folded              string // a name that is one of the envelope's but for upper and lower case
-	foldedName          bool   // params has such a name beside or instead of "name"
+	version, id, method []byte // raw members; nil: absent
+	errCode, errMessage []byte // members of the error object
+	folded              string // a name that equals an envelope member's except for case
+	foldedName          bool   // params has such a variant of "name"
 }
 
-// read reads the document, an object, to its end. It notes strings of more than
-// moreThan characters in result and error.data.
+// read parses the whole document, which must be an object. It records strings of more than moreThan
+// characters in result and error.data.
 func (e *envelope) read(s *rawjson.Scanner, moreThan int) error {
 	err := members(s, func(name string) (err error) {
 		switch name {
@@ -92,8 +91,8 @@ func (e *envelope) readErrorMember(s *rawjson.Scanner, name string, moreThan int
 	return err
 }
 
-// object reads the next value and returns where it stands. Of an object it calls
-// visit for each member; any other value it skips.
+// object reads the next value and returns its span. For an object it calls visit for each member;
+// it skips any other value.
 func object(s *rawjson.Scanner, visit func(name string) error) (rawjson.Span, error) {
 	if s.Peek() != '{' {
 		value, err := s.Skip()
@@ -104,8 +103,8 @@ func object(s *rawjson.Scanner, visit func(name string) error) (rawjson.Span, er
 	return rawjson.Span{Start: start, End: s.Pos()}, err
 }
 
-// members steps through the object that is the next value. For each member visit
-// is called with its name and must skip its value.
+// members iterates over the object that comes next. It calls visit with each member's name; visit
+// must skip the value.
 func members(s *rawjson.Scanner, visit func(name string) error) error {
 	if err := s.Enter(); err != nil {
 		return err
@@ -121,7 +120,7 @@ func members(s *rawjson.Scanner, visit func(name string) error) error {
 	}
 }
 
-// ending returns where the value stands that was just skipped.
+// ending returns the span of the value that was just skipped.
 func ending(s *rawjson.Scanner, value []byte) rawjson.Span {
 	return rawjson.Span{Start: s.Pos() - len(value), End: s.Pos()}
 }

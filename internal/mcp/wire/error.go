@@ -8,7 +8,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// The codes of JSON-RPC and of our own errors. Those that MCP adds are in era.
+// Error codes of JSON-RPC and of secateur. The codes that MCP adds are in package era.
 const (
 	CodeParse               = -32700
 	CodeInvalidRequest      = -32600
@@ -30,7 +30,7 @@ const (
 	CodeCancelled           = -32800
 )
 
-// The words that go with the codes, in the error's data.code.
+// The words for the codes, sent in the error's data.code.
 const (
 	WordParse               = "parse_error"
 	WordInvalidRequest      = "invalid_request"
@@ -52,42 +52,42 @@ const (
 	WordCancelled           = "cancelled"
 )
 
-// An Error is a JSON-RPC error of our own making.
+// An Error is a JSON-RPC error that secateur itself reports.
 type Error struct {
 	Code    int
-	Message string // for a person; no text of requests, no secrets
+	Message string // for people; contains no request text and no secrets
 	Data    Data
 }
 
-// Data is the error's data member. Empty fields are left out, and the whole of it
-// where all are empty.
+// Data is the error's data member. Empty fields are omitted; if all are empty, data is omitted.
 type Data struct {
 	Code       string // the word for the code
-	HTTPStatus int    // what the server answered
-	Hint       string // what to do about it
-	Server     string // the id of the server
-	Path       string // JSON Pointer to what is wrong in the params
-	Errors     []byte // all that is wrong, a JSON array
+	HTTPStatus int    // the server's HTTP status
+	Hint       string // how to fix the problem
+	Server     string // the server's id
+	Path       string // JSON Pointer to the invalid part of the params
+	Errors     []byte // all problems, as a JSON array
 
-	Supported []string // protocol versions, where the one Requested is not among them
+	Supported []string // supported protocol versions, if Requested is not among them
 	Requested string
 
 	Extra []byte // further members as JSON, without braces: `"total_lines":12`
 }
 
-// NewError returns an Error with the word that belongs to the code.
+// NewError returns an Error whose data.code is the word for the code.
 func NewError(code int, message string) *Error {
 	return &Error{Code: code, Message: message, Data: Data{Code: words[code]}}
 }
 
-// RateLimited is a call too many: after so many seconds it may be made again. The limit is called by its key.
+// RateLimited returns the error for a call over a rate limit. The call may be retried after the
+// given seconds. limit is the configuration key of the limit.
 func RateLimited(seconds int, limit string) *Error {
 	e := NewError(CodeRateLimited, "Rate limit exceeded")
 	e.Data.Hint = "try again in " + strconv.Itoa(seconds) + " s, or raise " + limit
 	return e
 }
 
-// InvalidParams returns the Error for params that are wrong at a JSON Pointer.
+// InvalidParams returns the Error for params that are invalid at a JSON Pointer.
 func InvalidParams(path, problem string) *Error {
 	message := "invalid params"
 	if text := strings.TrimSpace(path + " " + problem); text != "" {
@@ -121,8 +121,8 @@ var words = map[int]string{
 
 func (e *Error) Error() string { return e.Message }
 
-// AppendResponse appends the whole response with this error to the request id, null
-// for the zero ID.
+// AppendResponse appends a complete response to request id with this error. The zero ID becomes
+// null.
 func (e *Error) AppendResponse(dst []byte, id ID) []byte {
 	return append(e.Append(appendResponse(dst, id, `,"error":`)), '}')
 }
@@ -140,7 +140,7 @@ func (e *Error) Append(dst []byte) []byte {
 	return append(o, '}')
 }
 
-// MarshalJSON makes an Error the error object it is, wherever it is encoded.
+// MarshalJSON encodes an Error as its JSON-RPC error object.
 func (e *Error) MarshalJSON() ([]byte, error) { return e.Append(nil), nil }
 
 var _ json.Marshaler = (*Error)(nil)

@@ -1,5 +1,4 @@
 package wire
 
-// SameSpans tells whether all that two messages know the place of stands in the same
-// place.
+// SameSpans reports whether all recorded spans of two messages are equal.
 func SameSpans(a, b *Message) bool { return a.at == b.at }

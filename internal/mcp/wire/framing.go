@@ -2,17 +2,17 @@ package wire
 
 import "strconv"
 
-// Framing is how messages follow each other on a stream.
+// Framing says how messages are delimited on a stream.
 type Framing string
 
-// The framings.
+// The supported framings.
 const (
-	Lines         Framing = "line"           // one message a line
-	ContentLength Framing = "content-length" // a header block with the length before each message
+	Lines         Framing = "line"           // one message per line
+	ContentLength Framing = "content-length" // a header block with the length precedes each message
 )
 
-// AppendFrame appends a message the way the framing wants it. On a line, line breaks
-// between a message's tokens become spaces; inside strings there are none.
+// AppendFrame appends a message in this framing. With Lines, line breaks between tokens become
+// spaces; JSON strings contain none.
 func (f Framing) AppendFrame(dst, msg []byte) []byte {
 	if f == ContentLength {
 		dst = append(dst, "Content-Length: "...)

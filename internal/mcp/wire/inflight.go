@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// InFlight are the requests of one peer that have no answer yet, by their ids, so that the peer can cancel one (MCP,
-// "Cancellation"). The zero value is ready. It may be used by many goroutines.
+// InFlight tracks one peer's unanswered requests by id, so that the peer can cancel them (MCP,
+// "Cancellation"). The zero value is ready for use. It is safe for concurrent use.
 type InFlight struct {
 	mu     sync.Mutex
 	closed bool                        // guarded by mu
-	open   map[string]*inFlightRequest // guarded by mu; by the request's id
+	open   map[string]*inFlightRequest // guarded by mu; keyed by ID.Key
 }
 
-// inFlightRequest is a request, and the others of the same id.
+// inFlightRequest is one open request. next links further requests with the same id.
 type inFlightRequest struct {
 	all    *InFlight
 	key    string
@@ -22,7 +22,8 @@ type inFlightRequest struct {
 	over   bool             // guarded by InFlight.mu
 }
 
-// Begin notes a request until done is called, which more than once is once. Its context ends when it is cancelled.
+// Begin tracks a request until done is called; further calls of done do nothing. Cancelling the
+// request ends the returned context.
 func (f *InFlight) Begin(ctx context.Context, id ID) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &inFlightRequest{all: f, key: id.Key(), cancel: cancel}
@@ -64,8 +65,9 @@ func (f *InFlight) end(r *inFlightRequest) {
 	}
 }
 
-// Cancel ends the context of the request of that id with this cause, if there is exactly one: of several, nobody can say
-// which is meant. It reports whether it did.
+// Cancel ends the context of the request with this id, with the given cause. If several requests
+// share the id, it cancels none, since the target is ambiguous. It reports whether it cancelled
+// one.
 func (f *InFlight) Cancel(id ID, cause error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +79,7 @@ func (f *InFlight) Cancel(id ID, cause error) bool {
 	return true
 }
 
-// Close cancels all requests, now and from now on.
+// Close cancels all current and future requests.
 func (f *InFlight) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

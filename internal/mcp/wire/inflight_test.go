@@ -24,7 +24,7 @@ func TestInFlight(t *testing.T) {
 		t.Errorf("the only request of its id: cause %v", context.Cause(second))
 	}
 	endSecond()
-	endSecond() // twice is once
+	endSecond() // the second call does nothing
 	if f.Cancel(wire.NumberID(1), why) {
 		t.Error("a request that is over is cancelled")
 	}

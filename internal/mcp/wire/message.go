@@ -8,32 +8,31 @@ import (
 
 // A Message is one JSON-RPC message. Its slices point into Raw.
 type Message struct {
-	Raw    []byte // the document without the white space around it
-	ID     ID     // zero for a notification, and for an error response whose id is null
+	Raw    []byte // the document without surrounding white space
+	ID     ID     // zero: a notification, or an error response whose id is null
 	Method string // "" for a response
 
-	Params, Result, Error []byte // raw values, nil where absent
+	Params, Result, Error []byte // raw values; nil: absent
 
-	Name string // params.name where it is a string: the tool or the prompt
-	URI  string // params.uri where it is a string: the resource
-	Task string // params.taskId where it is a string: the task
+	Name string // params.name if it is a string: the tool or the prompt
+	URI  string // params.uri if it is a string: the resource
+	Task string // params.taskId if it is a string: the task
 
-	// Long holds the string values longer than was asked for that stand inside
-	// result or error.data, by offsets into Raw.
+	// Long lists the string values in result or error.data with more than Noted characters. Offsets
+	// are relative to Raw.
 	Long []rawjson.String
 
-	// Noted is what was asked for: Long has the strings of more characters. 0 where
-	// strings were not looked for.
+	// Noted is the length above which strings were recorded in Long. 0: none were recorded.
 	Noted int
 
-	// NoRefs tells that no object of the document has a member of a name under which
-	// the protocol refers to resources and tasks. False where that is not known.
+	// NoRefs is true if no object in the document has a member name under which MCP refers to
+	// resources or tasks. False also means unknown.
 	NoRefs bool
 
 	at spans
 }
 
-// spans are where the values that may be replaced or cut out stand in Raw.
+// spans are the offsets in Raw of the values that can be replaced or removed.
 type spans [spanCount]rawjson.Span
 
 const (
@@ -46,7 +45,7 @@ const (
 	atProgressToken // params.progressToken
 	atRequestID     // params.requestId
 	atProxy         // params.proxy
-	atNullParams    // params that are null and count as absent
+	atNullParams    // a null params member, treated as absent
 	spanCount
 )
 
@@ -55,7 +54,7 @@ func (m *Message) slice() {
 	m.Params, m.Result, m.Error = m.at[atParams].Of(m.Raw), m.at[atResult].Of(m.Raw), m.at[atError].Of(m.Raw)
 }
 
-// Kind says what a message is for.
+// Kind is the kind of a message.
 type Kind int
 
 // The kinds of messages.
@@ -77,8 +76,7 @@ func (k Kind) String() string {
 	return "no message"
 }
 
-// Kind tells a request (method and id) from a notification (method alone) and a
-// response.
+// Kind returns Request (method and id), Notification (method only) or Response.
 func (m *Message) Kind() Kind {
 	switch {
 	case m.Method == "":
@@ -89,18 +87,17 @@ func (m *Message) Kind() Kind {
 	return Request
 }
 
-// The notifications whose params name a request.
+// The notifications whose params refer to a request.
 const (
 	methodProgress  = "notifications/progress"
 	methodCancelled = "notifications/cancelled"
 )
 
-// Meta returns params._meta as raw JSON, nil where there is none.
+// Meta returns params._meta as raw JSON; nil: absent.
 func (m *Message) Meta() []byte { return m.at[atMeta].Of(m.Raw) }
 
-// ProgressToken returns the raw token under which progress is reported: in a
-// request that of params._meta, in a progress notification that of params. It is
-// nil where there is none or it is neither a string nor a number.
+// ProgressToken returns the raw progress token. In a progress notification it is in params, in a
+// request in params._meta. It returns nil if the token is absent or neither a string nor a number.
 func (m *Message) ProgressToken() []byte {
 	raw := m.tokenSpan().Of(m.Raw)
 	if IDOf(raw).IsZero() {
@@ -116,8 +113,8 @@ func (m *Message) tokenSpan() rawjson.Span {
 	return m.at[atMetaToken]
 }
 
-// RequestID returns the id of the request that a notifications/cancelled is about;
-// zero for any other message.
+// RequestID returns the id of the request that a notifications/cancelled refers to. It is zero for
+// any other message.
 func (m *Message) RequestID() ID {
 	if m.Method != methodCancelled {
 		return ID{}
@@ -125,8 +122,8 @@ func (m *Message) RequestID() ID {
 	return IDOf(m.at[atRequestID].Of(m.Raw))
 }
 
-// ErrorCode returns the code of an error response; 0 for any other message, and
-// where it is too large to be one.
+// ErrorCode returns the code of an error response. It returns 0 for any other message, or if the
+// code overflows an int.
 func (m *Message) ErrorCode() int {
 	code, err := strconv.Atoi(string(rawjson.Get(m.Error, "code")))
 	if err != nil {
@@ -135,6 +132,5 @@ func (m *Message) ErrorCode() int {
 	return code
 }
 
-// ErrorData returns the data of an error response as raw JSON, nil where there is
-// none.
+// ErrorData returns the data of an error response as raw JSON; nil: none.
 func (m *Message) ErrorData() []byte { return rawjson.Get(m.Error, "data") }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// canonicalNumber returns the one text that all JSON numbers of the value of text
-// share: digits without zeros at either end, then e and a power of ten. It works on
-// the digits alone, so 1e999999999 costs no more than it is long.
+// canonicalNumber returns the same text for all JSON numbers of equal value: digits without leading
+// or trailing zeros, then e and a power of ten. It works on the digits only, so the cost of
+// 1e999999999 depends on its length only.
 func canonicalNumber(text string) string {
 	sign := ""
 	if text[0] == '-' {
@@ -29,12 +29,12 @@ func canonicalNumber(text string) string {
 	return sign + digits + "e" + addToDecimal(exponent, shift)
 }
 
-// addToDecimal returns the sum of a decimal integer of any length, sign and leading
-// zeros allowed, "" for 0, and n.
+// addToDecimal returns decimal + n. decimal may have any length, a sign and leading zeros; "" means
+// 0.
 func addToDecimal(decimal string, n int) string {
 	negative := strings.HasPrefix(decimal, "-")
 	decimal = strings.TrimLeft(strings.TrimLeft(decimal, "+-"), "0")
-	const short = 18 // digits that fit in an int64 with room for n
+	const short = 18 // this many digits fit into an int64 with room for n
 	if len(decimal) <= short {
 		v, _ := strconv.ParseInt("0"+decimal, 10, 64)
 		if negative {
@@ -42,7 +42,7 @@ func addToDecimal(decimal string, n int) string {
 		}
 		return strconv.FormatInt(v+int64(n), 10)
 	}
-	// By hand, digit by digit. The sum keeps the sign: n is far smaller.
+	// Add digit by digit. The sum keeps its sign because n is far smaller.
 	sum := []byte(decimal)
 	if negative {
 		n = -n
@@ -56,7 +56,7 @@ func addToDecimal(decimal string, n int) string {
 		sum[i] = byte('0' + digit)
 		n = (n - digit) / 10
 	}
-	out := strings.TrimLeft(strconv.Itoa(n)+string(sum), "0") // n is what was carried out
+	out := strings.TrimLeft(strconv.Itoa(n)+string(sum), "0") // n is the remaining carry
 	if negative {
 		return "-" + out
 	}

@@ -2,10 +2,11 @@ package wire
 
 import "secateur/internal/rawjson"
 
-// Where a client may put the token for us, beside the params that are the server's.
+// proxyToken is the member of params.proxy where a client may send its token for secateur. The
+// other params are for the server.
 const proxyToken = "authToken"
 
-// ProxyToken returns params.proxy.authToken, where it is a string.
+// ProxyToken returns params.proxy.authToken if it is a string.
 func (m *Message) ProxyToken() (string, bool) {
 	raw := m.rawProxyToken()
 	return rawjson.Text(raw)
@@ -15,9 +16,9 @@ func (m *Message) rawProxyToken() []byte {
 	return rawjson.Get(m.at[atProxy].Of(m.Raw), proxyToken)
 }
 
-// WithoutProxyToken returns the message without params.proxy.authToken, whatever it
-// is, and without a proxy that has nothing else, in a document of its own. A message
-// that has none is returned as it is.
+// WithoutProxyToken returns the message without params.proxy.authToken, in a new document. It also
+// removes a proxy object that has no other members. A message without the token is returned
+// unchanged.
 func (m *Message) WithoutProxyToken() Message {
 	if m.rawProxyToken() == nil {
 		return *m

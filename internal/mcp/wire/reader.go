@@ -13,19 +13,19 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A Reader takes messages off a stream, one after the other. It is for one
-// goroutine.
+// A Reader reads messages from a stream. It is not safe for concurrent use.
 type Reader struct {
 	in      *bufio.Reader
 	framing Framing
 	max     int
 	ragged  bool // see Ragged
 
-	// Room, where it is set, is told how many bytes a message is about to take while it is read, and 0 when it is read.
-	// Where it says false the message is skipped.
+	// Room, if set, is called with the bytes that a message needs so far, and with 0 when reading
+	// ends. If it returns false, the message is skipped.
 	Room func(bytes int) bool
 
-	// Limit, where it is set, is how many bytes a message may have at the moment, in the place of what the Reader was made with.
+	// Limit, if set, returns the current maximum message size in bytes. It replaces the limit given
+	// to NewReader.
 	Limit func() int
 }
 
@@ -36,19 +36,19 @@ func (r *Reader) limit() int {
 	return r.max
 }
 
-// NewReader returns a Reader of messages of at most maxBytes each.
+// NewReader returns a Reader for messages of at most maxBytes each.
 func NewReader(r io.Reader, framing Framing, maxBytes int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, 64<<10), framing: framing, max: maxBytes}
 }
 
-// A TooLongError tells of a message over the size limit, or one that there was no room for. The message has been
-// skipped; reading goes on behind it.
+// A TooLongError reports a message that was over the size limit or that Room rejected. The message
+// has been skipped, and the Reader can continue.
 type TooLongError struct {
-	ID     ID    // the message's, zero where it has none that can be told
-	IsCall bool  // it has a method: a request or a notification, not a response
+	ID     ID    // the message's id; zero: none, or unknown
+	IsCall bool  // the message has a method: it is a request or a notification
 	Size   int64 // in bytes
 	Limit  int
-	NoRoom bool // it is not over the limit, but there was no room for it
+	NoRoom bool // within the limit, but Room rejected it
 }
 
 func (e *TooLongError) Error() string {
@@ -58,13 +58,13 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("message of %d bytes is over the limit of %d", e.Size, e.Limit)
 }
 
-// Next returns the next message without the white space around it, which is the
-// caller's to keep. Messages of nothing but white space are passed over.
+// Next returns the next message without surrounding white space. The caller owns the returned
+// slice. Next skips messages that consist only of white space.
 //
-// A *TooLongError concerns one message, any other error is the end of the stream:
-// io.EOF where it ended between two messages, io.ErrUnexpectedEOF where it ended
-// within one that has a length. A last line that lacks its line break is a message
-// like any other; whether it is whole shows when it is parsed.
+// A *TooLongError affects one message only; any other error ends the stream. The error is io.EOF if
+// the stream ended between two messages. It is io.ErrUnexpectedEOF if the stream ended inside a
+// message with a Content-Length. A last line without a line break is returned as a message; only
+// parsing shows whether it is complete.
 func (r *Reader) Next() ([]byte, error) {
 	next := r.nextLine
 	if r.framing == ContentLength {
@@ -84,11 +84,11 @@ func (r *Reader) Next() ([]byte, error) {
 
 func (r *Reader) hasRoom(bytes int) bool { return r.Room == nil || r.Room(bytes) }
 
-// Ragged tells whether the message that Next has just returned was a last line without its line break: one that was
-// still being written when the stream ended may be only half there.
+// Ragged reports whether the message that Next just returned was a last line without a line break.
+// Such a message may be incomplete, because the stream ended while it was being written.
 func (r *Reader) Ragged() bool { return r.ragged }
 
-// nextLine returns the next line, its line break included.
+// nextLine returns the next line including its line break.
 func (r *Reader) nextLine() ([]byte, error) {
 	var line []byte
 	for {
@@ -115,8 +115,8 @@ func (r *Reader) nextLine() ([]byte, error) {
 	}
 }
 
-// skipLine passes over the rest of a line that is too long: line and piece have
-// been read of it, err came with the piece.
+// skipLine skips the rest of a line that is too long. line and piece have already been read; err
+// came with piece.
 func (r *Reader) skipLine(line, piece []byte, err error) error {
 	var s skimmer
 	_, _ = s.Write(line)
@@ -125,14 +125,14 @@ func (r *Reader) skipLine(line, piece []byte, err error) error {
 		_, _ = s.Write(piece)
 		size += int64(len(piece))
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			// An error that is not the end of the line comes again with the next call.
+			// Any other error than the end of the line recurs at the next call.
 			return r.tooLong(&s, size)
 		}
 		piece, err = r.in.ReadSlice('\n')
 	}
 }
 
-// nextCounted returns the next message that has a Content-Length.
+// nextCounted returns the next message with a Content-Length header.
 func (r *Reader) nextCounted() ([]byte, error) {
 	length, err := r.readHeader()
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Reader) nextCounted() ([]byte, error) {
 	}
 	if length > int64(r.limit()) || !r.hasRoom(int(length)) {
 		var s skimmer
-		// If the stream ends here, it does so again at the next call.
+		// If the stream ends here, the next call returns that error.
 		_, _ = io.CopyN(&s, r.in, length)
 		return nil, r.tooLong(&s, length)
 	}
@@ -151,18 +151,17 @@ func (r *Reader) nextCounted() ([]byte, error) {
 	return msg, nil
 }
 
-// errHeader means that the place of the next message cannot be known.
+// errHeader means that the start of the next message is unknown.
 var errHeader = errors.New("malformed Content-Length header")
 
-// readHeader reads up to the blank line that ends a header block and returns the
-// length it gives. Other headers, and whatever else a server may print before one,
-// are passed over.
+// readHeader reads up to the blank line that ends a header block and returns the Content-Length. It
+// ignores other headers and anything else a server prints before the header.
 func (r *Reader) readHeader() (int64, error) {
 	length := int64(-1)
 	for {
 		line, err := r.in.ReadSlice('\n')
 		for errors.Is(err, bufio.ErrBufferFull) {
-			line = nil // far too long for the header we look for
+			line = nil // far longer than the header we look for
 			_, err = r.in.ReadSlice('\n')
 		}
 		if err != nil {
@@ -191,7 +190,7 @@ func (r *Reader) tooLong(s *skimmer, size int64) error {
 	return &TooLongError{ID: s.ID(), IsCall: s.isCall, Size: size, Limit: r.limit(), NoRoom: size <= int64(r.limit())}
 }
 
-// atEnd gives an end of the stream another name.
+// atEnd replaces io.EOF with the given error.
 func atEnd(err, name error) error {
 	if errors.Is(err, io.EOF) {
 		return name

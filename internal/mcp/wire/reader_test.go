@@ -15,8 +15,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// readAll returns what a Reader gives until its end: messages as they are, messages
-// that are too long as "too long", their id and what they are; and how it ended.
+// readAll reads until the stream ends. It returns the messages, a "too long" entry with id and kind
+// for each message over the limit, and the final error.
 func readAll(r *wire.Reader) (seen []string, end error) {
 	for {
 		msg, err := r.Next()
@@ -90,7 +90,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// A limit that changes holds for the next message, also for one that was waited for when it changed.
+// A changed limit applies to the next message, even if Next was already waiting for it.
 func TestReadersLimitChanges(t *testing.T) {
 	in, out := io.Pipe()
 	var limit atomic.Int64
@@ -115,8 +115,7 @@ func TestReadersLimitChanges(t *testing.T) {
 	}
 }
 
-// A limit above the size of the buffer makes a line come in pieces before it is too
-// long.
+// If the limit exceeds the buffer size, a line arrives in several pieces before it is too long.
 func TestALongLineIsSkimmedFromItsStart(t *testing.T) {
 	line := `{"id":5,"result":"` + strings.Repeat("x", 300<<10) + `"}`
 	r := wire.NewReader(strings.NewReader(line+"\n"+line[:150<<10]+"\n"), wire.Lines, 200<<10)
@@ -130,7 +129,7 @@ func TestALongLineIsSkimmedFromItsStart(t *testing.T) {
 	}
 }
 
-// A message that there is no room for is skipped, and it is known which call it was for.
+// A message that Room rejects is skipped, and its id is reported.
 func TestMessagesThatThereIsNoRoomForAreSkipped(t *testing.T) {
 	long, small := `{"id":5,"result":"`+strings.Repeat("x", 300<<10)+`"}`, `{"id":6,"result":1}`
 	for _, framing := range []wire.Framing{wire.Lines, wire.ContentLength} {
@@ -193,7 +192,7 @@ func TestAppendFrame(t *testing.T) {
 	}
 }
 
-// chunks gives its data in pieces of random sizes.
+// chunks returns its data in pieces of random sizes.
 type chunks struct {
 	data []byte
 	rnd  *rand.Rand
@@ -208,7 +207,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzReader checks that a stream says the same however it comes in pieces.
+// FuzzReader checks that the result does not depend on how the stream is split into pieces.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("{}\n{\"id\":1,\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}\n1"), uint64(1), false)
 	f.Add([]byte("Content-Length: 2\r\n\r\n{}Content-Length: 50\r\n\r\n{\"id\":1}"), uint64(1), true)
@@ -225,8 +224,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzFrames checks that messages that are framed come back, those over the limit
-// as nothing but their ids.
+// FuzzFrames checks that framed messages are read back. Of messages over the limit only the ids
+// come back.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":"x"}`), uint64(1), 10)
 	f.Add([]byte(`{"jsonrpc":"2.0","result":{"id":2,"a":["\\\"",{}]},"\u0069d":"\u0061"}`), uint64(2), 100)

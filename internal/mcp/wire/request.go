@@ -8,25 +8,24 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// How deeply containers may stand within each other, the message itself included.
+// Maximum nesting depth of objects and arrays, including the message itself.
 const (
 	MaxRequestDepth = 128
 	MaxResultDepth  = 10000
 )
 
-// ParseRequest reads what a client sent: one request or notification. The document
-// must be well-formed UTF-8 JSON without a byte order mark, no deeper than maxDepth,
-// and have no name twice in any object; the envelope must be that of JSON-RPC 2.0.
-// On an error the Message holds nothing but the caller's id, where the document is
-// JSON and has one.
+// ParseRequest parses a client's message: one request or notification. The document must be
+// well-formed UTF-8 JSON without a byte order mark, nested at most maxDepth levels deep. No object
+// may have duplicate names. The envelope must follow JSON-RPC 2.0. On an error the Message holds
+// only the request's id, if the document is JSON and has one.
 //
-// The Message keeps b; the caller must not change it afterwards.
+// The Message keeps b; the caller must not modify it afterwards.
 func ParseRequest(b []byte, maxDepth int) (Message, *Error) {
 	return parseStrict(b, maxDepth, false)
 }
 
-// parseStrict reads a message that is held to every rule, and to those of an envelope:
-// of a request, or, where a client answers too, of any.
+// parseStrict parses a message and enforces all rules. It accepts only requests and notifications,
+// or also responses if answers is true.
 func parseStrict(b []byte, maxDepth int, answers bool) (Message, *Error) {
 	var e envelope
 	e.Raw = rawjson.Trim(b)
@@ -52,7 +51,8 @@ func parseStrict(b []byte, maxDepth int, answers bool) (Message, *Error) {
 	return e.Message, nil
 }
 
-// notAnObject tells a batch and other JSON from what is no JSON at all.
+// notAnObject returns the error for a document that is not an object: a batch, another JSON value,
+// or invalid JSON.
 func notAnObject(raw []byte) *Error {
 	if err := rawjson.Check(raw, MaxResultDepth); err != nil {
 		return parseError(err)
@@ -63,9 +63,9 @@ func notAnObject(raw []byte) *Error {
 	return NewError(CodeInvalidRequest, "a message must be a JSON object")
 }
 
-// refusal explains why a document was not read to its end. One that is JSON, but
-// too deep or with a name that comes twice, is an invalid request, and its id may
-// be known; any other is not JSON and has none.
+// refusal returns the error for a document that could not be parsed. JSON that is nested too deeply
+// or has duplicate names is an invalid request, and its id may be known. Anything else is a parse
+// error without an id.
 func refusal(raw []byte, maxDepth int, err error) (Message, *Error) {
 	syntax, _ := errors.AsType[*rawjson.SyntaxError](err)
 	if syntax == nil || syntax.Fault.IllFormed() {
@@ -85,7 +85,7 @@ func parseError(err error) *Error {
 	return NewError(CodeParse, "parse error: "+err.Error())
 }
 
-// judgeRequest returns what is wrong with the envelope, "" if nothing is.
+// judgeRequest returns the problem with the envelope, "" if it is valid.
 func (e *envelope) judgeRequest() string {
 	switch {
 	case e.folded != "":
@@ -114,5 +114,5 @@ func unknownMember(name string) string {
 	return fmt.Sprintf("unknown member %q: names are case-sensitive", name)
 }
 
-// namesTarget tells whether params.name decides what a request reaches.
+// namesTarget reports whether params.name selects the target of the request.
 func namesTarget(method string) bool { return method == "tools/call" || method == "prompts/get" }

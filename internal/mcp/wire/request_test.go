@@ -151,7 +151,7 @@ func TestParamsAreFound(t *testing.T) {
 	}
 }
 
-// requests are seeds for fuzzing.
+// requests are seeds for the fuzz targets.
 var requests = []string{
 	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":[1,2.50,"é\n\ud83d\ude00"]},"_meta":{"progressToken":"t","a":1}}}`,
 	`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
@@ -189,8 +189,7 @@ func FuzzParseRequest(f *testing.F) {
 	})
 }
 
-// testRewriting checks that what is replaced can be put back, and that nothing else
-// has changed.
+// testRewriting checks that replaced values can be restored and that nothing else changes.
 func testRewriting(t *testing.T, m *wire.Message) {
 	t.Helper()
 	there := wire.Rewrite{ID: wire.StringID("other id"), ProgressToken: wire.NumberID(123456789), RequestID: wire.StringID("r")}
@@ -222,7 +221,8 @@ func sameMessage(a, b *wire.Message) bool {
 		bytes.Equal(a.ProgressToken(), b.ProgressToken()) && a.RequestID() == b.RequestID()
 }
 
-// A reader whose texts end at a zero, or that does not see what cannot be seen, would find another method than we do.
+// A parser that ends strings at a zero byte or ignores invisible characters would read another
+// method.
 func TestNamesThatLookLikeTheEnvelopesAreRefused(t *testing.T) {
 	for _, name := range []string{`method\u0000`, `method\u0000x`, `\u200bmethod`, `method `, `Method\u0000`, `params\u0000`, `id\u0000`, `me\u00adthod`} {
 		doc := `{"jsonrpc":"2.0","id":1,"method":"ping","` + name + `":"tools/call"}`

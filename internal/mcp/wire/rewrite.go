@@ -6,31 +6,30 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A Rewrite says what to replace in a message. What is zero, or what the message
-// does not have, stays as it is.
+// A Rewrite says which values of a message to replace. Zero fields, and values that the message
+// lacks, change nothing.
 type Rewrite struct {
-	ID            ID // the message's own
-	ProgressToken ID // what ProgressToken returns
-	RequestID     ID // of a notifications/cancelled
-	// Meta holds members to put into params._meta as JSON, without braces:
-	// `"a":1,"b":{}`. A member of that name is replaced; params and _meta are made
-	// where they are missing. Params that are an array have no place for them.
+	ID            ID // the message's id
+	ProgressToken ID // the value that ProgressToken returns
+	RequestID     ID // params.requestId of a notifications/cancelled
+	// Meta holds members to add to params._meta, as JSON without braces: `"a":1,"b":{}`. They
+	// replace members of the same name. Missing params and _meta are created. If params is an
+	// array, Meta is ignored.
 	Meta []byte
 }
 
-// AppendWithID appends the message with another id.
+// AppendWithID appends the message with a different id.
 func (m *Message) AppendWithID(dst []byte, id ID) []byte {
 	return m.AppendRewritten(dst, Rewrite{ID: id})
 }
 
-// AppendWithMeta appends the message with members put into params._meta, see
-// Rewrite.
+// AppendWithMeta appends the message with members added to params._meta; see Rewrite.
 func (m *Message) AppendWithMeta(dst, members []byte) []byte {
 	return m.AppendRewritten(dst, Rewrite{Meta: members})
 }
 
-// AppendRewritten appends the message with the replacements made and everything
-// else as it is, byte for byte.
+// AppendRewritten appends the message with the replacements applied. Everything else is copied byte
+// for byte.
 func (m *Message) AppendRewritten(dst []byte, r Rewrite) []byte {
 	edits := m.metaEdits(make([]rawjson.Edit, 0, 8), r.Meta)
 	edits = appendIDEdit(edits, m.at[atID], r.ID)
@@ -44,8 +43,8 @@ func (m *Message) AppendRewritten(dst []byte, r Rewrite) []byte {
 	return rawjson.Apply(dst, m.Raw, edits)
 }
 
-// appendIDEdit adds the edit that puts an ID in a place, unless there is no ID, no
-// such place, or an edit for it already.
+// appendIDEdit adds the edit that writes an ID at a span. It adds nothing if the ID or the span is
+// zero, or if the span already has an edit.
 func appendIDEdit(edits []rawjson.Edit, at rawjson.Span, id ID) []rawjson.Edit {
 	if id.IsZero() || at.IsZero() || slices.ContainsFunc(edits, func(e rawjson.Edit) bool { return e.Span == at }) {
 		return edits
@@ -69,9 +68,8 @@ func (m *Message) metaEdits(edits []rawjson.Edit, members []byte) []rawjson.Edit
 	return m.mergeMeta(edits, meta, join(`{`, members, `}`))
 }
 
-// mergeMeta adds the edits that put the members of an object into the object that
-// params._meta is, each in the place of the member of its name or, if there is
-// none, last.
+// mergeMeta adds the edits that merge an object's members into params._meta. A member replaces the
+// one of the same name; new members are appended.
 func (m *Message) mergeMeta(edits []rawjson.Edit, meta rawjson.Span, add []byte) []rawjson.Edit {
 	have := make(map[string]rawjson.Span)
 	for name, at := range rawjson.Members(meta.Of(m.Raw)) {
@@ -91,7 +89,7 @@ func (m *Message) mergeMeta(edits []rawjson.Edit, meta rawjson.Span, add []byte)
 	return edits
 }
 
-// newParams returns the edit that gives params to a message that has none.
+// newParams returns the edit that adds params to a message without any.
 func (m *Message) newParams(params []byte) rawjson.Edit {
 	if null := m.at[atNullParams]; !null.IsZero() {
 		return rawjson.Edit{Span: null, New: params}

@@ -171,7 +171,7 @@ func FuzzAppendWithMeta(f *testing.F) {
 		if err := json.Unmarshal(n.Meta(), &meta); err != nil || string(meta["progressToken"]) != "77" || string(meta["secateur/test"]) != `{"a":"b"}` {
 			t.Fatalf("%s with members is %s", doc, out)
 		}
-		// Everything else says what it said.
+		// Everything else is unchanged.
 		var before, after map[string]any
 		if json.Unmarshal(doc, &before) != nil || json.Unmarshal(out, &after) != nil {
 			t.Fatalf("%s with members is %s", doc, out)
@@ -184,7 +184,7 @@ func FuzzAppendWithMeta(f *testing.F) {
 	})
 }
 
-// forget takes out of a message what AppendWithMeta may add.
+// forget removes from a message what AppendWithMeta may add.
 func forget(message map[string]any) {
 	params, _ := message["params"].(map[string]any)
 	meta, _ := params["_meta"].(map[string]any)

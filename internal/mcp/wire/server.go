@@ -7,15 +7,15 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// ParseServer reads what a server sent: a response, a request or a notification. It
-// notes the strings of more than longString characters inside result and
-// error.data; none if longString is not positive. Inside result nothing is judged
-// but that it is JSON no deeper than MaxResultDepth.
+// ParseServer parses a server's message: a response, request or notification. It records the
+// strings of more than longString characters in result and error.data; none if longString is not
+// positive. Inside result it only checks that the JSON is well-formed and at most MaxResultDepth
+// levels deep.
 //
-// On an error the Message holds nothing but the ID of the request that the document
-// seems to answer, if it seems to answer one, so that this call can be failed.
+// On an error the Message holds only the ID of the request that the document seems to answer, if
+// any. The caller can use it to fail that call.
 //
-// The Message keeps b; the caller must not change it afterwards.
+// The Message keeps b; the caller must not modify it afterwards.
 func ParseServer(b []byte, longString int) (Message, error) {
 	noted := max(longString, 0)
 	if noted == 0 {
@@ -45,11 +45,11 @@ func ParseServer(b []byte, longString int) (Message, error) {
 	return e.Message, nil
 }
 
-// refNames are the names under which results refer to resources and tasks.
+// refNames are the member names under which results refer to resources and tasks.
 var refNames = []string{"uri", "uriTemplate", "taskId", "resourceUri", "ui/resourceUri", "openai/outputTemplate"}
 
-// dropNulls forgets what is there only as null: many servers write all members of a
-// response, the one that does not apply as null. The bytes stay.
+// dropNulls treats a null result, error or params as absent. Many servers write all members of a
+// response and set the unused one to null. Raw is not changed.
 func (e *envelope) dropNulls() {
 	isNull := func(at int) bool { return string(e.at[at].Of(e.Raw)) == "null" }
 	switch {
@@ -84,7 +84,7 @@ func (e *envelope) judgeServer() error {
 	return nil
 }
 
-// judgeResponse is for a message without a method.
+// judgeResponse validates a message without a method.
 func (e *envelope) judgeResponse() error {
 	hasID := !IDOf(e.id).IsZero()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// SetID makes of a message in its own memory what WithID makes of it in another.
+// SetID produces in place the same message that WithID produces in a new document.
 func TestSetID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(0, 12).Draw(t, "room")

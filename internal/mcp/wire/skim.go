@@ -2,19 +2,18 @@ package wire
 
 import "secateur/internal/rawjson"
 
-// A skimmer finds the id of a message that comes in pieces and is not kept, or that
-// is not well-formed. It follows strings and brackets, whatever their number, and
-// checks nothing else.
+// A skimmer finds the id of a message that arrives in pieces and is not kept, or that is malformed.
+// It tracks strings and brackets of any depth and checks nothing else.
 type skimmer struct {
 	state   skimState
-	depth   int    // open brackets
-	inside  bool   // a string
-	escaped bool   // the byte before started an escape
-	known   bool   // the value being read is the id
-	keep    []byte // the name, or the id's value, as far as it has come
+	depth   int    // number of open brackets
+	inside  bool   // inside a string
+	escaped bool   // the previous byte was a backslash that starts an escape
+	known   bool   // the current value is the id
+	keep    []byte // the current name, or the id's value, as far as read
 	id      ID
-	ids     int  // how many were seen
-	isCall  bool // a method was seen
+	ids     int  // number of ids found
+	isCall  bool // a method was found
 }
 
 type skimState uint8
@@ -24,25 +23,24 @@ const (
 	skimName                   // up to the end of a name
 	skimColon                  // up to the colon
 	skimValue                  // up to the end of the value
-	skimDone                   // after the object, or there is none
+	skimDone                   // after the object, or the document is not an object
 )
 
-// How much is kept. A longer name is none that is looked for, a longer id none that
-// is worth answering to.
+// How many bytes are kept. A longer name is none that we look for; a longer id is not worth
+// answering.
 const (
 	keepName = 64
 	keepID   = 4096
 )
 
-// skim looks through a whole document.
+// skim scans a whole document.
 func skim(doc []byte) *skimmer {
 	var s skimmer
 	_, _ = s.Write(doc)
 	return &s
 }
 
-// ID returns the top-level id, if there is exactly one and it is a string or a
-// number.
+// ID returns the top-level id if exactly one exists and it is a string or a number.
 func (s *skimmer) ID() ID {
 	if s.ids != 1 {
 		return ID{}
@@ -50,7 +48,7 @@ func (s *skimmer) ID() ID {
 	return s.id
 }
 
-// Write takes the next piece of the message.
+// Write scans the next piece of the message.
 func (s *skimmer) Write(b []byte) (int, error) {
 	for i := 0; i < len(b) && s.state != skimDone; i++ {
 		if s.inside {
@@ -75,8 +73,8 @@ func (s *skimmer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// inString takes the bytes of a string up to its end and returns the offset of the
-// last one it took.
+// inString consumes the bytes of a string up to its end and returns the offset of the last byte
+// consumed.
 func (s *skimmer) inString(b []byte) int {
 	for i, c := range b {
 		switch {
@@ -97,7 +95,7 @@ func (s *skimmer) inString(b []byte) int {
 	return len(b) - 1
 }
 
-// outside takes a byte that is neither white space nor of a string.
+// outside handles a byte that is not white space and not part of a string.
 func (s *skimmer) outside(b []byte) {
 	c := b[0]
 	switch {
@@ -128,7 +126,7 @@ func (s *skimmer) outside(b []byte) {
 	}
 }
 
-// keepBytes keeps what belongs to a name or to the id.
+// keepBytes keeps bytes that belong to a name or to the id.
 func (s *skimmer) keepBytes(b []byte) {
 	limit := 0
 	switch {
@@ -137,11 +135,11 @@ func (s *skimmer) keepBytes(b []byte) {
 	case s.state == skimName:
 		limit = keepName
 	}
-	// One byte more than the limit tells that it was passed.
+	// One byte over the limit shows that the limit was exceeded.
 	s.keep = append(s.keep, b[:min(len(b), max(0, limit+1-len(s.keep)))]...)
 }
 
-// name looks at the name that has come.
+// name handles a complete member name.
 func (s *skimmer) name() {
 	if len(s.keep) <= keepName && rawjson.Check(s.keep, 0) == nil {
 		switch stringText(s.keep) {
@@ -154,7 +152,7 @@ func (s *skimmer) name() {
 	s.keep = s.keep[:0]
 }
 
-// value looks at the value that has come.
+// value handles a complete value.
 func (s *skimmer) value() {
 	if s.known {
 		s.ids++

@@ -8,10 +8,10 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// nameText returns what a raw member name says.
+// nameText returns the decoded text of a raw member name.
 func nameText(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
-		switch text := raw[1 : len(raw)-1]; string(text) { // the common ones without an allocation
+		switch text := raw[1 : len(raw)-1]; string(text) { // common names need no allocation
 		case "jsonrpc":
 			return "jsonrpc"
 		case "id":
@@ -33,21 +33,21 @@ func nameText(raw []byte) string {
 	return rawjson.Unquote(raw)
 }
 
-// stringText returns what a raw value says, "" where it is no string.
+// stringText returns the decoded text of a raw value, "" if it is not a string.
 func stringText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return ""
 	}
-	if text, ok := common[string(raw)]; ok { // looked up without a copy
+	if text, ok := common[string(raw)]; ok { // this lookup does not copy
 		return text
 	}
 	return rawjson.Unquote(raw)
 }
 
-// isVersion2 tells whether a raw value is the version of JSON-RPC that is spoken here.
+// isVersion2 reports whether a raw value is the JSON-RPC version "2.0".
 func isVersion2(raw []byte) bool { return string(raw) == `"2.0"` || stringText(raw) == "2.0" }
 
-// common are the texts that most messages have, as they are mostly written: reading one takes no memory.
+// common maps frequent raw strings to their texts, so that reading them does not allocate.
 var common = func() map[string]string {
 	texts := map[string]string{}
 	for _, s := range []string{
@@ -60,9 +60,8 @@ var common = func() map[string]string {
 	return texts
 }()
 
-// isFolded tells whether a name is one of the envelope's to a reader that does not
-// mind upper and lower case, or what cannot be seen: method\u0000 is method to one
-// whose texts end at a zero.
+// isFolded reports whether a lenient parser could take a name for an envelope member. Such a parser
+// may ignore case or invisible characters, or end strings at a zero byte (method\u0000).
 func isFolded(name string) bool {
 	name = visible(name)
 	for _, known := range [...]string{"jsonrpc", "id", "method", "params", "result", "error"} {
@@ -73,10 +72,10 @@ func isFolded(name string) bool {
 	return false
 }
 
-// isNameFolded is isFolded for the name that decides what a call reaches.
+// isNameFolded is isFolded for the member "name", which selects the target of a call.
 func isNameFolded(name string) bool { return strings.EqualFold(visible(name), "name") }
 
-// visible is a name up to its first zero, without the characters that nobody sees.
+// visible returns a name up to its first zero byte, without invisible characters.
 func visible(name string) string {
 	name, _, _ = strings.Cut(name, "\x00")
 	hides := func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
@@ -91,11 +90,10 @@ func visible(name string) string {
 	}, name)
 }
 
-// isStructured tells whether a raw value is an object or an array.
+// isStructured reports whether a raw value is an object or an array.
 func isStructured(raw []byte) bool { return len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') }
 
-// isInteger tells whether a raw value is a number written without fraction and
-// exponent.
+// isInteger reports whether a raw value is a number without fraction and exponent.
 func isInteger(raw []byte) bool {
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return false

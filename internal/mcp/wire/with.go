@@ -2,8 +2,8 @@ package wire
 
 import "secateur/internal/rawjson"
 
-// WithID returns the message with another id, in a document of its own. A message
-// without an id is returned as it is.
+// WithID returns the message with a different id, in a new document. A message without an id is
+// returned unchanged.
 func (m *Message) WithID(id ID) Message {
 	if m.at[atID].IsZero() || id.IsZero() {
 		return *m
@@ -13,14 +13,13 @@ func (m *Message) WithID(id ID) Message {
 	return out
 }
 
-// SetID gives the message another id within its own document, whose bytes it changes:
-// what stands before the id moves, into memory of the slice that the document was
-// read from where the id is longer. It reports false, and has changed nothing, where
-// there is no room for that or the message has no id.
+// SetID changes the id in place. in is the slice that the document was parsed from. The bytes
+// before the id move; a longer id needs free bytes in front of the document. SetID returns false
+// and changes nothing if this space is missing or the message has no id.
 func (m *Message) SetID(in []byte, id ID) bool {
 	was := m.at[atID]
 	shift := len(id.text) - (was.End - was.Start)
-	start := cap(in) - cap(m.Raw) // of Raw in that slice
+	start := cap(in) - cap(m.Raw) // offset of Raw in the slice
 	if was.IsZero() || id.IsZero() || start < max(shift, 0) || start+len(m.Raw) > len(in) {
 		return false
 	}
@@ -33,9 +32,9 @@ func (m *Message) SetID(in []byte, id ID) bool {
 	return true
 }
 
-// WithParams returns a request or notification with other params, raw JSON that is
-// well-formed and has no name twice, in a document of its own; without any where
-// they are nil. A response is returned as it is.
+// WithParams returns a request or notification with different params, in a new document. params
+// must be well-formed raw JSON without duplicate names; nil removes them. A response is returned
+// unchanged.
 func (m *Message) WithParams(params []byte) Message {
 	params = rawjson.Trim(params)
 	switch {
@@ -64,17 +63,17 @@ func (m *Message) withoutParams() Message {
 	if len(cuts) == 0 {
 		return *m
 	}
-	out, _ := m.replaced(cuts[0].Span, nil) // there is no name twice
+	out, _ := m.replaced(cuts[0].Span, nil) // names are unique
 	out.readParams()
 	return out
 }
 
-// WithResult returns a response with another result, raw JSON, in a document of its
-// own. Its long strings are not known. Any other message is returned as it is.
+// WithResult returns a response with a different raw JSON result, in a new document. Its long
+// strings are not recorded. Any other message is returned unchanged.
 func (m *Message) WithResult(result []byte) Message { return m.withValue(atResult, result) }
 
-// WithError returns a response with another error, a raw object, in a document of
-// its own. Its long strings are not known. Any other message is returned as it is.
+// WithError returns a response with a different raw error object, in a new document. Its long
+// strings are not recorded. Any other message is returned unchanged.
 func (m *Message) WithError(object []byte) Message { return m.withValue(atError, object) }
 
 func (m *Message) withValue(which int, value []byte) Message {
@@ -88,8 +87,8 @@ func (m *Message) withValue(which int, value []byte) Message {
 	return out
 }
 
-// replaced returns the message in a document that has text at a span, and where that
-// stands now. What stood within the span is forgotten.
+// replaced returns the message in a new document with text at a span, and the span of that text.
+// Spans inside the replaced one are dropped.
 func (m *Message) replaced(was rawjson.Span, text []byte) (Message, rawjson.Span) {
 	out := *m
 	shift := len(text) - (was.End - was.Start)
@@ -99,8 +98,7 @@ func (m *Message) replaced(was rawjson.Span, text []byte) (Message, rawjson.Span
 	return out, rawjson.Span{Start: was.Start, End: was.End + shift}
 }
 
-// move corrects where everything stands after the text at a span has changed its
-// length.
+// move adjusts all spans after the text at one span has changed its length.
 func (m *Message) move(was rawjson.Span, shift int) {
 	for i, s := range m.at {
 		m.at[i] = moved(s, was, shift)
@@ -115,8 +113,8 @@ func (m *Message) move(was rawjson.Span, shift int) {
 	}
 }
 
-// moved returns where something stands after the text at another span has changed
-// its length; nothing if it stood within.
+// moved returns a span adjusted for a change of length at another span. It is zero if the span was
+// inside the other.
 func moved(s, was rawjson.Span, shift int) rawjson.Span {
 	switch {
 	case s.IsZero() || s.End <= was.Start:
@@ -129,7 +127,7 @@ func moved(s, was rawjson.Span, shift int) rawjson.Span {
 	return rawjson.Span{}
 }
 
-// readParams finds what is of interest in the params, which are new.
+// readParams records the spans and texts of new params.
 func (m *Message) readParams() {
 	m.slice()
 	var e envelope

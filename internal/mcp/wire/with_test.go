@@ -47,7 +47,7 @@ func TestWithParams(t *testing.T) {
 	}
 }
 
-// parseClient and parseServer read a message again, to compare.
+// parseClient and parseServer parse a message again for comparison.
 func parseClient(doc []byte) (wire.Message, error) {
 	m, err := wire.ParseClient(doc, wire.MaxRequestDepth)
 	if err != nil {
@@ -58,7 +58,7 @@ func parseClient(doc []byte) (wire.Message, error) {
 
 func parseServer(doc []byte) (wire.Message, error) { return wire.ParseServer(doc, 0) }
 
-// checkSame checks that a message is the one that its document says.
+// checkSame checks that a message equals the one parsed from its document.
 func checkSame(t failer, m wire.Message, want string, parse func([]byte) (wire.Message, error)) {
 	t.Helper()
 	if string(m.Raw) != want {
@@ -159,8 +159,8 @@ func TestProxyToken(t *testing.T) {
 	}
 }
 
-// TestTheRestOfAMessageStays changes messages in every way, one after the other, and
-// compares each with what encoding/json reads of it.
+// TestTheRestOfAMessageStays applies all kinds of changes to messages. It compares each result with
+// what encoding/json reads from it.
 func TestTheRestOfAMessageStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		doc := message(t)
@@ -206,8 +206,8 @@ func TestTheRestOfAMessageStays(t *testing.T) {
 	})
 }
 
-// checkMembers checks that a document has the members it had, byte for byte, but for
-// one that has a new value, if it may have one.
+// checkMembers checks that a document's members are byte for byte the same, except for one that may
+// have a new value.
 func checkMembers(t failer, was, is []byte, name, value string) {
 	t.Helper()
 	had, has := members(was), members(is)
@@ -237,7 +237,7 @@ func members(doc []byte) (all [][2]string) {
 	return all
 }
 
-// message draws a message of any kind, its members in any order.
+// message generates a message of any kind with its members in any order.
 func message(t *rapid.T) string {
 	all := []string{`"jsonrpc":"2.0"`, `"x" : 12345678901234567890`, `"y":{"params":{},"id":5}`}
 	switch rapid.IntRange(0, 2).Draw(t, "kind") {
@@ -262,7 +262,7 @@ func message(t *rapid.T) string {
 	return "{" + strings.Join(rapid.Permutation(all).Draw(t, "members"), rapid.SampledFrom([]string{",", " , ", ",\n"}).Draw(t, "comma")) + "}"
 }
 
-// params draws an object that has the members which messages know the place of.
+// params generates an object with the members whose spans a Message records.
 func params() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		all := []string{
@@ -310,7 +310,8 @@ func FuzzWithParams(f *testing.F) {
 			return
 		}
 		n := m.WithParams(params)
-		if m.Method != "tools/call" && m.Method != "prompts/get" { // which refuse names that are "name" but for case
+		// these two refuse names that equal "name" except for case
+		if m.Method != "tools/call" && m.Method != "prompts/get" {
 			checkSame(t, n, string(n.Raw), parseClient)
 		}
 		checkMembers(t, m.Raw, n.Raw, "params", string(bytes.Trim(params, " \t\r\n")))
