@@ -9,8 +9,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Of returns the headers for a call with these arguments, raw or nil: one for each
-// that is there, is not null and can be written in a header.
+// Of returns the headers for a call with these raw arguments (nil: none). Each annotated argument
+// gets a header if it is present, not null and fits into a header.
 func (t *ToolHeaders) Of(arguments []byte) []ParamHeader {
 	if t == nil {
 		return nil
@@ -24,9 +24,8 @@ func (t *ToolHeaders) Of(arguments []byte) []ParamHeader {
 	return headers
 }
 
-// Check compares the headers of a call with its arguments. It returns what does not
-// match, for a person, or "". Get returns the value of a header as it came, and
-// whether there is one.
+// Check compares the headers of a call with its arguments. It returns the mismatch as text for
+// people, or "". get returns the raw value of a header and whether it is present.
 func (t *ToolHeaders) Check(arguments []byte, get func(name string) (string, bool)) string {
 	if t == nil {
 		return ""
@@ -34,7 +33,7 @@ func (t *ToolHeaders) Check(arguments []byte, get func(name string) (string, boo
 	for i, raw := range t.values(arguments) {
 		name, path := t.headers[i].name, t.headers[i].path
 		value, expected := headerValue(raw)
-		sent, _ := get(name) // an empty one is as good as none: some libraries drop it
+		sent, _ := get(name) // empty counts as absent: some libraries drop empty headers
 		got, ok := DecodeHeader(sent)
 		same := expected && got == value || isNumber(raw) && (got == string(raw) || sameNumber(got, value))
 		switch {
@@ -52,8 +51,7 @@ func (t *ToolHeaders) Check(arguments []byte, get func(name string) (string, boo
 	return ""
 }
 
-// values returns the raw arguments that are to be repeated, by the index of their
-// header; nil for one that is not there.
+// values returns the raw arguments to repeat, indexed by header; nil: absent.
 func (t *ToolHeaders) values(arguments []byte) [][]byte {
 	found := make([][]byte, len(t.headers))
 	c := rawjson.NewCursor(arguments)
@@ -63,7 +61,8 @@ func (t *ToolHeaders) values(arguments []byte) [][]byte {
 	return found
 }
 
-// collect passes the object that comes next, which is at a branch.
+// collect reads the next object, which corresponds to a branch, and records annotated arguments in
+// found.
 func collect(c *rawjson.Cursor, b *branch, found [][]byte) {
 	for c.Enter(); !c.Done(); {
 		inner := b.inner[string(c.Name())]
@@ -80,10 +79,10 @@ func collect(c *rawjson.Cursor, b *branch, found [][]byte) {
 	}
 }
 
-// maxSafe is the largest integer that every peer can tell from its neighbours.
+// maxSafe is the largest integer that every peer represents exactly.
 const maxSafe = 1<<53 - 1
 
-// headerValue returns an argument as the text of a header.
+// headerValue returns an argument as header text.
 func headerValue(raw []byte) (string, bool) {
 	if s, ok := rawjson.Text(raw); ok {
 		return s, true
@@ -98,21 +97,21 @@ func headerValue(raw []byte) (string, bool) {
 	if err != nil || f == math.Trunc(f) && math.Abs(f) > maxSafe {
 		return "", false
 	}
-	return strconv.FormatFloat(f+0, 'f', -1, 64), true // the zero makes -0 a 0
+	return strconv.FormatFloat(f+0, 'f', -1, 64), true // adding 0 turns -0 into 0
 }
 
 func isNumber(raw []byte) bool {
 	return len(raw) > 0 && (raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9')
 }
 
-// sameNumber tells whether two decimals are the same number, 42 and 42.0.
+// sameNumber reports whether two decimals have the same value, like 42 and 42.0.
 func sameNumber(a, b string) bool {
 	x, okA := decimal(a)
 	y, okB := decimal(b)
 	return okA && okB && x == y
 }
 
-// decimal reads digits with at most one point within them, and a sign.
+// decimal parses digits with an optional sign and at most one decimal point between digits.
 func decimal(s string) (float64, bool) {
 	whole, fraction, hasPoint := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	isDigits := func(s string) bool {

@@ -7,7 +7,7 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// BenchmarkEra is what the eras cost a call with a result of a hundred kilobytes.
+// BenchmarkEra measures the cost of era conversion for a call with a result of 100 kB.
 func BenchmarkEra(b *testing.B) {
 	text := strings.Repeat(`\tif err != nil {\n\t\treturn nil, fmt.Errorf(\"open %s: %w\", name, err)\n\t}\n`, 1200)
 	legacy := []byte(`{"content":[{"type":"text","text":"` + text + `"}],"isError":false}`)

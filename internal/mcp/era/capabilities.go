@@ -2,22 +2,21 @@ package era
 
 import "secateur/internal/rawjson"
 
-// Extensions, as capabilities name them (basic, "Extension negotiation").
+// Extensions as named in capabilities (basic, "Extension negotiation").
 const (
 	ExtensionUI = prefix + "ui" // MCP Apps, SEP-1865: the same in both eras
 
-	// tasksExtension is what only modern peers speak; legacy ones have tasks of
-	// another kind.
+	// tasksExtension is for modern peers only. Legacy peers have a different kind of tasks.
 	tasksExtension = prefix + "tasks"
 )
 
-// maxCapabilities is more than any client needs, in bytes. They are taken apart and
-// kept, so a client must not be able to make much of little.
+// maxCapabilities limits the capabilities' size in bytes; no client needs more. They are parsed and
+// kept, so a small request must not cost much memory.
 const maxCapabilities = 64 << 10
 
-// NormalCapabilities returns capabilities in a form that is the same for the same
-// capabilities: members by name at every level, no null ones, no white space. What
-// is no object, or larger than any client needs, declares nothing.
+// NormalCapabilities returns capabilities in canonical form: members sorted by name at every level,
+// without nulls and white space. A value that is not an object or exceeds maxCapabilities declares
+// nothing.
 func NormalCapabilities(raw []byte) []byte { return capabilities(raw).append(nil) }
 
 func capabilities(raw []byte) node {
@@ -27,13 +26,13 @@ func capabilities(raw []byte) node {
 	return node{kind: '{'}
 }
 
-// Covers tells whether everything that want declares, have declares too.
+// Covers reports whether have declares everything that want declares.
 func Covers(have, want []byte) bool {
 	return covers(withForm(capabilities(have)), withForm(capabilities(want)))
 }
 
-// Union returns capabilities, in their normal form, that cover a and b. Where a and b
-// have different values, of a version say, it can cover only one of them.
+// Union returns capabilities in canonical form that cover a and b. If a and b have different values
+// for a member, such as a version, it covers only one of them.
 func Union(a, b []byte) []byte {
 	x, y := capabilities(a), capabilities(b)
 	if one, other := x.get(elicitation), y.get(elicitation); !one.isNull() && !other.isNull() && one.text() != other.text() {
@@ -44,7 +43,7 @@ func Union(a, b []byte) []byte {
 
 const elicitation = "elicitation"
 
-// withForm writes out what an elicitation that names no mode means: forms.
+// withForm adds the implied form mode to an elicitation capability that names no mode.
 func withForm(caps node) node {
 	e := caps.get(elicitation)
 	if e.kind != '{' || !e.get("form").isNull() || !e.get("url").isNull() {
@@ -53,8 +52,7 @@ func withForm(caps node) node {
 	return caps.with(elicitation, e.with("form", node{kind: '{'}))
 }
 
-// Declares tells whether a server may send a request to a client with these
-// capabilities.
+// Declares reports whether a server may send this request to a client with these capabilities.
 func Declares(caps []byte, method string, params []byte) bool {
 	switch method {
 	case "ping":
@@ -82,7 +80,7 @@ func Declares(caps []byte, method string, params []byte) bool {
 	}
 }
 
-// ForLegacy returns capabilities without what only modern peers understand.
+// ForLegacy returns capabilities without the parts that only modern peers understand.
 func ForLegacy(caps []byte) []byte {
 	if !rawjson.IsObject(caps) {
 		return []byte(`{}`)

@@ -98,8 +98,8 @@ func TestUnion(t *testing.T) {
 	}
 }
 
-// capabilities generates what clients may declare. Settings have one value only:
-// of two no union can have both.
+// capabilities generates what clients may declare. Each setting has only one value, because a union
+// cannot cover two.
 func capabilities(depth int) *rapid.Generator[string] {
 	names := rapid.SampledFrom([]string{`"roots"`, `"elicitation"`, `"form"`, `"url"`, `"\u0066orm"`, `"sampling"`, `"a"`})
 	return rapid.Custom(func(t *rapid.T) string {

@@ -7,16 +7,16 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// The error codes that MCP adds to those of JSON-RPC, each known in one era only.
+// The error codes that MCP adds to JSON-RPC. Each exists in one era only.
 const (
-	CodeResourceNotFound    = -32002 // legacy; the modern era has wire.CodeInvalidParams for it
-	CodeElicitationRequired = -32042 // legacy, SEP-1036: a page has to be visited first; the modern era has MRTR for it
-	CodeHeaderMismatch      = -32020 // modern: a header and the message differ
-	CodeMissingCapability   = -32021 // modern: of the client
-	CodeUnsupportedVersion  = -32022 // modern: of the protocol
+	CodeResourceNotFound    = -32002 // legacy; modern: wire.CodeInvalidParams
+	CodeElicitationRequired = -32042 // legacy, SEP-1036: visit a page first; modern: MRTR
+	CodeHeaderMismatch      = -32020 // modern: a header differs from the message
+	CodeMissingCapability   = -32021 // modern: the client lacks a capability
+	CodeUnsupportedVersion  = -32022 // modern: unsupported protocol version
 )
 
-// UnsupportedVersion is the answer to a request in a revision that is none of Versions.
+// UnsupportedVersion returns the error for a request with a revision that is not in Versions.
 func UnsupportedVersion(requested string) *wire.Error {
 	requested = clip(requested)
 	e := newError(CodeUnsupportedVersion, "unsupported_protocol_version", fmt.Sprintf("protocol version %q is not supported", requested))
@@ -24,15 +24,15 @@ func UnsupportedVersion(requested string) *wire.Error {
 	return e
 }
 
-// MissingCapability is the answer to a request that its client would have to be able
-// to do more for: required are capabilities as a raw object.
+// MissingCapability returns the error for a request that needs capabilities its client did not
+// declare. required is a raw object of those capabilities.
 func MissingCapability(problem string, required []byte) *wire.Error {
 	e := newError(CodeMissingCapability, "missing_client_capability", problem)
 	e.Data.Extra = append([]byte(`"requiredCapabilities":`), required...)
 	return e
 }
 
-// HeaderMismatch is the answer to a request whose headers do not say what it says.
+// HeaderMismatch returns the error for a request whose headers differ from its body.
 func HeaderMismatch(problem string) *wire.Error {
 	return newError(CodeHeaderMismatch, "header_mismatch", "header mismatch: "+problem)
 }
@@ -43,7 +43,7 @@ func newError(code int, word, message string) *wire.Error {
 	return e
 }
 
-// clip makes what a peer wrote fit for a message.
+// clip shortens a peer's text for use in an error message.
 func clip(s string) string {
 	const most = 100
 	if len(s) > most {

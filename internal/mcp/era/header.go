@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// What stands around a header's value that is in base64.
+// The markers around a base64-encoded header value.
 const (
 	base64Before = "=?base64?"
 	base64After  = "?="
 )
 
-// EncodeHeader writes a text as a header's value: as it is where that is safe, else
-// in base64.
+// EncodeHeader encodes a text as a header value: unchanged if that is safe, else in base64.
 func EncodeHeader(s string) string {
 	marked := strings.HasPrefix(s, base64Before) && strings.HasSuffix(s, base64After)
 	odd := strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
@@ -22,8 +21,8 @@ func EncodeHeader(s string) string {
 	return s
 }
 
-// EncodeParam is EncodeHeader for a ParamHeader. An empty text is written in base64
-// too: some peers take a header without a value for none.
+// EncodeParam is EncodeHeader for a ParamHeader. It also encodes an empty text in base64, because
+// some peers treat a header without a value as absent.
 func EncodeParam(s string) string {
 	if s == "" {
 		return base64Before + base64After
@@ -31,8 +30,8 @@ func EncodeParam(s string) string {
 	return EncodeHeader(s)
 }
 
-// DecodeHeader is the way back from EncodeHeader. It refuses what is marked as
-// base64 and is none, and characters that no header may have.
+// DecodeHeader reverses EncodeHeader. It rejects invalid base64 and characters that headers may not
+// contain.
 func DecodeHeader(s string) (string, bool) {
 	if inner, ok := strings.CutPrefix(s, base64Before); ok {
 		if inner, ok = strings.CutSuffix(inner, base64After); ok {

@@ -2,9 +2,9 @@ package era
 
 import "secateur/internal/mcp/wire"
 
-// The headers of Streamable HTTP. Those of the method and the name are the modern era's
-// (2026-07-28, basic/transports, "Standard request headers"; SEP-2243): they repeat what
-// the message says, so that whatever stands between may trust them.
+// The headers of Streamable HTTP. Method and name exist only in the modern era (2026-07-28,
+// basic/transports, "Standard request headers"; SEP-2243). They repeat values of the message, so
+// that intermediaries can trust them.
 const (
 	HeaderVersion = "Mcp-Protocol-Version"
 	HeaderSession = "Mcp-Session-Id"
@@ -12,8 +12,8 @@ const (
 	HeaderName    = "Mcp-Name"
 )
 
-// CheckHeaders compares the headers of a modern message, an http.Header, with what they
-// repeat, nil where nothing differs. Meta is the message's own.
+// CheckHeaders compares the headers of a modern message, an http.Header, with the values they
+// repeat. It returns nil if they match. meta is the message's own.
 func CheckHeaders(h map[string][]string, m *wire.Message, meta Meta) *wire.Error {
 	if meta.HasVersion {
 		if wrong := checkHeader(h, HeaderVersion, meta.Version); wrong != nil {
@@ -29,7 +29,8 @@ func CheckHeaders(h map[string][]string, m *wire.Message, meta Meta) *wire.Error
 	return nil
 }
 
-// Target returns what the header Mcp-Name repeats, and whether the method has it.
+// Target returns the value that the header Mcp-Name repeats, and whether the method has this
+// header.
 func Target(m *wire.Message) (string, bool) {
 	switch m.Method {
 	case "tools/call", "prompts/get":
@@ -54,8 +55,7 @@ func checkHeader(h map[string][]string, name, want string) *wire.Error {
 	return nil
 }
 
-// HTTPStatus returns the HTTP status that goes with an error's code in the modern era;
-// 0 where it asks for none.
+// HTTPStatus returns the HTTP status for an error code in the modern era; 0: none prescribed.
 func HTTPStatus(code int) int {
 	switch code {
 	case wire.CodeMethodNotFound:

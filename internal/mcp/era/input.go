@@ -2,17 +2,17 @@ package era
 
 import "secateur/internal/rawjson"
 
-// An InputRequest is a question that a result asks back: what legacy servers send
-// as a request of their own.
+// An InputRequest is a question that a result asks the client. Legacy servers send it as a separate
+// request.
 type InputRequest struct {
-	Key    string // that the answer goes by
-	Method string // "" where the server did not say
-	Params []byte // raw, nil where there are none
+	Key    string // identifies the answer
+	Method string // "": the server gave none
+	Params []byte // raw; nil: none
 }
 
-// ReadInputRequired reads a result that asks back, in the order of the document. The
-// state is the raw value that is to come back with the answers, nil where there is
-// none. Ok tells whether it is such a result.
+// ReadInputRequired parses a result that asks for input; requests are in document order. state is
+// the raw value that must come back with the answers; nil: none. ok reports whether the result asks
+// for input.
 func ReadInputRequired(result []byte) (reqs []InputRequest, state []byte, ok bool) {
 	found := rawjson.FindAll(result, "resultType", "inputRequests", "requestState")
 	if string(rawjson.Word(found[0].Of(result))) != InputRequired {
@@ -39,8 +39,7 @@ func ReadInputRequired(result []byte) (reqs []InputRequest, state []byte, ok boo
 	return reqs, state, true
 }
 
-// AppendInputRequired appends a result that asks back. No state is written where it
-// is "".
+// AppendInputRequired appends a result that asks for input. An empty state is omitted.
 func AppendInputRequired(dst []byte, reqs []InputRequest, state string) []byte {
 	o := rawjson.Object(append(dst, '{'))
 	o.Text("resultType", InputRequired)
@@ -51,7 +50,7 @@ func AppendInputRequired(dst []byte, reqs []InputRequest, state string) []byte {
 			o.Text("method", r.Method)
 			params := r.Params
 			if params == nil {
-				params = []byte("{}") // some clients cannot do without
+				params = []byte("{}") // some clients require params
 			}
 			o.Raw("params", params)
 			o.End()
@@ -70,15 +69,14 @@ type InputResponse struct {
 	Value []byte // the raw result
 }
 
-// The members of params with which a request comes again.
+// The params members that a retried request adds.
 const (
 	inputResponses = "inputResponses"
 	requestState   = "requestState"
 )
 
-// RetryParams returns the params with which a request comes again: the original
-// ones, nil where there were none, with the answers and the state that the server
-// wants back, nil for none, in the place of any that were there.
+// RetryParams returns the params for a retry: the original params (nil: none) with the answers and
+// the server's state (nil: none). They replace any earlier answers and state.
 func RetryParams(params []byte, responses []InputResponse, state []byte) []byte {
 	if len(params) == 0 {
 		params = []byte(`{}`)
@@ -101,9 +99,8 @@ func RetryParams(params []byte, responses []InputResponse, state []byte) []byte 
 	return rawjson.Edited(params, []rawjson.Edit{rawjson.Insert(params, rawjson.Whole(params), fresh)})
 }
 
-// ReadRetry reads the params of a request that may come again. Ok tells whether it
-// does: whether there are answers or a state. The state is "" where there is none
-// or it is no string.
+// ReadRetry reads the answers and the state from a request's params. ok reports whether the request
+// is a retry, that is, has answers or a state. state is "" if it is absent or not a string.
 func ReadRetry(params []byte) (responses []InputResponse, state string, ok bool) {
 	found := rawjson.FindAll(params, inputResponses, requestState)
 	raw, rawState := found[0].Of(params), found[1].Of(params)
@@ -121,6 +118,6 @@ func ReadRetry(params []byte) (responses []InputResponse, state string, ok bool)
 	return responses, state, !rawjson.IsNothing(raw) || !rawjson.IsNothing(rawState)
 }
 
-// WithoutRetry returns params as they were before the request came again; the same
-// slice if it does not.
+// WithoutRetry returns params without answers and state. It returns the same slice if the request
+// is not a retry.
 func WithoutRetry(params []byte) []byte { return rawjson.Remove(params, inputResponses, requestState) }

@@ -141,7 +141,7 @@ func TestWithoutRetry(t *testing.T) {
 	})
 }
 
-// TestRoundTrip asks, answers and reads: what one side writes the other reads.
+// TestRoundTrip checks that each side reads the questions and answers that the other writes.
 func TestRoundTrip(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\xed\xa0\x80", "\"", "\\u0061", ""}))
 	rapid.Check(t, func(t *rapid.T) {

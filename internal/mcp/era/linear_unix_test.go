@@ -54,8 +54,8 @@ func TestHostileDocumentsTakeLinearTime(t *testing.T) {
 	}
 }
 
-// processorTime is what this process has used of the processors so far: unlike the time on the wall it does not grow with what
-// other programs do.
+// processorTime returns the CPU time used by this process. Unlike wall-clock time, it does not
+// depend on other programs.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var r syscall.Rusage

@@ -2,11 +2,11 @@ package era
 
 import "secateur/internal/rawjson"
 
-// The members of _meta that the protocol has names for (basic, "General fields").
+// The members of _meta that MCP defines (basic, "General fields").
 const (
 	prefix = "io.modelcontextprotocol/"
 
-	// MetaPrefix is what they begin with.
+	// MetaPrefix is the common prefix of these names.
 	MetaPrefix = prefix
 
 	MetaVersion      = prefix + "protocolVersion"
@@ -15,18 +15,18 @@ const (
 	MetaServer       = prefix + "serverInfo"
 	MetaLogLevel     = prefix + "logLevel"
 	MetaSubscription = prefix + "subscriptionId"
-	MetaRelatedTask  = prefix + "related-task" // legacy
+	MetaRelatedTask  = prefix + "related-task" // legacy only
 )
 
-// Meta is what a modern request tells about its sender.
+// Meta is the sender's information in a modern request.
 type Meta struct {
 	Version    string
-	HasVersion bool // there is a version, whatever it is: the request is a modern one
+	HasVersion bool // a version is present, valid or not: the request is modern
 
-	Capabilities []byte // raw object, nil where there is none
-	ClientInfo   []byte // raw object, nil where there is none
-	ClientName   string // of ClientInfo
-	LogLevel     string // "" where no logs are wanted
+	Capabilities []byte // raw object; nil: none
+	ClientInfo   []byte // raw object; nil: none
+	ClientName   string // from ClientInfo
+	LogLevel     string // "": no logs wanted
 }
 
 // ReadMeta reads the _meta of a request's params.
@@ -58,8 +58,7 @@ func objectOrNil(raw []byte) []byte {
 	return raw
 }
 
-// Missing returns what a modern request must have and this one lacks, for a person;
-// "" if nothing.
+// Missing returns the problem with a modern request's required members as text for people, or "".
 func (m Meta) Missing() string {
 	switch {
 	case !m.HasVersion:
@@ -72,15 +71,14 @@ func (m Meta) Missing() string {
 	return ""
 }
 
-// WithoutMeta returns params without what only modern peers understand of _meta,
-// and without an _meta that has nothing else; the same slice where there is none of
-// it.
+// WithoutMeta returns params without the _meta members that only modern peers understand. It also
+// removes an _meta without other members. If nothing changes, it returns the same slice.
 func WithoutMeta(params []byte) []byte {
 	return rawjson.RemoveWithin(params, "_meta", MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel)
 }
 
-// WithoutSubscription returns the params of a notification without the subscription
-// that it is for; the same slice where it names none.
+// WithoutSubscription returns a notification's params without the subscription id; the same slice
+// if absent.
 func WithoutSubscription(params []byte) []byte {
 	return rawjson.RemoveWithin(params, "_meta", MetaSubscription)
 }

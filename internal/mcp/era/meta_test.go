@@ -8,7 +8,7 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// full writes out the names that the protocol has for members of _meta.
+// full expands "~" to the protocol's prefix of _meta names.
 func full(s string) string { return strings.ReplaceAll(s, "~", "io.modelcontextprotocol/") }
 
 func TestReadMeta(t *testing.T) {
@@ -71,7 +71,7 @@ func TestReadMeta(t *testing.T) {
 	}
 }
 
-// An edited case is a document and what becomes of it, "" if it stays.
+// An editedCase is a document and its expected result; "": unchanged.
 type editedCase struct{ rule, in, want string }
 
 func checkEdited(t *testing.T, edit func([]byte) []byte, cases []editedCase) {

@@ -20,9 +20,9 @@ const peerSchema = `{"type":"object","properties":{
 	"flag":{"type":"boolean","x-mcp-header":"Flag"},"plain":{"type":"string"},
 	"deep":{"type":"object","properties":{"er":{"type":"string","x-mcp-header":"Deep-Er"}}}}}`
 
-// TestHeadersOfAnotherImplementation lets another implementation's client call its
-// server, and looks at what goes by: each request has the headers that we would send
-// and passes our comparison; with ours in their place the server takes it as well.
+// TestHeadersOfAnotherImplementation records the requests between another implementation's client
+// and server. Each request has the headers that we would send and passes our check. The server also
+// accepts the requests with our headers.
 func TestHeadersOfAnotherImplementation(t *testing.T) {
 	headers, err := era.ReadToolHeaders([]byte(`{"name":"t","inputSchema":` + peerSchema + `}`))
 	if err != nil {
@@ -77,7 +77,7 @@ func TestHeadersOfAnotherImplementation(t *testing.T) {
 	}
 }
 
-// passOn compares the headers of a call with ours and puts ours in their place.
+// passOn compares the headers of a call with ours and replaces them with ours.
 func passOn(r *http.Request, headers *era.ToolHeaders) string {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

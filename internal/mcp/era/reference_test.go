@@ -14,12 +14,12 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// The references below do what the package does in the plainest way, on what
-// encoding/json reads: an object is its members in order, each with its raw value.
+// The reference functions below reimplement the package in the simplest way on top of
+// encoding/json. An object is a list of its members in order, each with its raw value.
 
 type refMember struct{ name, raw string }
 
-// refMembers takes an object apart. Any other value has no members.
+// refMembers splits an object into members. Any other value has none.
 func refMembers(doc []byte) (members []refMember, isObject bool) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -39,7 +39,7 @@ func refMembers(doc []byte) (members []refMember, isObject bool) {
 	return members, true
 }
 
-// refGet returns the raw value of a member, the last of its name; "" for none.
+// refGet returns the raw value of the last member of this name; "": none.
 func refGet(doc []byte, name string) string {
 	members, _ := refMembers(doc)
 	for _, m := range slices.Backward(members) {
@@ -50,7 +50,7 @@ func refGet(doc []byte, name string) string {
 	return ""
 }
 
-// refText returns what a raw value says if it is a string.
+// refText returns the decoded text of a raw value if it is a string.
 func refText(raw string) (s string, ok bool) {
 	ok = strings.HasPrefix(raw, `"`) && json.Unmarshal([]byte(raw), &s) == nil
 	return s, ok
@@ -60,10 +60,11 @@ func refWithout(members []refMember, names ...string) []refMember {
 	return slices.DeleteFunc(slices.Clone(members), func(m refMember) bool { return slices.Contains(names, m.name) })
 }
 
-// refShow writes members so that they can be compared: raw values byte for byte.
+// refShow formats members for comparison, with raw values byte for byte.
 func refShow(members []refMember) string { return fmt.Sprintf("%q", members) }
 
-// refInner is what withoutInner does.
+// refInner is the reference for functions that remove members of an inner object, such as
+// WithoutMeta.
 func refInner(doc []byte, outer string, names ...string) string {
 	members, _ := refMembers(doc)
 	var shown []string
@@ -81,10 +82,10 @@ func refInner(doc []byte, outer string, names ...string) string {
 	return strings.Join(shown, ",")
 }
 
-// showInner writes a document as refInner does.
+// showInner formats a document like refInner.
 func showInner(doc []byte, outer string) string { return refInner(doc, outer) }
 
-// checkDocument holds everything that takes an object against its reference.
+// checkDocument compares every function that takes an object with its reference.
 func checkDocument(t failer, doc []byte) {
 	t.Helper()
 	before := bytes.Clone(doc)
@@ -107,7 +108,7 @@ func checkDocument(t failer, doc []byte) {
 		t.Fatalf("%q was changed to %q", before, doc)
 	}
 	if !valid {
-		return // it is enough to come back
+		return // it is enough that nothing panicked
 	}
 	for name, out := range outs {
 		if err := rawjson.Check(out, 1001); err != nil {
@@ -145,8 +146,8 @@ func checkDocument(t failer, doc []byte) {
 	checkReads(t, doc)
 }
 
-// checkModern checks a result that was made modern: what it had it still has, in
-// order, and what it lacked comes behind it.
+// checkModern checks a result converted to modern: existing members stay in order, and missing ones
+// follow.
 func checkModern(t failer, doc, got []byte) {
 	t.Helper()
 	had, _ := refMembers(doc)
@@ -190,7 +191,7 @@ func checkModern(t failer, doc, got []byte) {
 	}
 }
 
-// checkReads checks what is read without changing anything.
+// checkReads checks the functions that only read.
 func checkReads(t failer, doc []byte) {
 	t.Helper()
 	kind := "complete"
@@ -234,7 +235,8 @@ func checkInputs(t failer, doc []byte, kind string) {
 	for _, m := range inner {
 		distinct[m.name] = true
 	}
-	lone := strings.Contains(refShow(inner), "\ufffd") // names that encoding/json cannot tell apart
+	// names that encoding/json cannot distinguish
+	lone := strings.Contains(refShow(inner), "\ufffd")
 	if len(reqs) != len(distinct) && !lone {
 		t.Fatalf("ReadInputRequired(%s) has %d questions, want %d", doc, len(reqs), len(distinct))
 	}
@@ -282,7 +284,7 @@ func TestDocumentAgainstReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkDocument(t, []byte(object(4).Draw(t, "document"))) })
 }
 
-// object generates objects of the names that matter, in every spelling.
+// object generates objects with the relevant names in all spellings.
 func object(depth int) *rapid.Generator[string] {
 	names := []string{
 		`"_meta"`, `"_m\u0065ta"`, `"resultType"`, `"\u0072esultType"`, `"ttlMs"`, `"cacheScope"`, `"inputRequests"`, `"inputResponses"`,

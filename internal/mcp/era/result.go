@@ -2,15 +2,15 @@ package era
 
 import "secateur/internal/rawjson"
 
-// What resultType may say.
+// The values of resultType.
 const (
 	Complete      = "complete"
 	InputRequired = "input_required"
 	Task          = "task"
 )
 
-// ResultType returns what a result is: Complete where it does not say, as those of
-// legacy servers do not; "" where it says something that is no string.
+// ResultType returns the type of a result. It is Complete if absent, as in results of legacy
+// servers, and "" if it is not a string.
 func ResultType(result []byte) string {
 	raw := rawjson.Get(result, "resultType")
 	if rawjson.IsNothing(raw) {
@@ -19,15 +19,15 @@ func ResultType(result []byte) string {
 	return string(rawjson.Word(raw))
 }
 
-// ResultToLegacy returns a result without what only modern clients understand; the
-// same slice where there is none of it.
+// ResultToLegacy returns a result without the members that only modern clients understand. If
+// nothing changes, it returns the same slice.
 func ResultToLegacy(result []byte) []byte {
 	return rawjson.Remove(result, "resultType", "ttlMs", "cacheScope")
 }
 
-// ResultToModern returns the result of a method with what a modern client expects
-// of it and a legacy server does not give. What is there stays. ServerInfo is a raw
-// object, or nil. A result that is no object is returned as it is.
+// ResultToModern adds to a method's result the members that modern clients expect and legacy
+// servers omit. Existing members stay. serverInfo is a raw object, or nil. A result that is not an
+// object is returned unchanged.
 func ResultToModern(method string, result, serverInfo []byte) []byte {
 	if !rawjson.IsObject(result) {
 		return result
@@ -35,7 +35,7 @@ func ResultToModern(method string, result, serverInfo []byte) []byte {
 	found := rawjson.FindAll(result, "resultType", "ttlMs", "cacheScope", "_meta")
 	var edits []rawjson.Edit
 	var fresh rawjson.Object
-	// put gives a member that is lacking its value. It is lacking where it is null.
+	// put sets a member that is absent or null.
 	put := func(name string, at rawjson.Span, value string) {
 		switch {
 		case at.IsZero():
@@ -65,8 +65,7 @@ func ResultToModern(method string, result, serverInfo []byte) []byte {
 	return rawjson.Edited(result, edits)
 }
 
-// serverEdit returns the edit that puts a server's info into an _meta, none where
-// it has one.
+// serverEdit returns the edit that adds the server's info to _meta; none if it has one already.
 func serverEdit(doc []byte, meta rawjson.Span, serverInfo []byte) []rawjson.Edit {
 	inner := meta.Of(doc)
 	switch at := rawjson.Find(inner, MetaServer); {
@@ -81,8 +80,7 @@ func serverEdit(doc []byte, meta rawjson.Span, serverInfo []byte) []rawjson.Edit
 	}
 }
 
-// isCacheable tells whether modern clients are told how long they may keep the
-// results of a method.
+// isCacheable reports whether a method's results tell modern clients how long to cache them.
 func isCacheable(method string) bool {
 	switch method {
 	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":

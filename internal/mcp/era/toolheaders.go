@@ -8,33 +8,32 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A ParamHeader is a header that repeats an argument of a tool.
+// A ParamHeader is a header that repeats an argument of a tool call.
 type ParamHeader struct {
 	Name  string // Mcp-Param-Foo
-	Value string // not encoded yet, see EncodeParam
+	Value string // not encoded yet; see EncodeParam
 }
 
-// ToolHeaders are the headers in which a tool wants arguments repeated. It does not
-// change once read.
+// ToolHeaders lists the headers in which a tool wants arguments repeated. It is immutable.
 type ToolHeaders struct {
-	headers []toolHeader // in the order of the schema
+	headers []toolHeader // in schema order
 	root    branch
 }
 
 type toolHeader struct {
 	name string // Mcp-Param-Foo
-	path string // of the argument, for a person
+	path string // path of the argument, for people
 }
 
-// A branch is an object among the arguments, or an argument to be repeated.
+// A branch is an object within the arguments, or an annotated argument.
 type branch struct {
 	inner  map[string]*branch
-	header int // 1 + index of the header; 0 for none
+	header int // 1 + index of the header; 0: none
 }
 
-// ReadToolHeaders reads the x-mcp-header annotations of a tool's inputSchema. It
-// returns nil where there are none. An error tells of an annotation that is not
-// allowed; a tool with one must not be offered over HTTP.
+// ReadToolHeaders reads the x-mcp-header annotations of a tool's inputSchema. It returns nil if the
+// schema has none. An error reports an invalid annotation; such a tool must not be offered over
+// HTTP.
 func ReadToolHeaders(tool []byte) (*ToolHeaders, error) {
 	s := schemaReader{Cursor: rawjson.NewCursor(rawjson.Get(tool, "inputSchema")), seen: map[string]bool{}}
 	s.schema(&s.headers.root)
@@ -56,12 +55,12 @@ type schemaReader struct {
 	rawjson.Cursor
 	headers ToolHeaders
 	seen    map[string]bool // names in lower case
-	path    []string        // of the schema that is being read
-	err     error           // the first one
+	path    []string        // path of the current schema
+	err     error           // the first error
 }
 
-// schema passes the next value, which is a schema: of the branch, or of nothing that
-// can be told from the schema alone where that is nil.
+// schema reads the next value, a schema, into a branch. b is nil if the schema alone does not say
+// where its value occurs in the arguments.
 func (s *schemaReader) schema(b *branch) {
 	if s.Peek() != '{' || len(s.path) == maxNesting {
 		s.Value()
@@ -96,7 +95,7 @@ func (s *schemaReader) schema(b *branch) {
 	}
 }
 
-// properties passes the properties of an object.
+// properties reads the properties of an object schema.
 func (s *schemaReader) properties(b *branch) {
 	for s.Enter(); !s.Done(); {
 		name := string(s.Name())
@@ -124,11 +123,11 @@ func (s *schemaReader) within(name string, b *branch) {
 	s.path = s.path[:len(s.path)-1]
 }
 
-// Where schemas stand within a schema, beside its properties. What is in there
-// cannot be found among the arguments by the schema alone.
+// Keywords other than properties that contain schemas. The schema alone does not say where their
+// values occur in the arguments.
 const (
-	oneOrMore = iota + 1 // one, or an array of them
-	byName               // an object of them
+	oneOrMore = iota + 1 // a schema or an array of schemas
+	byName               // an object whose values are schemas
 )
 
 var schemaKeywords = map[string]int{
@@ -139,7 +138,7 @@ var schemaKeywords = map[string]int{
 	"patternProperties": byName, "dependentSchemas": byName, "dependencies": byName, "$defs": byName, "definitions": byName,
 }
 
-// annotate takes in an annotation of the schema just read.
+// annotate adds the annotation of the schema just read.
 func (s *schemaReader) annotate(b *branch, header, kind []byte) error {
 	path := clip(strings.Join(s.path, "."))
 	if b == nil || len(s.path) == 0 {
@@ -163,7 +162,7 @@ func (s *schemaReader) annotate(b *branch, header, kind []byte) error {
 	return nil
 }
 
-// headerName returns the whole name of the header, each word with a capital.
+// headerName returns the full header name with each word capitalized.
 func headerName(raw []byte) (string, error) {
 	name, ok := rawjson.Text(raw)
 	if !ok || name == "" {

@@ -9,12 +9,12 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// tool makes a tool with some properties.
+// tool returns a tool with the given properties.
 func tool(properties string) []byte {
 	return []byte(`{"name":"t","inputSchema":{"type":"object","properties":{` + properties + `}}}`)
 }
 
-// one makes a tool whose only argument is annotated.
+// one returns a tool whose only argument is annotated.
 func one(kind, header string) []byte {
 	return tool(`"a":{"type":` + kind + `,"x-mcp-header":` + header + `}`)
 }
@@ -32,7 +32,7 @@ func TestToolHeadersAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		rule string
 		tool []byte
-		want string // the header's name; none: ""; a part of the error
+		want string // the header's name, "" for none, or a part of the error
 	}{
 		{"a string", one(`"string"`, `"Region"`), "Mcp-Param-Region"},
 		{"an integer", one(`"integer"`, `"Region"`), "Mcp-Param-Region"},
@@ -115,7 +115,7 @@ func TestErrorsOfToolHeadersAreShort(t *testing.T) {
 	}
 }
 
-// manyHeaders is a tool with arguments of all kinds.
+// manyHeaders reads a tool with arguments of all kinds.
 func manyHeaders(tb testing.TB) *era.ToolHeaders {
 	tb.Helper()
 	headers, err := era.ReadToolHeaders(tool(`"s":{"type":"string","x-mcp-header":"S"},"i":{"type":"integer","x-mcp-header":"I"},
@@ -214,7 +214,7 @@ func TestParamHeadersAreCompared(t *testing.T) {
 	}
 }
 
-// FuzzToolHeaders checks that what we send we accept.
+// FuzzToolHeaders checks that Check accepts the headers that Of returns.
 func FuzzToolHeaders(f *testing.F) {
 	f.Add([]byte(`{"s":"é","i":1e2,"b":false,"n":-0.5,"o":{"s":"","p":{"s":" "}}}`))
 	f.Add([]byte(`{"s":"\ud800`))

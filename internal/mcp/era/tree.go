@@ -8,14 +8,14 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// maxNesting bounds how deeply we follow a document, and with it our stack.
+// maxNesting limits how deeply documents are followed, and thus the stack.
 const maxNesting = 256
 
-// A node is a small JSON value, taken apart to be compared. The zero node is null.
+// A node is a small parsed JSON value for comparison. The zero node is null.
 type node struct {
 	kind   byte    // '{', '[', or 0 for any other value
-	scalar string  // such a value as JSON, in the one form that we write
-	fields []field // of an object, by name; none is null
+	scalar string  // any other value as JSON, in canonical form
+	fields []field // of an object, sorted by name; no field is null
 	elems  []node  // of an array
 }
 
@@ -24,7 +24,7 @@ type field struct {
 	value node
 }
 
-// parse reads a value. What is nested too deeply is null.
+// parse reads a value. Values nested too deeply become null.
 func parse(doc []byte) node {
 	c := rawjson.NewCursor(doc)
 	return readNode(&c, 0)
@@ -60,8 +60,7 @@ func readNode(c *rawjson.Cursor, depth int) node {
 	return node{scalar: string(raw)}
 }
 
-// canonical sorts fields by name. Of those of one name the last stays, and none
-// that is null.
+// canonical sorts fields by name. It keeps the last of equal names and drops nulls.
 func canonical(fields []field) []field {
 	slices.SortStableFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	kept := fields[:0]
@@ -76,10 +75,10 @@ func canonical(fields []field) []field {
 
 func (n node) isNull() bool { return n.kind == 0 && n.scalar == "" }
 
-// isNo tells whether a value says that something is not there.
+// isNo reports whether a value is null or false, which means absent.
 func (n node) isNo() bool { return n.isNull() || n.kind == 0 && n.scalar == "false" }
 
-// get returns the value of a member, null where there is none.
+// get returns the value of a member; null: absent.
 func (n node) get(name string) node {
 	i, ok := slices.BinarySearchFunc(n.fields, name, func(f field, name string) int { return cmp.Compare(f.name, name) })
 	if !ok {
@@ -88,15 +87,13 @@ func (n node) get(name string) node {
 	return n.fields[i].value
 }
 
-// with returns an object with a member that it does not have yet, or instead of the
-// one that it has.
+// with returns an object with a member added or replaced.
 func (n node) with(name string, value node) node {
 	n.fields = canonical(append(slices.Clone(n.fields), field{name, value}))
 	return n
 }
 
-// append appends the value in the one form that we write: members by name, no white
-// space.
+// append appends the value in canonical form: members sorted by name, no white space.
 func (n node) append(dst []byte) []byte {
 	switch n.kind {
 	case '{':
@@ -125,7 +122,7 @@ func (n node) append(dst []byte) []byte {
 
 func (n node) text() string { return string(n.append(nil)) }
 
-// covers tells whether everything that want says yes to, have says yes to as well.
+// covers reports whether have declares everything that want declares.
 func covers(have, want node) bool {
 	switch {
 	case want.isNo():
@@ -152,8 +149,8 @@ func covers(have, want node) bool {
 	}
 }
 
-// union returns a value that says yes to all that either does. Where both cannot be
-// said at once it is the same value whichever comes first.
+// union returns a value that declares everything that either does. If values conflict, the choice
+// does not depend on the order of a and b.
 func union(a, b node) node {
 	switch {
 	case a.kind == '{' && b.kind == '{':
@@ -165,7 +162,7 @@ func union(a, b node) node {
 	case b.isNo():
 		return a
 	case a.kind != b.kind:
-		if a.kind > b.kind { // an object rather than an array rather than a scalar
+		if a.kind > b.kind { // prefer an object to an array, an array to a scalar
 			return a
 		}
 		return b
@@ -190,7 +187,7 @@ func unionFields(a, b []field) []field {
 	return append(append(all, a...), b...)
 }
 
-// unionArrays takes arrays for sets, unless they are the same.
+// unionArrays merges arrays as sets, unless they are equal.
 func unionArrays(a, b node) node {
 	if a.text() == b.text() {
 		return a

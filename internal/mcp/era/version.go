@@ -2,11 +2,11 @@ package era
 
 import "slices"
 
-// Era is the half of the protocol's history that a peer speaks.
+// Era is the era of the protocol that a peer speaks.
 type Era string
 
-// In the legacy era a client introduces itself with initialize and both sides ask each
-// other; in the modern one every request stands alone.
+// In the legacy era a client sends initialize first, and both sides send requests. In the modern
+// era every request is self-contained.
 const (
 	Legacy Era = "legacy"
 	Modern Era = "modern"
@@ -23,20 +23,20 @@ var (
 	legacyVersions = [...]string{LatestLegacy, "2025-06-18", "2025-03-26", "2024-11-05"}
 )
 
-// Versions returns all revisions, the newest first.
+// Versions returns all revisions, newest first.
 func Versions() []string { return slices.Concat(modernVersions[:], legacyVersions[:]) }
 
-// LegacyVersions returns the legacy revisions, the newest first.
+// LegacyVersions returns the legacy revisions, newest first.
 func LegacyVersions() []string { return slices.Clone(legacyVersions[:]) }
 
-// IsLegacy tells whether a revision is one of the legacy era.
+// IsLegacy reports whether a revision belongs to the legacy era.
 func IsLegacy(version string) bool { return slices.Contains(legacyVersions[:], version) }
 
-// IsModern tells whether a revision is one of the modern era.
+// IsModern reports whether a revision belongs to the modern era.
 func IsModern(version string) bool { return slices.Contains(modernVersions[:], version) }
 
-// Agreed returns the revision that a client which asked for one in its initialize gets:
-// that one, or the newest where it is none of the legacy era.
+// Agreed returns the revision for a client that asked for one in initialize. It is the requested
+// one, or the newest legacy one if that is not a legacy revision.
 func Agreed(asked string) string {
 	if IsLegacy(asked) {
 		return asked
