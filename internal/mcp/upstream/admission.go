@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// admission bounds how many calls are at a server at one time and how many wait to be.
+// admission limits the concurrent calls to a server and the calls waiting for a slot.
 type admission struct {
-	places  chan struct{} // a token for each place that is taken
+	places  chan struct{} // holds a token for each slot in use
 	waiting atomic.Int64
-	limit   int64 // of waiting
+	limit   int64 // maximum of waiting
 }
 
 func newAdmission(places, waiting int) admission {
@@ -21,7 +21,7 @@ func (t *admission) taken() int { return len(t.places) }
 
 func (t *admission) leave() { <-t.places }
 
-// enter takes a place, or waits for one as long as a call may wait for its answer.
+// enter takes a slot. If none is free, it waits up to the response timeout.
 func (u *Upstream) enter(ctx context.Context) error {
 	t := &u.admission
 	select {
@@ -46,7 +46,7 @@ func (u *Upstream) enter(ctx context.Context) error {
 	}
 }
 
-// drain waits until no call is left, by having all places at once.
+// drain waits until no calls are left, by taking all slots at once.
 func (t *admission) drain() {
 	for range cap(t.places) {
 		t.places <- struct{}{}

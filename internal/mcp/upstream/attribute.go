@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// On a pipe nothing says which call a server's request belongs to, and a connection is shared by many clients. A request
-// is given to a client only where it is certainly its own: because all calls that were in flight when it came were that
-// client's, or all others have ended since, which a call that waits for its answer cannot.
+// On a pipe nothing says which call a server's request belongs to, and many clients share a
+// connection. A request goes to a client only if it certainly belongs to it: if all calls in flight
+// when it arrived were that client's, or if all others have ended since. A call that waits for the
+// answer to its request cannot end.
 
 const (
-	// doubtTime is how long a request waits for the calls of others to end, and a call that may ask for others of its
-	// kind.
+	// doubtTime limits how long a request waits for other clients' calls to end. It also limits how
+	// long a call of a kind that may ask waits for others of such kinds.
 	doubtTime = 5 * time.Second
 
-	// methodRoots is the one request that is answered alike for all clients of a connection.
+	// methodRoots is the one request with the same answer for all clients of a connection.
 	methodRoots = "roots/list"
 )
 
-// caller tells whose call it is: calls without one are each somebody else's.
+// caller identifies the call's owner. A call without one counts as its own owner.
 func (c *call) caller() any {
 	if c.by == nil {
 		return c
@@ -27,7 +28,7 @@ func (c *call) caller() any {
 	return c.by
 }
 
-// soleCaller is a call of the only caller among these: the newest, or nil where there is none or several.
+// soleCaller returns the newest of the calls if they all have the same caller, else nil.
 func soleCaller(calls []*call) *call {
 	var newest *call
 	for _, c := range calls {
@@ -41,8 +42,8 @@ func soleCaller(calls []*call) *call {
 	return newest
 }
 
-// attribute gives a request that came on no call's stream to the call that it certainly belongs to, or says why it is
-// refused.
+// attribute assigns a request that arrived on no call's stream to the call it certainly belongs to.
+// If it cannot, it returns the reason for refusing the request.
 func (s *connection) attribute(ctx context.Context, in *inbound) (refusal string) {
 	switch {
 	case in.origin != nil && in.origin.handler == nil && !in.origin.own:
@@ -51,7 +52,7 @@ func (s *connection) attribute(ctx context.Context, in *inbound) (refusal string
 		return ""
 	}
 	if in.msg.Method == methodRoots && soleCaller(in.calls) == nil {
-		return "" // all have the same answer
+		return "" // the answer is the same for all
 	}
 	s.calls.mayAsk(in.calls)
 	c := s.waitForSoleCaller(ctx, in)
@@ -65,11 +66,11 @@ func (s *connection) attribute(ctx context.Context, in *inbound) (refusal string
 	return ""
 }
 
-// cannotBeAsked is said of a caller who has no way to be, such as the gateway's.
+// cannotBeAsked refuses requests to a caller that cannot answer any, such as the gateway.
 const cannotBeAsked = "the caller of this request cannot be asked anything"
 
-// waitForSoleCaller waits until the calls that may have caused a request are those of one caller; nil if they are not
-// in time.
+// waitForSoleCaller waits until only one caller's calls may have caused a request. It returns nil
+// if that takes too long.
 func (s *connection) waitForSoleCaller(ctx context.Context, in *inbound) *call {
 	limit := time.NewTimer(doubtTime)
 	defer limit.Stop()
@@ -90,7 +91,8 @@ func (s *connection) waitForSoleCaller(ctx context.Context, in *inbound) *call {
 	}
 }
 
-// among are those of some calls that have no outcome yet. The channel is closed when any call gets its own.
+// among returns those of the given calls that have no outcome yet. The channel is closed when any
+// call gets its outcome.
 func (t *calls) among(some []*call) (left []*call, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,7 +104,7 @@ func (t *calls) among(some []*call) (left []*call, changed <-chan struct{}) {
 	return left, t.departure()
 }
 
-// departure is closed when a call gets its outcome. The lock is held.
+// departure returns a channel that is closed when a call gets its outcome. The caller holds mu.
 func (t *calls) departure() <-chan struct{} {
 	if t.left == nil {
 		t.left = make(chan struct{})
@@ -110,7 +112,7 @@ func (t *calls) departure() <-chan struct{} {
 	return t.left
 }
 
-// departed says that a call has its outcome. The lock is held.
+// departed signals that a call got its outcome. The caller holds mu.
 func (t *calls) departed() {
 	if t.left != nil {
 		close(t.left)
@@ -118,13 +120,13 @@ func (t *calls) departed() {
 	}
 }
 
-// kind is what calls have in common that do the same.
+// kind identifies calls that do the same thing.
 type kind struct{ method, name string }
 
-// maxAskingKinds bounds how many are remembered.
+// maxAskingKinds limits how many kinds are remembered.
 const maxAskingKinds = 256
 
-// mayAsk remembers the kinds of calls of which one had a server ask something.
+// mayAsk remembers the kinds of these calls, one of which made the server ask something.
 func (t *calls) mayAsk(some []*call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -138,8 +140,8 @@ func (t *calls) mayAsk(some []*call) {
 	}
 }
 
-// isContested reports whether a call that may have its server ask something would meet another caller's that may. The
-// lock is held.
+// isContested reports whether a call that may make its server ask would run beside another caller's
+// such call. The caller holds mu.
 func (t *calls) isContested(c *call) bool {
 	if _, asks := t.asking[c.kind]; !asks || c.own {
 		return false
@@ -152,8 +154,9 @@ func (t *calls) isContested(c *call) bool {
 	return false
 }
 
-// enter gives the call its number, when it is its turn: a kind of call that a server once had a question about is made
-// for one caller at a time, so that the next question is certainly its own. No call waits longer than doubtTime.
+// enter gives the call its number when it is its turn. If a kind of call once made the server ask,
+// such calls run for one caller at a time. The next request can then be attributed. No call waits
+// longer than doubtTime.
 func (s *connection) enter(ctx context.Context, c *call) error {
 	freed, err := s.calls.tryAdd(c)
 	if freed == nil {
@@ -168,14 +171,14 @@ func (s *connection) enter(ctx context.Context, c *call) error {
 		case <-limit.C:
 			return s.calls.add(c)
 		case <-ctx.Done():
-			return s.calls.add(c) // which is then given up like any other
+			return s.calls.add(c) // it is then abandoned like any other
 		}
 	}
 	return err
 }
 
-// tryAdd is add, unless the call would meet another whose questions could be taken for its own. The channel is then
-// closed when a call has ended.
+// tryAdd is add, unless the call is contested. In that case it returns a channel that is closed
+// when a call ends.
 func (t *calls) tryAdd(c *call) (freed <-chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

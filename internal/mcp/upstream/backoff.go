@@ -8,19 +8,19 @@ import (
 const (
 	backoffFirst = 500 * time.Millisecond
 	backoffLast  = time.Minute
-	sustained    = time.Minute // a server that ran this long starts again with the first delay
-	wakeAfter    = time.Second // a call may cut the wait short when the last attempt is this old
+	sustained    = time.Minute // after running this long, a server restarts with the first delay
+	wakeAfter    = time.Second // a call may skip the wait if the last attempt is this old
 )
 
-// Backoff gives the waits between attempts: each about twice the one before, from First, which is half a second where it
-// is zero, up to a minute. None of them is exact, so that servers that fell together do not rise together. The zero value
-// is ready.
+// Backoff computes exponential delays between attempts. Each is about twice the previous one, from
+// First (0: half a second) up to a minute. The delays have jitter, so that servers that failed
+// together do not restart together. The zero value is ready for use.
 type Backoff struct {
 	First    time.Duration
 	failures int
 }
 
-// Next is the wait before the next attempt.
+// Next returns the delay before the next attempt.
 func (b *Backoff) Next() time.Duration {
 	d := b.First
 	if d <= 0 {
@@ -28,11 +28,11 @@ func (b *Backoff) Next() time.Duration {
 	}
 	d = min(d<<min(b.failures, 7), backoffLast)
 	b.failures++
-	return d/2 + rand.N(d/2+1) //nolint:gosec // nothing secret
+	return d/2 + rand.N(d/2+1) //nolint:gosec // not security-relevant
 }
 
-// Failures is how often Next was called since the last Reset.
+// Failures returns the number of calls to Next since the last Reset.
 func (b *Backoff) Failures() int { return b.failures }
 
-// Reset begins anew, after an attempt that worked.
+// Reset restarts the delays at First, after a successful attempt.
 func (b *Backoff) Reset() { b.failures = 0 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Bounds are what may change while an Upstream runs. But for Settings they are as in Options.
+// Bounds are the options that may change while an Upstream runs. Except for Settings, they are as
+// in Options.
 type Bounds struct {
 	ResponseTimeout time.Duration
 	LongString      int
@@ -13,25 +14,25 @@ type Bounds struct {
 	HealthInterval  time.Duration
 	HealthTimeout   time.Duration
 
-	// Settings are the server's, of which only those count that do not concern its process, see SameProcess. Without an
-	// id they stay as they are.
+	// Settings are the server's. Only fields that do not affect its process are used; see
+	// SameProcess. If the ID is empty, the current settings stay.
 	Settings Settings
 }
 
-// SameProcess reports whether a server that is configured anew is the same process, or the same connection to a URL: what has changed can
-// change while it runs.
+// SameProcess reports whether new settings keep the same process, or the same connection to a URL.
+// In that case all differences can be applied while it runs.
 func (s Settings) SameProcess(other Settings) bool {
 	return reflect.DeepEqual(s.with(Settings{}), other.with(Settings{}))
 }
 
-// with are the settings with what can change while a server runs taken from others.
+// with returns the settings with the fields that can change at run time taken from other.
 func (s Settings) with(other Settings) Settings {
 	s.StartupTimeout, s.ShutdownGrace, s.ResponseTimeout = other.StartupTimeout, other.ShutdownGrace, other.ResponseTimeout
 	s.Mask, s.MaskExempt = other.Mask, other.MaskExempt
 	return s
 }
 
-// SetBounds has calls from now on bound by these.
+// SetBounds applies new bounds to future calls.
 func (u *Upstream) SetBounds(b Bounds) {
 	setDefault(&b.ResponseTimeout, defaultResponseTimeout)
 	setDefault(&b.MaxMessageBytes, defaultMessageBytes)
@@ -47,11 +48,11 @@ func (u *Upstream) SetBounds(b Bounds) {
 	}
 	select {
 	case u.rebound <- struct{}{}:
-	default: // it is about to be seen
+	default: // a signal is already pending
 	}
 }
 
-// Settings are what the server is configured with.
+// Settings returns the server's current configuration.
 func (u *Upstream) Settings() Settings {
 	if b := u.bounds.Load(); b != nil {
 		return b.Settings
@@ -59,12 +60,12 @@ func (u *Upstream) Settings() Settings {
 	return u.opt.Settings
 }
 
-// shutdownGrace is between the steps of ending a child.
+// shutdownGrace is the time between the steps of stopping a child.
 func (u *Upstream) shutdownGrace() time.Duration {
 	return orDefault(u.Settings().ShutdownGrace, DefaultShutdownGrace)
 }
 
-// maxMessage is how many bytes a message may have.
+// maxMessage returns the maximum message size in bytes.
 func (u *Upstream) maxMessage() int { return u.bounds.Load().MaxMessageBytes }
 
 const (
@@ -74,5 +75,5 @@ const (
 
 const defaultResponseTimeout = 30 * time.Second
 
-// timeout is how long a call may take without a sign of progress.
+// timeout returns how long a call may take without a sign of progress.
 func (u *Upstream) timeout() time.Duration { return u.bounds.Load().ResponseTimeout }

@@ -12,42 +12,43 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// call is one request on its way. On the wire it has a number of its own, which is its id and its progress token; no
-// two calls of a connection share one, whatever ids their callers gave them.
+// call is one request in flight. On the wire, its number serves as id and progress token. Numbers
+// are unique per connection, whatever ids the callers use.
 type call struct {
 	number  int64
 	id      wire.ID      // the caller's
-	token   wire.ID      // the caller's progress token; zero: it gave none
-	own     bool         // a question of ours, not a caller's
+	token   wire.ID      // the caller's progress token; zero: none
+	own     bool         // a request by secateur itself, not by a caller
 	by      any          // CallOptions.Caller
-	kind    kind         // what it does
+	kind    kind         // method and name
 	greets  bool         // part of a handshake
 	handler Handler      // CallOptions.Related
-	answer  chan outcome // gets one value, from whoever took the call out of its table
-	related *mailbox     // notifications for handler; nil: none wanted
-	mailbox mailbox      // that related is
+	answer  chan outcome // gets one value, from the goroutine that removed the call from calls
+	related *mailbox     // notifications for handler; nil: not wanted
+	mailbox mailbox      // storage for related
 	header  []Header     // CallOptions.Header
-	hold    *budget.Hold // counts the bytes of its answer
-	watch   watch        // over it while its link sends it
+	hold    *budget.Hold // accounts for the bytes of the answer
+	watch   watch        // watches the call while the link sends it
 
-	began  time.Time    // when it got its number
-	sign   atomic.Int64 // when the server last gave a sign of life for it, after began
-	asking atomic.Int32 // requests of the server for it that are not answered yet
+	began  time.Time    // when the call got its number
+	sign   atomic.Int64 // last sign of life from the server, as an offset from began
+	asking atomic.Int32 // unanswered requests from the server for this call
 	stage  atomic.Int32 // queued, then sent or dropped
 	over   atomic.Bool  // the server has answered
-	whole  atomic.Bool  // and nothing follows what it answered with
-	strays atomic.Int32 // answers on its own stream that were not to it
+	whole  atomic.Bool  // and nothing follows the answer
+	strays atomic.Int32 // responses on the call's own stream that did not answer it
 
-	leaving    sync.Mutex
-	gone       bool               // guarded by leaving; its caller has left it
-	cancelWork context.CancelFunc // guarded by leaving; ends its POST or the like; nil: there is none
-	told       []*func()          // guarded by leaving; called when the caller leaves
+	leaving sync.Mutex
+	gone    bool // guarded by leaving; the caller no longer waits
+	// guarded by leaving; ends the call's POST or similar work; nil: none
+	cancelWork context.CancelFunc
+	told       []*func() // guarded by leaving; run when the caller leaves
 }
 
-// give hands the call its outcome, which it gets once.
+// give delivers the outcome. It is called once per call.
 func (c *call) give(o outcome) { c.answer <- o }
 
-// The stages of a call. One that is dropped before it was sent is not sent at all.
+// The stages of a call. A call dropped while queued is never sent.
 const (
 	queued int32 = iota
 	sent
@@ -67,10 +68,11 @@ func newCall(id, token wire.ID, handler Handler) *call {
 	return c
 }
 
-// renew starts the wait for an answer anew.
+// renew restarts the response timeout.
 func (c *call) renew() { c.sign.Store(int64(time.Since(c.began))) }
 
-// left is how long the call may still wait; a server that waits for its client is not late.
+// left returns the remaining time until the timeout. The timeout pauses while the server waits for
+// its client.
 func (c *call) left(limit time.Duration) time.Duration {
 	if c.asking.Load() > 0 {
 		return limit
@@ -78,18 +80,18 @@ func (c *call) left(limit time.Duration) time.Duration {
 	return limit - (time.Since(c.began) - time.Duration(c.sign.Load()))
 }
 
-// calls are those of one connection that wait for their answers.
+// calls holds one connection's calls that wait for an answer.
 type calls struct {
 	mu     sync.Mutex
 	last   int64           // guarded by mu; the newest number
 	open   map[int64]*call // guarded by mu
-	closed error           // guarded by mu; why no more calls are taken
-	left   chan struct{}   // guarded by mu; closed when a call gets its outcome; nil: nobody waits for that
+	closed error           // guarded by mu; why no further calls are accepted
+	left   chan struct{}   // guarded by mu; closed when a call gets its outcome; nil: no waiter
 
-	asking map[kind]struct{} // guarded by mu; kinds of calls of which one had the server ask something
+	asking map[kind]struct{} // guarded by mu; kinds of calls that made the server ask something
 }
 
-// add gives the call its number. It fails when the connection is over.
+// add gives the call its number. It fails if the connection has ended.
 func (t *calls) add(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,8 +111,8 @@ func (t *calls) addLocked(c *call) error {
 	return nil
 }
 
-// take removes the call with this id; nil if there is none, because it was answered, given up or never made. Whoever
-// takes a call must give it its outcome.
+// take removes and returns the call with this id. It returns nil if the call was answered or
+// abandoned, or never existed. The caller must give the call its outcome.
 func (t *calls) take(id wire.ID) *call {
 	n, ok := number(id)
 	if !ok {
@@ -124,7 +126,7 @@ func (t *calls) take(id wire.ID) *call {
 	return c
 }
 
-// find is take without removing.
+// find is like take, but does not remove the call.
 func (t *calls) find(id wire.ID) *call {
 	n, ok := number(id)
 	if !ok {
@@ -135,7 +137,8 @@ func (t *calls) find(id wire.ID) *call {
 	return t.open[n]
 }
 
-// remove gives up a call; false if somebody else has taken it and its outcome is there or on its way.
+// remove abandons a call. It returns false if the call was already taken and its outcome is
+// available or imminent.
 func (t *calls) remove(c *call) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,7 +148,7 @@ func (t *calls) remove(c *call) bool {
 	return ok
 }
 
-// only is the single call of a caller there is; nil if there are none or several.
+// only returns the single open call of a caller, or nil if none or several are open.
 func (t *calls) only() *call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,7 +165,7 @@ func (t *calls) only() *call {
 	return found
 }
 
-// callers are the calls that are not our own.
+// callers returns the calls that secateur did not make for itself.
 func (t *calls) callers() []*call {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +186,7 @@ func (t *calls) waits(c *call) bool {
 	return ok
 }
 
-// close fails all calls, now and from now on.
+// close fails all current and future calls.
 func (t *calls) close(err error) {
 	t.mu.Lock()
 	open := t.open
@@ -198,7 +201,7 @@ func (t *calls) close(err error) {
 	}
 }
 
-// number reads one of our ids back. Servers that know no integers may have made 7 into 7.0.
+// number parses one of our ids. Servers without integers may turn 7 into 7.0.
 func number(id wire.ID) (int64, bool) {
 	text := id.String()
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -15,56 +15,58 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// link moves messages between us and one server.
+// link transports messages to and from one server.
 type link interface {
-	// run gives what the server sends to the connection's receive, until the link is of no more use; it says why that is.
-	// ctx ends with the connection, after close.
+	// run passes the server's messages to the connection's receive until the link is unusable, and
+	// returns the reason. ctx ends with the connection, after close.
 	run(ctx context.Context) error
-	// send hands a message over, or fails. For a call it may return before the answer, and what is then done for it has the
-	// call's work context; or with it, and what it does itself has that (see connection.lingers). Where ending that is how a call
-	// is cancelled, a notifications/cancelled goes nowhere.
+	// send hands a message over, or fails. For a call it may return before the answer; later work
+	// then uses the call's work context. Or it returns with the answer and does its own work in
+	// that context (see connection.lingers). If ending that context is how a call is cancelled,
+	// notifications/cancelled are not sent.
 	send(ctx context.Context, m outgoing) error
-	// close ends the link and returns when nothing is left of it but run, which then returns.
+	// close ends the link. It returns when only run is left, which then returns too.
 	close()
 }
 
-// outgoing is one message for a server. Its bytes are the link's.
+// outgoing is one message for a server. The link owns its bytes.
 type outgoing struct {
 	message  []byte
-	method   string        // "" for a response
-	name     string        // what the request is about: a tool, a prompt, a resource, a task
-	version  string        // the protocol version that a modern request names
-	call     *call         // nil for notifications and responses
-	patience time.Duration // how long it may wait for room; 0: not at all
+	method   string        // "": a response
+	name     string        // the target: a tool, a prompt, a resource, a task
+	version  string        // the protocol version named in a modern request
+	call     *call         // nil: a notification or a response
+	patience time.Duration // how long it may wait for space in the queue; 0: not at all
 }
 
-// connection is one to a server, from its handshake to its end.
+// connection is a connection to a server, from handshake to end.
 type connection struct {
 	u      *Upstream
 	link   link
-	proc   *child.Process // what the link leads to; nil: no process of ours
+	proc   *child.Process // the process behind the link; nil: none of ours
 	calls  calls
-	peer   atomic.Pointer[Peer] // nil before it is known what the server is
+	peer   atomic.Pointer[Peer] // nil: the server's identity is not known yet
 	inbox  inbox
-	timers timers // of calls
+	timers timers // for calls
 	late   overdue.Queue[*watch]
-	work   sync.WaitGroup // goroutines of the connection
-	noise  atomic.Int64   // what came and was no message
+	work   sync.WaitGroup // the connection's goroutines
+	noise  atomic.Int64   // count of received data that was not a message
 	served atomic.Bool    // a caller got an answer
 
-	// lingers says that the link's send may return with the answer of a call: a small answer is not worth a second goroutine.
-	// Set by whoever opens the link.
+	// lingers is set if the link's send may return with the answer of a call. A small answer is not
+	// worth a second goroutine. The opener sets it.
 	lingers bool
 
-	stop context.CancelFunc // ends those goroutines
-	over chan struct{}      // closed when the link is of no more use
-	why  error              // that is; to be read when over is closed
+	stop context.CancelFunc // ends the connection's goroutines
+	over chan struct{}      // closed when the link is unusable
+	why  error              // the reason; valid once over is closed
 }
 
-// opener makes a link whose messages go to the connection.
+// opener creates a link that delivers its messages to the connection.
 type opener func(ctx context.Context, s *connection) (link, error)
 
-// openConnection connects and shakes hands, which begin is told of. What that returns is called when it is done.
+// openConnection opens a link and performs the handshake. It calls begin before the handshake, and
+// the function that begin returns after it.
 func openConnection(ctx context.Context, u *Upstream, open opener, begin func(context.Context, *connection) func()) (*connection, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s := newConnection(u, stop)
@@ -79,7 +81,7 @@ func openConnection(ctx context.Context, u *Upstream, open opener, begin func(co
 	s.work.Go(func() {
 		s.why = l.run(life)
 		close(s.over)
-		s.calls.close(s.u.callError(s.why)) // who waits for an answer is told at once
+		s.calls.close(s.u.callError(s.why)) // fail waiting callers immediately
 	})
 	defer begin(ctx, s)()
 	if err := s.handshake(ctx); err != nil {
@@ -97,7 +99,7 @@ func newConnection(u *Upstream, stop context.CancelFunc) *connection {
 	}
 }
 
-// pid is that of the server's process; 0: it is none of ours.
+// pid returns the process id of the server; 0: not our process.
 func (s *connection) pid() int {
 	if s.proc == nil {
 		return 0
@@ -105,7 +107,7 @@ func (s *connection) pid() int {
 	return s.proc.PID()
 }
 
-// stderr is the end of what the server's process wrote to its standard error.
+// stderr returns the last lines that the server's process wrote to standard error.
 func (s *connection) stderr() string {
 	if s.proc == nil {
 		return ""
@@ -113,10 +115,11 @@ func (s *connection) stderr() string {
 	return s.proc.Stderr(stderrLines)
 }
 
-// stderrLines is how much of its standard error is shown of a server that does not start.
+// stderrLines is the number of standard error lines shown for a server that does not start.
 const stderrLines = 20
 
-// startFailure is why a connection could not be opened, and what the server said on its standard error.
+// startFailure is the reason why a connection could not be opened, with the server's standard
+// error.
 type startFailure struct {
 	error
 	stderr string
@@ -124,7 +127,7 @@ type startFailure struct {
 
 func (e *startFailure) Unwrap() error { return e.error }
 
-// close ends the connection: calls that still wait fail with why.
+// close ends the connection. Calls that still wait fail with why.
 func (s *connection) close(why error) {
 	s.calls.close(s.u.callError(why))
 	s.link.close()
@@ -132,11 +135,11 @@ func (s *connection) close(why error) {
 	s.work.Wait()
 }
 
-// OutputIsLogged ends the message of a child that did not start: what it wrote is for the operator, and its callers are told
-// where that is.
+// OutputIsLogged ends the error message for a child that did not start. Its output is for the
+// operator; callers learn only where to find it.
 const OutputIsLogged = "; what it wrote to its standard error is in the log, and 'secateur logs' shows it"
 
-// startError explains a handshake that did not succeed.
+// startError explains a failed handshake.
 func (s *connection) startError(ctx context.Context, err error) error {
 	advice := ""
 	if s.proc != nil {
@@ -157,7 +160,7 @@ func (s *connection) startError(ctx context.Context, err error) error {
 	return err
 }
 
-// do makes one call of a caller.
+// do performs one call for a caller.
 func (s *connection) do(ctx context.Context, req *wire.Message, opt CallOptions) (*Reply, error) {
 	c := newCall(req.ID, wire.IDOf(req.ProgressToken()), opt.Related)
 	c.own, c.header, c.by, c.kind = opt.Own, opt.Header, opt.Caller, kind{req.Method, req.Name}
@@ -169,8 +172,8 @@ func (s *connection) do(ctx context.Context, req *wire.Message, opt CallOptions)
 	return s.roundTrip(ctx, req, c, limit)
 }
 
-// roundTrip sends a request and waits for its answer, for signs of life, and for the caller to lose interest. A limit
-// of 0 is none.
+// roundTrip sends a request and waits for its answer. It tracks signs of life and the caller's
+// cancellation. A limit of 0 means no timeout.
 func (s *connection) roundTrip(caller context.Context, req *wire.Message, c *call, limit time.Duration) (*Reply, error) {
 	defer c.leave()
 	if err := s.enter(caller, c); err != nil {
@@ -178,7 +181,7 @@ func (s *connection) roundTrip(caller context.Context, req *wire.Message, c *cal
 	}
 	patience := limit
 	if limit == 0 {
-		patience = s.u.timeout() // for room to be sent there is one
+		patience = s.u.timeout() // waiting to be sent is still limited
 	}
 	if s.lingers {
 		c.watch.begin(caller, s, c, limit)
@@ -194,7 +197,7 @@ func (s *connection) roundTrip(caller context.Context, req *wire.Message, c *cal
 	return reply, err
 }
 
-// await waits for the outcome of a call that is on its way, unless it is told to stop.
+// await waits for the outcome of a call in flight, until stop is closed.
 func (s *connection) await(caller context.Context, c *call, limit time.Duration, stop <-chan struct{}) (reply *Reply, over bool, err error) {
 	select {
 	case o := <-c.answer:
@@ -217,7 +220,7 @@ func (s *connection) await(caller context.Context, c *call, limit time.Duration,
 	for {
 		select {
 		case o := <-c.answer:
-			c.serveRelated(caller) // what came before it
+			c.serveRelated(caller) // serve the notifications that came before the answer
 			reply, err = c.result(o)
 			return reply, true, err
 		case <-related:
@@ -238,7 +241,7 @@ func (s *connection) await(caller context.Context, c *call, limit time.Duration,
 	}
 }
 
-// notSent is a call that failed before anything of it reached the server: it may be made again.
+// notSent is a call that failed before anything reached the server. It may be retried.
 type notSent struct{ *CallError }
 
 func (e *notSent) Unwrap() error { return e.CallError }
@@ -252,8 +255,8 @@ func (c *call) result(o outcome) (*Reply, error) {
 	return o.reply, o.err
 }
 
-// encode writes a request, or with no call a notification, with the call's number as id and progress token and with
-// what the server's era wants.
+// encode writes a request, or without a call a notification. The call's number becomes its id and
+// progress token. It adds what the server's era requires.
 func (s *connection) encode(req *wire.Message, c *call, patience time.Duration) outgoing {
 	out := outgoing{method: req.Method, name: target(req), call: c, patience: patience}
 	var r wire.Rewrite
@@ -268,7 +271,7 @@ func (s *connection) encode(req *wire.Message, c *call, patience time.Duration) 
 	return out
 }
 
-// target is what a request is about, as the headers of the modern era want it.
+// target returns the target of a request for the headers of the modern era.
 func target(req *wire.Message) string {
 	switch req.Method {
 	case "tools/call", "prompts/get":
@@ -281,7 +284,7 @@ func target(req *wire.Message) string {
 	return ""
 }
 
-// serveRelated gives the handler the notifications that have come.
+// serveRelated passes the pending notifications to the handler.
 func (c *call) serveRelated(ctx context.Context) {
 	if c.related == nil {
 		return
@@ -291,13 +294,13 @@ func (c *call) serveRelated(ctx context.Context) {
 	}
 }
 
-// giveUp ends the wait for a call without an answer and tells the server, unless the answer has just come.
+// giveUp abandons a call and tells the server, unless the answer has just arrived.
 func (s *connection) giveUp(ctx context.Context, c *call, why error) (*Reply, error) {
 	if !s.calls.remove(c) {
 		return c.result(<-c.answer)
 	}
 	if c.stage.CompareAndSwap(queued, dropped) {
-		return nil, why // the server has not seen it and never will
+		return nil, why // the server never sees it
 	}
 	reason := "timeout"
 	if ctx.Err() != nil {
@@ -310,14 +313,14 @@ func (s *connection) giveUp(ctx context.Context, c *call, why error) (*Reply, er
 	return nil, why
 }
 
-// fail ends a call with an error, unless it has its outcome already.
+// fail ends a call with an error, unless it already has an outcome.
 func (s *connection) fail(c *call, err error) {
 	if s.calls.remove(c) {
 		c.give(outcome{err: err})
 	}
 }
 
-// protocol is the version in use; "" as long as it is not known.
+// protocol returns the protocol version in use; "": not known yet.
 func (s *connection) protocol() string {
 	if p := s.peer.Load(); p != nil {
 		return p.Protocol

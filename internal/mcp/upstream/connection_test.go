@@ -13,7 +13,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// sentAs is what a message becomes on the wire of a session of this era.
+// sentAs returns the form in which a message is sent in a session of this era.
 func sentAs(tb testing.TB, era era.Era, req *wire.Message) outgoing {
 	tb.Helper()
 	u := fakeUpstream(tb, Options{ClientVersion: "7"}, nil)
@@ -141,7 +141,8 @@ func TestRelatedMessages(t *testing.T) {
 		}
 		close(release)
 		n := len(<-calls) + len(<-calls)
-		// only the first call was alone when its message came; the others are about the server, or nobody's
+		// only the first call was alone when its message came; the other messages concern the
+		// server or no call
 		if n != 1 {
 			t.Errorf("%d messages were given to calls, want 1", n)
 		}
@@ -179,7 +180,7 @@ func TestProgressComesBeforeTheAnswer(t *testing.T) {
 	})
 }
 
-// Whatever a server says, nothing breaks, and a call gets at most one outcome: its own.
+// Whatever a server sends, nothing panics, and a call gets at most one outcome: its own.
 func FuzzReceive(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{"a":"bcdefghijk"}}`, `{"jsonrpc":"2.0","id":2.0,"error":{"code":1,"message":""}}`,
@@ -212,7 +213,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// boundedUpstream is one without a server.
+// boundedUpstream returns an Upstream without a server.
 func boundedUpstream() *Upstream {
 	u := &Upstream{opt: Options{LongString: 5}.withDefaults()}
 	u.SetBounds(Bounds{LongString: 5})

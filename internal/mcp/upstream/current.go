@@ -8,17 +8,17 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// snapshot is how things stand with a server. It does not change; next is closed when another one has taken its place.
+// snapshot is an immutable state of a server. next is closed when a newer snapshot replaces it.
 type snapshot struct {
 	Status
-	conn     *connection   // while ready or degraded
-	attempt  *attempt      // to start it, that is going on; nil: none is
-	err      error         // why there is no connection
-	wakeable time.Duration // how old the snapshot must be for a call to cut its wait short
+	conn     *connection   // set while ready or degraded
+	attempt  *attempt      // the current attempt to start the server; nil: none
+	err      error         // why no connection exists
+	wakeable time.Duration // age at which a call may cut the backoff short
 	next     chan struct{}
 }
 
-// become replaces the snapshot by one that change makes of it.
+// become replaces the snapshot with a modified copy.
 func (v *supervisor) become(state State, change func(m *snapshot)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -40,14 +40,14 @@ func (v *supervisor) become(state State, change func(m *snapshot)) {
 	}
 }
 
-// fail notes why there is no connection.
+// fail records why no connection exists.
 func (v *supervisor) fail(m *snapshot, err error) {
 	failed := v.u.callError(err)
 	m.conn, m.err, m.LastError, m.PID, m.Up = nil, failed, failed.Message, 0, time.Time{}
 }
 
-// live is a snapshot with a connection. It waits for one that is being opened, and asks for one once if the next attempt is
-// only waiting its time.
+// live returns a snapshot with a connection. It waits for one that is being opened. If the server
+// is in backoff, it requests an attempt once.
 func (v *supervisor) live(ctx context.Context) (*snapshot, error) {
 	m := v.now.Load()
 	if m.conn != nil {
@@ -89,7 +89,7 @@ func (v *supervisor) live(ctx context.Context) (*snapshot, error) {
 	}
 }
 
-// maxTries bounds how often a call is made that its connections' ends kept from being sent.
+// maxTries limits the retries of a call that was not sent because its connections ended.
 const maxTries = 3
 
 func (v *supervisor) call(ctx context.Context, req *wire.Message, opt CallOptions) (*Reply, error) {
@@ -107,7 +107,7 @@ func (v *supervisor) call(ctx context.Context, req *wire.Message, opt CallOption
 			return nil, unsent.CallError
 		}
 		select {
-		case <-m.next: // the connection is over, which its supervisor is about to see
+		case <-m.next: // the connection is over; its supervisor is about to notice
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -19,17 +19,17 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// endpoint is a server's address over HTTP and the connections to it.
+// endpoint is a server's HTTP address and the connections to it.
 type endpoint struct {
 	u      *Upstream
 	url    *url.URL
-	host   string      // for messages: the address may hold a token
-	header http.Header // of every request; not changed once in use
+	host   string      // for messages, because the address may contain a token
+	header http.Header // sent with every request; immutable once in use
 	rt     *http.Transport
 	conns  sockets
-	sizes  buffer.Sizes // of its answers
+	sizes  buffer.Sizes // of the server's answers
 
-	request http.Request // a POST to start from
+	request http.Request // template for a POST
 }
 
 func newEndpoint(u *Upstream, address *url.URL) *endpoint {
@@ -52,7 +52,8 @@ func newEndpoint(u *Upstream, address *url.URL) *endpoint {
 	}
 	idle := 50 * time.Second
 	if address.Scheme == "http" {
-		idle = 4 * time.Second // many small servers close after five; a request must not meet that moment
+		// many small servers close idle connections after 5 s, which must not hit a request
+		idle = 4 * time.Second
 	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	e.rt = &http.Transport{
@@ -66,7 +67,8 @@ func newEndpoint(u *Upstream, address *url.URL) *endpoint {
 		TLSHandshakeTimeout:    10 * time.Second,
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true, // what a server sends compressed all the same is read with our own bound
+		// if a server compresses anyway, we decompress with our own limit
+		DisableCompression: true,
 	}
 	return e
 }
@@ -77,7 +79,7 @@ func basicAuth(user, password string) string {
 	return r.Header.Get("Authorization")
 }
 
-// with gives the headers of every request and some more. The result is the caller's.
+// with returns the headers of every request plus some more. The caller owns the result.
 func (e *endpoint) with(more ...headerField) http.Header {
 	h := make(http.Header, len(e.header)+len(more))
 	maps.Copy(h, e.header)
@@ -89,15 +91,15 @@ func (e *endpoint) with(more ...headerField) http.Header {
 	return h
 }
 
-// headerField has a canonical name; with no value it is left out.
+// headerField has a canonical name. Without a value it is omitted.
 type headerField struct{ name, value string }
 
-// post sends a request. Redirects are not followed.
+// post sends a request. It does not follow redirects.
 func (e *endpoint) post(ctx context.Context, header http.Header, body *sentBody) (*http.Response, error) {
 	return e.postTo(ctx, e.url, header, body)
 }
 
-// postTo is post with another address of the same origin.
+// postTo is post to another address of the same origin.
 func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, body *sentBody) (*http.Response, error) {
 	header, err := e.authorized(ctx, header)
 	if err != nil {
@@ -118,7 +120,8 @@ func (e *endpoint) postTo(ctx context.Context, to *url.URL, header http.Header, 
 	return resp, err
 }
 
-// authorized is a request's header with the token of the server's sign-in. What the configuration says itself stands.
+// authorized adds the access token of the server's sign-in to a request's header. An Authorization
+// header from the configuration takes precedence.
 func (e *endpoint) authorized(ctx context.Context, header http.Header) (http.Header, error) {
 	if e.u.opt.Tokens == nil || header.Get("Authorization") != "" {
 		return header, nil
@@ -140,7 +143,8 @@ func (e *endpoint) authorized(ctx context.Context, header http.Header) (http.Hea
 	return with, nil
 }
 
-// mayLogIn reports whether a sign-in would help with a refusal, and notes that the token that was shown did not.
+// mayLogIn reports whether a sign-in could fix a refusal. It also records that the server refused
+// the token sent.
 func (e *endpoint) mayLogIn(resp *http.Response) bool {
 	if e.u.opt.Tokens == nil || e.header.Get("Authorization") != "" {
 		return false
@@ -154,11 +158,11 @@ func (e *endpoint) mayLogIn(resp *http.Response) bool {
 	return !e.u.opt.OwnToken && (asks || shown != "" || e.u.opt.LoginWanted)
 }
 
-// closedIdle is what net/http says of a kept connection that the server had closed before the request was begun: the
-// server has not seen it.
+// closedIdle is net/http's error text if the server closed an idle connection before the request
+// began. The server has not seen the request.
 const closedIdle = "server closed idle connection"
 
-// do sends a request without content.
+// do sends a request without a body.
 func (e *endpoint) do(ctx context.Context, method string, header http.Header) (*http.Response, error) {
 	header, err := e.authorized(ctx, header)
 	if err != nil {
@@ -169,19 +173,19 @@ func (e *endpoint) do(ctx context.Context, method string, header http.Header) (*
 	return e.rt.RoundTrip(req)
 }
 
-// close ends all connections, also those in use.
+// close ends all connections, including those in use.
 func (e *endpoint) close() {
 	e.conns.close()
 	e.rt.CloseIdleConnections()
 }
 
-// reader gives a response's body without its compression.
+// reader returns a response's body, decompressed.
 func (e *endpoint) reader(resp *http.Response) (io.Reader, error) {
 	switch encoding := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
 		return resp.Body, nil
 	case "gzip", "x-gzip":
-		resp.ContentLength = -1 // of the compressed form
+		resp.ContentLength = -1 // it counted the compressed bytes
 		return &lazyGzip{in: resp.Body}, nil
 	default:
 		return nil, &CallError{
@@ -191,7 +195,7 @@ func (e *endpoint) reader(resp *http.Response) (io.Reader, error) {
 	}
 }
 
-// lazyGzip starts to decompress at the first read, so that a stream's start is not waited for earlier.
+// lazyGzip starts decompressing at the first read, so that opening a stream does not block.
 type lazyGzip struct {
 	in io.Reader
 	z  *gzip.Reader
@@ -227,8 +231,8 @@ func (e *endpoint) bodyError(err error, resp *http.Response) *CallError {
 	return failed
 }
 
-// statusError explains an answer whose status means that it is none, or whose content is not one. What it was is
-// told by its kind, never by its text.
+// statusError explains a response whose status or content is not an answer. It describes the
+// content's type and never quotes its text.
 func (e *endpoint) statusError(resp *http.Response, body []byte) *CallError {
 	u, code := e.u, resp.StatusCode
 	var failed *CallError
@@ -250,7 +254,7 @@ func (e *endpoint) statusError(resp *http.Response, body []byte) *CallError {
 	return failed
 }
 
-// describe says what kind of content came.
+// describe names the kind of content received.
 func describe(resp *http.Response, body []byte) string {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	start := strings.ToLower(string(body[:min(len(body), 64)]))
@@ -277,7 +281,7 @@ func (u *Upstream) tooLongError() *CallError {
 	return failed
 }
 
-// parse reads a message of the server and notes its long strings.
+// parse reads a server's message and records its long strings.
 func (u *Upstream) parse(b []byte) (wire.Message, error) {
 	return wire.ParseServer(b, u.bounds.Load().LongString)
 }

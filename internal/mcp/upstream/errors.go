@@ -11,19 +11,20 @@ import (
 	"time"
 )
 
-// Kind says whose fault a failed call is.
+// Kind classifies why a call failed.
 type Kind int
 
 const (
-	// Unavailable means that the server could not be reached, or was gone before its answer was whole.
+	// Unavailable means that the server was unreachable or ended before its answer was complete.
 	Unavailable Kind = iota + 1
-	// Timeout means that the server gave no answer and no sign of progress in time.
+	// Timeout means that the server sent no answer and no sign of progress in time.
 	Timeout
-	// Invalid means that what the server gave is not an answer to the call.
+	// Invalid means that the server's response is not an answer to the call.
 	Invalid
-	// Overloaded means that there is no memory for its answer now: too much else is under way.
+	// Overloaded means that no memory is available for the answer, because too many bytes are in
+	// flight.
 	Overloaded
-	// LoginRequired means that the server wants a person to sign in.
+	// LoginRequired means that a person must sign in to the server.
 	LoginRequired
 )
 
@@ -43,25 +44,26 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// CallError is a call that got no answer. Its texts are for a person and hold nothing of what was sent or received.
+// CallError is a failed call. Its texts are for people and contain nothing of what was sent or
+// received.
 type CallError struct {
 	Kind       Kind
 	Message    string // names the server and what happened
-	Hint       string // what to do about it; may be empty
-	HTTPStatus int    // that the server answered with; 0: none
+	Hint       string // how to fix it; may be empty
+	HTTPStatus int    // the server's HTTP status; 0: none
 
-	foreign bool // what it answered is no JSON-RPC at all
+	foreign bool // the response was not JSON-RPC at all
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *CallError) Error() string { return e.Message }
 
-// errorf makes a CallError that names the server.
+// errorf returns a CallError that names the server.
 func (u *Upstream) errorf(kind Kind, format string, args ...any) *CallError {
 	return &CallError{Kind: kind, Message: fmt.Sprintf("server %q: ", u.opt.Settings.ID) + fmt.Sprintf(format, args...)}
 }
 
-// callError is what callers are told of an error: a CallError as it is, any other as the server being unavailable.
+// callError returns the error for callers: a CallError unchanged, any other error as Unavailable.
 func (u *Upstream) callError(err error) *CallError {
 	if failed, ok := errors.AsType[*CallError](err); ok {
 		return failed
@@ -69,19 +71,19 @@ func (u *Upstream) callError(err error) *CallError {
 	return u.errorf(Unavailable, "%v", err)
 }
 
-// timeoutError is the one for a call that got no answer within limit.
+// timeoutError returns the error for a call without an answer within limit.
 func (u *Upstream) timeoutError(limit time.Duration) *CallError {
 	return u.errorf(Timeout, "no answer within %s", limit)
 }
 
-// overloadedError is the one for a call whose answer there is no memory for.
+// overloadedError returns the error for a call whose answer exceeds the memory budget.
 func (u *Upstream) overloadedError() *CallError {
 	e := u.errorf(Overloaded, "there is no room for its answer while so much else is under way")
 	e.Hint = "try again in 2 s, with less at a time, or raise max_in_flight_bytes"
 	return e
 }
 
-// loginRequired is the one for a server that takes nobody who has not signed in.
+// loginRequired returns the error for a server that requires a sign-in.
 func (u *Upstream) loginRequired(format string, args ...any) *CallError {
 	e := u.errorf(LoginRequired, format, args...)
 	e.Hint = "secateur login " + u.opt.Settings.ID
@@ -107,7 +109,8 @@ func (u *Upstream) transportError(err error, host string) *CallError {
 		e := u.errorf(Invalid, "%s speaks HTTP, not HTTPS", host)
 		e.Hint = "change https:// to http:// in its url"
 		return e
-	case strings.Contains(text, "malformed MIME"): // mostly a header that the connection's end cut short
+	// usually a header cut short by the end of the connection
+	case strings.Contains(text, "malformed MIME"):
 		return u.errorf(Unavailable, "the headers of what %s answered are not whole", host)
 	case strings.Contains(text, "malformed HTTP") ||
 		strings.Contains(text, "response headers exceeded") || strings.Contains(text, "malformed chunked") ||
@@ -127,7 +130,8 @@ func (u *Upstream) transportError(err error, host string) *CallError {
 	return u.errorf(Unavailable, "the connection to %s broke: %v", host, innermost(err))
 }
 
-// innermost is what went wrong at the root, without the addresses that wrap it: a URL may hold a token.
+// innermost returns the root cause without the wrapping addresses, because a URL may contain a
+// token.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)

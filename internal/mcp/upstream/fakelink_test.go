@@ -14,7 +14,7 @@ import (
 // fakeLink is a link to a server in the test, without processes and sockets.
 type fakeLink struct {
 	s     *connection
-	serve func(l *fakeLink, req request) // called for each message, in order of sending
+	serve func(l *fakeLink, req request) // called for each message, in the order sent
 	ended chan struct{}
 	once  sync.Once
 	why   error
@@ -27,7 +27,7 @@ func (l *fakeLink) run(context.Context) error {
 
 func (l *fakeLink) close() { l.die("closed") }
 
-// die ends the link, as a crash would.
+// die ends the link like a crash.
 func (l *fakeLink) die(why string) {
 	l.once.Do(func() {
 		l.why = errors.New(why)
@@ -47,7 +47,7 @@ func (l *fakeLink) send(_ context.Context, m outgoing) error {
 	return nil
 }
 
-// say is a message from the server.
+// say delivers a message from the server.
 func (l *fakeLink) say(format string, args ...any) {
 	l.s.receive(context.Background(), fmt.Appendf(nil, format, args...), source{})
 }
@@ -65,7 +65,7 @@ func (l *fakeLink) answerAll(result string) {
 	}
 }
 
-// shakeHands answers what every server must; false for anything else.
+// shakeHands answers the handshake; it returns false for any other request.
 func (l *fakeLink) shakeHands(req request) bool {
 	switch req.Method {
 	case "initialize":
@@ -79,7 +79,7 @@ func (l *fakeLink) shakeHands(req request) bool {
 	return true
 }
 
-// fakeUpstream is an Upstream whose links are made by open, which may fail.
+// fakeUpstream returns an Upstream whose links are set up by open, which may fail.
 func fakeUpstream(tb testing.TB, opt Options, open func(l *fakeLink) error) *Upstream {
 	tb.Helper()
 	opt.Settings.ID, opt.Settings.Builtin, opt.Local = "fake", "fake", handlerFunc(nil)

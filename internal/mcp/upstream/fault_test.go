@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// rawServer answers each HTTP request on its connections by calling serve with the connection; the connection is closed
-// when serve says so.
+// rawServer calls serve for each HTTP request on its connections. It closes the connection if serve
+// returns false.
 func rawServer(tb testing.TB, serve func(conn net.Conn, body []byte) (keep bool)) string {
 	tb.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,16 +63,16 @@ func rawServer(tb testing.TB, serve func(conn net.Conn, body []byte) (keep bool)
 	return "http://" + ln.Addr().String()
 }
 
-// nobody is an address at which no program listens.
+// nobody is an address without a listener.
 const nobody = "127.0.0.1:1"
 
-// response is a whole HTTP response.
+// response returns a complete HTTP response.
 func response(status int, contentType, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), contentType, len(body), body)
 }
 
-// says is a server that always answers the same and then may close the connection.
+// says returns a server that always sends the same text and then keeps or closes the connection.
 func says(text string, keep bool) func(net.Conn, []byte) bool {
 	return func(conn net.Conn, _ []byte) bool {
 		io.WriteString(conn, text)
@@ -80,10 +80,10 @@ func says(text string, keep bool) func(net.Conn, []byte) bool {
 	}
 }
 
-// reset ends a connection the hard way.
+// reset makes the connection end with a TCP reset.
 func reset(conn net.Conn) { _ = conn.(*net.TCPConn).SetLinger(0) }
 
-// hangUntilClosed says nothing until the other side has had enough.
+// hangUntilClosed sends nothing until the peer closes the connection.
 func hangUntilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
 func gzipped(b []byte) string {
@@ -96,7 +96,7 @@ func gzipped(b []byte) string {
 
 const okBody = `{"jsonrpc":"2.0","id":1,"result":{"ok":true}}`
 
-// fault is an HTTP answer that is none, and what a caller is told.
+// fault is a faulty HTTP response and the error that a caller gets.
 type fault struct {
 	rule   string
 	serve  func(conn net.Conn, body []byte) bool
@@ -105,7 +105,8 @@ type fault struct {
 	parts  []string
 }
 
-// limited are settings with the timeout that the fault wants: a short one only where it is what shows.
+// limited returns settings with the timeout for this fault. It is short only if the fault is a
+// timeout.
 func (f fault) limited(s Settings) Settings {
 	s.ResponseTimeout = patience
 	if f.kind == Timeout {
@@ -117,14 +118,14 @@ func (f fault) limited(s Settings) Settings {
 func endless(conn net.Conn, head, unit string) {
 	io.WriteString(conn, head)
 	chunk := []byte(strings.Repeat(unit, 1<<16/len(unit)))
-	for range 1 << 14 { // a gigabyte
+	for range 1 << 14 { // 1 GB
 		if _, err := conn.Write(chunk); err != nil {
 			return
 		}
 	}
 }
 
-// faults are those that every HTTP transport shares. The limit is 1 MB, the timeout that of limited.
+// faults are those that all HTTP transports share. The limit is 1 MB, the timeout that of limited.
 func faults(jsonType string) []fault {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: " + jsonType + "\r\n"
 	bomb := gzipped(bytes.Repeat([]byte(" "), 8<<20))

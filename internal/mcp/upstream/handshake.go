@@ -1,6 +1,7 @@
 package upstream
 
-// MCP, "Lifecycle": initialize and its version negotiation; for the modern era server/discover (SEP-2575).
+// MCP, "Lifecycle": initialize and its version negotiation; for the modern era server/discover
+// (SEP-2575).
 
 import (
 	"context"
@@ -23,14 +24,14 @@ const (
 	methodDiscover    = "server/discover"
 )
 
-// errStartTimeout is why a start's context ended.
+// errStartTimeout is the cause when a start's context times out.
 var errStartTimeout = errors.New("startup timeout")
 
 func (u *Upstream) startupTimeout() time.Duration {
 	return orDefault(u.Settings().StartupTimeout, DefaultStartupTimeout)
 }
 
-// firstMethod is what a server is asked first.
+// firstMethod returns the first request sent to a server.
 func (u *Upstream) firstMethod() string {
 	if u.opt.Settings.Protocol == ProtocolModern {
 		return methodDiscover
@@ -38,7 +39,7 @@ func (u *Upstream) firstMethod() string {
 	return methodInitialize
 }
 
-// handshake finds out what the server is. After it, the connection has its peer.
+// handshake determines the server's era and sets the connection's peer.
 func (s *connection) handshake(ctx context.Context) error {
 	protocol := s.u.opt.Settings.Protocol
 	if protocol == ProtocolModern {
@@ -54,7 +55,8 @@ func (s *connection) handshake(ctx context.Context) error {
 	return err
 }
 
-// initialize opens a legacy session, if need be with the version that the server asks for.
+// initialize opens a legacy session. If the server refuses the version, it retries with one that
+// the server supports.
 func (s *connection) initialize(ctx context.Context) error {
 	result, err := s.ask(ctx, initializeRequest(s.u, era.LatestLegacy))
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
@@ -74,7 +76,7 @@ func (s *connection) initialize(ctx context.Context) error {
 	return s.link.send(ctx, outgoing{message: initialized, method: methodInitialized, patience: s.u.startupTimeout()})
 }
 
-// discover asks a modern server.
+// discover asks a modern server about itself.
 func (s *connection) discover(ctx context.Context) error {
 	result, err := s.ask(ctx, discoverRequest(s.u))
 	if err != nil {
@@ -88,7 +90,7 @@ func (s *connection) discover(ctx context.Context) error {
 	return nil
 }
 
-// explain makes what is wrong with a handshake a CallError that keeps its cause.
+// explain wraps a handshake problem in a CallError that keeps its cause.
 func (s *connection) explain(err error) error {
 	return &handshakeError{s.u.errorf(Invalid, "%v", err), err}
 }
@@ -100,7 +102,7 @@ type handshakeError struct {
 
 func (e *handshakeError) Unwrap() []error { return []error{e.CallError, e.cause} }
 
-// ask is a question of ours on a connection. It waits as long as ctx lets it.
+// ask sends a request of secateur's own. It waits until ctx ends.
 func (s *connection) ask(ctx context.Context, req wire.Message) ([]byte, error) {
 	c := newCall(req.ID, wire.ID{}, nil)
 	c.own, c.greets = true, req.Method != methodPing
@@ -114,11 +116,11 @@ func (s *connection) ask(ctx context.Context, req wire.Message) ([]byte, error) 
 	return reply.Result, nil
 }
 
-// refusal is a JSON-RPC error to a question of ours.
+// refusal is a JSON-RPC error in response to a request of secateur's own.
 type refusal struct {
 	*CallError
 	code      int
-	supported []string // the versions that it offers instead
+	supported []string // the versions that the server offers instead
 }
 
 func (e *refusal) Unwrap() error { return e.CallError }
@@ -134,14 +136,15 @@ func (s *connection) refused(method string, reply *Reply) error {
 	}
 	err := json.Unmarshal(reply.Error, &said, lenient())
 	if err == nil && json.Unmarshal(said.Data, &data, lenient()) != nil {
-		data.Supported = nil // data is the server's own business and may have any shape
+		data.Supported = nil // a server may give data any shape
 	}
 	e := &refusal{s.u.errorf(Invalid, "it answered %s with error %d: %.200s", method, said.Code, said.Message), said.Code, data.Supported}
 	e.HTTPStatus = reply.HTTPStatus
 	return e
 }
 
-// legacyVersion is one of ours that the server would have; "" if it did not name one, or it is the one we tried.
+// legacyVersion returns a version that both sides support. It is "" if the server named none, or
+// only the one we tried.
 func (e *refusal) legacyVersion() string {
 	for _, v := range era.LegacyVersions()[1:] {
 		if slices.Contains(e.supported, v) && !slices.Contains(e.supported, era.LatestModern) {
@@ -151,7 +154,7 @@ func (e *refusal) legacyVersion() string {
 	return ""
 }
 
-// suggestsModern reports whether a failed initialize may mean that the server knows none.
+// suggestsModern reports whether a failed initialize may mean that the server has no initialize.
 func suggestsModern(err error) bool {
 	var refused *refusal
 	var version *versionError
@@ -170,7 +173,7 @@ func suggestsModern(err error) bool {
 	return false
 }
 
-// ownID is the id of our own questions before they get their number.
+// ownID is the id of secateur's own requests before they get their number.
 var ownID = wire.StringID("own")
 
 func clientInfo(u *Upstream) []byte {
@@ -185,12 +188,13 @@ func initializeRequest(u *Upstream, version string) wire.Message {
 	return ownRequest(methodInitialize, params)
 }
 
-// isObject reports whether this can be sent as a JSON object; nil can, as an empty one.
+// isObject reports whether raw can be sent as a JSON object; nil counts as an empty one.
 func isObject(raw []byte) bool {
 	if raw == nil {
 		return true
 	}
-	s := rawjson.NewScanner(rawjson.Trim(raw), wire.MaxRequestDepth/2) // it goes into something larger
+	// it becomes part of a larger document
+	s := rawjson.NewScanner(rawjson.Trim(raw), wire.MaxRequestDepth/2)
 	s.Unique = true
 	isObject := s.Peek() == '{'
 	_, err := s.Skip()
@@ -206,8 +210,8 @@ func ownRequest(method, params string) wire.Message {
 	return wire.NewRequest(ownID, method, []byte(params))
 }
 
-// modernMeta are the members of params._meta that a request of the modern era must have and this one lacks, and the
-// protocol version that it then names.
+// modernMeta returns the params._meta members that a modern request requires and this one lacks. It
+// also returns the protocol version that the request then names.
 func modernMeta(u *Upstream, has []byte) (members []byte, version string) {
 	version = era.LatestModern
 	given := map[string]bool{}

@@ -2,18 +2,18 @@ package upstream
 
 import "context"
 
-// handshakeNotifier tells of handshakes, one at a time. Handshakes that come while one is being told are told as one: whoever
-// listens wants to know what the server is now.
+// handshakeNotifier reports handshakes one at a time. Handshakes during a report are merged into
+// one, because only the server's current state matters.
 type handshakeNotifier struct {
-	tell   func(*Peer)      // nil: nobody wants to know
-	newest chan *connection // has room for one, which is not told yet
+	tell   func(*Peer)      // nil: no observer
+	newest chan *connection // buffer of one: the handshake not reported yet
 }
 
 func newHandshakeNotifier(tell func(*Peer)) handshakeNotifier {
 	return handshakeNotifier{tell: tell, newest: make(chan *connection, 1)}
 }
 
-// note takes down that a connection has shaken hands. It does not wait.
+// note records that a connection completed its handshake. It does not block.
 func (o *handshakeNotifier) note(s *connection) {
 	if o.tell == nil {
 		return
@@ -31,7 +31,7 @@ func (o *handshakeNotifier) note(s *connection) {
 	}
 }
 
-// run tells until ctx is done.
+// run reports handshakes until ctx is done.
 func (o *handshakeNotifier) run(ctx context.Context) {
 	for {
 		select {

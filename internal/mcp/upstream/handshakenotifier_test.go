@@ -12,7 +12,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// numbered is a server whose n-th session calls itself by n, and which dies of a call to crash.
+// numbered is a server whose n-th session is named n. A call to crash ends it.
 func numbered(links *int) func(l *fakeLink) error {
 	return func(l *fakeLink) error {
 		*links++
@@ -52,8 +52,8 @@ func TestOpenedIsCalledAfterEachHandshake(t *testing.T) {
 	})
 }
 
-// Opened may take its time: calls are made, the server may even crash and be restarted, and Opened is told of the
-// newest session when it has returned, not of each, and never twice at once.
+// Opened may take its time. Meanwhile calls run, and the server may even crash and restart. When
+// Opened returns, it is called once with the newest session, never concurrently.
 func TestOpenedTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		links := 0
@@ -75,7 +75,7 @@ func TestOpenedTakesItsTime(t *testing.T) {
 		}}, numbered(&links))
 		stop := run(t, u)
 		defer stop()
-		synctest.Wait() // the first handshake is being told
+		synctest.Wait() // the first handshake is being reported
 		for _, now := range []string{"1", "2", "3"} {
 			began := time.Now()
 			mustCall(t, u, toolCall(t, "1", "x", "1"), `"`+now+`"`)
@@ -86,7 +86,7 @@ func TestOpenedTakesItsTime(t *testing.T) {
 			}
 		}
 		mustCall(t, u, toolCall(t, "1", "x", "1"), `"4"`)
-		synctest.Wait() // the handshake has been noted
+		synctest.Wait() // the handshake has been recorded
 		close(release)
 		synctest.Wait()
 		if got := strings.Join(told, " "); got != "1 4" {
@@ -95,7 +95,8 @@ func TestOpenedTakesItsTime(t *testing.T) {
 	})
 }
 
-// A call that Opened makes while the server goes down does not keep the next session from being opened.
+// A call that Opened makes while the server goes down does not prevent the next session from
+// opening.
 func TestOpenedCallsAcrossARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		links := 0
@@ -148,8 +149,8 @@ func TestRunWaitsForOpened(t *testing.T) {
 	})
 }
 
-// The server is told what its client can do in every initialize, also when it has forgotten its session, and each
-// handshake is told.
+// Every initialize declares the client's capabilities, also after the server has lost its session.
+// Every handshake is reported.
 func TestCapabilitiesAreDeclaredInEveryHandshake(t *testing.T) {
 	for _, c := range []struct {
 		rule   string

@@ -26,7 +26,7 @@ func start(tb testing.TB, opt Options) *Upstream {
 	return u
 }
 
-// startStoppable gives a function that stops the Upstream and waits for the end of its Run.
+// startStoppable also returns a function that stops the Upstream and waits for Run to return.
 func startStoppable(tb testing.TB, opt Options) (*Upstream, func()) {
 	tb.Helper()
 	if opt.BaseEnv == nil {
@@ -64,7 +64,7 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// message parses what a client would send.
+// message parses a client's message.
 func message(tb testing.TB, s string) *wire.Message {
 	tb.Helper()
 	m, err := wire.ParseRequest([]byte(s), wire.MaxRequestDepth)
@@ -74,13 +74,13 @@ func message(tb testing.TB, s string) *wire.Message {
 	return &m
 }
 
-// toolCall is a request for one of the child's tools.
+// toolCall returns a request for one of the child's tools.
 func toolCall(tb testing.TB, id, name, arguments string) *wire.Message {
 	tb.Helper()
 	return message(tb, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+name+`","arguments":`+arguments+`}}`)
 }
 
-// mustCall is a call that succeeds with this result.
+// mustCall makes a call that must succeed with this result.
 func mustCall(tb testing.TB, u *Upstream, req *wire.Message, want string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
@@ -95,7 +95,7 @@ func mustCall(tb testing.TB, u *Upstream, req *wire.Message, want string) {
 	}
 }
 
-// wantError checks a call's failure.
+// wantError checks a call's error.
 func wantError(tb testing.TB, err error, kind Kind, status int, parts ...string) {
 	tb.Helper()
 	failed, ok := errors.AsType[*CallError](err)
@@ -112,7 +112,7 @@ func wantError(tb testing.TB, err error, kind Kind, status int, parts ...string)
 	}
 }
 
-// eventually waits for a condition that an event of another process or goroutine brings about.
+// eventually waits for a condition that another process or goroutine brings about.
 func eventually(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	if !comesTrue(ok) {
@@ -120,7 +120,7 @@ func eventually(tb testing.TB, what string, ok func() bool) {
 	}
 }
 
-// comesTrue is eventually for a goroutine that may not end the test.
+// comesTrue is eventually for goroutines that may not end the test.
 func comesTrue(ok func() bool) bool {
 	deadline := time.Now().Add(patience)
 	for !ok() {

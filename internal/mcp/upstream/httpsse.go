@@ -15,19 +15,20 @@ import (
 	"secateur/internal/mcp/buffer"
 )
 
-// httpSSE is the link to a server over HTTP+SSE, the transport of 2024-11-05: one stream of events brings everything
-// that the server says, and its first event is the address that messages are posted to. The stream is the session:
-// when it ends, so does the link.
+// httpSSE is the link to a server over HTTP+SSE, the transport of 2024-11-05. One event stream
+// carries all messages from the server; its first event is the address for POSTs. The stream is the
+// session: when it ends, so does the link.
 type httpSSE struct {
 	poster
-	to      *url.URL // where messages are posted
+	to      *url.URL // address for POSTs
 	stream  io.Closer
 	events  *eventReader
 	hangUp  context.CancelFunc // ends the stream
 	closing sync.Once
 }
 
-// openHTTPSSE opens the stream and waits for the address. What it waits for ends with ctx, the stream does not.
+// openHTTPSSE opens the stream and waits for the address. ctx limits the wait, but not the stream's
+// lifetime.
 func openHTTPSSE(ctx context.Context, s *connection) (link, error) {
 	life, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	l := &httpSSE{poster: newPoster(s), hangUp: hangUp}
@@ -49,7 +50,8 @@ func openHTTPSSE(ctx context.Context, s *connection) (link, error) {
 	return nil, err
 }
 
-// noStream is why there is no stream of events; nothing shows that the server has this transport.
+// noStream is the reason why no event stream exists; the server does not seem to support this
+// transport.
 type noStream struct{ error }
 
 func (e *noStream) Unwrap() error { return e.error }
@@ -78,7 +80,7 @@ func (l *httpSSE) open(ctx context.Context) error {
 	return l.awaitAddress()
 }
 
-// awaitAddress reads up to the event that says where messages go. Others that come before it are no messages yet.
+// awaitAddress reads up to the event with the address for messages. It ignores events before that.
 func (l *httpSSE) awaitAddress() error {
 	for {
 		ev, err := l.events.next()
@@ -92,8 +94,9 @@ func (l *httpSSE) awaitAddress() error {
 	}
 }
 
-// address is where messages go, which the server may say relative to the stream's address, and nowhere else: what is
-// posted there, and the headers with it, is meant for the server that was configured.
+// address resolves the server's address for messages, which may be relative to the stream's. It
+// must have the same origin, because the messages and headers are meant for the configured server
+// only.
 func (l *httpSSE) address(said string) (*url.URL, error) {
 	to, err := l.endpoint.url.Parse(strings.TrimSpace(said))
 	if err != nil {
@@ -122,7 +125,7 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
-// run reads the stream until it ends, or until a refused message shows that the session has.
+// run reads the stream until it ends, or until a refused message shows that the session has ended.
 func (l *httpSSE) run(ctx context.Context) error {
 	l.work.run(func() {
 		for {
@@ -138,7 +141,7 @@ func (l *httpSSE) run(ctx context.Context) error {
 	return l.reason()
 }
 
-// send posts a message. Of a call, the answer comes on the stream.
+// send posts a message. The answer to a call arrives on the stream.
 func (l *httpSSE) send(ctx context.Context, m outgoing) error {
 	switch {
 	case m.call != nil:
@@ -164,22 +167,24 @@ func (l *httpSSE) tell(ctx context.Context, m outgoing) error {
 	return err
 }
 
-// request posts a call's request. A server may take its time to say that it has taken it, even longer than to answer.
+// request posts a call's request. The server may confirm the POST even later than it answers the
+// call.
 func (l *httpSSE) request(caller context.Context, m outgoing) {
 	ctx := m.call.beginWork(caller)
 	defer m.call.endWork()
 	err := l.deliver(ctx, m)
-	if err == nil || m.call.isGone(caller) { // the caller gave up by itself
+	if err == nil || m.call.isGone(caller) { // the caller gave up
 		return
 	}
 	if errors.Is(err, errSessionLost) {
-		m.call.stage.Store(queued) // it was not taken, and may be made again on another connection
+		// the server did not accept it, so another connection may retry it
+		m.call.stage.Store(queued)
 		defer l.end(err)
 	}
 	l.s.fail(m.call, l.s.u.callError(err))
 }
 
-// deliver posts a message and waits until the server has taken it.
+// deliver posts a message and waits until the server has accepted it.
 func (l *httpSSE) deliver(ctx context.Context, m outgoing) error {
 	header := l.endpoint.with(
 		headerField{"Content-Type", "application/json"},

@@ -26,20 +26,23 @@ import (
 type fakeSSE struct {
 	*httptest.Server
 	mu      sync.Mutex
-	streams []*sseStream // guarded by mu; all there were
-	posted  []string     // guarded by mu; responses and notifications that we got
+	streams []*sseStream // guarded by mu; all streams ever opened
+	posted  []string     // guarded by mu; responses and notifications received
 
-	endpoint func(session int) string                                          // what the endpoint event says
-	open     func(w http.ResponseWriter, r *http.Request) bool                 // true: that is all
-	call     func(s *sseStream, w http.ResponseWriter, req request)            // tools/call
-	post     func(w http.ResponseWriter, r *http.Request, session string) bool // true: that is all
+	// the content of the endpoint event
+	endpoint func(session int) string
+	// true: handled completely
+	open func(w http.ResponseWriter, r *http.Request) bool
+	call func(s *sseStream, w http.ResponseWriter, req request) // tools/call
+	// true: handled completely
+	post func(w http.ResponseWriter, r *http.Request, session string) bool
 }
 
 // sseStream is one session.
 type sseStream struct {
 	mu   sync.Mutex // held while writing
 	w    http.ResponseWriter
-	hang chan struct{} // closed: the stream ends
+	hang chan struct{} // closed to end the stream
 }
 
 func (s *sseStream) say(format string, args ...any) {
@@ -119,7 +122,7 @@ func (f *fakeSSE) serveStream(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 	case <-s.hang:
 	}
-	s.mu.Lock() // nobody writes any more
+	s.mu.Lock() // no further writes
 }
 
 func (f *fakeSSE) servePost(w http.ResponseWriter, r *http.Request) {
@@ -315,7 +318,7 @@ func TestHTTPSSEThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// failedStart is why the first start failed.
+// failedStart returns why the first start failed.
 func failedStart(t *testing.T, u *Upstream) error {
 	t.Helper()
 	v := u.server.(*supervisor)
@@ -370,7 +373,8 @@ func TestHTTPSSEStreamThatEnds(t *testing.T) {
 	}
 }
 
-// A server that has forgotten its session, but kept the stream, gets another one, and the call is made there.
+// A server that lost its session but kept the stream gets a new session, and the call is made
+// there.
 func TestHTTPSSESessionLost(t *testing.T) {
 	f := newFakeSSE(t)
 	var forgotten atomic.Value
@@ -526,7 +530,7 @@ func TestHTTPSSEServersOwnRequests(t *testing.T) {
 	}
 }
 
-// Stopping ends the stream and everything around it, also while it is being opened.
+// Stopping ends the stream and all related goroutines, also while the stream is being opened.
 func TestHTTPSSEStops(t *testing.T) {
 	f := newFakeSSE(t)
 	opening := make(chan struct{}, 1)
@@ -547,7 +551,8 @@ func TestHTTPSSEStops(t *testing.T) {
 	wantError(t, err, Unavailable, 0, "stopped")
 }
 
-// A server that refuses the first POST of Streamable HTTP, and not in the words of the protocol, may be an older one.
+// A server that refuses the first POST of Streamable HTTP without a JSON-RPC error may be an older
+// one.
 func TestFallBackToHTTPSSE(t *testing.T) {
 	text := func(status int) func(w http.ResponseWriter) {
 		return func(w http.ResponseWriter) { http.Error(w, "no", status) }
@@ -641,7 +646,7 @@ func TestFallBackThatFails(t *testing.T) {
 	}
 }
 
-// The SDK's server over HTTP+SSE, asked for by name and found by itself.
+// The SDK's server over HTTP+SSE, configured explicitly and detected automatically.
 func TestRealServerOverHTTPSSE(t *testing.T) {
 	for _, c := range []struct{ rule, transport, protocol string }{
 		{"by name", TransportSSE, ProtocolAuto},
@@ -714,7 +719,7 @@ func addAsking(s *mcp.Server) {
 	})
 }
 
-// wantText makes a call whose result is one text.
+// wantText makes a call whose result must be this text.
 func wantText(t *testing.T, u *Upstream, req *wire.Message, opt CallOptions, want string) {
 	t.Helper()
 	reply, err := u.CallWith(t.Context(), req, opt)

@@ -1,6 +1,7 @@
 package upstream
 
-// JSON-RPC 2.0 and MCP, "Base protocol": requests and notifications of a server, "Ping" and "Cancellation" included.
+// JSON-RPC 2.0 and MCP, "Base protocol": requests and notifications from a server, including "Ping"
+// and "Cancellation".
 
 import (
 	"context"
@@ -19,15 +20,15 @@ const (
 )
 
 const (
-	inboxRoom    = 1024 // messages that wait for the handler; more are dropped or refused
-	inboxServing = 1024 // requests of a server that are not answered yet; more are refused
+	inboxRoom    = 1024 // messages waiting for the handler; further ones are dropped or refused
+	inboxServing = 1024 // unanswered requests from a server; further ones are refused
 )
 
-// inbox holds what a server sends of its own accord, until a handler takes it.
+// inbox holds a server's requests and notifications until a handler takes them.
 type inbox struct {
-	handler Handler // for what no call's handler takes; nil: there is none
+	handler Handler // for messages that no call's handler takes; nil: none
 	waiting chan inbound
-	serving chan struct{} // a token for each request that is not answered yet
+	serving chan struct{} // holds a token for each unanswered request
 	asked   wire.InFlight // those requests
 }
 
@@ -35,13 +36,14 @@ type inbound struct {
 	msg     *wire.Message
 	handler Handler
 	wanted  context.Context // of a request; ends when the server cancels it
-	done    func()          // lets go of wanted
-	origin  *call           // on whose stream it came; nil: on none
-	calls   []*call         // that the server may not go on with until it has its answer
-	owners  []*call         // whose handler it is: with the last of them ends the wait for an answer; nil: no call's
+	done    func()          // releases wanted
+	origin  *call           // the call on whose stream it came; nil: none
+	calls   []*call         // calls that may be waiting for the answer
+	// calls whose handler serves it; when the last one ends, so does the request; nil: no call's
+	owners []*call
 }
 
-// errWithdrawn is why a request of the server is no longer wanted that it has cancelled.
+// errWithdrawn is the cause when the server cancels its own request.
 var errWithdrawn = errors.New("cancelled by the server")
 
 // withdrawn reports whether the server has cancelled its request.
@@ -51,7 +53,8 @@ func newInbox(h Handler) inbox {
 	return inbox{handler: h, waiting: make(chan inbound, inboxRoom), serving: make(chan struct{}, inboxServing)}
 }
 
-// receive takes one message from the server. Its bytes are the connection's from now on. On HTTP, from says where it came.
+// receive handles one message from the server and takes ownership of its bytes. Over HTTP, from
+// says where it arrived.
 func (s *connection) receive(ctx context.Context, raw []byte, from source) {
 	msg, err := s.u.parse(raw)
 	if err != nil {
@@ -70,15 +73,15 @@ func (s *connection) receive(ctx context.Context, raw []byte, from source) {
 	}
 }
 
-// source is where a message came from: the call on whose stream it is, and that stream's HTTP status. Zero where
-// there is one stream for all.
+// source says where a message arrived: the call on whose stream it came, and the stream's HTTP
+// status. It is zero if one stream serves all calls.
 type source struct {
 	call   *call
 	status int
 }
 
-// answered gives an answer to the call that waits for it. One that nobody waits for, or no more, is dropped. A buffer
-// of buffer.Get that the message stands in is then the reply's; nil: it stands in none.
+// answered passes a response to the waiting call. Responses without a pending call are dropped.
+// buffer, if not nil, is the buffer.Get buffer that holds the message; the reply then owns it.
 func (s *connection) answered(ctx context.Context, msg *wire.Message, status int, buffer []byte) bool {
 	c := s.calls.take(msg.ID)
 	if c == nil {
@@ -89,7 +92,8 @@ func (s *connection) answered(ctx context.Context, msg *wire.Message, status int
 		s.served.Store(true)
 	}
 	c.over.Store(true)
-	if buffer == nil && c.hold.Grow(int64(len(msg.Raw))) != nil { // one in a buffer was counted as it came
+	// a message in a buffer was counted as it arrived
+	if buffer == nil && c.hold.Grow(int64(len(msg.Raw))) != nil {
 		c.give(outcome{err: s.u.overloadedError()})
 		return true
 	}
@@ -101,7 +105,7 @@ func (s *connection) answered(ctx context.Context, msg *wire.Message, status int
 	return true
 }
 
-// unreadable takes what is no JSON-RPC. If it seems to answer a call, that call fails.
+// unreadable handles data that is not JSON-RPC. If it seems to answer a call, that call fails.
 func (s *connection) unreadable(ctx context.Context, seen *wire.Message, err error, size int) {
 	s.noise.Add(1)
 	s.u.garbage.Warn(ctx, s.u.log, "server writes what is no message", "bytes", size, "err", err)
@@ -129,7 +133,7 @@ func (s *connection) tooLong(ctx context.Context, e *wire.TooLongError) {
 	}
 }
 
-// skippedError is the one for a call whose answer was too long, or had no room.
+// skippedError returns the error for a call whose answer was too long or did not fit the budget.
 func (u *Upstream) skippedError(e *wire.TooLongError) *CallError {
 	if e.NoRoom {
 		return u.overloadedError()
@@ -182,7 +186,7 @@ func (s *connection) requested(ctx context.Context, msg *wire.Message, origin *c
 	if origin != nil {
 		in.calls = []*call{origin}
 	} else {
-		in.calls = s.calls.callers() // any of them may be the one that waits for the answer
+		in.calls = s.calls.callers() // any of them may wait for the answer
 	}
 	if origin != nil && origin.handler != nil {
 		in.handler, in.owners = origin.handler, in.calls
@@ -200,7 +204,8 @@ func (s *connection) requested(ctx context.Context, msg *wire.Message, origin *c
 	for _, c := range in.calls {
 		c.asking.Add(1)
 	}
-	in.wanted, in.done = s.inbox.asked.Begin(context.WithoutCancel(ctx), msg.ID) // it does not end with the stream that it came on
+	// it outlives the stream on which it arrived
+	in.wanted, in.done = s.inbox.asked.Begin(context.WithoutCancel(ctx), msg.ID)
 	select {
 	case s.inbox.waiting <- in:
 	default:
@@ -209,7 +214,7 @@ func (s *connection) requested(ctx context.Context, msg *wire.Message, origin *c
 	}
 }
 
-// unasked lets the time of the calls run again that may have waited for a request's answer.
+// unasked resumes the timeouts of the calls that may have waited for a request's answer.
 func (s *connection) unasked(in *inbound) {
 	for _, c := range in.calls {
 		c.renew()
@@ -223,16 +228,16 @@ func (s *connection) refuse(ctx context.Context, msg *wire.Message, code int, te
 	s.respond(ctx, wire.NewError(code, text).AppendResponse(nil, msg.ID), 0)
 }
 
-// respond sends an answer to the server. One that does not read its answers loses them; who reads the server's messages
-// must not wait for it and has no patience.
+// respond sends an answer to the server. If the server does not read its answers, they are lost.
+// The goroutine that reads the server's messages must not block here and passes no patience.
 func (s *connection) respond(ctx context.Context, response []byte, patience time.Duration) {
 	if err := s.link.send(ctx, outgoing{message: response, patience: patience}); err != nil {
 		s.u.log.DebugContext(ctx, "answer to the server not sent", "err", err)
 	}
 }
 
-// dispatch gives messages to their handlers: notifications one after the other, requests side by side, so that one
-// whose answer takes long, because a person is asked for it, keeps nothing else waiting.
+// dispatch passes messages to their handlers: notifications in order, requests concurrently. A slow
+// request, such as one that asks a person, does not delay anything else.
 func (s *connection) dispatch(ctx context.Context) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -251,7 +256,7 @@ func (s *connection) dispatch(ctx context.Context) {
 				if in.withdrawn() {
 					return
 				}
-				if response == nil { // a server must not wait for ever for an answer that never comes
+				if response == nil { // the server must not wait forever
 					response = wire.NewError(wire.CodeInternal, "there is no answer").AppendResponse(nil, in.msg.ID)
 				}
 				if ctx.Err() == nil {
@@ -262,8 +267,7 @@ func (s *connection) dispatch(ctx context.Context) {
 	}
 }
 
-// serve has a request answered, which may take as long as the call lasts that it belongs to, and as long as the server
-// wants it.
+// serve answers a request. It ends when the owning calls end or the server cancels the request.
 func (s *connection) serve(ctx context.Context, in *inbound) []byte {
 	refusal := s.attribute(ctx, in)
 	if refusal == "" && in.handler == nil {
@@ -275,7 +279,7 @@ func (s *connection) serve(ctx context.Context, in *inbound) []byte {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(in.wanted, cancel)() //nolint:contextcheck // more lives end this one: the connection's, the request's and its calls'
+	defer context.AfterFunc(in.wanted, cancel)() //nolint:contextcheck // several lifetimes end this one: the connection's, the request's and its calls'
 	var left atomic.Int32
 	left.Store(int32(len(in.owners))) //nolint:gosec // a few
 	for _, c := range in.owners {

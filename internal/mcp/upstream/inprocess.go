@@ -6,9 +6,10 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Notifier is a Handler that also sends something of its own accord.
+// Notifier is a Handler that also sends notifications.
 type Notifier interface {
-	// Listen begins to gather what is to be sent, until stop is called. Next waits for whole JSON-RPC notifications; its error is ctx's own.
+	// Listen starts collecting notifications until stop is called. next waits for complete JSON-RPC
+	// notifications; its error is ctx's own.
 	Listen() (next func(ctx context.Context) ([][]byte, error), stop func())
 }
 
@@ -17,11 +18,11 @@ type inProcess struct {
 	s    *connection
 	work workers
 
-	next func(context.Context) ([][]byte, error) // nil: it sends nothing of its own accord
+	next func(context.Context) ([][]byte, error) // nil: the server sends no notifications
 	stop func()
 }
 
-// openLocal listens before the server is asked anything: what changes after an answer is heard of.
+// openLocal subscribes before the first request, so that no change after an answer is missed.
 func openLocal(_ context.Context, s *connection) (link, error) {
 	l := &inProcess{s: s, stop: func() {}}
 	if n, ok := s.u.opt.Local.(Notifier); ok {
@@ -44,7 +45,7 @@ func (l *inProcess) run(ctx context.Context) error {
 	return errStopped
 }
 
-// send serves the message in a goroutine of its own, whose context ends with the call.
+// send serves the message in a new goroutine, whose context ends with the call.
 func (l *inProcess) send(ctx context.Context, m outgoing) error {
 	if m.method == methodCancelled {
 		return nil
@@ -53,7 +54,7 @@ func (l *inProcess) send(ctx context.Context, m outgoing) error {
 	if refused != nil {
 		return refused
 	}
-	do := func() { l.notify(context.WithoutCancel(ctx), &msg) } // a notification is not taken back
+	do := func() { l.notify(context.WithoutCancel(ctx), &msg) } // a notification is not cancelled
 	if m.call != nil {
 		m.call.stage.Store(sent)
 		do = func() { l.call(ctx, &msg, m.call) }
@@ -80,12 +81,12 @@ func (l *inProcess) call(caller context.Context, msg *wire.Message, c *call) {
 	if response := l.serve(ctx, msg); response != nil {
 		l.s.receive(ctx, response, source{call: c})
 	}
-	if !c.isGone(caller) { // else nobody waits for one
+	if !c.isGone(caller) { // otherwise no caller waits
 		l.s.fail(c, l.s.u.errorf(Invalid, "it gave no answer"))
 	}
 }
 
-// serve calls the handler; one that panics has answered with an internal error.
+// serve calls the handler. A panic becomes an internal error response.
 func (l *inProcess) serve(ctx context.Context, msg *wire.Message) (response []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// beginWork gives the context of what is done for a call, such as its POST, which has the values of another and lasts until endWork. See
-// leave for when it ends before that.
+// beginWork returns the context for work on a call, such as its POST. It has the values of another
+// context and lasts until endWork, or until leave ends it earlier.
 func (c *call) beginWork(values context.Context) context.Context {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(values))
 	c.leaving.Lock()
@@ -19,7 +19,7 @@ func (c *call) beginWork(values context.Context) context.Context {
 	return ctx
 }
 
-// endWork says that nothing more is done for a call.
+// endWork marks the end of the work on a call.
 func (c *call) endWork() {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
@@ -27,8 +27,8 @@ func (c *call) endWork() {
 	c.cancelWork = nil
 }
 
-// leave says that nobody waits for the call any more. What is done for it ends then or, where the server has answered in a
-// stream, a little later: what is left of that is read, so that its connection can be used again.
+// leave marks that the caller no longer waits. Work on the call ends now. If the server answered in
+// a stream, it ends a little later: the rest is read so that the connection can be reused.
 func (c *call) leave() {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
@@ -46,14 +46,15 @@ func (c *call) leave() {
 	}
 }
 
-// isGone reports whether nobody waits for the call any more: its caller has left it, or is about to.
+// isGone reports whether the caller no longer waits, or is about to leave.
 func (c *call) isGone(caller context.Context) bool {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()
 	return c.gone || caller.Err() != nil
 }
 
-// afterLeave has f called when nobody waits for the call any more, at once if that is so, unless stop is called before.
+// afterLeave runs f when the caller leaves, immediately if it has left, unless stop is called
+// first.
 func (c *call) afterLeave(f func()) (stop func()) {
 	c.leaving.Lock()
 	defer c.leaving.Unlock()

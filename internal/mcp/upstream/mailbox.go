@@ -6,22 +6,23 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// mailbox holds notifications for a call's handler, in order, until the caller's goroutine takes them. Who reads the
-// server's messages never waits for it.
+// mailbox queues notifications for a call's handler until the caller's goroutine takes them. Adding
+// one never blocks the goroutine that reads the server's messages.
 type mailbox struct {
-	mu    sync.Mutex
-	ready chan struct{}   // guarded by mu; holds a token while there may be something in it; nil: nobody has waited yet
+	mu sync.Mutex
+	// guarded by mu; holds a token while msgs may not be empty; nil: not used yet
+	ready chan struct{}
 	msgs  []*wire.Message // guarded by mu
-	bytes int             // guarded by mu; of msgs
+	bytes int             // guarded by mu; total size of msgs
 }
 
-// How much may wait for a caller that does not keep up; more is dropped.
+// Limits for a caller that does not keep up. Further messages are dropped.
 const (
 	mailboxRoom  = 16384
 	mailboxBytes = 16 << 20
 )
 
-// signal holds a token when there may be something in it.
+// signal returns a channel that holds a token while the mailbox may not be empty.
 func (b *mailbox) signal() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,7 +35,7 @@ func (b *mailbox) signal() <-chan struct{} {
 	return b.ready
 }
 
-// offer puts a message in; false if there is no room.
+// offer adds a message; false if the mailbox is full.
 func (b *mailbox) offer(msg *wire.Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,7 +51,7 @@ func (b *mailbox) offer(msg *wire.Message) bool {
 	return room
 }
 
-// take gives all that is in it.
+// take removes and returns all messages.
 func (b *mailbox) take() []*wire.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()

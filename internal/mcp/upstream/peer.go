@@ -11,17 +11,18 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// Peer is what a server said about itself. It does not change.
+// Peer is what a server reported about itself. It is immutable.
 type Peer struct {
 	Era        era.Era
 	Protocol   string // the version in use
 	ServerName string // serverInfo.name
 
 	said handshakeResult
-	raw  []byte // what it said, as it came
+	raw  []byte // the raw result
 }
 
-// handshakeResult has the members of an InitializeResult and of a DiscoverResult that we use; values stay raw.
+// handshakeResult has the members of InitializeResult and DiscoverResult that we use. Values stay
+// raw.
 type handshakeResult struct {
 	ProtocolVersion   string                    `json:"protocolVersion,omitzero"`
 	SupportedVersions []string                  `json:"supportedVersions,omitzero"`
@@ -31,8 +32,8 @@ type handshakeResult struct {
 	Meta              map[string]jsontext.Value `json:"_meta,omitzero"`
 }
 
-// InitializeResult is the result of an initialize: the server's own or, of a modern server, one made of its
-// DiscoverResult. The bytes are the Peer's.
+// InitializeResult returns the server's own initialize result. For a modern server it converts the
+// DiscoverResult. The Peer owns the bytes.
 func (p *Peer) InitializeResult() []byte {
 	if p.Era == era.Legacy {
 		return p.raw
@@ -46,8 +47,8 @@ func (p *Peer) InitializeResult() []byte {
 	return mustMarshal(out)
 }
 
-// DiscoverResult is the result of a server/discover: the server's own or, of a legacy server, one made of its
-// InitializeResult, which names the version that the server speaks.
+// DiscoverResult returns the server's own server/discover result. For a legacy server it converts
+// the InitializeResult and names the version that the server speaks.
 func (p *Peer) DiscoverResult() []byte {
 	if p.Era == era.Modern {
 		return p.raw
@@ -69,10 +70,10 @@ func (p *Peer) DiscoverResult() []byte {
 	return mustMarshal(out)
 }
 
-// Capabilities are the server's, as it gave them.
+// Capabilities returns the server's capabilities as raw JSON.
 func (p *Peer) Capabilities() []byte { return orObject(p.said.Capabilities) }
 
-// Instructions are the server's to the model, as a JSON string; nil if it gave none.
+// Instructions returns the server's instructions to the model as a JSON string; nil: none.
 func (p *Peer) Instructions() []byte { return p.said.Instructions }
 
 func (p *Peer) serverInfo() jsontext.Value {
@@ -93,7 +94,7 @@ func orObject(v jsontext.Value) jsontext.Value {
 	return v
 }
 
-// lenient reads what servers send: nothing is judged but what we use.
+// lenient returns the options for reading server messages: only the parts that we use are checked.
 func lenient() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
@@ -101,12 +102,12 @@ func lenient() json.Options {
 func mustMarshal(v any) []byte {
 	b, err := json.Marshal(v, lenient())
 	if err != nil {
-		panic(err) // raw values that have been parsed before, and strings
+		panic(err) // cannot happen: raw values that were parsed before, and strings
 	}
 	return b
 }
 
-// peerOfInitialize reads an InitializeResult. The bytes are copied.
+// peerOfInitialize reads an InitializeResult. It copies the bytes.
 func peerOfInitialize(raw []byte) (*Peer, error) {
 	p, err := newPeer(era.Legacy, raw)
 	if err != nil {
@@ -119,7 +120,7 @@ func peerOfInitialize(raw []byte) (*Peer, error) {
 	return p, nil
 }
 
-// peerOfDiscover reads a DiscoverResult. The bytes are copied.
+// peerOfDiscover reads a DiscoverResult. It copies the bytes.
 func peerOfDiscover(raw []byte) (*Peer, error) {
 	p, err := newPeer(era.Modern, raw)
 	if err != nil {
@@ -132,7 +133,7 @@ func peerOfDiscover(raw []byte) (*Peer, error) {
 	return p, nil
 }
 
-// versionError is a server that chose a version we do not speak.
+// versionError means that the server chose a version we do not speak.
 type versionError struct{ version string }
 
 func (e *versionError) Error() string {

@@ -17,7 +17,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// plain is a server that takes each message as one POST: no handshake, no session, the caller's bytes and id.
+// plain is a server that takes each message as one POST, with the caller's bytes and id. It has no
+// handshake and no session.
 type plain struct {
 	u        *Upstream
 	endpoint *endpoint
@@ -25,7 +26,7 @@ type plain struct {
 	name     learnt
 }
 
-// plainHealth is what the last call told. It is replaced only when it changes.
+// plainHealth is the health according to the last call. It is replaced only when it changes.
 type plainHealth struct {
 	state     State
 	since     time.Time
@@ -36,7 +37,7 @@ func newPlain(u *Upstream) *plain {
 	address, _ := url.Parse(u.opt.Settings.URL) // Validate has parsed it
 	if !strings.HasSuffix(address.Path, "/rpc") {
 		if address.Path == "" {
-			address.Path = "/" // JoinPath would leave the slash out
+			address.Path = "/" // JoinPath would omit the slash
 		}
 		address = address.JoinPath("rpc")
 	}
@@ -48,7 +49,7 @@ func newPlain(u *Upstream) *plain {
 	return p
 }
 
-// run waits; there is nothing to keep alive.
+// run waits for ctx; nothing has to be kept alive.
 func (p *plain) run(ctx context.Context) {
 	<-ctx.Done()
 	p.note(Stopped, "")
@@ -66,7 +67,7 @@ func (p *plain) status() Status {
 	return s
 }
 
-// note takes down a change of state. Stopped is the last one.
+// note records a change of state. Stopped is final.
 func (p *plain) note(state State, lastError string) {
 	for {
 		old := p.health.Load()
@@ -103,7 +104,7 @@ func (p *plain) call(caller context.Context, req *wire.Message, opt CallOptions)
 	switch failed := (*CallError)(nil); {
 	case err == nil:
 		p.note(Ready, "")
-	case !errors.As(err, &failed): // the caller went away
+	case !errors.As(err, &failed): // the caller left
 	case failed.Kind == Unavailable:
 		p.note(Down, failed.Message)
 	default:
@@ -112,7 +113,7 @@ func (p *plain) call(caller context.Context, req *wire.Message, opt CallOptions)
 	return reply, err
 }
 
-// roundTrip posts a request and reads its answer, all while ctx lasts, which is the caller's or ends before it.
+// roundTrip posts a request and reads its answer while ctx lasts. ctx is caller or ends before it.
 func (p *plain) roundTrip(caller, ctx context.Context, req *wire.Message) (*Reply, error) {
 	body := &sentBody{data: req.Raw}
 	defer body.detach()
@@ -139,7 +140,7 @@ func (p *plain) roundTrip(caller, ctx context.Context, req *wire.Message) (*Repl
 	return reply, nil
 }
 
-// failure tells our own deadline and a caller that went away from what the server did.
+// failure distinguishes our own deadline and a caller that left from a failure of the server.
 func (p *plain) failure(caller, ctx context.Context, failed *CallError) error {
 	switch {
 	case caller.Err() != nil:
@@ -152,8 +153,8 @@ func (p *plain) failure(caller, ctx context.Context, failed *CallError) error {
 	return failed
 }
 
-// answer judges what came back for the request with this id. A status that means failure is no matter if the content
-// is an answer.
+// answer evaluates the response to the request with this id. An error status does not matter if the
+// content is an answer.
 func (p *plain) answer(id wire.ID, resp *http.Response, buf []byte, closeDelimited bool) (*Reply, error) {
 	msg, err := p.u.parse(buf)
 	switch {
@@ -189,7 +190,7 @@ func (p *plain) mismatch(resp *http.Response, msg *wire.Message) *CallError {
 	return failed
 }
 
-// isCutShort reports whether a document lacks nothing but its end.
+// isCutShort reports whether a document is valid except that its end is missing.
 func isCutShort(err error) bool {
 	syntax := (*rawjson.SyntaxError)(nil)
 	return errors.As(err, &syntax) && syntax.Fault == rawjson.Truncated
@@ -200,7 +201,7 @@ func looksLikeJSON(b []byte) bool {
 	return len(b) > 0 && (b[0] == '{' || b[0] == '[')
 }
 
-// notify posts a notification. What comes back is of no interest.
+// notify posts a notification and ignores the response.
 func (p *plain) notify(caller context.Context, n *wire.Message) error {
 	ctx, cancel := context.WithTimeout(caller, p.u.timeout())
 	defer cancel()
@@ -210,17 +211,18 @@ func (p *plain) notify(caller context.Context, n *wire.Message) error {
 	if err != nil {
 		return p.failure(caller, ctx, p.u.transportError(err, p.endpoint.host))
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be reused
 	_ = resp.Body.Close()
 	return nil
 }
 
-// learnt is what a plain server said about itself when it was asked.
+// learnt caches what a plain server reported about itself.
 type learnt struct {
-	known  atomic.Pointer[Peer]
-	asking chan struct{} // holds a token while somebody asks, who owns the fields below
-	err    error         // why it is not known
-	again  time.Time     // not asked before
+	known atomic.Pointer[Peer]
+	// holds a token while a goroutine asks; that goroutine owns the fields below
+	asking chan struct{}
+	err    error     // why the peer is not known
+	again  time.Time // no new request before this time
 }
 
 const (
@@ -255,7 +257,8 @@ func (p *plain) peer(ctx context.Context) (*Peer, error) {
 	return peer, nil
 }
 
-// ask sends an initialize of our own. Its answer is not the start of a session: such a server keeps none.
+// ask sends an initialize of our own. The answer does not start a session, because such a server
+// keeps none.
 func (p *plain) ask(ctx context.Context) (*Peer, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(askTimeout, p.u.timeout()))
 	defer cancel()
@@ -272,6 +275,6 @@ func (p *plain) ask(ctx context.Context) (*Peer, error) {
 	if err != nil {
 		return nil, p.u.errorf(Invalid, "%v", err)
 	}
-	peer.Protocol = peer.said.ProtocolVersion // any will do: nothing depends on it here
+	peer.Protocol = peer.said.ProtocolVersion // any version will do: nothing here depends on it
 	return peer, nil
 }

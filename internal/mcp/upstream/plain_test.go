@@ -240,14 +240,16 @@ func TestPlainConnectionsAreUsedAgain(t *testing.T) {
 	}
 	n := 0
 	conns.Range(func(any, any) bool { n++; return true })
-	// net/http drops a connection whose request's last byte was not seen to be written 50 ms after its answer.
+	// net/http drops a connection if it did not see the request's last byte written within 50 ms
+	// after the answer.
 	if n > 10 || u.server.(*plain).endpoint.conns.once.Load() {
 		t.Errorf("%d connections for calls one after the other", n)
 	}
 }
 
 func TestPlainServerThatClosesEveryConnection(t *testing.T) {
-	set := plainSettings(rawServer(t, says(response(200, "application/json", okBody), false))) // and does not say so
+	// and sends no Connection: close
+	set := plainSettings(rawServer(t, says(response(200, "application/json", okBody), false)))
 	u := start(t, Options{Settings: set})
 	mustCall(t, u, toolCall(t, "1", "echo", "1"), `{"ok":true}`)
 	eventually(t, "it is known", func() bool { return u.server.(*plain).endpoint.conns.once.Load() })
@@ -362,7 +364,8 @@ func TestSentBody(t *testing.T) {
 	}
 }
 
-// After a call its caller may use the request's memory again, also when the server has not read all of it.
+// After a call the caller may reuse the request's memory, even if the server has not read all of
+// it.
 func TestPlainBytesAreTheCallersAgain(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -376,7 +379,7 @@ func TestPlainBytesAreTheCallersAgain(t *testing.T) {
 	_, err = u.Call(t.Context(), req)
 	wantError(t, err, Timeout, 0)
 	for i := range req.Raw {
-		req.Raw[i] = 'y' // the race detector tells if anybody still reads
+		req.Raw[i] = 'y' // the race detector reports any remaining reader
 	}
 }
 

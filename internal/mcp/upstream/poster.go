@@ -11,12 +11,13 @@ import (
 	"secateur/internal/mcp/buffer"
 )
 
-// poster is what the links over HTTP have in common: messages go out as POSTs, and the link ends once, with a reason.
+// poster is the common part of the HTTP links. Messages are sent as POSTs, and the link ends once,
+// with a reason.
 type poster struct {
 	s        *connection
 	endpoint *endpoint
 	work     workers
-	posts    chan struct{} // a token for each message on its way that nobody waits for
+	posts    chan struct{} // holds a token for each message in flight without a waiting caller
 	ended    chan struct{}
 
 	ending sync.Mutex
@@ -35,7 +36,7 @@ func newPoster(s *connection) poster {
 	}
 }
 
-// reason says why the link has ended, once it has.
+// reason waits until the link has ended and returns why.
 func (p *poster) reason() error {
 	<-p.ended
 	p.ending.Lock()
@@ -43,7 +44,7 @@ func (p *poster) reason() error {
 	return p.why
 }
 
-// end says that the link is of no more use.
+// end marks the link as unusable.
 func (p *poster) end(why error) {
 	p.ending.Lock()
 	defer p.ending.Unlock()
@@ -53,7 +54,7 @@ func (p *poster) end(why error) {
 	}
 }
 
-// away delivers a message that nobody waits for.
+// away delivers a message in the background.
 func (p *poster) away(ctx context.Context, m outgoing, deliver func(context.Context, outgoing) error) error {
 	select {
 	case p.posts <- struct{}{}:
@@ -75,8 +76,8 @@ func (p *poster) away(ctx context.Context, m outgoing, deliver func(context.Cont
 	return nil
 }
 
-// within delivers a message and waits until the server has taken it, as long as the message may wait. That a server
-// does not care to be told that it is initialized is no failure: what counts is how it takes the calls.
+// within delivers a message and waits until the server has accepted it, up to the message's
+// patience. It ignores a server's refusal of notifications/initialized: only the calls matter.
 func (p *poster) within(ctx context.Context, m outgoing, deliver func(context.Context, outgoing) error) error {
 	wait, cancel := context.WithTimeout(ctx, m.patience)
 	defer cancel()
@@ -88,14 +89,15 @@ func (p *poster) within(ctx context.Context, m outgoing, deliver func(context.Co
 	return err
 }
 
-// post sends a message whose answer, if there is one, comes another way, and waits until the server has taken it.
+// post sends a message and waits until the server has accepted it. Any answer arrives on another
+// stream.
 func (p *poster) post(ctx context.Context, to *url.URL, header http.Header, message []byte) error {
 	resp, err := p.endpoint.postTo(ctx, to, header, &sentBody{data: message})
 	if err != nil {
 		return p.s.u.transportError(err, p.endpoint.host)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, _ := buffer.Read(resp.Body, -1, 64<<10) // of interest only for what it says about a refusal
+	body, _ := buffer.Read(resp.Body, -1, 64<<10) // only used to describe a refusal
 	defer buffer.Put(body)
 	if resp.StatusCode >= 300 {
 		return p.endpoint.statusError(resp, body)
@@ -103,7 +105,7 @@ func (p *poster) post(ctx context.Context, to *url.URL, header http.Header, mess
 	return nil
 }
 
-// shut ends all connections and returns when nothing is left of the link.
+// shut ends all connections and returns when the link has no goroutines left.
 func (p *poster) shut() {
 	p.endpoint.close()
 	p.work.close()

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/mcp/child/childtest"
 )
 
-// marker is that of the child that runs now, as its environment tells it.
+// marker returns the marker of the running child from its environment.
 func marker(t *testing.T, u *Upstream) string {
 	t.Helper()
 	if _, err := u.Peer(t.Context()); err != nil {
@@ -40,7 +40,8 @@ func TestNoDescendantSurvives(t *testing.T) {
 		{"a crash", "family", func(u *Upstream, _ func()) {
 			_, err := u.Call(t.Context(), toolCall(t, "1", "crash", "1"))
 			wantError(t, err, Unavailable, 0)
-			mustCall(t, u, toolCall(t, "1", "echo", "1"), "1") // the next child is there, so the last is gone
+			// the next child is there, so the last is gone
+			mustCall(t, u, toolCall(t, "1", "echo", "1"), "1")
 		}},
 		{"a kill of the child", "family", func(u *Upstream, _ func()) {
 			if err := syscall.Kill(u.Status().PID, syscall.SIGKILL); err != nil {
@@ -53,7 +54,8 @@ func TestNoDescendantSurvives(t *testing.T) {
 			u, stop := startStoppable(t, Options{Settings: childSettings(t, c.fault)})
 			defer stop()
 			mark := marker(t, u)
-			if c.fault == "family" { // the child, a shell, its three and the last one's own
+			// the child, a shell, its three children, and the last one's child
+			if c.fault == "family" {
 				eventually(t, "the family is complete", func() bool { return len(childtest.Living(t, mark)) == 6 })
 			}
 			c.end(u, stop)

@@ -1,6 +1,7 @@
 package upstream
 
-// MCP, "Progress", and the subscriptions of 2026-07-28, whose notifications name the request that asked for them.
+// MCP, "Progress", and the subscriptions of 2026-07-28, whose notifications name the request that
+// opened them.
 
 import (
 	"context"
@@ -10,11 +11,11 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// progressed gives a call's handler its progress, under the token that its caller chose. What has a token that no
-// caller chose, or did once and for a call that is over, is nobody's.
+// progressed passes progress to the call's handler, under the caller's token. Progress with an
+// unknown token, or for a call that is over, is dropped.
 func (s *connection) progressed(ctx context.Context, msg *wire.Message, origin *call) {
 	if origin != nil {
-		origin.renew() // whatever it says, the server is at work
+		origin.renew() // any progress shows that the server is working
 	}
 	c := s.calls.find(wire.IDOf(msg.ProgressToken()))
 	if c == nil {
@@ -29,7 +30,7 @@ func (s *connection) progressed(ctx context.Context, msg *wire.Message, origin *
 	}
 }
 
-// remade is a message with some of it replaced; nil if that cannot be.
+// remade returns a message with some values replaced; nil if that fails.
 func (s *connection) remade(ctx context.Context, msg *wire.Message, r wire.Rewrite) *wire.Message {
 	mapped, err := wire.ParseServer(msg.AppendRewritten(nil, r), 0)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *connection) remade(ctx context.Context, msg *wire.Message, r wire.Rewri
 	return &mapped
 }
 
-// subscription is the call that a modern server's notification names as the one that asked for it.
+// subscription returns the call that a modern server's notification names as its subscription.
 func (s *connection) subscription(msg *wire.Message) *call {
 	if s.era() != era.Modern {
 		return nil
@@ -51,7 +52,7 @@ func (s *connection) subscription(msg *wire.Message) *call {
 	return s.calls.find(wire.IDOf(id))
 }
 
-// subscriptionMeta names a subscription by its caller's id.
+// subscriptionMeta returns the _meta member that names a subscription by its caller's id.
 func subscriptionMeta(id wire.ID) []byte {
 	return id.Append([]byte(`"` + era.MetaSubscription + `":`))
 }
@@ -62,8 +63,9 @@ func (s *connection) offer(ctx context.Context, c *call, msg *wire.Message) {
 	}
 }
 
-// related is the call with a handler that a notification of the server belongs to: by the stream it came on or, without
-// streams, because there is no other. News about the server itself belong to none.
+// related returns the call with a handler that a notification belongs to. It is the call on whose
+// stream it arrived or, without streams, the only call. Notifications about the server itself
+// belong to no call.
 func (s *connection) related(method string, origin *call) *call {
 	if origin == nil && method == "notifications/message" {
 		origin = s.calls.only()

@@ -13,7 +13,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// silent is a server that shakes hands and gives everything else to serve.
+// silent is a server that completes the handshake and passes everything else to serve.
 func silent(serve func(l *fakeLink, req request)) func(l *fakeLink) error {
 	return func(l *fakeLink) error {
 		l.serve = func(l *fakeLink, req request) {
@@ -25,7 +25,7 @@ func silent(serve func(l *fakeLink, req request)) func(l *fakeLink) error {
 	}
 }
 
-// calling makes a call in a goroutine and gives its outcome.
+// calling makes a call in a goroutine and returns a channel with its outcome.
 func calling(t *testing.T, u *Upstream, id string, opt CallOptions) <-chan outcome {
 	t.Helper()
 	return callingTool(t, u, toolCall(t, id, "x", id), opt)
@@ -42,12 +42,12 @@ func callingTool(t *testing.T, u *Upstream, req *wire.Message, opt CallOptions) 
 	return done
 }
 
-// A server's request goes to a call only where it can be no other caller's.
+// A server's request goes to a call only if it cannot belong to another caller.
 func TestRequestsOfAServerWithoutStreams(t *testing.T) {
 	wants := handlerFunc(nil)
 	for _, c := range []struct {
 		rule  string
-		calls []CallOptions // Related is set where it is not nil
+		calls []CallOptions // if Related is not nil, the test sets it
 		want  string
 	}{
 		{"no call: everybody's", nil, "incoming"},
@@ -89,7 +89,7 @@ func TestRequestsOfAServerWithoutStreams(t *testing.T) {
 					}
 					outcomes = append(outcomes, calling(t, u, "1", opt))
 				}
-				for range 10 { // if it were chance, it would show
+				for range 10 { // ten times, to rule out chance
 					link.say(`{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`)
 					if got := <-served; got != c.want {
 						t.Fatalf("served by %s, want %s", got, c.want)
@@ -110,8 +110,8 @@ func TestRequestsOfAServerWithoutStreams(t *testing.T) {
 type doubtful struct {
 	*Upstream
 	link   *fakeLink
-	open   []json.RawMessage // calls, in order
-	served chan string       // who served a request of the server, or how it was answered
+	open   []json.RawMessage // open calls, in order
+	served chan string       // who served the server's request, or how it was answered
 }
 
 func newDoubtful(t *testing.T) *doubtful {
@@ -149,7 +149,7 @@ func (d *doubtful) asks(method string) {
 	synctest.Wait()
 }
 
-// wantServed checks who served the server's request, and when: nobody yet, where it is "".
+// wantServed checks who has served the server's request by now; "": not served yet.
 func (d *doubtful) wantServed(t *testing.T, when, want string) {
 	t.Helper()
 	synctest.Wait()
@@ -163,13 +163,15 @@ func (d *doubtful) wantServed(t *testing.T, when, want string) {
 	}
 }
 
-// Where it is not certain whose a request is, it waits until it is: the call that it belongs to cannot end before.
+// A request whose owner is uncertain waits until it is certain. The call it belongs to cannot end
+// before.
 func TestADoubtfulRequestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoubtful(t)
 		a, b := d.call(t, "a"), d.call(t, "b")
 		d.asks("elicitation/create")
-		later := callingTool(t, d.Upstream, toolCall(t, "1", "other", "1"), CallOptions{Caller: "c"}) // cannot have caused it
+		// cannot have caused it
+		later := callingTool(t, d.Upstream, toolCall(t, "1", "other", "1"), CallOptions{Caller: "c"})
 		time.Sleep(doubtTime / 2)
 		d.wantServed(t, "two callers", "")
 		d.link.answer(d.open[0], `1`)
@@ -191,7 +193,8 @@ func TestADoubtfulRequestWaits(t *testing.T) {
 	})
 }
 
-// A tool that a server has once asked about is called for one caller at a time, so that the next question is certain.
+// A tool that once made the server ask is called for one caller at a time. The next request can
+// then be attributed.
 func TestCallsThatMayAskQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoubtful(t)
@@ -228,12 +231,13 @@ func TestCallsThatMayAskQueue(t *testing.T) {
 	})
 }
 
-// A call's time rests while its server waits for its client, and starts anew when it has its answer.
+// A call's timeout pauses while its server waits for its client, and restarts when the server has
+// its answer.
 func TestTimeoutRestsWhileAPersonThinks(t *testing.T) {
 	const limit, thinks = 10 * time.Second, 5 * time.Minute
 	for _, c := range []struct {
 		rule   string
-		others int // calls beside it
+		others int // number of concurrent other calls
 	}{
 		{"of the only call", 0},
 		{"of every call that may be meant", 2},
@@ -281,7 +285,7 @@ func TestTimeoutRestsWhileAPersonThinks(t *testing.T) {
 	}
 }
 
-// However many people think, and for how long, everything else goes on.
+// Any number of slow requests to people does not block anything else.
 func TestRequestThatTakesLongBlocksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const people = 500
@@ -337,11 +341,11 @@ func TestRequestThatTakesLongBlocksNothing(t *testing.T) {
 		if d := time.Since(began); d != 0 {
 			t.Errorf("all this waited %s", d)
 		}
-		stop() // waits for the people: their context ends
+		stop() // waits for the pending requests: their context ends
 	})
 }
 
-// Nobody is asked any more for a call that is over, and the server is told so.
+// When a call ends, its pending requests to the client end, and the server gets an answer.
 func TestRequestOfACallThatEnds(t *testing.T) {
 	for _, c := range []struct {
 		rule string
@@ -398,7 +402,7 @@ func TestRequestThatItsHandlerDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Progress is told under the token that a caller chose, or not at all.
+// Progress is reported under the token that the caller chose, or not at all.
 func TestProgressThatNobodyAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -411,7 +415,8 @@ func TestProgressThatNobodyAskedFor(t *testing.T) {
 		}
 		u := fakeUpstream(t, Options{Incoming: hear}, silent(func(l *fakeLink, req request) {
 			c := l.s.calls.find(wire.IDOf(req.ID))
-			for _, from := range []source{{}, {call: c}} { // on one stream for all, and on the call's own
+			// on the shared stream, and on the call's own
+			for _, from := range []source{{}, {call: c}} {
 				progress(l, string(req.ID), from)
 				progress(l, `"other"`, from)
 				progress(l, `777`, from)
@@ -444,7 +449,7 @@ func TestProgressThatNobodyAskedFor(t *testing.T) {
 	})
 }
 
-// All that came before the answer is served before the call returns, in order, however much it is.
+// All notifications before the answer are served in order before the call returns, however many.
 func TestRelatedNotificationsComeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 10_000
@@ -521,7 +526,8 @@ func TestLateAnswersAreDropped(t *testing.T) {
 	})
 }
 
-// What a modern server sends for a subscription names it by its caller's id, and goes where its caller wants it.
+// A modern server's notification for a subscription carries the caller's id and goes to the
+// caller's handler.
 func TestSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{}}`

@@ -8,12 +8,13 @@ import (
 // Reply is a server's answer. Its id is the caller's.
 type Reply struct {
 	wire.Message
-	HTTPStatus int // of a server reached over HTTP; 0 for others
+	HTTPStatus int // if the server is reached over HTTP; else 0
 
-	buffer []byte // where Message's bytes live, if they are to go back to their pool
+	buffer []byte // pooled memory of Message's bytes; nil: not pooled
 }
 
-// Release gives the reply's memory back. Nothing of the reply may be used after it. Not calling it is no leak.
+// Release returns the reply's memory to the pool. The reply must not be used afterwards. Omitting
+// the call leaks nothing.
 func (r *Reply) Release() {
 	if r.buffer != nil {
 		buffer.Put(r.buffer)

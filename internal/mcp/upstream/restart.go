@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// errRestarted is why a connection ends that somebody asked to begin anew.
+// errRestarted is the reason when a connection ends because of Restart.
 var errRestarted = errors.New("it was restarted on demand")
 
-// Restart ends the present connection, or the attempt to open one, and waits until the server is there again, or has failed to be, or
-// takes longer than its callers wait for it: Status tells which. A plain server and a disabled one have nothing to restart. The error is
-// ctx's own.
+// Restart ends the current connection, or the attempt to open one. It waits until the server is
+// ready again, has failed to start, or takes longer than callers wait for it; Status tells which. A
+// plain or disabled server has nothing to restart. The error is ctx's own.
 func (u *Upstream) Restart(ctx context.Context) error {
 	v, ok := u.server.(*supervisor)
 	if !ok {
@@ -22,7 +22,7 @@ func (u *Upstream) Restart(ctx context.Context) error {
 	return v.restartNow(ctx)
 }
 
-// restartNow asks the supervisor for a new connection and waits for how that goes.
+// restartNow asks the supervisor for a new connection and waits for the result.
 func (v *supervisor) restartNow(ctx context.Context) error {
 	before := v.attempts.Load()
 	v.askRestart()
@@ -47,15 +47,15 @@ func (v *supervisor) restartNow(ctx context.Context) error {
 func (v *supervisor) askRestart() {
 	select {
 	case v.restart <- struct{}{}:
-	default: // one is asked for already
+	default: // a restart is already requested
 	}
 }
 
 // stopSteps is how many times shutdown_grace the end of a child may take.
 const stopSteps = 2
 
-// untilRestart is a context that ends too when a restart is asked for. The returned function joins what watches for that, and reports
-// whether one was.
+// untilRestart returns a context that also ends when a restart is requested. The returned function
+// stops watching and reports whether a restart was requested.
 func (v *supervisor) untilRestart(ctx context.Context) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	over := make(chan struct{})
@@ -75,8 +75,8 @@ func (v *supervisor) untilRestart(ctx context.Context) (context.Context, func() 
 	}
 }
 
-// Stderr is the end of what the server's newest process wrote to its standard error, at most so many lines; those of a process that has
-// ended are kept until the next one starts. Values of its environment are masked.
+// Stderr returns the last lines that the server's newest process wrote to standard error. The lines
+// of an ended process are kept until the next one starts. Values of its environment are masked.
 func (u *Upstream) Stderr(lines int) []string {
 	proc := u.newest.Load()
 	if proc == nil || lines <= 0 {

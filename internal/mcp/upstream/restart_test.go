@@ -12,7 +12,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// A restart waits for how it goes: a new connection, or why there is none. What was wrong before is not overwritten.
+// Restart waits for its result: a new connection, or an error. It does not overwrite the previous
+// error.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var links atomic.Int64
@@ -43,7 +44,7 @@ func TestRestart(t *testing.T) {
 			t.Errorf("after a restart that failed: %d links, %+v", links.Load(), st)
 		}
 		broken.Store(false)
-		if err := u.Restart(t.Context()); err != nil { // it does not wait for the time of the next attempt
+		if err := u.Restart(t.Context()); err != nil { // it does not wait for the backoff
 			t.Fatal(err)
 		}
 		if st := u.Status(); st.State != Ready || time.Since(began) > 0 || !st.Up.Equal(began) {
@@ -52,7 +53,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// A start that hangs is begun anew; the restart does not wait longer than a call would.
+// Restart aborts a hanging start and begins another. It does not wait longer than a call would.
 func TestRestartOfAHangingStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, starts := installing(t, 20*time.Second, time.Hour)
@@ -69,7 +70,7 @@ func TestRestartOfAHangingStart(t *testing.T) {
 	})
 }
 
-// A restart that comes as a start succeeds is not lost.
+// A restart requested just as a start succeeds is not lost.
 func TestRestartAsTheServerComesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, starts := installing(t, 20*time.Second, 5*time.Second)
@@ -85,7 +86,7 @@ func TestRestartAsTheServerComesUp(t *testing.T) {
 	})
 }
 
-// What a process wrote to its standard error can still be read after its end, secrets masked.
+// A process's standard error can be read after its end, with secrets masked.
 func TestStderr(t *testing.T) {
 	u := start(t, Options{Settings: Settings{
 		ID: "files", Command: []string{"sh", "-c", "echo one >&2; echo token $TOKEN >&2; exit 3"},

@@ -5,23 +5,24 @@ import (
 	"secateur/internal/front/budget"
 )
 
-// room counts a message of a server against the budget of bytes in flight while it is being read: whose answer it is
-// shows only when it is whole. It is for one reader.
+// room counts a server's message against the budget of bytes in flight while it is read. The caller
+// it belongs to is known only when it is complete. It is not safe for concurrent use.
 type room struct {
 	budget *budget.Budget
 	server access.Holder
-	hold   *budget.Hold // nil: the message is small so far, or there is no budget
+	hold   *budget.Hold // nil: the message is small so far, or no budget is set
 	held   int64
 }
 
-// smallMessage is what a message may have before it counts.
+// smallMessage is the size up to which a message does not count.
 const smallMessage = 64 << 10
 
 func (u *Upstream) newRoom() *room {
 	return &room{budget: u.opt.Budget, server: access.Holder{Principal: "server " + u.opt.Settings.ID}}
 }
 
-// take makes room for a message of so many bytes, all told; false: there is none. With 0 the message is somebody else's.
+// take reserves space for a message of this total size; false if the budget is exhausted. 0
+// releases the reservation.
 func (r *room) take(bytes int) bool {
 	switch {
 	case bytes == 0:

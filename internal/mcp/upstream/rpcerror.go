@@ -6,8 +6,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// RPCError turns what went wrong between us and a server into what a caller is told, at every door. What is no
-// *CallError counts as a server that cannot be reached.
+// RPCError converts a failed call to a server into the error that callers get, at every door. Any
+// error but a *CallError counts as an unavailable server.
 func RPCError(server string, err error) *wire.Error {
 	bad, ok := errors.AsType[*CallError](err)
 	if !ok {

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// errDetached is what a transport gets that reads a request's bytes after the call has returned.
+// errDetached is returned to a transport that reads a request's bytes after the call has returned.
 var errDetached = errors.New("the call is over")
 
-// sentBody is the bytes of a request on their way. A transport may still read them when the response is there; the
-// bytes are the caller's again after detach.
+// sentBody holds the bytes of a request being sent. A transport may still read them after the
+// response has arrived. After detach, the caller owns the bytes again.
 type sentBody struct {
-	ours bool // the bytes are nobody's but the transport's
+	ours bool // only the transport uses the bytes
 	mu   sync.Mutex
 	data []byte // guarded by mu; nil after detach
 	at   int    // guarded by mu
@@ -34,11 +34,12 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// smallBody is up to where a request's bytes are copied for the transport.
+// smallBody is the size up to which a request's bytes are copied for the transport.
 const smallBody = 8 << 10
 
-// source gives the transport the bytes, once and again. Small ones it gets in a reader that it knows to be in memory: it
-// sends them with the headers then, in one write, where it would else send the headers ahead.
+// source returns a function that gives the transport the bytes, repeatedly if needed. A small body
+// comes in a type that net/http knows to be in memory. It then sends headers and body in one write
+// instead of two.
 func (b *sentBody) source() func() (io.ReadCloser, error) {
 	if len(b.data) > smallBody {
 		return b.again
@@ -50,10 +51,11 @@ func (b *sentBody) source() func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
 }
 
-// Close is for the transport and does nothing.
+// Close does nothing; the transport requires it.
 func (b *sentBody) Close() error { return nil }
 
-// again is used by the transport when a kept connection turned out to be closed before anything was written to it.
+// again rewinds the body. The transport calls it if an idle connection was closed before anything
+// was written.
 func (b *sentBody) again() (io.ReadCloser, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

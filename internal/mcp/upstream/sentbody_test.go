@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// A small request reaches the server in one piece: headers that go ahead cost a system call here and another there.
+// A small request reaches the server in one write. Separate headers would cost an extra system call
+// on both sides.
 func TestASmallRequestIsSentInOneWrite(t *testing.T) {
-	ours, theirs := net.Pipe() // what is written at once is read at once
+	ours, theirs := net.Pipe() // each write is one read
 	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return ours, nil }}
 	defer transport.CloseIdleConnections()
 	body := &sentBody{data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)}

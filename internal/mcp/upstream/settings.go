@@ -14,31 +14,51 @@ import (
 	"secateur/internal/secret"
 )
 
-// Settings describe one server. Exactly one of Command, URL and Builtin is given. A zero duration means its default.
+// Settings configure one server. Exactly one of Command, URL and Builtin is set. A zero duration
+// means its default.
 type Settings struct {
-	ID              string                 `toml:"id" json:"id"`
-	Command         []string               `toml:"command" json:"command"`                   // program and arguments of a child process
-	Env             map[string]secret.Text `toml:"env" json:"env"`                           // added to the child's minimal environment
-	PassEnv         []string               `toml:"pass_env" json:"pass_env"`                 // further variables of ours that the child gets, as path.Match patterns
-	Cwd             string                 `toml:"cwd" json:"cwd"`                           // of the child; empty: ours
-	Disabled        bool                   `toml:"disabled" json:"disabled"`                 // known, but never started or called
-	StartupTimeout  time.Duration          `toml:"startup_timeout" json:"startup_timeout"`   // from start to the end of the handshake; 0: 20 s
-	ShutdownGrace   time.Duration          `toml:"shutdown_grace" json:"shutdown_grace"`     // between the steps of stopping a child; 0: 3 s
-	ResponseTimeout time.Duration          `toml:"response_timeout" json:"response_timeout"` // without an answer or progress; 0: the global one
-	Protocol        string                 `toml:"protocol" json:"protocol"`                 // auto (default) | legacy | modern
-	Isolation       string                 `toml:"isolation" json:"isolation"`               // shared (default) | per-session
-	Framing         string                 `toml:"framing" json:"framing"`                   // of a child's messages: line (default) | content-length
-	Mask            *bool                  `toml:"mask" json:"mask"`                         // false: results are never cut; nil: true
-	MaskExempt      []string               `toml:"mask_exempt" json:"mask_exempt"`           // tools whose results are never cut, as path.Match patterns
-	URL             string                 `toml:"url" json:"url"`                           // of a server reached over HTTP
-	Transport       string                 `toml:"transport" json:"transport"`               // with URL: http (default) | sse | rpc
-	Headers         map[string]secret.Text `toml:"headers" json:"headers"`                   // sent with every HTTP request to URL
-	OAuth           *oauth.Settings        `toml:"oauth" json:"oauth"`                       // how to get a token for URL; nil: by a sign-in, once the server asks
-	Builtin         string                 `toml:"builtin" json:"builtin"`                   // name of a server inside this program
-	Unready         string                 `toml:"-" json:"-"`                               // why it cannot be started on this machine; "": it can
+	ID string `toml:"id" json:"id"`
+	// program and arguments of a child process
+	Command []string `toml:"command" json:"command"`
+	// added to the child's minimal environment
+	Env map[string]secret.Text `toml:"env" json:"env"`
+	// further variables of ours that the child gets, as path.Match patterns
+	PassEnv []string `toml:"pass_env" json:"pass_env"`
+	// working directory of the child; empty: ours
+	Cwd string `toml:"cwd" json:"cwd"`
+	// listed, but never started or called
+	Disabled bool `toml:"disabled" json:"disabled"`
+	// limit from start to the end of the handshake; 0: 20 s
+	StartupTimeout time.Duration `toml:"startup_timeout" json:"startup_timeout"`
+	// time between the steps of stopping a child; 0: 3 s
+	ShutdownGrace time.Duration `toml:"shutdown_grace" json:"shutdown_grace"`
+	// limit without an answer or progress; 0: the global timeout
+	ResponseTimeout time.Duration `toml:"response_timeout" json:"response_timeout"`
+	// auto (default) | legacy | modern
+	Protocol string `toml:"protocol" json:"protocol"`
+	// shared (default) | per-session
+	Isolation string `toml:"isolation" json:"isolation"`
+	// framing of a child's messages: line (default) | content-length
+	Framing string `toml:"framing" json:"framing"`
+	// false: results are never cut; nil: true
+	Mask *bool `toml:"mask" json:"mask"`
+	// tools whose results are never cut, as path.Match patterns
+	MaskExempt []string `toml:"mask_exempt" json:"mask_exempt"`
+	// address of a server reached over HTTP
+	URL string `toml:"url" json:"url"`
+	// with URL: http (default) | sse | rpc
+	Transport string `toml:"transport" json:"transport"`
+	// sent with every HTTP request to URL
+	Headers map[string]secret.Text `toml:"headers" json:"headers"`
+	// how to get a token for URL; nil: by a sign-in once the server asks
+	OAuth *oauth.Settings `toml:"oauth" json:"oauth"`
+	// name of a server built into this program
+	Builtin string `toml:"builtin" json:"builtin"`
+	// why it cannot be started on this machine; "": it can
+	Unready string `toml:"-" json:"-"`
 }
 
-// What a Settings value may say.
+// Valid values of Settings fields.
 const (
 	ProtocolAuto   = "auto"
 	ProtocolLegacy = "legacy"
@@ -55,13 +75,13 @@ const (
 	TransportRPC  = "rpc"
 )
 
-// Defaults of what a Settings value leaves at zero.
+// Defaults for Settings fields that are zero.
 const (
 	DefaultStartupTimeout = 20 * time.Second
 	DefaultShutdownGrace  = 3 * time.Second
 )
 
-// maxWait is a day: a longer one is a mistake in the file.
+// maxWait is one day. A longer timeout is a mistake in the configuration.
 const maxWait = 24 * time.Hour
 
 // Masked reports whether results of this tool may be cut.
@@ -117,7 +137,8 @@ func (s Settings) validateID() error {
 	return nil
 }
 
-// validateKind checks that one way to reach the server is given, and nothing that only another way would use.
+// validateKind checks that exactly one way to reach the server is set, and no setting of another
+// way.
 func (s Settings) validateKind() error {
 	var given []string
 	for _, k := range []struct {
@@ -195,7 +216,7 @@ func (s Settings) validateURL() error {
 	}
 	var errs []error
 	u, err := url.Parse(s.URL)
-	switch { // the address may hold a token: it is never shown
+	switch { // the address may contain a token, so it is never shown
 	case err != nil:
 		errs = append(errs, errors.New("url: is not a URL"))
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -216,7 +237,7 @@ func (s Settings) validateURL() error {
 	return errors.Join(errs...)
 }
 
-// ownHeaders are those we set ourselves, in lower case.
+// ownHeaders are the headers that we set ourselves, in lower case.
 var ownHeaders = []string{
 	"accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "host", "last-event-id",
 	"mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "te", "trailer", "transfer-encoding", "upgrade",
@@ -249,7 +270,7 @@ func validateWait(key string, value time.Duration) error {
 	return nil
 }
 
-// orDefault is a time that was set, zero as its default.
+// orDefault returns a duration, or its default if it is zero.
 func orDefault(value, fallback time.Duration) time.Duration {
 	if value == 0 {
 		return fallback

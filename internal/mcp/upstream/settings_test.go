@@ -49,7 +49,7 @@ func TestSettingsMistakes(t *testing.T) {
 	for _, c := range []struct {
 		rule string
 		s    Settings
-		want []string // every line of the error; none: it is valid
+		want []string // every line of the error; none: valid
 	}{
 		{"a command is enough", Settings{ID: "a-B_9", Command: []string{"x"}}, nil},
 		{"a url is enough", Settings{ID: "a", URL: "https://h/mcp"}, nil},

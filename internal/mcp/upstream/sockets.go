@@ -10,27 +10,28 @@ import (
 	"time"
 )
 
-// sockets are the TCP connections that are open, so that they can be ended at once.
+// sockets tracks the open TCP connections, so that all can be closed at once.
 type sockets struct {
-	once atomic.Bool // the server does not keep them: each is used for one request
+	once atomic.Bool // the server does not keep connections open: use each for one request
 
 	mu     sync.Mutex
 	open   map[*socket]struct{} // guarded by mu
 	closed bool                 // guarded by mu
 }
 
-// socket also finds out whether the server keeps connections. One that closes them right after its answers,
-// without saying so, loses what is written to them in that moment, and nobody can tell whether it was read.
+// socket also detects whether the server keeps connections open. A server that closes them right
+// after its answers, without announcing it, loses requests written at that moment. We cannot tell
+// whether it read them.
 type socket struct {
 	net.Conn
 	set   *sockets
-	heard atomic.Int64 // when something was last read, in nanoseconds since epoch; 0 after a write
+	heard atomic.Int64 // time of the last read, in nanoseconds since epoch; 0 after a write
 }
 
-// epoch is what times that are kept as numbers are counted from: by the monotonic clock, which does not step.
+// epoch is the origin of times stored as numbers. It uses the monotonic clock.
 var epoch = time.Now()
 
-// keptAtLeast is how long a server that keeps connections keeps an idle one.
+// keptAtLeast is how long a server with persistent connections keeps an idle one.
 const keptAtLeast = time.Second
 
 func (c *socket) Read(p []byte) (int, error) {
@@ -44,7 +45,7 @@ func (c *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noteEnd notes that the server has closed the connection.
+// noteEnd records that the server has closed the connection.
 func (c *socket) noteEnd() {
 	if heard := c.heard.Load(); heard != 0 && time.Since(epoch)-time.Duration(heard) < keptAtLeast {
 		c.set.once.Store(true)
@@ -74,7 +75,7 @@ func (c *sockets) track(conn net.Conn, err error) (net.Conn, error) {
 	return tracked, nil
 }
 
-// Close also forgets the connection.
+// Close also removes the connection from the set.
 func (c *socket) Close() error {
 	c.set.mu.Lock()
 	delete(c.set.open, c)

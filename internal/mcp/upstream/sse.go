@@ -11,38 +11,38 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// event is one Server-Sent Event. Its data is the reader's until the next call.
+// event is one Server-Sent Event. The reader owns its data, which is valid until the next call.
 type event struct {
 	name  string // "" means message
 	data  []byte
-	id    string // the last event id the stream has given so far
+	id    string // the stream's last event id so far
 	retry time.Duration
-	long  *wire.TooLongError // its data was over the limit and was not kept; nil: it was not
+	long  *wire.TooLongError // set if the data was over the limit and not kept
 }
 
 // eventReader reads Server-Sent Events one by one. Lines may end with CR, LF or CRLF.
 type eventReader struct {
 	r       io.Reader
-	limit   func() int // bytes of data of one event
+	limit   func() int // maximum bytes of data per event
 	buf     []byte
-	start   int  // of what is not read yet in buf
-	skipLF  bool // the last line ended with CR; an LF that follows belongs to it
-	begun   bool // past a byte order mark
+	start   int  // offset of the unread part of buf
+	skipLF  bool // the last line ended with CR; a following LF belongs to it
+	begun   bool // past a possible byte order mark
 	line    []byte
 	cut     bool // line was over the limit
 	data    []byte
-	over    *overlong            // takes the data of an event that is over the limit
-	room    func(bytes int) bool // see wire.Reader.Room; nil: there always is
-	full    bool                 // there was no room for this event
+	over    *overlong            // scans the data of an event over the limit
+	room    func(bytes int) bool // see wire.Reader.Room; nil: no limit
+	full    bool                 // room refused this event
 	lastID  string
-	pending error // the stream's end, told when buf is used up
+	pending error // the stream's end, reported when buf is used up
 }
 
 func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{r: r, limit: func() int { return limit }, buf: make([]byte, 0, 8<<10)}
 }
 
-// newEvents reads the events of a server's stream.
+// newEvents returns a reader for a server's event stream.
 func (u *Upstream) newEvents(r io.Reader) *eventReader {
 	e := newEventReader(r, 0)
 	e.limit = u.maxMessage
@@ -50,7 +50,7 @@ func (u *Upstream) newEvents(r io.Reader) *eventReader {
 	return e
 }
 
-// hasRoom asks for room for so many bytes of an event. Where there was none once, the event is skipped.
+// hasRoom requests space for this many bytes of an event. Once refused, the whole event is skipped.
 func (e *eventReader) hasRoom(bytes int) bool {
 	if e.room != nil && !e.full && !e.room(bytes) {
 		e.full = true
@@ -58,7 +58,7 @@ func (e *eventReader) hasRoom(bytes int) bool {
 	return !e.full
 }
 
-// begin makes ready for the next event. What a large one took is given back.
+// begin prepares for the next event and releases large buffers.
 func (e *eventReader) begin() {
 	if cap(e.data) > keptCapacity {
 		e.data = nil
@@ -69,11 +69,11 @@ func (e *eventReader) begin() {
 	e.data, e.full = e.data[:0], false
 }
 
-// keptCapacity is how large a buffer is kept for the next event.
+// keptCapacity is the largest buffer kept for the next event.
 const keptCapacity = 1 << 20
 
-// next reads up to the end of an event that carries data, an id or a delay. An event that the stream's end cut short
-// is not one.
+// next reads up to the end of an event with data, an id or a retry delay. An event cut short by the
+// end of the stream does not count.
 func (e *eventReader) next() (ev event, err error) {
 	e.begin()
 	defer func() {
@@ -92,7 +92,7 @@ func (e *eventReader) next() (ev event, err error) {
 		}
 		if len(e.line) == 0 && !e.cut {
 			if !seen {
-				ev.name = "" // an event without data is none; its name is forgotten
+				ev.name = "" // an event without data does not count; forget its name
 				continue
 			}
 			ev.data, ev.id = e.data, e.lastID
@@ -108,7 +108,7 @@ func (e *eventReader) next() (ev event, err error) {
 			}
 			lines++
 			switch {
-			case e.cut: // it is passed on already
+			case e.cut: // already passed on
 			case e.over != nil || len(e.data)+len(value) > e.limit() || !e.hasRoom(len(e.data)+len(value)+len(e.line)):
 				e.pass(value)
 			default:
@@ -128,10 +128,11 @@ func (e *eventReader) next() (ev event, err error) {
 	}
 }
 
-// lineOverhead is what a line may have beside its data.
+// lineOverhead is how much longer than its data a line may be.
 const lineOverhead = 64
 
-// readLine reads the next line into e.line without its end. Of a line over the limit only the start is kept.
+// readLine reads the next line into e.line without its line ending. It keeps only the start of a
+// line over the limit.
 func (e *eventReader) readLine() error {
 	e.line, e.cut = e.line[:0], false
 	for {
@@ -185,7 +186,7 @@ func (e *eventReader) keep(part []byte) {
 	e.cut = true
 }
 
-// pass has a line of data looked through that is, with what came before it, over the limit.
+// pass scans a line of data that, with the data before it, is over the limit.
 func (e *eventReader) pass(line []byte) {
 	if e.over == nil {
 		e.over = newOverlong(e.limit())
@@ -196,7 +197,7 @@ func (e *eventReader) pass(line []byte) {
 	e.over.write(line)
 }
 
-// stripMark drops a byte order mark at the stream's start.
+// stripMark drops a byte order mark at the start of the stream.
 func (e *eventReader) stripMark() {
 	if !e.begun {
 		e.line = bytes.TrimPrefix(e.line, []byte("\xef\xbb\xbf"))

@@ -10,7 +10,7 @@ import (
 	"testing/iotest"
 )
 
-// readEvents gives each event as name|data|id|retry, and the error at the end.
+// readEvents returns each event as name|data|id|retry, and the final error.
 func readEvents(r io.Reader, limit int) (events []string, err error) {
 	e := newEventReader(r, limit)
 	for {
@@ -67,7 +67,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What is too long is not kept, but it is known which call it was for.
+// Data over the limit is not kept, but its call is identified.
 func TestEventsOverTheLimitAreLookedThrough(t *testing.T) {
 	x := strings.Repeat("x", 300)
 	for _, c := range []struct {
@@ -117,7 +117,8 @@ func TestEventsOverTheLimitAreLookedThrough(t *testing.T) {
 	}
 }
 
-// An event is given as soon as its last byte is there: a reader that waits for one more would hang with its server.
+// An event is delivered as soon as its last byte arrives. A reader that waits for one more byte
+// would block forever.
 func TestEventsAreNotWaitedFor(t *testing.T) {
 	for _, end := range []string{"\n\n", "\r\r", "\r\n\r\n"} {
 		r, w := io.Pipe()

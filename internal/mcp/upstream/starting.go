@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// childPatience is how many times startup_timeout a child process may take to answer its first request: one that lives
-// and is silent may well be installing itself. Others are given up after once.
+// childPatience is how many times startup_timeout a child process may take for its first answer. A
+// silent child may be installing itself. Other servers are given up after one startup_timeout.
 const childPatience = 10
 
-// attempt is a start that is going on.
+// attempt is a start in progress.
 type attempt struct {
 	conn  *connection
 	began time.Time
 }
 
-// begin notes an attempt whose handshake is about to begin, and has it reported if that lasts. The returned function is
-// called when it is over.
+// begin records an attempt whose handshake is about to begin, and logs a warning if it takes long.
+// The returned function ends the attempt.
 func (v *supervisor) begin(ctx context.Context, s *connection) (end func()) {
 	a := &attempt{s, time.Now()}
 	v.become(v.now.Load().State, func(m *snapshot) { m.attempt = a })
@@ -33,17 +33,17 @@ func (v *supervisor) begin(ctx context.Context, s *connection) (end func()) {
 	}
 }
 
-// startLimit is how long an attempt may take.
+// startLimit returns how long an attempt may take.
 func (v *supervisor) startLimit() time.Duration {
 	return time.Duration(v.patience) * v.u.startupTimeout()
 }
 
-// isLate reports whether an attempt has taken longer than a caller waits for it.
+// isLate reports whether an attempt takes longer than callers wait.
 func (v *supervisor) isLate(a *attempt) bool {
 	return a != nil && time.Since(a.began) >= v.u.startupTimeout()
 }
 
-// lateness says how an attempt is getting on, for a person.
+// lateness describes the progress of an attempt, for people.
 func (v *supervisor) lateness(a *attempt) string {
 	said := lastLine(a.conn.stderr())
 	if said == "" {
@@ -53,7 +53,7 @@ func (v *supervisor) lateness(a *attempt) string {
 		int(time.Since(a.began).Seconds()), said, v.u.startupTimeout().Seconds(), v.startLimit())
 }
 
-// lastLine is the end of what a server wrote, short enough for a message.
+// lastLine returns the last line of a server's output, shortened for a message.
 func lastLine(output string) string {
 	const most = 200
 	output = strings.TrimSpace(output)

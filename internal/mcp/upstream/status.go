@@ -8,35 +8,36 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// State is where a server is in its life.
+// State is a stage in a server's life cycle.
 type State string
 
-// The states. A call to one that is starting or restarting waits; a degraded one is used like a ready one.
+// The states. A call to a starting or restarting server waits. A degraded server is used like a
+// ready one.
 const (
 	Starting   State = "starting"
 	Ready      State = "ready"
-	Degraded   State = "degraded" // misses its health checks
-	Down       State = "down"     // the next attempt to start it is waiting its time
+	Degraded   State = "degraded" // fails its health checks
+	Down       State = "down"     // waiting for the next attempt to start (backoff)
 	Restarting State = "restarting"
 	Disabled   State = "disabled"
 	Stopped    State = "stopped"
 )
 
-// Status is how a server is doing.
+// Status describes the current state of a server.
 type Status struct {
 	ID         string
 	State      State
-	Since      time.Time // of the state
-	Up         time.Time // when the present connection was opened; zero: there is none
+	Since      time.Time // start of the state
+	Up         time.Time // when the current connection was opened; zero: none
 	Era        era.Era
-	Protocol   string // the protocol version in use; "" as long as it is not known
+	Protocol   string // the protocol version in use; "": not known yet
 	ServerName string
-	PID        int // of the child; 0: none
+	PID        int // process id of the child; 0: none
 	Restarts   int
-	LastError  string // why it last failed, or is late; kept after it recovered
-	Late       bool   // it is starting for longer than startup_timeout
+	LastError  string // the last failure or delay; kept after recovery
+	Late       bool   // has been starting for longer than startup_timeout
 	InFlight   int    // calls at the server
-	Skipped    int64  // lines and events of the present connection that were no messages
+	Skipped    int64  // lines and events on the current connection that were not messages
 }
 
 // disabled is a server that is never started.

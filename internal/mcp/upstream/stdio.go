@@ -15,15 +15,15 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// pipes are the link to a child process: messages on its standard input and output.
+// pipes is the link to a child process over its standard input and output.
 type pipes struct {
 	s       *connection
 	framing wire.Framing
 	proc    *child.Process
-	room    *semaphore.Weighted // in queue, by bytes; every message weighs at least minWeight
-	queue   chan outgoing       // has room for all messages that room lets in
+	room    *semaphore.Weighted // bytes in queue; every message weighs at least minWeight
+	queue   chan outgoing       // has capacity for all messages that room admits
 	work    workers
-	closing chan struct{} // closed when no more is to be written
+	closing chan struct{} // closed to stop writing
 	ended   chan struct{} // closed when the child's output has ended
 	close1  sync.Once
 }
@@ -37,7 +37,7 @@ const (
 // openPipes starts the child.
 func openPipes(ctx context.Context, s *connection) (link, error) {
 	set := s.u.opt.Settings
-	proc, err := child.Start(child.Program{ //nolint:contextcheck // what is logged at a child's end belongs to no request
+	proc, err := child.Start(child.Program{ //nolint:contextcheck // a child's end belongs to no request
 		ID: set.ID, Command: set.Command, BaseEnv: s.u.opt.BaseEnv, Env: set.Env, Dir: set.Cwd,
 		Grace: s.u.shutdownGrace(), Kill: s.u.opt.Kill, Log: s.u.log, Stderr: s.u.opt.Stderr,
 	})
@@ -69,7 +69,7 @@ func (p *pipes) run(ctx context.Context) error {
 	return p.err()
 }
 
-// err says how the child ended, or that only its output did.
+// err returns how the child ended, or that only its output did.
 func (p *pipes) err() error {
 	if how, ok := p.proc.Status(statusWait); ok {
 		return errors.New(how)
@@ -77,10 +77,10 @@ func (p *pipes) err() error {
 	return errors.New("it closed its standard output")
 }
 
-// statusWait is how long callers wait to be told how a child ended whose output has.
+// statusWait is how long callers wait for the exit status after the child's output has ended.
 const statusWait = time.Second
 
-// read takes messages off the child's output until it ends.
+// read reads messages from the child's output until it ends.
 func (p *pipes) read(ctx context.Context) {
 	r := wire.NewReader(p.proc.Stdout, p.framing, 0)
 	r.Limit = p.s.u.maxMessage
@@ -88,7 +88,7 @@ func (p *pipes) read(ctx context.Context) {
 	for {
 		raw, err := r.Next()
 		if err == nil && r.Ragged() && rawjson.Check(raw, wire.MaxResultDepth) != nil {
-			continue // it died while it wrote: whoever waits for this is told so
+			continue // it died while writing; the waiting call gets that error
 		}
 		if err == nil {
 			p.s.receive(ctx, raw, source{})
@@ -102,7 +102,7 @@ func (p *pipes) read(ctx context.Context) {
 	}
 }
 
-// send puts a message into the queue. A server that does not read makes its own callers wait, nobody else.
+// send puts a message into the queue. A server that does not read blocks only its own callers.
 func (p *pipes) send(ctx context.Context, m outgoing) error {
 	weight := p.weight(m)
 	if !p.room.TryAcquire(weight) {
@@ -143,7 +143,7 @@ func (p *pipes) weight(m outgoing) int64 {
 	return min(max(int64(len(m.message)), minWeight), queueBytes)
 }
 
-// write sends what is in the queue, in order.
+// write sends the queued messages in order.
 func (p *pipes) write() {
 	var frame []byte
 	for {
@@ -166,7 +166,7 @@ func (p *pipes) write() {
 	}
 }
 
-// close ends the child and everything around it.
+// close stops the child and all goroutines of the link.
 func (p *pipes) close() {
 	p.close1.Do(func() {
 		close(p.closing)

@@ -28,7 +28,7 @@ func TestChildAnswers(t *testing.T) {
 		{"megabytes on standard error do not block it", "stderr", ""},
 		{"a flood of notifications is no obstacle", "flood", ""},
 	} {
-		t.Run(c.rule, func(t *testing.T) { // one after the other: a flood leaves the others no time
+		t.Run(c.rule, func(t *testing.T) { // sequential: a flood leaves the others no time
 			s := childSettings(t, c.fault)
 			s.Framing = c.framing
 			u := start(t, Options{Settings: s})
@@ -148,7 +148,7 @@ func TestCallerThatLeavesWhileStarting(t *testing.T) {
 	}
 }
 
-// isSent reports whether there is one call, and the child may have it.
+// isSent reports whether exactly one call is open and may have reached the child.
 func isSent(t *testing.T, u *Upstream) bool {
 	t.Helper()
 	m, err := u.server.(*supervisor).live(t.Context())
@@ -194,7 +194,7 @@ func TestLastAnswerOfAChildThatExits(t *testing.T) {
 	}
 }
 
-// What a child wrote before its end is read, however late we come to it.
+// A child's output from before its end is read, however late we read it.
 func TestWordsOfADeadChild(t *testing.T) {
 	set := Settings{ID: "dead", Command: []string{"sh", "-c", `echo '{"jsonrpc":"2.0","id":1,"result":"last"}'`}}
 	u, err := New(Options{Settings: set, BaseEnv: child.BaseEnv(os.Environ())})
@@ -223,7 +223,8 @@ func TestWordsOfADeadChild(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	s := childSettings(t, "none")
-	s.ResponseTimeout = 3 * time.Second // enough for a call to be sent on a busy machine: only those are cancelled
+	// enough for a call to be sent on a busy machine: only sent calls are cancelled
+	s.ResponseTimeout = 3 * time.Second
 	u := start(t, Options{Settings: s})
 	patient := func(req *wire.Message, want string) string {
 		reply, err := u.CallWith(t.Context(), req, CallOptions{Patient: true})
@@ -249,7 +250,7 @@ func TestTimeout(t *testing.T) {
 	}
 	_, err = u.Call(t.Context(), toolCall(t, "1", "wrong-id", `1`))
 	wantError(t, err, Timeout, 0)
-	patient(toolCall(t, "1", "release", `3`), `3`) // the late answers come first, and to nobody
+	patient(toolCall(t, "1", "release", `3`), `3`) // the late answers come first and are dropped
 
 	got := patient(toolCall(t, "1", "kept", `0`), "")
 	for _, want := range []string{`"requestId":3`, `"requestId":4`, `"requestId":5`} {
@@ -279,7 +280,8 @@ func TestTooLongAnswerFailsItsCallAlone(t *testing.T) {
 	}
 }
 
-// An answer counts while it comes: whose it is shows at its end, and until then it takes memory all the same.
+// An answer counts against the budget while it arrives. Its call is known only at its end, but
+// until then it uses memory.
 func TestAnAnswerWithoutRoomFailsItsCallAlone(t *testing.T) {
 	full := budget.New(1<<20, nil)
 	u := start(t, Options{Settings: childSettings(t, "none"), Budget: full})

@@ -1,7 +1,8 @@
 package upstream
 
-// MCP, "Transports", Streamable HTTP, the client's side: sessions and headers, of 2025-03-26 to 2025-11-25, and without
-// sessions (SEP-2575, SEP-2567) and with Mcp-Method and Mcp-Name (SEP-2243) in 2026-07-28.
+// MCP, "Transports", Streamable HTTP, the client's side. It has sessions and their headers in
+// 2025-03-26 to 2025-11-25. In 2026-07-28 it has no sessions (SEP-2575, SEP-2567), but Mcp-Method
+// and Mcp-Name (SEP-2243).
 
 import (
 	"context"
@@ -17,27 +18,28 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// streamable is the link to a server over Streamable HTTP: each message is a POST, whose answer is JSON or a stream
-// of events; a legacy server may also have a standing stream for what it wants to say by itself.
+// streamable is the link to a server over Streamable HTTP. Each message is a POST, answered with
+// JSON or an event stream. A legacy server may also have a standing GET stream for its own requests
+// and notifications.
 type streamable struct {
 	poster
-	listen  chan sessionID // those whose standing stream is to be opened
+	listen  chan sessionID // sessions whose standing stream should be opened
 	closing sync.Once
 
 	mu     sync.Mutex
 	now    sessionID     // guarded by mu
-	opened chan struct{} // guarded by mu; closed unless a session that was lost is being replaced
+	opened chan struct{} // guarded by mu; open only while a lost session is being replaced
 
 	usual atomic.Pointer[usualHeader]
 }
 
-// usualHeader is that of the messages to a legacy server. It is not changed.
+// usualHeader is the header of messages to a legacy server. It is immutable.
 type usualHeader struct {
 	session, version string
 	http.Header
 }
 
-// sessionID is what a legacy server knows us by. It may forget it, and is then given another one.
+// sessionID identifies our session with a legacy server. If the server loses it, we open another.
 type sessionID struct {
 	generation int
 	value      string // Mcp-Session-Id; "": the server gave none
@@ -60,7 +62,7 @@ func (l *streamable) run(ctx context.Context) error {
 	return l.reason()
 }
 
-// sessionID is that of now.
+// sessionID returns the current session.
 func (l *streamable) sessionID() sessionID {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +87,7 @@ func (l *streamable) settled(ctx context.Context) error {
 	}
 }
 
-// named notes the id that the server gave the session of this generation.
+// named records the id that the server gave the session of this generation.
 func (l *streamable) named(generation int, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,8 +96,9 @@ func (l *streamable) named(generation int, id string) {
 	}
 }
 
-// send posts a message. For a call it returns with the answer or, where that comes in a stream, when the stream has begun. A
-// notification has been taken by the server when send returns; an answer to the server, and a cancel, go their own way.
+// send posts a message. For a call it returns with the answer or, if that is a stream, when the
+// stream has begun. For a notification it returns when the server has accepted it. Answers to the
+// server and cancellations are sent in the background.
 func (l *streamable) send(ctx context.Context, m outgoing) error {
 	switch {
 	case m.call != nil:
@@ -107,7 +110,7 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 		l.call(ctx, m)
 		return nil
 	case m.method == methodCancelled && l.s.era() == era.Modern:
-		return nil // the call's response stream has been closed, which says it
+		return nil // closing the call's response stream has already cancelled it
 	case m.patience == 0:
 		return l.away(ctx, m, l.deliver)
 	}
@@ -123,19 +126,19 @@ func (l *streamable) send(ctx context.Context, m outgoing) error {
 	return err
 }
 
-// deliver posts a notification or a response and waits until the server has taken it.
+// deliver posts a notification or a response and waits until the server has accepted it.
 func (l *streamable) deliver(ctx context.Context, m outgoing) error {
 	return l.post(ctx, l.endpoint.url, l.header(l.sessionID(), m), m.message)
 }
 
-// header has what a message needs beside the headers of every request. It is not to be changed.
+// header returns all headers for a message. The result must not be modified.
 func (l *streamable) header(now sessionID, m outgoing) http.Header {
 	if l.isModern(m) {
 		return l.newHeader(now, "", m)
 	}
 	version := l.s.protocol()
 	if m.method == methodInitialize {
-		version = "" // it is what is asked for
+		version = "" // it is being negotiated
 	}
 	h := l.usual.Load()
 	if h == nil || h.session != now.value || h.version != version {
@@ -171,7 +174,7 @@ func (l *streamable) newHeader(now sessionID, version string, m outgoing) http.H
 	return h
 }
 
-// addHeader adds what a caller wants to be sent, unless it is something that is not the caller's to say.
+// addHeader adds the caller's headers, except those that a caller may not set.
 func addHeader(h http.Header, more []Header) {
 	for _, f := range more {
 		name := http.CanonicalHeaderKey(f.Name)
@@ -181,7 +184,7 @@ func addHeader(h http.Header, more []Header) {
 	}
 }
 
-// close says good-bye to a server that keeps a session, and ends all connections.
+// close ends the server's session, if any, and all connections.
 func (l *streamable) close() {
 	l.closing.Do(func() {
 		l.end(errStopped)
@@ -196,10 +199,11 @@ func (l *streamable) close() {
 	})
 }
 
-// errSessionLost is a server that no longer knows its session. What it was asked has not been done.
+// errSessionLost means that the server no longer knows its session. It has not processed the
+// request.
 var errSessionLost = errors.New("it no longer knows its session")
 
-// reopen shakes hands again after a session was lost, once for all who noticed.
+// reopen repeats the handshake after a session was lost, once for all calls that noticed.
 func (l *streamable) reopen(ctx context.Context, lost sessionID) error {
 	l.mu.Lock()
 	if l.now.generation != lost.generation {
@@ -223,8 +227,8 @@ func (l *streamable) reopen(ctx context.Context, lost sessionID) error {
 	return nil
 }
 
-// isLost reports whether an answer means that the session is gone: by its status or, with servers that use another
-// one, by an error that answers no call and speaks of the session.
+// isLost reports whether a response means that the session is gone. The status says so, or, for
+// servers that use another status, an error about the session without an id.
 func isLost(now sessionID, status int, msg *wire.Message) bool {
 	switch {
 	case now.value == "":

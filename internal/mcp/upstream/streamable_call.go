@@ -1,6 +1,7 @@
 package upstream
 
-// MCP, "Transports", Streamable HTTP: "Sending Messages to the Server" and "Resumability and Redelivery", the client's side.
+// MCP, "Transports", Streamable HTTP: "Sending Messages to the Server" and "Resumability and
+// Redelivery", the client's side.
 
 import (
 	"bytes"
@@ -15,8 +16,9 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// call makes one call. If the server has forgotten its session, it gets another one and the call is made again. An answer
-// that is a stream is read by another goroutine: the caller serves what comes on it before the answer.
+// call performs one call. If the server has lost its session, it opens another and retries the
+// call. Another goroutine reads an answer that is a stream, because the caller serves the
+// notifications before the answer.
 func (l *streamable) call(caller context.Context, m outgoing) {
 	ctx := m.call.beginWork(caller)
 	stream, err := l.attempt(ctx, m)
@@ -30,18 +32,18 @@ func (l *streamable) call(caller context.Context, m outgoing) {
 		l.conclude(caller, m.call, l.readAnswer(ctx, stream, m.call))
 	}
 	if !l.work.run(read) {
-		read() // it ends soon: all connections do
+		read() // it ends soon, because all connections do
 	}
 }
 
-// answerStream is a stream that the answer to a call comes on.
+// answerStream is a stream that carries the answer to a call.
 type answerStream struct {
 	r      io.Reader
 	body   io.ReadCloser
 	status int
 }
 
-// readAnswer reads a stream up to the answer, and the little that may follow.
+// readAnswer reads a stream up to the answer, and the few bytes that may follow.
 func (l *streamable) readAnswer(ctx context.Context, stream *answerStream, c *call) error {
 	defer func() { _ = stream.body.Close() }()
 	if err := l.follow(ctx, stream.r, stream.status, c); err != nil {
@@ -51,17 +53,17 @@ func (l *streamable) readAnswer(ctx context.Context, stream *answerStream, c *ca
 	return nil
 }
 
-// conclude fails a call whose request did not work.
+// conclude fails a call whose request failed.
 func (l *streamable) conclude(caller context.Context, c *call, err error) {
 	if errors.Is(err, errSessionLost) {
-		err = l.s.u.callError(err) // a second time is once too often
+		err = l.s.u.callError(err) // do not retry a second time
 	}
-	if err != nil && !c.isGone(caller) { // else it is the caller who ended the request
+	if err != nil && !c.isGone(caller) { // otherwise the caller ended the request
 		l.s.fail(c, l.s.u.callError(err))
 	}
 }
 
-// attempt gets the answer, or the stream that it comes on.
+// attempt returns the stream that carries the answer; nil: the answer has been delivered.
 func (l *streamable) attempt(ctx context.Context, m outgoing) (*answerStream, error) {
 	if !m.call.greets {
 		if err := l.settled(ctx); err != nil {
@@ -76,7 +78,7 @@ func (l *streamable) attempt(ctx context.Context, m outgoing) (*answerStream, er
 	return l.again(ctx, now, m)
 }
 
-// again makes a call again whose session was lost.
+// again retries a call whose session was lost.
 func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) (*answerStream, error) {
 	if err := l.reopen(ctx, lost); err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func (l *streamable) again(ctx context.Context, lost sessionID, m outgoing) (*an
 	return l.try(ctx, l.sessionID(), m)
 }
 
-// try posts the request and takes what comes back.
+// try posts the request and handles the response.
 func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) (*answerStream, error) {
 	resp, err := l.endpoint.post(ctx, l.header(now, m), &sentBody{data: m.message, ours: true})
 	if err != nil {
@@ -97,7 +99,7 @@ func (l *streamable) try(ctx context.Context, now sessionID, m outgoing) (*answe
 	return stream, err
 }
 
-// takeResponse takes what comes back, unless it is a stream.
+// takeResponse handles a response, unless it is a stream, which it returns.
 func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing, resp *http.Response) (*answerStream, error) {
 	if m.call.greets && m.method == methodInitialize && resp.StatusCode < 300 {
 		if id := resp.Header.Get("Mcp-Session-Id"); isHeaderValue(id) {
@@ -114,7 +116,7 @@ func (l *streamable) takeResponse(ctx context.Context, now sessionID, m outgoing
 	return nil, l.takeBody(ctx, now, r, resp, m.call)
 }
 
-// isStream reports whether a response is a stream that an answer may come on.
+// isStream reports whether a response is a stream that may carry an answer.
 func isStream(resp *http.Response) bool { return isEventStream(resp) && resp.StatusCode < 300 }
 
 func isEventStream(resp *http.Response) bool {
@@ -126,9 +128,10 @@ func isEventStream(resp *http.Response) bool {
 	return kind == "text/event-stream"
 }
 
-// takeBody reads an answer that is no stream. A status that means failure is no matter if the content is the answer.
+// takeBody reads an answer that is not a stream. An error status does not matter if the content is
+// the answer.
 func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, resp *http.Response, c *call) error {
-	room := len(c.id.String()) // for the caller's id, which goes where the number is
+	room := len(c.id.String()) // space for the caller's id, which replaces the number
 	buf, err := l.endpoint.sizes.ReadBehind(room, c.hold.Reader(r), resp.ContentLength, l.s.u.maxMessage())
 	defer func() { buffer.Put(buf) }()
 	if err != nil {
@@ -140,7 +143,7 @@ func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, r
 		if n, ok := number(msg.ID); ok && n == c.number {
 			c.whole.Store(true)
 			if l.s.answered(ctx, &msg, resp.StatusCode, buf) {
-				buf = nil // it is the reply's
+				buf = nil // the reply owns it now
 			}
 			return nil
 		}
@@ -153,21 +156,22 @@ func (l *streamable) takeBody(ctx context.Context, now sessionID, r io.Reader, r
 	return failed
 }
 
-// place is where a stream of events was left.
+// resumePoint is the position at which an event stream was interrupted.
 type resumePoint struct {
-	id    string // of the last event; "": it cannot be taken up again
+	id    string // of the last event; "": cannot be resumed
 	delay time.Duration
-	moved bool // something came since it was last taken up
+	moved bool // something arrived since the last resumption
 }
 
 const (
-	resumeTries = 5 // to take up a stream without anything new
+	resumeTries = 5 // attempts to resume a stream without anything new
 	resumeFirst = 200 * time.Millisecond
 	resumeLast  = 5 * time.Second
 	drainTime   = time.Second
 )
 
-// follow reads a call's stream until its answer. A stream that ends early is taken up again where the server lets us.
+// follow reads a call's stream up to its answer. It resumes a stream that ends early, if the server
+// supports that.
 func (l *streamable) follow(ctx context.Context, r io.Reader, status int, c *call) error {
 	from := source{call: c, status: status}
 	var at resumePoint
@@ -203,7 +207,7 @@ func pauseFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// resume asks for the rest of a stream. It is final if the server does not give it.
+// resume requests the rest of a stream. final means that the server refuses.
 func (l *streamable) resume(ctx context.Context, at *resumePoint, from source) (final bool, err error) {
 	resp, err := l.openStream(ctx, l.sessionID(), at.id)
 	if err != nil {
@@ -220,7 +224,7 @@ func (l *streamable) resume(ctx context.Context, at *resumePoint, from source) (
 	return false, l.readStream(ctx, r, at, from)
 }
 
-// openStream asks for a stream of the server's messages, with an id for those that follow that event.
+// openStream opens a stream of the server's messages; with an event id, of those after that event.
 func (l *streamable) openStream(ctx context.Context, now sessionID, after string) (*http.Response, error) {
 	return l.endpoint.do(ctx, http.MethodGet, l.endpoint.with(
 		headerField{"Accept", "text/event-stream"},
@@ -239,7 +243,8 @@ func (l *streamable) endedEarly(from source) error {
 	return l.s.u.errorf(Unavailable, "%s ended its stream before the answer", l.endpoint.host)
 }
 
-// readStream gives the messages of a stream to the connection until the call has its outcome; nil then.
+// readStream passes a stream's messages to the connection. It returns nil when the call has its
+// outcome.
 func (l *streamable) readStream(ctx context.Context, r io.Reader, at *resumePoint, from source) error {
 	events := l.s.u.newEvents(r)
 	events.lastID = at.id
@@ -261,7 +266,7 @@ func (l *streamable) readStream(ctx context.Context, r io.Reader, at *resumePoin
 	}
 }
 
-// take gives an event's message, if it has one, to the connection.
+// take records the position and passes the event's message, if any, to the connection.
 func (l *streamable) take(ctx context.Context, ev *event, at *resumePoint, from source) {
 	at.id, at.moved = ev.id, true
 	if ev.retry > 0 {
@@ -270,7 +275,7 @@ func (l *streamable) take(ctx context.Context, ev *event, at *resumePoint, from 
 	l.s.receiveEvent(ctx, ev, from)
 }
 
-// receiveEvent takes the message of an event that has one.
+// receiveEvent handles an event's message, if it has one.
 func (s *connection) receiveEvent(ctx context.Context, ev *event, from source) {
 	switch {
 	case ev.name != "" && ev.name != "message":
@@ -281,7 +286,7 @@ func (s *connection) receiveEvent(ctx context.Context, ev *event, from source) {
 	}
 }
 
-// drain reads the little that follows an answer, so that its connection can be used again.
+// drain reads the few bytes after an answer, so that the connection can be reused.
 func drain(body io.ReadCloser) {
 	late := time.AfterFunc(drainTime, func() { _ = body.Close() })
 	defer late.Stop()

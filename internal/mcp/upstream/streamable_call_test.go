@@ -12,16 +12,16 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// A call whose request has no answer yet is reached by what comes on another stream, by its caller's change of mind, by
-// the clock and by the end of the connection.
+// While a call's POST has no response, other events still reach the call: another stream,
+// cancellation, its timeout, the end of the connection.
 func TestStreamableCallIsReached(t *testing.T) {
 	type scene struct {
 		f      *fakeHTTP
-		stand  chan string   // what the standing stream says
-		came   chan request  // calls; none of them is answered by itself
-		answer chan struct{} // lets one be
-		served chan string   // progress that the caller was given
-		only   func() *call  // the one call there is
+		stand  chan string   // messages for the standing stream
+		came   chan request  // calls; none is answered automatically
+		answer chan struct{} // releases one answer
+		served chan string   // progress that the caller got
+		only   func() *call  // the only open call
 		cancel context.CancelFunc
 		stop   func()
 	}

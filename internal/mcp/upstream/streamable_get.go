@@ -28,10 +28,10 @@ func (l *streamable) stand(ctx context.Context) {
 	}
 }
 
-// offerStand has the standing stream follow the session of this id.
+// offerStand switches the standing stream to this session.
 func (l *streamable) offerStand(now sessionID) {
 	select {
-	case <-l.listen: // older ones are of no interest
+	case <-l.listen: // drop an older session
 	default:
 	}
 	select {
@@ -40,7 +40,7 @@ func (l *streamable) offerStand(now sessionID) {
 	}
 }
 
-// standFor listens to one session. That a server has no such stream, or that it breaks, is no failure.
+// standFor listens to one session. A missing or broken stream is not an error.
 func (l *streamable) standFor(ctx context.Context, now sessionID) {
 	var waits Backoff
 	var at resumePoint
@@ -58,7 +58,8 @@ func (l *streamable) standFor(ctx context.Context, now sessionID) {
 	}
 }
 
-// standOnce opens the stream and reads it to its end. It is over if the server will not have one.
+// standOnce opens the stream and reads it to its end. over means that the server refuses the
+// stream.
 func (l *streamable) standOnce(ctx context.Context, now sessionID, at *resumePoint) (over bool) {
 	resp, err := l.openStream(ctx, now, at.id)
 	if err != nil {

@@ -26,9 +26,9 @@ import (
 type fakeHTTP struct {
 	*httptest.Server
 	mu      sync.Mutex
-	session int      // guarded by mu; the number of the current one
+	session int      // guarded by mu; number of the current session
 	log     []string // guarded by mu; method, session id and version header of each request
-	posted  []string // guarded by mu; responses and notifications that we got
+	posted  []string // guarded by mu; responses and notifications received
 
 	call  func(w http.ResponseWriter, r *http.Request, req request) // tools/call
 	get   func(w http.ResponseWriter, r *http.Request)              // nil: 405
@@ -110,7 +110,7 @@ func sendJSON(w http.ResponseWriter, id json.RawMessage, result string) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
-// sse starts a stream and returns what writes to it at once.
+// sse starts a stream and returns a function that writes to it unbuffered.
 func sse(w http.ResponseWriter) func(format string, args ...any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	return func(format string, args ...any) {
@@ -255,7 +255,7 @@ func TestStreamableSession(t *testing.T) {
 	}
 }
 
-// While a lost session is being replaced, every call waits, also a question of the program itself.
+// While a lost session is being replaced, every call waits, including secateur's own requests.
 func TestStreamableCallsWaitForTheNewSession(t *testing.T) {
 	f := newFakeHTTP(t)
 	var lost atomic.Bool

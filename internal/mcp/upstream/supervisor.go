@@ -11,15 +11,15 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// supervisor is a server with connections: one at a time, the next when the last has ended.
+// supervisor runs a server with connections: one at a time, and the next when the last has ended.
 type supervisor struct {
 	u        *Upstream
 	open     opener
 	patience int           // how many times startup_timeout an attempt may take
-	mayBeSSE bool          // where open meets a server that does not know its transport, it may know HTTP+SSE
+	mayBeSSE bool          // if the server does not know open's transport, try HTTP+SSE
 	wake     chan struct{} // a call wants the next attempt now
-	restart  chan struct{} // somebody wants a new connection
-	attempts atomic.Int64  // that have begun
+	restart  chan struct{} // a new connection is requested
+	attempts atomic.Int64  // number of attempts begun
 
 	now atomic.Pointer[snapshot]
 	mu  sync.Mutex // held while now is replaced
@@ -92,7 +92,7 @@ func (v *supervisor) start(ctx context.Context) (*connection, error) {
 		s, err = v.startSSE(ctx, err)
 	}
 	select {
-	case <-v.wake: // whoever wanted this attempt has had it
+	case <-v.wake: // the attempt that was requested has been made
 	default:
 	}
 	switch interrupted := joined(); {
@@ -104,14 +104,15 @@ func (v *supervisor) start(ctx context.Context) (*connection, error) {
 	return s, err
 }
 
-// lacksStreamable reports whether a failed start is that of a server which may be older than Streamable HTTP: it
-// refused the first POST, and not in the words of the protocol.
+// lacksStreamable reports whether a failed start suggests a server older than Streamable HTTP. Such
+// a server refuses the first POST without a JSON-RPC error.
 func lacksStreamable(err error) bool {
 	failed, ok := errors.AsType[*CallError](err)
 	return ok && failed.foreign && slices.Contains([]int{400, 404, 405}, failed.HTTPStatus)
 }
 
-// startSSE tries the older transport. If the server does not know that either, the reason is the one of before.
+// startSSE tries the older transport. If the server does not know that either, it returns the
+// original error.
 func (v *supervisor) startSSE(ctx context.Context, why error) (*connection, error) {
 	s, err := openConnection(ctx, v.u, openHTTPSSE, v.begin)
 	if _, none := errors.AsType[*noStream](err); none {
@@ -120,7 +121,7 @@ func (v *supervisor) startSSE(ctx context.Context, why error) (*connection, erro
 	return s, err
 }
 
-// serve watches a connection to its end and says why it ended.
+// serve watches a connection until it ends and returns the reason.
 func (v *supervisor) serve(ctx context.Context, s *connection) error {
 	v.become(Ready, func(m *snapshot) {
 		m.conn, m.err, m.PID, m.Up = s, nil, s.pid(), time.Now()
@@ -136,7 +137,7 @@ func (v *supervisor) serve(ctx context.Context, s *connection) error {
 			before := m.LastError
 			v.fail(m, err)
 			m.wakeable = 0
-			if errors.Is(err, errRestarted) { // which is no failure of the server's
+			if errors.Is(err, errRestarted) { // not a failure of the server
 				m.LastError = before
 			}
 		})
@@ -145,12 +146,12 @@ func (v *supervisor) serve(ctx context.Context, s *connection) error {
 	return err
 }
 
-// stop is the last snapshot. What went wrong before is no news any more.
+// stop fills the final snapshot. Calls then fail with errStopped, not with an earlier error.
 func (v *supervisor) stop(m *snapshot) {
 	m.conn, m.err, m.PID, m.Up = nil, v.u.callError(errStopped), 0, time.Time{}
 }
 
-// watch waits for a connection's end, or for reasons to end it.
+// watch waits for a connection's end, or for a reason to end it.
 func (v *supervisor) watch(ctx context.Context, s *connection) error {
 	var checks health
 	defer checks.stop()
@@ -185,14 +186,14 @@ func (v *supervisor) watch(ctx context.Context, s *connection) error {
 	}
 }
 
-// health says when a server's health is to be checked.
+// health schedules the health checks of a server.
 type health struct {
 	interval time.Duration // 0: off
 	ticker   *time.Ticker  // nil: off
 	due      <-chan time.Time
 }
 
-// every has it checked in another interval; 0: not at all.
+// every sets the interval between checks; 0: off.
 func (h *health) every(interval time.Duration) {
 	if interval == h.interval {
 		return
@@ -211,12 +212,12 @@ func (h *health) stop() {
 	h.ticker, h.due = nil, nil
 }
 
-// maxMisses is how many health checks in a row a server without calls may miss.
+// maxMisses is the number of consecutive health checks that a server without calls may fail.
 const maxMisses = 3
 
 var errSilent = errors.New("it did not answer three health checks in a row")
 
-// beats asks the server for a sign of life. Any answer is one.
+// beats performs a health check. Any answer counts as healthy.
 func (s *connection) beats(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.u.bounds.Load().HealthTimeout)
 	defer cancel()
@@ -244,14 +245,14 @@ func (v *supervisor) report(ctx context.Context, err error, ran bool, wait time.
 // never is longer than any wait.
 const never = time.Duration(1<<63 - 1)
 
-// pause waits for the time of the next attempt, or for a call. A server that worked is hopeful: it may well work
-// again at once, so that a call waits for it and need not wait long.
+// pause waits for the backoff, or until a call wakes it. hopeful means that the server worked
+// before and may soon work again. Calls then wait for it and may wake it at once.
 func (v *supervisor) pause(ctx context.Context, err error, hopeful bool, wait time.Duration) {
 	state, wakeable := Restarting, time.Duration(0)
 	if !hopeful {
 		state, wakeable = Down, wakeAfter
 		select {
-		case <-v.wake: // was meant for the attempt that has just failed
+		case <-v.wake: // meant for the attempt that has just failed
 		default:
 		}
 	}

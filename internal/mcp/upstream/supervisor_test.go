@@ -85,7 +85,7 @@ func TestCallWakesAServerOnce(t *testing.T) {
 		})
 		stop := run(t, u)
 		defer stop()
-		time.Sleep(10 * time.Minute) // the waits are a minute by now
+		time.Sleep(10 * time.Minute) // the backoff is a minute by now
 		synctest.Wait()
 		before := attempts.Load()
 		_, err := u.Call(t.Context(), toolCall(t, "1", "x", "1"))
@@ -95,7 +95,7 @@ func TestCallWakesAServerOnce(t *testing.T) {
 		}
 		before = attempts.Load()
 		failed := time.Now()
-		for range 10 { // right after an attempt there is none for each call
+		for range 10 { // right after an attempt, calls do not trigger another
 			_, err = u.Call(t.Context(), toolCall(t, "1", "x", "1"))
 			wantError(t, err, Unavailable, 0, "no database")
 		}
@@ -196,7 +196,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// Health checks begin, change and end while a server runs, and so does what a call may take.
+// Health checks can start, change and stop while a server runs. So can the response timeout.
 func TestBoundsChangeWhileItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pings atomic.Int64
@@ -213,7 +213,7 @@ func TestBoundsChangeWhileItRuns(t *testing.T) {
 		defer stop()
 		for _, c := range []struct {
 			every time.Duration
-			want  int64 // checks in a minute
+			want  int64 // checks per minute
 		}{{0, 0}, {10 * time.Second, 6}, {30 * time.Second, 2}, {0, 0}} {
 			u.SetBounds(Bounds{HealthInterval: c.every})
 			synctest.Wait()
@@ -240,8 +240,8 @@ func TestProgressRenewsTheTimeout(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
 		token string
-		signs []time.Duration // when progress comes
-		late  time.Duration   // when the answer would come
+		signs []time.Duration // when progress arrives
+		late  time.Duration   // when the answer would arrive
 		fails time.Duration   // when the call times out; 0: it does not
 	}{
 		{"without progress it is ten seconds", `"t"`, nil, time.Minute, 10 * time.Second},
@@ -297,7 +297,7 @@ func TestProgressRenewsTheTimeout(t *testing.T) {
 				if seen != len(c.signs) {
 					t.Errorf("%d of %d came through", seen, len(c.signs))
 				}
-				time.Sleep(time.Hour) // the late answer comes, and nobody minds
+				time.Sleep(time.Hour) // the late answer arrives and is ignored
 			})
 		})
 	}
@@ -457,7 +457,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// installing is a server that answers nothing for some time after it was started.
+// installing is a server that answers nothing for some time after its start.
 func installing(t *testing.T, limit, silence time.Duration) (u *Upstream, starts *atomic.Int32) {
 	t.Helper()
 	starts = &atomic.Int32{}
@@ -483,7 +483,7 @@ func installing(t *testing.T, limit, silence time.Duration) (u *Upstream, starts
 	return u, starts
 }
 
-// A child that lives and says nothing may be installing itself: it is reported, and left alone.
+// A child that runs silently may be installing itself. It is reported, but not killed.
 func TestAChildThatInstallsItselfIsNotKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, starts := installing(t, 20*time.Second, 90*time.Second)
@@ -510,7 +510,7 @@ func TestAChildThatInstallsItselfIsNotKilled(t *testing.T) {
 	})
 }
 
-// A call that comes while a server is starting waits for it, as long as it is not late.
+// A call to a starting server waits for it until the startup timeout.
 func TestACallWaitsForAStartInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, _ := installing(t, 20*time.Second, time.Hour)
@@ -526,7 +526,7 @@ func TestACallWaitsForAStartInTime(t *testing.T) {
 	})
 }
 
-// One that never speaks is started again, after ten times its startup_timeout.
+// A child that never answers is restarted after ten times its startup_timeout.
 func TestAChildThatNeverSpeaksIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, starts := installing(t, 20*time.Second, time.Hour)

@@ -20,7 +20,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// childVariable makes the test binary play a server instead of running tests; its value is the fault it has.
+// childVariable makes the test binary act as a server instead of running tests. Its value is the
+// server's fault.
 const childVariable = "UPSTREAM_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// childSettings describe the test binary as a server with a fault.
+// childSettings configure the test binary as a server with a fault.
 func childSettings(tb testing.TB, fault string) Settings {
 	tb.Helper()
 	self, err := os.Executable()
@@ -92,7 +93,7 @@ func playChild(fault string) int {
 			}
 		}()
 	case "family", "family-crash":
-		// one that stays, one that leaves the group and the session, one that also clears its environment
+		// one stays, one leaves the process group and the session, one also ignores SIGTERM
 		cmd := exec.Command("sh", "-c", `sleep 300 & setsid sleep 301 & setsid sh -c 'trap "" TERM; sleep 302; sleep 303' & echo started; wait`)
 		out, _ := cmd.StdoutPipe()
 		if err := cmd.Start(); err != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// timers are those of a connection's calls, each kept for the next one.
+// timers is a pool of timers for a connection's calls.
 type timers struct{ idle sync.Pool }
 
-// start gives a timer that fires after this time.
+// start returns a timer that fires after this time.
 func (t *timers) start(after time.Duration) *time.Timer {
 	if kept, ok := t.idle.Get().(*time.Timer); ok {
 		kept.Reset(after)
@@ -17,7 +17,7 @@ func (t *timers) start(after time.Duration) *time.Timer {
 	return time.NewTimer(after)
 }
 
-// stop takes a timer back that nobody waits for.
+// stop returns an unused timer to the pool.
 func (t *timers) stop(timer *time.Timer) {
 	timer.Stop()
 	t.idle.Put(timer)

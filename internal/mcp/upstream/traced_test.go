@@ -13,7 +13,7 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// A server is told in params._meta which trace a call belongs to, and who asks learns of every state it is in.
+// A call's params._meta tells the server its trace, and Changed reports every state of the server.
 func TestCallsTellTheirTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var states []State

@@ -18,88 +18,95 @@ import (
 
 // Handler serves messages in this process. It must be safe for concurrent use.
 type Handler interface {
-	// Serve answers a request with a whole JSON-RPC response, and a notification with nil. It should return soon
-	// after ctx is done.
+	// Serve answers a request with a complete JSON-RPC response, and a notification with nil. It
+	// should return soon after ctx is done.
 	Serve(ctx context.Context, msg *wire.Message) []byte
 }
 
-// Tokens gives the token to show to a server. Its methods may be used by many goroutines.
+// Tokens provides the access token for a server. Its methods are safe for concurrent use.
 type Tokens interface {
-	Token(ctx context.Context) (string, error) // "": none is needed, as far as is known
-	Refused(token string)                      // the server did not take it
+	Token(ctx context.Context) (string, error) // "": none needed, as far as known
+	Refused(token string)                      // the server refused it
 }
 
-// Options are what an Upstream is built from. Zero values mean the defaults named here.
+// Options are the parts of an Upstream. Zero values mean the defaults named here.
 type Options struct {
 	Settings Settings
 	Log      *slog.Logger // nil discards
 
-	Kill    <-chan struct{}                       // closed when a child is to end at once; nil: never
-	Stderr  func(line string)                     // gets each line that a child writes to its standard error, secrets masked; nil: nobody
-	BaseEnv []string                              // what every child's environment starts with, see child.BaseEnv
-	Proxy   func(*http.Request) (*url.URL, error) // which proxy to use for HTTP; nil: none
-	Local   Handler                               // what Settings.Builtin names
+	Kill <-chan struct{} // closed to end children immediately; nil: never
+	// gets each line of a child's standard error, secrets masked; nil: discarded
+	Stderr func(line string)
+	// base of every child's environment; see child.BaseEnv
+	BaseEnv []string
+	Proxy   func(*http.Request) (*url.URL, error) // selects the HTTP proxy; nil: none
+	Local   Handler                               // the server that Settings.Builtin names
 
-	// Incoming gets what the server sends of its own accord and no call's Related handler takes. Nil: requests are
-	// answered "method not found", notifications are dropped. A ping is always answered here.
+	// Incoming gets the server's requests and notifications that no call's Related handler takes.
+	// Nil: requests are answered "method not found", notifications are dropped. Pings are always
+	// answered here.
 	Incoming Handler
 
-	// Announced is called with the method of each notification that a list has changed, before anybody else gets that: it comes in order with
-	// answers, on whichever stream, and none is dropped. It may not wait. Nil: nobody is told.
+	// Announced is called with the method of each list_changed notification, before anything else
+	// handles it. It is called in order with answers, for every stream, and none is dropped. It
+	// must not block. Nil: not called.
 	Announced func(method string)
 
-	// Refuses reports whether requests of a method are refused at once, whoever's they are; nil: none is.
+	// Refuses reports whether requests of a method are refused immediately, for all callers; nil:
+	// none.
 	Refuses func(method string) bool
 
-	// Capabilities are what a legacy server is told in initialize that its client can do, a raw JSON object; nil: {}.
-	// A modern server is told with each request, {} where a request does not say.
+	// Capabilities are the client capabilities for a legacy server's initialize, a raw JSON object;
+	// nil: {}. A modern server gets them with each request, or {} if the request has none.
 	Capabilities []byte
 
-	// Opened is called after each handshake: that of a start, of a restart, and of one that a server wants that has
-	// forgotten its session. It is called from a goroutine of its own, never twice at once, and may take its time and
-	// make calls; handshakes that come meanwhile are told as one, the newest, when it has returned. Run waits for it:
-	// once Run's context is done, its calls fail. A plain server has no handshake. Nil: nobody is told.
+	// Opened is called after each handshake: after a start, a restart, or the loss of a session. It
+	// runs in its own goroutine, never concurrently, and may take time and make calls. Meanwhile,
+	// handshakes are merged; Opened gets the newest one when it returns. Run waits for it: once
+	// Run's context is done, its calls fail. A plain server has no handshake. Nil: not called.
 	Opened func(*Peer)
 
-	// Changed is called with each new state of the server; of one that takes each message by itself two may come at once. It may
-	// not wait, and not ask for the status. Nil: nobody is told.
+	// Changed is called with each new state of the server. For a plain server, two calls may run
+	// concurrently. It must not block or call Status. Nil: not called.
 	Changed func(Status)
 
-	// Tokens gives the one to show to a server over HTTP whose headers say nothing of that; nil: there is none. LoginRequired is the error
-	// with which it says that a person has to sign in. OwnToken means that no person is needed: the program asks for it by itself.
+	// Tokens provides the token for a server over HTTP without an Authorization header; nil: none.
+	// LoginRequired is the error by which it reports that a person must sign in. OwnToken means
+	// that the program gets the token without a person.
 	Tokens        Tokens
 	LoginRequired error
 	OwnToken      bool
-	LoginWanted   bool // a refusal is answered by a sign-in, whatever the server says of it
+	LoginWanted   bool // any refusal leads to a sign-in, whatever its headers say
 
-	ClientName    string // told to the server; default secateur
+	ClientName    string // sent to the server; default secateur
 	ClientVersion string // default 0
 
-	ResponseTimeout time.Duration  // for an answer or a sign of progress; Settings win; default 30 s
-	Budget          *budget.Budget // counts messages while they are read; nil: nothing does
+	// for an answer or a sign of progress; Settings override it; default 30 s
+	ResponseTimeout time.Duration
+	Budget          *budget.Budget // counts messages while they are read; nil: not counted
 	MaxMessageBytes int            // a larger message fails its call; default 32 MiB
-	LongString      int            // strings of results longer than this are noted in a Reply; 0: none
-	HealthInterval  time.Duration  // between two checks of a server's health; 0: off
-	HealthTimeout   time.Duration  // for the answer to one; default 5 s
-	InFlight        int            // calls at the server at one time; default 256, for a URL 1024
-	Waiting         int            // calls that may wait for their turn; default 4096
+	LongString      int            // record result strings longer than this in a Reply; 0: none
+	HealthInterval  time.Duration  // between two health checks; 0: off
+	HealthTimeout   time.Duration  // for a health check's answer; default 5 s
+	InFlight        int            // concurrent calls to the server; default 256, for a URL 1024
+	Waiting         int            // calls that may wait for a slot; default 4096
 }
 
-// Upstream is one MCP server. Its methods may be used by many goroutines.
+// Upstream is one MCP server. Its methods are safe for concurrent use.
 type Upstream struct {
-	garbage, tooLarge telemetry.Seldom // what would fill a log
+	garbage, tooLarge telemetry.Seldom // rate-limits repetitive log messages
 
 	opt       Options
 	log       *slog.Logger
 	bounds    atomic.Pointer[Bounds]
-	rebound   chan struct{} // holds one: the bounds are others
+	rebound   chan struct{} // buffer of one: signals new bounds
 	admission admission
 	opened    handshakeNotifier
 	server    server
-	newest    atomic.Pointer[child.Process] // that was started; nil: none was
+	newest    atomic.Pointer[child.Process] // the newest child started; nil: none
 }
 
-// server is what stands behind an Upstream: plain, supervisor or disabled.
+// server is the implementation behind an Upstream: plain, supervisor or disabled.
 type server interface {
 	run(ctx context.Context)
 	call(ctx context.Context, req *wire.Message, opt CallOptions) (*Reply, error)
@@ -108,35 +115,38 @@ type server interface {
 	peer(ctx context.Context) (*Peer, error)
 }
 
-// CallOptions are what a single call may ask for.
+// CallOptions are the options of a single call.
 type CallOptions struct {
-	// Related gets what the server sends for this call: its progress, under the caller's own token, and what comes
-	// on the call's own stream, or, where there are no streams, what is certainly its caller's (attribute.go).
-	// Notifications come in order and before Call returns. Requests come side by side, each in a goroutine of its own:
-	// serving one may take minutes, in which the call's response timeout rests. Its context ends when the call does,
-	// which may return before it. Nil: Options.Incoming gets notifications, nobody the progress, and requests are
-	// refused.
+	// Related gets what the server sends for this call: progress, under the caller's token, and
+	// messages on the call's own stream. Without streams, it gets the messages that certainly
+	// belong to the caller (attribute.go). Notifications come in order and before Call returns.
+	// Requests are served concurrently, each in its own goroutine. Serving one may take minutes,
+	// during which the call's response timeout pauses. A request's context ends with the call,
+	// which may return before it. Nil: Options.Incoming gets the notifications, progress is
+	// dropped, and requests are refused.
 	Related Handler
 
-	// Caller tells whose call this is, by a value that can be compared: where there are no streams, what a server asks
-	// while calls of one caller alone are in flight is that caller's. Nil: somebody else's than any other.
+	// Caller identifies the owner of the call by a comparable value. Without streams, a server's
+	// request belongs to a caller if all calls in flight are that caller's. Nil: different from
+	// every other caller.
 	Caller any
 
-	// Own says that this is a question of the program itself, no caller's: what the server sends while it waits is
-	// not put down to it, and it does not count as a call for which an ailing server is spared.
+	// Own marks a request by secateur itself. Server messages are not attributed to it, and it does
+	// not protect an unhealthy server from being restarted.
 	Own bool
 
-	// Patient says that there is no response timeout.
+	// Patient disables the response timeout.
 	Patient bool
 
 	// Header is sent with the request to a modern server over HTTP, and to no other.
 	Header []Header
 }
 
-// Header is one field of an HTTP request. What its value may not be as it is, is encoded as the protocol says.
+// Header is one field of an HTTP request. Values that are not valid in a header are encoded as the
+// protocol prescribes.
 type Header struct{ Name, Value string }
 
-// New builds an Upstream and starts nothing.
+// New builds an Upstream. It starts nothing.
 func New(opt Options) (*Upstream, error) {
 	if err := opt.Settings.Validate(); err != nil {
 		return nil, fmt.Errorf("server %q: %w", opt.Settings.ID, err)
@@ -174,7 +184,7 @@ func New(opt Options) (*Upstream, error) {
 	return u, nil
 }
 
-// unsupported is what valid settings may ask for and this program does not do.
+// unsupported returns an error for valid settings that this program does not support.
 func (o Options) unsupported() error {
 	if s := o.Settings; s.Builtin != "" && o.Local == nil {
 		return fmt.Errorf("builtin: there is no built-in server %q", s.Builtin)
@@ -210,19 +220,19 @@ func setDefault[T int | time.Duration](field *T, value T) {
 	}
 }
 
-// ID is the server's id in the configuration.
+// ID returns the server's id in the configuration.
 func (u *Upstream) ID() string { return u.opt.Settings.ID }
 
-// Run keeps the server alive until ctx is done, and returns when every process, goroutine and connection is gone.
-// Calls before, during and after it are safe. It is
-// run once, and its error is nil.
+// Run keeps the server alive until ctx is done. It returns when every process, goroutine and
+// connection is gone. Calls before, during and after Run are safe. Run may be called once; its
+// error is nil.
 func (u *Upstream) Run(ctx context.Context) error {
 	u.server.run(ctx)
 	return nil
 }
 
-// Call sends a request and waits for its answer. The error is a *CallError, or ctx's own when the caller went away; the
-// server is then told that nobody waits any more.
+// Call sends a request and waits for its answer. The error is a *CallError, or ctx's own if the
+// caller left; the server is then told to cancel.
 func (u *Upstream) Call(ctx context.Context, req *wire.Message) (*Reply, error) {
 	return u.CallWith(ctx, req, CallOptions{})
 }
@@ -239,8 +249,8 @@ func (u *Upstream) CallWith(ctx context.Context, req *wire.Message, opt CallOpti
 	return u.server.call(ctx, u.traced(ctx, req), opt)
 }
 
-// traced tells the server in params._meta which trace a request belongs to. One that gets every message as it came is told in the
-// headers alone where the message has no params.
+// traced adds the request's trace to params._meta. A plain server gets the trace only in headers if
+// the message has no params.
 func (u *Upstream) traced(ctx context.Context, req *wire.Message) *wire.Message {
 	if req.Params == nil && u.opt.Settings.Transport == TransportRPC {
 		return req
@@ -253,8 +263,8 @@ func (u *Upstream) traced(ctx context.Context, req *wire.Message) *wire.Message 
 	return &m
 }
 
-// Notify sends a notification; no answer is waited for. A notifications/cancelled is not sent on where ids are mapped,
-// because its id is not the server's: a call is cancelled by its context.
+// Notify sends a notification without waiting for an answer. notifications/cancelled is dropped
+// where ids are mapped, because its id is not the server's. Cancel a call by its context instead.
 func (u *Upstream) Notify(ctx context.Context, n *wire.Message) error {
 	if n.Kind() != wire.Notification {
 		return errors.New("notify: the message is not a notification")
@@ -266,7 +276,7 @@ func (u *Upstream) Notify(ctx context.Context, n *wire.Message) error {
 	return u.server.notify(ctx, n)
 }
 
-// Status is how the server is doing now. It is cheap.
+// Status returns the server's current status. It is cheap.
 func (u *Upstream) Status() Status {
 	s := u.server.status()
 	s.ID = u.opt.Settings.ID
@@ -274,9 +284,9 @@ func (u *Upstream) Status() Status {
 	return s
 }
 
-// Peer is what the server said about itself in its handshake. It waits for a server that is starting. A plain
-// server is asked once, in a bounded time, and what it said, or that it said nothing, is remembered.
+// Peer returns what the server reported in its handshake. It waits for a starting server. A plain
+// server is asked once, with a timeout, and the result or failure is cached.
 func (u *Upstream) Peer(ctx context.Context) (*Peer, error) { return u.server.peer(ctx) }
 
-// ServerName is the name that the server gives itself, "" as long as it is not known.
+// ServerName returns the server's own name; "": not known yet.
 func (u *Upstream) ServerName() string { return u.server.status().ServerName }

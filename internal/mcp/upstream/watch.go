@@ -8,30 +8,31 @@ import (
 	"secateur/internal/mcp/overdue"
 )
 
-// watchAfter is how long a call is left alone with its link: most are answered by then. So much later a caller that goes
-// away, or what the server says on another stream, is noticed at most.
+// watchAfter is how long a call is left alone with its link; most are answered by then. A
+// cancellation, or a message on another stream, is noticed at most this much later.
 const watchAfter = 10 * time.Millisecond
 
-// watch sees to what await sees to, the caller's patience and what the server sends, while the caller's own goroutine is busy with
-// sending the call. If it gives the call up, that ends. Its goroutine is joined by end.
+// watch does the work of await while the caller's goroutine is busy sending the call. It handles
+// timeout, cancellation and the server's messages. If it abandons the call, sending ends. end joins
+// its goroutine.
 type watch struct {
-	s      *connection     // nil: there is none
-	caller context.Context //nolint:containedctx // it is an argument of start, which the queue calls
+	s      *connection     // nil: no watch
+	caller context.Context //nolint:containedctx // an argument of start, which the queue calls
 	c      *call
 	limit  time.Duration
 	entry  overdue.Entry[*watch]
 
 	mu    sync.Mutex
-	ended bool          // guarded by mu; the caller sees to it again
-	stop  chan struct{} // guarded by mu; closed to end the goroutine; nil: it was not started
-	done  chan struct{} // guarded by mu; closed when it has ended
+	ended bool          // guarded by mu; the caller is in charge again
+	stop  chan struct{} // guarded by mu; closed to end the goroutine; nil: not started
+	done  chan struct{} // guarded by mu; closed when the goroutine has ended
 
-	reply *Reply // what came of the call; to be read when done is closed, like all below
+	reply *Reply // the call's outcome; valid like all fields below once done is closed
 	err   error
-	over  bool // it is
+	over  bool // the call is over
 }
 
-// begin watches a call whose sending takes long.
+// begin watches a call whose sending may take long.
 func (w *watch) begin(caller context.Context, s *connection, c *call, limit time.Duration) {
 	w.s, w.caller, w.c, w.limit = s, caller, c, limit
 	s.late.Add(&w.entry, w)
@@ -51,11 +52,11 @@ func (w *watch) start() {
 func (w *watch) run(stop <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
 	if w.reply, w.over, w.err = w.s.await(w.caller, w.c, w.limit, stop); w.over {
-		w.c.leave() // ends what the caller's goroutine is doing
+		w.c.leave() // ends the work of the caller's goroutine
 	}
 }
 
-// end gives the call back to its caller, and what came of it if it is over.
+// end returns the call to its caller, with its outcome if it is over.
 func (w *watch) end() (reply *Reply, over bool, err error) {
 	if w.s == nil {
 		return nil, false, nil

@@ -2,7 +2,7 @@ package upstream
 
 import "sync"
 
-// workers are goroutines that a link starts for its callers; close joins them.
+// workers are goroutines that a link starts for its callers. close joins them.
 type workers struct {
 	work sync.WaitGroup
 
@@ -22,7 +22,7 @@ func (w *workers) run(f func()) bool {
 	return true
 }
 
-// enter counts the caller's goroutine among the workers until it calls leave. It returns false after close.
+// enter counts the caller's goroutine as a worker until leave. It returns false after close.
 func (w *workers) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,7 +34,7 @@ func (w *workers) enter() bool {
 
 func (w *workers) leave() { w.work.Done() }
 
-// close refuses further work and waits for the goroutines that run.
+// close refuses further work and waits for the running goroutines.
 func (w *workers) close() {
 	w.mu.Lock()
 	w.closed = true
