@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// background runs jobs under its owner's context, and is joined by it. They are asked for by callers whose own contexts
-// end before.
+// background runs jobs under its owner's context, and the owner waits for them. The callers that
+// start jobs have shorter contexts.
 type background struct {
-	wake chan struct{} // there are jobs
+	wake chan struct{} // signals waiting jobs
 
 	mu     sync.Mutex
-	jobs   []func(ctx context.Context) // that wait to be begun
-	closed bool                        // no more are taken
+	jobs   []func(ctx context.Context) // guarded by mu; waiting to be started
+	closed bool                        // guarded by mu; no further jobs are accepted
 }
 
 func newBackground() *background { return &background{wake: make(chan struct{}, 1)} }
 
-// start has a job run in a goroutine of its own, as soon as run runs; false if that is over.
+// start runs a job in its own goroutine once run is running. It returns false if run has ended.
 func (b *background) start(job func(ctx context.Context)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,8 +30,8 @@ func (b *background) start(job func(ctx context.Context)) bool {
 	return true
 }
 
-// run runs the jobs until ctx is done, calls last, and returns when no job is left. One that was asked for too late
-// finds its context done.
+// run starts jobs until ctx is done, calls last, and returns when no job is left. A job that was
+// added too late finds its context done.
 func (b *background) run(ctx context.Context, last func()) {
 	var going sync.WaitGroup
 	begin := func(jobs []func(context.Context)) {
@@ -59,7 +59,7 @@ func (b *background) take() []func(context.Context) {
 	return jobs
 }
 
-// close takes no more jobs, and returns those that have not begun.
+// close stops accepting jobs and returns those that have not started.
 func (b *background) close() []func(context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +75,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// sleep waits, or until one of the channels is closed; false: ctx is done.
+// sleep waits for d or until the channel is closed; false if ctx is done.
 func sleep(ctx context.Context, d time.Duration, until <-chan struct{}) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// benchPool is twenty servers with thirty tools each, all there.
+// benchPool is a pool of twenty running servers with thirty tools each.
 func benchPool(b *testing.B) *Pool {
 	b.Helper()
 	servers := map[string]*fake{}
@@ -29,7 +29,7 @@ func benchPool(b *testing.B) *Pool {
 	return f
 }
 
-// What each modern request costs here, and each short session.
+// BenchmarkMember measures the cost of a modern request and of a short session.
 func BenchmarkMember(b *testing.B) {
 	f := benchPool(b)
 	for name, c := range map[string]Client{"legacy": legacy(`{"roots":{}}`), "modern": modernClient(`{"roots":{}}`)} {

@@ -12,11 +12,11 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// ServerError is a JSON-RPC error with which a server answered.
+// ServerError is a JSON-RPC error that a server returned.
 type ServerError struct {
 	Server string
 	Code   int
-	Object []byte // the error, as it came
+	Object []byte // the raw error object
 }
 
 func (e *ServerError) Error() string {
@@ -25,7 +25,7 @@ func (e *ServerError) Error() string {
 
 func asServerError(err error) (*ServerError, bool) { return errors.AsType[*ServerError](err) }
 
-// ask is a question of the program's own. It returns the result; the error may be a *ServerError.
+// ask sends a request of secateur's own and returns the result. The error may be a *ServerError.
 func (c *Conn) ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	return c.askAs(ctx, "pool", method, params, upstream.CallOptions{Own: true})
 }

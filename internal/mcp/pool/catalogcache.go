@@ -11,31 +11,34 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// ListInfo is for how long and for whom lists may be kept.
+// ListInfo says how long lists may be cached, and whether publicly.
 type ListInfo struct {
-	TTLMillis int64  // 0: they should be asked for again each time
+	TTLMillis int64  // 0: fetch them each time
 	Scope     string // public or private
 }
 
-// What Scope may be.
+// The values of Scope.
 const (
 	scopePublic  = "public"
 	scopePrivate = "private"
 )
 
-// merged is a catalog that is made when it is first wanted.
+// merged is a catalog that is built on first use.
 type merged struct {
 	catalog func() *catalog.Catalog
-	numbers []uint64 // of the snapshots that it is made of; 0: none
-	used    uint64   // the pool's version when it last was; guarded by Pool.mu
+	numbers []uint64 // numbers of the snapshots it is built from; 0: none
+	used    uint64   // guarded by Pool.mu; the pool's version at its last use
 }
 
-// maxMerged bounds how many catalogs are kept.
+// maxMerged limits the number of cached catalogs.
 const maxMerged = 128
 
-// Catalog is what the member's servers list. It waits for those that have not been there yet, until FirstListWait after
-// the member has joined, or they were first wanted, whichever is sooner, and no longer than a client waits for us that is known to give up before; for one that is not there now, what it last listed stands in. Members who see the same
-// get the same *catalog.Catalog. A member with an Observer is from now on told when it is not true any more.
+// Catalog returns the merged lists of the member's servers. It waits for servers that have not
+// started yet. The wait ends FirstListWait after the member joined or the servers were first
+// needed, whichever is earlier. It also ends before the timeout of a client known to be impatient.
+// A server that is down contributes its last known lists. Members who see the same lists get the
+// same *catalog.Catalog. From now on, a member with an Observer is notified when the catalog
+// changes.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
 	m.gather(ctx, m.pool.roster.Load().firstListWait, (*Member).listed)
 	f := m.pool
@@ -56,7 +59,7 @@ func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
 	return all, info
 }
 
-// see notes what the member has been given, made when the pool was at a version.
+// see records the catalog that the member got, built at the given pool version.
 func (m *Member) see(all *catalog.Catalog, version uint64) {
 	f := m.pool
 	f.mu.Lock()
@@ -67,12 +70,12 @@ func (m *Member) see(all *catalog.Catalog, version uint64) {
 	m.seen = all
 	f.watchers[m] = struct{}{}
 	if f.version != version {
-		signal(f.news) // it may be out of date already
+		signal(f.news) // it may be outdated already
 	}
 }
 
-// snapshotOf is what a server lists for the member: on its connection, or else, and as long as that has not listed
-// all, what it last listed to others; nil if nothing is known. The pool is locked.
+// snapshotOf returns what a server lists for the member: the snapshot of its connection or, until
+// that is complete, the last one listed to others; nil: none. The caller holds Pool.mu.
 func (m *Member) snapshotOf(s *server) *snapshot {
 	if c := m.connTo(s); c != nil && c.snapshot != nil && (isClosed(c.listed) || s.last == nil) {
 		return c.snapshot
@@ -80,7 +83,8 @@ func (m *Member) snapshotOf(s *server) *snapshot {
 	return s.last
 }
 
-// merged is the catalog of what the member's servers list now. The pool is locked.
+// merged returns the catalog of the current lists of the member's servers. The caller holds
+// Pool.mu.
 func (m *Member) merged() *merged {
 	f := m.pool
 	servers := m.servers()
@@ -108,8 +112,8 @@ func (m *Member) merged() *merged {
 	return made
 }
 
-// forgetMerged makes room for another catalog: those of lists that are no more go, and else the one that was not used for
-// longest. The pool is locked.
+// forgetMerged makes space for another catalog. It drops catalogs of outdated lists, else the least
+// recently used one (LRU). The caller holds Pool.mu.
 func (f *Pool) forgetMerged() {
 	current := map[uint64]bool{0: true}
 	for _, s := range f.roster.Load().servers {
@@ -131,7 +135,7 @@ func (f *Pool) forgetMerged() {
 	}
 }
 
-// listInfo joins what the servers say about how their lists may be kept. The pool is locked.
+// listInfo combines the caching hints of the servers' lists. The caller holds Pool.mu.
 func (m *Member) listInfo() ListInfo {
 	ttl, scope := time.Duration(-1), scopePublic
 	for _, s := range m.servers() {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// childVariable makes the test binary play a server instead of running tests.
+// childVariable makes the test binary act as a server instead of running tests.
 const childVariable = "FLEET_TEST_CHILD"
 
 // playChild is a small MCP server over standard input and output.

@@ -7,19 +7,21 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// choice is which connection of a server is for a member. One of conn, wait, need and err is set.
+// choice says which connection of a server serves a member. Exactly one of conn, wait, need and err
+// is set.
 type choice struct {
 	conn  *Conn
-	loose bool // conn stands in until more is known
+	loose bool // conn is provisional until more is known
 
-	wait <-chan struct{} // closed when it can be told
-	need *need           // it has to be built first
+	wait <-chan struct{} // closed when the choice can be made
+	need *need           // the connection must be built first
 	err  error
 
-	since time.Time // from when on a list waits for conn or wait
+	since time.Time // when a list started to wait for conn or wait
 }
 
-// choose finds the connection for a member that has the one of a lease, if any. The pool is locked.
+// choose selects the connection for a member; has is the connection of its lease, if any. The
+// caller holds Pool.mu.
 func (f *Pool) choose(s *server, m *Member, has *Conn) choice {
 	switch {
 	case s.plain():
@@ -39,8 +41,9 @@ func (f *Pool) choose(s *server, m *Member, has *Conn) choice {
 	return ch
 }
 
-// chooseShared finds the connection for all. One that declares what can be served for anyone is there from the
-// beginning. One that declares what its clients can do is replaced for a client who can do more.
+// chooseShared selects the shared connection. In an eager pool it exists from the start and
+// declares everything that can be served for any client. Otherwise it declares its clients'
+// capabilities, and is replaced for a client with more.
 func (f *Pool) chooseShared(s *server, m *Member) choice {
 	c := s.shared
 	if c == nil {
@@ -58,16 +61,16 @@ func (f *Pool) chooseShared(s *server, m *Member) choice {
 	return choice{need: &need{role: shared, caps: caps}}
 }
 
-// maxCapabilities bounds what is declared, in bytes: no client has more to say.
+// maxCapabilities limits the size of the declared capabilities in bytes. No client needs more.
 const maxCapabilities = 16 << 10
 
-// chooseByEra finds the connection for a modern client of a server that may speak both eras: the shared one, unless it
-// does.
+// chooseByEra selects the connection for a modern client of a server that may speak both eras. It
+// is the shared one, unless the server turns out to speak both.
 func (f *Pool) chooseByEra(s *server, common *Conn) choice {
 	switch {
 	case common.speaks(era.Modern):
 		return choice{conn: common}
-	case !common.speaks(era.Legacy): // what it speaks will be seen when it is there
+	case !common.speaks(era.Legacy): // its era is known once it is up
 		return choice{conn: common, loose: true}
 	}
 	check := f.checkedEras(s, common)
@@ -77,7 +80,7 @@ func (f *Pool) chooseByEra(s *server, common *Conn) choice {
 	return choice{conn: common, loose: !check.sure}
 }
 
-// chooseModern finds the connection for modern clients of a server that speaks both eras.
+// chooseModern selects the connection for modern clients of a server that speaks both eras.
 func (s *server) chooseModern() choice {
 	if s.modern == nil {
 		return choice{need: &need{role: modern, protocol: upstream.ProtocolModern, caps: noCapabilities}}
@@ -85,8 +88,9 @@ func (s *server) chooseModern() choice {
 	return choice{conn: s.modern}
 }
 
-// choosePrivate finds a session's own connection, or what it is to be. A modern session's is of the modern era where the
-// server speaks it, which is asked on the first connection that there is.
+// choosePrivate selects a session's private connection, or describes the one to build. A modern
+// session gets a modern connection if the server supports it. The first available connection is
+// used to find out.
 func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
 	n := need{role: private, caps: m.legacy(), owner: m.client.Owner}
 	known := true
@@ -109,8 +113,8 @@ func (f *Pool) choosePrivate(s *server, m *Member, has *Conn) choice {
 	return choice{need: &n, loose: !known}
 }
 
-// checkedOn is what is known of the eras of a server, asked on its shared connection or on a session's own; nil as long as
-// neither is up in the legacy era.
+// checkedOn returns the era check of a server. It runs on the shared connection or on the session's
+// private one; nil until one of them is up in the legacy era.
 func (f *Pool) checkedOn(s *server, own *Conn) *eraCheck {
 	for _, c := range []*Conn{s.shared, own} {
 		if c != nil && c.speaks(era.Legacy) {

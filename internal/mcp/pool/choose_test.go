@@ -12,12 +12,12 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Each step is a client; it stays until the end.
+// Each step is a client that stays until the end.
 func TestWhichConnectionServesWhom(t *testing.T) {
 	type step struct {
 		client Client
-		place  int    // on which connection its call arrives
-		caps   string // what that one declares
+		place  int    // the connection on which its call arrives
+		caps   string // the capabilities that this connection declares
 	}
 	const roots, sampling = `{"roots":{}}`, `{"sampling":{}}`
 	both, all := `{"roots":{},"sampling":{}}`, string(allCapabilities)
@@ -123,7 +123,7 @@ func TestWhichConnectionServesWhom(t *testing.T) {
 	}
 }
 
-// A client without a session has not gone for good: it may come again any time.
+// A client without a session may return at any time.
 func TestConnectionsWaitForRevisits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
@@ -193,7 +193,7 @@ func TestConnectionsLingerAndEnd(t *testing.T) {
 	})
 }
 
-// A server that would not start a second time is used through its one connection, in the era of that.
+// A server that cannot start twice is used through its only connection, in that connection's era.
 func TestServerThatRunsOnlyOnceIsUsedThroughItsOneConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")
@@ -239,7 +239,7 @@ func TestSessionsOfTheirOwnAreBounded(t *testing.T) {
 	})
 }
 
-// One caller cannot take all the processes that sessions may have, and sessions that it has abandoned do not lock it out.
+// One caller cannot use up all private processes, and its abandoned sessions do not lock it out.
 func TestSessionsOfOneCallerAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")

@@ -14,21 +14,23 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Conn is a connection to a server. Members may share it; its methods may be used by many goroutines.
+// Conn is a connection to a server. Members may share it. Its methods are safe for concurrent use.
 type Conn struct {
 	pool *Pool
 	s    *server
 	up   *upstream.Upstream
 	need // what it was built for
 
-	peer    atomic.Pointer[upstream.Peer] // what the server last said about itself; nil: nothing yet
-	said    atomic.Pointer[offers]        // the same, as far as it is about lists and logs
+	// what the server last reported about itself; nil: nothing yet
+	peer    atomic.Pointer[upstream.Peer]
+	said    atomic.Pointer[offers] // the part of peer about lists and logging
 	jobs    *background
-	release func()        // leave, made once
-	calls   atomic.Int64  // calls under way, and who is about to make one
-	used    atomic.Int64  // private: when a call last began or ended, in nanoseconds since epoch
-	ended   chan struct{} // closed when the connection is to end
-	// leaving says that a reload has taken the server out: the connection ends with the last of calls. Set with Pool.mu held.
+	release func()        // method value of leave, created once
+	calls   atomic.Int64  // calls in flight or about to start
+	used    atomic.Int64  // private: start or end of the last call, in nanoseconds since epoch
+	ended   chan struct{} // closed to end the connection
+	// leaving is set when a reload removes the server or the connection is evicted. The connection
+	// then takes no new calls and ends with the last one. It is set with Pool.mu held.
 	leaving atomic.Bool
 
 	greeting singleflight
@@ -37,69 +39,72 @@ type Conn struct {
 	leveling singleflight
 	rooting  singleflight
 
-	askedRoots atomic.Bool // the server has asked for roots
+	askedRoots atomic.Bool // the server has requested roots
 	listens    listenStream
 
 	// Guarded by Pool.mu.
 
-	wanted   bool // it is started, or will be as soon as Run runs
-	since    time.Time
-	met      chan struct{} // closed when the server was there for the first time, or first failed to be
-	listed   chan struct{} // closed when its lists are there for the first time, or it first failed to be there
-	stumbled error         // how it first failed to start, though it may have come up since
-	users    int           // members
-	over     bool          // ended is closed
-	gone     bool          // run has returned: nothing is left of it
-	retired  bool          // no more members; ends with its last user
-	idleFrom time.Time     // since when there are no users
-	visited  time.Time     // when a client without a session last left
-	reaper   *time.Timer   // ends it when it has been idle for long; nil: nobody has left yet
+	wanted bool // started, or will be when Run runs
+	since  time.Time
+	met    chan struct{} // closed when the server is first ready or first fails to start
+	// closed when all lists are first known or the server first fails to start
+	listed   chan struct{}
+	stumbled error       // why the first start failed, even if the server came up later
+	users    int         // number of members
+	over     bool        // ended is closed
+	gone     bool        // run has returned; no goroutine is left
+	retired  bool        // takes no new members and ends with its last user
+	idleFrom time.Time   // since when it has no users
+	visited  time.Time   // when a client without a session last left
+	reaper   *time.Timer // ends the connection after a long idle time; nil: not needed yet
 
-	snapshot *snapshot // nil: it has not listed anything yet
+	snapshot *snapshot // nil: nothing listed yet
 	fresh    [listCount]freshness
 }
 
 const listCount = int(catalog.Prompts) + 1
 
-// role is what a connection is for.
+// role is the purpose of a connection.
 type role int
 
 // The roles of connections.
 const (
-	shared  role = iota + 1 // for all; of the era that the server prefers
+	shared  role = iota + 1 // for all clients, in the era that the server prefers
 	modern                  // for modern clients of a server that speaks both eras
 	private                 // for one session
 )
 
-// need is a connection that is to be built.
+// need describes a connection to build.
 type need struct {
 	role     role
-	protocol string // "": the settings'
-	caps     []byte // that it declares
+	protocol string // "": from the settings
+	caps     []byte // declared capabilities
 	trial    bool   // see Connection.Trial
-	owner    string // private: whose session it is
+	owner    string // private: the session's owner
 }
 
-// meets reports whether a connection that was built for one need will do for another: what all clients have in common
-// may have changed meanwhile, and a shared one must only have what this client needs.
+// meets reports whether a connection built for one need satisfies another. The clients' common
+// capabilities may have changed meanwhile. A shared connection only has to cover this client's.
 func (n need) meets(other need, caps []byte) bool {
 	fits := bytes.Equal(n.caps, other.caps) || n.role == shared && era.Covers(n.caps, caps)
 	return fits && n.role == other.role && n.protocol == other.protocol
 }
 
 var (
-	// noCapabilities are those of a client that declares none.
+	// noCapabilities is for a client that declares none.
 	noCapabilities = []byte(`{}`)
-	// allCapabilities are those that can be served for anyone: what a client cannot do is refused for it alone.
+	// allCapabilities can be served for any client. Requests that a client does not support are
+	// refused individually.
 	allCapabilities = []byte(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{}}}`)
 )
 
-// build makes a connection and starts nothing. Its builder is not ours: the pool must not be locked.
+// build creates a connection without starting it. It calls a foreign builder, so the caller must
+// not hold Pool.mu.
 func (f *Pool) build(s *server, n need) (*Conn, error) {
 	return f.buildWith(cmp.Or(f.roster.Load().builder, &f.opt.New), s, n)
 }
 
-// buildWith is build with one of several builders.
+// buildWith is build with the given builder.
 func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 	c := &Conn{
 		pool: f, s: s, need: n, jobs: newBackground(),
@@ -121,9 +126,9 @@ func (f *Pool) buildWith(builder *Builder, s *server, n need) (*Conn, error) {
 	return c, nil
 }
 
-// Call sends a request and waits for its answer, see upstream.Upstream.CallWith.
+// Call sends a request and waits for its answer; see upstream.Upstream.CallWith.
 func (c *Conn) Call(ctx context.Context, req *wire.Message, opt upstream.CallOptions) (*upstream.Reply, error) {
-	if !opt.Own { // no caller waits for what the program itself asks, which may be for ever
+	if !opt.Own { // no caller waits for secateur's own requests, which may last forever
 		c.calls.Add(1)
 		defer c.leave()
 		if c.role == private {
@@ -140,10 +145,10 @@ func (c *Conn) Call(ctx context.Context, req *wire.Message, opt upstream.CallOpt
 // Notify sends a notification.
 func (c *Conn) Notify(ctx context.Context, n *wire.Message) error { return c.up.Notify(ctx, n) }
 
-// Peer is what the server said about itself. It waits for a server that is starting.
+// Peer returns what the server reported about itself. It waits for a starting server.
 func (c *Conn) Peer(ctx context.Context) (*upstream.Peer, error) { return c.up.Peer(ctx) }
 
-// Era is the one in which the connection speaks; "" before Peer was there for the first time.
+// Era returns the connection's era; "": not known yet.
 func (c *Conn) Era() era.Era {
 	if p := c.peer.Load(); p != nil {
 		return p.Era
@@ -151,13 +156,13 @@ func (c *Conn) Era() era.Era {
 	return c.up.Status().Era
 }
 
-// ID is the server's id.
+// ID returns the server's id.
 func (c *Conn) ID() string { return c.s.settings.ID }
 
-// Settings are the server's.
+// Settings returns the server's settings.
 func (c *Conn) Settings() upstream.Settings { return c.s.now() }
 
-// run is the connection's life.
+// run runs the connection from start to end.
 func (c *Conn) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -177,11 +182,12 @@ func (c *Conn) run(ctx context.Context) {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()
 	c.gone = true
-	closeOnce(c.met) // whoever still waits is to look again
+	closeOnce(c.met) // waiters must choose again
 	closeOnce(c.listed)
 }
 
-// meet waits for how the first start goes. That it went well is what opened is told; a plain server has no start.
+// meet waits for the result of the first start. On success the upstream calls opened; a plain
+// server has no start, so meet calls it.
 func (c *Conn) meet(ctx context.Context) {
 	peer, err := c.up.Peer(ctx)
 	switch {
@@ -193,15 +199,15 @@ func (c *Conn) meet(ctx context.Context) {
 	}
 }
 
-// opened takes in that the server is there, for the first time or again. It is called by the upstream; a plain server
-// that says nothing about itself has no peer.
+// opened records that the server is ready, for the first time or again. The upstream calls it. A
+// plain server that reports nothing has a nil peer.
 func (c *Conn) opened(peer *upstream.Peer) {
 	said := offersOf(peer)
 	c.fanout.restart()
 	f := c.pool
 	f.mu.Lock()
 	c.said.Store(&said)
-	c.peer.Store(peer) // under the lock: a choice is not to see two different things
+	c.peer.Store(peer) // under the lock, so that a choice sees a consistent state
 	closeOnce(c.met)
 	c.s.met.Store(true)
 	c.s.opened(c, peer)
@@ -210,7 +216,7 @@ func (c *Conn) opened(peer *upstream.Peer) {
 	c.greeting.ask(c.jobs, c.greet)
 }
 
-// failed takes in that the first start did not work.
+// failed records that the first start failed.
 func (c *Conn) failed(err error) {
 	f := c.pool
 	f.mu.Lock()
@@ -226,7 +232,7 @@ func (c *Conn) failed(err error) {
 	f.changed()
 }
 
-// closeOnce closes a channel that has been closed or not. Its lock is held.
+// closeOnce closes a channel unless it is already closed. The caller holds the channel's lock.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:
@@ -235,7 +241,7 @@ func closeOnce(c chan struct{}) {
 	}
 }
 
-// greet does what is to be done whenever the server is there anew.
+// greet does the work needed whenever the server becomes ready.
 func (c *Conn) greet(ctx context.Context) {
 	peer := c.peer.Load()
 	offers := c.offers()
@@ -268,7 +274,7 @@ func (c *Conn) greet(ctx context.Context) {
 	}
 }
 
-// offers are what the server last said it has.
+// offers returns what the server last declared.
 func (c *Conn) offers() offers {
 	if said := c.said.Load(); said != nil {
 		return *said
@@ -276,13 +282,13 @@ func (c *Conn) offers() offers {
 	return offers{unknown: true}
 }
 
-// isUp reports whether the server is there now.
+// isUp reports whether the server is ready or degraded.
 func (c *Conn) isUp() bool {
 	state := c.up.Status().State
 	return state == upstream.Ready || state == upstream.Degraded
 }
 
-// end has the connection end. The pool is locked.
+// end ends the connection. The caller holds Pool.mu.
 func (c *Conn) end() {
 	if c.over {
 		return

@@ -9,8 +9,9 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// Restart begins the server's connections anew and waits until each is there again or has failed to be; Status tells which. One that no
-// client has needed yet is started. The error is ErrUnknownServer, ErrOver, or ctx's own.
+// Restart restarts the server's connections and waits until each is ready or has failed; Status
+// tells which. It starts a server that has not been needed yet. The error is ErrUnknownServer,
+// ErrOver, or ctx's own.
 func (f *Pool) Restart(ctx context.Context, id string) error {
 	running, resting, err := f.connsOf(id)
 	if err != nil {
@@ -38,7 +39,8 @@ func (f *Pool) Restart(ctx context.Context, id string) error {
 	return nil
 }
 
-// Refresh has what a server lists fetched again, and waits for it. The error is ErrUnknownServer, ErrOver, or ctx's own.
+// Refresh fetches a server's lists again and waits for the result. The error is ErrUnknownServer,
+// ErrOver, or ctx's own.
 func (f *Pool) Refresh(ctx context.Context, id string) error {
 	running, _, err := f.connsOf(id)
 	if err != nil {
@@ -66,7 +68,8 @@ func (f *Pool) Refresh(ctx context.Context, id string) error {
 	return nil
 }
 
-// connsOf are the connections of a server that are started; where none is, the one that all share has been started by this.
+// connsOf returns the started connections of a server. If none is, it starts the shared one and
+// returns it as started.
 func (f *Pool) connsOf(id string) (running []*Conn, started *Conn, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,14 +94,14 @@ func (f *Pool) connsOf(id string) (running []*Conn, started *Conn, err error) {
 	return nil, nil, fmt.Errorf("%w: %q", ErrUnknownServer, id)
 }
 
-// Details are what there is to know about a server beside its status.
+// Details is further information about a server beside its status.
 type Details struct {
 	Settings upstream.Settings
-	Lists    catalog.ServerLists // as it last listed them; nothing as long as that is not known
+	Lists    catalog.ServerLists // the last known lists; empty: not known
 	Stderr   func(lines int) []string
 }
 
-// Details tells more of a server; false: there is none of that id.
+// Details returns further information about a server; false if the id is unknown.
 func (f *Pool) Details(id string) (Details, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

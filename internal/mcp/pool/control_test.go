@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A restart opens connections anew, for those who share them and for those who have their own; a refresh asks for the lists again.
+// Restart reopens shared and private connections. Refresh fetches the lists again.
 func TestRestartAndRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, idle := newFake(t, "x"), newFake(t, "y")
@@ -44,7 +44,7 @@ func TestRestartAndRefresh(t *testing.T) {
 	})
 }
 
-// A server that nobody has needed yet is started by being restarted.
+// Restart starts a server that has not been needed yet.
 func TestRestartOfOneThatRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t, "x")

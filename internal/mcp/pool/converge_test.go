@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// TestServersKnowWhatTheirMembersWant lets members change their minds at random, while the server dies and rises; in the
-// end it knows of exactly those subscriptions that somebody has, and of the most verbose level.
+// TestServersKnowWhatTheirMembersWant lets members change their subscriptions and levels at random
+// while the server crashes and restarts. In the end the server knows exactly the subscriptions of
+// its members and their most verbose level.
 func TestServersKnowWhatTheirMembersWant(t *testing.T) {
 	for _, eras := range []string{"legacy", "modern"} {
 		for seed := range uint64(20) {
@@ -68,7 +69,8 @@ func TestServersKnowWhatTheirMembersWant(t *testing.T) {
 	}
 }
 
-// fickle is a member that changes its mind, and stays, or else leaves. It returns what it wants in the end.
+// fickle is a member that changes its wishes at random, and then stays or leaves. It returns its
+// final wishes.
 func fickle(t *testing.T, h *hall, r *rand.Rand) (uris map[string]bool, l level) {
 	t.Helper()
 	m := h.Join(legacy(`{}`), nil)

@@ -1,5 +1,5 @@
-// Which eras a server speaks, found out after its handshake: protocol revision 2026-07-28, versioning, the error
-// UnsupportedProtocolVersion (-32022).
+// Detects after the handshake which eras a server speaks: protocol revision 2026-07-28, versioning,
+// the error UnsupportedProtocolVersion (-32022).
 
 package pool
 
@@ -15,19 +15,21 @@ import (
 )
 
 const (
-	eraTimeout = 2 * time.Second // for a server to show that it speaks the modern era
+	eraTimeout = 2 * time.Second // limit for a server to show that it speaks the modern era
 
-	// noVersion is no revision and never will be. A server that knows the modern era refuses it and names the ones it
-	// speaks, and does not take the connection for a modern one from then on, as some do after a real discover.
+	// noVersion is not a revision and never will be. A modern server refuses it and names the
+	// revisions it speaks. Unlike after a real discover, no server then treats the connection as
+	// modern.
 	noVersion = "9999-12-31"
 )
 
-// eraCheck is whether a server that speaks the legacy era speaks the modern one too. Guarded by Pool.mu but for done.
+// eraCheck finds out whether a legacy server also speaks the modern era. Guarded by Pool.mu, except
+// done.
 type eraCheck struct {
 	began  time.Time
-	done   chan struct{} // closed when it is over
-	modern bool          // it does
-	sure   bool          // that it does not was seen while the server was there
+	done   chan struct{} // closed when the check is finished
+	modern bool          // the server speaks the modern era
+	sure   bool          // a negative result was obtained while the server was up
 }
 
 func (e *eraCheck) over() bool { return isClosed(e.done) }
@@ -47,8 +49,8 @@ func (s *server) mayBeBoth() bool {
 	return auto && s.settings.Transport != upstream.TransportSSE
 }
 
-// checkedEras is what is known of a server's eras, or is being found out from now on, because a modern client needs to
-// know it. The connection is up in the legacy era. The pool is locked.
+// checkedEras returns the era check of a server, and starts it if a modern client needs it for the
+// first time. The connection must be up in the legacy era. The caller holds Pool.mu.
 func (f *Pool) checkedEras(s *server, c *Conn) *eraCheck {
 	if s.eras != nil {
 		return s.eras
@@ -65,7 +67,8 @@ func (f *Pool) checkedEras(s *server, c *Conn) *eraCheck {
 
 func newEraCheck() *eraCheck { return &eraCheck{began: time.Now(), done: make(chan struct{})} }
 
-// askEras asks on the live connection, after its lists: some servers do not survive the question. They are not asked again.
+// askEras asks on the live connection, after its lists, because some servers crash on the question.
+// They are not asked again.
 func (c *Conn) askEras(ctx context.Context, check *eraCheck) {
 	sleep(ctx, eraTimeout, c.listed)
 	wasUp := c.isUp()
@@ -86,7 +89,7 @@ func (c *Conn) askEras(ctx context.Context, check *eraCheck) {
 	f.changed()
 }
 
-// namesModern reports whether a DiscoverResult or a refusal names a modern revision.
+// namesModern reports whether a DiscoverResult or an error names a modern revision.
 func namesModern(raw []byte) bool {
 	var said struct {
 		SupportedVersions []string `json:"supportedVersions"`
@@ -95,12 +98,12 @@ func namesModern(raw []byte) bool {
 		} `json:"data"`
 	}
 	if json.Unmarshal(raw, &said, lenient()) != nil {
-		return false // data is the server's own business and may have any shape
+		return false // a server may give data any shape
 	}
 	return slices.ContainsFunc(append(said.SupportedVersions, said.Data.Supported...), era.IsModern)
 }
 
-// tryModern opens a connection in the modern era to a server that costs no process, and sees how that goes.
+// tryModern tries to open a modern connection to a server that needs no process.
 func (f *Pool) tryModern(ctx context.Context, s *server, check *eraCheck) {
 	c, err := f.build(s, need{role: modern, protocol: upstream.ProtocolModern, caps: noCapabilities, trial: true})
 	if err != nil {

@@ -37,7 +37,8 @@ func TestErasAreAskedOnce(t *testing.T) {
 	})
 }
 
-// A server that is silent is asked in the background; a modern client's first call waits for that, but not for long.
+// A silent server is asked in the background. A modern client's first call waits for that, but not
+// for long.
 func TestServerThatIsSilentInTheModernEraIsLegacy(t *testing.T) {
 	for _, url := range []string{"", "http://127.0.0.1:1"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -60,12 +61,12 @@ func TestServerThatIsSilentInTheModernEraIsLegacy(t *testing.T) {
 			}
 			m.Leave()
 			stop()
-			time.Sleep(time.Minute) // for the answer that nobody waits for
+			time.Sleep(time.Minute) // for the answer that is dropped
 		})
 	}
 }
 
-// A server that dies of the question is not asked it for ever.
+// A server that crashes on the question is not asked again.
 func TestServerThatDiesOfTheQuestionIsLegacy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFake(t, "x")

@@ -8,27 +8,28 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// fanout is the members on a connection, and what each wants to hear.
+// fanout tracks the members on a connection and which notifications each one wants. Its fields are
+// guarded by mu.
 type fanout struct {
 	mu      sync.Mutex
-	members map[*Member]map[string]struct{} // with the resources that each has subscribed to; nil: none
-	subs    map[string]*subscription        // by the server's URI
-	session int                             // counts how often the server was there anew
-	told    level                           // what the server was told since it came up; 0: nothing
+	members map[*Member]map[string]struct{} // with each member's subscribed resources; nil: none
+	subs    map[string]*subscription        // keyed by the server's URI
+	session int                             // counts the server's handshakes
+	told    level                           // the level set since the server came up; 0: none
 	asked   bool                            // some member has ever chosen a level
 }
 
-// subscription is what members have in common who subscribed to the same resource. Its fields are guarded by the
-// fanout's lock, but for telling.
+// subscription is a resource with all its subscribed members. Its fields are guarded by the
+// fanout's lock, except telling.
 type subscription struct {
 	uri     string
 	members map[*Member]struct{}
 	telling singleflight
-	told    bool  // the server knows of it
+	told    bool  // the server knows the subscription
 	err     error // why it does not
 }
 
-// maxSubscriptions bounds those of a member on a connection.
+// maxSubscriptions limits a member's subscriptions on a connection.
 const maxSubscriptions = 1024
 
 func (a *fanout) init() {
@@ -36,7 +37,7 @@ func (a *fanout) init() {
 	a.subs = map[string]*subscription{}
 }
 
-// restart forgets what the server was told, since it is another one.
+// restart forgets what the server was told, because it has a new session.
 func (a *fanout) restart() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -47,7 +48,7 @@ func (a *fanout) restart() {
 	}
 }
 
-// add takes a member in, with the resources that it had subscribed to elsewhere.
+// add adds a member with the resources it had subscribed to elsewhere.
 func (a *fanout) add(m *Member, uris []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -58,7 +59,7 @@ func (a *fanout) add(m *Member, uris []string) {
 	}
 }
 
-// remove takes a member out and returns the resources that it had subscribed to.
+// remove removes a member and returns its subscribed resources.
 func (a *fanout) remove(m *Member) (uris []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,7 +71,8 @@ func (a *fanout) remove(m *Member) (uris []string) {
 	return uris
 }
 
-// subscribe adds a resource to a member's, if it is not among them. It fails if the member is not here, or has too many.
+// subscribe adds a resource to a member's subscriptions. twice reports whether it was already
+// subscribed. It fails if the member is not on this connection or has too many.
 func (a *fanout) subscribe(m *Member, uri string) (sub *subscription, twice bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,7 +87,7 @@ func (a *fanout) subscribe(m *Member, uri string) (sub *subscription, twice bool
 	return a.join(m, uri), twice, nil
 }
 
-// join makes a member one of a subscription's.
+// join adds a member to a subscription. The caller holds mu.
 func (a *fanout) join(m *Member, uri string) *subscription {
 	sub := a.subs[uri]
 	if sub == nil {
@@ -100,7 +102,7 @@ func (a *fanout) join(m *Member, uri string) *subscription {
 	return sub
 }
 
-// unsubscribe takes a resource from a member; nil if it had not subscribed to it.
+// unsubscribe removes a resource from a member's subscriptions; nil if it was not subscribed.
 func (a *fanout) unsubscribe(m *Member, uri string) *subscription {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -112,13 +114,13 @@ func (a *fanout) unsubscribe(m *Member, uri string) *subscription {
 	return a.subs[uri]
 }
 
-// everyone are the members that hear anything.
+// everyone returns all members with an observer.
 func (a *fanout) everyone() []*Member {
 	return a.those(func(*Member) bool { return true })
 }
 
-// loggedTo are those who want to hear a log message of this level. Who has not chosen one hears all that the server
-// sends on its own, and no debug messages that others have asked for.
+// loggedTo returns the members that want a log message of this level. A member without a chosen
+// level gets everything the server sends by default, but no debug messages that others requested.
 func (a *fanout) loggedTo(l level) []*Member {
 	return a.those(func(m *Member) bool {
 		from := level(m.level.Load())
@@ -140,7 +142,7 @@ func (a *fanout) those(wanted func(*Member) bool) (found []*Member) {
 	return found
 }
 
-// subscribedTo are those who subscribed to a resource, or to one that it is a part of.
+// subscribedTo returns the members subscribed to a resource or to one of its parents.
 func (a *fanout) subscribedTo(uri string) (found []*Member) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -169,7 +171,7 @@ func (a *fanout) subscribedTo(uri string) (found []*Member) {
 	return found
 }
 
-// eraOf is the era that a connection speaks, legacy where that is not known.
+// eraOf returns the era of a connection; legacy if unknown.
 func eraOf(p *upstream.Peer) era.Era {
 	if p == nil {
 		return era.Legacy

@@ -165,7 +165,7 @@ func TestRefusedSubscriptionIsNone(t *testing.T) {
 				h.server.place(0).send(updated("u"))
 				wantHeard(t, e)
 				began := time.Now()
-				for range 50 { // at different moments of what the refusal set going
+				for range 50 { // at different moments of the work that the refusal started
 					_ = m.Subscribe(t.Context(), "a", "u")
 					h.server.set(func() { clear(h.server.refuse); h.server.grants = nil })
 					if err := m.Subscribe(t.Context(), "a", "u"); err != nil {
@@ -208,7 +208,7 @@ func TestModernServerIsListenedToOnce(t *testing.T) {
 		one, e1 := h.join(t, modernClient(`{}`))
 		two, _ := h.join(t, legacy(`{}`))
 		wantTools(t, one, "a::x")
-		open := func() int { // requests that wait at the server, the barrier's and the lists' being over
+		open := func() int { // requests pending at the server, after the barrier and the lists
 			synctest.Wait()
 			return h.Status()[0].InFlight
 		}
@@ -257,7 +257,8 @@ func TestListeningBeginsAgainWhenItEnds(t *testing.T) {
 				m, e := h.join(t, legacy(`{}`))
 				wantTools(t, m, "a::x")
 				end(h.server)
-				h.server.set(func() { h.server.lists["tools"] = []string{"z"} }) // and nobody is told
+				// and does not announce it
+				h.server.set(func() { h.server.lists["tools"] = []string{"z"} })
 				time.Sleep(time.Minute)
 				if n := h.server.count("subscriptions/listen"); n != 2 {
 					t.Errorf("%d requests, want 2", n)
@@ -301,7 +302,7 @@ func TestLogsAreFilteredByEachMembersLevel(t *testing.T) {
 		defer h.stop()
 		_, silent := h.join(t, legacy(`{}`))
 		h.server.place(0).send(logged("debug"))
-		wantHeard(t, silent, heard("debug")) // what the server sends without being asked
+		wantHeard(t, silent, heard("debug")) // sent by the server by default
 
 		errs, e1 := h.join(t, legacy(`{}`))
 		debug, e2 := h.join(t, legacy(`{}`))
@@ -387,7 +388,8 @@ func TestRequestsOutsideCallsGoToTheOnlyMember(t *testing.T) {
 	})
 }
 
-// A server that asks for roots is answered with those of all its clients, at once, and hears when they change.
+// A server that requests roots gets those of all its clients immediately, and is notified when they
+// change.
 func TestRootsOfAllMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := openHall(t, "legacy")
@@ -428,7 +430,7 @@ func TestRootsOfAllMembers(t *testing.T) {
 	})
 }
 
-// A client that has just come may still be about to say which its roots are.
+// A client that has just joined may still be about to report its roots.
 func TestRootsAreWaitedForBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := openHall(t, "legacy")
@@ -443,7 +445,7 @@ func TestRootsAreWaitedForBriefly(t *testing.T) {
 		if got, took := ask(); !strings.Contains(got, "file:///a") || took != time.Second {
 			t.Errorf("answer %s after %s", got, took)
 		}
-		h.join(t, legacy(`{"roots":{}}`)) // never says
+		h.join(t, legacy(`{"roots":{}}`)) // never reports any
 		if got, took := ask(); !strings.Contains(got, "file:///a") || took != rootsTime {
 			t.Errorf("answer %s after %s", got, took)
 		}
@@ -461,7 +463,7 @@ func TestWhichNotificationsArePassedOn(t *testing.T) {
 		"notifications/resources/list_changed":     false,
 		"notifications/prompts/list_changed":       false,
 		"notifications/subscriptions/acknowledged": false,
-		"notifications/resources/updated":          false, // to nobody who did not ask
+		"notifications/resources/updated":          false, // only to subscribers
 		"notifications/elicitation/complete":       true,
 		"notifications/vendor":                     true,
 		"notifications/message":                    true,

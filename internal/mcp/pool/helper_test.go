@@ -33,17 +33,17 @@ type fake struct {
 	mu      sync.Mutex
 	eras    string // legacy, modern, both
 	name    string // in serverInfo
-	caps    string // what it offers
+	caps    string // the capabilities it declares
 	lists   map[string][]string
-	pages   int                      // items on a page; 0: all
-	dead    bool                     // it does not answer anything
-	lonely  bool                     // a second connection is not taken
-	refuse  map[string]int           // methods that are answered with an error
-	answers map[string]func() []byte // results in place of the usual
+	pages   int                      // items per page; 0: all
+	dead    bool                     // it answers nothing
+	lonely  bool                     // it refuses a second connection
+	refuse  map[string]int           // methods answered with an error
+	answers map[string]func() []byte // results that replace the default ones
 	silent  bool                     // it does not acknowledge
-	grants  []string                 // resources it tells of; nil: all
-	asked   map[string]int           // how often each method came
-	subs    map[string]int           // resources that are subscribed to
+	grants  []string                 // resources it sends updates for; nil: all
+	asked   map[string]int           // number of requests per method
+	subs    map[string]int           // subscribed resources
 	levels  []string
 	listens []string // params of subscriptions/listen
 	hangup  chan struct{}
@@ -55,7 +55,7 @@ type place struct {
 	server *fake
 	number int
 	Connection
-	open bool // the server has been asked what it is; guarded by server.mu
+	open bool // guarded by server.mu; the handshake has been requested
 }
 
 func newFake(tb testing.TB, tools ...string) *fake {
@@ -86,7 +86,7 @@ func (s *fake) place(i int) *place {
 	return s.places[i]
 }
 
-// open are the connections on which the server has been asked what it is.
+// open returns the connections on which a handshake was requested.
 func (s *fake) open() (found []*place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *fake) subscribed() []string {
 	return slices.Sorted(maps.Keys(s.subs))
 }
 
-// Serve is what the server answers on one connection.
+// Serve answers a message on one connection.
 func (p *place) Serve(ctx context.Context, msg *wire.Message) []byte {
 	s := p.server
 	s.mu.Lock()
@@ -179,7 +179,7 @@ func (p *place) listen(ctx context.Context, msg *wire.Message, hangup chan struc
 	s := p.server
 	params := era.WithoutMeta(msg.Params)
 	s.mu.Lock()
-	if ctx.Err() != nil { // another has taken its place before we got here
+	if ctx.Err() != nil { // another request has replaced it already
 		s.mu.Unlock()
 		return nil
 	}
@@ -202,7 +202,8 @@ func (p *place) listen(ctx context.Context, msg *wire.Message, hangup chan struc
 	}
 }
 
-// subscription is the id that a request has for us: the upstream would put it in place of the one on the wire.
+// subscription returns the id that we know a request by. The upstream would substitute it for the
+// one on the wire.
 func (p *place) subscription(params []byte) string {
 	now, _, _ := p.Incoming.(*Conn).listens.state()
 	if now == nil || string(now.filter.params()) != string(params) {
@@ -211,7 +212,7 @@ func (p *place) subscription(params []byte) string {
 	return now.id()
 }
 
-// page is a part of a list. The cursor is the number of the first item.
+// page returns one page of a list. The cursor is the number of the first item.
 func (s *fake) page(l catalog.List, params string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +232,7 @@ func (s *fake) page(l catalog.List, params string) []byte {
 	return fmt.Appendf(nil, `{"resultType":"complete",%q:[%s]%s,"ttlMs":60000,"cacheScope":"public"}`, l.Member(), strings.Join(all, ","), next)
 }
 
-// send is what the server sends on a connection of its own accord.
+// send delivers a message from the server on a connection.
 func (p *place) send(message string) []byte {
 	p.server.tb.Helper()
 	return p.sendIn(p.server.tb.Context(), message)
@@ -249,7 +250,7 @@ func (p *place) sendIn(ctx context.Context, message string) []byte {
 	return p.Incoming.Serve(ctx, &m)
 }
 
-// sendChanged says that a list has changed.
+// sendChanged announces that a list has changed.
 func (p *place) sendChanged(list string) {
 	p.send(`{"jsonrpc":"2.0","method":"notifications/` + list + `/list_changed"}`)
 }
@@ -303,7 +304,7 @@ func run(tb testing.TB, f *Pool) (stop func()) {
 	return stop
 }
 
-// ears is an Observer that keeps what it hears.
+// ears is an Observer that records what it receives.
 type ears struct {
 	mu    sync.Mutex
 	heard []string
@@ -315,7 +316,7 @@ func (e *ears) note(s string) {
 	e.heard = append(e.heard, s)
 }
 
-// all is what was heard since the last time it was asked.
+// all returns what was received since the last call.
 func (e *ears) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -341,7 +342,7 @@ func wantHeard(tb testing.TB, e *ears, want ...string) {
 	}
 }
 
-// names are those of all tools in a catalog, as clients see them.
+// names returns the names of all tools in a catalog, as clients see them.
 func names(tb testing.TB, c *catalog.Catalog) []string {
 	tb.Helper()
 	page, err := c.For("").Page(catalog.Tools, catalog.Ask{}, 0)
@@ -364,7 +365,7 @@ func wantTools(tb testing.TB, m *Member, want ...string) {
 	}
 }
 
-// placeOf is the number of the server's connection on which a member's call arrives.
+// placeOf returns the number of the server's connection on which a member's call arrives.
 func placeOf(tb testing.TB, m *Member, server string) int {
 	tb.Helper()
 	c, err := m.Conn(tb.Context(), server)

@@ -12,7 +12,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Serve takes what the server sends of its own accord. It is called by the upstream.
+// Serve handles the server's requests and notifications. The upstream calls it.
 func (c *Conn) Serve(ctx context.Context, msg *wire.Message) []byte {
 	if msg.Kind() == wire.Request {
 		return c.requested(ctx, msg)
@@ -21,12 +21,12 @@ func (c *Conn) Serve(ctx context.Context, msg *wire.Message) []byte {
 	return nil
 }
 
-// requested answers a request that belongs to no call: roots are known, anything else is for the only member there is.
-// Of several, nobody can say who is meant.
+// requested answers a request that belongs to no call. Roots are known; any other request goes to
+// the only member. With several members the target is ambiguous, so it is refused.
 func (c *Conn) requested(ctx context.Context, req *wire.Message) []byte {
 	switch d := c.route(req.Method); d.To {
 	case routing.Default:
-	case routing.Cause: // there is none
+	case routing.Cause: // no call caused it
 		return wire.NewError(wire.CodeMethodNotFound, "no client can be asked that outside of its calls").AppendResponse(nil, req.ID)
 	default:
 		return c.askRouted(ctx, d, req)
@@ -45,8 +45,8 @@ func (c *Conn) requested(ctx context.Context, req *wire.Message) []byte {
 	return wire.NewError(wire.CodeInternal, "the client gave no answer").AppendResponse(nil, req.ID)
 }
 
-// announced takes in that lists have changed. It is called by the upstream before the notification goes anywhere: one that comes on a call's own
-// stream goes to its caller.
+// announced records that lists have changed. The upstream calls it before anything else handles the
+// notification, because a notification on a call's stream goes to its caller only.
 func (c *Conn) announced(method string) {
 	for l, m := range changeMethods {
 		if m == method {
@@ -63,7 +63,7 @@ func (c *Conn) notified(n *wire.Message) {
 		c.pass(catalog.Prompts, n.Method)
 	case "notifications/resources/list_changed":
 		c.pass(catalog.Resources, n.Method)
-	case "notifications/progress": // of a call that is over
+	case "notifications/progress": // for a call that is over
 	case "notifications/cancelled":
 		if eraOf(c.peer.Load()) == era.Modern {
 			c.listens.cancelled()
@@ -75,7 +75,7 @@ func (c *Conn) notified(n *wire.Message) {
 	}
 }
 
-// hearersOf are the members that a notification outside any call goes to.
+// hearersOf returns the members that get a notification outside any call.
 func (c *Conn) hearersOf(n *wire.Message) []*Member {
 	switch d := c.route(n.Method); {
 	case d.To != routing.Default:
@@ -88,8 +88,8 @@ func (c *Conn) hearersOf(n *wire.Message) []*Member {
 	return c.fanout.everyone()
 }
 
-// pass tells members who see this server alone that it says a list has changed. They hear what it says, whether or not
-// it is so; all others hear what has become of the merged list.
+// pass tells members who see only this server that it announced a list change, whether or not the
+// list differs. All others are notified when their merged list changes.
 func (c *Conn) pass(l catalog.List, method string) {
 	if c.route(method).To == routing.Drop {
 		return
@@ -102,7 +102,8 @@ func (c *Conn) pass(l catalog.List, method string) {
 	}
 }
 
-// tell passes a notification on. The subscription that a modern server names is ours and means nothing to a member.
+// tell passes a notification to members. It removes the subscription id of a modern server, which
+// is ours and means nothing to a member.
 func (c *Conn) tell(members []*Member, n *wire.Message) {
 	if len(members) == 0 {
 		return
@@ -118,7 +119,7 @@ func (c *Conn) tell(members []*Member, n *wire.Message) {
 	}
 }
 
-// logLevel is that of a log message; 0: none that we know.
+// logLevel returns the level of a log message; 0: unknown.
 func logLevel(n *wire.Message) level {
 	var said struct {
 		Level string `json:"level"`

@@ -8,16 +8,16 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// lease is a member's place on a connection of one server.
+// lease is a member's use of a connection to one server.
 type lease struct {
 	server  *server
 	conn    *Conn    // nil: none yet
-	loose   bool     // another may be better soon
-	leveled bool     // the server knows which log messages the member wants
-	uris    []string // resources subscribed to on the server that this one took the place of
+	loose   bool     // a better one may be available soon
+	leveled bool     // the server knows the member's log level
+	uris    []string // resources subscribed to on the server that this one replaced
 }
 
-// lease is the member's on a server, nil if it has none. The pool is locked.
+// lease returns the member's lease on a server; nil: none. The caller holds Pool.mu.
 func (m *Member) lease(s *server) *lease {
 	for i := range m.leases {
 		if m.leases[i].server == s {
@@ -27,7 +27,7 @@ func (m *Member) lease(s *server) *lease {
 	return nil
 }
 
-// connTo is the member's connection to a server, nil if it has none. The pool is locked.
+// connTo returns the member's connection to a server; nil: none. The caller holds Pool.mu.
 func (m *Member) connTo(s *server) *Conn {
 	if at := m.lease(s); at != nil {
 		return at.conn
@@ -35,8 +35,8 @@ func (m *Member) connTo(s *server) *Conn {
 	return nil
 }
 
-// acquire is the connection for the member to a server, as far as that can be told now; else the choice says what
-// to wait for. It is started if it is not, and the member counts among its users from now on.
+// acquire returns the member's connection to a server, if it can be chosen now; else the choice
+// says what to wait for. It starts the connection if needed and counts the member as a user.
 func (m *Member) acquire(s *server) choice {
 	f := m.pool
 	var built *Conn
@@ -53,7 +53,8 @@ func (m *Member) acquire(s *server) choice {
 	}
 }
 
-// tryAcquire is acquire with a connection that may have been built for it. Where another one is needed, the choice says so.
+// tryAcquire is acquire with a connection that may have been built for it. If another one is
+// needed, the choice says so.
 func (m *Member) tryAcquire(s *server, built *Conn) choice {
 	f := m.pool
 	f.mu.Lock()
@@ -87,7 +88,7 @@ func (m *Member) tryAcquire(s *server, built *Conn) choice {
 	return ch
 }
 
-// attach moves a member to the chosen connection. The pool is locked.
+// attach moves a member to the chosen connection. The caller holds Pool.mu.
 func (f *Pool) attach(m *Member, at *lease, ch choice) {
 	at.loose = ch.loose
 	f.start(ch.conn)
@@ -115,7 +116,8 @@ func (f *Pool) attach(m *Member, at *lease, ch choice) {
 	}
 }
 
-// detach takes a member off its connection and returns the resources it had subscribed to. The pool is locked.
+// detach removes a member from its connection and returns its subscribed resources. The caller
+// holds Pool.mu.
 func (f *Pool) detach(m *Member, at *lease) []string {
 	c := at.conn
 	at.conn = nil
@@ -139,7 +141,7 @@ func (f *Pool) detach(m *Member, at *lease) []string {
 	return uris
 }
 
-// idled sees to the end of a connection that has no users. The pool is locked.
+// idled ends a connection without users, or schedules its end. The caller holds Pool.mu.
 func (f *Pool) idled(c *Conn) {
 	if c.users > 0 || c.over {
 		return
@@ -154,7 +156,7 @@ func (f *Pool) idled(c *Conn) {
 	}
 }
 
-// lingers is how long a connection without users is still kept. The pool is locked.
+// lingers returns how much longer a connection without users is kept. The caller holds Pool.mu.
 func (f *Pool) lingers(c *Conn) time.Duration {
 	left := f.opt.Linger - time.Since(c.idleFrom)
 	if !c.visited.IsZero() {
@@ -174,18 +176,18 @@ func (f *Pool) reap(c *Conn) {
 		c.reaper = nil
 	case left > 0:
 		c.reaper.Reset(left)
-	case c.calls.Load() > 0: // of one who left without waiting for it
+	case c.calls.Load() > 0: // of a caller that left without waiting for it
 		c.reaper.Reset(f.opt.Linger)
 	default:
 		c.end()
 	}
 }
 
-// ready is closed when there is nothing to wait for at a server any more. The connection is nil as long as
-// none is chosen; what is nil then never is.
+// ready returns a channel that is closed when waiting for a server can end. c is nil if no
+// connection is chosen yet. A nil channel is never ready.
 type ready func(m *Member, s *server, c *Conn) <-chan struct{}
 
-// reached is ready when the server was there for the first time, or first failed to be.
+// reached is ready when the server was first up or first failed to start.
 func (m *Member) reached(_ *server, c *Conn) <-chan struct{} {
 	if c == nil {
 		return nil
@@ -193,7 +195,8 @@ func (m *Member) reached(_ *server, c *Conn) <-chan struct{} {
 	return c.met
 }
 
-// listed is ready when the server's lists are known: on this connection, or, unless it is a session's own, on another.
+// listed is ready when the server's lists are known: on this connection or, unless it is private,
+// on another.
 func (m *Member) listed(s *server, c *Conn) <-chan struct{} {
 	if s.listed.Load() && (c == nil || c.role != private) {
 		return closed
@@ -204,15 +207,15 @@ func (m *Member) listed(s *server, c *Conn) <-chan struct{} {
 	return c.listed
 }
 
-// closed is a channel that is.
+// closed is a closed channel.
 var closed = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }()
 
-// gather takes the member to all its servers and waits until each is ready; for one that is not, until limit after it
-// was begun to be started, or after the member has joined if that was before.
+// gather acquires connections to all the member's servers and waits until each is ready. The wait
+// for a server ends limit after its start began, or after the member joined if that was earlier.
 func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	var missing []*server
 	for _, s := range m.servers() {
@@ -223,7 +226,8 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	if len(missing) == 0 {
 		return
 	}
-	if patience := time.Duration(catalog.Patience(m.client.Name)) * time.Second; patience > 0 { // better some tools now than all of them too late
+	// better some tools now than all of them too late
+	if patience := time.Duration(catalog.Patience(m.client.Name)) * time.Second; patience > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeout(ctx, patience-onTheWay)
 		defer done()
@@ -231,10 +235,10 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 	m.awaitAll(ctx, missing, limit, ready)
 }
 
-// onTheWay is what is left of a client's patience for the rest of its request.
+// onTheWay is the part of a client's patience reserved for the rest of its request.
 const onTheWay = time.Second
 
-// awaitAll is gather for those that are not ready.
+// awaitAll is gather for the servers that are not ready.
 func (m *Member) awaitAll(ctx context.Context, missing []*server, limit time.Duration, ready ready) {
 	var waits sync.WaitGroup
 	for _, s := range missing {
@@ -259,7 +263,7 @@ func (m *Member) await(ctx context.Context, s *server, limit time.Duration, read
 		}
 		began := ch.since
 		if m.joined.Before(began) {
-			began = m.joined // all that a client waits for when it comes ends together
+			began = m.joined // everything that a new client waits for ends together
 		}
 		left := limit - time.Since(began)
 		if left <= 0 || !m.pause(ctx, left, done) {
@@ -268,7 +272,7 @@ func (m *Member) await(ctx context.Context, s *server, limit time.Duration, read
 	}
 }
 
-// pause waits for done, and returns false if something else came first.
+// pause waits for done; false if something else came first.
 func (m *Member) pause(ctx context.Context, limit time.Duration, done <-chan struct{}) bool {
 	t := time.NewTimer(limit)
 	defer t.Stop()

@@ -16,8 +16,9 @@ import (
 	"secateur/internal/secret"
 )
 
-// A client that came and waited for its greeting does not wait as long again for its first list: it is all one to whoever
-// counts the seconds until it can begin. Nor does one that comes later wait for a server that has had its time.
+// A client that waited for its greeting does not wait as long again for its first list: only the
+// total delay matters to it. A client that joins later does not wait for a server that has had its
+// time.
 func TestTheFirstListWaitsFromWhenTheClientCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := newFake(t, "x")
@@ -28,7 +29,7 @@ func TestTheFirstListWaitsFromWhenTheClientCame(t *testing.T) {
 		came := time.Now()
 		m := f.Join(legacy(`{}`), nil)
 		defer m.Leave()
-		time.Sleep(5 * time.Second) // the server is started when it is first wanted
+		time.Sleep(5 * time.Second) // the server starts when it is first needed
 		m.Catalog(t.Context())
 		if took := time.Since(came); took != 8*time.Second {
 			t.Errorf("the first list came %s after the client, want 8s", took)
@@ -180,7 +181,7 @@ func TestBuilderThatFails(t *testing.T) {
 	}
 }
 
-// children are the processes of our own that are servers.
+// children returns the child processes that are servers.
 func children(tb testing.TB) (pids []int) {
 	tb.Helper()
 	all, err := os.ReadDir("/proc")
@@ -271,7 +272,8 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce lets members do everything at the same time, while the servers change, die and rise.
+// TestManyAtOnce lets members do everything concurrently while the servers change, crash and
+// restart.
 func TestManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		servers := map[string]*fake{"a": newFake(t, "x"), "b": newFake(t, "y"), "c": newFake(t, "z"), "own": newFake(t, "o")}
@@ -329,7 +331,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 		for id, s := range servers {
-			if left := s.subscribed(); len(left) != 0 && s.eras == "legacy" && id != "own" { // whose connections have ended
+			// its connections have ended
+			if left := s.subscribed(); len(left) != 0 && s.eras == "legacy" && id != "own" {
 				t.Errorf("server %s: subscriptions %q are left", id, left)
 			}
 		}
@@ -342,7 +345,7 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// live is a member's life, with everything in it.
+// live runs a member through all operations.
 func live(ctx context.Context, f *Pool, caps string, n int) {
 	client := legacy(caps)
 	if n%2 == 1 {

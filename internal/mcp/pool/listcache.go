@@ -19,11 +19,11 @@ const (
 	maxItems     = 100_000
 	maxListBytes = 64 << 20
 
-	settleTime = 50 * time.Millisecond  // changes that come close together are one
-	fetchPause = 500 * time.Millisecond // between two fetches because of changes
+	settleTime = 50 * time.Millisecond  // debounce: changes within this time are one
+	fetchPause = 500 * time.Millisecond // between two fetches caused by changes
 
-	refreshAfter = 30 * time.Second // a list whose changes nobody tells is fetched again, when it is wanted
-	refreshPause = time.Second      // however short its time to live
+	refreshAfter = 30 * time.Second // age at which an unannounced list is fetched again when needed
+	refreshPause = time.Second      // minimum pause, however short the TTL
 )
 
 // listCache keeps one list of a connection up to date.
@@ -32,20 +32,20 @@ type listCache struct {
 	fetching singleflight
 
 	mu     sync.Mutex
-	began  time.Time   // when the last fetch was asked for
+	began  time.Time   // guarded by mu like all below; when the last fetch was requested
 	due    time.Time   // when timer fires
-	timer  *time.Timer // for a fetch that waits its time; nil: there is none
+	timer  *time.Timer // for a scheduled fetch; nil: none
 	failed upstream.Backoff
-	told   uint64  // how often the server has said that the list is another
-	runs   uint64  // how often it was begun to be fetched
-	taken  edition // what was last fetched well
+	told   uint64  // number of change announcements by the server
+	runs   uint64  // number of fetches started
+	taken  edition // the last successful fetch
 }
 
-// fetch has the list fetched now. The channel is closed when that is done, well or not.
+// fetch fetches the list now. The channel is closed when the fetch has succeeded or failed.
 func (s *listCache) fetch(c *Conn) <-chan struct{} {
 	s.mu.Lock()
 	s.began = time.Now()
-	if s.timer != nil { // whatever it was to fetch is fetched by this
+	if s.timer != nil { // this fetch replaces the scheduled one
 		s.timer.Stop()
 		s.timer = nil
 	}
@@ -53,7 +53,7 @@ func (s *listCache) fetch(c *Conn) <-chan struct{} {
 	return s.fetching.ask(c.jobs, func(ctx context.Context) { s.update(ctx, c) })
 }
 
-// stale has lists fetched because they changed; changes that come many at a time cost few fetches.
+// stale fetches lists because they changed. Many changes at once cause few fetches.
 func (c *Conn) stale(lists ...catalog.List) {
 	offers := c.offers()
 	for _, l := range lists {
@@ -71,7 +71,7 @@ func (s *listCache) lastBegan() time.Time {
 	return s.began
 }
 
-// fetchIn has the list fetched after a while, unless it will be sooner.
+// fetchIn schedules a fetch, unless an earlier one is scheduled.
 func (s *listCache) fetchIn(c *Conn, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *listCache) stop() {
 	}
 }
 
-// update fetches the list. One that cannot be had stays as it was last known, and is tried again.
+// update fetches the list. If that fails, the last known list stays and the fetch is retried.
 func (s *listCache) update(ctx context.Context, c *Conn) {
 	now := s.edition(ctx, c)
 	p, err := c.pages(ctx, s.list)
@@ -117,7 +117,7 @@ func (s *listCache) update(ctx context.Context, c *Conn) {
 	s.mu.Lock()
 	wait, grade := time.Duration(0), slog.LevelDebug
 	if s.failed.Failures() == 0 {
-		grade = slog.LevelWarn // once is enough
+		grade = slog.LevelWarn // warn only once
 	}
 	if err == nil {
 		s.failed.Reset()
@@ -131,7 +131,7 @@ func (s *listCache) update(ctx context.Context, c *Conn) {
 		s.take(now, p.ttl)
 	case ctx.Err() == nil:
 		c.pool.log.Log(ctx, grade, "list not fetched", "server", c.ID(), "method", s.list.Method(), "err", err)
-		if !c.s.plain() { // which is asked again when somebody wants to know
+		if !c.s.plain() { // a plain server is asked again when needed
 			s.fetchIn(c, wait)
 		}
 	}
@@ -169,7 +169,8 @@ func (c *Conn) pages(ctx context.Context, l catalog.List) (page, error) {
 	}
 }
 
-// add appends a page. The whole may be kept as long as the page that may be kept shortest, by whom all may be.
+// add appends a page. The whole list gets the shortest TTL of its pages, and a scope only if all
+// pages agree.
 func (p *page) add(one catalog.ServerPage, first bool) {
 	p.items = append(p.items, one.Items...)
 	ttl := time.Duration(-1)
@@ -186,7 +187,8 @@ func (p *page) add(one catalog.ServerPage, first bool) {
 	}
 }
 
-// refresh has lists fetched anew that have grown old, because nobody tells when they change. The pool is locked.
+// refresh fetches expired lists whose changes the server does not announce. The caller holds
+// Pool.mu.
 func (c *Conn) refresh() {
 	offers := c.offers()
 	for l := range c.caches {
@@ -196,7 +198,7 @@ func (c *Conn) refresh() {
 	}
 }
 
-// old reports whether a list should be fetched again, that was last tried to be at some time.
+// old reports whether a list that was last tried at this time should be fetched again.
 func (f freshness) old(tried time.Time) bool {
 	limit := refreshAfter
 	if !f.at.IsZero() && f.ttl >= 0 {
@@ -205,7 +207,7 @@ func (f freshness) old(tried time.Time) bool {
 	return !tried.IsZero() && time.Since(tried) > limit
 }
 
-// announces reports whether we hear when a list changes.
+// announces reports whether the server notifies us when a list changes.
 func (c *Conn) announces(o offers, l catalog.List) bool {
 	return o.announced(l) && (eraOf(c.peer.Load()) == era.Legacy || c.listens.isHeard())
 }

@@ -9,7 +9,7 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// announce tells members that what they have seen is not true any more.
+// announce notifies members when the catalog they have seen changes.
 func (f *Pool) announce(ctx context.Context) {
 	for {
 		select {
@@ -17,7 +17,7 @@ func (f *Pool) announce(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if !sleep(ctx, settleTime, nil) { // what comes close together is told at once
+		if !sleep(ctx, settleTime, nil) { // changes close together are reported once
 			return
 		}
 		select {
@@ -36,7 +36,8 @@ func (f *Pool) watching() []*Member {
 	return slices.Collect(maps.Keys(f.watchers))
 }
 
-// TellListChanged tells members that a list of a server is another for them, though the server has said nothing.
+// TellListChanged notifies members that a server's list has changed for them, without a
+// notification from the server.
 func (f *Pool) TellListChanged(server string, l catalog.List) {
 	for _, m := range f.watching() {
 		if m.client.Only == "" || m.client.Only == server {
@@ -45,10 +46,10 @@ func (f *Pool) TellListChanged(server string, l catalog.List) {
 	}
 }
 
-// compare tells a member which lists are others than it has seen.
+// compare notifies a member which lists differ from those it has seen.
 func (m *Member) compare() {
 	for _, s := range m.servers() {
-		m.acquire(s) // a server that is there at last
+		m.acquire(s) // a server may have become ready
 	}
 	f := m.pool
 	f.mu.Lock()
@@ -59,7 +60,7 @@ func (m *Member) compare() {
 		return
 	}
 	f.mu.Lock()
-	told := !m.left && m.seen == seen // else it has just asked itself
+	told := !m.left && m.seen == seen // else the member has just fetched the catalog itself
 	var changed []catalog.List
 	if told {
 		changed = m.difference(seen, all)
@@ -71,8 +72,8 @@ func (m *Member) compare() {
 	}
 }
 
-// difference are the lists that are others in one catalog than in another, but for those that the member has just heard
-// of from its server. Resources stands for templates too. The pool is locked.
+// difference returns the lists that differ between two catalogs, except those that the server has
+// just announced to the member. Resources includes templates. The caller holds Pool.mu.
 func (m *Member) difference(old, now *catalog.Catalog) (lists []catalog.List) {
 	for _, l := range [...]catalog.List{catalog.Tools, catalog.Resources, catalog.Prompts} {
 		same := now.Same(old, l) && (l != catalog.Resources || now.Same(old, catalog.Templates))
@@ -83,8 +84,8 @@ func (m *Member) difference(old, now *catalog.Catalog) (lists []catalog.List) {
 	return lists
 }
 
-// passedFor is how long after a server's own word a difference is what it spoke of.
+// passedFor is how long after a server's announcement a difference counts as already announced.
 const passedFor = 5 * time.Second
 
-// alone reports whether the member sees one server and nothing else.
+// alone reports whether the member sees only one server.
 func (m *Member) alone() bool { return m.client.Only != "" }

@@ -1,4 +1,5 @@
-// What to be told of: protocol revision 2026-07-28, the filter of subscriptions/listen.
+// The notifications to subscribe to: protocol revision 2026-07-28, the filter of
+// subscriptions/listen.
 
 package pool
 
@@ -9,13 +10,13 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// filter is what we want to hear of a server.
+// filter is the set of notifications that we want from a server.
 type filter struct {
 	tools, prompts, resources bool // changes of these lists
 	uris                      []string
 }
 
-// filter is what we want to hear, and in which session of the server.
+// filter returns the notifications that we want, and the server's current session.
 func (c *Conn) filter() (filter, int) {
 	uris, session := c.fanout.wanted()
 	if eraOf(c.peer.Load()) != era.Modern {
@@ -25,7 +26,7 @@ func (c *Conn) filter() (filter, int) {
 	return filter{offers.toolsChanged, offers.promptsChanged, offers.resourcesChanged, uris}, session
 }
 
-// wanted are the resources that members have subscribed to, in order.
+// wanted returns the resources that members have subscribed to, sorted.
 func (a *fanout) wanted() (uris []string, session int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -33,7 +34,7 @@ func (a *fanout) wanted() (uris []string, session int) {
 		if len(sub.members) > 0 {
 			uris = append(uris, uri)
 		} else {
-			delete(a.subs, uri) // a modern server is only told of those there are
+			delete(a.subs, uri) // a modern server is told only the current ones
 		}
 	}
 	slices.Sort(uris)
@@ -46,7 +47,7 @@ func (w filter) same(other filter) bool {
 	return w.tools == other.tools && w.prompts == other.prompts && w.resources == other.resources && slices.Equal(w.uris, other.uris)
 }
 
-// params are those of the request.
+// params returns the params of the subscriptions/listen request.
 func (w filter) params() []byte {
 	b := []byte(`{"notifications":{`)
 	member := func(name string) {

@@ -1,4 +1,4 @@
-// One subscription for all: protocol revision 2026-07-28, subscriptions/listen.
+// One subscription for all members: protocol revision 2026-07-28, subscriptions/listen.
 
 package pool
 
@@ -23,44 +23,45 @@ import (
 const (
 	methodListen = "subscriptions/listen"
 
-	ackWait     = 2 * time.Second // for the server to say what it will tell
+	ackWait     = 2 * time.Second // for the server's acknowledgement
 	barrierWait = 5 * time.Second
-	barriers    = 3           // questions and answers in which a server gets round to the end of a request
-	heardLong   = time.Minute // one that lasted this long is opened again with the first delay
+	barriers    = 3           // round trips after which a server has handled the end of a request
+	heardLong   = time.Minute // a request that lasted this long is reopened with the first delay
 )
 
-// errHungUp is why a request ended that a server did not refuse.
+// errHungUp means that the server ended the request without refusing it.
 var errHungUp = errors.New("the server has ended the subscriptions")
 
-// listenStream keeps one subscriptions/listen open to a modern server, for all that we want to hear of it.
+// listenStream keeps one subscriptions/listen request open to a modern server, for all members. Its
+// fields are guarded by mu.
 type listenStream struct {
 	mu      sync.Mutex
-	keeping bool           // a goroutine does
-	changed chan struct{}  // closed when something else may be wanted now
-	turned  chan struct{}  // closed when there is another now
-	now     *listenRequest // the newest; nil: there was none yet
-	count   int            // the newest's number
-	least   int            // of one that somebody waits for
+	keeping bool           // a goroutine keeps the request open
+	changed chan struct{}  // closed when the wanted notifications may have changed
+	turned  chan struct{}  // closed when now is replaced
+	now     *listenRequest // the newest request; nil: none yet
+	count   int            // number of the newest request
+	least   int            // the lowest request number that satisfies the waiters
 }
 
-// listenRequest is one such request.
+// listenRequest is one subscriptions/listen request.
 type listenRequest struct {
 	number  int
 	filter  filter
 	session int
 	began   time.Time
 	stop    context.CancelFunc
-	acked   chan struct{} // closed when the server said what it will tell
+	acked   chan struct{} // closed when the server has acknowledged
 	over    chan struct{} // closed when the request has ended
-	err     error         // why; set before over is closed
-	ours    atomic.Bool   // we have ended it, for another one
+	err     error         // the reason; set before over is closed
+	ours    atomic.Bool   // we ended it to replace it
 
-	granted []string // resources that the server will tell of; set before acked is closed
+	granted []string // resources that the server sends updates for; set before acked is closed
 }
 
 func (k *listenStream) init() { k.changed, k.turned = make(chan struct{}), make(chan struct{}) }
 
-// change says that something else may be wanted now.
+// change signals that the wanted notifications may have changed.
 func (k *listenStream) change() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -68,7 +69,8 @@ func (k *listenStream) change() {
 	k.changed = make(chan struct{})
 }
 
-// ask wants a request that tells of a resource: the present one, or one with at least the number that is returned.
+// ask requests updates of a resource. It returns the lowest number of a request that covers the
+// resource: the current one's, or that of the next.
 func (k *listenStream) ask(uri string) (number int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,28 +83,29 @@ func (k *listenStream) ask(uri string) (number int) {
 	return k.least
 }
 
-// lacks reports whether somebody waits for a newer request.
+// lacks reports whether a waiter needs a newer request.
 func (k *listenStream) lacks(now *listenRequest) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return now.number < k.least
 }
 
-// state is the newest request, and what is closed when that is another, and when something else may be wanted.
+// state returns the newest request and two channels. turned is closed when the request is replaced,
+// changed when the wanted notifications may have changed.
 func (k *listenStream) state() (now *listenRequest, turned, changed <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.now, k.turned, k.changed
 }
 
-// isHeard reports whether the server tells us of changes now.
+// isHeard reports whether the server currently sends us notifications of changes.
 func (k *listenStream) isHeard() bool {
 	now, _, _ := k.state()
 	return now != nil && isClosed(now.acked) && !isClosed(now.over)
 }
 
-// listenFirst begins to listen to a server that is there anew, and waits until it does: what changes from then on is
-// told, and lists may be fetched.
+// listenFirst starts listening to a server with a new session and waits until it has acknowledged.
+// Changes are announced from then on, so lists may be fetched.
 func (c *Conn) listenFirst(ctx context.Context) {
 	k := &c.listens
 	k.change()
@@ -134,7 +137,8 @@ func (c *Conn) listenFirst(ctx context.Context) {
 	}
 }
 
-// keepListening holds the request open, renews it when something else is wanted, and opens it again when it ends.
+// keepListening keeps the request open. It renews the request when other notifications are wanted
+// and reopens it when it ends.
 func (c *Conn) keepListening(ctx context.Context) {
 	waits := upstream.Backoff{First: time.Second}
 	for ctx.Err() == nil {
@@ -159,7 +163,7 @@ func (c *Conn) keepListening(ctx context.Context) {
 	now.end()
 }
 
-// relisten waits for the time to open a request again that has ended of itself.
+// relisten waits for the backoff before a request that ended by itself is reopened.
 func (c *Conn) relisten(ctx context.Context, ended *listenRequest, waits *upstream.Backoff, changed <-chan struct{}) {
 	if refused, ok := asServerError(ended.err); ok && (refused.Code == wire.CodeMethodNotFound || refused.Code == wire.CodeInvalidParams) {
 		select {
@@ -175,12 +179,12 @@ func (c *Conn) relisten(ctx context.Context, ended *listenRequest, waits *upstre
 		return
 	}
 	all := catalog.Lists()
-	c.stale(all[:]...) // what changed in between, nobody has told
+	c.stale(all[:]...) // changes in between were not announced
 }
 
-// renew opens a request in place of another. Over HTTP the old one is kept until the new one works; on a pipe, where
-// servers have been seen to mix up two of one client, it is ended before. That end is not answered: a few questions in between give the
-// server the time for it.
+// renew replaces a request with another. Over HTTP the old one stays open until the new one works.
+// On a pipe it is ended first, because servers have been seen to confuse two of one client. The
+// server does not confirm the end, so a few round trips give it time.
 func (c *Conn) renew(ctx context.Context, old *listenRequest, want filter, session int) *listenRequest {
 	if old == nil || isClosed(old.over) || old.session != session {
 		old.end()
@@ -239,10 +243,10 @@ func (c *Conn) hold(ctx context.Context, l *listenRequest) {
 	close(l.over)
 }
 
-// id is the request's.
+// id returns the request's id.
 func (l *listenRequest) id() string { return "listen-" + strconv.Itoa(l.number) }
 
-// end ends a request, if there is one, and waits for that.
+// end ends a request, if any, and waits for its end.
 func (l *listenRequest) end() {
 	if l != nil {
 		l.ours.Store(true)
@@ -251,7 +255,7 @@ func (l *listenRequest) end() {
 	}
 }
 
-// ending is closed when the request has ended; nil where there is none.
+// ending returns a channel closed when the request has ended; nil: no request.
 func (l *listenRequest) ending() <-chan struct{} {
 	if l == nil {
 		return nil
@@ -259,7 +263,7 @@ func (l *listenRequest) ending() <-chan struct{} {
 	return l.over
 }
 
-// heard waits until the server has said that it will tell of a resource.
+// heard waits until the server has confirmed updates of a resource.
 func (c *Conn) heard(ctx context.Context, uri string) error {
 	least := c.listens.ask(uri)
 	limit := time.After(2 * ackWait)
@@ -297,7 +301,7 @@ func notGranted() []byte {
 	return wire.NewError(wire.CodeInvalidParams, "the server does not tell of changes of this resource").Append(nil)
 }
 
-// acknowledged takes in what the server says it will tell.
+// acknowledged records what the server has confirmed.
 func (k *listenStream) acknowledged(n *wire.Message) {
 	var said struct {
 		Notifications struct {
@@ -314,13 +318,13 @@ func (k *listenStream) acknowledged(n *wire.Message) {
 		return
 	}
 	if id, named := said.Meta[era.MetaSubscription]; named && !wire.IDOf(id).Same(wire.StringID(k.now.id())) {
-		return // of one that has been renewed
+		return // it belongs to a request that has been replaced
 	}
 	k.now.granted = said.Notifications.Resources
 	close(k.now.acked)
 }
 
-// cancelled takes in that the server ends a request of ours: there is no other that it may.
+// cancelled handles the server's cancellation of our listen request, the only one it may cancel.
 func (k *listenStream) cancelled() {
 	if now, _, _ := k.state(); now != nil {
 		now.stop()

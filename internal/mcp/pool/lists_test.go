@@ -35,7 +35,7 @@ func TestListsOfAllServersAreOne(t *testing.T) {
 	})
 }
 
-// A server's lists come one by one, in any order: it has listed when the last is there.
+// A server's lists arrive one by one, in any order. It counts as listed when the last is there.
 func TestListedMeansAllLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t, "x")
@@ -169,7 +169,8 @@ func TestServerThatComesLateIsAnnounced(t *testing.T) {
 	}
 }
 
-// A client that gives up before the first list would be whole gets what is there while it still listens.
+// A client that gives up before the first list is complete gets the available part before its
+// timeout.
 func TestImpatientClientsGetWhatIsThere(t *testing.T) {
 	for _, c := range []struct {
 		client string
@@ -308,7 +309,7 @@ func TestWhoSeesOneServerHearsWhatItSays(t *testing.T) {
 		m := f.Join(client, e)
 		defer m.Leave()
 		wantTools(t, m, "a::x")
-		for i := range 3 { // whether or not it is so
+		for i := range 3 { // whether or not it is true
 			a.place(0).sendChanged("tools")
 			wantHeard(t, e, "changed tools")
 			if i == 1 {
@@ -321,7 +322,7 @@ func TestWhoSeesOneServerHearsWhatItSays(t *testing.T) {
 		a.set(func() { a.lists["tools"] = []string{"z"} })
 		restart(a)
 		time.Sleep(time.Minute)
-		wantHeard(t, e, "changed tools") // which it did not say
+		wantHeard(t, e, "changed tools") // which the server did not announce
 	})
 }
 
@@ -332,7 +333,7 @@ func TestListsThatGoWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *fake)
 		tools  int
-		asks   int // of tools/list, at most
+		asks   int // maximum number of tools/list requests
 	}{
 		"a method that the server does not know is an empty list": {
 			func(s *fake) { s.refuse["tools/list"] = wire.CodeMethodNotFound }, 0, 1,
@@ -403,7 +404,7 @@ func TestListsThatGoWrong(t *testing.T) {
 	}
 }
 
-// restart lets a server die, and rise again. It takes about ten seconds.
+// restart makes a server crash and come back. It takes about ten seconds.
 func restart(s *fake) {
 	s.set(func() { s.dead = true })
 	time.Sleep(8 * time.Second)
@@ -507,7 +508,7 @@ func TestHowLongListsMayBeKept(t *testing.T) {
 				defer stop()
 				m := f.Join(c.client, nil)
 				defer m.Leave()
-				placeOf(t, m, "a") // else the lists of the shared connection stand in
+				placeOf(t, m, "a") // else the lists of the shared connection are used
 				synctest.Wait()
 				if _, got := m.Catalog(t.Context()); got != c.want {
 					t.Errorf("info %+v, want %+v", got, c.want)

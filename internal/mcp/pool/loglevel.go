@@ -1,4 +1,4 @@
-// Log levels: protocol revisions to 2025-11-25, logging/setLevel.
+// Log levels: protocol revisions up to 2025-11-25, logging/setLevel.
 
 package pool
 
@@ -9,19 +9,19 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// level is how serious a log message is; 0: none is said.
+// level is the severity of a log message; 0: none given.
 type level int
 
 const levelInfo level = 2
 
-// levels are those of the protocol, the least serious first; the index is one less than the level.
+// levels are the protocol's levels, least severe first. The index is one less than the level.
 var levels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 func levelOf(s string) level { return level(slices.Index(levels[:], s) + 1) }
 
-// SetLevel says from which level on the member hears log messages, and returns when the servers that it has reached know.
-// Each connection gets the most verbose level of its members. The error is ErrUnknownLevel, ErrOver or ctx's own; that
-// a server cannot be told is none.
+// SetLevel sets the minimum level of log messages for the member. It returns when all reached
+// servers know. Each connection gets the most verbose level of its members. The error is
+// ErrUnknownLevel, ErrOver or ctx's own; a server's refusal is not an error.
 func (m *Member) SetLevel(ctx context.Context, name string) error {
 	l := levelOf(name)
 	if l == 0 {
@@ -42,14 +42,14 @@ func (m *Member) SetLevel(ctx context.Context, name string) error {
 	return nil
 }
 
-// ask notes that a member has chosen a level.
+// ask records that a member has chosen a level.
 func (a *fanout) ask() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
 }
 
-// level is the most verbose that a member has chosen; 0: none has.
+// level returns the most verbose level that a member has chosen; 0: none.
 func (a *fanout) level() (most, told level, session int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,7 +61,7 @@ func (a *fanout) level() (most, told level, session int) {
 	return most, a.told, a.session
 }
 
-// tell notes what the server was told, if it is still the same.
+// tell records the level that the server was told, if its session is still the same.
 func (a *fanout) tell(l level, session int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -70,13 +70,13 @@ func (a *fanout) tell(l level, session int) {
 	}
 }
 
-// setLevel has the server told which log messages are wanted. The channel is closed when it has been.
+// setLevel tells the server which log messages are wanted. The channel is closed afterwards.
 func (c *Conn) setLevel() <-chan struct{} { return c.leveling.ask(c.jobs, c.tellLevel) }
 
 func (c *Conn) tellLevel(ctx context.Context) {
 	want, told, session := c.fanout.level()
 	if want == 0 || want == told || !c.offers().logging {
-		return // in the modern era each request says for itself
+		return // in the modern era each request carries its level
 	}
 	params := rawjson.AppendQuoted([]byte(`{"level":`), levels[want-1])
 	if _, err := c.ask(ctx, "logging/setLevel", append(params, '}')); err != nil {

@@ -13,55 +13,60 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Client is what the pool has to know about a client.
+// Client is what the pool knows about a client.
 type Client struct {
 	Era          era.Era
-	Name         string // what it calls itself; "": nothing is known of it
-	Capabilities []byte // as era.NormalCapabilities gives them; nil: none
-	Session      bool   // it lasts: a server with per-session isolation gets a connection for it alone
-	Only         string // the id of the one server it sees; "": all
-	Owner        string // whose client it is; so many connections of sessions' own are one caller's at most
+	Name         string // the client's own name; "": unknown
+	Capabilities []byte // as returned by era.NormalCapabilities; nil: none
+	// it is a lasting session: a server with per-session isolation gets a private connection for it
+	Session bool
+	Only    string // id of the only server it sees; "": all
+	Owner   string // the client's owner; private connections are limited per owner
 
-	Subject func() string // who it is now, for rows of the table that name principals; nil: nobody
+	Subject func() string // current principal, for routes that name principals; nil: none
 }
 
-// Observer is what a member hears. Its methods are called from goroutines of the pool, at the same time too, and should
-// return soon. One that has begun may still be running when Leave returns.
+// Observer receives notifications for a member. Its methods are called concurrently from goroutines
+// of the pool and should return soon. A call may still be running when Leave returns.
 type Observer interface {
-	// ListChanged says that a list is another than Catalog gave. It is told to members that have asked for a catalog; a
-	// member that sees one server alone is told whenever that server says so.
-	// Resources stands for templates too, which have no notification of their own.
+	// ListChanged reports that a list differs from the one that Catalog returned. Only members that
+	// have requested a catalog get it. A member that sees one server gets every announcement of
+	// that server. Resources includes templates, which have no notification of their own.
 	ListChanged(l catalog.List)
-	// Notified brings a log message, news of a resource that the member subscribed to, or what the pool does not know.
+	// Notified delivers a log message, an update of a subscribed resource, or a notification
+	// unknown to the pool.
 	Notified(server string, n *wire.Message)
-	// Requested answers a server's request that belongs to no call of anybody, with a whole response. It comes to a
-	// member that is the only one on its connection, if its capabilities allow it. It may take its time.
+	// Requested answers a server's request that belongs to no call, with a complete response. It is
+	// called for a member that is alone on its connection or selected by a route, if its
+	// capabilities allow. It may take its time.
 	Requested(ctx context.Context, server string, req *wire.Message) []byte
 }
 
-// Member is a client of the pool, from Join to Leave. Its methods may be used by many goroutines.
+// Member is a client of the pool, from Join to Leave. Its methods are safe for concurrent use.
 type Member struct {
 	pool     *Pool
 	client   Client
 	observer Observer
-	number   uint64 // members that came later have higher ones
+	number   uint64 // later members have higher numbers
 	joined   time.Time
-	level    atomic.Int64 // from which level on it hears log messages; 0: it has not said
+	level    atomic.Int64 // minimum level of log messages; 0: not chosen
 
 	rootsCame chan struct{} // closed when rootsKnown is set
 
 	// Guarded by Pool.mu.
 
-	left       bool
-	leases     []lease          // on connections of the servers that were asked for
-	legacyCaps []byte           // what of its capabilities legacy servers understand; nil: not worked out yet
-	seen       *catalog.Catalog // what it was given, or told that it has become; nil: nothing yet
+	left   bool
+	leases []lease // on connections of the servers requested so far
+	// capabilities that legacy servers understand; nil: not computed yet
+	legacyCaps []byte
+	seen       *catalog.Catalog // the last catalog it got or was notified of; nil: none
 	roots      []root
-	rootsKnown bool                 // the client has said which they are
-	passed     [listCount]time.Time // when it last heard from its one server that a list changed
+	rootsKnown bool                 // the client has reported its roots
+	passed     [listCount]time.Time // when its only server last announced a change of the list
 }
 
-// Join takes a client in. It is cheap and starts nothing. Without an observer the member hears nothing.
+// Join adds a client. It is cheap and starts nothing. Without an observer the member gets no
+// notifications.
 func (f *Pool) Join(c Client, l Observer) *Member {
 	if c.Capabilities == nil {
 		c.Capabilities = noCapabilities
@@ -78,7 +83,7 @@ func (f *Pool) Join(c Client, l Observer) *Member {
 	return m
 }
 
-// servers are those that the member sees now.
+// servers returns the servers that the member sees now.
 func (m *Member) servers() []*server {
 	r := m.pool.roster.Load()
 	if m.client.Only == "" {
@@ -90,7 +95,8 @@ func (m *Member) servers() []*server {
 	return nil
 }
 
-// legacy are the member's capabilities as far as legacy servers understand them. The pool is locked.
+// legacy returns the member's capabilities that legacy servers understand. The caller holds
+// Pool.mu.
 func (m *Member) legacy() []byte {
 	if m.legacyCaps == nil {
 		m.legacyCaps = noCapabilities
@@ -101,8 +107,8 @@ func (m *Member) legacy() []byte {
 	return m.legacyCaps
 }
 
-// Leave ends the membership: subscriptions are dropped, and connections for this member alone end. More than once is
-// once.
+// Leave ends the membership. It drops the member's subscriptions and ends its private connections.
+// Further calls do nothing.
 func (m *Member) Leave() {
 	f := m.pool
 	f.mu.Lock()
@@ -120,9 +126,10 @@ func (m *Member) Leave() {
 	}
 }
 
-// Conn is the connection to a server for this member. It waits for one that is starting; that the server cannot be
-// reached is left for a call to say. It is to be asked for each time: the next one may be another. The error is
-// ErrUnknownServer, ErrTooMany, ErrOver, ctx's own, or the builder's.
+// Conn returns the member's connection to a server. It waits for one that is starting. It does not
+// report an unreachable server; a call on the connection does. Ask for the connection before each
+// use, because it may change. The error is ErrUnknownServer, ErrTooMany, ErrOver, ctx's own, or the
+// builder's.
 func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 	for {
 		s, err := m.find(server)
@@ -131,7 +138,7 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 		}
 		ch := m.acquire(s)
 		if errors.Is(ch.err, errMoved) {
-			continue // a reload has put another in its place
+			continue // a reload has replaced it
 		}
 		if ch.err != nil {
 			return nil, ch.err
@@ -139,7 +146,7 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 		done := ch.wait
 		if ch.conn != nil {
 			if isClosed(ch.conn.met) && isClosed(ch.conn.ended) {
-				continue // it failed, and another will do
+				continue // it failed; choose another
 			}
 			if isClosed(ch.conn.met) {
 				return ch.conn, m.leveled(ctx, ch.conn)
@@ -152,7 +159,8 @@ func (m *Member) Conn(ctx context.Context, server string) (*Conn, error) {
 	}
 }
 
-// leveled makes sure that a server knows the level that the member chose before it had the connection.
+// leveled makes sure that a server knows the level that the member chose before it got the
+// connection.
 func (m *Member) leveled(ctx context.Context, c *Conn) error {
 	if m.level.Load() == 0 {
 		return nil
@@ -190,14 +198,14 @@ func (m *Member) find(server string) (*server, error) {
 	return s, nil
 }
 
-// at is the connection to a server, nil if there is none yet.
+// at returns the connection to a server; nil: none yet.
 func (m *Member) at(s *server) *Conn {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
 	return m.connTo(s)
 }
 
-// Conns are the connections that the member has, to the servers that it has asked for something.
+// Conns returns the member's connections to the servers it has used.
 func (m *Member) Conns() (all []*Conn) {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
@@ -209,22 +217,22 @@ func (m *Member) Conns() (all []*Conn) {
 	return all
 }
 
-// Peer is what a server said about itself.
+// Peer is what a server reported about itself.
 type Peer struct {
 	Server string
-	Peer   *upstream.Peer // nil: it is not there (yet)
+	Peer   *upstream.Peer // nil: the server is not up (yet)
 	Err    error          // why it is not
 }
 
-// errNotYet is why a server has not said anything.
+// errNotYet means that a server is still starting.
 var errNotYet = errors.New("it is still starting")
 
-// greetingTime is how long after a server was first started Peers still waits for it.
+// greetingTime is how long Peers waits for a server after its first start.
 const greetingTime = 1500 * time.Millisecond
 
-// Peers are what the member's servers say about themselves, in order, as far as it is known: only a server that is just
-// being started for the first time is waited for, greetingTime at most. What one said before it went down still counts,
-// and what it said to others where it has not been asked for this member yet.
+// Peers returns what the member's servers reported about themselves, in order. It waits only for
+// servers that are starting for the first time, at most greetingTime. It includes the last report
+// of a server that is down, and reports to other members.
 func (m *Member) Peers(ctx context.Context) []Peer {
 	m.gather(ctx, greetingTime, func(m *Member, s *server, c *Conn) <-chan struct{} {
 		if s.met.Load() {
@@ -243,7 +251,8 @@ func (m *Member) Peers(ctx context.Context) []Peer {
 	return all
 }
 
-// peer is what the server says about itself: on this connection, or else on another. The pool is locked.
+// peer returns what the server reported on this connection, or else on another. The caller holds
+// Pool.mu.
 func (s *server) peer(own *Conn) Peer {
 	p := Peer{Server: s.settings.ID, Err: errNotYet}
 	conns := s.conns

@@ -9,16 +9,16 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// offers are what a server says it has.
+// offers is what a server declares to have.
 type offers struct {
-	unknown bool // it says nothing at all
+	unknown bool // the server declares nothing at all
 
 	tools, resources, prompts                      bool
-	toolsChanged, resourcesChanged, promptsChanged bool // it tells when these lists change
+	toolsChanged, resourcesChanged, promptsChanged bool // it announces changes of these lists
 	logging                                        bool
 }
 
-// offersOf reads what the server said about itself; nil: nothing.
+// offersOf reads what the server declared; nil: nothing.
 func offersOf(peer *upstream.Peer) offers {
 	if peer == nil {
 		return offers{unknown: true}
@@ -29,7 +29,8 @@ func offersOf(peer *upstream.Peer) offers {
 		Prompts   jsontext.Value `json:"prompts"`
 		Logging   jsontext.Value `json:"logging"`
 	}
-	_ = json.Unmarshal(peer.Capabilities(), &caps, lenient()) // what is no object offers nothing
+	// a value that is not an object offers nothing
+	_ = json.Unmarshal(peer.Capabilities(), &caps, lenient())
 	return offers{
 		tools: declared(caps.Tools), toolsChanged: changes(caps.Tools),
 		resources: declared(caps.Resources), resourcesChanged: changes(caps.Resources),
@@ -47,7 +48,7 @@ func changes(v jsontext.Value) bool {
 	return json.Unmarshal(v, &said, lenient()) == nil && said.ListChanged.Kind() == 't'
 }
 
-// list reports whether the server has such a list. One that does not say what it has is asked.
+// list reports whether the server has such a list. A server that declares nothing is asked.
 func (o offers) list(l catalog.List) bool {
 	switch l {
 	case catalog.Tools:
@@ -59,7 +60,7 @@ func (o offers) list(l catalog.List) bool {
 	}
 }
 
-// announced reports whether the server says that it tells when a list changes.
+// announced reports whether the server declares that it announces changes of a list.
 func (o offers) announced(l catalog.List) bool {
 	switch l {
 	case catalog.Tools:

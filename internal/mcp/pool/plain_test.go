@@ -14,7 +14,7 @@ import (
 
 func TestPlainServersHaveOneConnectionForAll(t *testing.T) {
 	for name, c := range map[string]struct {
-		initialize string // the answer to it
+		initialize string // the answer to initialize
 		tools      []string
 	}{
 		"one that says what it has": {`"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"p"}}`, []string{"p::x"}},

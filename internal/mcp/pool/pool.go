@@ -14,77 +14,82 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// What a member may be told instead of an answer.
+// Errors returned to members.
 var (
-	// ErrUnknownServer means that there is no server of that id for the client; a disabled one is not there.
+	// ErrUnknownServer means that the client has no server of that id, or the server is disabled.
 	ErrUnknownServer = errors.New("unknown server")
-	// ErrUnknownLevel means that a log level is none of the eight.
+	// ErrUnknownLevel means that a log level is not one of the eight.
 	ErrUnknownLevel = errors.New("unknown log level")
-	// ErrTooMany means that there are as many sessions' own connections or subscriptions as there may be.
+	// ErrTooMany means that the limit of private connections or subscriptions is reached.
 	ErrTooMany = errors.New("too many")
-	// ErrOver means that the member has left, or that the pool has stopped.
+	// ErrOver means that the member has left or the pool has stopped.
 	ErrOver = errors.New("the session is over")
 )
 
-// Options are what a Pool is built from. Zero values mean the defaults named here.
+// Options are the parts of a Pool. Zero values mean the defaults named here.
 type Options struct {
-	Servers []upstream.Settings // in order; disabled ones are known and never used
+	Servers []upstream.Settings // in order; disabled ones are listed but never used
 	New     Builder
 	Names   *catalog.Names // nil: the default ones
 
-	Routes        routing.Settings // whom goes to what servers send of their own accord
-	FirstListWait time.Duration    // how long lists wait for a server that has not been there yet; 0: not at all
-	Linger        time.Duration    // how long a connection without users is kept; default 30 s
-	Revisit       time.Duration    // how long after a client without a session, which may come again any time; default 10 min
-	MaxPrivate    int              // sessions' own ones to a server; default 256
-	MaxOfOwner    int              // of these, one caller's; default 64
+	Routes        routing.Settings // which sessions receive requests and notifications from servers
+	FirstListWait time.Duration    // how long lists wait for a server's first start; 0: not at all
+	Linger        time.Duration    // how long an unused connection is kept; default 30 s
+	// the same after a client without a session, which may return; default 10 min
+	Revisit    time.Duration
+	MaxPrivate int // private connections per server; default 256
+	MaxOfOwner int // private connections per server and owner; default 64
 
-	// Eager has Run start a connection to every server that has a start, which declares what can be served for any
-	// client. Else one starts when a client needs it, and declares what that client can do.
+	// Eager makes Run start a connection to every server except plain ones. It declares everything
+	// that can be served for any client. Otherwise a connection starts when a client needs it and
+	// declares that client's capabilities.
 	Eager bool
 	Log   *slog.Logger // nil discards
 
-	// Listed gets all that a server lists, before anybody else does; nil: nobody wants to know.
+	// Listed gets every fetched list before anything else uses it; nil: not called.
 	Listed func(server string, l catalog.List, items [][]byte)
-	// Changed hears that a list of a server is another than it was; it must neither wait nor call back. Nil: nobody wants to know.
+	// Changed is called when a server's list has changed. It must neither block nor call back. Nil:
+	// not called.
 	Changed func(server string, l catalog.List)
 }
 
-// Builder builds a connection to a server and starts nothing. It may be called by many goroutines.
+// Builder builds a connection to a server and starts nothing. It must be safe for concurrent use.
 type Builder func(s upstream.Settings, o Connection) (*upstream.Upstream, error)
 
-// Connection is what distinguishes one connection to a server from another.
+// Connection holds the properties that distinguish connections to a server.
 type Connection struct {
-	Protocol     string // instead of the one in the settings where not ""
-	Capabilities []byte // to declare
+	Protocol     string // overrides the settings if not ""
+	Capabilities []byte // capabilities to declare
 	Incoming     upstream.Handler
-	Announced    func(method string)      // told of lists that have changed, see upstream.Options
-	Refuses      func(method string) bool // requests of a method that are refused at once
+	Announced    func(method string)      // called for changed lists; see upstream.Options
+	Refuses      func(method string) bool // reports methods whose requests are refused immediately
 	Opened       func(*upstream.Peer)
-	Trial        bool // it is to find out whether the server speaks Protocol: that it does not is no failure
+	// only tests whether the server speaks Protocol; a negative result is not a failure
+	Trial bool
 }
 
-// Pool is all connections to all servers. Its methods may be used by many goroutines.
+// Pool holds all connections to all servers. Its methods are safe for concurrent use.
 type Pool struct {
 	opt    Options
 	log    *slog.Logger
-	roster atomic.Pointer[roster] // another one after Reload; stored with mu held
+	roster atomic.Pointer[roster] // replaced by Reload; stored with mu held
 
-	jobs *background   // all connections
+	jobs *background   // runs all connections
 	over chan struct{} // closed when Run's context is done
-	news chan struct{} // lists may have changed, or which connections serve whom
+	news chan struct{} // signals changed lists or changed assignments of connections
 
-	joined atomic.Uint64 // counts members
+	joined atomic.Uint64 // number of members so far
 
 	reloading sync.Mutex // held while Reload runs
 
-	mu       sync.Mutex
-	state    state
-	version  uint64               // counts what catalogs depend on
-	printed  uint64               // the newest snapshot's number
-	watchers map[*Member]struct{} // those who have seen a catalog and listen
-	hearing  map[*Member]struct{} // those who have an Observer
-	merged   map[string]*merged   // catalogs, by what they are made of
+	mu    sync.Mutex
+	state state
+	// guarded by mu like all below; counts changes that affect catalogs
+	version  uint64
+	printed  uint64               // number of the newest snapshot
+	watchers map[*Member]struct{} // members that have seen a catalog and have an Observer
+	hearing  map[*Member]struct{} // members that have an Observer
+	merged   map[string]*merged   // catalogs, keyed by the snapshots they are built from
 }
 
 type state int
@@ -140,14 +145,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// startEager starts what a server has to start before anybody needs it. The pool is locked, or nobody knows it yet.
+// startEager starts a server's connection before it is needed. The caller holds Pool.mu, or the
+// pool is not published yet.
 func (f *Pool) startEager(s *server) {
-	if f.opt.Eager && !s.plain() { // a plain server has nothing to start, and gets no message that no client asked for
+	// a plain server has nothing to start and gets only clients' messages
+	if f.opt.Eager && !s.plain() {
 		f.start(s.first)
 	}
 }
 
-// Run keeps the connections alive until ctx is done, and returns when none is left. It is run once.
+// Run keeps the connections alive until ctx is done, and returns when none is left. It may be
+// called once.
 func (f *Pool) Run(ctx context.Context) error {
 	if !f.begin() {
 		return errors.New("pool: it has been run before")
@@ -166,13 +174,14 @@ func (f *Pool) begin() bool {
 	f.state = active
 	for _, s := range f.roster.Load().servers {
 		for _, c := range s.conns {
-			c.since = time.Now() // not when somebody first wished that we ran
+			c.since = time.Now() // not when a client first wanted it
 		}
 	}
 	return true
 }
 
-// finish takes no more members and connections. What was never started is told that it is over.
+// finish stops accepting members and connections. Connections that were never started are ended
+// too.
 func (f *Pool) finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,13 +194,14 @@ func (f *Pool) finish() {
 	close(f.over)
 }
 
-// changed says that catalogs may be others now. The pool is locked.
+// changed signals that catalogs may have changed. The caller holds Pool.mu.
 func (f *Pool) changed() {
 	f.version++
 	signal(f.news)
 }
 
-// start has a connection run, from now on if Run does. The pool is locked, and not stopped.
+// start starts a connection, or schedules it until Run runs. The caller holds Pool.mu, and the pool
+// is not stopped.
 func (f *Pool) start(c *Conn) {
 	if c.wanted {
 		return
@@ -200,10 +210,10 @@ func (f *Pool) start(c *Conn) {
 	f.jobs.start(c.run)
 }
 
-// Names are how clients want names to look.
+// Names returns the naming schemes of the clients.
 func (f *Pool) Names() *catalog.Names { return f.roster.Load().names }
 
-// IDs are those of the servers that are not disabled, in order.
+// IDs returns the ids of the enabled servers, in order.
 func (f *Pool) IDs() []string {
 	servers := f.roster.Load().servers
 	ids := make([]string, len(servers))
@@ -213,7 +223,7 @@ func (f *Pool) IDs() []string {
 	return ids
 }
 
-// DisabledIDs are those of the servers that the configuration has switched off.
+// DisabledIDs returns the ids of the servers that the configuration disables.
 func (f *Pool) DisabledIDs() (ids []string) {
 	for _, s := range f.roster.Load().all {
 		if s.settings.Disabled {
@@ -223,7 +233,7 @@ func (f *Pool) DisabledIDs() (ids []string) {
 	return ids
 }
 
-// IsDisabled reports whether there is a server of that id which the configuration has switched off.
+// IsDisabled reports whether the configuration has a disabled server of that id.
 func (f *Pool) IsDisabled(id string) bool {
 	return slices.ContainsFunc(f.roster.Load().all, func(s *server) bool { return s.settings.ID == id && s.settings.Disabled })
 }

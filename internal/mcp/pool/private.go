@@ -9,20 +9,21 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// How many connections, and so processes, sessions have for themselves (isolation = "per-session") is bounded for each
-// server, and for each caller of it. Nobody can tell a session that was abandoned from one that rests: where a caller has
-// as many as it may, the one that was not used for longest makes room (LRU), if that is long enough.
+// Private connections (isolation = "per-session"), and thus processes, are limited per server and
+// per owner. An abandoned session looks like an idle one. If an owner has reached its limit, its
+// least recently used connection is evicted (LRU), provided it has been idle long enough.
 
-// restTime is how long a session's own connection is left alone after its last call.
+// restTime is how long a private connection is protected from eviction after its last call.
 const restTime = 5 * time.Minute
 
-// epoch is what times that are kept as numbers are counted from: by the monotonic clock, which does not step.
+// epoch is the origin of times stored as numbers. It uses the monotonic clock.
 var epoch = time.Now()
 
-// touch notes that the connection is in use.
+// touch records that the connection is in use.
 func (c *Conn) touch() { c.used.Store(int64(time.Since(epoch))) }
 
-// makeRoom sees to it that a caller may have one more connection of a session's own to a server. The pool is locked.
+// makeRoom ensures that an owner may have one more private connection to a server. The caller holds
+// Pool.mu.
 func (f *Pool) makeRoom(s *server, owner string) error {
 	var own []*Conn
 	for _, c := range s.conns {
@@ -49,14 +50,14 @@ func (f *Pool) makeRoom(s *server, owner string) error {
 	return tooManyConnections(s.settings.ID, limit)
 }
 
-// lastUse is when the connection was last used, since epoch. The pool is locked.
+// lastUse returns when the connection was last used, since epoch. The caller holds Pool.mu.
 func (c *Conn) lastUse() time.Duration {
 	return time.Duration(cmp.Or(c.used.Load(), int64(c.since.Sub(epoch))))
 }
 
-// endResting ends the connection unless a call is under way. The pool is locked.
+// endResting ends the connection unless a call is in flight. The caller holds Pool.mu.
 func (c *Conn) endResting() bool {
-	c.leaving.Store(true) // nobody enters from here on
+	c.leaving.Store(true) // no further calls enter
 	if c.calls.Load() > 0 {
 		c.leaving.Store(false)
 		return false
@@ -65,7 +66,7 @@ func (c *Conn) endResting() bool {
 	return true
 }
 
-// tooMany is ErrTooMany as callers are told.
+// tooMany is ErrTooMany with the error for callers.
 type tooMany struct{ *upstream.CallError }
 
 func (e *tooMany) Unwrap() []error { return []error{ErrTooMany, e.CallError} }

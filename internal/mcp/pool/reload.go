@@ -8,10 +8,12 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// Reload puts other servers in the place of those there are. One that is in both and not said to have changed keeps its connections, and
-// with them its process, though its settings may be others where they do not concern that (upstream.Settings.SameProcess). The connections of the others take no more calls: they end when the last call on them does.
-// Members go over to what has taken a server's place, with what they subscribed to, and are told which lists have changed. An error,
-// which is a builder's, leaves everything as it was. Else commit is called at the very moment; nil: nobody has to know.
+// Reload replaces the set of servers. A server in both sets that is not marked as changed keeps its
+// connections and process. Its settings may still differ where they do not affect the process
+// (upstream.Settings.SameProcess). The connections of all other servers take no new calls and end
+// with their last call. Members move to the replacements with their subscriptions and are notified
+// of changed lists. An error comes from a builder and leaves everything unchanged. Otherwise commit
+// is called at the moment of the switch; nil: none.
 func (f *Pool) Reload(set Servers, commit func()) error {
 	f.reloading.Lock()
 	defer f.reloading.Unlock()
@@ -29,7 +31,7 @@ func (f *Pool) Reload(set Servers, commit func()) error {
 		s.soft.Store(&set)
 	}
 	next.anew = nil
-	f.roster.Store(next) // before anything is closed to calls: who is turned away finds the new ones
+	f.roster.Store(next) // before connections refuse calls: refused callers must find the new ones
 	if commit != nil {
 		commit()
 	}
@@ -46,10 +48,10 @@ func (f *Pool) Reload(set Servers, commit func()) error {
 	return nil
 }
 
-// retire takes a server out; next is what takes its place, nil if nothing does. The pool is locked.
+// retire removes a server. next replaces it; nil: none. The caller holds Pool.mu.
 func (f *Pool) retire(s, next *server) {
 	s.retired = true
-	if next != nil { // until it has listed something, it is taken to be what it was
+	if next != nil { // until it has listed something, it is assumed to be unchanged
 		next.last = s.last
 		next.listed.Store(s.listed.Load())
 	}
@@ -65,19 +67,20 @@ func (f *Pool) retire(s, next *server) {
 	if next != nil && len(moved) > 0 {
 		f.jobs.start(func(context.Context) {
 			for m := range maps.Keys(moved) {
-				m.acquire(next) // what it subscribed to and its log level are told to the new one
+				m.acquire(next) // tells the new one the subscriptions and the log level
 			}
 		})
 	}
 }
 
-// evicted is a member that a connection has put out, with the resources that it had subscribed to.
+// evicted is a member removed from a connection, with its subscribed resources.
 type evicted struct {
 	*Member
 	uris []string
 }
 
-// evict empties a fanout. Unlike remove it has nothing told to the server, which is about to end.
+// evict removes all members from a fanout. Unlike remove, it does not tell the server, which is
+// about to end.
 func (a *fanout) evict() (all []evicted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +92,7 @@ func (a *fanout) evict() (all []evicted) {
 	return all
 }
 
-// moveTo makes the lease on a server one on what takes its place. The pool is locked.
+// moveTo moves the lease on a server to its replacement. The caller holds Pool.mu.
 func (m evicted) moveTo(next *server, from *server) {
 	at := m.lease(from)
 	if at == nil {
@@ -104,7 +107,8 @@ func (m evicted) moveTo(next *server, from *server) {
 	*at = lease{server: next, uris: m.uris}
 }
 
-// enter counts somebody who is about to make a call. False: the connection takes no more, and its server has another.
+// enter counts a caller that is about to make a call. It returns false if the connection takes no
+// new calls; the server then has another one.
 func (c *Conn) enter() bool {
 	c.calls.Add(1)
 	if c.leaving.Load() {
@@ -114,7 +118,7 @@ func (c *Conn) enter() bool {
 	return true
 }
 
-// leave takes back enter.
+// leave reverses enter.
 func (c *Conn) leave() {
 	if c.calls.Add(-1) == 0 && c.leaving.Load() {
 		c.pool.mu.Lock()
@@ -123,14 +127,16 @@ func (c *Conn) leave() {
 	}
 }
 
-// endUnused ends a connection that takes no more calls when there is none left. The pool is locked.
+// endUnused ends a connection that takes no new calls once no call is left. The caller holds
+// Pool.mu.
 func (c *Conn) endUnused() {
 	if c.calls.Load() == 0 {
 		c.end()
 	}
 }
 
-// Hold is Conn for a caller who is going to use the connection: until release is called it does not end, whatever is reloaded.
+// Hold is Conn for a caller that is going to use the connection. A reload does not end the
+// connection before release is called.
 func (m *Member) Hold(ctx context.Context, server string) (c *Conn, release func(), err error) {
 	for {
 		c, err := m.Conn(ctx, server)
@@ -143,8 +149,8 @@ func (m *Member) Hold(ctx context.Context, server string) (c *Conn, release func
 	}
 }
 
-// Shared is the connection that serves all, until release is called; nil where there is no such server or it
-// is disabled.
+// Shared returns the shared connection of a server, held until release is called. It is nil if the
+// server is unknown or disabled.
 func (f *Pool) Shared(id string) (up *upstream.Upstream, release func()) {
 	for {
 		s := f.roster.Load().index[id]
@@ -158,8 +164,8 @@ func (f *Pool) Shared(id string) (up *upstream.Upstream, release func()) {
 	}
 }
 
-// sharedOf is the connection of a server that serves all; nil: there is none. In an eager pool it is always the one that the server
-// began with.
+// sharedOf returns the shared connection of a server; nil: none. In an eager pool it is always the
+// server's first one.
 func (f *Pool) sharedOf(s *server) *Conn {
 	switch {
 	case s == nil:
@@ -172,7 +178,7 @@ func (f *Pool) sharedOf(s *server) *Conn {
 	return s.shared
 }
 
-// Each calls do with every connection of the present servers.
+// Each calls do with every connection of the current servers.
 func (f *Pool) Each(do func(up *upstream.Upstream)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

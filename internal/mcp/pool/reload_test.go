@@ -12,7 +12,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// settingsOf are the settings of fakes, in this order.
+// settingsOf returns the settings of fakes, in this order.
 func settingsOf(ids ...string) (all []upstream.Settings) {
 	for _, id := range ids {
 		all = append(all, upstream.Settings{ID: id, Builtin: "fake", StartupTimeout: 20 * time.Second})
@@ -28,7 +28,7 @@ func reload(t *testing.T, f *Pool, set Servers) {
 	synctest.Wait()
 }
 
-// ended reports whether a connection of a fake has been let go of.
+// ended reports whether a connection of a fake has been ended.
 func (s *fake) ended(i int) bool {
 	c := s.place(i).Incoming.(*Conn)
 	c.pool.mu.Lock()
@@ -148,7 +148,7 @@ func TestReloadMovesWhatMembersSubscribedTo(t *testing.T) {
 	}
 }
 
-// Until the new one has listed, the old one's list stands in: nobody sees tools vanish and come again.
+// The old list is used until the new server has listed, so that no tools vanish and come back.
 func TestReloadOfAServerThatIsSlowToStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t, "x")
@@ -204,7 +204,7 @@ func TestReloadSwitchesServersOffAndOn(t *testing.T) {
 	})
 }
 
-// TestReloadUnderLoad reloads while members do everything at the same time; no call fails.
+// TestReloadUnderLoad reloads while members do everything concurrently. No call fails.
 func TestReloadUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newFake(t, "x"), newFake(t, "y")

@@ -19,18 +19,20 @@ const (
 	methodRoots  = "roots/list"
 	rootsChanged = "notifications/roots/list_changed"
 
-	maxRoots  = 64 << 10        // bytes that are kept of a client's
-	rootsTime = 2 * time.Second // after a client has come, in which a server that asks for roots waits for its
+	maxRoots = 64 << 10 // maximum size of a client's roots in bytes
+	// how long after a client joins a request for roots waits for its roots
+	rootsTime = 2 * time.Second
 )
 
-// root is one of a client's.
+// root is one root of a client.
 type root struct {
 	uri string
 	raw []byte
 }
 
-// SetRoots keeps what the client answered to roots/list: a server that asks outside any call gets the roots of all
-// members on its connection. Nil: it has none. Servers that have asked before are told that they changed.
+// SetRoots stores the client's answer to roots/list; nil: none. A server that asks outside any call
+// gets the roots of all members on its connection. Servers that asked before are notified of the
+// change.
 func (m *Member) SetRoots(result []byte) {
 	roots := readRoots(result)
 	f := m.pool
@@ -52,14 +54,15 @@ func (m *Member) SetRoots(result []byte) {
 	}
 }
 
-// Roots is the result of a roots/list as the client answered it; false as long as it has not.
+// Roots returns the client's roots as the result of a roots/list; false if the client has not
+// reported any yet.
 func (m *Member) Roots() ([]byte, bool) {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
 	return rootsResult(m.roots), m.rootsKnown
 }
 
-// readRoots copies the roots out of a result. What has no URI is no root.
+// readRoots copies the roots out of a result. It skips entries without a URI.
 func readRoots(result []byte) (roots []root) {
 	var said struct {
 		Roots []jsontext.Value `json:"roots"`
@@ -78,7 +81,7 @@ func readRoots(result []byte) (roots []root) {
 	return roots
 }
 
-// rootsResult is the result of a roots/list; of roots with the same URI the first counts.
+// rootsResult returns the result of a roots/list. Of roots with the same URI, the first counts.
 func rootsResult(roots []root) []byte {
 	b := []byte(`{"roots":[`)
 	seen := map[string]bool{}
@@ -95,7 +98,8 @@ func rootsResult(roots []root) []byte {
 	return append(b, "]}"...)
 }
 
-// listRoots answers a server that asks for roots outside any call: those of all its clients, who have come in this order.
+// listRoots answers a server's roots request outside any call with the roots of all members, in the
+// order they joined.
 func (c *Conn) listRoots(ctx context.Context, req *wire.Message) []byte {
 	c.askedRoots.Store(true)
 	members := c.fanout.rooted()
@@ -111,14 +115,14 @@ func (c *Conn) listRoots(ctx context.Context, req *wire.Message) []byte {
 	return wire.AppendResult(nil, req.ID, rootsResult(all))
 }
 
-// rooted are the members that have roots, in the order in which they came.
+// rooted returns the members that declare roots, in the order they joined.
 func (a *fanout) rooted() []*Member {
 	found := a.those(func(m *Member) bool { return era.Declares(m.client.Capabilities, methodRoots, nil) })
 	slices.SortFunc(found, func(x, y *Member) int { return cmp.Compare(x.number, y.number) })
 	return found
 }
 
-// rootsChanged tells a server that has asked for roots that they are others now.
+// rootsChanged notifies a server that has requested roots that they changed.
 func (c *Conn) rootsChanged() {
 	if c.askedRoots.Load() && c.speaks(era.Legacy) {
 		c.rooting.ask(c.jobs, c.tellRoots)
@@ -126,7 +130,7 @@ func (c *Conn) rootsChanged() {
 }
 
 func (c *Conn) tellRoots(ctx context.Context) {
-	if !sleep(ctx, settleTime, nil) { // clients often come several at a time
+	if !sleep(ctx, settleTime, nil) { // clients often join several at a time
 		return
 	}
 	n := wire.NewNotification(rootsChanged, nil)

@@ -9,36 +9,37 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// Servers are which servers there are, and how their lists are put together.
+// Servers is the set of servers and how their lists are merged.
 type Servers struct {
-	Settings      []upstream.Settings // in order; disabled ones are known and never used
+	Settings      []upstream.Settings // in order; disabled ones are listed but never used
 	Names         *catalog.Names      // nil: the default ones
 	FirstListWait time.Duration       // as in Options
 
-	Routes routing.Settings // whom goes to what servers send of their own accord
+	Routes routing.Settings // which sessions receive requests and notifications from servers
 
-	New Builder // nil: the one that the pool was made with
-	// Changed are the ids of those that are others than before, though they may have the same settings. With New's servers
-	// it says nothing.
+	New Builder // nil: the pool's builder
+	// Changed lists the ids of the servers to replace, even if their settings are equal. All other
+	// known servers keep their connections. It has no effect on new servers.
 	Changed []string
 }
 
-// roster is the servers that there are. It does not change: a reload puts another in its place.
+// roster is the set of servers. It is immutable: a reload replaces it.
 type roster struct {
 	all     []*server          // in order
-	servers []*server          // those that are not disabled
-	index   map[string]*server // of these, by id
+	servers []*server          // the enabled ones
+	index   map[string]*server // the enabled ones by id
 
 	names         *catalog.Names
 	firstListWait time.Duration
 	routes        routing.Settings
 	builder       *Builder // nil: the pool's
 
-	anew map[*server]upstream.Settings // of those that were taken over, as they are now configured
+	// new settings of the servers taken over from the previous roster
+	anew map[*server]upstream.Settings
 }
 
-// newRoster builds a roster that takes over the servers of another that are the same in both. It starts nothing. Builders are not
-// ours: the pool must not be locked.
+// newRoster builds a roster that takes over the unchanged servers of another. It starts nothing. It
+// calls foreign builders, so the caller must not hold Pool.mu.
 func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 	changed := map[string]bool{}
 	for _, id := range set.Changed {
@@ -82,7 +83,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 	return r, nil
 }
 
-// newServer builds a server with the connection that it begins with, and starts nothing.
+// newServer builds a server with its first connection and starts nothing.
 func (f *Pool) newServer(builder *Builder, set upstream.Settings) (*server, error) {
 	s := &server{settings: set}
 	s.alone = []*server{s}

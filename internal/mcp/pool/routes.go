@@ -12,19 +12,20 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// route is whom goes to what the connection's server sends.
+// route decides who receives the server's messages of this method.
 func (c *Conn) route(method string) routing.Decision {
 	return c.pool.roster.Load().routes.Decide(c.ID(), method)
 }
 
-// refuses reports whether nobody is asked what the server asks.
+// refuses reports whether a route refuses the server's requests of this method.
 func (c *Conn) refuses(method string) bool { return c.route(method).To == routing.Drop }
 
-// routedCall takes what a server sends in a member's call: where the table says so it goes to others than the caller.
+// routedCall handles what a server sends during a member's call. A route may direct it to others
+// than the caller.
 type routedCall struct {
 	conn   *Conn
 	caller upstream.Handler
-	hears  bool // the caller has an Observer, which gets what goes to several
+	hears  bool // the caller has an Observer, which gets messages for several members
 }
 
 // Serve passes one message on.
@@ -37,7 +38,7 @@ func (r *routedCall) Serve(ctx context.Context, m *wire.Message) []byte {
 		return r.conn.askRouted(ctx, d, m)
 	}
 	if d.To != routing.Drop && !r.hears && d.Names(subjectOf(ctx)) {
-		r.caller.Serve(ctx, m) // who has asked for it in the very call
+		r.caller.Serve(ctx, m) // the caller of this very call
 	}
 	r.conn.tell(r.conn.routedTo(d, m), m)
 	return nil
@@ -50,7 +51,7 @@ func subjectOf(ctx context.Context) string {
 	return ""
 }
 
-// routedTo are the members that a notification goes to where a row of the table says so, in the order in which they came.
+// routedTo returns the members that a route sends a notification to, in the order they joined.
 func (c *Conn) routedTo(d routing.Decision, n *wire.Message) []*Member {
 	var found []*Member
 	switch d.To {
@@ -63,7 +64,7 @@ func (c *Conn) routedTo(d routing.Decision, n *wire.Message) []*Member {
 	return found
 }
 
-// askedFor are the members that have asked to hear something like this.
+// askedFor returns the members that have requested this kind of notification.
 func (c *Conn) askedFor(n *wire.Message) []*Member {
 	switch n.Method {
 	case methodUpdated:
@@ -79,13 +80,14 @@ const (
 	methodUpdated = "notifications/resources/updated"
 )
 
-// hearsLevel reports whether a log message is one that the member has not switched off; any other notification is.
+// hearsLevel reports whether the member's level admits a log message. It admits all other
+// notifications.
 func (m *Member) hearsLevel(n *wire.Message) bool {
 	l := logLevel(n)
 	return n.Method != methodMessage || l == 0 || l >= level(m.level.Load())
 }
 
-// subject is who the member's client is, "" as long as that is not known.
+// subject returns the principal of the member's client; "": not known yet.
 func (m *Member) subject() string {
 	if m.client.Subject == nil {
 		return ""
@@ -93,7 +95,7 @@ func (m *Member) subject() string {
 	return m.client.Subject()
 }
 
-// observers are the members that hear something, see a server and are wanted.
+// observers returns the members with an Observer that see a server and are wanted.
 func (f *Pool) observers(server string, wanted func(*Member) bool) (found []*Member) {
 	f.mu.Lock()
 	for m := range f.hearing {
@@ -105,7 +107,7 @@ func (f *Pool) observers(server string, wanted func(*Member) bool) (found []*Mem
 	return slices.DeleteFunc(found, func(m *Member) bool { return !wanted(m) })
 }
 
-// askRouted has a request answered by the first of those that a row names that can.
+// askRouted sends the request to the first member of the matching route that supports it.
 func (c *Conn) askRouted(ctx context.Context, d routing.Decision, req *wire.Message) []byte {
 	for _, m := range c.askable(d) {
 		if !era.Declares(m.client.Capabilities, req.Method, req.Params) {
@@ -119,7 +121,7 @@ func (c *Conn) askRouted(ctx context.Context, d routing.Decision, req *wire.Mess
 	return wire.NewError(wire.CodeMethodNotFound, "nobody is asked that").AppendResponse(nil, req.ID)
 }
 
-// askable are the members that a request may go to, in the order in which they came.
+// askable returns the members that a request may go to, in the order they joined.
 func (c *Conn) askable(d routing.Decision) (found []*Member) {
 	switch d.To {
 	case routing.Asked:
@@ -131,7 +133,7 @@ func (c *Conn) askable(d routing.Decision) (found []*Member) {
 	return found
 }
 
-// isNotOffered reports whether an answer says that the client cannot be asked such a thing, now or ever.
+// isNotOffered reports whether an answer says that the client does not support such a request.
 func isNotOffered(answer []byte) bool {
 	m, err := wire.ParseServer(answer, 0)
 	return err == nil && m.Error != nil && m.ErrorCode() == wire.CodeMethodNotFound

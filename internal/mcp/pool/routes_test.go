@@ -11,15 +11,15 @@ import (
 	"secateur/internal/mcp/routing"
 )
 
-// What a server sends outside any call, to three members: one that has set a log level, one that has not, and one that has never used the
-// server.
+// Server messages outside any call, for three members: one has set a log level, one has not, and
+// one has never used the server.
 func TestRoutesOutsideOfCalls(t *testing.T) {
 	const message = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`
 	const updated = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}}`
 	for _, c := range []struct {
 		rule, sent string
 		to         routing.Decision
-		heard      string // by whom
+		heard      string // receiving members
 	}{
 		{"messages without a row", message, routing.Decision{}, "leveled quiet"},
 		{"messages of a cause that there is not", message, routing.Decision{To: routing.Cause}, ""},
@@ -52,7 +52,7 @@ func TestRoutesOutsideOfCalls(t *testing.T) {
 	}
 }
 
-// routed is a server behind a pool whose table has one row, and three members.
+// routed returns a server behind a pool with one route and three members.
 func routed(t *testing.T, d routing.Decision) (*fake, map[string]*ears) {
 	t.Helper()
 	a := newFake(t, "x")
@@ -91,12 +91,12 @@ func routed(t *testing.T, d routing.Decision) (*fake, map[string]*ears) {
 	return a, all
 }
 
-// A request goes to the first that can answer.
+// A request goes to the first member that can answer.
 func TestRoutesOfRequests(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
 		to    routing.Decision
-		heard string // by whom; "": it is refused
+		heard string // answering member; "": refused
 	}{
 		{"of several without a row nobody can tell who is meant", routing.Decision{}, ""},
 		{"those who use the server, in the order in which they came", routing.Decision{To: routing.Asked}, "leveled"},
@@ -123,7 +123,7 @@ func TestRoutesOfRequests(t *testing.T) {
 	}
 }
 
-// A server whose changes are dropped tells nobody, and is still listed as it is.
+// If a route drops a server's list changes, members are not notified, but the new list is used.
 func TestRouteThatDropsChangesOfLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newFake(t, "x"), newFake(t, "y")

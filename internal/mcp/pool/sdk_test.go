@@ -21,7 +21,7 @@ import (
 	"secateur/internal/secret"
 )
 
-// sdkServer is a real server of the SDK. Its tool adds another one, and changes two resources.
+// sdkServer is a real server of the SDK. Its tool adds another tool and changes two resources.
 func sdkServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "sdk"}, &mcp.ServerOptions{
 		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
@@ -53,11 +53,12 @@ func playSDK() int {
 	return 0
 }
 
-// sdk is a server, and how it is listened to over HTTP.
+// sdk is a server and the state of its HTTP streams.
 type sdk struct {
 	settings upstream.Settings
-	legacy   <-chan struct{} // closed once the standing stream is open: what is said before is lost; nil: there is none
-	modern   *atomic.Int32   // requests subscriptions/listen that it answers; nil: it is a child
+	// closed once the standing stream is open: earlier notifications are lost; nil: none
+	legacy <-chan struct{}
+	modern *atomic.Int32 // open subscriptions/listen requests; nil: a child process
 }
 
 // sdkOverHTTP serves both eras, each in its own way.
@@ -91,7 +92,7 @@ func sdkOverHTTP(t *testing.T) sdk {
 	return sdk{upstream.Settings{ID: "sdk", URL: h.URL}, listening, streams}
 }
 
-// announced tells when a response begins.
+// announced reports when a response begins.
 type announced struct {
 	http.ResponseWriter
 	begins func()
@@ -116,7 +117,7 @@ func sdkChild(t *testing.T) sdk {
 	}}
 }
 
-// connectForReal opens a connection as the program does.
+// connectForReal opens a connection like the program does.
 func connectForReal(s upstream.Settings, o Connection) (*upstream.Upstream, error) {
 	if o.Protocol != "" {
 		s.Protocol = o.Protocol
@@ -166,10 +167,11 @@ func TestRealServers(t *testing.T) {
 			if c.client.Era == era.Legacy && server.legacy != nil {
 				<-server.legacy
 			}
-			if c.client.Era == era.Modern { // whose server agrees later
+			if c.client.Era == era.Modern { // a modern server confirms later
 				wantSoon(t, "the third resource is not listened to", func() bool {
 					now, _, _ := conn.listens.state()
-					isAlone := server.modern == nil || server.modern.Load() == 1 // the one before it has ended: what both tell is told twice
+					// the previous one has ended: two would notify twice
+					isAlone := server.modern == nil || server.modern.Load() == 1
 					return conn.listens.isHeard() && len(now.filter.uris) == 2 && isAlone
 				})
 			}
@@ -198,7 +200,7 @@ func TestRealServers(t *testing.T) {
 // patience is how long a test waits for something that should happen soon.
 const patience = time.Minute
 
-// wantSoon waits for what an event of another process brings about.
+// wantSoon waits for a condition that another process brings about.
 func wantSoon(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {

@@ -12,29 +12,33 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// server is one of the servers, with its connections. Settings, alone and first do not change, the rest is guarded by Pool.mu.
+// server is one server with its connections. Settings, alone and first are immutable; the rest is
+// guarded by Pool.mu.
 type server struct {
 	settings upstream.Settings
-	soft     atomic.Pointer[upstream.Settings] // as they are now where they differ in what does not concern the process; nil: they do not
-	alone    []*server                         // the server itself, for who sees no other
-	first    *Conn                             // the shared connection that it began with; nil: the server is disabled
+	// current settings, if they differ in fields that do not affect the process; nil: they do not
+	soft  atomic.Pointer[upstream.Settings]
+	alone []*server // the server itself, for members that see no other
+	// the first shared connection; nil: the server is disabled
+	first *Conn
 
-	shared  *Conn     // for all who have none of their own; nil: there is none any more, or the server is disabled
-	modern  *Conn     // for modern clients of a server that speaks both eras; nil: nobody has needed it
+	// for all clients without a private one; nil: ended, or the server is disabled
+	shared  *Conn
+	modern  *Conn     // for modern clients of a server that speaks both eras; nil: not needed yet
 	conns   []*Conn   // all that are not over
-	private int       // how many of these are sessions' own
-	eras    *eraCheck // whether it speaks the modern era beside the legacy one; nil: not asked yet
-	info    []byte    // serverInfo, as it last gave it
-	last    *snapshot // what it last listed on a connection for all; nil: nothing yet
-	retired bool      // a reload has taken it out, or put another in its place
+	private int       // number of private ones among conns
+	eras    *eraCheck // whether it also speaks the modern era; nil: not asked yet
+	info    []byte    // serverInfo, as last reported
+	last    *snapshot // last lists on a connection for all; nil: none yet
+	retired bool      // a reload has removed or replaced it
 
 	// Not guarded.
 
-	met    atomic.Bool // it was there on some connection, or failed to be
-	listed atomic.Bool // last has all lists
+	met    atomic.Bool // it was up on some connection, or failed to start
+	listed atomic.Bool // last is complete
 }
 
-// plain reports whether the server takes each message for itself, without connections.
+// plain reports whether the server takes each message separately, without connections.
 func (s *server) plain() bool { return s.settings.Transport == upstream.TransportRPC }
 
 func (s *server) startupTimeout() time.Duration {
@@ -44,7 +48,7 @@ func (s *server) startupTimeout() time.Duration {
 	return upstream.DefaultStartupTimeout
 }
 
-// now are the server's settings as they were last set.
+// now returns the server's current settings.
 func (s *server) now() upstream.Settings {
 	if set := s.soft.Load(); set != nil {
 		return *set
@@ -52,7 +56,7 @@ func (s *server) now() upstream.Settings {
 	return s.settings
 }
 
-// install takes in a connection that was built for it.
+// install adds a connection that was built for the server.
 func (s *server) install(c *Conn) {
 	s.conns = append(s.conns, c)
 	switch c.role {
@@ -68,7 +72,7 @@ func (s *server) install(c *Conn) {
 	}
 }
 
-// forget takes out a connection that is over.
+// forget removes a connection that is over.
 func (s *server) forget(c *Conn) {
 	if i := slices.Index(s.conns, c); i >= 0 {
 		s.conns = slices.Delete(s.conns, i, i+1)
@@ -84,7 +88,7 @@ func (s *server) forget(c *Conn) {
 	}
 }
 
-// opened takes in what the server said about itself on a connection.
+// opened records what the server reported on a connection.
 func (s *server) opened(c *Conn, peer *upstream.Peer) {
 	if peer == nil || c.role == modern {
 		return
@@ -95,11 +99,11 @@ func (s *server) opened(c *Conn, peer *upstream.Peer) {
 	}
 	s.info = info
 	if s.eras != nil && s.eras.over() && !s.eras.modern && !s.eras.sure {
-		s.eras = nil // it was not there when it was asked
+		s.eras = nil // it was not up when it was asked
 	}
 }
 
-// becameAnother forgets what was found out about a server that is not the same any more.
+// becameAnother discards what was found out about a server that has changed its identity.
 func (s *server) becameAnother() {
 	if s.eras == nil || !s.eras.over() {
 		return
@@ -111,8 +115,8 @@ func (s *server) becameAnother() {
 	s.eras = nil
 }
 
-// failed takes in that a connection's first start did not work. One of the modern era, beside another that works, is
-// given up: many a server can run only once.
+// failed records that a connection's first start failed. A separate modern connection is then given
+// up, because many servers can run only once.
 func (s *server) failed(c *Conn) {
 	if c.role == modern && s.modern == c {
 		s.eras = newEraCheck()
@@ -130,7 +134,7 @@ func (c *Conn) retire() {
 	}
 }
 
-// serverInfo is how a server calls itself, raw.
+// serverInfo returns a server's raw serverInfo.
 func serverInfo(p *upstream.Peer) []byte {
 	var said struct {
 		ServerInfo jsontext.Value `json:"serverInfo"`
@@ -141,7 +145,7 @@ func serverInfo(p *upstream.Peer) []byte {
 	return said.ServerInfo
 }
 
-// lenient reads what servers send: nothing is judged but what we use.
+// lenient returns the options for reading server messages: only the parts that we use are checked.
 func lenient() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }

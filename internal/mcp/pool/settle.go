@@ -9,24 +9,26 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// ErrUnlisted means that a server says its list is another, or is there anew, and does not tell the list.
+// ErrUnlisted means that a server's list has changed or the server restarted, and the new list
+// could not be read.
 var ErrUnlisted = errors.New("its list could not be read")
 
-// settleWait bounds how long a call waits for its server's list.
+// settleWait limits how long a call waits for its server's list.
 const settleWait = 10 * time.Second
 
-// Settle waits until the list that a server has now, as far as it tells, has been read on the member's connection: since it was last there
-// anew, since it last said that the list is another, and, where it does not say, within the time that a list is good for. A server that is not
-// there, and a caller who has gone, are left for the call to say. The error is ErrUnlisted.
+// Settle waits until the server's current list has been read on the member's connection. The list
+// must be newer than the server's last start and its last announcement of a change. If the server
+// announces none, it must not be expired. An unavailable server or a cancelled caller is not
+// reported here; the call reports it. The error is ErrUnlisted.
 func (m *Member) Settle(ctx context.Context, server string, l catalog.List) error {
 	c, err := m.Conn(ctx, server)
 	if err != nil {
-		return nil //nolint:nilerr // the call will say it
+		return nil //nolint:nilerr // the call reports it
 	}
 	return c.settle(ctx, l)
 }
 
-// Settle is Member.Settle on the connection that serves all.
+// Settle is Member.Settle on the shared connection.
 func (f *Pool) Settle(ctx context.Context, server string, l catalog.List) error {
 	c := f.started(server)
 	if c == nil {
@@ -35,7 +37,8 @@ func (f *Pool) Settle(ctx context.Context, server string, l catalog.List) error 
 	return c.settle(ctx, l)
 }
 
-// started is the connection of a server that serves all, nil: there is none. A plain server may not have been started yet.
+// started returns the shared connection of a server and starts it if needed, like that of a plain
+// server; nil: none.
 func (f *Pool) started(server string) *Conn {
 	c := f.sharedOf(f.roster.Load().index[server])
 	if c == nil {
@@ -49,14 +52,15 @@ func (f *Pool) started(server string) *Conn {
 	return c
 }
 
-// Lists reports whether a server lists a tool or prompt on the member's connection. If it did not, its list is read again first. A server
-// that is not there, and a caller who has gone, are left for the call to say: the answer is true.
+// Lists reports whether a server lists a tool or prompt on the member's connection. If the known
+// list lacks it, the list is fetched again first. If the server is unavailable or the caller
+// cancelled, it returns true; the call reports the problem.
 func (m *Member) Lists(ctx context.Context, server string, l catalog.List, name string) bool {
 	c, err := m.Conn(ctx, server)
 	return err != nil || c.lists(ctx, l, name)
 }
 
-// Lists is Member.Lists on the connection that serves all.
+// Lists is Member.Lists on the shared connection.
 func (f *Pool) Lists(ctx context.Context, server string, l catalog.List, name string) bool {
 	c := f.started(server)
 	return c == nil || c.lists(ctx, l, name)
@@ -94,16 +98,16 @@ func (c *Conn) hasListed(l catalog.List, name string) bool {
 	return listed.has(l, name)
 }
 
-// edition tells one state of a server's list from the next.
+// edition identifies one state of a server's list.
 type edition struct {
-	peer *upstream.Peer // who was asked; nil: a plain server, or one that was not there
+	peer *upstream.Peer // the server asked; nil: a plain server, or one that was not up
 	told uint64
-	run  uint64    // no two fetches have the same; 0: there was none
-	at   time.Time // when it was asked for
+	run  uint64    // unique per fetch; 0: never fetched
+	at   time.Time // when it was requested
 	ttl  time.Duration
 }
 
-// edition is the one that a fetch gets which begins now.
+// edition returns the edition for a fetch that begins now.
 func (s *listCache) edition(ctx context.Context, c *Conn) edition {
 	var peer *upstream.Peer
 	if !c.s.plain() {
@@ -115,14 +119,14 @@ func (s *listCache) edition(ctx context.Context, c *Conn) edition {
 	return edition{peer: peer, told: s.told, run: s.runs, at: time.Now()}
 }
 
-// tell notes that the server has said that the list is another.
+// tell records that the server announced a change of the list.
 func (s *listCache) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told++
 }
 
-// take notes which edition has been taken in.
+// take records which edition was stored.
 func (s *listCache) take(e edition, ttl time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +134,7 @@ func (s *listCache) take(e edition, ttl time.Duration) {
 	s.taken = e
 }
 
-// settle waits until the newest edition of a list has been taken in.
+// settle waits until the newest edition of a list has been stored.
 func (c *Conn) settle(ctx context.Context, l catalog.List) error {
 	s := &c.caches[l]
 	var limit <-chan time.Time
@@ -139,7 +143,7 @@ func (c *Conn) settle(ctx context.Context, l catalog.List) error {
 		if !c.s.plain() {
 			var err error
 			if peer, err = c.up.Peer(ctx); err != nil {
-				return nil //nolint:nilerr // the call will say it
+				return nil //nolint:nilerr // the call reports it
 			}
 		}
 		if c.hasNewest(s, peer) || !c.offersNow(peer).list(l) {
@@ -162,7 +166,7 @@ func (c *Conn) settle(ctx context.Context, l catalog.List) error {
 	}
 }
 
-// offersNow are what a server offers that has said this about itself, of which c may not have been told yet.
+// offersNow returns what a server with this peer offers, even if c has not recorded it yet.
 func (c *Conn) offersNow(peer *upstream.Peer) offers {
 	if peer == nil {
 		return c.offers()
@@ -170,7 +174,8 @@ func (c *Conn) offersNow(peer *upstream.Peer) offers {
 	return offersOf(peer)
 }
 
-// hasNewest reports whether the last edition of a list that was taken in is the newest, of a server that said this about itself.
+// hasNewest reports whether the last stored edition of a list is the newest, for a server with this
+// peer.
 func (c *Conn) hasNewest(s *listCache, peer *upstream.Peer) bool {
 	s.mu.Lock()
 	taken, told := s.taken, s.told
@@ -181,7 +186,7 @@ func (c *Conn) hasNewest(s *listCache, peer *upstream.Peer) bool {
 	return c.announces(c.offers(), s.list) || !freshness{at: taken.at, ttl: taken.ttl}.old(taken.at)
 }
 
-// lastTaken tells the edition that was last taken in from any other.
+// lastTaken returns the run number of the last stored edition.
 func (s *listCache) lastTaken() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

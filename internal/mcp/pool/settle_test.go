@@ -10,7 +10,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// seen counts what a pool hands to whoever pins tools.
+// seen records the lists that a pool reports to the tool pinning.
 func seen(opt Options) (Options, func() string) {
 	last := make(chan string, 1000)
 	newest := ""
@@ -41,7 +41,7 @@ const (
 	newTool  = `{"name":"x","description":"new","inputSchema":{}}`
 )
 
-// says has a server list this from now on, slowly.
+// says makes a server list these tools from now on, slowly.
 func (s *fake) says(tools string) {
 	s.set(func() {
 		s.answers["tools/list"] = func() []byte {
@@ -51,7 +51,8 @@ func (s *fake) says(tools string) {
 	})
 }
 
-// A server whose tools are others, as it says or because it is there anew: who settles has them taken in, however soon that is.
+// If a server announces new tools or restarts, Settle returns only after they are stored, however
+// soon it is called.
 func TestSettledMeansThatTheNewestListIsTakenIn(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, f *Pool, a *fake){
 		"it says so":       func(_ *testing.T, _ *Pool, a *fake) { a.place(0).sendChanged("tools") },
@@ -106,7 +107,8 @@ func TestSettledMeansThatTheNewestListIsTakenIn(t *testing.T) {
 	}
 }
 
-// The very first call of a connection waits for its list too: what is pinned may be older than the program.
+// The first call of a connection waits for its list too, because a pin may be older than the
+// program.
 func TestSettlesWithTheFirstList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t)
@@ -123,7 +125,7 @@ func TestSettlesWithTheFirstList(t *testing.T) {
 	})
 }
 
-// A server that does not say when its tools are others is asked again when its list has grown old.
+// A server that does not announce changes is asked again when its list has expired.
 func TestSettlesWhatNobodyAnnounces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t)
@@ -149,7 +151,7 @@ func TestSettlesWhatNobodyAnnounces(t *testing.T) {
 	})
 }
 
-// A server that keeps its list to itself is not waited for for ever, and what it has counts as not listed.
+// Settle does not wait forever for a server that withholds its list. Its tools count as not listed.
 func TestSettlingEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		list   func(a *fake)
@@ -189,7 +191,7 @@ func TestSettlingEnds(t *testing.T) {
 	}
 }
 
-// Who asks for a server that is not there, or has none of what is asked for, waits for nothing: the call says it.
+// Settle does not wait for a server that is down or has no such list: the call reports it.
 func TestNothingToSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bare, dead := newFake(t), newFake(t)
@@ -211,7 +213,8 @@ func TestNothingToSettle(t *testing.T) {
 	})
 }
 
-// A tool that is not known to be listed is looked for once more. A server that is not there is left for the call to say.
+// If a tool is not in the known list, the list is fetched once more. If the server is down, the
+// call reports it.
 func TestListsReadsTheListAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, dead := newFake(t), newFake(t)

@@ -5,15 +5,16 @@ import (
 	"sync"
 )
 
-// singleflight is work that is done by one goroutine at a time, whoever asks for it. Asked for while it is being done, it
-// is done once more.
+// singleflight runs work in one goroutine at a time, for any number of callers. If it is requested
+// while running, it runs once more afterwards.
 type singleflight struct {
 	mu      sync.Mutex
 	working bool
-	next    chan struct{} // closed after the run that follows the present one; nil: none does
+	next    chan struct{} // closed after the run that follows the current one; nil: none follows
 }
 
-// ask has the work done. The channel is closed when a run is over that began after this, or if there will be none.
+// ask requests a run. The channel is closed when a run that began after this call has ended, or if
+// none will run.
 func (t *singleflight) ask(by *background, work func(ctx context.Context)) <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,17 +12,18 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// snapshot is what a server lists on a connection. It does not change; connections that list the same share one.
+// snapshot is what a server lists on a connection. It is immutable. Connections with equal lists
+// share one.
 type snapshot struct {
-	number   uint64 // no other has it
+	number   uint64 // unique
 	server   string
 	items    [listCount][][]byte
-	sums     [listCount][]byte // of the items
+	sums     [listCount][]byte // hashes of the items
 	problems func() []catalog.Problem
-	names    [listCount]func() map[string]struct{} // of tools and prompts, made when first wanted
+	names    [listCount]func() map[string]struct{} // of tools and prompts, built on first use
 }
 
-// lists are the snapshot's as the catalog wants them.
+// lists returns the lists in the form that the catalog uses.
 func (s *snapshot) lists() catalog.ServerLists {
 	return catalog.ServerLists{
 		Server: s.server, Tools: s.items[catalog.Tools], Resources: s.items[catalog.Resources],
@@ -39,7 +40,7 @@ func (s *snapshot) has(l catalog.List, name string) bool {
 	return ok
 }
 
-// id is the snapshot's number, 0 where there is none.
+// id returns the snapshot's number; 0: no snapshot.
 func (s *snapshot) id() uint64 {
 	if s == nil {
 		return 0
@@ -57,7 +58,7 @@ func (s *snapshot) same(other *snapshot) bool {
 	return true
 }
 
-// sum is a hash over items; nil for none.
+// sum returns a hash over items; nil: no items.
 func sum(items [][]byte) []byte {
 	if len(items) == 0 {
 		return nil
@@ -70,21 +71,21 @@ func sum(items [][]byte) []byte {
 	return h.Sum(nil)
 }
 
-// freshness is how good a list still is.
+// freshness says how current a list is.
 type freshness struct {
 	at    time.Time     // when it was fetched; zero: not yet
-	ttl   time.Duration // for how long the server says it may be kept; negative: it does not say
+	ttl   time.Duration // TTL given by the server; negative: none
 	scope string
 }
 
-// page is a list as it was fetched, all its pages.
+// page is a complete list, all its pages merged.
 type page struct {
 	items [][]byte
 	ttl   time.Duration
 	scope string
 }
 
-// publish takes in a list that was fetched, and has those told who see another one now.
+// publish stores a fetched list and notifies the members whose lists changed.
 func (c *Conn) publish(l catalog.List, p page) {
 	hash := sum(p.items)
 	f := c.pool
@@ -108,7 +109,7 @@ func (c *Conn) publish(l catalog.List, p page) {
 		c.s.last = c.snapshot
 	}
 	if c.route(changeMethods[l]).To == routing.Drop {
-		f.version++ // true from now on, but nobody is told
+		f.version++ // the new list counts, but members are not notified
 		return
 	}
 	f.changed()
@@ -117,14 +118,14 @@ func (c *Conn) publish(l catalog.List, p page) {
 	}
 }
 
-// changeMethods are the notifications that a list has changed.
+// changeMethods are the notifications for changed lists.
 var changeMethods = map[catalog.List]string{
 	catalog.Tools: "notifications/tools/list_changed", catalog.Prompts: "notifications/prompts/list_changed",
 	catalog.Resources: "notifications/resources/list_changed", catalog.Templates: "notifications/resources/list_changed",
 }
 
-// share is a snapshot of the server's that lists the same, or else this one under a number of its own. The pool is
-// locked.
+// share returns an existing snapshot of the server that lists the same, or else this one with a new
+// number. The caller holds Pool.mu.
 func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
 	for _, c := range s.conns {
 		if c.snapshot != nil && c.snapshot.same(fresh) {
@@ -148,7 +149,7 @@ func (f *Pool) share(s *server, fresh *snapshot) *snapshot {
 	fresh.problems = sync.OnceValue(func() []catalog.Problem {
 		all := []catalog.ServerLists{fresh.lists()}
 		r := f.roster.Load()
-		for _, other := range r.all { // whose names are theirs alone
+		for _, other := range r.all { // whose names are reserved
 			all = append(all, catalog.ServerLists{Server: other.settings.ID})
 		}
 		merged := catalog.Merge(all, r.names)

@@ -7,18 +7,19 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// Status is how a server is doing.
+// Status describes the current state of a server.
 type Status struct {
-	upstream.Status // of the shared connection, or, where that is not started, of the one with most users
+	// of the shared connection or, if that is not started, of the one with the most users
+	upstream.Status
 
-	Connections int               // that are started
-	Listed      bool              // all that it lists is known
-	Problems    []catalog.Problem // what it lists and cannot be used
+	Connections int               // started connections
+	Listed      bool              // all lists are known
+	Problems    []catalog.Problem // listed items that cannot be used
 
-	Tools, Resources, Templates, Prompts int // how many it lists
+	Tools, Resources, Templates, Prompts int // number of items listed
 }
 
-// Status is how all servers are doing now, disabled ones included, in order.
+// Status returns the status of all servers in order, including disabled ones.
 func (f *Pool) Status() []Status {
 	servers := f.roster.Load().all
 	all := make([]Status, len(servers))
@@ -32,7 +33,7 @@ func (f *Pool) Status() []Status {
 	return all
 }
 
-// Ending are the ids of the servers of which something is left, for when the pool is stopping.
+// Ending returns the ids of the servers that still have running connections, while the pool stops.
 func (f *Pool) Ending() (ids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,7 +45,8 @@ func (f *Pool) Ending() (ids []string) {
 	return ids
 }
 
-// shown is the connection that stands for the server, and what it lists; nil: there is none, and nothing is known. The pool is locked.
+// shown returns the connection that represents the server, and its lists; nil: none. The caller
+// holds Pool.mu.
 func (s *server) shown() (c *Conn, listed *snapshot) {
 	c, listed = s.shared, s.last
 	for _, other := range s.conns {
@@ -86,7 +88,7 @@ func (f *Pool) HasTool(server, tool string) bool {
 	return listed.has(catalog.Tools, tool)
 }
 
-// LastListed returns what a server lists, as far as it is known. Whole reports whether all of its lists have been read.
+// LastListed returns the known lists of a server. whole reports whether all of them have been read.
 func (f *Pool) LastListed(server string) (lists catalog.ServerLists, whole bool) {
 	listed, whole := f.listed(server)
 	if listed == nil {
@@ -95,7 +97,7 @@ func (f *Pool) LastListed(server string) (lists catalog.ServerLists, whole bool)
 	return listed.lists(), whole
 }
 
-// listed is what a server is known to list, nil: nothing, and whether that is whole.
+// listed returns the known lists of a server (nil: none) and whether they are complete.
 func (f *Pool) listed(server string) (listed *snapshot, whole bool) {
 	s := f.roster.Load().index[server]
 	if s == nil {
@@ -107,8 +109,8 @@ func (f *Pool) listed(server string) (listed *snapshot, whole bool) {
 	return listed, s.whole(c, listed)
 }
 
-// whole reports whether all lists of what is shown are known. The pool is locked.
+// whole reports whether all lists of the given connection are known. The caller holds Pool.mu.
 func (s *server) whole(c *Conn, listed *snapshot) bool {
-	// A connection's lists come one by one; what an earlier connection listed is whole.
+	// A connection's lists arrive one by one. The lists of an earlier connection are complete.
 	return listed != nil && (c == nil || listed != c.snapshot || isClosed(c.listed))
 }

@@ -1,4 +1,5 @@
-// Subscriptions: protocol revisions to 2025-11-25, resources/subscribe and resources/unsubscribe, refcounted.
+// Subscriptions: protocol revisions up to 2025-11-25, resources/subscribe and
+// resources/unsubscribe, refcounted.
 
 package pool
 
@@ -10,12 +11,13 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// errMoved says that a member has got another connection in the meantime.
+// errMoved means that the member has moved to another connection.
 var errMoved = errors.New("the member uses another connection now")
 
-// Subscribe asks for news of a resource, by the server's own URI, and returns when the server has agreed. The member's
-// Observer gets them until Unsubscribe or Leave, over a restart of the server too. The error is one of Conn's or of a
-// call's, a *ServerError if the server refused, or ErrTooMany; it leaves everything as it was.
+// Subscribe requests updates of a resource, by the server's own URI, and returns when the server
+// has agreed. The member's Observer gets the updates until Unsubscribe or Leave, even after a
+// restart of the server. The error is one of Conn's or of a call's, a *ServerError if the server
+// refused, or ErrTooMany. An error leaves everything unchanged.
 func (m *Member) Subscribe(ctx context.Context, server, uri string) error {
 	for {
 		c, release, err := m.Hold(ctx, server)
@@ -32,7 +34,7 @@ func (m *Member) Subscribe(ctx context.Context, server, uri string) error {
 	}
 }
 
-// Unsubscribe ends what Subscribe began. The error is ErrUnknownServer or ctx's own.
+// Unsubscribe ends a subscription. The error is ErrUnknownServer or ctx's own.
 func (m *Member) Unsubscribe(ctx context.Context, server, uri string) error {
 	s, err := m.find(server)
 	if err != nil {
@@ -53,7 +55,7 @@ func (m *Member) Unsubscribe(ctx context.Context, server, uri string) error {
 	return m.wait(ctx, c.tellSubscription(sub))
 }
 
-// subscribe makes a member one of those who hear of a resource, if the server agrees.
+// subscribe adds a member to the subscribers of a resource, if the server agrees.
 func (c *Conn) subscribe(ctx context.Context, m *Member, uri string) error {
 	sub, twice, err := c.fanout.subscribe(m, uri)
 	if err != nil {
@@ -75,7 +77,7 @@ func (c *Conn) subscribe(ctx context.Context, m *Member, uri string) error {
 	return err
 }
 
-// resubscribe has the server told what it does not know yet of its members' subscriptions.
+// resubscribe tells the server the subscriptions of its members that it does not know yet.
 func (c *Conn) resubscribe() {
 	if eraOf(c.peer.Load()) == era.Modern {
 		c.listens.change()
@@ -90,7 +92,7 @@ func (c *Conn) tellSubscription(sub *subscription) <-chan struct{} {
 	return sub.telling.ask(c.jobs, func(ctx context.Context) { c.agree(ctx, sub) })
 }
 
-// agree makes the server's knowledge of a subscription what it should be.
+// agree tells the server about a subscription or its end, if needed.
 func (c *Conn) agree(ctx context.Context, sub *subscription) {
 	want, session := c.fanout.wants(sub)
 	if !want.differs {
@@ -108,10 +110,10 @@ func (c *Conn) agree(ctx context.Context, sub *subscription) {
 	c.fanout.agreed(sub, want.subscribed, session, err)
 }
 
-// wanted is what a server should know of a subscription.
+// wanted is what a server should know about a subscription.
 type wanted struct {
 	subscribed bool // to the resource
-	differs    bool // from what it does know
+	differs    bool // from what the server knows
 }
 
 func (s *subscription) wanted() wanted {
@@ -126,7 +128,7 @@ func (a *fanout) wants(sub *subscription) (wanted, int) {
 	return sub.wanted(), a.session
 }
 
-// agreed notes what the server made of a subscription, if it is still the same server.
+// agreed records the server's answer about a subscription, if its session is still the same.
 func (a *fanout) agreed(sub *subscription, subscribed bool, session int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -136,7 +138,7 @@ func (a *fanout) agreed(sub *subscription, subscribed bool, session int, err err
 	a.tidy(sub)
 }
 
-// tidy drops a subscription that nobody has and the server does not know of.
+// tidy drops a subscription without members that the server does not know. The caller holds mu.
 func (a *fanout) tidy(sub *subscription) {
 	if len(sub.members) == 0 && !sub.told && a.subs[sub.uri] == sub {
 		delete(a.subs, sub.uri)
@@ -149,7 +151,7 @@ func (a *fanout) isTold(sub *subscription) (bool, error) {
 	return sub.told, sub.err
 }
 
-// untold are the subscriptions of which the server does not know what it should.
+// untold returns the subscriptions that the server does not know correctly.
 func (a *fanout) untold() (subs []*subscription) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
