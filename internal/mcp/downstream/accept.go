@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// accepts is which kinds of answer a client takes.
+// accepts says which kinds of response a client accepts.
 type accepts struct {
 	json, stream bool
-	all          bool // whatever there is, and no page for a person: a stream where there is nothing else
+	// the client accepts anything and is not a browser: use a stream if nothing else fits
+	all bool
 }
 
-// readAccept reads the Accept header. A client that names no stream takes none where JSON would do; one that names
-// nothing takes JSON.
+// readAccept reads the Accept header. A client that does not name a stream gets none where JSON
+// will do. A client without the header gets JSON.
 func readAccept(h http.Header) accepts {
 	values := h["Accept"]
 	if len(values) == 0 {
@@ -38,11 +39,11 @@ func readAccept(h http.Header) accepts {
 			}
 		}
 	}
-	a.all = a.all && !page // a browser's address bar would show a stream that never ends
+	a.all = a.all && !page // a browser would show a stream that never ends
 	return a
 }
 
-// isRefused tells whether the parameters of an entry say that it is not wanted: a weight of 0.
+// isRefused reports whether the parameters of an entry exclude it, with a weight of 0.
 func isRefused(params string) bool {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
@@ -59,7 +60,7 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// isJSON tells whether a body may be JSON by its Content-Type: it is, or nothing is said.
+// isJSON reports whether a body may be JSON by its Content-Type: it says so, or is absent.
 func isJSON(h http.Header) bool {
 	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	kind = strings.TrimSpace(kind)

@@ -104,7 +104,8 @@ func TestATokenInTheBodyLetsAClientListen(t *testing.T) {
 	}
 }
 
-// Before it is known who sends a message little of it is read, and where other machines can reach us nothing at all.
+// Before the sender is known, only a small part of a message is read. If other machines can reach
+// us, nothing is read.
 func TestLittleIsReadOfStrangers(t *testing.T) {
 	large := strings.Replace(byBody, `"proxy"`, `"padding":"`+strings.Repeat("x", 80<<10)+`","proxy"`, 1)
 	h := build(t, &brain{})
@@ -126,7 +127,7 @@ func TestLittleIsReadOfStrangers(t *testing.T) {
 	}
 }
 
-// The memory of messages whose sender is not known is bounded in sum, too.
+// The total memory for messages from unknown senders is limited, too.
 func TestFewStrangersAreReadAtOnce(t *testing.T) {
 	h := build(t, &brain{})
 	var open []net.Conn
@@ -159,11 +160,11 @@ func TestFewStrangersAreReadAtOnce(t *testing.T) {
 	}
 }
 
-// One caller does not take all sessions in a moment, and others are not held up by one who tries.
+// One caller cannot take all sessions quickly, and its attempts do not block others.
 func TestOpeningSessionsIsLimited(t *testing.T) {
 	inBubble(t, &brain{}, func(h *house) {
 		t := h.t
-		for range 10 { // opened and ended, they take nothing from anybody
+		for range 10 { // opened and ended, they take nothing from others
 			h.ask(t, "DELETE", "", "", mine, h.open(t, "2025-06-18", mine))
 		}
 		for i := range 7 {

@@ -1,6 +1,6 @@
 package downstream
 
-// JSON-RPC 2.0, "Batch", which MCP has in revision 2025-03-26 only.
+// JSON-RPC 2.0, "Batch", which MCP has only in revision 2025-03-26.
 
 import (
 	"net/http"
@@ -10,10 +10,10 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// maxBatch is how many messages a batch may have.
+// maxBatch is the maximum number of messages in a batch.
 const maxBatch = 100
 
-// postBatch takes a batch, which clients of one revision may send within their session.
+// postBatch handles a batch. Clients of one revision may send it within their session.
 func (q *request) postBatch(body []byte) {
 	var s *httpSession
 	failed := q.checkBatch()
@@ -42,7 +42,7 @@ func (q *request) postBatch(body []byte) {
 	}
 }
 
-// checkBatch refuses a batch whatever session it belongs to.
+// checkBatch makes the checks that do not depend on the session.
 func (q *request) checkBatch() *rpchttp.Failure {
 	switch {
 	case q.server == nil:
@@ -55,14 +55,14 @@ func (q *request) checkBatch() *rpchttp.Failure {
 	return nil
 }
 
-// batch is several messages that came as one.
+// batch is several messages received as one.
 type batch struct {
-	messages []wire.Message // a zero one stands for one that could not be read
-	invalid  []*Answer      // to those
+	messages []wire.Message // unreadable messages are left out
+	invalid  []*Answer      // the answers to those
 	requests int
 }
 
-// readBatch reads all messages of a batch. One that is wrong does not concern the others.
+// readBatch parses all messages of a batch. An invalid message does not affect the others.
 func readBatch(body []byte) (batch, *wire.Error) {
 	elements, bad := wire.ParseBatch(body, wire.MaxRequestDepth, maxBatch)
 	if bad != nil {
@@ -85,7 +85,7 @@ func readBatch(body []byte) (batch, *wire.Error) {
 	return b, nil
 }
 
-// inBatch has the session take the messages of a batch in their order. Its requests run side by side.
+// inBatch passes the messages of a batch to the session in order. Its requests run concurrently.
 func (q *request) inBatch(s *httpSession, b batch) {
 	x := q.responseIn(s)
 	if b.requests > 0 {
@@ -104,7 +104,7 @@ func (q *request) inBatch(s *httpSession, b batch) {
 		}
 		running.Go(func() {
 			a := q.call(s, msg, x)
-			a.Status = 0 // the batch has one for all
+			a.Status = 0 // the batch has one status
 			if !x.early(&a) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -120,7 +120,8 @@ func (q *request) inBatch(s *httpSession, b batch) {
 	x.finish(true, answers...)
 }
 
-// joinAnswers makes the answer to a batch; nil if none of its requests has one. The answers are released.
+// joinAnswers builds the answer to a batch, and releases the single answers. It returns nil if all
+// are empty.
 func joinAnswers(answers []*Answer) []byte {
 	var out []byte
 	for _, a := range answers {

@@ -12,7 +12,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// ids are those of the responses in a JSON array, sorted.
+// ids returns the sorted ids of the responses in a JSON array.
 func ids(t *testing.T, array string) string {
 	t.Helper()
 	var all []struct {

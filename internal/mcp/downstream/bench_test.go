@@ -97,7 +97,7 @@ func benchSocket(b *testing.B, h http.Handler, header http.Header, message strin
 	}
 }
 
-// fixed is a server that always answers the same.
+// fixed is a server that always gives the same answer.
 type fixed struct{ body []byte }
 
 func (s fixed) Open(downstream.Opening) downstream.Session { return s }

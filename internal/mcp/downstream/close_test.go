@@ -32,7 +32,7 @@ func remove(h http.Handler, session string) int {
 	return w.Code
 }
 
-// sleeper takes ten seconds for a request and listens until it is told to stop.
+// sleeper takes ten seconds for a request, and listens until it is stopped.
 func sleeper() *brain {
 	return &brain{handle: func(ctx context.Context, _ *fakeSession, req *wire.Message, x downstream.Exchange) downstream.Answer {
 		x.Send([]byte(note("begun")))
@@ -52,9 +52,9 @@ func sleeper() *brain {
 func TestClose(t *testing.T) {
 	for _, c := range []struct {
 		rule string
-		wait time.Duration // that Close may take
+		wait time.Duration // how long Close may take
 		took time.Duration
-		want string // what the requests came to
+		want string // the outcome of the requests
 	}{
 		{"what runs has its time", time.Minute, 10 * time.Second, "done"},
 		{"and no more", time.Second, time.Second, "cancelled"},
@@ -111,7 +111,7 @@ func TestClose(t *testing.T) {
 func TestCloseTellsOfWhatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := downstream.NewHTTP(options(&brain{handle: func(_ context.Context, _ *fakeSession, req *wire.Message, _ downstream.Exchange) downstream.Answer {
-			time.Sleep(time.Hour) // whatever its context says
+			time.Sleep(time.Hour) // ignores its context
 			return result(req, "1")
 		}}))
 		session := record(h, initialize("2025-06-18"), "").Header().Get("Mcp-Session-Id")

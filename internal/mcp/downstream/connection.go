@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// client is the way back to the client of one HTTP request. How long the client may take to read is the guard's to say that stands
-// before all doors (package datarate).
+// client writes the response to the client of one HTTP request. Package datarate, in front of all
+// doors, limits how slowly the client may read.
 type client struct {
 	http.ResponseWriter
 	control http.ResponseController
@@ -38,7 +38,7 @@ func (c *client) sendFrame(f *frame) error {
 	return err
 }
 
-// flush sends what net/http holds back.
+// flush sends what net/http has buffered.
 func (c *client) flush() error {
 	if err := c.control.Flush(); !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -53,7 +53,8 @@ var (
 	noBuffering = []string{"no"}
 )
 
-// beginStream sets the header of a stream of events. A length of -1 is not known: then the events are to be passed on as they come.
+// beginStream sets the header of an event stream. A length of -1 means unknown: proxies must then
+// pass events on unbuffered.
 func (c *client) beginStream(length int) {
 	h := c.Header()
 	h["Content-Type"] = streamType
@@ -66,7 +67,7 @@ func (c *client) beginStream(length int) {
 	c.WriteHeader(http.StatusOK)
 }
 
-// sendJSON writes an answer that is no stream.
+// sendJSON writes an answer that is not a stream.
 func (c *client) sendJSON(status int, body []byte) error {
 	h := c.Header()
 	h["Content-Type"] = jsonType
@@ -75,9 +76,9 @@ func (c *client) sendJSON(status int, body []byte) error {
 	return c.send(body)
 }
 
-// carry writes a stream to the client until one of them is over: head first, then message after message, each when it
-// comes, and a comment where it is silent for long. It reports whether the client may have got any of it, and whether it
-// was all.
+// carry writes a stream to the client until one of them ends. It writes head first, then each
+// message as it arrives, and a comment after a long silence. It reports whether the client may have
+// received anything, and whether everything was written.
 func (c *client) carry(s *stream, r *reader, head []byte, silence time.Duration, gone <-chan struct{}) (wrote, all bool) {
 	timer := time.NewTimer(silence)
 	defer timer.Stop()
@@ -109,7 +110,7 @@ func (c *client) carry(s *stream, r *reader, head []byte, silence time.Duration,
 	}
 }
 
-// sendAll writes what there is. All of it is on its way when sendAll returns.
+// sendAll writes and flushes head and frames.
 func (c *client) sendAll(head []byte, frames []*frame) error {
 	if err := c.send(head); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package downstream
 
-// Server-Sent Events as the HTML standard defines them; priming events are those of MCP 2025-11-25 (SEP-1699).
+// Server-Sent Events as defined by the HTML standard. Priming events are those of MCP 2025-11-25
+// (SEP-1699).
 
 import (
 	"bytes"
@@ -9,21 +10,22 @@ import (
 	"time"
 )
 
-// eventID is where an event stands: in which stream of its session, and as which of its messages. It is what an event's
-// id says, so that a client can ask for what came after. A stream's messages are numbered from 1; 0 is its beginning.
+// eventID identifies an event by its stream within the session and its message number. It is sent
+// as the event's id, so that a client can ask for what follows. A stream's messages are numbered
+// from 1; 0 is its beginning.
 type eventID struct {
 	stream  uint64
 	message uint64
 }
 
-// appendID writes it as an event's id: "3-17".
+// appendID appends it as an event's id: "3-17".
 func (p eventID) appendID(dst []byte) []byte {
 	dst = strconv.AppendUint(dst, p.stream, 10)
 	dst = append(dst, '-')
 	return strconv.AppendUint(dst, p.message, 10)
 }
 
-// readPlace reads the id of an event.
+// readEventID parses an event's id.
 func readEventID(id string) (p eventID, ok bool) {
 	stream, message, ok := strings.Cut(id, "-")
 	if !ok {
@@ -37,17 +39,18 @@ func readEventID(id string) (p eventID, ok bool) {
 	return p, ok
 }
 
-// readNumber reads what AppendUint wrote: digits alone, so that no two texts mean the same id.
+// readNumber parses the output of AppendUint. It accepts digits only, so that each id has one
+// spelling.
 func readNumber(s string) (uint64, bool) {
 	n, err := strconv.ParseUint(s, 10, 62)
 	return n, err == nil && strconv.FormatUint(n, 10) == s
 }
 
-// retryTime is how long a client is asked to wait before it comes back to a stream that broke.
+// retryTime is how long a client should wait before it returns to a broken stream.
 const retryTime = time.Second
 
-// appendPriming writes the event without data that a stream begins with, so that its client can come back even if it
-// has got nothing else.
+// appendPriming appends the event without data that begins a stream. It lets the client resume the
+// stream even if it has received nothing else.
 func appendPriming(dst []byte, p eventID) []byte {
 	dst = append(dst, "id: "...)
 	dst = p.appendID(dst)
@@ -56,10 +59,10 @@ func appendPriming(dst []byte, p eventID) []byte {
 	return append(dst, "\ndata:\n\n"...)
 }
 
-// keepAlive is a comment: it keeps a connection from looking dead.
+// keepAlive is a comment that keeps a connection from looking dead.
 const keepAlive = ": keep-alive\n\n"
 
-// appendEventHead writes an event up to where its data begins. The zero value is no id.
+// appendEventHead appends an event up to the start of its data. The zero eventID writes no id.
 func appendEventHead(dst []byte, p eventID) []byte {
 	dst = append(dst, "event: message\n"...)
 	if p.message > 0 {
@@ -73,10 +76,10 @@ func appendEventHead(dst []byte, p eventID) []byte {
 // eventTail ends an event.
 const eventTail = "\n\n"
 
-// maxEventHead is how long appendEventHead's part is at most.
+// maxEventHead is the maximum length of appendEventHead's output.
 const maxEventHead = 80
 
-// appendEvent writes a whole event.
+// appendEvent appends a complete event.
 func appendEvent(dst []byte, p eventID, msg []byte) []byte {
 	dst = appendEventHead(dst, p)
 	start := len(dst)
@@ -85,7 +88,8 @@ func appendEvent(dst []byte, p eventID, msg []byte) []byte {
 	return append(dst, eventTail...)
 }
 
-// joinLines makes one line of a JSON document: line breaks stand only between its tokens, where a space does as well.
+// joinLines puts a JSON document on one line. Line breaks occur only between tokens, so spaces can
+// replace them.
 func joinLines(doc []byte) {
 	if isOneLine(doc) {
 		return
@@ -97,7 +101,7 @@ func joinLines(doc []byte) {
 	}
 }
 
-// isOneLine tells whether a document can be an event's data as it is.
+// isOneLine reports whether a document can be used unchanged as an event's data.
 func isOneLine(doc []byte) bool {
 	return bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0
 }

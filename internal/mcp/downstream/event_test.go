@@ -30,7 +30,7 @@ func FuzzEvent(f *testing.F) {
 			t.Errorf("ReadPlace(%s) = %d, %d, %v", id, s, m, ok)
 		}
 		if message == 0 {
-			id = "" // that of a stream nobody comes back to
+			id = "" // of a stream that cannot be resumed
 		}
 		for _, msg := range [][]byte{one, two} {
 			want := strings.NewReplacer("\n", " ", "\r", " ").Replace(string(msg))

@@ -1,6 +1,6 @@
 package downstream
 
-// What tests of the wire format use.
+// AppendEvent is appendEvent for tests of the wire format.
 
 func AppendEvent(dst []byte, stream, message uint64, msg []byte) []byte {
 	return appendEvent(dst, eventID{stream, message}, msg)
@@ -15,7 +15,7 @@ func ReadPlace(id string) (stream, message uint64, ok bool) {
 	return p.stream, p.message, ok
 }
 
-// Accepts tells what an Accept header lets through.
+// Accepts returns what an Accept header admits.
 func Accepts(values ...string) (json, stream bool) {
 	a := readAccept(map[string][]string{"Accept": values})
 	return a.json, a.stream

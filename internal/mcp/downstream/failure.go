@@ -9,7 +9,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// refuse answers a request that gets no further. Who has not shown who they are hears of nothing but that.
+// refuse answers a request with an error. A caller without valid credentials learns nothing but
+// that.
 func (q *request) refuse(id wire.ID, f *rpchttp.Failure) {
 	if q.stranger && f.Status < http.StatusInternalServerError {
 		f = q.unauthorized()
@@ -27,24 +28,24 @@ func (q *request) refuse(id wire.ID, f *rpchttp.Failure) {
 	f.Write(q.w.ResponseWriter, id)
 }
 
-// wrongMethod answers a request whose HTTP method has no meaning here.
+// wrongMethod answers a request with an unsupported HTTP method.
 func (q *request) wrongMethod(allowed, text string) {
 	q.w.Header().Set("Allow", allowed)
 	q.refuse(wire.ID{}, rpchttp.InvalidRequest(http.StatusMethodNotAllowed, text))
 }
 
-// unknownServer is a path that names no server.
+// unknownServer is the failure for a path that names no known server.
 func (q *request) unknownServer() *rpchttp.Failure {
 	o := q.h.opt
 	return rpchttp.UnknownServer(q.scope, o.IsDisabled != nil && o.IsDisabled(q.principal, q.scope), o.Known(q.principal))
 }
 
-// unsupportedVersion is a revision of the protocol that is not spoken here.
+// unsupportedVersion is the failure for an unsupported protocol revision.
 func (q *request) unsupportedVersion() *rpchttp.Failure {
 	return rpchttp.BadRequest(era.UnsupportedVersion(q.version))
 }
 
-// unauthorized is a caller without a valid token.
+// unauthorized is the failure for a caller without a valid token.
 func (q *request) unauthorized() *rpchttp.Failure {
 	reason := q.verdict.Reason
 	if reason == "" {
@@ -58,7 +59,7 @@ func noSession() *rpchttp.Failure {
 		"send initialize first and repeat the Mcp-Session-Id of its answer")
 }
 
-// UnknownSession is a session that there is not, or that is someone else's.
+// UnknownSession is the failure for a session that does not exist or belongs to another caller.
 func UnknownSession() *rpchttp.Failure {
 	return hinted(http.StatusNotFound, "there is no such session: it has ended or expired",
 		"send initialize without Mcp-Session-Id to open another")
@@ -84,7 +85,7 @@ func noBatch() *rpchttp.Failure {
 	return rpchttp.InvalidRequest(http.StatusBadRequest, "batches are accepted in sessions of the protocol version 2025-03-26 only")
 }
 
-// hinted is an invalid request about which something can be done.
+// hinted is an invalid request with a hint for the caller.
 func hinted(status int, text, hint string) *rpchttp.Failure {
 	f := rpchttp.InvalidRequest(status, text)
 	f.Err.Data.Hint = hint

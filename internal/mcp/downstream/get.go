@@ -1,7 +1,7 @@
 package downstream
 
-// MCP, "Transports", Streamable HTTP: "Listening for Messages from the Server", "Resumability and Redelivery", and the
-// DELETE of "Session Management".
+// MCP, "Transports", Streamable HTTP: "Listening for Messages from the Server", "Resumability and
+// Redelivery", and the DELETE of "Session Management".
 
 import (
 	"net/http"
@@ -11,7 +11,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// checkPath refuses what is wrong before GET and DELETE look at the session, and reports whether it did.
+// checkPath refuses invalid GET and DELETE requests before the session is looked up. It reports
+// whether it did.
 func (q *request) checkPath() bool {
 	switch {
 	case q.server == nil:
@@ -45,7 +46,8 @@ func (q *request) delete() {
 	q.w.WriteHeader(http.StatusNoContent)
 }
 
-// get opens a stream: a session's standing one, one to be resumed, or that of a client of HTTP+SSE.
+// get opens a stream: a session's standing stream, one to be resumed, or that of an HTTP+SSE
+// client.
 func (q *request) get() {
 	if q.checkPath() {
 		return
@@ -81,7 +83,7 @@ func (q *request) get() {
 	q.listen(s)
 }
 
-// listen lets the client hear a stream of its session.
+// listen connects the client to a stream of its session.
 func (q *request) listen(s *httpSession) {
 	stream, at := s.standing(), position{}
 	if last := q.r.Header.Get("Last-Event-Id"); last != "" {
@@ -90,7 +92,7 @@ func (q *request) listen(s *httpSession) {
 			q.refuse(wire.ID{}, failed)
 			return
 		}
-		if stream.isAll(at) { // the client has it all: this is how one is told not to come back
+		if stream.isAll(at) { // the client has everything: 204 tells it not to return
 			q.w.WriteHeader(http.StatusNoContent)
 			return
 		}
@@ -109,7 +111,7 @@ func (q *request) listen(s *httpSession) {
 	q.stream(stream, r, head)
 }
 
-// findStream finds what the last event a client has seen belongs to.
+// findStream finds the stream of the last event that a client has seen.
 func findStream(s *httpSession, last string) (*stream, position, *rpchttp.Failure) {
 	p, ok := readEventID(last)
 	if !ok {
@@ -132,7 +134,7 @@ func unknownEvent() *rpchttp.Failure {
 	return rpchttp.InvalidRequest(http.StatusBadRequest, "Last-Event-ID is not the id of an event that this client was sent")
 }
 
-// stream writes a stream to the client for as long as both last.
+// stream writes a stream to the client until one of them ends.
 func (q *request) stream(s *stream, r *reader, head []byte) {
 	q.h.metrics.streams.Inc()
 	defer q.h.metrics.streams.Dec()

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// brain is a server whose sessions do what a test says. Nil functions do something simple.
+// brain is a server whose sessions do what a test says. Nil functions have simple defaults.
 type brain struct {
 	handle  func(ctx context.Context, s *fakeSession, req *wire.Message, x downstream.Exchange) downstream.Answer
 	notify  func(ctx context.Context, s *fakeSession, n *wire.Message, x downstream.Exchange)
@@ -30,7 +30,7 @@ type brain struct {
 
 	mu     sync.Mutex
 	opened []*fakeSession
-	none   *fakeSession // of Stateless
+	none   *fakeSession // the one of Stateless
 }
 
 func (b *brain) Open(o downstream.Opening) downstream.Session {
@@ -62,11 +62,11 @@ type fakeSession struct {
 	closed chan struct{}
 
 	mu   sync.Mutex
-	who  *access.Principal // a token in a message said so
+	who  *access.Principal // set by a token in a message
 	seen []string          // notifications and responses, in order
 }
 
-// Principal is who a message's token named.
+// Principal returns the principal that a message's token named.
 func (s *fakeSession) Principal() *access.Principal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,15 +139,15 @@ func refused(req *wire.Message, status int) downstream.Answer {
 
 // house is a running HTTP.
 type house struct {
-	t *testing.T // of the bubble it stands in; nil outside
+	t *testing.T // of the enclosing bubble; nil: none
 	*downstream.HTTP
 	*brain
 	url    string
 	client *http.Client
 }
 
-// options are those of a house with one server, "one", beside the aggregate. "Bearer good" is a token; without any
-// token the caller is anonymous.
+// options configure a house with one server, "one", beside the aggregate. "Bearer good" is a valid
+// token; without a token the caller is anonymous.
 func options(b *brain) downstream.HTTPOptions {
 	return downstream.HTTPOptions{
 		Server: func(name, query string) (downstream.Server, error) {
@@ -157,7 +157,7 @@ func options(b *brain) downstream.HTTPOptions {
 			case name == "" || name == "one":
 				return b, nil
 			}
-			return nil, nil // there is none of this name
+			return nil, nil // no server has this name
 		},
 		Known:           func(*access.Principal) []string { return []string{"one"} },
 		Check:           checkToken,
@@ -205,7 +205,7 @@ func build(t *testing.T, b *brain, change ...func(*downstream.HTTPOptions)) *hou
 	return &house{HTTP: h, brain: b, url: srv.URL + "/mcp", client: srv.Client()}
 }
 
-// ask is an HTTP request in short: header fields as "Name: value".
+// ask sends an HTTP request with header fields given as "Name: value".
 func (h *house) ask(t *testing.T, method, path, body string, header ...string) *http.Response {
 	t.Helper()
 	return h.askWith(t.Context(), t, method, path, body, header...)
@@ -273,10 +273,10 @@ func call(id any, method string) string {
 
 func note(method string) string { return `{"jsonrpc":"2.0","method":"` + method + `"}` }
 
-// event is one that came over a stream.
+// event is an event or comment received from a stream.
 type event struct{ name, id, data, retry, comment string }
 
-// events reads a stream one event, or comment, at a time.
+// events reads a stream one event or comment at a time.
 type events struct{ r *bufio.Reader }
 
 func eventsOf(r io.Reader) *events { return &events{bufio.NewReader(r)} }

@@ -1,6 +1,7 @@
 package downstream
 
-// MCP, "Transports", Streamable HTTP: the server's side, all revisions; "Security Warning" is the guard's.
+// MCP, "Transports", Streamable HTTP: the server's side, all revisions. The guard handles "Security
+// Warning".
 
 import (
 	"context"
@@ -19,42 +20,48 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// HTTPOptions make an HTTP. Server, Known, Check and MaxMessageBytes are needed.
+// HTTPOptions configure an HTTP. Server, Known, Check and MaxMessageBytes are required.
 type HTTPOptions struct {
-	// Server is the one of a name, as the path gives it, "" where it gives none; nil for a name that is not known. The
-	// query is what the address says besides, and an error is about that.
+	// Server returns the server for a name from the path ("": none given), or nil if the name is
+	// unknown. An error concerns the query of the address.
 	Server func(name, query string) (Server, error)
-	// Has reports whether there is a server of that name for a caller; nil: each that Server gives. Of who is not known yet, the Server's
-	// sessions find it out.
+	// Has reports whether a caller has a server of that name; nil: everyone has each. If the caller
+	// is not known yet, the server's sessions decide.
 	Has func(p *access.Principal, name string) bool
-	// Known lists the names that a caller may know, for the answer to one that is not among them.
+	// Known lists the names that a caller may know, for the answer to an unknown name.
 	Known func(p *access.Principal) []string
-	// IsDisabled reports whether a name is that of a server which is switched off, and of which the caller may know; nil: none is.
+	// IsDisabled reports whether a name belongs to a disabled server that the caller may know; nil:
+	// none.
 	IsDisabled func(p *access.Principal, name string) bool
-	// Check says who sent a request. Who is refused is turned away, but for those who have shown nothing, or nothing but their connection's
-	// certificate: they are let through to the session without a principal, where the message itself may say who sent it.
+	// Check identifies the sender of a request. A refused sender is rejected, with one exception.
+	// If it has sent no credentials, or only its connection's certificate, it reaches the session
+	// without a principal. The message itself may then identify the sender.
 	Check func(*http.Request) (*access.Principal, access.Verdict)
 
-	// Refused is told of a request that is refused because nothing says who sent it, where no session was asked; nil: nobody wants to know.
+	// Refused is called for a request refused for lack of credentials before a session was asked;
+	// nil: not called.
 	Refused func(r *http.Request, v access.Verdict)
 
-	// Hold gives the context of a stream whose session's messages have told who its client is, which ends with that token; nil: it does
-	// not end. The caller calls release when the stream is over.
+	// Hold returns the context of a stream whose session was authenticated by its messages. The
+	// context ends when that token does; nil: never. The caller calls release when the stream is
+	// over.
 	Hold func(ctx context.Context, p *access.Principal) (_ context.Context, release func())
-	// IsGood reports whether what a session's message has shown to say who its client is would still be accepted; nil: it always is.
+	// IsGood reports whether the token in a session's message is still valid; nil: always.
 	IsGood func(p *access.Principal) bool
 
-	// TokenInHeader refuses who shows no token in a header. Elsewhere it may stand in the message, which is read for it.
+	// TokenInHeader requires a token in a header. Otherwise the token may be in the message, which
+	// is read to find it.
 	TokenInHeader bool
 
-	Openings        *limit.Local  // of sessions, by principal; nil: none
-	MaxMessageBytes int64         // a larger request is refused
-	IdleTimeout     time.Duration // a session without request, stream and running call ends after this; 0: 30 min
-	MaxSessions     int           // 0: 16384
-	MaxInFlight     int           // requests of one session that run at once, the next wait; 0: 256
-	KeepAlive       time.Duration // how long a stream may be silent; 0: 15 s
+	Openings        *limit.Local // rate limit of new sessions per principal; nil: none
+	MaxMessageBytes int64        // a larger request is refused
+	// a session without requests, streams and running calls ends after this; 0: 30 min
+	IdleTimeout time.Duration
+	MaxSessions int           // 0: 16384
+	MaxInFlight int           // concurrent requests per session, others wait; 0: 256
+	KeepAlive   time.Duration // maximum silence on a stream; 0: 15 s
 
-	Metrics prometheus.Registerer // nil: not counted
+	Metrics prometheus.Registerer // nil: no metrics
 	Log     *slog.Logger          // nil discards
 }
 
@@ -64,24 +71,25 @@ type HTTP struct {
 	log      *slog.Logger
 	metrics  metrics
 	sessions registry
-	held     atomic.Int64 // bytes on the shelves of all sessions
+	held     atomic.Int64 // bytes in the replay buffers of all sessions
 
-	maxMessage atomic.Int64 // bytes of a request
+	maxMessage atomic.Int64 // maximum bytes of a request
 
-	strangers chan struct{} // holds a token for each message that is being read to find out who sent it
+	strangers chan struct{} // holds a token for each message being read to identify its sender
 
-	// The responses that still wait for their answer, or their first event:
-	unprimed overdue.Queue[*postResponse] // those to clients that can come back to a stream
-	quiet    overdue.Queue[*postResponse] // the other ones
+	// The responses that still wait for their answer or their first event:
+	unprimed overdue.Queue[*postResponse] // to clients that can resume a stream
+	quiet    overdue.Queue[*postResponse] // to other clients
 
-	mu       sync.Mutex
-	stopped  bool                   // guarded by mu; nothing new begins
-	lone     map[*postResponse]bool // guarded by mu; requests without a session, and whether they only listen
-	handlers sync.WaitGroup         // added to with mu held and not stopped, like calls
+	mu      sync.Mutex
+	stopped bool // guarded by mu; nothing new begins
+	// guarded by mu; requests without a session; true: it only listens
+	lone     map[*postResponse]bool
+	handlers sync.WaitGroup // incremented with mu held and not stopped, like calls
 	calls    sync.WaitGroup
 }
 
-// NewHTTP makes an HTTP.
+// NewHTTP returns an HTTP.
 func NewHTTP(opt HTTPOptions) *HTTP {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -101,7 +109,7 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	return h
 }
 
-// SetMaxMessageBytes has requests from now on refused that are larger.
+// SetMaxMessageBytes changes the maximum size of future requests.
 func (h *HTTP) SetMaxMessageBytes(n int64) { h.maxMessage.Store(n) }
 
 func setDefault[T int | time.Duration](v *T, standard T) {
@@ -110,18 +118,19 @@ func setDefault[T int | time.Duration](v *T, standard T) {
 	}
 }
 
-// request is one HTTP request and who sent it.
+// request is one HTTP request and its sender.
 type request struct {
 	h         *HTTP
 	w         client
 	r         *http.Request
 	server    Server
-	scope     string            // the name of server
-	principal *access.Principal // nil: nothing that came with it says who sent it
+	scope     string            // name of the server
+	principal *access.Principal // nil: the request does not identify its sender
 	verdict   access.Verdict
-	stranger  bool   // nothing says who sent it: no token, none in the message, and no session that would decide
-	version   string // of the protocol, as the header tells; "" if it does not
-	accept    accepts
+	// unidentified sender: no token in a header or the message, and no session to decide
+	stranger bool
+	version  string // protocol version from the header; "": none
+	accept   accepts
 }
 
 // ServeHTTP answers one request of a client.
@@ -150,9 +159,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.handlers.Done()
 	switch r.Method {
 	case http.MethodPost:
-		q.post() //nolint:contextcheck // its calls have the context of their session, not of the request
+		q.post() //nolint:contextcheck // its calls have the session's context, not the request's
 	case http.MethodGet:
-		q.get() //nolint:contextcheck // what ends its stream is not the request alone
+		q.get() //nolint:contextcheck // not only the request ends its stream
 	case http.MethodDelete:
 		q.delete()
 	default:
@@ -160,7 +169,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin notes something that Close waits for; false: it is too late for that.
+// begin registers work that Close waits for; false if closing has begun.
 func (h *HTTP) begin(work *sync.WaitGroup) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -171,7 +180,7 @@ func (h *HTTP) begin(work *sync.WaitGroup) bool {
 	return true
 }
 
-// beginLone notes a request without a session; false: it is too late.
+// beginLone registers a request without a session; false if closing has begun.
 func (h *HTTP) beginLone(x *postResponse, listens bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,14 +199,14 @@ func (h *HTTP) endLone(x *postResponse) {
 	h.calls.Done()
 }
 
-// isStopped tells whether Close has been called.
+// isStopped reports whether Close has been called.
 func (h *HTTP) isStopped() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stopped
 }
 
-// cancelLone cancels the requests without a session, or those of them that only listen.
+// cancelLone cancels the requests without a session: all, or those that only listen.
 func (h *HTTP) cancelLone(all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,12 +217,12 @@ func (h *HTTP) cancelLone(all bool) {
 	}
 }
 
-// Sessions is how many are open.
+// Sessions returns the number of open sessions.
 func (h *HTTP) Sessions() int { return h.sessions.count() }
 
-// Close ends all sessions and streams. What only listens ends at once, and so does every session that has no request
-// running; those that run have until ctx is done, then they are cancelled. It returns when everything has ended, or
-// shortly after ctx is done.
+// Close ends all sessions and streams. Listeners and sessions without running requests end
+// immediately. Running requests have until ctx is done, then they are cancelled. Close returns when
+// everything has ended, or shortly after ctx is done.
 func (h *HTTP) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.stopped = true
@@ -235,10 +244,10 @@ func (h *HTTP) Close(ctx context.Context) error {
 	return nil
 }
 
-// lastGrace is how long cancelled requests may take to notice.
+// lastGrace is how long cancelled requests may take to return.
 const lastGrace = time.Second
 
-// wait waits for a group and reports whether it was done before ctx.
+// wait waits for a group and reports whether it finished before ctx.
 func wait(ctx context.Context, work *sync.WaitGroup) bool {
 	done := make(chan struct{})
 	go func() {

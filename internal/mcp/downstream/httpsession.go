@@ -13,31 +13,31 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// session is one client's conversation over HTTP. It has no goroutine of its own.
+// httpSession is one client's session over HTTP. It has no goroutine of its own.
 type httpSession struct {
 	h     *HTTP
 	id    string
 	scope string
-	owner *access.Principal // who opened it; nil: that is told in a message, or not at all
-	plain bool              // over HTTP+SSE
+	owner *access.Principal // who opened it; nil: identified by a message, or not at all
+	plain bool              // uses HTTP+SSE
 	inner Session
-	turns chan struct{} // holds a token for each request that runs
+	turns chan struct{} // holds a token for each running request
 
-	ctx    context.Context // the life of the session, which is no call's
+	ctx    context.Context // lifetime of the session, independent of any call
 	cancel context.CancelFunc
 
-	order sync.Mutex // held while a notification or a response goes in
+	order sync.Mutex // held while a notification or a response is delivered
 
-	replayBuffer           // its lock guards what follows
-	out          *stream   // what is said outside any request; nil: nothing yet
-	proto        string    // what was agreed on; "" before
-	users        int       // requests and streams
-	calls        int       // requests that run
-	rested       time.Time // since when there are no users
+	replayBuffer           // its lock guards the fields below
+	out          *stream   // stream for messages outside any request; nil: not opened yet
+	proto        string    // the agreed protocol version; "": none yet
+	users        int       // number of requests and streams
+	calls        int       // number of running requests
+	rested       time.Time // since when it has no users
 	ended        bool
 }
 
-// newSession opens a session in a place that was reserved. Nobody can find it yet.
+// newSession opens a session in a reserved slot. It cannot be found by its id yet.
 func (q *request) newSession(plain bool) *httpSession {
 	s := &httpSession{
 		h: q.h, id: newID(), scope: q.scope, owner: q.principal, plain: plain,
@@ -53,7 +53,7 @@ func (q *request) newSession(plain bool) *httpSession {
 	return s
 }
 
-// Send is what makes a session a Link.
+// Send sends a message on the standing stream. It makes a session a Link.
 func (s *httpSession) Send(msg []byte) bool { return s.standing().put(msg) }
 
 // Heard reports whether the client has a stream open outside its requests.
@@ -63,7 +63,7 @@ func (s *httpSession) Heard() bool {
 	return s.out != nil && len(s.out.readers) > 0
 }
 
-// standing is the stream of what is said outside any request.
+// standing returns the stream for messages outside any request.
 func (s *httpSession) standing() *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *httpSession) standing() *stream {
 	return s.out
 }
 
-// use marks the session as in use until leave; false: it has ended.
+// use marks the session as in use until leave; false if it has ended.
 func (s *httpSession) use() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,8 +92,8 @@ func (s *httpSession) leave() {
 	s.rested = time.Now()
 }
 
-// beginCall waits for the turn of a request, as long as its client does; false: the client or the session is gone. It is ended by
-// endCall.
+// beginCall waits for a free slot for a request; false if the client or the session is gone.
+// endCall releases the slot.
 func (s *httpSession) beginCall(client context.Context) bool {
 	select {
 	case s.turns <- struct{}{}:
@@ -128,18 +128,18 @@ func (s *httpSession) endCall() {
 	s.h.calls.Done()
 }
 
-// close ends the session: what runs is cancelled, what listens is let go.
+// close ends the session. It cancels running requests and releases listeners.
 func (s *httpSession) close() { s.closeIf(func() bool { return true }) }
 
 // closeIfQuiet ends the session unless a request is running.
 func (s *httpSession) closeIfQuiet() { s.closeIf(func() bool { return s.calls == 0 }) }
 
-// closeIfIdle ends the session if nobody has used it for long.
+// closeIfIdle ends the session if it has been idle for the timeout.
 func (s *httpSession) closeIfIdle(now time.Time, timeout time.Duration) {
 	s.closeIf(func() bool { return s.users == 0 && now.Sub(s.rested) >= timeout })
 }
 
-// rests is how long nobody has used the session.
+// rests returns how long the session has been idle.
 func (s *httpSession) rests(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,33 +157,33 @@ func (s *httpSession) closeIf(condition func() bool) {
 	}
 	s.ended = true
 	s.mu.Unlock()
-	s.cancel() // before it is removed: an ended session is not added any more
+	s.cancel() // before it is removed: an ended session is not added again
 	s.h.sessions.remove(s)
 	s.replayBuffer.close()
 	s.inner.Close()
 }
 
-// agree notes the revision that an initialize was answered with.
+// agree records the protocol version of the answer to initialize.
 func (s *httpSession) agree(version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.proto = version
 }
 
-// version is what was agreed on.
+// version returns the agreed protocol version.
 func (s *httpSession) version() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.proto
 }
 
-// primes tells whether the clients of a revision know what a priming event is.
+// primes reports whether clients of a revision understand priming events.
 func primes(version string) bool { return version >= "2025-11-25" && era.IsLegacy(version) }
 
-// batches tells whether a revision has batches.
+// batches reports whether a revision has batches.
 func batches(version string) bool { return version == "2025-03-26" }
 
-// take gives a notification or a response to the session, one at a time.
+// take passes a notification or a response to the session, one at a time.
 func (s *httpSession) take(ctx context.Context, msg *wire.Message, x Exchange) {
 	s.order.Lock()
 	defer s.order.Unlock()
@@ -200,7 +200,7 @@ func (s *httpSession) context(r *http.Request) context.Context {
 	return callContext{s.ctx, r.Context()}
 }
 
-// Value asks the session's context first: it is the one whose cancellation counts.
+// Value asks the session's context first, because its cancellation counts.
 func (c callContext) Value(key any) any {
 	if v := c.Context.Value(key); v != nil {
 		return v

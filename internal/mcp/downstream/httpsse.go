@@ -10,7 +10,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// plainSession is the session that a POST belongs to by its address: that of a client of HTTP+SSE.
+// plainSession returns the session id from the query of a POST by an HTTP+SSE client; "": none.
 func (q *request) plainSession() string {
 	if q.r.URL.RawQuery == "" || q.r.Header.Get(headerSession) != "" {
 		return ""
@@ -18,8 +18,8 @@ func (q *request) plainSession() string {
 	return q.r.URL.Query().Get("sessionId")
 }
 
-// openPlain serves a client of HTTP+SSE: everything for it goes over this one stream, which is told first where to
-// send to. Its end is the session's.
+// openPlain serves an HTTP+SSE client. Its stream carries all messages to the client, and first of
+// all the address for POSTs. When the stream ends, so does the session.
 func (q *request) openPlain() {
 	if q.principal == nil {
 		q.refuse(wire.ID{}, q.unauthorized())
@@ -46,8 +46,8 @@ func (q *request) openPlain() {
 	q.stream(s.out, r, []byte("event: endpoint\ndata: "+q.r.URL.EscapedPath()+"?sessionId="+s.id+"\n\n"))
 }
 
-// postPlain takes a message of a client of HTTP+SSE. The answer goes over the session's stream. It reports false where
-// the body is needed until then.
+// postPlain handles a message of an HTTP+SSE client. The answer goes to the session's stream. It
+// returns false if the body is needed until then.
 func (q *request) postPlain(msg *wire.Message, body rpchttp.Buffer) bool {
 	s, failed := q.session(q.plainSession(), true)
 	if failed != nil {
@@ -67,7 +67,7 @@ func (q *request) postPlain(msg *wire.Message, body rpchttp.Buffer) bool {
 	return true
 }
 
-// callPlain starts the answer to a request, and leaves the session when it is given.
+// callPlain starts a request, and leaves the session when it is answered.
 func (q *request) callPlain(s *httpSession, msg *wire.Message, body rpchttp.Buffer) bool {
 	if !s.beginCall(q.r.Context()) {
 		s.leave()
@@ -95,23 +95,23 @@ type sseResponse struct {
 	s *httpSession
 
 	mu   sync.Mutex
-	over bool // the answer was given; guarded by mu
+	over bool // guarded by mu; the answer has been sent
 }
 
-// Send puts a message ahead of the answer.
+// Send sends a message before the answer.
 func (x *sseResponse) Send(msg []byte) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.over && x.s.Send(msg)
 }
 
-// Streams reports that messages can go ahead of the answer.
+// Streams reports that messages can be sent before the answer.
 func (x *sseResponse) Streams() bool { return true }
 
 // Heard reports whether the client reads its stream.
 func (x *sseResponse) Heard() bool { return x.s.Heard() }
 
-// finish lets nothing through behind the answer.
+// finish prevents messages after the answer.
 func (x *sseResponse) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// openPlain opens an HTTP+SSE session and returns its stream and where to post to, behind the house's address.
+// openPlain opens an HTTP+SSE session. It returns its stream and the address for POSTs, relative to
+// the house's.
 func (h *house) openPlain(ctx context.Context, t *testing.T, path string, header ...string) (*events, string) {
 	t.Helper()
 	resp := h.askWith(ctx, t, "GET", path, "", header...)
@@ -104,7 +105,7 @@ func TestAnswersWaitForASlowReader(t *testing.T) {
 	inBubble(t, b, func(h *house) {
 		t := h.t
 		all, to := h.openPlain(t.Context(), t, "")
-		const many = 50 // five times what is held
+		const many = 50 // five times the limit
 		for i := range many {
 			if resp := h.ask(t, "POST", to, call(i, "x")); resp.StatusCode != http.StatusAccepted {
 				t.Fatalf("request %d: %d", i, resp.StatusCode)

@@ -12,7 +12,8 @@ import (
 	"secateur/internal/mcp/downstream"
 )
 
-// inBubble builds a house without sockets, in which the clock jumps, behind the guard against clients that do not read.
+// inBubble builds a house without sockets in a synctest bubble. It is behind the guard against
+// clients that do not read.
 func inBubble(t *testing.T, b *brain, story func(h *house), change ...func(*downstream.HTTPOptions)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,7 +2,7 @@ package downstream
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics count what comes and goes. Labels come from closed sets.
+// metrics count answers, refusals and streams. Labels come from closed sets.
 type metrics struct {
 	answers *prometheus.CounterVec
 	refused *prometheus.CounterVec
@@ -37,7 +37,7 @@ func (m *metrics) answered(as string, here bool) {
 	m.answers.WithLabelValues(as).Inc()
 }
 
-// How an answer went out.
+// The forms of an answer.
 const (
 	asJSON   = "json"
 	asStream = "stream"

@@ -11,27 +11,28 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Bounds of what waits to be written to a pipe; the message that passes a bound is the last.
+// Limits for messages waiting to be written to a pipe. The message that exceeds a limit is the last
+// one accepted.
 const (
 	maxWaiting      = 1024
 	maxWaitingBytes = 8 << 20
 )
 
-// outbox writes messages to a pipe, one at a time, in the order in which they came. It is a Link.
+// outbox writes messages to a pipe, one at a time and in order. It is a Link.
 type outbox struct {
 	framing wire.Framing
-	broke   func() // called when the pipe takes no more
+	broke   func() // called when a write fails
 
 	mu      sync.Mutex
 	waiting []rpchttp.Buffer // guarded by mu, like all below
 	bytes   int
-	closed  bool // nothing more comes
+	closed  bool // no further messages are accepted
 	broken  error
-	wake    chan struct{} // holds a token when there is something to do
-	room    chan struct{} // closed when something was written; nil: nobody waits for that
+	wake    chan struct{} // holds a token when work is pending
+	room    chan struct{} // closed when something was written; nil: no waiter
 }
 
-// run begins to write. The channel is closed when all is written, or cannot be.
+// run starts writing. The channel is closed when everything is written or a write has failed.
 func (o *outbox) run(out io.Writer) <-chan struct{} {
 	o.wake = make(chan struct{}, 1)
 	done := make(chan struct{})
@@ -52,7 +53,7 @@ func (o *outbox) run(out io.Writer) <-chan struct{} {
 	return done
 }
 
-// next waits for a message; false: there is none any more.
+// next waits for a message; false if none will come.
 func (o *outbox) next() (rpchttp.Buffer, bool) {
 	for {
 		o.mu.Lock()
@@ -89,7 +90,7 @@ func (o *outbox) written(b rpchttp.Buffer, err error) {
 	}
 }
 
-// Send hands a message over, unless too many are waiting.
+// Send queues a message, unless the outbox is full.
 func (o *outbox) Send(msg []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,14 +100,14 @@ func (o *outbox) Send(msg []byte) bool {
 	return o.add(msg)
 }
 
-// Heard reports whether the pipe still takes messages.
+// Heard reports whether the pipe still accepts messages.
 func (o *outbox) Heard() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.closed && o.broken == nil
 }
 
-// push hands a message over when there is room for it.
+// push queues a message as soon as the outbox has space.
 func (o *outbox) push(ctx context.Context, msg []byte) {
 	o.mu.Lock()
 	for o.isFull() && o.broken == nil && !o.closed {
@@ -128,12 +129,12 @@ func (o *outbox) push(ctx context.Context, msg []byte) {
 
 func (o *outbox) isFull() bool { return len(o.waiting) >= maxWaiting || o.bytes >= maxWaitingBytes }
 
-// add queues a message as it goes over the pipe. With the lock.
+// add queues a message in its framing. The caller holds mu.
 func (o *outbox) add(msg []byte) bool {
 	if o.closed || o.broken != nil {
 		return false
 	}
-	const header = 40 // of Content-Length, or the line break
+	const header = 40 // for Content-Length, or the line break
 	b := rpchttp.Grab(len(msg) + header)
 	b.Bytes = o.framing.AppendFrame(b.Bytes, msg)
 	o.waiting = append(o.waiting, b)
@@ -149,7 +150,7 @@ func (o *outbox) rouse() {
 	}
 }
 
-// close says that nothing more comes. What waits is written.
+// close accepts no further messages. Queued ones are still written.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -165,33 +166,33 @@ func (o *outbox) err() error {
 
 func (o *outbox) isBroken() bool { return o.err() != nil }
 
-// pipeResponse is what is around one message of a pipe.
+// pipeResponse is the Exchange of one message on a pipe.
 type pipeResponse struct {
 	*pipe
 	mu   sync.Mutex
-	over bool // the answer was given; guarded by mu
+	over bool // guarded by mu; the answer has been sent
 }
 
-// Send puts a message ahead of the answer.
+// Send sends a message before the answer.
 func (x *pipeResponse) Send(msg []byte) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.over && x.out.Send(msg)
 }
 
-// Header is that of no HTTP request.
+// Header returns nil: a pipe has no HTTP request.
 func (x *pipeResponse) Header() http.Header { return nil }
 
-// Principal is who the pipe belongs to.
+// Principal returns the owner of the pipe.
 func (x *pipeResponse) Principal() *access.Principal { return x.opt.Principal }
 
-// Streams reports that messages can go ahead of the answer.
+// Streams reports that messages can be sent before the answer.
 func (x *pipeResponse) Streams() bool { return true }
 
-// Heard reports whether the pipe still takes messages.
+// Heard reports whether the pipe still accepts messages.
 func (x *pipeResponse) Heard() bool { return x.out.Heard() }
 
-// finish lets nothing through behind the answer.
+// finish prevents messages after the answer.
 func (x *pipeResponse) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	headerSession    = "Mcp-Session-Id"
 )
 
-// post takes what a client sends: one message, or a batch.
+// post handles a client's message or batch.
 func (q *request) post() {
 	if !isJSON(q.r.Header) {
 		q.refuse(wire.ID{}, rpchttp.InvalidRequest(http.StatusUnsupportedMediaType, "the Content-Type must be application/json"))
@@ -46,14 +46,16 @@ func (q *request) post() {
 	body.Release()
 }
 
-// Bounds of what is read to find out who sent it: of one message, and of how many at once.
+// Limits for reading messages of unidentified senders: size of one message, and number of
+// concurrent messages.
 const (
 	strangerBytes = 64 << 10
 	maxStrangers  = 64
 )
 
-// read reads a message. Of one that no header vouches for, only so much is read as a token may stand in, and only where
-// that is accepted: whoever has one, and more to say, sends it as a header.
+// read reads a message. If no header identifies the sender, it reads only a small message, and only
+// where tokens in messages are accepted. A sender with a larger message must send its token in a
+// header.
 func (q *request) read() (rpchttp.Buffer, *rpchttp.Failure) {
 	if !q.stranger {
 		return rpchttp.Read(q.w.ResponseWriter, q.r, q.h.maxMessage.Load())
@@ -70,14 +72,16 @@ func (q *request) read() (rpchttp.Buffer, *rpchttp.Failure) {
 	return rpchttp.Read(q.w.ResponseWriter, q.r, min(strangerBytes, q.h.maxMessage.Load()))
 }
 
-// take takes one message. It reports false where the body is needed for longer, and will be released.
+// take handles one message. It returns false if the body is needed for longer; it is then released
+// later.
 func (q *request) take(msg *wire.Message, body rpchttp.Buffer) bool {
 	isRequest := msg.Kind() == wire.Request
 	if _, given := msg.ProxyToken(); given {
 		q.stranger = false
 	}
 	switch {
-	case q.stranger && q.verdict.Cause != access.CauseMissing: // a certificate that is nobody's, and no token
+	// an unknown certificate, and no token
+	case q.stranger && q.verdict.Cause != access.CauseMissing:
 		q.refuse(msg.ID, q.unauthorized())
 	case q.server == nil:
 		q.refuse(msg.ID, q.unknownServer())
@@ -87,7 +91,7 @@ func (q *request) take(msg *wire.Message, body rpchttp.Buffer) bool {
 		return q.postPlain(msg, body)
 	case isRequest && q.accept == accepts{}:
 		q.refuse(msg.ID, unacceptable())
-	case isModern(msg): // even if it says initialize: that era has no such method
+	case isModern(msg): // even an initialize: the modern era has no such method
 		q.stateless(msg)
 	case isRequest && msg.Method == methodInitialize:
 		q.initialize(msg)
@@ -99,24 +103,24 @@ func (q *request) take(msg *wire.Message, body rpchttp.Buffer) bool {
 	return true
 }
 
-// isArray tells whether a body's first token is that of an array.
+// isArray reports whether a body begins with an array.
 func isArray(body []byte) bool {
 	body = bytes.TrimLeft(body, " \t\r\n")
 	return len(body) > 0 && body[0] == '['
 }
 
-// knowsVersion tells whether the header names a revision that is spoken here, or none.
+// knowsVersion reports whether the header names a supported revision, or none.
 func (q *request) knowsVersion() bool {
 	return q.version == "" || era.IsModern(q.version) || era.IsLegacy(q.version)
 }
 
-// isModern tells whether a message says of itself that it belongs to no session.
+// isModern reports whether a message declares a protocol version and thus belongs to no session.
 func isModern(msg *wire.Message) bool {
 	meta := msg.Meta()
 	return bytes.Contains(meta, []byte(`protocolVersion`)) && era.ReadMeta(msg.Params).HasVersion
 }
 
-// stateless takes a message that belongs to no session.
+// stateless handles a message that belongs to no session.
 func (q *request) stateless(msg *wire.Message) {
 	session := q.server.Stateless()
 	switch msg.Kind() {
@@ -142,10 +146,12 @@ func (q *request) stateless(msg *wire.Message) {
 	x.finish(false, &a)
 }
 
-// crowd is the part of all sessions that may be open before opening more is limited.
+// crowd is the divisor of the limit of sessions: once 1/crowd of it is open, opening more is
+// rate-limited.
 const crowd = 16
 
-// mayOpen asks the limit of openings where many sessions are open. Who opens and ends them takes nothing from anybody.
+// mayOpen applies the rate limit of new sessions if many are open. While few are open, new ones
+// take nothing from other callers.
 func (q *request) mayOpen() (wait time.Duration, ok bool) {
 	if q.h.sessions.count() < q.h.opt.MaxSessions/crowd {
 		return 0, true
@@ -187,11 +193,11 @@ func (q *request) initialize(msg *wire.Message) {
 	x.agree(version)
 	q.h.sessions.add(s)
 	if !x.finish(false, &a) {
-		s.close() // its client never heard of it
+		s.close() // its client never learned of it
 	}
 }
 
-// agreed is the revision that an initialize was answered with; "" if it was refused.
+// agreed returns the revision in the answer to an initialize; "": it was refused.
 func agreed(a *Answer) string {
 	if a.Refused {
 		return ""
@@ -203,11 +209,11 @@ func agreed(a *Answer) string {
 	var result struct {
 		ProtocolVersion string `json:"protocolVersion"`
 	}
-	_ = json.Unmarshal(msg.Result, &result) // without a version there is no session
+	_ = json.Unmarshal(msg.Result, &result) // without a version no session is opened
 	return result.ProtocolVersion
 }
 
-// inSession takes a message of a session.
+// inSession handles a message of a session.
 func (q *request) inSession(msg *wire.Message) {
 	s, failed := q.session(q.r.Header.Get(headerSession), false)
 	if failed != nil {
@@ -230,12 +236,12 @@ func (q *request) inSession(msg *wire.Message) {
 	x.finish(false, &a)
 }
 
-// responseIn makes the response to a request of a session.
+// responseIn returns the response to a request of a session.
 func (q *request) responseIn(s *httpSession) *postResponse {
 	return &postResponse{request: q, buffer: &s.replayBuffer, kind: resumable, primes: primes(s.version())}
 }
 
-// call has the session answer a request when it is its turn.
+// call passes a request to the session when a slot is free.
 func (q *request) call(s *httpSession, msg *wire.Message, x Exchange) Answer {
 	if !s.beginCall(q.r.Context()) {
 		f := UnknownSession()
@@ -248,7 +254,7 @@ func (q *request) call(s *httpSession, msg *wire.Message, x Exchange) Answer {
 	return handle(s.context(q.r), q.h.log, s.inner, msg, x)
 }
 
-// session finds a session for the caller, who is to leave it.
+// session finds a session for the caller, which must leave it.
 func (q *request) session(id string, plain bool) (*httpSession, *rpchttp.Failure) {
 	if id == "" {
 		return nil, noSession()
@@ -257,11 +263,11 @@ func (q *request) session(id string, plain bool) (*httpSession, *rpchttp.Failure
 	if s == nil || s.scope != q.scope || s.plain != plain || !q.isOwner(s) || !s.use() {
 		return nil, UnknownSession()
 	}
-	q.stranger = false // what it may do is decided for each message
+	q.stranger = false // each message decides what it may do
 	return s, nil
 }
 
-// principalOf is who a session's messages have told to be its client; nil if none has.
+// principalOf returns the principal that a session's messages identified; nil: none.
 func principalOf(s *httpSession) *access.Principal {
 	if p, ok := s.inner.(interface{ Principal() *access.Principal }); ok {
 		return p.Principal()
@@ -269,7 +275,8 @@ func principalOf(s *httpSession) *access.Principal {
 	return nil
 }
 
-// isOwner tells whether a session may be this caller's: what it is, is known only of one with a token.
+// isOwner reports whether a session may belong to this caller. Only a caller with a token can be
+// checked.
 func (q *request) isOwner(s *httpSession) bool {
 	if q.principal == nil {
 		return true
@@ -281,8 +288,9 @@ func (q *request) isOwner(s *httpSession) bool {
 	return owner == nil || owner.Is(q.principal)
 }
 
-// mayUse tells whether the caller may do with a session what is not decided by the session itself: with a token, or
-// where a message of the session brought one that is still good, with knowing its id.
+// mayUse reports whether the caller may use a session for operations that the session itself does
+// not authorize. The caller needs a token. If the session was authenticated by a message and that
+// token is still valid, knowing its id is enough.
 func (q *request) mayUse(s *httpSession) bool {
 	if q.principal != nil || s.owner != nil {
 		return q.principal != nil

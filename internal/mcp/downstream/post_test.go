@@ -30,7 +30,7 @@ func TestPost(t *testing.T) {
 		rule, path, body string
 		header           []string
 		status           int
-		want             string // in the body
+		want             string // expected in the body
 	}{
 		{"a request in its session", "", call(1, "ping"), []string{session}, 200, `{"jsonrpc":"2.0","id":1,"result":{"echo":"ping"}}`},
 		{"a request without its session", "", call(7, "ping"), nil, 400, `"id":7,"error":{"code":-32600`},
@@ -162,7 +162,7 @@ func TestEachRequestGetsItsOwnAnswer(t *testing.T) {
 	release.Add(20)
 	h := build(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *wire.Message, _ downstream.Exchange) downstream.Answer {
 		release.Done()
-		release.Wait() // all run at once
+		release.Wait() // all run concurrently
 		return result(req, `"`+req.Method+`"`)
 	}})
 	session := h.open(t, "2025-06-18")

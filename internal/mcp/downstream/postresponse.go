@@ -14,28 +14,29 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// postResponse is the Exchange of the requests of one POST: one, or those of a batch. Nothing is sent before there is
-// something to send. An answer that comes first and alone goes out whole; what comes before it, or a silence, opens a
-// stream, which a goroutine carries until the answer is on it.
+// postResponse is the Exchange for the requests of one POST: a single one, or a batch. Nothing is
+// sent before the first message is available. An answer that comes first and alone is sent whole.
+// An earlier message or a long silence opens a stream, which a goroutine writes until it has the
+// answer.
 type postResponse struct {
 	*request
-	buffer *replayBuffer // where the stream has its messages
+	buffer *replayBuffer // holds the stream's messages
 	kind   streamKind    // of the stream
 
 	mu       sync.Mutex
-	session  string    // the id to tell the client; guarded by mu, like all below
+	session  string    // guarded by mu, like all below; the session id to tell the client
 	primes   bool      // a stream begins with a priming event
-	stream   *stream   // nil: none was opened
-	carried  chan bool // tells whether the stream was carried to its end
+	stream   *stream   // nil: not opened
+	carried  chan bool // gets whether the stream was written to its end
 	answered bool
 
-	silence overdue.Entry[*postResponse] // until the answer, or the first event
+	silence overdue.Entry[*postResponse] // pending until the answer or the first event
 
-	own    replayBuffer // of a request without a session
+	own    replayBuffer // for a request without a session
 	cancel context.CancelFunc
 }
 
-// Send puts a message ahead of the answer.
+// Send sends a message before the answer.
 func (x *postResponse) Send(msg []byte) bool {
 	if !x.accept.stream {
 		return false
@@ -53,16 +54,16 @@ func (x *postResponse) Send(msg []byte) bool {
 	return ok
 }
 
-// Header holds the header of the HTTP request.
+// Header returns the header of the HTTP request.
 func (x *postResponse) Header() http.Header { return x.r.Header }
 
-// Principal is the caller.
+// Principal returns the caller.
 func (x *postResponse) Principal() *access.Principal { return x.principal }
 
-// Streams reports whether the client takes a stream.
+// Streams reports whether the client accepts a stream.
 func (x *postResponse) Streams() bool { return x.accept.stream }
 
-// Heard reports whether the client reads the stream or, as long as there is none, still waits.
+// Heard reports whether the client reads the stream or, if none is open, still waits.
 func (x *postResponse) Heard() bool {
 	x.mu.Lock()
 	s := x.stream
@@ -73,11 +74,12 @@ func (x *postResponse) Heard() bool {
 	return s.heard()
 }
 
-// primeAfter is when a client that can come back to a stream gets the event that it may come back to: an answer that
-// takes longer is not lost with the connection. One that does not take as long goes out in one piece.
+// primeAfter is when a client that can resume streams gets a priming event. A slower answer is then
+// not lost with the connection. A faster one is sent whole.
 const primeAfter = 50 * time.Millisecond
 
-// watch begins to wait for the answer: a client that takes a stream hears of us if that lasts.
+// watch starts the silence timer: a client that accepts a stream gets an event if the answer takes
+// long.
 func (x *postResponse) watch() {
 	if !x.accept.stream {
 		return
@@ -102,7 +104,7 @@ func (x *postResponse) breakSilence() {
 	}
 }
 
-// makeStream opens a stream, unless nobody would read it.
+// makeStream opens a stream, unless no client would read it.
 func (x *postResponse) makeStream() bool {
 	if x.answered || x.r.Context().Err() != nil {
 		return false
@@ -111,7 +113,7 @@ func (x *postResponse) makeStream() bool {
 	return true
 }
 
-// carry begins to write the stream to the client.
+// carry starts writing the stream to the client.
 func (x *postResponse) carry(head []byte) {
 	x.carried = make(chan bool, 1)
 	r := newReader()
@@ -138,21 +140,21 @@ func (x *postResponse) announce() {
 	}
 }
 
-// disown takes back what an initialize was promised.
+// disown withdraws the session id of a failed initialize.
 func (x *postResponse) disown() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.session = ""
 }
 
-// agree notes the session's revision of the protocol.
+// agree records the session's protocol version.
 func (x *postResponse) agree(version string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.primes = primes(version)
 }
 
-// early gives an answer that others are to follow. It reports false if there is no stream to put it on yet.
+// early sends one of several answers. It returns false if no stream is open yet.
 func (x *postResponse) early(a *Answer) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,8 +165,8 @@ func (x *postResponse) early(a *Answer) bool {
 	return true
 }
 
-// finish ends the response with its answers: more than one are those of a batch. It reports whether the client was
-// there to get them.
+// finish ends the response with its answers; several are those of a batch. It reports whether the
+// client was there to receive them.
 func (x *postResponse) finish(isBatch bool, answers ...*Answer) bool {
 	x.mu.Lock()
 	x.answered = true
@@ -184,7 +186,7 @@ func (x *postResponse) finish(isBatch bool, answers ...*Answer) bool {
 		x.h.metrics.answered(asStream, all)
 		return all
 	}
-	here := x.r.Context().Err() == nil // one who seems to have gone may still be reading
+	here := x.r.Context().Err() == nil // a client that seems gone may still be reading
 	if x.wantsStream(answers) {
 		here = x.sendStream(answers, here) && here
 		x.h.metrics.answered(asStream, here)
@@ -195,7 +197,7 @@ func (x *postResponse) finish(isBatch bool, answers ...*Answer) bool {
 	return here
 }
 
-// wantsStream tells whether answers go out as a stream. One with a status of its own does not.
+// wantsStream reports whether answers are sent as a stream. An answer with its own status is not.
 func (x *postResponse) wantsStream(answers []*Answer) bool {
 	if !x.accept.stream {
 		return false
@@ -210,7 +212,7 @@ func (x *postResponse) wantsStream(answers []*Answer) bool {
 	return wants
 }
 
-// sendJSON writes answers that are no stream.
+// sendJSON writes answers that are not a stream.
 func (x *postResponse) sendJSON(isBatch bool, answers []*Answer) bool {
 	x.announce()
 	if isBatch {
@@ -225,7 +227,7 @@ func (x *postResponse) sendJSON(isBatch bool, answers []*Answer) bool {
 	return x.sendBody(status, a.Body)
 }
 
-// sendBody writes an answer. Where it is empty nobody wants to know any more.
+// sendBody writes an answer. An empty one means that the client cancelled the request.
 func (x *postResponse) sendBody(status int, body []byte) bool {
 	if len(body) == 0 {
 		x.w.WriteHeader(http.StatusAccepted)
@@ -234,7 +236,8 @@ func (x *postResponse) sendBody(status int, body []byte) bool {
 	return x.w.sendJSON(status, body) == nil
 }
 
-// sendStream writes a stream that is whole already. If the client was here to see it begin, it may come back to it.
+// sendStream writes a stream that is already complete. If the client saw it begin, it may resume
+// it.
 func (x *postResponse) sendStream(answers []*Answer, here bool) bool {
 	x.announce()
 	var at eventID
@@ -245,7 +248,7 @@ func (x *postResponse) sendStream(answers []*Answer, here bool) bool {
 	if x.primes {
 		head = appendPriming(make([]byte, 0, maxEventHead), at)
 	}
-	var room [1]*frame // most have no more
+	var room [1]*frame // usually one frame is enough
 	frames, length := room[:0], len(head)
 	for _, a := range answers {
 		if x.kind.keeps() {
@@ -269,7 +272,7 @@ func (x *postResponse) sendStream(answers []*Answer, here bool) bool {
 	return err == nil
 }
 
-// handle asks the session. A fault in one request ends that request, not the program.
+// handle calls the session. A panic ends this request, not the program.
 func handle(ctx context.Context, log *slog.Logger, s Session, req *wire.Message, x Exchange) (a Answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -280,7 +283,7 @@ func handle(ctx context.Context, log *slog.Logger, s Session, req *wire.Message,
 	return s.Handle(ctx, req, x)
 }
 
-// takeIn gives the session a notification or a response.
+// takeIn passes a notification or a response to the session.
 func takeIn(ctx context.Context, log *slog.Logger, s Session, msg *wire.Message, x Exchange) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -294,7 +297,7 @@ func takeIn(ctx context.Context, log *slog.Logger, s Session, msg *wire.Message,
 	s.Notify(ctx, msg, x)
 }
 
-// notice is what is around a message that is not answered.
+// notice is the Exchange of a message without an answer.
 type notice struct{ *request }
 
 func (notice) Send([]byte) bool               { return false }

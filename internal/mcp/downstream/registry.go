@@ -11,37 +11,38 @@ import (
 	"secateur/internal/access"
 )
 
-// registry knows the open sessions by their ids.
+// registry holds the open sessions by id.
 type registry struct {
 	max  int
 	idle time.Duration
 
 	mu      sync.Mutex
 	all     map[string]*httpSession // guarded by mu, like all below
-	peak    int                     // the most that all has held
-	share   access.Share            // of sessions, those included that are not in all yet
+	peak    int                     // the largest size of all so far
+	share   access.Share            // counts sessions per caller, including those not in all yet
 	opening map[*httpSession]struct{}
-	sweeper *time.Timer // runs while there are sessions
+	sweeper *time.Timer // runs while sessions exist
 }
 
-// newID makes an id that nobody can guess.
+// newID returns an unguessable id.
 func newID() string { return rand.Text() }
 
-// reserve takes a place for a session that a caller opens. It returns false if there is none, or none for this caller.
+// reserve reserves a slot for a new session. It returns false if no slot is free, or none for this
+// caller.
 func (g *registry) reserve(p *access.Principal) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.share.Take(access.HolderOf(p), 1, int64(g.max))
 }
 
-// expect notes the session that is to have a place. Nobody can find it yet.
+// expect records the session for a reserved slot. It cannot be found by its id yet.
 func (g *registry) expect(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.opening[s] = struct{}{}
 }
 
-// cancel gives back the place of a session that was expected.
+// cancel releases the slot of an expected session.
 func (g *registry) cancel(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,7 +50,7 @@ func (g *registry) cancel(s *httpSession) {
 	g.share.Give(access.HolderOf(s.owner), 1)
 }
 
-// add puts a session that was expected into its place, unless it has ended.
+// add makes an expected session findable, unless it has ended.
 func (g *registry) add(s *httpSession) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -91,7 +92,7 @@ func (g *registry) remove(s *httpSession) {
 	}
 }
 
-// list is all sessions, those included that nobody can find yet.
+// list returns all sessions, including those that cannot be found yet.
 func (g *registry) list() []*httpSession {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,17 +112,18 @@ func (g *registry) count() int {
 	return len(g.all)
 }
 
-// interval is how often is looked for what is over: often enough that nothing stays much longer than it should.
+// interval is the time between two sweeps for idle sessions. It is short enough that none stays
+// much longer than allowed.
 func (g *registry) interval() time.Duration { return min(g.idle/8+time.Millisecond, 10*time.Second) }
 
-// Of one caller's sessions that nobody has used for a sixth of the idle time so many stay open. Abandoned ones hold
-// processes, where a server has one for each session.
+// One caller may keep at most maxResting sessions that were idle for 1/restShare of the idle
+// timeout. Abandoned sessions hold processes of servers with per-session isolation.
 const (
 	maxResting = 64
 	restShare  = 6
 )
 
-// sweep ends the sessions that nobody uses, and drops what was kept long enough.
+// sweep ends idle sessions and drops expired messages.
 func (g *registry) sweep() {
 	now := time.Now()
 	resting := map[string][]*httpSession{} // by owner

@@ -1,6 +1,7 @@
 package downstream
 
-// MCP, "Transports", Streamable HTTP: "Resumability and Redelivery". A replay buffer of what was sent.
+// MCP, "Transports", Streamable HTTP: "Resumability and Redelivery". A replay buffer of sent
+// messages.
 
 import (
 	"bytes"
@@ -10,43 +11,45 @@ import (
 	"time"
 )
 
-// Bounds of what is held for clients. They are checked before a message is added: the one that passes a bound is the
-// last.
+// Limits of the messages kept for clients. They are checked before a message is added, so the
+// message that exceeds one is the last.
 const (
-	maxFrames  = 256      // messages of one session
-	maxHeld    = 1 << 20  // their bytes
-	maxWritten = 64 << 20 // bytes held by all sessions, above which what has been written is not kept
+	maxFrames  = 256      // messages per session
+	maxHeld    = 1 << 20  // bytes per session
+	maxWritten = 64 << 20 // bytes of all sessions; above this, written messages are not kept
 )
 
-// linger is how long a message stays after it was written: the connection may have broken with it on its way.
+// linger is how long a message is kept after it was written, in case the connection broke before it
+// arrived.
 const linger = time.Minute
 
-// replayBuffer holds what the streams of a session have to say until it is said, and a little longer where a client may ask
-// for it again.
+// replayBuffer holds the messages of a session's streams until they are written. It keeps them a
+// little longer if a client may ask for them again.
 type replayBuffer struct {
-	inAll *atomic.Int64 // bytes on all shelves; nil: not counted
+	inAll *atomic.Int64 // bytes in all replay buffers; nil: not counted
 
-	mu      sync.Mutex
-	streams []*stream     // those that somebody may still write to or read from; guarded by mu, like all below
-	numbers uint64        // of the streams so far
+	mu sync.Mutex
+	// guarded by mu, like all below; streams that may still be written to or read from
+	streams []*stream
+	numbers uint64        // number of streams so far
 	frames  int           // in this buffer
 	bytes   int           // their size
-	closed  bool          // nothing is kept any more
-	room    chan struct{} // closed when something leaves; nil: nobody waits for that
+	closed  bool          // nothing is kept any longer
+	room    chan struct{} // closed when something is dropped; nil: no waiter
 }
 
-// frame is a message as it goes over the wire.
+// frame is a message as sent over the wire.
 type frame struct {
 	wire    []byte
-	body    []byte // follows wire, and an eventTail follows it; nil: wire is all
+	body    []byte // sent after wire and followed by eventTail; nil: wire is everything
 	release func() // called when body is no longer needed; may be nil
-	using   int    // connections that are writing it
-	dropped bool   // out of the replay buffer
+	using   int    // number of connections writing it
+	dropped bool   // removed from the replay buffer
 }
 
 func (f *frame) size() int { return len(f.wire) + len(f.body) }
 
-// length is how many bytes go over the wire.
+// length returns the number of bytes on the wire.
 func (f *frame) length() int {
 	if f.body == nil {
 		return len(f.wire)
@@ -54,7 +57,7 @@ func (f *frame) length() int {
 	return f.size() + len(eventTail)
 }
 
-// own makes the body one that can be kept for long: it may be part of something larger.
+// own copies the body for long storage, because it may be part of a larger buffer.
 func (f *frame) own() {
 	if f.release != nil && f.using == 0 {
 		f.body = bytes.Clone(f.body)
@@ -63,7 +66,7 @@ func (f *frame) own() {
 	}
 }
 
-// free lets go of the body once nobody has it.
+// free releases the body once it is unused.
 func (f *frame) free() {
 	if f.using == 0 && f.dropped && f.release != nil {
 		f.release()
@@ -71,7 +74,7 @@ func (f *frame) free() {
 	}
 }
 
-// open makes a stream.
+// open opens a stream.
 func (sh *replayBuffer) open(kind streamKind) *stream {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -88,7 +91,7 @@ func (sh *replayBuffer) openLocked(kind streamKind) *stream {
 	return s
 }
 
-// number is that of a stream which is written before it is put into the replay buffer.
+// number returns the number for a stream that is written before it is put into the replay buffer.
 func (sh *replayBuffer) number() uint64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -96,7 +99,7 @@ func (sh *replayBuffer) number() uint64 {
 	return sh.numbers
 }
 
-// keep puts a stream that is over into the replay buffer, for a client that may not have got it.
+// keep puts a finished stream into the replay buffer, in case the client did not receive it.
 func (sh *replayBuffer) keep(number uint64, frames []*frame, sent bool) {
 	now := time.Now()
 	sh.mu.Lock()
@@ -119,7 +122,8 @@ func (sh *replayBuffer) keep(number uint64, frames []*frame, sent bool) {
 	}
 }
 
-// find returns the stream with a number, nil if there is none or it has been forgotten, and whether there ever was one.
+// find returns the stream with a number; nil: none, or already dropped. was reports whether it ever
+// existed.
 func (sh *replayBuffer) find(number uint64) (s *stream, was bool) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -131,7 +135,7 @@ func (sh *replayBuffer) find(number uint64) (s *stream, was bool) {
 	return nil, number <= sh.numbers
 }
 
-// hasRoom makes room and reports whether there is any. With the caller's lock.
+// hasRoom frees space if needed and reports whether any is available. The caller holds mu.
 func (sh *replayBuffer) hasRoom() bool {
 	for sh.frames >= maxFrames || sh.bytes >= maxHeld {
 		if !sh.dropWritten() {
@@ -141,7 +145,7 @@ func (sh *replayBuffer) hasRoom() bool {
 	return true
 }
 
-// dropWritten takes the oldest message that has been written out of the replay buffer. With the caller's lock.
+// dropWritten drops the oldest written message. The caller holds mu.
 func (sh *replayBuffer) dropWritten() bool {
 	for _, s := range sh.streams {
 		if s.first < s.sent {
@@ -153,8 +157,8 @@ func (sh *replayBuffer) dropWritten() bool {
 	return false
 }
 
-// forceRoom makes room for an answer, which is taken in any case: at the cost of older answers that nobody came for.
-// With the caller's lock.
+// forceRoom makes space for an answer by dropping older answers without a reader. The answer is
+// added even if that is not enough. The caller holds mu.
 func (sh *replayBuffer) forceRoom(s *stream) {
 	for !sh.hasRoom() {
 		i := slices.IndexFunc(sh.streams, func(o *stream) bool { return o != s && o.done && len(o.readers) == 0 && len(o.frames) > 0 })
@@ -165,37 +169,38 @@ func (sh *replayBuffer) forceRoom(s *stream) {
 	}
 }
 
-// tidy removes a stream that nothing is left of. With the caller's lock.
+// tidy removes a stream that has nothing left. The caller holds mu.
 func (sh *replayBuffer) tidy(s *stream) {
 	if s.done && len(s.frames) == 0 && len(s.readers) == 0 {
 		switch i := slices.Index(sh.streams, s); {
-		case i == 0: // mostly: nothing has to move
+		case i == 0: // the usual case: nothing has to move
 			sh.streams[0] = nil
 			sh.streams = sh.streams[1:]
 		case i > 0:
 			sh.streams = slices.Delete(sh.streams, i, i+1)
 		}
 		if len(sh.streams) == 0 {
-			sh.streams = nil // an idle session holds no memory for what it once had
+			sh.streams = nil // an idle session keeps no memory
 		}
 	}
 }
 
-// sweep drops what was written long enough ago, except where the connection broke before all was: what was on its way
-// then may not have come through.
+// sweep drops messages that were written long enough ago. If the connection broke before everything
+// was written, they are kept, because they may not have arrived.
 func (sh *replayBuffer) sweep(now time.Time) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for _, s := range slices.Backward(sh.streams) {
 		came := len(s.readers) > 0 || s.done && s.sent == s.end()
 		if came && s.first < s.sent && now.Sub(s.written) >= linger {
-			s.drop(int(s.sent - s.first)) //nolint:gosec // no more than maxFrames
+			s.drop(int(s.sent - s.first)) //nolint:gosec // at most maxFrames
 		}
 		sh.tidy(s)
 	}
 }
 
-// close drops what has been written and keeps nothing from now on. Streams that are not over go on to their end.
+// close drops written messages and keeps nothing from now on. Unfinished streams continue to their
+// end.
 func (sh *replayBuffer) close() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -208,11 +213,11 @@ func (sh *replayBuffer) close() {
 			s.forget()
 			continue
 		}
-		s.drop(int(s.sent - s.first)) //nolint:gosec // no more than maxFrames
+		s.drop(int(s.sent - s.first)) //nolint:gosec // at most maxFrames
 	}
 }
 
-// count notes what was added or, negative, what left. With the caller's lock.
+// count adjusts the totals after messages were added, or dropped if negative. The caller holds mu.
 func (sh *replayBuffer) count(frames, bytes int) {
 	sh.frames += frames
 	sh.bytes += bytes
@@ -225,5 +230,5 @@ func (sh *replayBuffer) count(frames, bytes int) {
 	}
 }
 
-// isPressed tells whether there is no memory for what has already been written.
+// isPressed reports whether memory is too short to keep written messages.
 func (sh *replayBuffer) isPressed() bool { return sh.inAll != nil && sh.inAll.Load() > maxWritten }

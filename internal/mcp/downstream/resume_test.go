@@ -15,7 +15,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// talk makes a brain's requests send what a test gives them, until it gives nothing more.
+// talk makes a brain's requests send the messages that a test passes in, until the test closes the
+// channel.
 func talk(b *brain) (say chan string, said chan bool) {
 	say, said = make(chan string), make(chan bool)
 	b.handle = func(ctx context.Context, _ *fakeSession, req *wire.Message, x downstream.Exchange) downstream.Answer {
@@ -80,7 +81,7 @@ func TestAClientComesBackToItsStream(t *testing.T) {
 		if got := eventsOf(resp.Body).rest(t); !slices.Equal(got, want) {
 			t.Errorf("came back to %q\nwant %q", got, want)
 		}
-		// What was delivered stays for a moment: the connection may have broken with it on its way.
+		// Written messages are kept for a moment, in case the connection broke before they arrived.
 		if got := eventsOf(h.ask(t, "GET", "", "", session, "Last-Event-ID: 1-4").Body).rest(t); !slices.Equal(got, want[4:]) {
 			t.Errorf("once more: %q", got)
 		}
@@ -128,7 +129,7 @@ func TestAWholeAnswerCanBeHadAgain(t *testing.T) {
 		t := h.t
 		session := h.open(t, "2025-11-25")
 		first := eventsOf(h.ask(t, "POST", "", call(1, "x"), session).Body).rest(t)
-		synctest.Wait() // what was written is kept
+		synctest.Wait() // written messages are kept
 		again := eventsOf(h.ask(t, "GET", "", "", session, "Last-Event-ID: 1-0").Body).rest(t)
 		if len(first) != 1 || !slices.Equal(first, again) {
 			t.Errorf("%d events, then %d, or not the same", len(first), len(again))
@@ -180,7 +181,7 @@ func TestOldAnswersMakeRoomForNewOnes(t *testing.T) {
 		for range 10 {
 			text(t, h.ask(t, "POST", "", call(1, "x"), session))
 		}
-		synctest.Wait() // what was written is kept
+		synctest.Wait() // written messages are kept
 		for n, want := range map[int]int{1: 410, 5: 410, 10: 200} {
 			resp := h.ask(t, "GET", "", "", session, fmt.Sprintf("Last-Event-ID: %d-0", n))
 			if resp.StatusCode != want {
@@ -196,7 +197,7 @@ func TestStandingStream(t *testing.T) {
 		t := h.t
 		session := h.open(t, "2025-11-25")
 		link := h.sessions()[0].Link
-		link.Send([]byte(number(1))) // before anybody listens
+		link.Send([]byte(number(1))) // before any client listens
 		resp := h.ask(t, "GET", "", "", session)
 		all := eventsOf(resp.Body)
 		if ev := all.must(t); ev.id != "0-0" || ev.data != "" || ev.retry == "" {
@@ -209,7 +210,7 @@ func TestStandingStream(t *testing.T) {
 		if ev := all.must(t); ev.data != number(2) {
 			t.Errorf("%+v", ev)
 		}
-		// Of two the newer one hears it; the other takes its place.
+		// Of two connections the newer one gets it; the other takes over when that ends.
 		newer := h.ask(t, "GET", "", "", session)
 		heard := eventsOf(newer.Body)
 		if ev := heard.must(t); ev.id != "0-2" {
@@ -257,7 +258,8 @@ func TestAnotherListenerTakesOverAtOnce(t *testing.T) {
 		eventsOf(newer.Body).must(t)
 		long := `"` + strings.Repeat("x", 100_000) + `"`
 		for range 3 {
-			h.sessions()[0].Link.Send([]byte(long)) // more than the newer one takes without reading
+			// more than the newer one accepts without reading
+			h.sessions()[0].Link.Send([]byte(long))
 		}
 		synctest.Wait()
 		newer.Body.Close()
@@ -372,7 +374,7 @@ func TestASlowReaderMayComeBack(t *testing.T) {
 		all := eventsOf(resp.Body)
 		all.must(t)
 		last := all.must(t).id
-		time.Sleep(5 * time.Minute) // it is given up
+		time.Sleep(5 * time.Minute) // the stalled connection is given up
 		got := eventsOf(h.ask(t, "GET", "", "", session, "Last-Event-ID: "+last).Body).rest(t)
 		if len(got) != 50 || !strings.HasPrefix(got[0], `{"n":1,`) || got[49] != endOfTalk {
 			t.Errorf("%d messages, the first %.20s, the last %.60s", len(got), got[0], got[len(got)-1])
@@ -380,7 +382,7 @@ func TestASlowReaderMayComeBack(t *testing.T) {
 	})
 }
 
-// A client that hangs up at any time, and comes back, gets every message once and in order.
+// A client that hangs up at any time and returns gets every message once and in order.
 func TestNothingIsLostBetweenConnections(t *testing.T) {
 	for seed := range uint64(40) {
 		inBubble(t, &brain{}, func(h *house) {

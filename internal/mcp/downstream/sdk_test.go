@@ -15,7 +15,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// tools is a server with one tool, which tells of its progress when asked for the long way.
+// tools is a server with one tool, which reports progress when asked for the long way.
 type tools struct{ *toolserver.Server }
 
 func newTools(t *testing.T) tools {

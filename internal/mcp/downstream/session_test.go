@@ -40,7 +40,7 @@ func TestAnIdleSessionExpires(t *testing.T) {
 		ctx, hangUp := context.WithCancel(t.Context())
 		go func() {
 			time.Sleep(time.Second)
-			hangUp() // the call goes on
+			hangUp() // the call continues
 		}()
 		_, _ = h.try(ctx, call(1, "slow"), busy)
 		for range 6 {
@@ -74,7 +74,7 @@ func TestAnIdleSessionExpires(t *testing.T) {
 
 func TestSessionsAreBounded(t *testing.T) {
 	h := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.MaxSessions = 2 })
-	for range 3 { // one that is refused takes no place
+	for range 3 { // a refused one takes no slot
 		h.ask(t, "POST", "", initialize("2025-06-18"), nobody)
 	}
 	first := h.open(t, "2025-06-18")
@@ -147,7 +147,7 @@ func TestWhoWaitsForATurnMayGo(t *testing.T) {
 	}, func(o *downstream.HTTPOptions) { o.MaxInFlight = 1 })
 }
 
-// idler is a server whose sessions are nothing.
+// idler is a server whose sessions do nothing.
 type idler struct{ closed atomic.Int64 }
 
 func (s *idler) Open(downstream.Opening) downstream.Session { return s }
@@ -233,7 +233,8 @@ func TestNotificationsComeOneAtATime(t *testing.T) {
 	all.Wait()
 }
 
-// Of the sessions that one caller opens and leaves, so that they hold what servers have for each, few stay for long.
+// If one caller abandons many sessions, only a few stay open for long. They hold servers'
+// per-session resources.
 func TestAbandonedSessionsOfOneCallerAreFew(t *testing.T) {
 	inBubble(t, &brain{}, func(h *house) {
 		t := h.t

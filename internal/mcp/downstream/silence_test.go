@@ -11,8 +11,9 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Of many calls at once each is waited for by itself: one that is answered within 50 ms goes out whole, and every other one's stream
-// begins 50 ms after it came, whatever came before and after it.
+// Each of many concurrent calls has its own silence timer. A call answered within 50 ms is sent
+// whole. Every other call's stream begins 50 ms after the call arrived, whatever came before and
+// after.
 func TestEachSilenceIsBrokenInItsTime(t *testing.T) {
 	const patience = 50 * time.Millisecond
 	b := &brain{handle: func(_ context.Context, _ *fakeSession, req *wire.Message, _ downstream.Exchange) downstream.Answer {
@@ -22,7 +23,7 @@ func TestEachSilenceIsBrokenInItsTime(t *testing.T) {
 	}}
 	inBubble(t, b, func(h *house) {
 		session := h.open(h.t, "2025-11-25")
-		for round := range 2 { // the second begins when nobody waits any more
+		for round := range 2 { // the second begins when no call waits any longer
 			var calls sync.WaitGroup
 			for i, ms := range []int{10, 300, 5, 60, 20, 200, 49, 51, 1, 100, 40, 400} {
 				calls.Go(func() {

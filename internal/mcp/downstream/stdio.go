@@ -17,21 +17,22 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// StdioOptions say how a pair of pipes is served. Server and MaxMessageBytes are needed.
+// StdioOptions configure the serving of a pair of pipes. Server and MaxMessageBytes are required.
 type StdioOptions struct {
 	Server          Opener
 	Principal       *access.Principal
-	MaxMessageBytes int64         // a larger message is refused, and the pipe goes on
-	MaxMessage      func() int    // the same, as it is at the moment; nil: MaxMessageBytes
-	MaxInFlight     int           // requests that run at once, the next wait to be read; 0: 256
-	Grace           time.Duration // what requests have to end once nothing more comes in; 0: 2 s
+	MaxMessageBytes int64         // a larger message is refused, and the pipe stays open
+	MaxMessage      func() int    // the current maximum; nil: MaxMessageBytes
+	MaxInFlight     int           // concurrent requests, further ones are not read yet; 0: 256
+	Grace           time.Duration // time for requests to finish after the input has ended; 0: 2 s
 	Log             *slog.Logger  // nil discards
 }
 
-// ServeStdio serves the client at the other end of a pair of pipes: messages line by line, or with Content-Length
-// headers if that is how the first one comes. It ends when in does, once what runs is answered or its grace is over,
-// or when ctx does: then what runs is cut short, and in is closed where it can be. It ends with an error if out takes
-// no more. A read or a write that nothing wakes is left behind.
+// ServeStdio serves the client at the other end of a pair of pipes. Messages are lines, or have
+// Content-Length headers if the first one does. It returns when in ends and running requests are
+// answered or their grace is over. It also returns when ctx ends; it then cancels running requests
+// and closes in if possible. It returns an error if writing to out fails. A read or a write that
+// cannot be interrupted is left behind.
 func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptions) error {
 	setDefault(&opt.MaxInFlight, 256)
 	setDefault(&opt.Grace, 2*time.Second)
@@ -42,7 +43,7 @@ func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptio
 	defer cancel()
 	if c, ok := in.(io.Closer); ok {
 		wake := func() { _ = c.Close() }
-		defer wake() // whoever is woken by life may be back here before its AfterFunc has begun
+		defer wake() // we may get here before the AfterFunc of life has begun
 		defer context.AfterFunc(life, wake)()
 	}
 	p := &pipe{opt: opt, turns: make(chan struct{}, opt.MaxInFlight)}
@@ -64,18 +65,18 @@ func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptio
 // pipe is one client at the other end of a pair of pipes.
 type pipe struct {
 	opt     StdioOptions
-	framing wire.Framing // known once something was read
+	framing wire.Framing // known after the first read
 	session Session
 	out     outbox
-	turns   chan struct{} // holds a token for each request that runs
+	turns   chan struct{} // holds a token for each running request
 	calls   sync.WaitGroup
-	version string // of the protocol; for the goroutine that reads alone
+	version string // protocol version; used only by the reading goroutine
 }
 
-// writeTime is how long a client may take to read what is left when all else is over.
+// writeTime is how long a client may take to read the remaining output at the end.
 const writeTime = 30 * time.Second
 
-// end lets what runs come to its end, and closes the session.
+// end waits for running requests and closes the session.
 func (p *pipe) end(ctx context.Context, err error, cancel context.CancelFunc, written <-chan struct{}) error {
 	if quiet, ok := p.session.(Quiet); ok {
 		quiet.NoMoreComes()
@@ -108,17 +109,17 @@ func (p *pipe) end(ctx context.Context, err error, cancel context.CancelFunc, wr
 	return fmt.Errorf("read message: %w", err)
 }
 
-// frameRead is what a read gave.
+// frameRead is the result of a read.
 type frameRead struct {
 	bytes []byte
 	err   error
 }
 
-// read reads until there is an end, or ctx is done.
+// read reads messages until the input ends or ctx is done.
 func (p *pipe) read(ctx context.Context, in io.Reader) <-chan frameRead {
 	frames := make(chan frameRead)
 	go func() {
-		const size = 64 << 10 // what a wire.Reader wants, so that it takes this one as it is
+		const size = 64 << 10 // as large as wire.Reader's buffer, so that it uses this one
 		buffered := bufio.NewReaderSize(in, size)
 		p.framing = framingOf(buffered)
 		r := wire.NewReader(buffered, p.framing, int(p.opt.MaxMessageBytes))
@@ -138,7 +139,7 @@ func (p *pipe) read(ctx context.Context, in io.Reader) <-chan frameRead {
 	return frames
 }
 
-// framingOf looks at how the first message begins. No JSON begins like a header.
+// framingOf detects the framing from the start of the first message. No JSON begins like a header.
 func framingOf(in *bufio.Reader) wire.Framing {
 	const header = "content-"
 	for {
@@ -157,7 +158,7 @@ func framingOf(in *bufio.Reader) wire.Framing {
 	return wire.ContentLength
 }
 
-// serve takes messages until there are none.
+// serve handles messages until none are left.
 func (p *pipe) serve(ctx context.Context, f frameRead, frames <-chan frameRead) error {
 	for {
 		long, tooLong := errors.AsType[*wire.TooLongError](f.err)
@@ -177,11 +178,11 @@ func (p *pipe) serve(ctx context.Context, f frameRead, frames <-chan frameRead) 
 	}
 }
 
-// skipped tells whoever waits for it of a message that was too long to be read.
+// skipped reports a message that was too long to the side that waits for it.
 func (p *pipe) skipped(ctx context.Context, long *wire.TooLongError) {
 	refusal := wire.NewError(wire.CodeInvalidRequest, long.Error()).AppendResponse(nil, long.ID)
 	switch {
-	case !long.IsCall && !long.ID.IsZero(): // the answer to a question of ours
+	case !long.IsCall && !long.ID.IsZero(): // the answer to one of our requests
 		if r, err := wire.ParseServer(refusal, 0); err == nil {
 			takeIn(ctx, p.opt.Log, p.session, &r, nil)
 		}
@@ -190,8 +191,8 @@ func (p *pipe) skipped(ctx context.Context, long *wire.TooLongError) {
 	}
 }
 
-// take takes one message, or a batch. Requests run side by side, but for initialize: nothing goes before it is
-// answered. Everything else is taken before the next message is.
+// take handles one message or a batch. Requests run concurrently, except initialize, which is
+// answered before anything else. Everything else is handled before the next message.
 func (p *pipe) take(ctx context.Context, b []byte) {
 	if b[0] == '[' && batches(p.version) {
 		p.takeBatch(ctx, b)
@@ -215,7 +216,7 @@ func (p *pipe) take(ctx context.Context, b []byte) {
 	}
 }
 
-// start lets a request run when it is its turn, and hands its answer over.
+// start runs a request when a slot is free, and passes on its answer.
 func (p *pipe) start(ctx context.Context, msg *wire.Message, done func(x *pipeResponse, a *Answer)) {
 	select {
 	case p.turns <- struct{}{}:
@@ -230,7 +231,7 @@ func (p *pipe) start(ctx context.Context, msg *wire.Message, done func(x *pipeRe
 	})
 }
 
-// takeBatch takes several messages, and answers them together.
+// takeBatch handles several messages and answers them together.
 func (p *pipe) takeBatch(ctx context.Context, b []byte) {
 	batch, bad := readBatch(b)
 	if bad != nil {

@@ -26,7 +26,7 @@ type terminal struct {
 	*brain
 	in     *io.PipeWriter
 	out    *bufio.Reader
-	hangUp func() // reads no more
+	hangUp func() // stops reading
 	ended  chan error
 }
 
@@ -219,7 +219,7 @@ func TestNothingGoesBeforeInitialize(t *testing.T) {
 	})
 }
 
-// slowStart takes its time for initialize, and notes the order in which it is done with things.
+// slowStart is slow at initialize, and records the order in which it finishes.
 type slowStart struct {
 	idler
 	mu   sync.Mutex
@@ -340,7 +340,7 @@ func TestStdioHoldsNoMoreThanItMay(t *testing.T) {
 		if taken != 1024 {
 			t.Errorf("%d messages were taken for a client that does not read", taken)
 		}
-		p.say(call(1, "x")) // its answer waits for room
+		p.say(call(1, "x")) // its answer waits for space
 		synctest.Wait()
 		for range taken {
 			if got := p.hear(t); got != note("n") {

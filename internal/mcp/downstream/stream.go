@@ -6,41 +6,43 @@ import (
 	"time"
 )
 
-// streamKind tells the streams apart.
+// streamKind distinguishes the kinds of streams.
 type streamKind int
 
 const (
-	transient     streamKind = iota // of one request, lost with its connection
-	resumable                       // of one request, a client may come back to it
-	standing                        // of a session, outside any request; the oldest goes where there is no room
-	plainStanding                   // of a session over HTTP+SSE: all there is
+	transient streamKind = iota // for one request, lost with its connection
+	resumable                   // for one request, can be resumed by the client
+	// for a session, outside any request; drops the oldest message when full
+	standing
+	plainStanding // for a session over HTTP+SSE: all its messages
 )
 
-// keeps tells whether events have ids and stay for a while after they were written.
+// keeps reports whether events have ids and are kept for a while after they were written.
 func (k streamKind) keeps() bool { return k == resumable || k == standing }
 
-// stream is a row of messages for a client, and the connections that may carry them. Of several the newest does; the
-// others take its place when it breaks. All fields but the first three are guarded by the replay buffer's lock.
+// stream is a sequence of messages for a client, with the connections that may carry it. The newest
+// connection does; the others take over when it breaks. All fields but the first three are guarded
+// by the replay buffer's lock.
 type stream struct {
 	buffer *replayBuffer
 	kind   streamKind
-	number uint64 // 0 but for resumable ones
+	number uint64 // 0 unless resumable
 
 	frames  []*frame
-	room    [1]*frame // for frames, while there is one
+	room    [1]*frame // storage for frames with one element
 	first   uint64    // number of frames[0]
-	sent    uint64    // number of the first message that has not been written
-	written time.Time // when the last was
+	sent    uint64    // number of the first unwritten message
+	written time.Time // time of the last write
 	done    bool      // nothing will be added
-	lost    bool      // nobody can ever read it
-	readers []*reader // the connections, the newest last
-	writing *reader   // the one whose write is not over
+	lost    bool      // no client can read it any longer
+	readers []*reader // the connections, newest last
+	writing *reader   // the connection that is writing now
 }
 
-// reader is a connection's claim on a stream.
+// reader is a connection that reads a stream.
 type reader struct {
-	wake  chan struct{} // holds a token when there may be something to do
-	ended bool          // it has to make way; guarded by the replay buffer's lock
+	wake  chan struct{} // holds a token when work may be pending
+	ended bool          // guarded by the replay buffer's lock; replaced by newer connections
 }
 
 func newReader() *reader { return &reader{wake: make(chan struct{}, 1)} }
@@ -52,7 +54,7 @@ func (r *reader) rouse() {
 	}
 }
 
-// maxReaders is how many connections may stand by for one stream.
+// maxReaders is the maximum number of connections per stream.
 const maxReaders = 8
 
 // heard reports whether a connection carries the stream.
@@ -62,7 +64,7 @@ func (s *stream) heard() bool {
 	return len(s.readers) > 0
 }
 
-// put adds a message and reports false where it is lost.
+// put adds a message; false if it is lost.
 func (s *stream) put(msg []byte) bool {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
@@ -79,7 +81,8 @@ func (s *stream) put(msg []byte) bool {
 	return true
 }
 
-// answer adds an answer, for which there is always room. It is not copied if it is long and about to be written.
+// answer adds an answer, which always fits. A long answer that is about to be written is not
+// copied.
 func (s *stream) answer(a *Answer) {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
@@ -91,7 +94,7 @@ func (s *stream) answer(a *Answer) {
 	s.add(newFrame(a, s.nextEventID(), len(s.readers) == 0))
 }
 
-// patientAnswer adds an answer once there is room for it.
+// patientAnswer adds an answer once the buffer has space.
 func (s *stream) patientAnswer(ctx context.Context, a *Answer) {
 	for {
 		s.buffer.mu.Lock()
@@ -116,10 +119,10 @@ func (s *stream) patientAnswer(ctx context.Context, a *Answer) {
 	s.add(newFrame(a, s.nextEventID(), false))
 }
 
-// longBody is from where on an answer is not copied behind its event's head.
+// longBody is the size from which an answer is not copied behind its event's head.
 const longBody = 32 << 10
 
-// newFrame makes a frame of an answer, and releases it if the frame has a copy.
+// newFrame makes a frame of an answer, and releases the answer if the frame has a copy.
 func newFrame(a *Answer, p eventID, copied bool) *frame {
 	if !copied && len(a.Body) >= longBody && isOneLine(a.Body) {
 		f := &frame{wire: appendEventHead(make([]byte, 0, maxEventHead), p), body: a.Body, release: a.Release}
@@ -131,7 +134,7 @@ func newFrame(a *Answer, p eventID, copied bool) *frame {
 	return f
 }
 
-// free calls Release, once.
+// free calls Release once.
 func (a *Answer) free() {
 	if a.Release != nil {
 		a.Release()
@@ -139,7 +142,7 @@ func (a *Answer) free() {
 	}
 }
 
-// nextEventID is that of the message to be added; the zero value where events have no ids.
+// nextEventID returns the id for the next message; zero if events have no ids.
 func (s *stream) nextEventID() eventID {
 	if !s.kind.keeps() {
 		return eventID{}
@@ -147,7 +150,7 @@ func (s *stream) nextEventID() eventID {
 	return eventID{s.number, s.end()}
 }
 
-// end is the number of the message to be added.
+// end returns the number of the next message.
 func (s *stream) end() uint64 { return s.first + uint64(len(s.frames)) }
 
 func (s *stream) add(f *frame) {
@@ -156,14 +159,14 @@ func (s *stream) add(f *frame) {
 	s.rouse()
 }
 
-// rouse has the connection that carries the stream look at it.
+// rouse wakes the connection that carries the stream.
 func (s *stream) rouse() {
 	if n := len(s.readers); n > 0 {
 		s.readers[n-1].rouse()
 	}
 }
 
-// finish says that nothing more will come.
+// finish marks that nothing more will be added.
 func (s *stream) finish() {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
@@ -178,14 +181,14 @@ func (s *stream) conclude() {
 	}
 }
 
-// position is how far a client has come that wants a stream.
+// position is how much of a stream a client has received.
 type position struct {
-	known bool   // it has told; else it gets what nobody has got
+	known bool   // the client has told; else it gets the unwritten messages
 	last  uint64 // the last message it has
 }
 
-// attach lets a connection carry the stream; the newest message is returned. It fails where the client has seen what
-// never was.
+// attach adds a connection to the stream. It returns the number of the last message before those it
+// will get. It fails if the client claims a message that does not exist.
 func (s *stream) attach(r *reader, at position) (newest uint64, ok bool) {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
@@ -204,14 +207,15 @@ func (s *stream) attach(r *reader, at position) (newest uint64, ok bool) {
 	return s.sent - 1, true
 }
 
-// isAll tells whether a client at this position has all there ever will be.
+// isAll reports whether a client at this position has everything, and nothing will be added.
 func (s *stream) isAll(at position) bool {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
 	return s.done && at.last+1 == s.end()
 }
 
-// detach takes a connection off the stream. If no client can come back to it, the stream is lost.
+// detach removes a connection from the stream. If no client can return to it, the stream is
+// dropped.
 func (s *stream) detach(r *reader, mayReturn bool) {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
@@ -232,7 +236,8 @@ func (s *stream) detach(r *reader, mayReturn bool) {
 	}
 }
 
-// take appends what the connection is to write now. Over means that nothing is left to be done.
+// take appends the frames that the connection must write now. over means that nothing is left to
+// do.
 func (s *stream) take(r *reader, frames []*frame) (_ []*frame, over bool) {
 	s.buffer.mu.Lock()
 	defer s.buffer.mu.Unlock()
@@ -252,7 +257,7 @@ func (s *stream) take(r *reader, frames []*frame) (_ []*frame, over bool) {
 	return frames, false
 }
 
-// wrote notes the end of a write.
+// wrote records the end of a write.
 func (s *stream) wrote(r *reader, frames []*frame, err error) {
 	now := time.Now()
 	s.buffer.mu.Lock()
@@ -262,7 +267,7 @@ func (s *stream) wrote(r *reader, frames []*frame, err error) {
 		f.free()
 	}
 	if s.writing != r {
-		return // the client came back on another connection and has told what it has
+		return // the client returned on another connection and told its position
 	}
 	s.writing = nil
 	if err != nil {
@@ -271,12 +276,13 @@ func (s *stream) wrote(r *reader, frames []*frame, err error) {
 	s.sent += uint64(len(frames))
 	s.written = now
 	if !s.kind.keeps() || s.buffer.closed || s.buffer.isPressed() {
-		s.drop(int(s.sent - s.first)) //nolint:gosec // no more than maxFrames
+		s.drop(int(s.sent - s.first)) //nolint:gosec // at most maxFrames
 	}
 	s.rouse()
 }
 
-// drop takes the first n messages out of the replay buffer. With the replay buffer's lock.
+// drop removes the first n messages from the replay buffer. The caller holds the replay buffer's
+// lock.
 func (s *stream) drop(n int) {
 	if n <= 0 {
 		return
@@ -296,7 +302,7 @@ func (s *stream) drop(n int) {
 	s.buffer.count(-n, -bytes)
 }
 
-// forget gives up on a stream. With the replay buffer's lock.
+// forget drops a stream. The caller holds the replay buffer's lock.
 func (s *stream) forget() {
 	s.lost = true
 	s.drop(len(s.frames))

@@ -222,7 +222,7 @@ func TestHangingUpCancelsAModernRequestAndNoOther(t *testing.T) {
 		select {
 		case err := <-ended:
 			t.Errorf("%s: ended with %v", c.rule, err)
-		case <-time.After(50 * time.Millisecond): // as long as it takes to see that nothing happens
+		case <-time.After(50 * time.Millisecond): // long enough to see that nothing happens
 		}
 		close(release)
 		if err := <-ended; err != nil {
@@ -283,7 +283,7 @@ func TestAClientThatDoesNotReadIsGivenUp(t *testing.T) {
 	})
 }
 
-// slow waits before it reads for the first time.
+// slow waits before its first read.
 type slow struct {
 	io.Reader
 	wait time.Duration
