@@ -9,7 +9,7 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// fiveHundred is ten servers with fifty tools each, of about a kilobyte.
+// fiveHundred returns ten servers with fifty tools each, of about 1 kB.
 func fiveHundred() []catalog.ServerLists {
 	var lists []catalog.ServerLists
 	for s := range 10 {
@@ -34,7 +34,7 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// A list made, merged and written for the first client of its kind.
+// BenchmarkMergeAndRender merges and renders a list for the first client of its kind.
 func BenchmarkMergeAndRender(b *testing.B) {
 	lists, names := fiveHundred(), catalog.NewNames(catalog.Default())
 	b.ReportAllocs()
@@ -45,7 +45,7 @@ func BenchmarkMergeAndRender(b *testing.B) {
 	}
 }
 
-// What tools/list costs from then on, and what a mere copy would.
+// BenchmarkPage measures later tools/list requests, and a plain copy for comparison.
 func BenchmarkPage(b *testing.B) {
 	v := catalog.Merge(fiveHundred(), nil).For("claude-code")
 	all, err := v.Page(catalog.Tools, catalog.Ask{}, 1000)

@@ -13,19 +13,18 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// ServerLists is what one server lists, all pages of it: each item as the bytes
-// it came in. A server that has not listed anything yet has none, and is still
-// known by its id.
+// ServerLists is everything that one server lists, all pages, with each item's raw bytes. A server
+// that has not listed anything yet has no items, but its id is known.
 type ServerLists struct {
 	Server                               string // id
 	Tools, Resources, Templates, Prompts [][]byte
 }
 
-// A Problem is an item that is left out, or not taken for what it looks like, and why.
+// A Problem is an item that is left out, or not treated as what it looks like, with the reason.
 type Problem struct {
 	Server string
 	List   List
-	Item   string // its name or URI; #3 for the third one where it has none
+	Item   string // its name or URI; #3: the third item, if it has neither
 	Reason string
 }
 
@@ -33,12 +32,12 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s %q: %s", p.Server, p.List, p.Item, p.Reason)
 }
 
-// A Catalog is the lists of many servers as one. It does not change; all methods
-// may be called at the same time.
+// A Catalog is the merged lists of many servers. It is immutable, and its methods are safe for
+// concurrent use.
 type Catalog struct {
 	names    *Names
 	servers  []string
-	index    map[string]int // of servers
+	index    map[string]int // index of each server in servers
 	lists    [listCount]list
 	problems []Problem
 
@@ -46,15 +45,16 @@ type Catalog struct {
 	views map[Naming]*View
 }
 
-// list is one of the four.
+// list is one of the four lists.
 type list struct {
 	entries    []entry
 	generation string
-	listed     map[target]int // index of the entry, by server and name
-	bare       map[string]int // index of the entry, by name alone; several where more than one server has it
+	listed     map[target]int // index of the entry by server and name
+	bare       map[string]int // index of the entry by name; several: more than one server has it
 
-	forms    func() map[string]int // of tools and prompts: index of the entry, by every form of its name
-	rendered func() *rendered      // of resources and templates, which look the same to all clients
+	// tools and prompts: index of the entry by every form of its name
+	forms    func() map[string]int
+	rendered func() *rendered // resources and templates, which are the same for all clients
 }
 
 // target is a tool, prompt, resource or template of one server.
@@ -63,12 +63,12 @@ type target struct {
 	name   string
 }
 
-// several stands for an entry where there is more than one.
+// several replaces an index if more than one entry matches.
 const several = -1
 
-// Merge makes one catalog of the lists of all servers: servers in the given order,
-// items in the order of their server. It keeps the items' bytes, which must be
-// well-formed and must not change. Names nil means the default ones.
+// Merge merges the lists of all servers: servers in the given order, items in the order of their
+// server. It keeps the items' bytes, which must be well-formed and must not change. names nil means
+// the defaults.
 func Merge(lists []ServerLists, names *Names) *Catalog {
 	if names == nil {
 		names = NewNames(Default())
@@ -123,8 +123,8 @@ func (c *Catalog) merge(l List, servers []ServerLists) list {
 	return m
 }
 
-// add takes an entry in. It returns false where the server has a tool or prompt of
-// that name already; a resource may be listed twice.
+// add adds an entry. It returns false if the server already has a tool or prompt of that name; a
+// resource may be listed twice.
 func (m *list) add(l List, e entry) bool {
 	at, key := len(m.entries), target{e.server, e.name}
 	if _, twice := m.listed[key]; !twice {
@@ -145,7 +145,7 @@ func (s *ServerLists) items(l List) [][]byte {
 	return [listCount][][]byte{Tools: s.Tools, Resources: s.Resources, Templates: s.Templates, Prompts: s.Prompts}[l]
 }
 
-// All yields all that is listed, by the server's own names and URIs.
+// All yields every listed item by the server's own name or URI.
 func (s *ServerLists) All() iter.Seq2[List, string] {
 	return func(yield func(List, string) bool) {
 		for _, l := range Lists() {
@@ -158,7 +158,7 @@ func (s *ServerLists) All() iter.Seq2[List, string] {
 	}
 }
 
-// generation is a hash over everything that a client may see of a list.
+// generation returns a hash over everything that a client may see of a list.
 func (c *Catalog) generation(l List, entries []entry) string {
 	h := sha256.New()
 	part := func(b []byte) {
@@ -178,10 +178,11 @@ func (c *Catalog) generation(l List, entries []entry) string {
 // Servers returns the ids of all servers, in order.
 func (c *Catalog) Servers() []string { return slices.Clone(c.servers) }
 
-// Len returns how many items a list has.
+// Len returns the number of items in a list.
 func (c *Catalog) Len(l List) int { return len(c.lists[l].entries) }
 
-// LookAlikes returns the tools and prompts that are called as one of another server is, <server>::<name>.
+// LookAlikes returns the tools and prompts whose own name has the form <server>::<name> of another
+// server's.
 func (c *Catalog) LookAlikes() (all []Problem) {
 	for _, l := range [...]List{Tools, Prompts} {
 		for _, e := range c.lists[l].entries {
@@ -195,14 +196,14 @@ func (c *Catalog) LookAlikes() (all []Problem) {
 	return all
 }
 
-// Problems returns what was left out and why, list by list, in order.
+// Problems returns the items left out with the reasons, list by list, in order.
 func (c *Catalog) Problems() []Problem { return slices.Clone(c.problems) }
 
-// Generation returns a text that changes when the list does, and only then: it is
-// the same for the same list in another process.
+// Generation returns a text that changes if and only if the list does. It is the same for the same
+// list in another process.
 func (c *Catalog) Generation(l List) string { return c.lists[l].generation }
 
-// Same tells whether a list is the same in another catalog; nil has empty lists.
+// Same reports whether a list is the same in another catalog; nil has empty lists.
 func (c *Catalog) Same(other *Catalog, l List) bool {
 	if other == nil {
 		return c.Len(l) == 0
@@ -210,15 +211,17 @@ func (c *Catalog) Same(other *Catalog, l List) bool {
 	return c.Generation(l) == other.Generation(l)
 }
 
-// For returns the catalog as the client that calls itself name sees it.
+// For returns the catalog as seen by the client with this clientInfo name.
 func (c *Catalog) For(name string) *View { return c.View(c.names.For(name)) }
 
-// ForAsking is For a client that asks for names of its own, which go before all that is known of it.
+// ForAsking is For with names that the client requested. They override the client's known naming
+// scheme.
 func (c *Catalog) ForAsking(name string, asked ClientSettings) *View {
 	return c.View(c.names.For(name).asked(asked))
 }
 
-// Lists tells whether a server lists a thing, by the server's own name or URI. A resource may be a template too.
+// Lists reports whether a server lists an item, by the server's own name or URI. A resource may
+// also be a template.
 func (c *Catalog) Lists(l List, server, original string) bool {
 	at, known := c.index[server]
 	if !known {
@@ -231,7 +234,7 @@ func (c *Catalog) Lists(l List, server, original string) bool {
 	return listed
 }
 
-// Tool returns a tool as its server lists it: the bytes must not be changed.
+// Tool returns a tool as its server lists it. The bytes must not be modified.
 func (c *Catalog) Tool(server, original string) (raw []byte, ok bool) {
 	at, known := c.index[server]
 	if !known {

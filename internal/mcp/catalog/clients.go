@@ -9,46 +9,46 @@ import (
 	"strings"
 )
 
-// Names knows how each client wants names to look.
+// Names knows the naming scheme of each client.
 type Names struct {
 	general Naming
-	file    []rule   // most particular first
+	file    []rule   // from the configuration file, most specific first
 	known   []rule   // the built-in profiles
-	all     []Naming // every one that For may return
-	print   string   // differs where names may differ
+	all     []Naming // every Naming that For may return
+	print   string   // fingerprint: differs if names may differ
 }
 
-// A rule is for the clients whose names match a pattern.
+// A rule applies to clients whose names match a pattern.
 type rule struct {
-	pattern string // as folded makes it
-	naming  Naming // in a rule of the file, what is zero is not said
+	pattern string // in the form returned by folded
+	naming  Naming // in a rule of the file, zero fields are unset
 }
 
 // A profile is what we know about one client.
 type profile struct {
-	client   string   // its name to a person
-	patterns []string // of clientInfo.name
+	client   string   // its name for people
+	patterns []string // patterns of clientInfo.name
 	naming   Naming
-	patience int // how many seconds it waits for an answer, where a first list may take longer; 0: enough
+	patience int // timeout in seconds, if a first list may take longer; 0: long enough
 }
 
-// What the APIs behind the clients accept.
+// The punctuation that the APIs behind the clients accept.
 const (
 	apiPunctuation    = "_-"  // Anthropic, OpenAI, VS Code, Cline
 	codexPunctuation  = "_"   // Codex turns '-' into '_'
 	geminiPunctuation = "_-." // Gemini
 )
 
-// The names that clients give a model have at most 64 characters, and most put
-// the name under which they know us before ours. This leaves room for such a
-// prefix with a name like "secateur" in it. docs/clients.md has the sum for each.
+// The names that clients pass to a model have at most 64 characters. Most clients prefix our names
+// with their name for us. These lengths leave space for such a prefix with a name like "secateur".
+// docs/clients.md has the calculation for each client.
 const (
-	apiLength    = 64 // for clients that put nothing before a name
+	apiLength    = 64 // for clients without a prefix
 	roomyLength  = 48
-	vscodeLength = 46 // VS Code's prefix has up to 18 characters, and what does not fit is cut off
+	vscodeLength = 46 // VS Code's prefix has up to 18 characters, and longer names are cut off
 )
 
-// profiles are the clients we know; docs/clients.md says from where.
+// profiles returns the known clients; docs/clients.md gives the sources.
 func profiles() []profile {
 	api := Naming{Separator: "-", MaxLength: roomyLength, Punctuation: apiPunctuation}
 	vscode, codex, gemini := api, api, api
@@ -75,12 +75,13 @@ func profiles() []profile {
 		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0},
 		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0},
 		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents},
-		{"Python frameworks", []string{"mcp"}, bare, 0}, // what the Python SDK says where nobody says otherwise: how long its program waits is not known
+		// the Python SDK's default name: its program's timeout is unknown
+		{"Python frameworks", []string{"mcp"}, bare, 0},
 	}
 }
 
-// Patience is how many seconds the client that calls itself name in its clientInfo waits for an answer, if that is less than a first
-// list may take; else 0.
+// Patience returns how many seconds the client with this clientInfo name waits for an answer. It
+// returns 0 if that is long enough for a first list.
 func Patience(name string) int {
 	name = folded(name)
 	for _, p := range profiles() {
@@ -113,9 +114,8 @@ func NewNames(s Settings) *Names {
 	return n
 }
 
-// For returns the Naming for the client that calls itself name in its
-// clientInfo, "" if it says nothing. Upper and lower case do not matter. Of the
-// file's patterns that match, the longest counts.
+// For returns the Naming for the client with this clientInfo name; "": none given. Case does not
+// matter. Of the file's patterns that match, the longest counts.
 func (n *Names) For(name string) Naming {
 	name = folded(name)
 	naming := n.general
@@ -126,14 +126,14 @@ func (n *Names) For(name string) Naming {
 	return naming.with(said)
 }
 
-// ToolName is what a client calls a server's tool, unless another has taken that name: what can be said before lists are
-// there.
+// ToolName returns a client's name for a server's tool, before lists are known. If that name is
+// taken, the tool gets another one.
 func (n *Names) ToolName(client string, asked ClientSettings, server, tool string) string {
 	return n.For(client).asked(asked).name(server, tool, 0)
 }
 
-// asked returns n as a client asks for it. Whoever asks for a separator that the models' APIs take wants names that they
-// take.
+// asked returns n with the client's requested settings. A client that requests a separator valid in
+// the models' APIs gets only names that are valid there.
 func (n Naming) asked(c ClientSettings) Naming {
 	n = n.with(Naming{Separator: c.Separator, MaxLength: c.MaxLength})
 	safe := Naming{Punctuation: apiPunctuation}
@@ -163,7 +163,7 @@ func (n *Names) every() []Naming {
 	return append(bases, slices.SortedFunc(maps.Keys(all), compareNamings)...)
 }
 
-// with returns n with what another one says.
+// with returns n overridden by the nonzero fields of said.
 func (n Naming) with(said Naming) Naming {
 	n.Separator = cmp.Or(said.Separator, n.Separator)
 	n.MaxLength = cmp.Or(said.MaxLength, n.MaxLength)
@@ -184,12 +184,12 @@ func find(rules []rule, name string) (Naming, bool) {
 	return Naming{}, false
 }
 
-// matches tells whether a name is of a pattern, both folded.
+// matches reports whether a name matches a pattern, both folded.
 func matches(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }
 
-// folded makes patterns and names comparable. A slash is nothing special in the
-// name of a client, as it is to path.Match.
+// folded makes patterns and names comparable. It hides slashes, which are special to path.Match but
+// not in a client's name.
 func folded(s string) string { return strings.ReplaceAll(strings.ToLower(s), "/", "\x00") }

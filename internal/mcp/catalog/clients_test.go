@@ -70,10 +70,12 @@ func TestTheFileGoesBeforeTheProfiles(t *testing.T) {
 		"cursor*":      {Separator: "::"},
 	}})
 	for client, want := range map[string]catalog.Naming{
-		"claude-ai":     {Separator: "_", MaxLength: 40, Punctuation: "_-"},
-		"claude-code":   {Separator: "-", MaxLength: 32, Punctuation: "_-"}, // the longest pattern, and the profile for the rest
-		"mine/a/b":      {Separator: "."},
-		"cursor-vscode": {Separator: "::", MaxLength: 48, Punctuation: "_-"}, // what the operator says goes
+		"claude-ai": {Separator: "_", MaxLength: 40, Punctuation: "_-"},
+		// the longest pattern, and the profile for the rest
+		"claude-code": {Separator: "-", MaxLength: 32, Punctuation: "_-"},
+		"mine/a/b":    {Separator: "."},
+		// the operator's setting wins
+		"cursor-vscode": {Separator: "::", MaxLength: 48, Punctuation: "_-"},
 		"windsurf":      {Separator: "-", MaxLength: 48, Punctuation: "_-"},
 	} {
 		got := names.For(client)
@@ -146,7 +148,8 @@ func TestReadQuery(t *testing.T) {
 	}
 }
 
-// Clients may ask for anything; what is kept for them is bounded, and what they get is right beyond that.
+// Clients may request any names. The number of cached views is limited, but further views are
+// correct too.
 func TestViewsBeyondTheBound(t *testing.T) {
 	cat := catalog.Merge([]catalog.ServerLists{{Server: "a", Tools: tools("x")}}, nil)
 	for i := range 100 {
@@ -160,8 +163,7 @@ func TestViewsBeyondTheBound(t *testing.T) {
 	}
 }
 
-// The document has a row for each client; what it says of our names must be what
-// the code does.
+// The document has a row for each client. Its names must match the code.
 func TestClientsAreDocumented(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/clients.md")
 	if err != nil {

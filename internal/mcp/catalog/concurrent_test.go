@@ -7,7 +7,7 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// All that is made when it is first asked for may be asked for by many at once.
+// Everything built on first use may be requested concurrently.
 func TestManyClientsAtOnce(t *testing.T) {
 	cat := catalog.Merge([]catalog.ServerLists{
 		{Server: "a", Tools: tools("x", "y"), Resources: items(`{"uri":"a:1"}`), Prompts: items(`{"name":"p"}`)},

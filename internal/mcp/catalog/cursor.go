@@ -9,18 +9,18 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// ErrStaleCursor says that a list has changed since the cursor was given out.
+// ErrStaleCursor means that a list has changed since the cursor was issued.
 var ErrStaleCursor = errors.New("stale cursor")
 
-// An Ask is what a client wants of a list.
+// An Ask is the part of a list that a client requests.
 type Ask struct {
 	Cursor    string
 	HasCursor bool // false: the first page
-	Limit     int  // items at most; 0: as many as there may be on a page
+	Limit     int  // maximum number of items; 0: a full page
 }
 
-// ReadAsk reads the params of a list method, nil if there are none. Params must be
-// well-formed. The error is a *ParamsError.
+// ReadAsk reads the params of a list method; nil: none. Params must be well-formed. The error is a
+// *ParamsError.
 func ReadAsk(params []byte) (Ask, error) {
 	var ask Ask
 	if raw := rawjson.Get(params, "cursor"); !rawjson.IsNothing(raw) {
@@ -39,8 +39,7 @@ func ReadAsk(params []byte) (Ask, error) {
 	return ask, nil
 }
 
-// count reads a number of items, in whatever way JSON may write it; one that is
-// out of all proportion is as many as there can be.
+// count parses a number of items in any JSON notation. Huge numbers are clamped.
 func count(raw []byte) (int, bool) {
 	if n, err := strconv.Atoi(string(raw)); err == nil {
 		return n, n >= 0
@@ -59,7 +58,7 @@ func count(raw []byte) (int, bool) {
 	}
 }
 
-// cursor returns the cursor of the items from an offset on.
+// cursor returns the cursor for the items from an offset on.
 func cursor(offset int, generation string) string {
 	o := rawjson.Object{'{'}
 	o.Int("offset", int64(offset))
@@ -67,8 +66,8 @@ func cursor(offset int, generation string) string {
 	return base64.StdEncoding.EncodeToString(append(o, '}'))
 }
 
-// readCursor returns the offset that a cursor stands for. One without a generation
-// is taken for one of this list.
+// readCursor returns the offset in a cursor. A cursor without a generation counts as one of this
+// list.
 func readCursor(s, generation string, length int) (int, error) {
 	b, err := decodeBase64(s)
 	offset, isOffset := 0, false

@@ -19,5 +19,5 @@ func Profiles() []ProfileOf {
 // All returns every Naming that may be used.
 func (n *Names) All() []Naming { return n.all }
 
-// Views counts those that are kept.
+// Views returns the number of cached views.
 func (c *Catalog) Views() int { return len(c.views) }

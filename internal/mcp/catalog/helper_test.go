@@ -13,7 +13,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// items makes raw items out of texts.
+// items converts texts to raw items.
 func items(texts ...string) [][]byte {
 	raw := make([][]byte, len(texts))
 	for i, t := range texts {
@@ -22,7 +22,7 @@ func items(texts ...string) [][]byte {
 	return raw
 }
 
-// tools makes items with nothing but what a tool must have.
+// tools returns minimal valid tools.
 func tools(names ...string) [][]byte {
 	var texts []string
 	for _, n := range names {
@@ -33,7 +33,7 @@ func tools(names ...string) [][]byte {
 
 func quote(s string) string { return string(rawjson.AppendQuoted(nil, s)) }
 
-// listed returns the members of that name of all items of a list, page by page.
+// listed returns a member of every item of a list, fetched page by page.
 func listed(t *testing.T, v *catalog.View, l catalog.List, member string) []string {
 	t.Helper()
 	var got []string
@@ -89,8 +89,7 @@ func paramsError(t *testing.T, err error) *catalog.ParamsError {
 	return e
 }
 
-// anyText generates strings as JSON can hold them: any Unicode, and surrogates that
-// stand alone, in the form that rawjson gives them.
+// anyText generates strings that JSON can hold: any Unicode, and lone surrogates in rawjson's form.
 func anyText() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.String(),

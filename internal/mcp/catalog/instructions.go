@@ -2,15 +2,15 @@ package catalog
 
 import "strings"
 
-// ServerInstructions is what a server tells about its use.
+// ServerInstructions are a server's instructions.
 type ServerInstructions struct {
 	Server string // id
-	Text   string // "" where it says nothing
+	Text   string // "": none
 }
 
-// Instructions joins what the servers say, each under its id. Before that, since
-// some clients read no more than the beginning, stands how to get back what was
-// cut, if there is a tool for it under some name for this client.
+// Instructions joins the servers' instructions, each under its id. First it explains how to recover
+// cut texts, because some clients read only the beginning. recoverTool is the client's name for the
+// tool that does; "": none.
 func Instructions(servers []ServerInstructions, recoverTool string) string {
 	var b strings.Builder
 	if recoverTool != "" {

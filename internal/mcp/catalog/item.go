@@ -2,17 +2,17 @@ package catalog
 
 import "secateur/internal/rawjson"
 
-// An entry is an item that can be used.
+// An entry is a usable item.
 type entry struct {
-	server int            // index
-	raw    []byte         // as it came
-	name   string         // or URI, or template: what identifies it to its server
-	at     rawjson.Span   // of the name in raw
-	edits  []rawjson.Edit // to be made for every client, the name left out
+	server int            // index of the server
+	raw    []byte         // raw bytes as received
+	name   string         // name, URI or template: identifies it to its server
+	at     rawjson.Span   // span of the name in raw
+	edits  []rawjson.Edit // edits for all clients, except the name
 }
 
-// readItem finds what identifies an item. It returns the name, where there is one,
-// and what is wrong with the item, if anything.
+// readItem finds an item's name. It returns the name, if any, and the problem with the item, if
+// any.
 func readItem(l List, server string, raw []byte) (e entry, problem string) {
 	e.raw = rawjson.Trim(raw)
 	key := listWords[l].key

@@ -7,10 +7,10 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// List is one of the four lists that servers have.
+// List is one of the four lists of a server.
 type List int
 
-// The lists.
+// The four lists.
 const (
 	Tools List = iota
 	Resources
@@ -20,10 +20,10 @@ const (
 	listCount
 )
 
-// Lists returns all of them.
+// Lists returns all four lists.
 func Lists() [listCount]List { return [...]List{Tools, Resources, Templates, Prompts} }
 
-// ListOf returns the list that a method asks for.
+// ListOf returns the list that a method requests.
 func ListOf(method string) (List, bool) {
 	for l := range listCount {
 		if l.Method() == method {
@@ -33,8 +33,8 @@ func ListOf(method string) (List, bool) {
 	return 0, false
 }
 
-// listWords are, for each list: what an item is, the method, the result's member,
-// the item's member that identifies it.
+// listWords holds for each list: the word for an item, the method, the result's member, and the
+// member that identifies an item.
 var listWords = [listCount]struct{ item, method, member, key string }{
 	Tools:     {"tool", "tools/list", "tools", "name"},
 	Resources: {"resource", "resources/list", "resources", "uri"},
@@ -42,28 +42,28 @@ var listWords = [listCount]struct{ item, method, member, key string }{
 	Prompts:   {"prompt", "prompts/list", "prompts", "name"},
 }
 
-// String returns what an item of the list is.
+// String returns the word for an item of the list.
 func (l List) String() string { return listWords[l].item }
 
-// Method returns the method that asks for the list.
+// Method returns the method that requests the list.
 func (l List) Method() string { return listWords[l].method }
 
 // Member returns the name of the array in the method's result.
 func (l List) Member() string { return listWords[l].member }
 
-// ServerPage is one page of a list as a server gave it.
+// ServerPage is one page of a list as a server sent it.
 type ServerPage struct {
 	Items [][]byte // slices of the result
 
-	Next string // the cursor of the next page
-	More bool   // there is one; its cursor may be empty
+	Next string // cursor of the next page
+	More bool   // a next page exists; its cursor may be empty
 
-	TTLMillis int64  // how long the list may be kept; -1 where the server does not say
-	Scope     string // for whom it may be kept: public or private; "" where the server does not say
+	TTLMillis int64  // how long the list may be cached; -1: not given
+	Scope     string // who may cache it, public or private; "": not given
 }
 
-// ReadPage takes the result of a list method apart. The result must be
-// well-formed; it is an error if it has no such list.
+// ReadPage parses the result of a list method. The result must be well-formed. It is an error if
+// the list is missing.
 func ReadPage(l List, result []byte) (ServerPage, error) {
 	page := ServerPage{TTLMillis: -1}
 	found := false

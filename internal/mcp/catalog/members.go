@@ -6,11 +6,11 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// handleDepth bounds what clients hand back to us in cursors and URIs.
+// handleDepth limits the nesting of what clients return in cursors and URIs.
 const handleDepth = 8
 
-// members checks a small document that came back from a client and walks the
-// object that it is. Anything else, a name twice included, has no members.
+// members validates a small document returned by a client and iterates over its members. It yields
+// none if the document is not an object or has duplicate names.
 func members(doc []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		check := rawjson.NewScanner(doc, handleDepth)

@@ -20,9 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Each golden file has what servers answered, as <server>/<member>.json in the
-// order of the servers, and what clients get, as want/<client>/<member>.json, and
-// want/problems.txt.
+// Each golden file has the servers' answers as <server>/<member>.json, in the order of the servers.
+// The clients' results are want/<client>/<member>.json and want/problems.txt.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -157,7 +156,7 @@ func TestBadResourcesAndPromptsAreLeftOut(t *testing.T) {
 	}
 }
 
-// Whatever else is in an item comes out as it went in.
+// All other parts of an item keep their bytes.
 func TestItemsKeepTheirBytes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		value := rapid.SampledFrom([]string{

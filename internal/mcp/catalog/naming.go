@@ -10,33 +10,32 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// ContractSeparator stands between a server's id and a name wherever a client
-// does not need another one. No id contains it.
+// ContractSeparator separates a server's id from a name, unless a client needs another separator.
+// No id contains it.
 const ContractSeparator = "::"
 
-// MinNameLength is the smallest cap on names: it leaves room for a hash and
-// something to tell tools apart by.
+// MinNameLength is the smallest allowed maximum length. It leaves space for a hash and a
+// distinctive part.
 const MinNameLength = 16
 
-// hashLength is that of the suffix of a name that was cut: a '_' and eight
-// hexadecimal digits.
+// hashLength is the length of the suffix of a shortened name: '_' and eight hexadecimal digits.
 const hashLength = 9
 
-// Naming is how the names of tools and prompts look to one kind of client. Two
-// Namings that are == give the same names.
+// Naming is the naming scheme of tools and prompts for one kind of client. Equal Namings give equal
+// names.
 type Naming struct {
-	// Separator stands between a server's id and the name.
+	// Separator separates a server's id from the name.
 	Separator string
-	// MaxLength is in characters; longer names are cut and get a hash. 0: any length.
+	// MaxLength is in characters. Longer names are cut and get a hash. 0: unlimited.
 	MaxLength int
-	// Punctuation is what may stand in a name beside ASCII letters and digits, '_'
-	// among it; everything else becomes '_'. "": every character may.
+	// Punctuation lists the characters allowed beside ASCII letters and digits. It contains '_',
+	// which replaces all others. "": every character is allowed.
 	Punctuation string
 }
 
-// name returns what a server's tool or prompt is called. The first attempt is the
-// plain form, or the cut one where that is too long; a further attempt, made when
-// the name is taken already, always has a hash, and from the third one on another.
+// name returns the name of a server's tool or prompt. Attempt 0 gives the plain form, or a
+// shortened one if that is too long. Later attempts, for names already taken, always have a hash,
+// and from attempt 2 on a different one each.
 func (n Naming) name(server, name string, attempt int) string {
 	full := n.clean(server) + n.Separator + n.clean(name)
 	limit := n.MaxLength
@@ -47,13 +46,14 @@ func (n Naming) name(server, name string, attempt int) string {
 		return full
 	}
 	if limit > 0 {
-		full = strings.TrimRight(firstChars(full, limit-hashLength), "_") // "__" means something to some clients
+		// "__" has a meaning to some clients
+		full = strings.TrimRight(firstChars(full, limit-hashLength), "_")
 	}
 	return full + "_" + nameHash(server, name, max(attempt, 1))
 }
 
-// names returns what the entries are called, each differently: of two that would
-// be equal the later gets a hash, and so does one that looks like another server's.
+// names returns unique names for the entries. If two would be equal, the later one gets a hash. So
+// does a name that looks like another server's.
 func (n Naming) names(servers []string, entries []entry) []string {
 	names := make([]string, len(entries))
 	taken := make(map[string]struct{}, len(entries))
@@ -70,10 +70,10 @@ func (n Naming) names(servers []string, entries []entry) []string {
 	return names
 }
 
-// looksForeign tells whether a name of one server's begins as those of another do whose
-// id is longer: a-b-x is a tool of a-b, even while that has none.
+// looksForeign reports whether a server's name begins like those of another server with a longer
+// id. a-b-x is a tool of a-b, even while that server has none.
 func (n Naming) looksForeign(servers []string, own int, name string) bool {
-	if n.Separator == "" || n.Separator == ContractSeparator { // which no id contains
+	if n.Separator == "" || n.Separator == ContractSeparator { // no id contains it
 		return false
 	}
 	for _, server := range servers {
@@ -102,13 +102,13 @@ func (n Naming) refuses(r rune) bool {
 	return !isPlain && (r >= utf8.RuneSelf || strings.IndexByte(n.Punctuation, byte(r)) < 0) //nolint:gosec // below 0x80 here
 }
 
-// accepts tells whether a separator can be used as it is.
+// accepts reports whether a separator can be used unchanged.
 func (n Naming) accepts(separator string) bool {
 	return n.Punctuation == "" || !strings.ContainsFunc(separator, n.refuses)
 }
 
-// nameHash depends on what is named and not on how, so that a name's hash is the
-// same for all clients and at all times.
+// nameHash depends only on the server and the original name. It is thus the same for all clients
+// and at all times.
 func nameHash(server, name string, attempt int) string {
 	b := binary.AppendUvarint(nil, uint64(len(server)))
 	b = append(append(b, server...), name...)
@@ -119,7 +119,7 @@ func nameHash(server, name string, attempt int) string {
 	return hex.EncodeToString(sum[:(hashLength-1)/2])
 }
 
-// firstChars returns the first n characters of s, WTF-8, which has more.
+// firstChars returns the first n characters of s, which is WTF-8 and has more.
 func firstChars(s string, n int) string {
 	for i := range len(s) {
 		if s[i]>>6 == 0x80>>6 {

@@ -64,7 +64,7 @@ func TestAServerMoreRenamesNothingBeforeItButWhatIsNowItsOwn(t *testing.T) {
 	}
 }
 
-// randomServers draws a few servers with awkward ids and names.
+// randomServers generates a few servers with awkward ids and names.
 func randomServers(t *rapid.T) []catalog.ServerLists {
 	ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a-b", "a_", "a__b", "A", "b", "0", "everything-and-more-of-it"}), 1, 5, rapid.ID).Draw(t, "ids")
 	name := rapid.OneOf(
@@ -131,13 +131,13 @@ func checkFits(t *rapid.T, n catalog.Naming, name string) {
 	}
 }
 
-// nameIn returns the name in an item that tools made.
+// nameIn returns the name in an item built by tools.
 func nameIn(item []byte) string {
 	raw := item[len(`{"name":`):]
 	return rawjson.Unquote(raw[:rawjson.StringEnd(raw, 0)])
 }
 
-// rawNames returns the names of a list without a detour that would change them.
+// rawNames returns the names of a list without a conversion that would change them.
 func rawNames(t *testing.T, v *catalog.View, l catalog.List) []string {
 	t.Helper()
 	var names []string

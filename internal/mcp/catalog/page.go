@@ -2,16 +2,16 @@ package catalog
 
 import "secateur/internal/rawjson"
 
-// A Page is a part of a list, for a client.
+// A Page is a part of a list for a client.
 type Page struct {
 	List  List
-	Items []byte // with commas between them; must not be changed
+	Items []byte // separated by commas; must not be modified
 	Count int
-	Next  string // cursor of the next page, "" on the last one
+	Next  string // cursor of the next page; "": last page
 }
 
-// Page returns the part of a list that a client asks for, of at most size items,
-// or all of them if size is not positive. The error is a *ParamsError.
+// Page returns the requested part of a list, with at most size items; all if size is not positive.
+// The error is a *ParamsError.
 func (v *View) Page(l List, ask Ask, size int) (Page, error) {
 	length, generation := v.Len(l), v.Generation(l)
 	from := 0
@@ -34,8 +34,8 @@ func (v *View) Page(l List, ask Ask, size int) (Page, error) {
 	return p, nil
 }
 
-// AppendResult appends the result of the list's method. More are further members
-// as JSON, without braces: `"ttlMs":0`; "" for none.
+// AppendResult appends the result of the list's method. more holds further members as JSON, without
+// braces: `"ttlMs":0`; "": none.
 func (p Page) AppendResult(dst []byte, more string) []byte {
 	o := rawjson.Object(append(dst, '{'))
 	o.Name(p.List.Member())
@@ -49,8 +49,8 @@ func (p Page) AppendResult(dst []byte, more string) []byte {
 	return append(o, '}')
 }
 
-// PageOf is Page without the items that keep does not want, by their server and the server's own name or URI. Such a page may have fewer
-// items than were asked for.
+// PageOf is Page without the items that keep rejects, by server and the server's own name or URI.
+// It may return fewer items than requested.
 func (v *View) PageOf(l List, ask Ask, size int, keep func(server, original string) bool) (Page, error) {
 	p, err := v.Page(l, ask, size)
 	if err != nil {
@@ -78,8 +78,8 @@ func (v *View) PageOf(l List, ask Ask, size int, keep func(server, original stri
 	return p, nil
 }
 
-// Filter is a list method's result of one server without the items that keep does not want, by the server's own name or URI. The result must
-// be well-formed; one that is no list is returned as it is.
+// Filter returns one server's list result without the items that keep rejects, by the server's own
+// name or URI. The result must be well-formed. A result that is not a list is returned unchanged.
 func Filter(l List, result []byte, keep func(original string) bool) []byte {
 	page, err := ReadPage(l, result)
 	if err != nil {

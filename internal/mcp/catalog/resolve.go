@@ -5,14 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// ResolveTool returns the server that a client means by a tool's name, and what
-// the server calls the tool. In this order it takes: the name this client was
-// given; <server>::<name>, listed or not, because servers may know more than they
-// list; the name any other client would be given; a server's id and a name with any
-// separator between them; and the bare name, where one server has it.
+// ResolveTool returns the server that a tool name refers to, and the server's own name for the
+// tool. It tries the following in order:
+//   - the name this client was given;
+//   - <server>::<name>, listed or not, because servers may have unlisted tools;
+//   - the name that any other client would be given;
+//   - a server's id and a name with any separator between them;
+//   - the bare name, if only one server has it.
 //
-// A name that begins with a known server's id is that server's, whether it is there
-// or away: no other server gets a call by having a tool of such a name.
+// A name that begins with a known server's id belongs to that server, whether it is up or down.
+// Another server cannot take the call with a tool of such a name.
 func (v *View) ResolveTool(name string) (server, original string, ok bool) {
 	return v.original(v.resolve(Tools, name))
 }
@@ -59,8 +61,8 @@ func (v *View) resolve(l List, name string) (target, bool) {
 	return target{}, false
 }
 
-// NamesServer tells whether the name of a tool or prompt, or the URI of a resource, says by itself which server it is for, so that it goes there
-// listed or not.
+// NamesServer reports whether a tool name, prompt name or resource URI itself identifies its
+// server. Such a request goes there, listed or not.
 func (v *View) NamesServer(name string) bool {
 	if id, _, ok := DecodeURI(name); ok {
 		_, known := v.index[id]
@@ -78,7 +80,8 @@ func (v *View) NamesServer(name string) bool {
 	return fits
 }
 
-// Owner returns the one of some servers that a name is of in some client's form of it; "": none.
+// Owner returns the id of the server that a prefixed tool name belongs to, in any client's naming
+// scheme, or "".
 func Owner(name string, servers []string) string {
 	plain := make([]string, len(servers))
 	for i, id := range servers {
@@ -90,12 +93,13 @@ func Owner(name string, servers []string) string {
 	return ""
 }
 
-// plainly is a name as the client writes it that takes the fewest characters.
+// plainly returns a name in the spelling with the smallest character set of all clients.
 func plainly(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 func (c *Catalog) ownerOf(name string) int { return ownerAmong(name, c.servers) }
 
-// ownerAmong returns the server whose id, the longest of those that do, a name begins with, some punctuation behind it; several: none.
+// ownerAmong returns the server with the longest id that is a prefix of the name, followed by
+// punctuation; several: none.
 func ownerAmong(name string, servers []string) int {
 	owner := several
 	for i, server := range servers {
@@ -124,7 +128,7 @@ func (c *Catalog) forms(entries []entry) map[string]int {
 	return forms
 }
 
-// split takes a name apart at a separator, behind the longest id of a server.
+// split splits a name at a separator after a server's id. The longest matching id wins.
 func (c *Catalog) split(name, separator string) (target, bool) {
 	best := target{server: several}
 	for i, server := range c.servers {
@@ -139,8 +143,8 @@ func (c *Catalog) split(name, separator string) (target, bool) {
 	return best, best.server >= 0
 }
 
-// anySeparator takes a name for an id and a listed name with some punctuation
-// between them, if that can be done in one way only.
+// anySeparator splits a name into an id and a listed name, separated by any punctuation. It fails
+// if that is ambiguous.
 func (c *Catalog) anySeparator(l List, name string) (target, bool) {
 	var found []target
 	for i, server := range c.servers {
@@ -163,14 +167,14 @@ func isPunctuation(b byte) bool {
 	return !isPlain && b > ' ' && b < utf8.RuneSelf
 }
 
-// ResolveURI returns the server that a client means by the URI of a resource or a
-// template, and what the server calls it: one of ours, or a server's own if
-// exactly one server lists it or has the only template that it may come from.
+// ResolveURI returns the server that the URI of a resource or template refers to, and the server's
+// own URI. It accepts our URIs. It also accepts a server's own URI if only one server lists it or
+// has a matching template.
 func (c *Catalog) ResolveURI(uri string) (server, original string, ok bool) {
 	id, original, isOurs := DecodeURI(uri)
 	index, known := c.index[id]
 	if isOurs && strings.HasPrefix(uri, uiPrefix) {
-		// It may as well be a server's own, whose host is the id of another one.
+		// It may also be a server's own URI whose host equals another server's id.
 		if !known {
 			index, known = c.foldedServer(id)
 		}
@@ -193,8 +197,8 @@ func (c *Catalog) ResolveURI(uri string) (server, original string, ok bool) {
 	return "", "", false
 }
 
-// foldedServer finds a server by its id in whatever case: the id stands where a
-// URI has its host, and some clients write that in lower case.
+// foldedServer finds a server by its id, ignoring case. The id takes the place of a URI's host,
+// which some clients convert to lower case.
 func (c *Catalog) foldedServer(id string) (int, bool) {
 	found := several
 	for i, server := range c.servers {
@@ -209,8 +213,7 @@ func (c *Catalog) foldedServer(id string) (int, bool) {
 	return found, found != several
 }
 
-// listing returns the server that lists a URI or template, several where there are
-// more.
+// listing returns the server that lists a URI or template; several: more than one.
 func (c *Catalog) listing(uri string) (server int, listed bool) {
 	for _, l := range [...]List{Resources, Templates} {
 		if at, ok := c.lists[l].bare[uri]; ok {
@@ -223,7 +226,7 @@ func (c *Catalog) listing(uri string) (server int, listed bool) {
 	return 0, false
 }
 
-// hasResource tells whether a server lists a URI or template.
+// hasResource reports whether a server lists a URI or template.
 func (c *Catalog) hasResource(server int, uri string) bool {
 	for _, l := range [...]List{Resources, Templates} {
 		if _, ok := c.lists[l].listed[target{server, uri}]; ok {
@@ -233,8 +236,7 @@ func (c *Catalog) hasResource(server int, uri string) bool {
 	return false
 }
 
-// templated returns the only server that has templates which begin, before their
-// first variable, as a URI does.
+// templated returns the only server with a template whose literal prefix matches a URI.
 func (c *Catalog) templated(uri string) (server int, fits bool) {
 	server = several
 	for i := range c.lists[Templates].entries {

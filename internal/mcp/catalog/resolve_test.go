@@ -94,8 +94,8 @@ func TestPromptsAreNotTools(t *testing.T) {
 	}
 }
 
-// What any client was given leads to the same tool from any other client, unless
-// that client knows something else by this name.
+// A name given to one client resolves to the same tool for all others. The exception is a client
+// that knows another tool by this name.
 func TestEveryFormIsUnderstoodEverywhere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lists := []catalog.ServerLists{
@@ -185,7 +185,7 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// A tool that is called as another server's is no way to its calls: not while that server is there, not while it is away.
+// A tool named like another server's cannot take its calls, whether that server is up or down.
 func TestNobodyTakesTheCallsOfAServerThatIsAway(t *testing.T) {
 	away := catalog.ServerLists{Server: "files"}
 	there := catalog.ServerLists{Server: "files", Tools: tools("read_file")}
@@ -215,7 +215,7 @@ func TestNobodyTakesTheCallsOfAServerThatIsAway(t *testing.T) {
 	}
 }
 
-// With a separator that ids may hold, a-b-x is what a-b calls its x, even while a-b is away and a has a b-x.
+// If ids may contain the separator, a-b-x is tool x of a-b, even while a-b is down and a has a b-x.
 func TestANameBelongsToTheLongestID(t *testing.T) {
 	cat := catalog.Merge([]catalog.ServerLists{{Server: "a", Tools: tools("b-x")}, {Server: "a-b"}}, nil)
 	v := cat.For("claude-code")

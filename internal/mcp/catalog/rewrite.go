@@ -6,24 +6,22 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Outgoing is what a server sends to a client, with the URIs of its resources and
-// the ids of its tasks rewritten to what clients call them. Documents must be
-// well-formed.
+// Outgoing rewrites the resource URIs and task ids in a server's messages to the clients' form.
+// Documents must be well-formed.
 type Outgoing struct {
 	Server string
 
-	// Asked is what the client called the resource that the server calls Original,
-	// where this answers a request about one: the client gets to read its own word.
+	// Asked is the client's URI for the server's URI Original, if this answers a request about that
+	// resource. The client gets its own spelling back.
 	Asked, Original string
 }
 
-// Result rewrites the result of a method. It returns the same slice where there is
-// nothing to rewrite.
+// Result rewrites the result of a method. It returns the same slice if nothing changes.
 func (o Outgoing) Result(method string, result []byte) []byte {
 	return rawjson.Edited(result, o.ResultEdits(method, result))
 }
 
-// ResultEdits returns what Result would change, in the order of the document.
+// ResultEdits returns the edits of Result, in document order.
 func (o Outgoing) ResultEdits(method string, result []byte) []rawjson.Edit {
 	s, known := resultShapes[method]
 	if !known {
@@ -36,13 +34,13 @@ func (o Outgoing) ResultEdits(method string, result []byte) []rawjson.Edit {
 	return rewrite(result, s, names)
 }
 
-// Params rewrites the params of a request or notification that the server sent of
-// its own accord. It returns the same slice where there is nothing to rewrite.
+// Params rewrites the params of a server's request or notification. It returns the same slice if
+// nothing changes.
 func (o Outgoing) Params(method string, params []byte) []byte {
 	return rawjson.Edited(params, o.ParamsEdits(method, params))
 }
 
-// ParamsEdits returns what Params would change, in the order of the document.
+// ParamsEdits returns the edits of Params, in document order.
 func (o Outgoing) ParamsEdits(method string, params []byte) []rawjson.Edit {
 	s, known := paramsShapes[method]
 	if !known {
@@ -51,13 +49,12 @@ func (o Outgoing) ParamsEdits(method string, params []byte) []rawjson.Edit {
 	return rewrite(params, s, o.names())
 }
 
-// ErrorData rewrites the data of an error, which names the resource that was not
-// found.
+// ErrorData rewrites the data of an error, which names the resource that was not found.
 func (o Outgoing) ErrorData(data []byte) []byte {
 	return rawjson.Edited(data, rewrite(data, errorShape, o.names()))
 }
 
-// names are what is written for what a server calls a resource or a task.
+// names maps a server's URIs and task ids to their new form.
 type names struct{ uri, task func(string) string }
 
 func (o Outgoing) names() names {
@@ -71,27 +68,26 @@ func (o Outgoing) encode(uri string) string {
 	return EncodeURI(o.Server, uri)
 }
 
-// rewrite goes once over a document and returns an edit for every URI and every task
-// that a shape finds in it and that goes by another name.
+// rewrite scans a document once. It returns an edit for every URI and task id that the shape finds
+// and that changes.
 func rewrite(doc []byte, s *shape, n names) []rawjson.Edit {
 	r := rewriter{Cursor: rawjson.NewCursor(doc), names: n}
 	r.walk(s)
 	return r.edits
 }
 
-// maxNesting bounds content within content within content, and with it our stack.
-// What stands deeper is left as it is.
+// maxNesting limits nested content, and thus the stack. Deeper parts are left unchanged.
 const maxNesting = 256
 
 type rewriter struct {
 	rawjson.Cursor
 	names   names
 	edits   []rawjson.Edit
-	roles   []role // of the edits, as far as they hang on what an object turns out to be
+	roles   []role // roles of the edits that depend on the type of their object
 	nesting int
 }
 
-// walk passes the next value, which has a shape.
+// walk reads the next value, which has the given shape.
 func (r *rewriter) walk(s *shape) {
 	if r.nesting == maxNesting {
 		r.Value()
@@ -125,7 +121,7 @@ func (r *rewriter) walk(s *shape) {
 	r.nesting--
 }
 
-// member returns the shape of a member by its name, nil for one without.
+// member returns the shape of a member by name; nil: none.
 func (s *shape) member(name []byte) *shape {
 	if s.every != nil {
 		return s.every
@@ -133,7 +129,7 @@ func (s *shape) member(name []byte) *shape {
 	return s.members[string(name)]
 }
 
-// name passes a string and gives it another name.
+// name reads a string and replaces it with its new form.
 func (r *rewriter) name(encode func(string) string, onlyUI bool) {
 	at := r.Value()
 	old, ok := rawjson.Text(at.Of(r.Doc()))
@@ -145,7 +141,7 @@ func (r *rewriter) name(encode func(string) string, onlyUI bool) {
 	}
 }
 
-// role tells what an object has to be for an edit in it to be made.
+// role is the type that an object must have for an edit in it to apply.
 type role uint8
 
 const (
@@ -153,13 +149,13 @@ const (
 	embedded                 // uri in the resource of a resource
 	nested                   // anything in the content of a tool_result
 	created                  // taskId of a result that is a task
-	handle                   // taskId in the task of a result that is one, or does not say what it is
+	handle                   // taskId in the task of a result that is one, or has no resultType
 )
 
 var roleOfType = map[string]role{"resource_link": linked, "resource": embedded, "tool_result": nested}
 
-// block passes a content block. Blocks of types that we do not know keep their
-// bytes, and the type may stand at the end, so the edits are sorted out then.
+// block reads a content block. Blocks of unknown types keep their bytes. The type may come last, so
+// the edits are filtered at the end.
 func (r *rewriter) block() {
 	first := len(r.edits)
 	var is role
@@ -180,8 +176,7 @@ func (r *rewriter) block() {
 	r.keep(first, func(e role) bool { return e == is })
 }
 
-// call passes a tool's result. Only one that is a task has a task's id; what it is
-// may stand at the end.
+// call reads a tool's result. Only a task result has a task id. The result's type may come last.
 func (r *rewriter) call(s *shape) {
 	first := len(r.edits)
 	kind, says := "", false
@@ -205,7 +200,7 @@ func (r *rewriter) call(s *shape) {
 	r.keep(first, func(e role) bool { return isTask || e != created && (e != handle || !says) })
 }
 
-// keep drops the edits from an index on whose role the object did not have.
+// keep drops the edits from an index on whose role does not match the object.
 func (r *rewriter) keep(first int, has func(role) bool) {
 	kept := first
 	for i := first; i < len(r.edits); i++ {
@@ -217,7 +212,7 @@ func (r *rewriter) keep(first int, has func(role) bool) {
 	r.edits, r.roles = r.edits[:kept], r.roles[:min(first, len(r.roles))]
 }
 
-// roleOf returns the role of an edit, 0 for one without.
+// roleOf returns the role of an edit; 0: none.
 func (r *rewriter) roleOf(i int) role {
 	if i < len(r.roles) {
 		return r.roles[i]
@@ -225,8 +220,7 @@ func (r *rewriter) roleOf(i int) role {
 	return 0
 }
 
-// within passes the next value, which has a shape if the object turns out to be of
-// the right kind.
+// within reads the next value with a shape that applies only if the object has the given role.
 func (r *rewriter) within(as role, s *shape) {
 	first := len(r.edits)
 	r.walk(s)

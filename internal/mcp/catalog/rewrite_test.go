@@ -11,7 +11,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// short stands for the URI that clients see.
+// short replaces clients' URIs with a short notation.
 func short(s string) string {
 	for _, uri := range []string{"a:1", "a:2", "b:3", "x:y"} {
 		s = strings.ReplaceAll(s, catalog.EncodeURI("s", uri), "<"+uri+">")
@@ -181,7 +181,7 @@ func TestContentWithinContentHasAnEnd(t *testing.T) {
 	}
 }
 
-// methods are all that results or params are rewritten of.
+// methods are all methods whose results or params are rewritten.
 var methods = []string{
 	"tools/call", "prompts/get", "resources/read", "resources/list", "resources/templates/list", "tools/list",
 	"tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list", "notifications/tasks", "notifications/tasks/status", "x/y",
@@ -216,8 +216,8 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// checkEdits checks that edits are in order, and that each replaces a string by one
-// that leads back to it.
+// checkEdits checks that edits are in order, and that each replaces a string with one that maps
+// back to it.
 func checkEdits(t *testing.T, doc []byte, edits []rawjson.Edit) {
 	t.Helper()
 	at := 0
@@ -232,7 +232,7 @@ func checkEdits(t *testing.T, doc []byte, edits []rawjson.Edit) {
 			server, original, ok = catalog.DecodeURI(is)
 		}
 		if !utf8.ValidString(was) {
-			continue // of a document that no reader lets through
+			continue // no parser accepts such a document
 		}
 		if !ok || server != "s" || original != was {
 			t.Errorf("%q leads to %q, %q, %v, want %q", is, server, original, ok, was)

@@ -10,16 +10,16 @@ import (
 // A Route says where a request goes.
 type Route struct {
 	Server string
-	Params []byte // as the server wants them; the same slice where nothing was rewritten
+	Params []byte // rewritten for the server; the same slice if unchanged
 
-	Name string // of the tool or prompt, as the server calls it
-	URI  string // of the resource or template, as the server calls it
-	Task string // its id, as the server calls it
+	Name string // the server's own name of the tool or prompt
+	URI  string // the server's own URI of the resource or template
+	Task string // the server's own id of the task
 
-	Asked string // what the client wrote for Name, URI or Task
+	Asked string // the client's value of Name, URI or Task
 }
 
-// Outgoing returns what rewrites the answer to the request.
+// Outgoing returns the rewriter for the answer to the request.
 func (r Route) Outgoing() Outgoing {
 	o := Outgoing{Server: r.Server}
 	if r.URI != "" {
@@ -28,12 +28,12 @@ func (r Route) Outgoing() Outgoing {
 	return o
 }
 
-// A ParamsError tells of params that cannot be used: an answer for the client
-// with the code for invalid params.
+// A ParamsError reports params that cannot be used. The client gets it with the code for invalid
+// params.
 type ParamsError struct {
 	Path    string   // JSON Pointer into the params
-	Problem string   // for a person
-	Servers []string // that are all meant, where the client has to choose
+	Problem string   // for people
+	Servers []string // the matching servers, if the name is ambiguous
 	Err     error    // ErrStaleCursor or nil
 }
 
@@ -41,7 +41,7 @@ func (e *ParamsError) Error() string { return e.Problem }
 
 func (e *ParamsError) Unwrap() error { return e.Err }
 
-// Routed tells whether Route knows a method.
+// Routed reports whether Route supports a method.
 func Routed(method string) bool {
 	switch method {
 	case "tools/call", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe",
@@ -52,9 +52,9 @@ func Routed(method string) bool {
 	}
 }
 
-// Route finds the server that a request is for by the name, URI or task in its
-// params, and puts in the server's own. Params must be well-formed. The error is a
-// *ParamsError; for a method that is not Routed too.
+// Route finds the server of a request by the name, URI or task in its params, and substitutes the
+// server's own. Params must be well-formed. The error is a *ParamsError, also for a method that is
+// not Routed.
 func (v *View) Route(method string, params []byte) (Route, error) {
 	r, err := v.route(method, params)
 	if err == nil {
@@ -133,12 +133,13 @@ func (v *View) routeTask(params []byte, path string, at rawjson.Span) (Route, er
 	}, nil
 }
 
-// unknown is the answer to a name, a URI or an id that nobody has.
+// unknown returns the error for an unknown name, URI or id.
 func unknown(what, path, asked string) *ParamsError {
 	return &ParamsError{Path: path, Problem: "unknown " + what + ": " + clipped(asked)}
 }
 
-// Unknown is what Route says of a request's name, URI or task that nobody has; nil of a request that names nothing of the kind.
+// Unknown returns Route's error for the name, URI or task of a request as if it were unknown. It
+// returns nil for a request without any of them.
 func Unknown(method string, params []byte) *ParamsError {
 	switch method {
 	case "tools/call":
@@ -160,7 +161,7 @@ func Unknown(method string, params []byte) *ParamsError {
 	}
 }
 
-// routeRef is for completion: of a prompt's argument or a template's variable.
+// routeRef handles completion for a prompt's argument or a template's variable.
 func (v *View) routeRef(params []byte) (Route, error) {
 	ref := rawjson.Find(params, "ref")
 	inner := ref.Of(params)
@@ -178,15 +179,15 @@ func (v *View) routeRef(params []byte) (Route, error) {
 	}
 }
 
-// SubscriptionURIs returns the URIs that a subscriptions/listen asks for, as the
-// client wrote them. Each may be another server's.
+// SubscriptionURIs returns the URIs in a subscriptions/listen, as the client wrote them. They may
+// belong to different servers.
 func SubscriptionURIs(params []byte) []string { return subscriptions(params, "resourceSubscriptions") }
 
-// SubscriptionTasks returns the tasks that a subscriptions/listen asks for, as the
-// client wrote them. Each may be another server's.
+// SubscriptionTasks returns the tasks in a subscriptions/listen, as the client wrote them. They may
+// belong to different servers.
 func SubscriptionTasks(params []byte) []string { return subscriptions(params, "taskIds") }
 
-// subscriptions returns the strings in a list of a subscriptions/listen.
+// subscriptions returns the strings in one list of a subscriptions/listen.
 func subscriptions(params []byte, name string) []string {
 	var found []string
 	for raw := range rawjson.Items(rawjson.Get(rawjson.Get(params, "notifications"), name)) {
@@ -197,7 +198,7 @@ func subscriptions(params []byte, name string) []string {
 	return found
 }
 
-// textAt returns the string at a place in the params, where there must be one.
+// textAt returns the required string at a span of the params.
 func textAt(params []byte, path string, at rawjson.Span) (string, error) {
 	if at.IsZero() {
 		return "", &ParamsError{Path: path, Problem: path[strings.LastIndexByte(path, '/')+1:] + " is missing"}
@@ -209,7 +210,7 @@ func textAt(params []byte, path string, at rawjson.Span) (string, error) {
 	return s, nil
 }
 
-// replaced puts another string in the place of one, where they differ.
+// replaced replaces a string if it differs.
 func replaced(doc []byte, at rawjson.Span, old, now string) []byte {
 	if old == now {
 		return doc
@@ -217,7 +218,7 @@ func replaced(doc []byte, at rawjson.Span, old, now string) []byte {
 	return rawjson.Replace(doc, at, rawjson.AppendQuoted(nil, now))
 }
 
-// clipped makes what a client wrote fit for a message.
+// clipped shortens a client's text for an error message.
 func clipped(s string) string {
 	const most = 200
 	if rawjson.Chars(s) > most {

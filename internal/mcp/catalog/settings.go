@@ -12,29 +12,28 @@ import (
 	"unicode"
 )
 
-// Settings say how tools and prompts are called.
+// Settings configure the names of tools and prompts.
 type Settings struct {
-	// Separator stands between a server's id and the name.
+	// Separator separates a server's id from the name.
 	Separator string `toml:"separator" json:"separator"`
-	// Clients are by a pattern of clientInfo.name and go before the built-in ones.
+	// Clients maps patterns of clientInfo.name to settings that override the built-in ones.
 	Clients map[string]ClientSettings `toml:"clients" json:"clients"`
 }
 
-// ClientSettings are for the clients that a pattern names. What is left at zero is
-// as without them: the built-in profile's where the client has one, else the
-// general one.
+// ClientSettings apply to the clients that match a pattern. Zero fields keep the value of the
+// client's built-in profile, if any, else the general one.
 type ClientSettings struct {
 	Separator string `toml:"separator" json:"separator"`
-	MaxLength int    `toml:"max_length" json:"max_length"` // in characters
+	MaxLength int    `toml:"max_length" json:"max_length"` // in characters; 0: not set
 }
 
-// maxSeparator is the length of the longest separator that makes sense.
+// maxSeparator is the maximum length of a separator.
 const maxSeparator = 8
 
-// Default returns the settings of a file that says nothing.
+// Default returns the settings of an empty file.
 func Default() Settings { return Settings{Separator: ContractSeparator} }
 
-// Validate reports every mistake as "key: text"; each client's settings have a Validate of their own.
+// Validate reports every mistake as "key: text". Each client's settings have a separate Validate.
 func (s Settings) Validate() error {
 	errs := []error{validateSeparator("separator", s.Separator)}
 	if s.Separator == "" {
@@ -57,8 +56,8 @@ func (c ClientSettings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ReadQuery reads what a client asks for in the query of its address, such as separator=__&max_length=64. Anything else
-// there is not ours.
+// ReadQuery reads the settings that a client requests in the query of its address, such as
+// separator=__&max_length=64. It ignores everything else.
 func ReadQuery(query string) (ClientSettings, error) {
 	if query == "" {
 		return ClientSettings{}, nil

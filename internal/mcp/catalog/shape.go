@@ -6,28 +6,27 @@ import (
 	"secateur/internal/mcp/era"
 )
 
-// A shape says where in a value the URIs of resources and the ids of tasks stand.
-// What a shape does not name is passed over.
+// A shape says where a value contains resource URIs and task ids. Members without a shape are
+// skipped.
 type shape struct {
 	uri   bool // a string here is a URI
 	ui    bool // a string here is a URI if it starts with ui://
-	task  bool // a string here is the id of a task
-	block bool // an object here is a content block, which see
-	call  bool // an object here is a tool's result, which may be a task instead; its members are there too
+	task  bool // a string here is a task id
+	block bool // an object here is a content block; see block
+	call  bool // an object here is a tool's result or a task; members applies too
 
-	members map[string]*shape // of an object, by name
-	every   *shape            // member of an object, whatever its name
-	each    *shape            // element of an array
+	members map[string]*shape // members of an object, by name
+	every   *shape            // shape of every member of an object
+	each    *shape            // shape of each element of an array
 }
 
 var (
 	uriShape = &shape{uri: true}
 
-	// withURI is what a resource is: in a list, read, embedded, or updated.
+	// withURI is a resource: listed, read, embedded, or updated.
 	withURI = object("uri", uriShape)
 
-	// blocks are one content block or an array of them: a message has the one or the
-	// other, depending on the revision.
+	// blocks is one content block or an array of them, depending on the revision.
 	blocks = func() *shape {
 		s := &shape{block: true}
 		s.each = s
@@ -36,8 +35,8 @@ var (
 
 	messages = object("messages", array(object("content", blocks)))
 
-	// toolMeta is where MCP Apps name the resource that shows a tool's result: today,
-	// in earlier drafts, and in ChatGPT.
+	// toolMeta is where MCP Apps name the resource that shows a tool's result: currently, in
+	// earlier drafts, and in ChatGPT.
 	toolMeta = object(
 		"ui", object("resourceUri", &shape{ui: true}),
 		"ui/resourceUri", &shape{ui: true},
@@ -45,15 +44,15 @@ var (
 	)
 	toolItem = object("_meta", toolMeta)
 
-	// taskID is what a client asks for a task by.
+	// taskID is the id by which a client refers to a task.
 	taskID   = &shape{task: true}
 	withTask = object("taskId", taskID)
 
-	// related is what a legacy server says of all that belongs to a task.
+	// related is the reference of a legacy server's message to its task.
 	related = object(era.MetaRelatedTask, withTask)
 	relates = object("_meta", related)
 
-	// inputRequests stand in a result that asks the client for something first.
+	// inputRequests are part of a result that asks the client for input first.
 	inputRequests = &shape{every: object("params", joined(messages, relates))}
 
 	toolResult = &shape{call: true, members: object(
@@ -61,13 +60,11 @@ var (
 		"taskId", taskID, "task", withTask,
 	).members}
 
-	// task is what there is to know about one. Early servers put its id a level
-	// deeper.
+	// task describes a task. Early servers put its id one level deeper.
 	task = joined(relates, withTask, object("task", withTask, "result", toolResult, "inputRequests", inputRequests))
 )
 
-// resultShapes are those of what servers answer, by the method asked for; relates
-// for any other.
+// resultShapes are the shapes of servers' results, by method; relates for any other.
 var resultShapes = map[string]*shape{
 	"tools/call":               toolResult,
 	"prompts/get":              joined(relates, messages, object("inputRequests", inputRequests)),
@@ -82,8 +79,8 @@ var resultShapes = map[string]*shape{
 	"tasks/list":               object("tasks", array(withTask)),
 }
 
-// paramsShapes are those of what servers send of their own accord, by method;
-// relates for any other. The tasks that servers ask for are the client's.
+// paramsShapes are the shapes of servers' requests and notifications, by method; relates for any
+// other. The tasks that servers ask about are the client's.
 var paramsShapes = map[string]*shape{
 	"notifications/resources/updated": joined(relates, withURI),
 	"notifications/subscriptions/acknowledged": object("notifications",
@@ -93,10 +90,10 @@ var paramsShapes = map[string]*shape{
 	"sampling/createMessage":     joined(relates, messages),
 }
 
-// errorShape is that of an error's data: which resource was not found.
+// errorShape is the shape of an error's data, which names the resource that was not found.
 var errorShape = withURI
 
-// object makes the shape of an object out of names and shapes, in turn.
+// object builds the shape of an object from alternating names and shapes.
 func object(namesAndShapes ...any) *shape {
 	s := &shape{members: map[string]*shape{}}
 	for i := 0; i < len(namesAndShapes); i += 2 {
@@ -105,7 +102,7 @@ func object(namesAndShapes ...any) *shape {
 	return s
 }
 
-// joined makes the shape of an object that has the members of all of them.
+// joined builds the shape of an object with the members of all given objects.
 func joined(objects ...*shape) *shape {
 	s := &shape{members: map[string]*shape{}}
 	for _, o := range objects {

@@ -70,7 +70,7 @@ func TestTaskIDsInParams(t *testing.T) {
 	}
 }
 
-// checkOutgoing checks what becomes of a document, which stays if want is "".
+// checkOutgoing checks the rewritten document; want "" means unchanged.
 func checkOutgoing(t *testing.T, rewrite func(string, []byte) []byte, method, doc, want string) {
 	t.Helper()
 	in := []byte(doc)
@@ -148,7 +148,7 @@ func TestTaskIDsLeadBack(t *testing.T) {
 		if s, task, ok := catalog.UnwrapTask(catalog.WrapTask(server, id)); !ok || s != server || task != id {
 			t.Fatalf("UnwrapTask(WrapTask(%q, %q)) = %q, %q, %v", server, id, s, task, ok)
 		}
-		// What goes to the client and comes back in its next request is the server's again.
+		// An id sent to the client and returned in its next request becomes the server's own again.
 		view := catalog.Merge([]catalog.ServerLists{{Server: server}}, nil).For("")
 		result := catalog.Outgoing{Server: server}.Result("tools/call", []byte(`{"resultType":"task","taskId":`+quote(id)+`}`))
 		var got struct {

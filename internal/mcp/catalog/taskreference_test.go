@@ -12,8 +12,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// The reference puts the server into the ids of tasks in what encoding/json decodes,
-// case by case as the protocol has them. URIs it knows nothing of.
+// The reference adds the server to task ids in documents decoded by encoding/json, case by case as
+// the protocol defines them. It ignores URIs.
 
 type decoded = map[string]any
 

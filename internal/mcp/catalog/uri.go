@@ -8,14 +8,15 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// How URIs begin on our side.
+// Prefixes of our URIs.
 const (
-	resourcePrefix = "proxy://resource/" // then base64 of {"server":…,"uri":…}
-	templatePrefix = "proxy://t/"        // then the server's id, a slash and the template or what it expanded to
-	uiPrefix       = "ui://"             // then, with us, the server's id and a slash
+	resourcePrefix = "proxy://resource/" // followed by base64 of {"server":…,"uri":…}
+	// followed by the server's id, a slash and the template or its expansion
+	templatePrefix = "proxy://t/"
+	uiPrefix       = "ui://" // in our form followed by the server's id and a slash
 )
 
-// EncodeURI returns what a client calls a server's resource.
+// EncodeURI returns the clients' URI for a server's resource.
 func EncodeURI(server, uri string) string {
 	if rest, ok := strings.CutPrefix(uri, uiPrefix); ok {
 		return uiPrefix + server + "/" + rest
@@ -26,8 +27,8 @@ func EncodeURI(server, uri string) string {
 	return resourcePrefix + base64.StdEncoding.EncodeToString(append(o, '}'))
 }
 
-// EncodeTemplate returns what a client calls a server's resource template. The
-// variables stay where a client looks for them.
+// EncodeTemplate returns the clients' form of a server's resource template. The variables stay
+// visible to clients.
 func EncodeTemplate(server, template string) string {
 	if rest, ok := strings.CutPrefix(template, uiPrefix); ok {
 		return uiPrefix + server + "/" + rest
@@ -35,9 +36,9 @@ func EncodeTemplate(server, template string) string {
 	return templatePrefix + server + "/" + template
 }
 
-// DecodeURI is the way back from EncodeURI and EncodeTemplate, a template's
-// variables expanded or not. It only looks at the URI: whether there is such a
-// server, and whether a ui:// URI was made by us at all, it cannot know.
+// DecodeURI reverses EncodeURI and EncodeTemplate, with the template's variables expanded or not.
+// It only parses the URI. It does not check whether the server exists, or whether we built a ui://
+// URI at all.
 func DecodeURI(uri string) (server, original string, ok bool) {
 	if payload, is := strings.CutPrefix(uri, resourcePrefix); is {
 		return decodePayload(payload)
@@ -53,8 +54,8 @@ func DecodeURI(uri string) (server, original string, ok bool) {
 	return "", "", false
 }
 
-// decodePayload takes base64 in any alphabet, padded or not, also with the
-// percent escapes that some clients put into the URIs they pass on.
+// decodePayload accepts base64 in either alphabet, padded or not. It also accepts the percent
+// escapes that some clients add to URIs.
 func decodePayload(payload string) (server, uri string, ok bool) {
 	if strings.Contains(payload, "%") {
 		plain, err := url.PathUnescape(payload)
@@ -79,7 +80,7 @@ func decodePayload(payload string) (server, uri string, ok bool) {
 	return server, uri, hasServer && hasURI
 }
 
-// decodeBase64 takes the standard and the URL alphabet, padded or not.
+// decodeBase64 accepts the standard and the URL alphabet, padded or not.
 func decodeBase64(s string) ([]byte, error) {
 	return base64.RawStdEncoding.DecodeString(toStandard.Replace(strings.TrimRight(s, "=")))
 }

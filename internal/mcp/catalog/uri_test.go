@@ -26,7 +26,7 @@ func TestEncodeURI(t *testing.T) {
 }
 
 func TestDecodeURI(t *testing.T) {
-	// What differs between the alphabets, and needs padding.
+	// A document whose encoding differs between the alphabets and needs padding.
 	doc := []byte(`{"server":"s","uri":"x:/?>~ü~??"}`)
 	std := base64.StdEncoding.EncodeToString(doc)
 	if !strings.ContainsAny(std, "+/") || !strings.HasSuffix(std, "=") {

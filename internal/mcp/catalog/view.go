@@ -6,8 +6,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A View is a catalog as one kind of client sees it. It does not change; all
-// methods may be called at the same time.
+// A View is a catalog as one kind of client sees it. It is immutable, and its methods are safe for
+// concurrent use.
 type View struct {
 	*Catalog
 	naming  Naming
@@ -15,24 +15,23 @@ type View struct {
 	prompts func() *nameList
 }
 
-// nameList is a list of tools or prompts with the names that a client knows.
+// nameList is a list of tools or prompts with a client's names.
 type nameList struct {
 	names    []string       // by entry
-	index    map[string]int // of the entry, by name
+	index    map[string]int // index of the entry, by name
 	rendered func() *rendered
 }
 
-// rendered is a list in the bytes that a client gets: items with a comma between
-// them.
+// rendered is a list as the bytes that a client gets: items separated by commas.
 type rendered struct {
 	bytes []byte
-	ends  []int // of the items
+	ends  []int // end offsets of the items
 }
 
-// maxViews bounds how many views of a catalog are kept: clients may ask for names of any kind.
+// maxViews limits the cached views of a catalog, because clients may request any names.
 const maxViews = 32
 
-// View returns the catalog with names of that kind.
+// View returns the catalog in this naming scheme.
 func (c *Catalog) View(n Naming) *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,11 +47,10 @@ func (c *Catalog) View(n Naming) *View {
 	return v
 }
 
-// Naming returns how names look in this view.
+// Naming returns the naming scheme of this view.
 func (v *View) Naming() Naming { return v.naming }
 
-// ToolName returns what the client calls a server's tool, and whether it is
-// listed.
+// ToolName returns the client's name for a server's tool, and whether it is listed.
 func (v *View) ToolName(server, original string) (string, bool) {
 	return v.nameOf(Tools, server, original)
 }
@@ -100,8 +98,7 @@ func (c *Catalog) nameList(n Naming, l List) *nameList {
 	return named
 }
 
-// renderAll writes entries with the edits that are to be made, under the names
-// that are given, if any are.
+// renderAll writes entries with their edits, and with the given names, if any.
 func renderAll(entries []entry, names []string) *rendered {
 	size := 0
 	for i := range entries {
@@ -129,7 +126,7 @@ func renderAll(entries []entry, names []string) *rendered {
 	return r
 }
 
-// slice returns the items from one to before another.
+// slice returns the items in the range [from, to).
 func (r *rendered) slice(from, to int) []byte {
 	if from >= to {
 		return nil
