@@ -10,8 +10,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// markerVariable marks a child and, because environments are inherited, all that descends from it. Its value is the
-// server's id, a full stop and a nonce that no other child has.
+// markerVariable marks a child and, because environments are inherited, its descendants. Its value
+// is the server's id, a full stop and a nonce unique to the child.
 const markerVariable = "SECATEUR_SERVER"
 
 // baseNames are the variables that a child needs to find its programs, its user's files, its language, proxies and
@@ -67,16 +67,17 @@ func baseEnv(environ, pass []string, windows bool) []string {
 	return base
 }
 
-// childEnv is the base, overridden by the server's own variables, and the marker.
+// childEnv returns the base, overridden by the server's own variables, and the marker.
 func childEnv(base []string, own map[string]secret.Text, marker string) []string {
 	env := slices.Clone(base)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		env = append(env, name+"="+own[name].Reveal()) // of two entries of a name the last one counts
+		// of two entries of a name the last one counts
+		env = append(env, name+"="+own[name].Reveal())
 	}
 	return append(env, markerVariable+"="+marker)
 }
 
-// lookupEnv finds the last value of a name.
+// lookupEnv returns the last value of a name.
 func lookupEnv(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		n, value, ok := strings.Cut(entry, "=")

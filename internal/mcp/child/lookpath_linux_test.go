@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A program is not taken from the folder in which we happen to be, however PATH names it.
+// A program is never taken from the current directory, however PATH names it.
 func TestRelativePlacesInPATHAreSkipped(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")

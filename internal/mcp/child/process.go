@@ -18,20 +18,21 @@ import (
 	"secateur/internal/secret"
 )
 
-// Program says which child to start and how.
+// Program describes a child to start.
 type Program struct {
 	ID      string                 // names the child in the marker that its descendants inherit
 	Command []string               // program and arguments
-	BaseEnv []string               // what its environment starts with, see BaseEnv
+	BaseEnv []string               // base of its environment; see BaseEnv
 	Env     map[string]secret.Text // added to BaseEnv
 	Dir     string                 // working directory; empty: ours
-	Grace   time.Duration          // between the steps of ending it
-	Kill    <-chan struct{}        // closed when Stop is to end it by force, without further steps; nil: never
+	Grace   time.Duration          // time between the steps of stopping it
+	Kill    <-chan struct{}        // closed to make Stop kill it immediately; nil: never
 	Log     *slog.Logger
-	Stderr  func(line string) // gets each line of its standard error, secrets masked; nil: nobody
+	// gets each line of its standard error, secrets masked; nil: discarded
+	Stderr func(line string)
 }
 
-// Process is a running child. Its methods may be used by many goroutines.
+// Process is a running child. Its methods are safe for concurrent use.
 type Process struct {
 	Stdin  *os.File // our end of its standard input; Stop closes it
 	Stdout *os.File // our end of its standard output; Stop closes it
@@ -43,12 +44,12 @@ type Process struct {
 	stderr *os.File // our end
 	tail   *stderrTail
 	ended  chan struct{} // closed when the direct child has ended
-	how    string        // it ended; to be read when ended is closed
-	exited chan struct{} // closed when nothing is left of the tree
+	how    string        // how it ended; valid once ended is closed
+	exited chan struct{} // closed when no process of the tree is left
 	pipes  sync.WaitGroup
 }
 
-// Start starts a child in a process group of its own. Whoever started it must call Stop.
+// Start starts a child in its own process group. The caller must call Stop.
 func Start(p Program) (*Process, error) {
 	marker := p.ID + "." + strings.ToLower(rand.Text())
 	env := childEnv(p.BaseEnv, p.Env, marker)
@@ -84,20 +85,20 @@ func Start(p Program) (*Process, error) {
 	}
 	child.pipes.Go(func() { child.tail.drain(child.stderr) })
 	child.pipes.Go(func() {
-		<-child.exited // a writer that could not be killed must not hold us
+		<-child.exited // do not wait for a writer that could not be killed
 		_ = child.stderr.SetReadDeadline(time.Now().Add(DrainTime))
 	})
 	return child, nil
 }
 
-// SetGrace changes how long it has between the steps of ending it.
+// SetGrace changes the time between the steps of stopping it.
 func (p *Process) SetGrace(grace time.Duration) { p.grace.Store(int64(grace)) }
 
-// DrainTime is how long a pipe is read on after its child has ended: what it wrote before is still there, but whoever
-// inherited the other end must not hold us.
+// DrainTime is how long a pipe is still read after its child has ended. Earlier output is still in
+// the pipe, but a process that inherited the other end must not block us.
 const DrainTime = time.Second
 
-// openPipes makes the three pipes.
+// openPipes opens the three pipes.
 func (p *Process) openPipes() (err error) {
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
@@ -123,8 +124,8 @@ func (p *Process) openPipes() (err error) {
 	return nil
 }
 
-// own starts the child and stays with it to its end, on one thread: on Linux a child is told to die when the thread
-// that started it does, and threads without a goroutine of their own come and go.
+// own starts the child and stays with it until its end, on one thread. On Linux a child dies with
+// the thread that started it, and threads that are not locked to a goroutine come and go.
 func (p *Process) own(started chan<- error, marker string, log *slog.Logger) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -142,19 +143,19 @@ func (p *Process) own(started chan<- error, marker string, log *slog.Logger) {
 	close(p.exited)
 }
 
-// PID is the number of the child's process.
+// PID returns the process id of the child.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Stderr is the end of what the child wrote to its standard error, at most so many lines.
+// Stderr returns the last lines that the child wrote to its standard error.
 func (p *Process) Stderr(lines int) string { return p.tail.last(lines) }
 
-// Ended is closed when the direct child has ended; its descendants may still live.
+// Ended returns a channel closed when the direct child has ended. Its descendants may still run.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Exited is closed when the child and all that descended from it are gone.
+// Exited returns a channel closed when the child and all its descendants are gone.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Status says how the child ended; ok is false if it has not within this time.
+// Status returns how the child ended; ok is false if it has not ended within this time.
 func (p *Process) Status(wait time.Duration) (how string, ok bool) {
 	if !within(p.ended, wait) {
 		return "", false
@@ -162,8 +163,8 @@ func (p *Process) Status(wait time.Duration) (how string, ok bool) {
 	return p.how, true
 }
 
-// Stop ends the child: by closing its standard input, then by asking, then by force. It returns when the child and all
-// that descended from it are gone.
+// Stop ends the child: it closes its standard input, then sends SIGTERM, then SIGKILL. It returns
+// when the child and all its descendants are gone.
 func (p *Process) Stop() {
 	p.tree.note()
 	_ = p.Stdin.Close()
@@ -179,7 +180,7 @@ func (p *Process) Stop() {
 	_, _ = p.stderr.Close(), p.Stdout.Close()
 }
 
-// exits waits for the child and its descendants to end; false if they are not to be waited for any longer.
+// exits waits for the child and its descendants to end; false if the grace period is over.
 func (p *Process) exits() bool {
 	t := time.NewTimer(time.Duration(p.grace.Load()))
 	defer t.Stop()
@@ -213,7 +214,7 @@ func within(done <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// startError says what a person can do about a program that does not start.
+// startError explains to people why a program does not start.
 func startError(p Program, err error) error {
 	name := p.Command[0]
 	switch {
@@ -226,10 +227,10 @@ func startError(p Program, err error) error {
 	}
 }
 
-// LookPath finds the program that a child with this environment would be, see BaseEnv.
+// LookPath finds the program that a child with this environment would run; see BaseEnv.
 func LookPath(name string, environ []string) (string, error) { return lookPath(name, BaseEnv(environ)) }
 
-// lookPath finds a program in the PATH that the child will have. A name with a separator is taken as it is, relative
+// lookPath finds a program in the child's PATH. A name with a separator is used unchanged, relative
 // to the child's directory.
 func lookPath(name string, env []string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
@@ -238,7 +239,7 @@ func lookPath(name string, env []string) (string, error) {
 	dirs := lookupEnv(env, "PATH")
 	for _, dir := range filepath.SplitList(dirs) {
 		if dir == "" || !filepath.IsAbs(dir) {
-			continue // a program is not taken from wherever we happen to stand
+			continue // never take a program from the current directory
 		}
 		if path, ok := executable(filepath.Join(dir, name), env); ok {
 			return path, nil

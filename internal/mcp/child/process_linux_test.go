@@ -25,9 +25,10 @@ import (
 )
 
 const (
-	// roleVariable makes the test binary play a part instead of running tests.
+	// roleVariable makes the test binary play a role instead of running tests.
 	roleVariable = "CHILD_TEST_ROLE"
-	// lineVariable is an address that the test binary connects to: when it is gone, so is the connection.
+	// lineVariable is an address that the test binary connects to. The connection ends with the
+	// process.
 	lineVariable = "CHILD_TEST_LINE"
 	// patience is how long a test waits for something that should happen soon.
 	patience = time.Minute
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// play is a host, which starts a child and is going to be killed, or that child, which ignores requests to end.
+// play is a host that starts a child and will be killed, or that child, which ignores SIGTERM.
 func play(role string) int {
 	if _, err := net.Dial("tcp", os.Getenv(lineVariable)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -61,7 +62,7 @@ func play(role string) int {
 	return 0
 }
 
-// start starts a shell script that says when it is ready.
+// start starts a shell script that prints when it is ready.
 func start(t *testing.T, script string) *Process {
 	t.Helper()
 	p, err := Start(shell(script))
@@ -82,7 +83,7 @@ func shell(script string) Program {
 	}
 }
 
-// eventually waits for a condition that an event of another process brings about.
+// eventually waits for a condition that another process brings about.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -94,8 +95,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// family is a script with one descendant that stays, one that leaves the group and the session, and one that also
-// ignores requests to end.
+// family is a script with three descendants. One stays, one leaves the process group and the
+// session, one also ignores SIGTERM.
 const family = `sleep 300 & setsid sleep 301 & setsid sh -c 'trap "" TERM; sleep 302; sleep 303' & echo ready; `
 
 func TestNoDescendantSurvives(t *testing.T) {
@@ -130,7 +131,7 @@ func TestNoDescendantSurvives(t *testing.T) {
 }
 
 func TestDescendantWithoutMarkerIsFoundByItsParents(t *testing.T) {
-	long := fmt.Sprintf("304.%d", os.Getpid()) // not that of another run of this test
+	long := fmt.Sprintf("304.%d", os.Getpid()) // distinct from other runs of this test
 	p := start(t, `setsid env -i /bin/sleep `+long+` & echo ready; cat`)
 	bare := "sleep\x00" + long
 	eventually(t, "it runs", func() bool { return len(childtest.Living(t, bare)) > 0 })
@@ -202,7 +203,7 @@ func TestChildGetsAMinimalEnvironment(t *testing.T) {
 	}
 	t.Cleanup(p.Stop)
 	var environ string
-	eventually(t, "the program runs", func() bool { // a moment before, it is still this one
+	eventually(t, "the program runs", func() bool { // just before, it is still this binary
 		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID()), "environ"))
 		environ = string(b)
 		return err == nil && strings.Contains(environ, markerVariable)
@@ -219,16 +220,17 @@ func TestChildGetsAMinimalEnvironment(t *testing.T) {
 	}
 }
 
-// On Linux a child dies with the thread that started it. Threads of a Go program come and go; the child must not.
+// On Linux a child dies with the thread that started it. The threads of a Go program come and go;
+// the child must survive.
 func TestChildOutlivesTheThreadOfItsCaller(t *testing.T) {
 	var p *Process
 	var err error
 	thread := make(chan int)
 	var begin func()
 	begin = func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if syscall.Gettid() == syscall.Getpid() {
-			defer runtime.UnlockOSThread() // the main thread never ends: take another one
+			defer runtime.UnlockOSThread() // the main thread never ends: use another one
 			done := make(chan struct{})
 			go func() {
 				defer close(done)

@@ -9,15 +9,16 @@ import (
 	"syscall"
 )
 
-// descendant is one process of a tree, told from a later one of the same number by its start time.
+// descendant is one process of a tree. Its start time distinguishes it from a later process with
+// the same id.
 type descendant struct {
 	pid   int
 	start uint64
 }
 
-// signal sends a signal if the process is still the one that was meant.
+// signal sends a signal if the process is still the same one.
 func (d descendant) signal(sig syscall.Signal) {
-	p, err := os.FindProcess(d.pid) // holds a pidfd: from here on the number cannot change its meaning
+	p, err := os.FindProcess(d.pid) // holds a pidfd: from here on the id cannot be reused
 	if err != nil {
 		return
 	}
@@ -27,8 +28,8 @@ func (d descendant) signal(sig syscall.Signal) {
 	}
 }
 
-// descendants are the living processes, other than the child itself, that descend from it: by their parents, group or
-// session, by having been noted, or by the marker in their environment.
+// descendants returns the running descendants of the child. It finds them by their parents, group
+// or session, by earlier notes, or by the marker in their environment.
 func (t *tree) descendants() []descendant {
 	all := readStats()
 	t.mu.Lock()
@@ -58,7 +59,7 @@ func (t *tree) descendants() []descendant {
 	return found
 }
 
-// descends follows the parents upwards to one of ours.
+// descends reports whether the chain of parents leads to one of ours.
 func descends(pid int, all map[int]stat, ours map[int]bool) bool {
 	for range len(all) {
 		if ours[pid] {
@@ -73,10 +74,12 @@ func descends(pid int, all map[int]stat, ours map[int]bool) bool {
 	return false
 }
 
-// maxEnviron bounds what is read of one process; the kernel's own bound for arguments and environment is similar.
+// maxEnviron limits how much is read of one environment. The kernel has a similar limit for
+// arguments and environment.
 const maxEnviron = 4 << 20
 
-// marked looks for the marker in a process's environment. A process that may not be read is not ours.
+// marked looks for the marker in a process's environment. A process that we may not read is not
+// ours.
 func (t *tree) marked(pid int, buf *[]byte) bool {
 	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -98,7 +101,7 @@ func (t *tree) marked(pid int, buf *[]byte) bool {
 	return bytes.Contains(b, t.marker)
 }
 
-// stat is what /proc tells about a process.
+// stat is what /proc reports about a process.
 type stat struct {
 	state                  byte
 	parent, group, session int
@@ -113,7 +116,7 @@ func readStats() map[int]stat {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // what could be read is better than nothing
+	names, _ := dir.Readdirnames(-1) // a partial list is better than none
 	all := make(map[int]stat, len(names))
 	for _, name := range names {
 		if name[0] < '1' || name[0] > '9' {
@@ -130,7 +133,7 @@ func readStats() map[int]stat {
 	return all
 }
 
-// readStat reads one process; not ok if it has gone meanwhile.
+// readStat reads the stat of a process; false if it is gone.
 func readStat(pid int) (stat, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -139,7 +142,8 @@ func readStat(pid int) (stat, bool) {
 	return parseStat(string(b))
 }
 
-// parseStat reads the fields behind the program's name, which stands in parentheses and may hold anything.
+// parseStat parses the fields after the program's name, which is in parentheses and may contain
+// anything.
 func parseStat(line string) (stat, bool) {
 	i := strings.LastIndexByte(line, ')')
 	if i < 0 {

@@ -4,7 +4,7 @@ package child
 
 import "os"
 
-// howEnded says how a child ended.
+// howEnded describes how a child ended.
 func howEnded(state *os.ProcessState) string {
 	switch {
 	case state == nil:

@@ -19,22 +19,22 @@ const (
 	lineBytes = 4 << 10 // a longer line is kept in parts
 )
 
-// stderrTail keeps the end of what a child writes to its standard error.
+// stderrTail keeps the end of a child's standard error.
 type stderrTail struct {
-	log     *slog.Logger // each line at Debug
-	secrets []string     // what may not be shown: values of its environment, the longest first
-	heard   func(string) // gets each line too; nil: nobody
+	log     *slog.Logger // gets each line at Debug
+	secrets []string     // values of its environment to mask, longest first
+	heard   func(string) // gets each line too; nil: not called
 
 	mu    sync.Mutex
 	lines []string // guarded by mu; oldest first
 	size  int      // guarded by mu; bytes in lines
 }
 
-// minSecret is from how many characters on a value of the environment is hidden. Shorter ones are flags and numbers, without
-// which no line could be read.
+// minSecret is the minimum length of an environment value that is masked. Shorter ones are flags
+// and numbers; masking them would make lines unreadable.
 const minSecret = 6
 
-// secretsOf lists the values of an environment that are hidden in what the child writes.
+// secretsOf returns the environment values to mask in the child's output.
 func secretsOf(env map[string]secret.Text) (all []string) {
 	for _, value := range env {
 		if text := value.Reveal(); len(text) >= minSecret {
@@ -45,7 +45,7 @@ func secretsOf(env map[string]secret.Text) (all []string) {
 	return all
 }
 
-// drain reads until the pipe ends, so that a child never blocks on a full one.
+// drain reads until the pipe ends, so that a child never blocks on a full pipe.
 func (t *stderrTail) drain(r io.Reader) {
 	buf := make([]byte, 32<<10)
 	var part []byte
@@ -95,11 +95,11 @@ func (t *stderrTail) add(line []byte) {
 		t.size -= len(t.lines[drop]) + 1
 		drop++
 	}
-	clear(t.lines[:drop]) // so that nothing holds them
+	clear(t.lines[:drop]) // release the memory
 	t.lines = t.lines[drop:]
 }
 
-// last is the end of what was written, at most n lines.
+// last returns the last n lines.
 func (t *stderrTail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

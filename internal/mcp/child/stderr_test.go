@@ -9,7 +9,7 @@ import (
 	"secateur/internal/secret"
 )
 
-// What a child writes to its standard error is shown to people and models: the secrets of its environment are not.
+// People and models see a child's standard error, but not the secrets of its environment.
 func TestStderrHidesTheSecretsOfTheEnvironment(t *testing.T) {
 	var logged strings.Builder
 	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))

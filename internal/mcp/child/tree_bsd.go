@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// prepare gives the child a session and a process group of its own.
+// prepare gives the child its own session and process group.
 func prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// tree is a child and its process group. What left the group is not found here.
+// tree is a child and its process group. Processes that left the group are not found.
 type tree struct {
 	pid  int
-	hard atomic.Bool // no more asking
+	hard atomic.Bool // kill immediately
 }
 
 func newTree(pid int, _ string, _ *slog.Logger) *tree { return &tree{pid: pid} }
 
 func (t *tree) note() {}
 
-// terminate asks the group to end.
+// terminate sends SIGTERM to the group.
 func (t *tree) terminate() { _ = syscall.Kill(-t.pid, syscall.SIGTERM) }
 
-// kill ends the group by force.
+// kill sends SIGKILL to the group.
 func (t *tree) kill() {
 	t.hard.Store(true)
 	_ = syscall.Kill(-t.pid, syscall.SIGKILL)
@@ -38,9 +38,9 @@ const (
 	sweepPause = 10 * time.Millisecond
 )
 
-// reap waits for the child's end, tells it, and returns when its group is gone.
+// reap waits for the child's end, reports it, and returns when its group is gone.
 func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
-	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	_ = cmd.Wait() // cmd.ProcessState says how it ended
 	ended(howEnded(cmd.ProcessState))
 	t.terminate()
 	for begin := time.Now(); time.Since(begin) < sweepLimit; time.Sleep(sweepPause) {

@@ -13,21 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prepare gives the child a session and a process group of its own, and has the kernel kill it when we die.
+// prepare gives the child its own session and process group, and makes the kernel kill it when we
+// die.
 func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// tree is a child and all that descends from it.
+// tree is a child and all its descendants.
 type tree struct {
 	pid    int
-	start  uint64 // of the child; what is older does not descend from it
+	start  uint64 // start time of the child; older processes are not descendants
 	marker []byte
 	log    *slog.Logger
-	hard   atomic.Bool // no more asking
+	hard   atomic.Bool // kill immediately
 
-	mu    sync.Mutex
-	noted map[int]uint64 // guarded by mu; descendants seen while the tree was whole: pid and start time
+	mu sync.Mutex
+	// guarded by mu; descendants seen while the tree was complete: pid and start time
+	noted map[int]uint64
 }
 
 func newTree(pid int, marker string, log *slog.Logger) *tree {
@@ -38,8 +40,8 @@ func newTree(pid int, marker string, log *slog.Logger) *tree {
 	return t
 }
 
-// note remembers who descends from the child now. Once a parent has gone, its children can no longer be told by
-// theirs, and one that also cleared its environment could not be found at all.
+// note records the current descendants of the child. Once a parent has ended, its children can no
+// longer be found by it. A child that also cleared its environment could not be found at all.
 func (t *tree) note() {
 	found := t.descendants()
 	t.mu.Lock()
@@ -49,17 +51,18 @@ func (t *tree) note() {
 	}
 }
 
-// terminate asks the child's group to end.
+// terminate sends SIGTERM to the child's group.
 func (t *tree) terminate() { _ = syscall.Kill(-t.pid, syscall.SIGTERM) }
 
-// kill ends the group by force. The rest of the tree follows when the child has ended.
+// kill sends SIGKILL to the group. The rest of the tree follows when the child has ended.
 func (t *tree) kill() {
 	t.hard.Store(true)
 	_ = syscall.Kill(-t.pid, syscall.SIGKILL)
 }
 
-// reap waits for the child's end, tells it, and returns when the whole tree is gone. Until then the child stays a
-// zombie, so that its number, which is also that of its group and session, cannot mean somebody else.
+// reap waits for the child's end, reports it, and returns when the whole tree is gone. Until then
+// the child stays a zombie. Its process id, which is also its group and session id, thus cannot be
+// reused.
 func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
 	var info unix.Siginfo
 	for {
@@ -73,16 +76,17 @@ func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
 	_ = cmd.Wait()
 }
 
-// What the kernel says about a child's end.
+// The kernel's codes for a child's end.
 const (
 	childExited = iota + 1
 	childKilled
 	childDumped
 )
 
-// howEnded says how a child ended.
+// howEnded describes how a child ended.
 func howEnded(info *unix.Siginfo) string {
-	// After three numbers, and on 64 bits a gap, come the child's number, its user, and its status.
+	// After three integers (and padding on 64 bits) come the child's process id, its user and its
+	// status.
 	at := 12 + 8
 	if unsafe.Sizeof(uintptr(0)) == 8 {
 		at += 4
@@ -100,13 +104,13 @@ func howEnded(info *unix.Siginfo) string {
 }
 
 const (
-	sweepAsk   = time.Second // for those left to end by themselves after a TERM
+	sweepAsk   = time.Second // for the remaining processes to end after SIGTERM
 	sweepLimit = 10 * time.Second
 	sweepPause = 10 * time.Millisecond
 )
 
-// sweep ends what is left of the tree: first by asking, then by force. It is done after two looks that found
-// nobody: one look is not a snapshot, and someone may be born behind its back.
+// sweep ends the rest of the tree, first with SIGTERM, then with SIGKILL. It stops after two scans
+// that found nothing. One scan is not a snapshot: new processes may appear during it.
 func (t *tree) sweep() {
 	begin := time.Now()
 	asked := map[int]uint64{}

@@ -18,13 +18,13 @@ func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
-// tree is a child and all that descends from it: they share a job, which ends them when its last handle closes,
-// also when that happens because we died.
+// tree is a child and all its descendants. They share a job object, which ends them when its last
+// handle closes, even if we die.
 type tree struct {
 	pid int
 
 	mu  sync.Mutex
-	job windows.Handle // guarded by mu; 0: there is none, only the child can be ended
+	job windows.Handle // guarded by mu; 0: none, only the child can be ended
 }
 
 func newTree(pid int, _ string, log *slog.Logger) *tree {
@@ -56,7 +56,7 @@ func (t *tree) openJob() error {
 }
 
 func assign(job windows.Handle, pid int) error {
-	child, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid)) //nolint:gosec // a process number
+	child, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid)) //nolint:gosec // a process id
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,8 @@ func assign(job windows.Handle, pid int) error {
 
 func (t *tree) note() {}
 
-// terminate ends all: Windows has no way to ask that every program understands, and closing its input was one.
+// terminate kills the job. Windows has no request to end that every program understands, and the
+// input is already closed.
 func (t *tree) terminate() { t.kill() }
 
 func (t *tree) kill() {
@@ -81,9 +82,9 @@ func (t *tree) kill() {
 	}
 }
 
-// reap waits for the child's end, tells it, and ends what is left of the job.
+// reap waits for the child's end, reports it, and ends the rest of the job.
 func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
-	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	_ = cmd.Wait() // cmd.ProcessState says how it ended
 	ended(howEnded(cmd.ProcessState))
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +95,7 @@ func (t *tree) reap(cmd *exec.Cmd, ended func(how string)) {
 	}
 }
 
-// executable tries a path with the endings that make a program.
+// executable tries a path with the suffixes of programs.
 func executable(path string, env []string) (string, bool) {
 	endings := lookupEnv(env, "PATHEXT")
 	if endings == "" {

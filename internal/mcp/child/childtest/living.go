@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package childtest looks for what is left of child processes.
+// Package childtest finds leftover child processes.
 package childtest
 
 import (
@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Living are the command lines of processes whose environment holds this text, or whose command line does.
+// Living returns the command lines of processes whose environment or command line contains this
+// text.
 func Living(tb testing.TB, text string) []string {
 	tb.Helper()
 	dirs, err := filepath.Glob("/proc/[1-9]*")
