@@ -13,20 +13,20 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// caller is who calls, and what that is bound to.
+// caller is the principal of a call, and its permit.
 type caller struct {
 	principal *access.Principal
-	told      admission.Told  // of limits, before those of the call
-	targets   []access.Target // of the call
+	told      admission.Told  // rate limit headers from before the call
+	targets   []access.Target // targets of the call
 	permit    admission.Permit
 }
 
-// ask decides about what a message names. A method about the server as such names nothing.
+// ask decides about the targets of a message. Methods about the server as such have none.
 func (g *Gateway) ask(ctx context.Context, p *access.Principal, server string, req *wire.Message, targets []access.Target) (admission.Permit, *rpchttp.Failure) {
 	if targets == nil && !rpchttp.Counts(req.Method) {
 		return admission.Permit{}, nil
 	}
-	if targets == nil { // seen, and so allowed; limits of the server count
+	if targets == nil { // visible, and thus allowed; the server's limits apply
 		permit, no := g.opt.Admission.AskSeen(ctx, p, req.Method, access.Target{Door: access.DoorGateway, Server: server})
 		return permit, refusedBy(no)
 	}
@@ -34,19 +34,20 @@ func (g *Gateway) ask(ctx context.Context, p *access.Principal, server string, r
 	return permit, refusedBy(no)
 }
 
-// refusedBy is a refusal of access control as this door tells it.
+// refusedBy converts a refusal of access control into this door's failure.
 func refusedBy(no *admission.Refusal) *rpchttp.Failure {
 	if no == nil {
 		return nil
 	}
 	e, status, header := no.Error()
 	if status == 0 {
-		status = http.StatusOK // as a server's own error
+		status = http.StatusOK // like a server's own error
 	}
 	return rpchttp.NewFailure(status, e, header)
 }
 
-// absent is the answer of a server that has no such thing, in the words and with the headers of a refusal: nil where it may pass as it is.
+// absent turns a server's "not found" answer into the same failure as a refusal, including headers.
+// It returns nil if the answer may pass unchanged.
 func (g *Gateway) absent(ctx context.Context, h http.Header, server string, reply *upstream.Reply, by caller) *rpchttp.Failure {
 	no := by.permit.Absent(&reply.Message, by.targets, func(t access.Target) bool {
 		return admission.Listed(g.opt.Lists(ctx, server), t)
@@ -58,7 +59,7 @@ func (g *Gateway) absent(ctx context.Context, h http.Header, server string, repl
 	return refusedBy(no)
 }
 
-// noServer is a server that there is not, or not for this caller.
+// noServer is the failure for a server that does not exist, or not for this caller.
 func (g *Gateway) noServer(r *http.Request, p *access.Principal, req *wire.Message, exists bool) *rpchttp.Failure {
 	name := r.PathValue("server")
 	if exists {
@@ -72,7 +73,7 @@ func (g *Gateway) noServer(r *http.Request, p *access.Principal, req *wire.Messa
 	return rpchttp.UnknownServer(name, disabled, seen)
 }
 
-// greeting is the result of a handshake without what is held back; that of any other request as it is.
+// greeting returns the result of a handshake without withheld parts; any other result unchanged.
 func (g *Gateway) greeting(ctx context.Context, server string, req *wire.Message, reply *upstream.Reply) []byte {
 	if reply.Error != nil || req.Method != "initialize" && req.Method != "server/discover" {
 		return reply.Result
@@ -80,7 +81,8 @@ func (g *Gateway) greeting(ctx context.Context, server string, req *wire.Message
 	return g.opt.Admission.Greeting(ctx, server, reply.Result)
 }
 
-// completion is the result of a completion without the values that the caller may not have; that of any other request as it is.
+// completion returns the result of a completion without the values that the caller may not see; any
+// other result unchanged.
 func (g *Gateway) completion(server string, req *wire.Message, reply *upstream.Reply, by caller) []byte {
 	if reply.Error != nil || req.Method != "completion/complete" {
 		return reply.Result
@@ -88,7 +90,7 @@ func (g *Gateway) completion(server string, req *wire.Message, reply *upstream.R
 	return g.opt.Admission.Completion(by.principal, access.DoorGateway, server, req.Params, reply.Result)
 }
 
-// withhold takes out of a reply what its caller may not have: items of lists, and what is redacted.
+// withhold removes from a reply what its caller may not see: list items and redacted parts.
 func (g *Gateway) withhold(ctx context.Context, server string, req *wire.Message, reply *upstream.Reply, by caller) (*upstream.Reply, error) {
 	changed := reply.Message
 	l, isList := catalog.ListOf(req.Method)

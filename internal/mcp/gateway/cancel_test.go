@@ -9,7 +9,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// slow is a server whose method wait does not answer before it is released, cancelled or not.
+// slow is a server whose method wait answers only when released, cancelled or not.
 func slow(t *testing.T, release <-chan struct{}) (upstream.Options, <-chan struct{}) {
 	t.Helper()
 	arrived := make(chan struct{}, 2)
@@ -34,7 +34,7 @@ func TestANotificationCancelsTheCallOfThatID(t *testing.T) {
 	answered := make(chan answer, 1)
 	go func() { answered <- b.post(t, "slow", `{"jsonrpc":"2.0","id":"a","method":"wait"}`) }()
 	<-arrived
-	// Neither another id nor the same one of another type is meant.
+	// Neither another id nor the same id of another type cancels it.
 	for _, id := range []string{`"b"`, `1`} {
 		b.post(t, "slow", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`)
 	}

@@ -11,11 +11,13 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// The connection to a live server is shared by all callers of this door and by the sessions of others. What a request would change about the
-// connection itself, it would change for all of them. Such requests are answered here, as far as the caller can tell the difference: this
-// door passes on neither updates nor log messages.
+// All callers of this door share the connection to a live server with other doors' sessions. A
+// request that would change the connection would change it for all of them. Such requests are
+// answered here, in a way that callers cannot distinguish. This door passes on neither updates nor
+// log messages.
 
-// answered returns the result or the error of a request about the connection; neither where the server is to be asked.
+// answered returns the result or the error of a request about the connection; neither if the server
+// must be asked.
 func (g *Gateway) answered(ctx context.Context, up *upstream.Upstream, req *wire.Message) (result []byte, refused *wire.Error, err error) {
 	switch req.Method {
 	case "initialize", "server/discover":
@@ -30,7 +32,7 @@ func (g *Gateway) answered(ctx context.Context, up *upstream.Upstream, req *wire
 	case "ping":
 		_, err := up.Peer(ctx)
 		return []byte("{}"), nil, err
-	case "resources/unsubscribe": // this caller has no subscription that lasts
+	case "resources/unsubscribe": // this caller has no lasting subscription
 		return []byte("{}"), nil, nil
 	case "logging/setLevel":
 		if level := rawjson.GetText(req.Params, "level"); !slices.Contains(levels, level) {
@@ -45,11 +47,11 @@ func (g *Gateway) answered(ctx context.Context, up *upstream.Upstream, req *wire
 	return nil, nil, nil
 }
 
-// levels are those of log messages.
+// levels are the log levels.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// subscribe has the server agree to a subscription, through the pool, which keeps apart who wants what. It ends at once, since nobody would
-// hear of updates here.
+// subscribe asks the server for a subscription through the pool, which tracks subscribers. The
+// subscription ends at once, because this door delivers no updates.
 func (g *Gateway) subscribe(ctx context.Context, up *upstream.Upstream, req *wire.Message) (*upstream.Reply, error) {
 	var response []byte
 	switch {
@@ -70,7 +72,7 @@ func (g *Gateway) subscribe(ctx context.Context, up *upstream.Upstream, req *wir
 	return g.own(response)
 }
 
-// own is a response as if a server had given it.
+// own wraps our own response as a server's reply.
 func (g *Gateway) own(response []byte) (*upstream.Reply, error) {
 	msg, err := wire.ParseServer(response, g.opt.Masker.LongString())
 	if err != nil {
@@ -79,8 +81,8 @@ func (g *Gateway) own(response []byte) (*upstream.Reply, error) {
 	return &upstream.Reply{Message: msg}, nil
 }
 
-// isOwn reports whether a notification to a live server ends here: it is about the connection, or about questions and roots, which callers of this
-// door are not asked for.
+// isOwn reports whether a notification to a live server is handled here. It concerns the
+// connection, or requests and roots that callers of this door never get.
 func isOwn(method string) bool {
 	switch method {
 	case "notifications/progress", "notifications/roots/list_changed":

@@ -15,7 +15,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// sharedServer is a server over streamable HTTP that notes the methods it is sent.
+// sharedServer is a server over Streamable HTTP that records the methods it receives.
 type sharedServer struct {
 	mu   sync.Mutex
 	sent []string // guarded by mu
@@ -49,8 +49,8 @@ func (s *sharedServer) got(method string) bool {
 	return slices.Contains(s.sent, method)
 }
 
-// The connection to a server serves all callers. None of them changes for the others what it is subscribed to, which log messages it brings, or which
-// questions are pending.
+// All callers share the connection to a server. None of them changes its subscriptions, log
+// messages or pending requests for the others.
 func TestNoCallerChangesTheSharedConnection(t *testing.T) {
 	shared := &sharedServer{}
 	web := httptest.NewServer(shared)

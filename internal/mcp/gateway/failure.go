@@ -16,7 +16,7 @@ func (t *timing) refuse(ctx context.Context, w http.ResponseWriter, id wire.ID, 
 	f.Write(w, id)
 }
 
-// failureOf turns what went wrong between us and the server into what the caller is told.
+// failureOf converts an error between us and the server into the caller's failure.
 func failureOf(ctx context.Context, server string, err error) *rpchttp.Failure {
 	if errors.Is(context.Cause(ctx), errCancelled) {
 		return &rpchttp.Failure{

@@ -23,30 +23,31 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// Options make a Gateway.
+// Options configure a Gateway.
 type Options struct {
-	// Servers is the server of an id, which stays until release is called; nil for an id that is not known.
+	// Servers returns the server of an id, held until release is called; nil: unknown id.
 	Servers    func(id string) (up *upstream.Upstream, release func())
 	IDs        func() []string      // the known ids, for the answer to an unknown one
-	IsDisabled func(id string) bool // it is switched off in the configuration; nil: none is
-	// Lists is what a server lists, for which it may have to be asked. Needed where there are rules.
+	IsDisabled func(id string) bool // disabled in the configuration; nil: none is
+	// Lists returns what a server lists; it may ask the server. Required if access rules exist.
 	Lists  func(ctx context.Context, id string) *catalog.Catalog
-	Lister admission.Lister // waits for the lists of what Servers gives; nil: nothing is waited for
-	// Subscribe asks a server for updates of a resource, for the moment. Refused is the error object with which it answers. Nil: there are no
-	// subscriptions.
+	Lister admission.Lister // waits for the lists of Servers' servers; nil: no waiting
+	// Subscribe briefly asks a server for updates of a resource. refused is the server's error
+	// object. Nil: no subscriptions.
 	Subscribe       func(ctx context.Context, id, uri string) (refused []byte, err error)
 	Masker          *mask.Masker
 	Originals       originals.Store
 	Admission       *admission.Control // nil: everyone may do everything
-	Tasks           *tasks.Owners      // who made which task; nil: what this door makes is kept for this door
+	Tasks           *tasks.Owners      // owners of tasks; nil: this door keeps its own
 	MaxMessageBytes int64              // a larger request is refused
 	Metrics         prometheus.Registerer
-	Events          *events.Feed          // nil: nobody listens
-	Tools           *telemetry.ToolLabels // nil: no tool has a label of its own
-	Cut             func(cutting.Made)    // told of each cut; nil: nobody wants to know
+	Events          *events.Feed          // nil: no events
+	Tools           *telemetry.ToolLabels // nil: no per-tool labels
+	Cut             func(cutting.Made)    // called for each cut; nil: not called
 	Log             *slog.Logger
 
-	// Replaces is whose place it takes: calls under way may still be cancelled, and are counted on; nil: nobody's.
+	// Replaces is the predecessor. Its running calls can still be cancelled, and its metrics
+	// continue; nil: none.
 	Replaces *Gateway
 }
 
@@ -58,7 +59,7 @@ type Gateway struct {
 	inFlight *wire.InFlight // by callID
 }
 
-// New makes a gateway.
+// New returns a Gateway.
 func New(opt Options) (*Gateway, error) {
 	if opt.Servers == nil || opt.IDs == nil || opt.Masker == nil || opt.Originals == nil || opt.MaxMessageBytes <= 0 || opt.Admission.Rules() != nil && opt.Lists == nil {
 		return nil, errors.New("gateway: servers, masker, originals, a message size and, with rules, lists are needed")
@@ -82,7 +83,7 @@ func New(opt Options) (*Gateway, error) {
 	return g, err
 }
 
-// Serve answers one HTTP request of a principal who may call.
+// Serve answers one HTTP request of a principal that may call.
 func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if rpchttp.PostOnly(w, r) {
 		return
@@ -148,7 +149,7 @@ func (g *Gateway) Serve(w http.ResponseWriter, r *http.Request, principal *acces
 	g.answer(w, r, up, &req, by, &t)
 }
 
-// answer calls the server and writes what it says.
+// answer calls the server and writes its answer.
 func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Upstream, req *wire.Message, by caller, t *timing) {
 	principal := by.principal
 	ctx, span := telemetry.StartMessage(r.Context(), req.Meta())
@@ -160,7 +161,7 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	}
 	reply, err := g.call(access.NewContext(ctx, principal), up, req)
 	if err != nil {
-		if r.Context().Err() != nil { // the caller is gone; nobody reads an answer
+		if r.Context().Err() != nil { // the caller is gone; no answer is needed
 			t.End(ctx, "client_gone")
 			return
 		}
@@ -190,15 +191,15 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request, up *upstream.Up
 	t.End(ctx, outcomeOf(reply))
 }
 
-// errCancelled is why a call ended whose caller asked for that.
+// errCancelled is the cause when a caller cancels its call.
 var errCancelled = errors.New("cancelled by the caller")
 
-// callID names a call as its caller does. Callers without a session may share one.
+// callID identifies a call like its caller does. Callers without a session may share one.
 func callID(up *upstream.Upstream, principal *access.Principal, id wire.ID) wire.ID {
 	return wire.StringID(up.ID() + "\x00" + principal.Key() + "\x00" + id.Key())
 }
 
-// call asks the server, or answers in its place what is about the connection that it shares with others.
+// call asks the server. It answers requests about the shared connection itself.
 func (g *Gateway) call(ctx context.Context, up *upstream.Upstream, req *wire.Message) (*upstream.Reply, error) {
 	if !isLive(up) {
 		return up.Call(ctx, req)
@@ -218,15 +219,15 @@ func (g *Gateway) call(ctx context.Context, up *upstream.Upstream, req *wire.Mes
 	return up.Call(ctx, req)
 }
 
-// isLive reports whether a server is reached through a connection that it shook hands on, as opposed to one that
-// gets every message by itself, as its caller wrote it.
+// isLive reports whether a server has a connection with a handshake. A plain server gets every
+// message separately, as its caller wrote it.
 func isLive(up *upstream.Upstream) bool { return up.Settings().Transport != upstream.TransportRPC }
 
-// notifyWait is how long the answer to a notification waits for its delivery, so that what a client sends in
-// order reaches the server in order. The delivery itself may take longer.
+// notifyWait is how long the response to a notification waits for its delivery. A client's messages
+// thus reach the server in order. The delivery itself may take longer.
 const notifyWait = 2 * time.Second
 
-// notify passes a notification on. Its sender is told nothing of the outcome.
+// notify passes a notification on. Its sender does not learn the outcome.
 func (g *Gateway) notify(ctx context.Context, up *upstream.Upstream, n *wire.Message, principal *access.Principal) {
 	if isLive(up) {
 		if n.Method == "notifications/cancelled" {

@@ -105,7 +105,7 @@ func plainServer(t *testing.T, id string, f http.HandlerFunc) upstream.Options {
 	return upstream.Options{Settings: upstream.Settings{ID: id, URL: s.URL, Transport: upstream.TransportRPC}}
 }
 
-// says is a server that always answers the same bytes.
+// says is a server that always sends the same bytes.
 func says(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -124,7 +124,7 @@ func (b *bench) post(t *testing.T, server, body string) answer {
 	return b.postAs(t, "", server, body)
 }
 
-// postAs is post of a principal; "": of nobody in particular.
+// postAs is post as a principal; "": anonymous.
 func (b *bench) postAs(t *testing.T, who, server, body string) answer {
 	t.Helper()
 	res, err := http.Post(b.door.URL+"/api/mcp-gateway/"+server+"/rpc?as="+who, "application/json", strings.NewReader(body))
@@ -377,10 +377,10 @@ func TestNotificationIs202WhetherOrNotTheServerLives(t *testing.T) {
 	}
 }
 
-// nobody is an address at which no program listens.
+// nobody is an address without a listener.
 const nobody = "127.0.0.1:1"
 
-// A server that answers what it likes, as raw bytes on the wire, and is waited for so long.
+// wireServer is a server that writes arbitrary bytes, with the given response timeout.
 func wireServer(t *testing.T, timeout time.Duration, serve func(net.Conn)) upstream.Options {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -399,7 +399,8 @@ func wireServer(t *testing.T, timeout time.Duration, serve func(net.Conn)) upstr
 			}
 			serving.Go(func() {
 				defer conn.Close()
-				req, err := http.ReadRequest(bufio.NewReader(conn)) // to its end: else what is written may break before anything is read
+				// read it completely, else the write may fail before anything is read
+				req, err := http.ReadRequest(bufio.NewReader(conn))
 				if err != nil {
 					return
 				}
@@ -429,7 +430,7 @@ func TestFailingServers(t *testing.T) {
 	status := func(line, kind, body string) func(net.Conn) {
 		return send(fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", line, kind, len(body), body))
 	}
-	// hang holds the connection until the other side gives up.
+	// hang holds the connection until the peer gives up.
 	hang := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	for _, c := range []struct {
 		rule  string
@@ -475,7 +476,7 @@ func TestFailingServers(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			timeout := time.Minute
-			if c.word == "upstream_timeout" { // short only where it is what shows
+			if c.word == "upstream_timeout" { // short only if the test expects a timeout
 				timeout = 300 * time.Millisecond
 			}
 			b := newBench(t, []upstream.Options{wireServer(t, timeout, c.serve)})
@@ -503,7 +504,7 @@ func perMinute(t *testing.T, n int) *admission.Control {
 	return c
 }
 
-// What a rule denies never reaches the server.
+// A call denied by a rule never reaches the server.
 func TestRulesRefuseBeforeTheServerIsAsked(t *testing.T) {
 	rules, err := access.NewRules([]access.Rule{{Tool: access.Globs{"write_*"}, Action: access.ActionDeny}}, false)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// mask cuts the long observations of a reply, each kept first, and returns what is to be sent and the ids of what
-// was cut. Without a cut the reply's own bytes are returned.
+// mask cuts the long observations of a reply, after storing each one. It returns the bytes to send
+// and the ids of the cuts. Without a cut it returns the reply's own bytes.
 func (g *Gateway) mask(ctx context.Context, tenant string, up *upstream.Upstream, req *wire.Message, reply *upstream.Reply) (rpchttp.Buffer, []string) {
 	whole := rpchttp.Buffer{Bytes: reply.Raw}
 	if len(reply.Long) == 0 {
@@ -33,8 +33,8 @@ func (g *Gateway) mask(ctx context.Context, tenant string, up *upstream.Upstream
 	return out, kept.IDs
 }
 
-// What the answer's headers say of its cuts. Clients bound the size of headers, so that only so many ids are listed;
-// all of them, one a line, are then an original of their own.
+// Response headers about the cuts. Clients limit the size of headers, so at most maxListed ids are
+// listed. If more exist, all ids, one per line, are stored as another original.
 const (
 	headerOriginals = "X-Secateur-Originals"
 	headerMasked    = "X-Secateur-Masked"
@@ -42,7 +42,7 @@ const (
 	maxListed       = 100
 )
 
-// announce names the originals in the answer's headers.
+// announce names the originals in the response headers.
 func (g *Gateway) announce(ctx context.Context, tenant string, h http.Header, ids []string) {
 	h.Set(headerMasked, strconv.Itoa(len(ids)))
 	distinct := distinct(ids)
@@ -58,7 +58,7 @@ func (g *Gateway) announce(ctx context.Context, tenant string, h http.Header, id
 	h.Set(headerOriginals, strings.Join(distinct, ", "))
 }
 
-// distinct drops repeated ids: equal texts share one.
+// distinct drops repeated ids, because equal texts share one.
 func distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {

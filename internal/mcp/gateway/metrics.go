@@ -17,10 +17,10 @@ func newMetrics(reg prometheus.Registerer) telemetry.Requests {
 	})
 }
 
-// timing is one request being counted.
+// timing measures one request.
 type timing struct{ telemetry.Timing }
 
-// begin counts a request of which nothing is known but who sent it.
+// begin starts measuring a request of which only the sender is known.
 func (g *Gateway) begin(principal *access.Principal) timing {
 	return timing{telemetry.Timing{
 		Requests: g.metrics, Tools: g.opt.Tools, Events: g.opt.Events,
@@ -28,7 +28,7 @@ func (g *Gateway) begin(principal *access.Principal) timing {
 	}}
 }
 
-// about notes what the request asks for.
+// about records the request's method and tool.
 func (t *timing) about(method, name string) {
 	t.Method = telemetry.MethodLabel(method)
 	if method == "tools/call" {
@@ -36,7 +36,7 @@ func (t *timing) about(method, name string) {
 	}
 }
 
-// outcomeOf tells an answer from a server's own error.
+// outcomeOf distinguishes a result from a server's own error.
 func outcomeOf(r *upstream.Reply) string {
 	if r.Error != nil {
 		return "server_error"

@@ -12,7 +12,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// foreignTask refuses a request about a task that its caller did not make, and which is as unknown as any; nil: it did.
+// foreignTask refuses a request about a task that its caller did not create, as if it were unknown;
+// nil: allowed.
 func (g *Gateway) foreignTask(ctx context.Context, p *access.Principal, server string, req *wire.Message) *rpchttp.Failure {
 	if !tasks.Names(req.Method) {
 		return nil
@@ -25,7 +26,7 @@ func (g *Gateway) foreignTask(ctx context.Context, p *access.Principal, server s
 	return rpchttp.NewFailure(http.StatusOK, wire.InvalidParams("/taskId", "unknown task: "+strconv.Quote(id[:min(len(id), most)])), nil)
 }
 
-// ownTasks remembers the task that a reply tells of, or leaves those of others out of a list.
+// ownTasks records the owner of a task in a reply, or removes others' tasks from a list.
 func (g *Gateway) ownTasks(ctx context.Context, server string, req *wire.Message, reply *upstream.Reply, p *access.Principal) (*upstream.Reply, error) {
 	if reply.Result == nil || !tasks.Tells(reply.Result) {
 		return reply, nil
