@@ -47,7 +47,7 @@ func (s *Server) result(r Result, modern bool) []byte {
 	return s.modern(out, unique)
 }
 
-// caching says whether a modern result may be kept by the client.
+// caching says whether a client may cache a modern result.
 type caching bool
 
 const (
@@ -55,7 +55,7 @@ const (
 	unique    caching = false
 )
 
-// modern closes a result of the modern era.
+// modern completes a result of the modern era.
 func (s *Server) modern(out rawjson.Object, c caching) []byte {
 	out.Text("resultType", era.Complete)
 	if c == cacheable {

@@ -8,11 +8,11 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Arguments are the members of a JSON object by name, each raw. The methods read a member that fits its schema;
-// of one that is absent, or of another kind, they return the zero value.
+// Arguments are the raw members of a JSON object by name. The methods read a member that fits its
+// schema. For an absent member, or one of another type, they return the zero value.
 type Arguments map[string][]byte
 
-// Read takes an object apart. Anything but an object has no members.
+// Read splits an object into members. Any other value has none.
 func Read(object []byte) Arguments {
 	a := Arguments{}
 	for name, at := range rawjson.Members(object) {
@@ -21,22 +21,22 @@ func Read(object []byte) Arguments {
 	return a
 }
 
-// Has reports whether there is such a member and it is not null.
+// Has reports whether the member is present and not null.
 func (a Arguments) Has(name string) bool { return !rawjson.IsNothing(a[name]) }
 
-// Text is a string member, in WTF-8.
+// Text returns a string member in WTF-8.
 func (a Arguments) Text(name string) string {
 	text, _ := rawjson.Text(a[name])
 	return text
 }
 
-// Number is a number member.
+// Number returns a number member.
 func (a Arguments) Number(name string) float64 {
-	n, _ := strconv.ParseFloat(string(a[name]), 64) // out of range: an infinity, which is what is wanted
+	n, _ := strconv.ParseFloat(string(a[name]), 64) // out of range gives an infinity, as wanted
 	return n
 }
 
-// Integer is a number member as an integer; one beyond the integers is the nearest of them.
+// Integer returns a number member as an integer, clamped to the range of int.
 func (a Arguments) Integer(name string) int {
 	if n, err := strconv.Atoi(string(a[name])); err == nil {
 		return n
@@ -51,11 +51,11 @@ func (a Arguments) Integer(name string) int {
 	}
 }
 
-// Bool is a boolean member.
+// Bool returns a boolean member.
 func (a Arguments) Bool(name string) bool { return string(a[name]) == "true" }
 
-// Object is an object member.
+// Object returns an object member.
 func (a Arguments) Object(name string) Arguments { return Read(a[name]) }
 
-// Items is an array member.
+// Items returns the elements of an array member.
 func (a Arguments) Items(name string) iter.Seq[[]byte] { return rawjson.Items(a[name]) }

@@ -14,17 +14,18 @@ import (
 type Violation struct {
 	Path    string // JSON Pointer into the arguments
 	Keyword string // of the schema: "type", "minimum", "required", …
-	Message string // for whoever wrote the arguments
+	Message string // for the author of the arguments
 }
 
 const (
-	// maxViolations bounds an answer; arguments with more mistakes are hardly read to the end.
+	// maxViolations limits an answer. Longer lists are rarely read to the end.
 	maxViolations = 20
-	// maxItems bounds what a list may ask for in one call.
+	// maxItems limits the length of a list in one call.
 	maxItems = 10_000
 )
 
-// Check lists what in a value does not fit, in the value's own order; none if all fits. The value is valid JSON.
+// Check returns the violations in a value in document order; none if it fits. The value must be
+// valid JSON.
 func (s *Schema) Check(value []byte) []Violation { return s.check(value, nil) }
 
 // check is Check without the violations that spared accepts.
@@ -70,7 +71,8 @@ func (c *checker) value(s *Schema, raw []byte, path string) {
 }
 
 func (c *checker) number(s *Schema, raw []byte, path string) {
-	n, _ := strconv.ParseFloat(string(raw), 64) // out of range: an infinity, which compares as it should
+	// out of range gives an infinity, which compares correctly
+	n, _ := strconv.ParseFloat(string(raw), 64)
 	switch {
 	case s.Type == "integer" && n != math.Trunc(n):
 		c.add(path, "type", "must be an integer, not %s", short(string(raw)))
@@ -114,7 +116,7 @@ func (c *checker) array(s *Schema, raw []byte, path string) {
 	}
 }
 
-// kindOf names the JSON type of a value.
+// kindOf returns the JSON type of a value.
 func kindOf(raw []byte) string {
 	if len(raw) == 0 {
 		return "null"
@@ -152,12 +154,12 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// pointer escapes a name for a JSON Pointer; a name long enough to fill the answer is clipped.
+// pointer escapes a name for a JSON Pointer and shortens a long one.
 func pointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(short(name))
 }
 
-// short keeps a caller's word from filling an answer.
+// short shortens a caller's text for an answer.
 func short(s string) string {
 	const most = 80
 	if len(s) <= most {

@@ -6,14 +6,14 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// params are the params of a request whose era is settled.
+// params are the params of a request whose era is known.
 type params struct {
 	Arguments
-	modern bool // the request speaks the era in which every request tells of its client
+	modern bool // a modern request, which describes its client
 }
 
-// parse reads params that the door has already found well-formed; absent ones are empty. A request that names a
-// revision nobody here speaks, or forgets what the modern one demands, is refused.
+// parse reads params that the door has already found well-formed; absent ones are empty. It refuses
+// a request with an unsupported revision, or without the members that the modern one requires.
 func parse(req *wire.Message) (params, *wire.Error) {
 	if req.Params == nil {
 		return params{}, nil
@@ -49,7 +49,7 @@ func parse(req *wire.Message) (params, *wire.Error) {
 	return p, nil
 }
 
-// text reads a string of the params; one that is there and is no string is an error.
+// text reads a string of the params. A value of another type is an error.
 func (p params) text(name string) (string, *wire.Error) {
 	if raw := p.Arguments[name]; p.Has(name) && !rawjson.IsString(raw) {
 		return "", wire.InvalidParams("/"+pointer(name), "must be a string")

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Schema is the part of JSON Schema that tool arguments need. A keyword beyond it is refused when a tool is made,
-// so that no promise in a listed schema goes unchecked.
+// Schema is the part of JSON Schema that tool arguments need. Other keywords are refused when a
+// tool is created, so that everything in a listed schema is checked.
 type Schema struct {
 	Type                 string             `json:"type"`
 	Description          string             `json:"description"`
@@ -23,7 +23,7 @@ type Schema struct {
 	AdditionalProperties *bool              `json:"additionalProperties"`
 }
 
-// ParseSchema reads a schema.
+// ParseSchema parses a schema.
 func ParseSchema(src string) (*Schema, error) {
 	var s Schema
 	if err := json.Unmarshal([]byte(src), &s, json.RejectUnknownMembers(true)); err != nil {
@@ -32,7 +32,7 @@ func ParseSchema(src string) (*Schema, error) {
 	return &s, nil
 }
 
-// closed reports whether only the named properties may be there.
+// closed reports whether only the named properties are allowed.
 func (s *Schema) closed() bool { return s.AdditionalProperties != nil && !*s.AdditionalProperties }
 
 // names lists the properties.

@@ -19,38 +19,38 @@ import (
 type Tool struct {
 	Name        string
 	Description string
-	Schema      string // JSON Schema of the arguments, listed as it stands
-	Unlisted    bool   // an alias: may be called, is not listed
-	ReadOnly    bool   // changes nothing, as its annotations then tell the client
+	Schema      string // JSON Schema of the arguments, listed unchanged
+	Unlisted    bool   // an alias: callable, but not listed
+	ReadOnly    bool   // changes nothing; its annotations tell the client
 	OpenWorld   bool   // with ReadOnly: reaches beyond this machine
 
-	// Judges says which violations of the schema the tool answers for itself; nil: none.
+	// Judges says which violations of the schema the tool handles itself; nil: none.
 	Judges func(Violation) bool
 	// Call does the work on arguments that fit the schema.
 	Call func(ctx context.Context, arguments jsontext.Value) (Result, *wire.Error)
 }
 
-// Result is what a tool found.
+// Result is the result of a tool call.
 type Result struct {
 	Text       string // content[0].text
 	Structured []byte // a JSON object, or nil
-	IsError    bool   // the tool failed, and Text tells the model how
+	IsError    bool   // the tool failed; Text tells the model why
 }
 
-// Method answers a request beyond those of MCP's tools; its result is a JSON value.
+// Method answers a request beyond those of MCP's tools. Its result is a JSON value.
 type Method func(ctx context.Context, req *wire.Message) (result []byte, err *wire.Error)
 
-// Options make a Server.
+// Options configure a Server.
 type Options struct {
 	Name, Title, Version string
 	Instructions         string // for the model; may be empty
 	Tools                []Tool
-	Capabilities         string            // a JSON object; "": tools alone
+	Capabilities         string            // a JSON object; "": tools only
 	Methods              map[string]Method // further methods by name; may be nil
 	Log                  *slog.Logger      // nil discards
 }
 
-// Server answers the messages of MCP clients. It keeps nothing between two of them, so that any number of
+// Server answers the messages of MCP clients. It keeps no state between messages, so any number of
 // clients may share it.
 type Server struct {
 	opt     Options
@@ -60,7 +60,7 @@ type Server struct {
 	names   []string // of the listed tools
 }
 
-// method is a Method that also gets its params read.
+// method is a Method that also gets its parsed params.
 type method func(ctx context.Context, req *wire.Message, p params) ([]byte, *wire.Error)
 
 type boundTool struct {
@@ -68,7 +68,7 @@ type boundTool struct {
 	schema *Schema
 }
 
-// New makes a server; a tool whose schema cannot be checked is an error.
+// New returns a server. A tool whose schema cannot be checked is an error.
 func New(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -122,7 +122,8 @@ func (s *Server) bind(t Tool) error {
 	return nil
 }
 
-// Serve answers one message; nil for a notification and for a response, which nobody here has asked for.
+// Serve answers one message; nil for a notification or a response, which this server never
+// requests.
 func (s *Server) Serve(ctx context.Context, msg *wire.Message) []byte {
 	if msg.Kind() != wire.Request {
 		return nil
@@ -134,8 +135,8 @@ func (s *Server) Serve(ctx context.Context, msg *wire.Message) []byte {
 	return wire.AppendResult(make([]byte, 0, len(result)+64), msg.ID, result)
 }
 
-// Answer is Serve for a caller who wants to know of a request whether it failed: it gives the result, a JSON value,
-// or the error. A fault in one call ends that call, not the program.
+// Answer is Serve for a caller that needs to know whether a request failed. It returns the result,
+// a JSON value, or the error. A panic ends one call, not the program.
 func (s *Server) Answer(ctx context.Context, msg *wire.Message) (result []byte, failed *wire.Error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -161,7 +162,7 @@ func (s *Server) ping(_ context.Context, req *wire.Message, p params) ([]byte, *
 	return []byte("{}"), nil
 }
 
-// list answers a list method with the one page there is. No cursor was ever given out, so none is known.
+// list answers a list method with a single page. No cursor is ever issued, so none is valid.
 func (s *Server) list(member string, page []byte) method {
 	whole := slices.Concat([]byte(`{"`+member+`":`), page)
 	return func(_ context.Context, _ *wire.Message, p params) ([]byte, *wire.Error) {
@@ -179,7 +180,7 @@ func (s *Server) list(member string, page []byte) method {
 	}
 }
 
-// Has reports whether there is a tool of this name, listed or not.
+// Has reports whether a tool of this name exists, listed or not.
 func (s *Server) Has(name string) bool {
 	_, known := s.tools[name]
 	return known
@@ -226,7 +227,8 @@ func invalidArguments(tool string, found []Violation) *wire.Error {
 	e := wire.InvalidParams(found[0].Path, "")
 	e.Message = "invalid arguments for " + tool + ": " + strings.Join(texts, "; ")
 	if found[0].Path == "" {
-		e.Data.Extra = []byte(`"path":""`) // the arguments as a whole; an empty text would be left out
+		// the arguments as a whole; an empty path would be omitted
+		e.Data.Extra = []byte(`"path":""`)
 	}
 	e.Data.Errors = appendViolations(nil, found)
 	return e

@@ -16,7 +16,8 @@ import (
 
 const echoSchema = `{"type":"object","properties":{"text":{"type":"string"},"times":{"type":"integer","minimum":1}},"required":["text"],"additionalProperties":false}`
 
-// newEcho is a server whose tools are echo, its alias say, panic, fail and lenient, and whose own method is status.
+// newEcho returns a server with the tools echo, its alias say, panic, fail and lenient, and the
+// method status.
 func newEcho(tb testing.TB) *toolserver.Server {
 	tb.Helper()
 	echo := toolserver.Tool{
@@ -184,7 +185,7 @@ func TestNewRefusesWhatItCannotKeep(t *testing.T) {
 	}
 }
 
-// A caller's words never fill an answer, however long they are.
+// Answers stay short, however long a caller's texts are.
 func TestAnswersStayShort(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for _, request := range []string{
