@@ -11,14 +11,15 @@ import (
 // Names reports whether requests of a method name tasks.
 func Names(method string) bool { return strings.HasPrefix(method, "tasks/") }
 
-// MayAsk tells whether a request comes from the maker of the task that it names, if any.
+// MayAsk reports whether a request comes from the owner of the task that it names, if any.
 func (o *Owners) MayAsk(ctx context.Context, server string, params []byte, c Caller) (id string, ok bool) {
 	id, named := rawjson.Text(rawjson.Get(params, "taskId"))
 	return id, !named || o.Allows(ctx, Key{server, id}, c)
 }
 
-// Tells reports whether an answer may tell of tasks: whether it has "taskId" in it. Most do not. It is looked for by its rarest letter: a JSON
-// document has so many quotes that a search for one compares at every byte.
+// Tells reports whether an answer contains "taskId" and thus may describe tasks. Most do not. It
+// searches for the rarest part: quotes are frequent in JSON, so a search for one compares at almost
+// every byte.
 func Tells(answer []byte) bool {
 	const before, after = `"task`, `Id"`
 	for {
@@ -29,12 +30,12 @@ func Tells(answer []byte) bool {
 		if bytes.HasSuffix(answer[:i], []byte(before)) {
 			return true
 		}
-		answer = answer[i+len(after)-1:] // its quote may be the one before the next
+		answer = answer[i+len(after)-1:] // its quote may begin the next match
 	}
 }
 
-// Result remembers the task that the result of a call tells of, or leaves those of others out of a list: then it is
-// another slice. Own is a task in its server's words.
+// Result records the owner of the task in a call's result. In a list it removes the tasks of others
+// and returns a new slice. own converts an id into the server's own key.
 func (o *Owners) Result(ctx context.Context, method string, result []byte, c Caller, own func(id string) Key) []byte {
 	switch {
 	case method == "tasks/list":
@@ -50,7 +51,7 @@ func (o *Owners) Result(ctx context.Context, method string, result []byte, c Cal
 	return result
 }
 
-// withoutOthers is a list of tasks without those of others.
+// withoutOthers returns a list of tasks without those of other owners.
 func (o *Owners) withoutOthers(ctx context.Context, result []byte, c Caller, own func(id string) Key) []byte {
 	list := rawjson.Get(result, "tasks")
 	if len(list) == 0 || list[0] != '[' {

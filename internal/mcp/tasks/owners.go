@@ -9,22 +9,23 @@ import (
 	"secateur/internal/access"
 )
 
-// Records keep makers beyond a restart. To lose one is safe: the task is then nobody's.
+// Records keep owners across restarts. Losing one is safe: the task then has no known owner.
 type Records interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// Key names a task in its server's own words.
+// Key identifies a task by its server's own id.
 type Key struct{ Server, Task string }
 
-// Caller is who makes a task or asks for one.
+// Caller creates a task or asks for one.
 type Caller struct {
 	name  string
-	known bool // it has said who it is
+	known bool // it is authenticated
 }
 
-// CallerOf is the caller of a principal; of a session, by what tells it from others, where nobody has to say who they are.
+// CallerOf returns the caller for a principal. Without authentication it is the session, identified
+// by a unique text.
 func CallerOf(p *access.Principal, session string) Caller {
 	known := p != nil && p.Issuer != access.IssuerNone
 	if !known && session != "" {
@@ -33,31 +34,34 @@ func CallerOf(p *access.Principal, session string) Caller {
 	return Caller{"principal " + p.Key(), known}
 }
 
-// Owners remember who made which task. The zero value keeps them in memory alone; it may be used by many goroutines.
+// Owners records the owners of tasks. The zero value keeps them in memory only. It is safe for
+// concurrent use.
 type Owners struct {
-	Records Records // nil: makers are forgotten with the process
+	Records Records // nil: owners are forgotten with the process
 
 	mu    sync.Mutex // guards the fields below
 	owner map[Key]string
-	order []Key // oldest first; a ring once it is full
+	order []Key // oldest first; a ring buffer once full
 	next  int
 }
 
-// maxTasks is how many tasks are remembered in memory. The oldest is forgotten first.
+// maxTasks limits the tasks in memory. The oldest is forgotten first.
 const maxTasks = 16384
 
-// Note remembers a task's maker. The first one stays: a server that gives out an id twice gives the second nothing.
+// Note records a task's owner. The first one stays: if a server issues an id twice, the second
+// caller gets nothing.
 func (o *Owners) Note(ctx context.Context, k Key, c Caller) {
 	if _, known, err := o.ownerOf(ctx, k); known || err != nil {
-		return // without knowing whose it is, it is nobody's
+		return // if the owner cannot be determined, none is recorded
 	}
 	o.remember(k, c.name)
 	if o.Records != nil && c.known {
-		_ = o.Records.Put(ctx, recordKey(k), []byte(digest(c.name))) // without it the task is nobody's after a restart
+		// if this fails, the task has no known owner after a restart
+		_ = o.Records.Put(ctx, recordKey(k), []byte(digest(c.name)))
 	}
 }
 
-// Allows tells whether a caller may have to do with a task.
+// Allows reports whether a caller may access a task.
 func (o *Owners) Allows(ctx context.Context, k Key, c Caller) bool {
 	owner, known, err := o.ownerOf(ctx, k)
 	switch {
@@ -69,7 +73,7 @@ func (o *Owners) Allows(ctx context.Context, k Key, c Caller) bool {
 	return owner == c.name || c.known && owner == digest(c.name)
 }
 
-// ownerOf is a task's maker: its name or, from a record, the digest of that.
+// ownerOf returns a task's owner: its name or, from a record, the name's digest.
 func (o *Owners) ownerOf(ctx context.Context, k Key) (owner string, known bool, err error) {
 	o.mu.Lock()
 	owner, known = o.owner[k]
@@ -102,7 +106,7 @@ func (o *Owners) remember(k Key, owner string) {
 
 func recordKey(k Key) string { return "task " + k.Server + " " + k.Task }
 
-// digest is a maker's name as it is kept: records say nothing of who it is.
+// digest returns an owner's name as stored, so that records do not reveal it.
 func digest(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:])

@@ -14,7 +14,7 @@ var (
 	bob   = &access.Principal{Issuer: "token", Subject: "bob"}
 )
 
-// inMap are records that end with the test.
+// inMap is a Records in memory.
 type inMap map[string]string
 
 func (m inMap) Get(_ context.Context, key string) (value []byte, ok bool, err error) {
@@ -27,8 +27,8 @@ func (m inMap) Put(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
-// A server that all share answers whoever knows a task's id. Here another session, where nobody has to say who they are,
-// and another principal, where they do, find nothing there; after a restart too.
+// A shared server answers everyone who knows a task's id. Here another session, without
+// authentication, or another principal finds nothing, even after a restart.
 func TestATaskIsItsMakersAlone(t *testing.T) {
 	one, two := CallerOf(access.Anonymous(), "one"), CallerOf(access.Anonymous(), "two")
 	for _, c := range []struct {
@@ -36,8 +36,8 @@ func TestATaskIsItsMakersAlone(t *testing.T) {
 		maker, caller Caller
 		want          bool
 		afterRestart  bool
-		withoutRecord bool // after a restart, where nothing was kept
-		ofServer      bool // whether it sees what nobody is known to have made
+		withoutRecord bool // after a restart, without stored records
+		ofServer      bool // whether it sees tasks without a known owner
 	}{
 		{rule: "the session that made it", maker: one, caller: one, want: true, afterRestart: true, withoutRecord: true, ofServer: true},
 		{rule: "another session of nobody in particular", maker: one, caller: two, want: false, afterRestart: true, withoutRecord: true, ofServer: true},
@@ -82,7 +82,7 @@ func TestATaskIsItsMakersAlone(t *testing.T) {
 
 func ofFiles(id string) Key { return Key{"files", id} }
 
-// A server that gives out an id twice gives the second caller nothing of the first.
+// If a server issues an id twice, the second caller gets nothing of the first.
 func TestTheFirstMakerStays(t *testing.T) {
 	owners := &Owners{}
 	owners.Note(t.Context(), ofFiles("t"), CallerOf(alice, ""))
