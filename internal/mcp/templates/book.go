@@ -15,7 +15,7 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// What the methods of a Book refuse.
+// Errors of a Book's methods.
 var (
 	ErrNotFound = errors.New("there is no such template")
 	ErrExists   = errors.New("a template of this name is already there")
@@ -23,19 +23,21 @@ var (
 	ErrTooMany  = fmt.Errorf("there are %d templates, and there may be no more", MaxTemplates)
 )
 
-// Invalid is a template with mistakes.
+// Invalid is the error for an invalid template.
 type Invalid struct{ error }
 
-// Book is the templates that there are. Its methods may be used by many goroutines.
+// Book is the set of templates. Its methods are safe for concurrent use.
 type Book struct {
-	dir string // "": they end with the program
+	dir string // "": in memory only
 
-	mu        sync.Mutex // guards the fields below; held while a file is written, so that files and memory agree
-	entries   []*entry   // by name
+	// guards the fields below; held while a file is written, so that files and memory agree
+	mu        sync.Mutex
+	entries   []*entry // sorted by name
 	listeners map[*listener]struct{}
 }
 
-// Open reads the templates of a directory; "" for a book that is kept in memory. A file that cannot be read is left out and told in the log.
+// Open reads the templates of a directory; "": in memory only. A file that cannot be read is
+// skipped and logged.
 func Open(dir string, log *slog.Logger) *Book {
 	b := &Book{dir: dir, listeners: map[*listener]struct{}{}}
 	if dir == "" {
@@ -58,7 +60,7 @@ func Open(dir string, log *slog.Logger) *Book {
 			log.Warn("a resource template cannot be read and is left out", "file", b.path(name), "err", err)
 			continue
 		}
-		b.entries = append(b.entries, e) // names are in order: ReadDir sorts
+		b.entries = append(b.entries, e) // in order, because ReadDir sorts by name
 	}
 	slices.SortFunc(b.entries, byName)
 	return b
@@ -66,14 +68,14 @@ func Open(dir string, log *slog.Logger) *Book {
 
 func byName(x, y *entry) int { return strings.Compare(x.Name, y.Name) }
 
-// Len is how many templates there are.
+// Len returns the number of templates.
 func (b *Book) Len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.entries)
 }
 
-// List is every template, by name.
+// List returns all templates, sorted by name.
 func (b *Book) List() []Template {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +86,8 @@ func (b *Book) List() []Template {
 	return all
 }
 
-// Create adds a template. The error is an Invalid, ErrExists, ErrSameURI, ErrTooMany, or one of the file system.
+// Create adds a template. The error is an Invalid, ErrExists, ErrSameURI, ErrTooMany, or one of the
+// file system.
 func (b *Book) Create(t Template) (Template, error) {
 	e, err := judge(t)
 	if err != nil {
@@ -109,7 +112,8 @@ func (b *Book) Create(t Template) (Template, error) {
 	return e.Template, nil
 }
 
-// Replace changes a template and tells who has subscribed to a resource of it. The error is as Create's, or ErrNotFound.
+// Replace changes a template and notifies the subscribers of its resources. The error is as for
+// Create, or ErrNotFound.
 func (b *Book) Replace(t Template) (Template, error) {
 	e, err := judge(t)
 	if err != nil {
@@ -156,7 +160,8 @@ func (b *Book) Delete(name string) error {
 	return nil
 }
 
-// read fills the first template that a URI fits; tooLarge: what would come of it.
+// read fills in the first template that matches a URI. tooLarge means that the result would be too
+// long.
 func (b *Book) read(uri string) (mimeType, text string, found, tooLarge bool) {
 	b.mu.Lock()
 	entries := slices.Clone(b.entries)
@@ -170,12 +175,12 @@ func (b *Book) read(uri string) (mimeType, text string, found, tooLarge bool) {
 	return "", "", false, false
 }
 
-// find is where a template is, or belongs. The book is locked.
+// find returns the index of a template, or where to insert it. The caller holds mu.
 func (b *Book) find(name string) (at int, known bool) {
 	return slices.BinarySearchFunc(b.entries, name, func(e *entry, name string) int { return strings.Compare(e.Name, name) })
 }
 
-// sameURI is another template for the same URIs; nil: there is none. The book is locked.
+// sameURI returns another template with the same URI template; nil: none. The caller holds mu.
 func (b *Book) sameURI(e *entry) *entry {
 	for _, o := range b.entries {
 		if o.Name != e.Name && o.URITemplate == e.URITemplate {
@@ -199,7 +204,7 @@ func readFile(path string) (*entry, error) {
 	return judge(t)
 }
 
-// write replaces a template's file in one step.
+// write replaces a template's file atomically.
 func (b *Book) write(e *entry) error {
 	if b.dir == "" {
 		return nil

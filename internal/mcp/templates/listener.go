@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// listener is a connection that hears of changes. What it has not heard yet is gathered, so that it takes no more room than there are
-// templates.
+// listener is a connection that gets notified of changes. Unread changes are merged, so that their
+// number is bounded by that of the templates.
 type listener struct {
-	news chan struct{} // holds one: there is something
+	news chan struct{} // buffer of one: signals a change
 
 	mu      sync.Mutex            // guards the fields below
 	listed  bool                  // the list has changed
-	changed map[*pattern]struct{} // whose resources have
+	changed map[*pattern]struct{} // templates whose resources have changed
 }
 
-// listen begins to hear of changes, until stop is called.
+// listen subscribes to changes until stop is called.
 func (b *Book) listen() (l *listener, stop func()) {
 	l = &listener{news: make(chan struct{}, 1), changed: map[*pattern]struct{}{}}
 	b.mu.Lock()
@@ -28,14 +28,15 @@ func (b *Book) listen() (l *listener, stop func()) {
 	}
 }
 
-// tell says that the list has changed, and the resources of a template; nil: of none. The book is locked.
+// tell reports that the list and the resources of a template have changed; nil: only the list. The
+// caller holds mu.
 func (b *Book) tell(of *pattern) {
 	for l := range b.listeners {
 		l.note(true, of)
 	}
 }
 
-// update says that the resources of a template have changed. The book is locked.
+// update reports that the resources of a template have changed. The caller holds mu.
 func (b *Book) update(of *pattern) {
 	for l := range b.listeners {
 		l.note(false, of)
@@ -55,7 +56,7 @@ func (l *listener) note(listed bool, of *pattern) {
 	}
 }
 
-// maxUnheard bounds the changes that a connection has not heard of; there is one that hears of them at once.
+// maxUnheard limits the unread changes of a connection. Normally they are read at once.
 const maxUnheard = 4 * MaxTemplates
 
 // next waits for a change.

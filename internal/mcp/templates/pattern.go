@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// pattern finds the variables of a URI template in a URI (RFC 6570): {var} stands for one part of a path, {+var} for anything.
+// pattern extracts the variables of a URI template from a URI (RFC 6570). {var} matches one path
+// segment, {+var} anything.
 type pattern struct {
-	names []string // of the variables, in order; one may stand there twice
+	names []string // of the variables, in order; duplicates are possible
 	form  *regexp.Regexp
 }
 
 const (
 	maxVariables = 16
-	maxURI       = 2048 // bytes of a template, and of a URI that is asked for
+	maxURI       = 2048 // bytes of a template, and of a requested URI
 )
 
 var (
@@ -24,7 +25,7 @@ var (
 	isExpression = regexp.MustCompile(`^(\+?)([A-Za-z0-9_]+)$`)
 )
 
-// readPattern reads a URI template.
+// readPattern parses a URI template.
 func readPattern(template string) (*pattern, error) {
 	switch {
 	case len(template) > maxURI:
@@ -75,7 +76,7 @@ func clip(s string) string {
 	return s
 }
 
-// match gives the variables of a URI, without its percent escapes.
+// match returns the variables of a URI, with percent escapes decoded.
 func (p *pattern) match(uri string) (values map[string]string, ok bool) {
 	if len(uri) > maxURI {
 		return nil, false
@@ -98,7 +99,8 @@ func (p *pattern) match(uri string) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// fill puts the variables into a text, where they stand as {var}; other braces stay. What would become longer than most bytes is not made.
+// fill replaces each {var} in a text with its variable; other braces stay. It fails if the result
+// would exceed most bytes.
 func fill(text string, values map[string]string, most int) (string, bool) {
 	var out strings.Builder
 	for rest := text; ; {

@@ -11,10 +11,10 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// maxSubscribed bounds the resources that a connection is told of.
+// maxSubscribed limits the subscribed resources of a connection.
 const maxSubscribed = 4096
 
-// codeNotFound is MCP's for a resource that is not there (revisions to 2025-11-25).
+// codeNotFound is MCP's code for a resource that does not exist (revisions up to 2025-11-25).
 const codeNotFound = -32002
 
 // Server is the MCP server of one connection. It speaks the legacy era.
@@ -27,7 +27,7 @@ type Server struct {
 	subscribed map[string]struct{}
 }
 
-// NewServer makes the server of a connection.
+// NewServer returns the server of a connection.
 func NewServer(book *Book, version string) (*Server, error) {
 	s := &Server{book: book, subscribed: map[string]struct{}{}}
 	var err error
@@ -43,7 +43,7 @@ func NewServer(book *Book, version string) (*Server, error) {
 	return s, err
 }
 
-// Listen hears of changes from now on, until stop is called. Next waits for the messages that tell of one.
+// Listen subscribes to changes until stop is called. next waits for the notifications of a change.
 func (s *Server) Listen() (next func(context.Context) ([][]byte, error), stop func()) {
 	news, stop := s.book.listen()
 	return func(ctx context.Context) ([][]byte, error) {
@@ -64,7 +64,7 @@ func (s *Server) Listen() (next func(context.Context) ([][]byte, error), stop fu
 	}, stop
 }
 
-// concerned are the resources that somebody has subscribed to, of the templates that have changed.
+// concerned returns the subscribed resources of the templates that have changed.
 func (s *Server) concerned(changed map[*pattern]struct{}) (uris []string) {
 	s.mu.Lock()
 	subscribed := slices.Sorted(maps.Keys(s.subscribed))
@@ -80,7 +80,7 @@ func (s *Server) concerned(changed map[*pattern]struct{}) (uris []string) {
 	return uris
 }
 
-// list answers with every template: there are too few for pages.
+// list returns all templates; they are too few for pages.
 func (s *Server) list(context.Context, *wire.Message) ([]byte, *wire.Error) {
 	out := []byte(`{"resourceTemplates":[`)
 	for i, t := range s.book.List() {

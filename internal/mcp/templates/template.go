@@ -13,28 +13,28 @@ type Template struct {
 	Name        string `json:"name"`
 	URITemplate string `json:"uri_template"`
 	MIMEType    string `json:"mime_type"` // "": text/plain
-	Text        string `json:"text"`      // {var} stands for a variable of the URI
+	Text        string `json:"text"`      // {var} is replaced by a variable of the URI
 }
 
-// Bounds of what is kept: whoever may make templates must not fill the memory.
+// Limits, so that a caller that may create templates cannot exhaust the memory.
 const (
 	MaxTemplates = 256
 	MaxText      = 256 << 10 // bytes of one text
-	maxFilled    = 1 << 20   // bytes of a text with its variables
+	maxFilled    = 1 << 20   // bytes of a text with its variables filled in
 )
 
-var isName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`) // of a file too
+var isName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`) // also used as a file name
 
-// DefaultMIMEType is that of a template which names none.
+// DefaultMIMEType is used if a template names none.
 const DefaultMIMEType = "text/plain"
 
-// entry is a template that was judged.
+// entry is a validated template.
 type entry struct {
 	Template
 	pattern *pattern
 }
 
-// judge reads a template, or says everything that is wrong with it.
+// judge validates a template, and reports everything that is wrong with it.
 func judge(t Template) (*entry, error) {
 	e := &entry{Template: t}
 	var errs []error

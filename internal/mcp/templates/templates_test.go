@@ -15,7 +15,7 @@ import (
 
 func TestURIsAreReadOffTheirTemplate(t *testing.T) {
 	for _, c := range []struct {
-		rule, template, uri, want string // want: values of a, b; "-": it does not fit
+		rule, template, uri, want string // want: values of a, b; "-": no match
 	}{
 		{"a variable", "note://{a}", "note://x", "x,"},
 		{"is a part of a path", "note://{a}", "note://x/y", "-"},
@@ -78,7 +78,7 @@ func TestWhatIsNoTemplateSaysWhy(t *testing.T) {
 func TestVariablesAreFilledIn(t *testing.T) {
 	values := map[string]string{"a": "A", "b": "{a}"}
 	for text, want := range map[string]string{
-		"{a} and {b}": "A and {a}", // what is filled in is not filled again
+		"{a} and {b}": "A and {a}", // filled-in values are not expanded again
 		"{c} {a":      "{c} {a",
 		"{{a}}":       "{A}",
 		"a":           "a",
@@ -100,7 +100,8 @@ func create(t *testing.T, b *Book, name, uri, text string) {
 	}
 }
 
-// What there was is there after a restart, for its owner alone; what was deleted is not, and what cannot be read spoils nothing.
+// Templates survive a restart, readable by their owner only. Deleted ones do not, and unreadable
+// files are skipped.
 func TestABookSurvivesARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "templates")
 	log := slog.New(slog.DiscardHandler)
@@ -155,7 +156,7 @@ func TestABookRefuses(t *testing.T) {
 	}
 }
 
-// ask sends a request to a server and gives the answer.
+// ask sends a request to a server and returns the answer.
 func ask(t *testing.T, s *Server, method, params string) string {
 	t.Helper()
 	req := wire.NewRequest(wire.StringID("1"), method, []byte(params))
