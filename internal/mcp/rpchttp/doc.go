@@ -1,4 +1,4 @@
-// Package rpchttp carries JSON-RPC over HTTP for the doors: a request is read whole, within bounds, and an answer or
-// a [Failure] is written. Which failures there are between a client and us is decided here, once; what a server
-// behind a door does wrong is the door's to tell.
+// Package rpchttp transports JSON-RPC over HTTP for the doors. It reads a whole request within
+// limits, and writes an answer or a [Failure]. It defines the failures between a client and us.
+// Each door reports the failures of the servers behind it.
 package rpchttp

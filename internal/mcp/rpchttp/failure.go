@@ -13,7 +13,7 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// Failure is an answer that says no: a JSON-RPC error and the HTTP status that goes with it.
+// Failure is an error response: a JSON-RPC error with its HTTP status.
 type Failure struct {
 	Status int
 	Err    *wire.Error
@@ -21,31 +21,32 @@ type Failure struct {
 	header http.Header // further headers; may be nil
 }
 
-// NewFailure is a failure with headers of its own.
+// NewFailure returns a failure with additional headers.
 func NewFailure(status int, err *wire.Error, header http.Header) *Failure {
 	return &Failure{Status: status, Err: err, header: header}
 }
 
-// Write sends the failure to the caller with this id.
+// Write sends the failure as the response to the request id.
 func (f *Failure) Write(w http.ResponseWriter, id wire.ID) {
 	maps.Copy(w.Header(), f.header)
 	Write(w, f.Status, f.Err.AppendResponse(nil, id))
 }
 
-// BadRequest is what wire.ParseRequest found.
+// BadRequest is the failure for an error of wire.ParseRequest.
 func BadRequest(err *wire.Error) *Failure { return &Failure{Status: http.StatusBadRequest, Err: err} }
 
-// InvalidRequest is a request that is not even parsed.
+// InvalidRequest is the failure for a request that is not even parsed.
 func InvalidRequest(status int, text string) *Failure {
 	return &Failure{Status: status, Err: wire.NewError(wire.CodeInvalidRequest, text)}
 }
 
-// TooLarge is a request over the limit.
+// TooLarge is the failure for a request over the limit.
 func TooLarge(limit int64) *Failure {
 	return InvalidRequest(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than max_message_bytes (%d)", limit))
 }
 
-// UnknownServer is a server that is not known, or is switched off in the configuration; known are the ids of the others.
+// UnknownServer is the failure for a server that is unknown or disabled in the configuration. known
+// are the ids of the others.
 func UnknownServer(name string, disabled bool, known []string) *Failure {
 	const most = 80
 	if len(name) > most {
@@ -62,7 +63,7 @@ func UnknownServer(name string, disabled bool, known []string) *Failure {
 	return &Failure{Status: http.StatusNotFound, Err: wire.NewError(wire.CodeUnknownServer, text)}
 }
 
-// RateLimited is a call too many.
+// RateLimited is the failure for a call over the rate limit.
 func RateLimited(wait time.Duration) *Failure {
 	seconds := max(1, int(math.Ceil(wait.Seconds())))
 	return &Failure{
@@ -71,10 +72,10 @@ func RateLimited(wait time.Duration) *Failure {
 	}
 }
 
-// overloadWait is after how many seconds a caller may try again where the memory for requests is used up.
+// overloadWait is the number of seconds before a retry if the memory for requests is used up.
 const overloadWait = "2"
 
-// Overloaded is a request for which there is no memory now.
+// Overloaded is the failure for a request that exceeds the memory budget.
 func Overloaded() *Failure {
 	return &Failure{Status: http.StatusServiceUnavailable, Err: OverloadedError(), header: http.Header{"Retry-After": {overloadWait}}}
 }
@@ -86,12 +87,12 @@ func OverloadedError() *wire.Error {
 	return e
 }
 
-// Counts reports whether a method is held against the caller's limit.
+// Counts reports whether a method counts against the caller's rate limit.
 func Counts(method string) bool {
 	return method != "initialize" && method != "server/discover" && method != "ping"
 }
 
-// Unauthorized is a caller who has not shown who they are. The cause is missing where none is told.
+// Unauthorized is the failure for a caller that is not authenticated. An empty cause means missing.
 func Unauthorized(reason string, cause access.Cause) *Failure {
 	return &Failure{Status: http.StatusUnauthorized, Err: UnauthorizedError(reason, cause)}
 }
@@ -106,16 +107,16 @@ func UnauthorizedError(reason string, cause access.Cause) *wire.Error {
 	return e
 }
 
-// Refuse answers a caller whom access control turned away. The id is read where the body gives it up easily: it is
-// the only part of it that is looked at.
+// Refuse answers a caller that access control has refused. It reads only the id from the body, if
+// that is easily available.
 func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 	f := &Failure{Status: http.StatusForbidden, Err: wire.NewError(wire.CodeForbidden, v.Reason)}
 	switch v.Kind {
-	case access.Overloaded: // reading on would not make it better
+	case access.Overloaded: // reading on would not help
 		w.Header().Set("Connection", "close")
 		Overloaded().Write(w, wire.ID{})
 		return
-	case access.Guessing: // the same
+	case access.Guessing: // likewise
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", strconv.Itoa(access.GuessWait))
 		(&Failure{Status: http.StatusTooManyRequests, Err: wire.RateLimited(access.GuessWait, "wrong_credentials")}).Write(w, wire.ID{})
@@ -134,7 +135,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 	f.Write(w, id)
 }
 
-// PostOnly answers a request with another method, and reports whether it did.
+// PostOnly answers a request with another method than POST, and reports whether it did.
 func PostOnly(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodPost {
 		return false

@@ -11,7 +11,7 @@ import (
 	"secateur/internal/mcp/buffer"
 )
 
-// Read reads the whole body of a request, limit bytes at most. The buffer is the caller's to release.
+// Read reads the whole body of a request, at most limit bytes. The caller releases the buffer.
 func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
 		return Buffer{}, InvalidRequest(http.StatusUnsupportedMediaType, "the request is encoded; send it plain")
@@ -41,11 +41,11 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) (Buffer, *Failure
 
 var contentType = []string{"application/json"}
 
-// Write sends a whole JSON answer.
+// Write sends a complete JSON answer.
 func Write(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = contentType
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away has no use for an error
+	_, _ = w.Write(body) // a client that left needs no error
 }
