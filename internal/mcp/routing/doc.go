@@ -1,3 +1,4 @@
-// Package routing decides to which sessions goes what MCP servers send of their own accord: log messages, news of resources, requests.
-// A [Settings] is the table of the configuration; [Settings.Decide] finds the row for a server and a method, and nothing else is done here.
+// Package routing decides which sessions receive requests and notifications from MCP servers: log
+// messages, resource updates, requests. [Settings] is the table of the configuration, and
+// [Settings.Decide] finds the row for a server and a method. The package does nothing else.
 package routing

@@ -9,39 +9,40 @@ import (
 	"secateur/internal/access"
 )
 
-// To is whom something goes to.
+// To is the receiver of a message.
 type To string
 
-// Whom something may go to.
+// The possible receivers.
 const (
-	Default    To = ""           // as it is without a row
-	Cause      To = "cause"      // the session whose call is under way
-	Asked      To = "asked"      // those who set a log level, subscribed or listen; of requests, those who use the server
-	All        To = "all"        // every session that may have something of the server
-	Principals To = "principals" // of these, the sessions of the principals that are named
-	Drop       To = "drop"       // nobody; a request is refused
+	Default To = ""      // as without a row
+	Cause   To = "cause" // the session whose call is running
+	// sessions that set a log level, subscribed or listen; for requests, those that use the server
+	Asked      To = "asked"
+	All        To = "all"        // every session that may use the server
+	Principals To = "principals" // like All, but only sessions of the named principals
+	Drop       To = "drop"       // none; a request is refused
 )
 
 // Route is one row of the table.
 type Route struct {
-	Server     access.Globs `toml:"server"`     // ids; none: any
+	Server     access.Globs `toml:"server"`     // server ids; none: any
 	Method     access.Globs `toml:"method"`     // none: any
-	To         To           `toml:"to"`         // whom it goes to
-	Principals access.Globs `toml:"principals"` // with principals: their subjects
+	To         To           `toml:"to"`         // the receivers
+	Principals access.Globs `toml:"principals"` // with to = "principals": their subjects
 }
 
-// Settings are the table. The zero value has no row.
+// Settings is the table. The zero value has no rows.
 type Settings struct {
-	Routes []Route `toml:"routes"` // the first that matches decides
+	Routes []Route `toml:"routes"` // the first match decides
 }
 
-// Decision is whom a message goes to.
+// Decision is the receiver of a message.
 type Decision struct {
 	To         To
 	Principals access.Globs // with Principals: their subjects
 }
 
-// Decide finds the row for what a server sends.
+// Decide finds the row for a server's message.
 func (s Settings) Decide(server, method string) Decision {
 	for _, r := range s.Routes {
 		if matches(r.Server, server) && matches(r.Method, method) {
@@ -53,8 +54,8 @@ func (s Settings) Decide(server, method string) Decision {
 
 func matches(g access.Globs, value string) bool { return len(g) == 0 || g.Match(value) }
 
-// decision is the row's for a method. Progress belongs to the call that asked for it, and news of lists are made of all servers': of these
-// a row can only say that there are none.
+// decision returns the row's decision for a method. Progress belongs to its call, and list changes
+// are merged from all servers, so a row can only drop these.
 func (r Route) decision(method string) Decision {
 	if r.To != Drop && (method == methodProgress || isListChanged(method)) {
 		return Decision{}
@@ -68,10 +69,11 @@ func isListChanged(method string) bool {
 	return strings.HasPrefix(method, "notifications/") && strings.HasSuffix(method, "/list_changed")
 }
 
-// IsOnCall reports whether what comes in a call goes to the session that made it, and to no other.
+// IsOnCall reports whether messages during a call go only to the session that made it.
 func (d Decision) IsOnCall() bool { return d.To == Default || d.To == Cause }
 
-// Names reports whether a session of this subject is meant, as far as that is about who it is.
+// Names reports whether the decision includes a session of this subject. It checks only the
+// subject.
 func (d Decision) Names(subject string) bool {
 	return d.To != Principals || d.Principals.Match(subject)
 }

@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		route routing.Route
-		want  string // beginnings of the mistakes
+		want  string // prefixes of the mistakes
 	}{
 		{routing.Route{To: routing.Asked}, ""},
 		{routing.Route{To: routing.Principals, Principals: access.Globs{"a"}}, ""},
