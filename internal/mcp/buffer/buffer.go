@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Buffers come in classes of powers of two from 4 KB to 4 MB; larger ones are left to the garbage collector.
+// Buffers have size classes of powers of two from 4 KB to 4 MB. Larger ones are left to the garbage
+// collector.
 const (
 	smallestShift = 12
 	largestShift  = 22
@@ -13,10 +14,10 @@ const (
 
 var (
 	buffers [largestShift - smallestShift + 1]sync.Pool // of *[]byte
-	headers sync.Pool                                   // of *[]byte that are nil, for the next Put
+	headers sync.Pool                                   // of nil *[]byte, reused by Put
 )
 
-// class is the index of the smallest class that holds n bytes; ok is false if none does.
+// class returns the index of the smallest class that holds n bytes; ok is false if none does.
 func class(n int) (index int, ok bool) {
 	if n > 1<<largestShift {
 		return 0, false
@@ -24,7 +25,7 @@ func class(n int) (index int, ok bool) {
 	return max(bits.Len(uint(max(n, 1)-1))-smallestShift, 0), true
 }
 
-// Get gives an empty buffer that holds at least n bytes.
+// Get returns an empty buffer with a capacity of at least n bytes.
 func Get(n int) []byte {
 	i, ok := class(n)
 	if !ok {
@@ -39,12 +40,12 @@ func Get(n int) []byte {
 	return make([]byte, 0, 1<<(i+smallestShift))
 }
 
-// Put takes a buffer back that nobody uses any more.
+// Put returns an unused buffer to its pool.
 func Put(b []byte) {
 	if cap(b) < 1<<smallestShift || cap(b) > 1<<largestShift {
 		return
 	}
-	i := bits.Len(uint(cap(b))) - 1 - smallestShift // the class that it fills
+	i := bits.Len(uint(cap(b))) - 1 - smallestShift // the largest class that it can serve
 	h, ok := headers.Get().(*[]byte)
 	if !ok {
 		h = new([]byte)

@@ -1,2 +1,3 @@
-// Package buffer lends byte slices from a pool of size classes, and reads whole bodies into them within a bound.
+// Package buffer provides byte slices from a pool with size classes, and reads whole bodies into
+// them within a limit.
 package buffer

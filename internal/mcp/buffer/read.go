@@ -6,37 +6,38 @@ import (
 	"sync/atomic"
 )
 
-// ErrTooLong is a body longer than its limit.
+// ErrTooLong means that a body exceeds its limit.
 var ErrTooLong = errors.New("longer than the limit")
 
-// firstStep is how much room a body gets before any of it has come. A size that somebody declares costs them nothing: the
-// room grows with what really comes.
+// firstStep is the maximum initial buffer size. A declared size costs the sender nothing, so the
+// buffer grows only with the bytes received.
 const firstStep = 64 << 10
 
-// Read reads to the end into a buffer of Get; the caller gives it back, also after an error. A size that
-// is not known is -1. It stops with ErrTooLong as soon as more than limit bytes are sure.
+// Read reads to the end into a buffer from Get. The caller must Put the buffer back, also after an
+// error. A size of -1 means unknown. Read returns ErrTooLong as soon as the body is known to exceed
+// limit bytes.
 func Read(r io.Reader, size int64, limit int) ([]byte, error) {
 	return read(0, r, size, limit, 0)
 }
 
-// Sizes reads the bodies that come from one place and remembers how long they were. The next one, when the first step of its room is full, gets
-// room for a usual one at once: with each doubling all that has come is copied. The zero value knows of none. It is safe
-// for concurrent use.
+// Sizes reads bodies from one source and remembers their usual length. When a body fills the first
+// step, its buffer grows to the usual length at once. This avoids repeated doubling, which copies
+// everything received. The zero value knows no length. It is safe for concurrent use.
 type Sizes struct {
-	usual atomic.Int64 // goes up at once, and down by and by
+	usual atomic.Int64 // increases immediately, decreases gradually
 }
 
-// ReadBehind is Read that leaves so many bytes free before what it reads.
+// ReadBehind is Read that leaves room bytes free before the body.
 func (s *Sizes) ReadBehind(room int, r io.Reader, size int64, limit int) ([]byte, error) {
 	usual := s.usual.Load()
 	buf, err := read(room, r, size, limit, room+int(usual)+1)
 	if n := int64(len(buf) - room); err == nil && n != usual {
-		s.usual.Store(max(n, usual-(usual-n+7)/8)) // of two at a time either will do
+		s.usual.Store(max(n, usual-(usual-n+7)/8)) // if two run concurrently, either value will do
 	}
 	return buf, err
 }
 
-// read is told how much room a usual body takes; 0: not known.
+// read gets the buffer size of a usual body; 0: unknown.
 func read(room int, r io.Reader, size int64, limit, usual int) ([]byte, error) {
 	if size > int64(limit) {
 		return nil, ErrTooLong

@@ -42,7 +42,7 @@ func TestReadBehindLeavesRoom(t *testing.T) {
 	}
 }
 
-// A length that somebody declares takes no memory: that grows with what really comes.
+// A declared length takes no memory: the buffer grows with the bytes received.
 func TestReadBelievesNoDeclaredSize(t *testing.T) {
 	got, err := buffer.Read(io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF)), 32<<20, 32<<20)
 	if !errors.Is(err, io.ErrUnexpectedEOF) || cap(got) > 128<<10 {
@@ -54,7 +54,8 @@ func TestReadBelievesNoDeclaredSize(t *testing.T) {
 	}
 }
 
-// A body has the room of those before it as soon as a first step of it has come, and no sooner; and by and by another one.
+// A body gets a buffer of the usual size once its first step is full, and not earlier. The usual
+// size adapts gradually.
 func TestSizesGivesTheRoomOfAUsualBody(t *testing.T) {
 	var sizes buffer.Sizes
 	read := func(length int, end error) (room int) {
