@@ -1,3 +1,4 @@
-// Package overdue tells of what has lasted too long: calls that are not answered yet, say. One timer serves all that wait
-// as long, since most is over long before it fires: a timer of its own for each would cost more than the wait.
+// Package overdue reports operations that take too long, such as unanswered calls. One timer serves
+// all operations with the same limit. Most of them end long before it fires, so a timer for each
+// would cost more than the wait.
 package overdue

@@ -5,28 +5,29 @@ import (
 	"time"
 )
 
-// Queue holds what lasts, in the order in which it will have lasted too long. Its methods and those of its entries may be
-// used by many goroutines. After and Late are set before the first entry is added.
+// Queue holds pending operations in the order of their deadlines. Its methods and those of its
+// entries are safe for concurrent use. Set After and Late before the first entry is added.
 type Queue[T any] struct {
-	After time.Duration // how long is too long
-	Late  func(T)       // is told; in a goroutine of its own, of one after the other
+	After time.Duration // the time limit
+	// called for each late operation, in the timer's goroutine; may overlap with the next firing
+	Late func(T)
 
 	mu    sync.Mutex
-	first *Entry[T]   // guarded by mu, like all below
-	last  *Entry[T]   //
-	timer *time.Timer // nil: there was no entry yet
+	first *Entry[T] // guarded by mu, like all below
+	last  *Entry[T]
+	timer *time.Timer // nil: no entry yet
 	armed bool        // the timer will fire
 }
 
-// Entry is one thing that lasts. The zero value lasts no longer.
+// Entry is one pending operation. The zero value is not pending.
 type Entry[T any] struct {
-	in         *Queue[T] // nil: it was never added
+	in         *Queue[T] // nil: never added
 	of         T
 	due        time.Time
 	prev, next *Entry[T]
 }
 
-// Add begins to count.
+// Add starts the timeout of an operation.
 func (q *Queue[T]) Add(e *Entry[T], of T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -48,7 +49,7 @@ func (q *Queue[T]) Add(e *Entry[T], of T) {
 	}
 }
 
-// End says that it is over. Late may be hearing of it already.
+// End marks an operation as finished. Late may already be running for it.
 func (e *Entry[T]) End() {
 	if q := e.in; q != nil {
 		q.mu.Lock()
@@ -57,7 +58,7 @@ func (e *Entry[T]) End() {
 	}
 }
 
-// remove takes an entry out, unless it is. With the lock.
+// remove removes an entry if it is queued. The caller holds mu.
 func (q *Queue[T]) remove(e *Entry[T]) {
 	switch {
 	case e.prev != nil:
@@ -75,7 +76,7 @@ func (q *Queue[T]) remove(e *Entry[T]) {
 	e.prev, e.next = nil, nil
 }
 
-// pass tells of what has lasted too long.
+// pass reports the late operations.
 func (q *Queue[T]) pass() {
 	q.mu.Lock()
 	now := time.Now()

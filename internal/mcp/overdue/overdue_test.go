@@ -10,8 +10,8 @@ import (
 	"secateur/internal/mcp/overdue"
 )
 
-// Of many things that begin and end at different times, exactly those are told of that last longer than the queue
-// allows, each when it does; and again when the queue has been empty.
+// Of many operations that begin and end at different times, exactly the late ones are reported,
+// each on time. It works again after the queue has been empty.
 func TestTellsOfWhatLastsTooLongInItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type told struct {
@@ -38,7 +38,7 @@ func TestTellsOfWhatLastsTooLongInItsTime(t *testing.T) {
 					q.Add(&e, name)
 					time.Sleep(time.Duration(lasts) * time.Millisecond)
 					e.End()
-					e.End() // a second time does no harm
+					e.End() // a second call is harmless
 				})
 			}
 			all.Wait()
