@@ -11,7 +11,7 @@ import (
 
 const noArguments = `{"type":"object","properties":{},"additionalProperties":false}`
 
-// New makes the server. It answers raw messages; see [toolserver.Server].
+// New returns the server. It answers raw messages; see [toolserver.Server].
 func New(version string) (*toolserver.Server, error) {
 	return toolserver.New(toolserver.Options{
 		Name:         "secateur-demo",
@@ -26,7 +26,7 @@ func New(version string) (*toolserver.Server, error) {
 	})
 }
 
-// answer is a tool that always says the same.
+// answer returns a tool that always gives the same answer.
 func answer(name, description, text string) toolserver.Tool {
 	return toolserver.Tool{
 		Name: name, Description: description, Schema: noArguments, ReadOnly: true,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// dice is a small generator of numbers that look random and are the same in every run.
+// dice is a small pseudo-random generator with the same sequence in every run.
 type dice uint32
 
 func (d *dice) roll(sides int) int {
@@ -21,7 +21,8 @@ var (
 	nouns   = []string{"order", "customer", "refund", "parcel", "coupon", "payment", "session", "supplier", "receipt", "address"}
 )
 
-// Log is what the tool read_log answers: a continuous-integration log of about 2 500 lines; one test in it fails.
+// Log returns the answer of the tool read_log: a continuous-integration log of about 2 500 lines
+// with one failing test.
 func Log() string {
 	const lines, failure = 2500, 1634
 	var b strings.Builder
@@ -48,7 +49,8 @@ func Log() string {
 	return b.String()
 }
 
-// sourceFile is a Go file of about 1 400 lines; the function the build log complains about is in it.
+// sourceFile returns a Go file of about 1 400 lines. It contains the function behind the failure in
+// the build log.
 func sourceFile() string {
 	var b strings.Builder
 	b.WriteString("// Package shop keeps orders, prices and parcels.\npackage shop\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n\t\"time\"\n)\n")
@@ -81,7 +83,7 @@ func ApplyDiscount(price float64, coupons []Coupon) float64 {
 }
 `
 
-// stockList is a JSON document of about 900 articles, each with a description.
+// stockList returns a JSON document of about 900 articles, each with a description.
 func stockList() string {
 	var b strings.Builder
 	d := dice(23)
@@ -99,13 +101,13 @@ func stockList() string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// Text is one of the large texts, and what somebody may look for in it.
+// Text is one of the large texts, and a question to ask about it.
 type Text struct {
 	Name, Title, Goal string
 	Text              string
 }
 
-// Texts are what the tools answer.
+// Texts returns the answers of the tools.
 func Texts() []Text {
 	return []Text{
 		{"read_log", "A build log in which one test fails", "why does the build fail", Log()},
