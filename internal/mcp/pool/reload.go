@@ -130,7 +130,7 @@ func (c *Conn) leave() {
 // endUnused ends a connection that takes no new calls once no call is left. The caller holds
 // Pool.mu.
 func (c *Conn) endUnused() {
-	if c.calls.Load() == 0 {
+	if c.calls.Load() == 0 && c.leaving.Load() { // private.go may have changed its mind since
 		c.end()
 	}
 }
