@@ -67,6 +67,7 @@ func (w world) examine(ctx context.Context, file string) (doctor.Report, error) 
 	if err != nil {
 		return doctor.Report{}, err
 	}
+	w.holdsServers() // those that the checks start
 	checks := []doctor.Check{func(context.Context) []doctor.Finding { return configFindings(l) }}
 	if len(l.mistakes) == 0 {
 		checks = append(checks, w.checksOf(ctx, l.Config)...)

@@ -15,6 +15,7 @@ func (w world) program(ctx context.Context, flag, listen string, files whose) (a
 	if err != nil {
 		return app.Options{}, err
 	}
+	w.holdsServers()
 	level := new(slog.LevelVar)
 	level.Set(cfg.Level())
 	format := new(telemetry.Format)

@@ -34,6 +34,7 @@ nothing else is said, or with --stdio as an MCP server on standard input and out
 			for _, p := range cfg.Warnings {
 				log.WarnContext(cmd.Context(), "configuration", "problem", p.String())
 			}
+			w.holdsServers()
 			p, err := app.NewPruner(app.Options{
 				Config: cfg, Version: version, Log: log, Home: w.home, StateDir: w.stateDir,
 				Listening: func(addr net.Addr) {

@@ -10,19 +10,20 @@ import (
 
 // world is what a command touches outside itself.
 type world struct {
-	in       io.Reader
-	out, err io.Writer
-	environ  []string
-	home     string
-	userDir  string                  // where configurations of this user live; "" where it cannot be told
-	cacheDir string                  // where things of this user may be kept; "" where it cannot be told
-	stateDir string                  // where tokens and the like of this user are kept; "" where it cannot be told
-	kill     <-chan struct{}         // closed when nobody is waited for any more; nil: never
-	hangups  func() <-chan os.Signal // begins to take SIGHUP, and tells of it; nil: it is not looked at
-	colour   bool                    // standard output is a terminal that wants colours
-	kind     outKind                 // where standard output goes
-	width    int                     // of that terminal, in characters; 0: it is none
-	asks     bool                    // somebody sits at a terminal and can answer a question
+	in          io.Reader
+	out, err    io.Writer
+	environ     []string
+	home        string
+	userDir     string                  // where configurations of this user live; "" where it cannot be told
+	cacheDir    string                  // where things of this user may be kept; "" where it cannot be told
+	stateDir    string                  // where tokens and the like of this user are kept; "" where it cannot be told
+	kill        <-chan struct{}         // closed when nobody is waited for any more; nil: never
+	runsServers func()                  // tells that this command runs servers, which have to end first; nil: nobody asks
+	hangups     func() <-chan os.Signal // begins to take SIGHUP, and tells of it; nil: it is not looked at
+	colour      bool                    // standard output is a terminal that wants colours
+	kind        outKind                 // where standard output goes
+	width       int                     // of that terminal, in characters; 0: it is none
+	asks        bool                    // somebody sits at a terminal and can answer a question
 
 	errTerminal bool // standard error is a terminal, where progress is shown
 }
@@ -48,6 +49,13 @@ func system() world {
 	w.width = terminalWidth(os.Stdout)
 	w.asks = isTerminal(os.Stdin) && isTerminal(os.Stderr)
 	return w
+}
+
+// holdsServers tells that a signal has to let servers end before the program does.
+func (w world) holdsServers() {
+	if w.runsServers != nil {
+		w.runsServers()
+	}
 }
 
 // findStateDir is $XDG_STATE_HOME/secateur, or what stands for it.
