@@ -7,58 +7,59 @@ import (
 	"strings"
 )
 
-// Policy says whom an HTTP listener serves.
+// Policy says which hosts and origins an HTTP listener accepts.
 type Policy struct {
 	Listen  string   // the host part of the listener's address
-	Hosts   []string // further host names under which the listener is reached
-	Origins []string // web origins that may call, beside the listener's own
+	Hosts   []string // further names of the listener
+	Origins []string // web origins that may call, besides the listener's own
 }
 
-// Request is what a decision needs to know of an HTTP request.
+// Request holds the parts of an HTTP request that a check needs.
 type Request struct {
-	ReadOnly  bool   // its method changes nothing: GET, HEAD, OPTIONS
-	Host      string // as the Host header gives it, with or without port
-	Origin    string // empty: not sent, so not a browser's cross-origin call
-	FetchSite string // Sec-Fetch-Site
+	ReadOnly  bool   // the method is GET, HEAD or OPTIONS
+	Host      string // the Host header, with or without a port
+	Origin    string // the Origin header; "": not a cross-origin call from a browser
+	FetchSite string // the Sec-Fetch-Site header
 }
 
 // Verdict is the outcome of a check. The zero value lets the request through.
 type Verdict struct {
 	Kind   Kind
-	Reason string // for a person: what was wrong and what to do
+	Reason string // for people: the mistake and its fix
 
-	Cause     Cause  // Unauthorized: in one word
-	Way       Way    // Unauthorized: what was shown
-	Challenge string // Unauthorized: for the header WWW-Authenticate; "": the plain one
+	Cause     Cause  // for Unauthorized: the cause in one word
+	Way       Way    // for Unauthorized: the kind of credential
+	Challenge string // for Unauthorized: the WWW-Authenticate header; "": the plain one
 }
 
-// Kind tells the refusals apart.
+// Kind is the kind of a verdict.
 type Kind int
 
 // The kinds of verdict.
 const (
 	Allowed      Kind = iota
 	Forbidden         // wrong host or origin: HTTP 403
-	Unauthorized      // nobody whom we know: HTTP 401
-	Overloaded        // no memory for one more request: HTTP 503
+	Unauthorized      // unknown caller: HTTP 401
+	Overloaded        // no memory for another request: HTTP 503
 	Guessing          // too many wrong credentials from this address: HTTP 429
 )
 
-// GuessWait is after how many seconds a caller whose verdict is Guessing may try again.
+// GuessWait is the number of seconds to wait after a Guessing verdict before the next attempt.
 const GuessWait = 60
 
-// Challenge is what an unauthorized caller is told in the header WWW-Authenticate.
+// Challenge is the WWW-Authenticate header for a caller without credentials.
 const Challenge = `Bearer realm="secateur"`
 
-// InvalidChallenge is the same where something was shown that is not good.
+// InvalidChallenge is the WWW-Authenticate header for a caller with an invalid credential.
 const InvalidChallenge = Challenge + `, error="invalid_token"`
 
-// MessageMayTell reports whether a message may still tell who sends it: a token in it comes before the certificate of the connection.
+// MessageMayTell reports whether a token in the message may still identify the caller. Such a token
+// takes precedence over the connection's certificate.
 func (v Verdict) MessageMayTell() bool {
 	return v.Kind == Unauthorized && (v.Cause == CauseMissing || v.Way == WayCertificate)
 }
 
-// Header is what an unauthorized caller is told in the header WWW-Authenticate.
+// Header returns the WWW-Authenticate header for an unauthorized caller.
 func (v Verdict) Header() string {
 	if v.Challenge == "" {
 		return Challenge
@@ -66,7 +67,7 @@ func (v Verdict) Header() string {
 	return v.Challenge
 }
 
-// CheckSite refuses what a web page of someone else's could send.
+// CheckSite refuses requests that a foreign web page could send.
 func (p Policy) CheckSite(r Request) Verdict {
 	host := hostOf(r.Host)
 	if !p.knowsHost(host) {
@@ -80,7 +81,7 @@ func (p Policy) CheckSite(r Request) Verdict {
 		return Verdict{Kind: Forbidden, Reason: "origin " + quote(r.Origin) + " may not call this listener; " +
 			"add it to allowed_origins if that page is yours"}
 	}
-	// Browsers leave Origin out of simple navigations; nothing that changes state may ride on one.
+	// Browsers omit Origin from simple navigations. Refuse those that change state.
 	if !r.ReadOnly {
 		switch r.FetchSite {
 		case "", "same-origin", "none":
@@ -91,7 +92,8 @@ func (p Policy) CheckSite(r Request) Verdict {
 	return Verdict{}
 }
 
-// IsLoopback reports whether only this machine can reach a listener on host. An empty host means every address.
+// IsLoopback reports whether only this machine can reach a listener on host. An empty host means
+// every address.
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -114,12 +116,12 @@ func (p Policy) knowsHost(host string) bool {
 	if strings.EqualFold(host, p.Listen) {
 		return true
 	}
-	// A name can be made to point here by whoever owns it, an address cannot.
+	// The owner of a name can point it here; an IP address cannot be forged that way.
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }
 
-// knowsOrigin compares whole origins: another port on the same host is another program's page.
+// knowsOrigin compares whole origins: another port on the same host belongs to another program.
 func (p Policy) knowsOrigin(origin, host string) bool {
 	for _, o := range p.Origins {
 		if strings.EqualFold(strings.TrimSuffix(o, "/"), origin) {
@@ -136,7 +138,7 @@ func (p Policy) knowsOrigin(origin, host string) bool {
 	return IsLoopback(u.Hostname()) && IsLoopback(hostOf(host)) && u.Port() == portOf(host)
 }
 
-// hostOf strips the port and the brackets of an IPv6 address.
+// hostOf strips the port, and the brackets of an IPv6 address.
 func hostOf(hostport string) string {
 	if rest, ok := strings.CutPrefix(hostport, "["); ok {
 		host, _, _ := strings.Cut(rest, "]")
@@ -165,7 +167,7 @@ func bearer(authorization string) string {
 	return strings.TrimSpace(token)
 }
 
-// quote shortens and quotes a header value for a message.
+// quote shortens and quotes a header value for an error message.
 func quote(s string) string {
 	const most = 80
 	clean := strings.Map(func(r rune) rune {

@@ -4,13 +4,13 @@ import "context"
 
 type contextKey struct{}
 
-// NewContext lets a principal cross to a server inside this program, which is reached through the same connection as any other and has no
-// parameter for it. Everywhere else a principal is a parameter.
+// NewContext attaches a principal for a server inside this program. Such a server is called like
+// any other, so no parameter can carry the principal. Everywhere else a principal is a parameter.
 func NewContext(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, contextKey{}, p)
 }
 
-// FromContext is the principal on whose behalf a server inside this program is called; nil if that was not told.
+// FromContext returns the principal that calls a server inside this program, or nil if unknown.
 func FromContext(ctx context.Context) *Principal {
 	p, _ := ctx.Value(contextKey{}).(*Principal)
 	return p

@@ -1,28 +1,29 @@
 package access
 
-// Credentials are what a request shows of who sent it, as they came.
+// Credentials are the raw credentials of a request.
 type Credentials struct {
 	Signature     string // X-Secateur-Signature
 	Token         string // X-Secateur-Token
 	Authorization string // Authorization
 	Message       string // params.proxy.authToken
-	Certificate   bool   // the connection has a verified one
+	Certificate   bool   // the connection has a verified client certificate
 }
 
-// Way is how a caller says who they are.
+// Way is the kind of a credential.
 type Way uint8
 
-// The ways, in the order in which they decide.
+// The kinds of credential, in order of precedence.
 const (
 	WayNone        Way = iota
 	WaySignature       // HMAC over the request
-	WayToken           // token or JWT in a header of ours
+	WayToken           // token or JWT in X-Secateur-Token
 	WayBearer          // token or JWT in Authorization
 	WayMessage         // token or JWT in the message
-	WayCertificate     // of the connection
+	WayCertificate     // client certificate of the connection
 )
 
-// First is the credential that decides, and its text. A bad one is not made good by the next.
+// First returns the credential that decides, and its text. If it is invalid, the others do not
+// count.
 func (c Credentials) First() (Way, string) {
 	switch {
 	case c.Signature != "":
@@ -40,14 +41,14 @@ func (c Credentials) First() (Way, string) {
 	}
 }
 
-// Cause is why a caller is not let in, in the word that clients are told.
+// Cause says in one word why a caller is refused. Clients see this word.
 type Cause string
 
 // The causes.
 const (
-	CauseMissing  Cause = "missing"  // nothing was shown
-	CauseInvalid  Cause = "invalid"  // what was shown is not good
-	CauseExpired  Cause = "expired"  // it was
-	CauseReplayed Cause = "replayed" // it has been used
-	CauseTooMany  Cause = "too_many" // it cannot be remembered: this caller has used too many
+	CauseMissing  Cause = "missing"  // no credential
+	CauseInvalid  Cause = "invalid"  // invalid credential
+	CauseExpired  Cause = "expired"  // expired credential
+	CauseReplayed Cause = "replayed" // the nonce was used before
+	CauseTooMany  Cause = "too_many" // the caller's nonce quota is full
 )

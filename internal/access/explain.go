@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Explanation says which rule decided, and what became of the others.
+// Explanation says which rule decided, and how the others matched.
 type Explanation struct {
 	Principal string    `json:"principal"`
 	Target    string    `json:"target"`
@@ -15,14 +15,15 @@ type Explanation struct {
 	Rules     []Because `json:"rules"`
 }
 
-// Because is what one rule has to do with a decision.
+// Because says how one rule contributed to a decision.
 type Because struct {
 	Rule    string `json:"rule"`
 	Matched bool   `json:"matched"`
 	Because string `json:"because"`
 }
 
-// Explain decides as Decide does, rule by rule, and says why. It shares no index with Decide: tests hold the two together.
+// Explain decides as Decide does, rule by rule, and says why. It shares no index with Decide; tests
+// check that both agree.
 func (s *Rules) Explain(p *Principal, t Target) Explanation {
 	out := Explanation{Target: t.String(), Decision: ActionAllow, Redact: []string{}, Rules: []Because{}}
 	if p != nil {
@@ -60,7 +61,7 @@ func (s *Rules) Explain(p *Principal, t Target) Explanation {
 	return out
 }
 
-// mismatch is why a rule is not about a call; "" if it is.
+// mismatch returns why a rule does not apply to a call, or "" if it applies.
 func (r Rule) mismatch(p *Principal, t Target) string {
 	if p == nil {
 		p = nobody

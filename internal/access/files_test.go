@@ -6,8 +6,8 @@ import (
 	"secateur/internal/access"
 )
 
-// A server of files reads each of these as /alpha/secret, or some server does: by dropping the host, by joining the path to its
-// folder, by taking a drive for a path.
+// Some file server reads each of these as /alpha/secret: it drops the host, joins the path to its
+// folder, or takes a drive for a path.
 var spellings = []string{
 	"file:///alpha/secret", "file:/alpha/secret", "file:////alpha/secret", "file:///./alpha/secret", "file:///alpha/./secret", "file:///alpha//secret",
 	"FILE:///alpha/secret", "File:/alpha/secret", "file:///%61lpha/secret", "file:///alpha/secret?x=1", "file:///alpha/secret#x", "/alpha/secret", "/./alpha/secret",

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Globs are patterns of which one has to match: * is any run of characters, ? is one; case counts. In a file a single one
-// may stand without brackets. None matches anything.
+// Globs is a list of patterns, at least one of which must match. * is any run of characters, ? is
+// one; case matters. In a file, a single pattern needs no brackets. An empty list matches
+// everything.
 type Globs []string
 
 // Match reports whether one of the patterns matches the value.
@@ -15,7 +16,8 @@ func (g Globs) Match(value string) bool {
 	return slices.ContainsFunc(g, func(p string) bool { return Glob(p, value) })
 }
 
-// Glob matches one pattern. It goes back to the last * only, so that its time is bounded by the product of the lengths.
+// Glob matches one pattern. It backtracks only to the last *, which bounds its time by the product
+// of both lengths.
 func Glob(pattern, value string) bool {
 	star, again := -1, 0
 	p, v := 0, 0
@@ -42,7 +44,7 @@ func Glob(pattern, value string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// literalStart is what every value that a pattern matches begins with, and what is left of the pattern.
+// literalStart splits a pattern before its first wildcard.
 func literalStart(pattern string) (start, rest string) {
 	i := strings.IndexAny(pattern, "*?")
 	if i < 0 {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// maxRules bounds the rules of a file, and so the bit sets that a decision needs.
+// maxRules limits the number of rules, and so the size of a decision's bit sets.
 const (
 	maxRules = 4096
 	maxWords = maxRules / 64
 )
 
-// bits is a set of rules by their position.
+// bits is a set of rules, by position.
 type bits []uint64
 
 func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
@@ -25,27 +25,28 @@ func (f *found) add(b bits) {
 	}
 }
 
-// index tells for one attribute which rules match a value. What it costs depends on the value's length and on how many
-// lengths the patterns' beginnings have, not on how many patterns there are: literals and beginnings are found by
-// hashing, and only patterns with something behind a * are tried one by one.
+// index finds the rules that match a value of one attribute. The cost depends on the value's length
+// and on the number of different prefix lengths. It does not depend on the number of patterns:
+// literals and prefixes are found by hashing. Only patterns with more text behind a * are tried one
+// by one.
 type index struct {
 	words  int
-	any    bits               // rules that do not ask
+	any    bits               // rules without a pattern for this attribute
 	exact  map[string]bits    // literal patterns
-	starts map[string]*bucket // patterns by their literal beginning
-	sizes  []int              // the lengths of these beginnings, ascending
+	starts map[string]*bucket // patterns by their literal prefix
+	sizes  []int              // lengths of these prefixes, ascending
 	ends   map[string]bits    // patterns of the form *literal
-	tails  []int              // the lengths of these literals
+	tails  []int              // lengths of these literals, ascending
 }
 
-// bucket holds the patterns with the same beginning.
+// bucket holds the patterns with the same prefix.
 type bucket struct {
-	all  bits // nothing but * follows
+	all  bits // only * follows
 	rest []remainder
 }
 
 type remainder struct {
-	pattern string // without the beginning
+	pattern string // without the prefix
 	rule    int
 }
 
@@ -57,7 +58,8 @@ func newIndex(rules int) *index {
 	}
 }
 
-// ask lets a rule match these patterns; none: any value, and the absence of one.
+// ask makes a rule match these patterns. Without patterns it matches every value, and also a
+// missing one.
 func (x *index) ask(rule int, patterns Globs) {
 	if len(patterns) == 0 {
 		x.any.set(rule)
@@ -81,7 +83,8 @@ func (x *index) addGlob(rule int, pattern string) {
 	}
 }
 
-// addStart lets a rule match what begins so and goes on as rest says; "*" and "**": in any way.
+// addStart makes a rule match values that begin with start and continue as rest. "*" and "**" match
+// any continuation.
 func (x *index) addStart(rule int, start, rest string) {
 	b := x.starts[start]
 	if b == nil {

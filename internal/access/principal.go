@@ -5,17 +5,18 @@ import (
 	"strconv"
 )
 
-// Principal is whoever calls. It is made once, when a credential is checked, and handed down as it is: to sessions, limits,
-// originals and the audit. It is not changed afterwards. The nil *Principal is a caller who has shown nothing that counts.
+// Principal is the caller. It is built once, when a credential is checked, and never changed.
+// Sessions, limits, originals and the audit log all get the same value. The nil *Principal is a
+// caller without valid credentials.
 type Principal struct {
 	Issuer  string   // who vouches: none, token, hmac, mtls, or the iss of a JWT
-	Subject string   // unique with its issuer
-	Tenant  string   // whose originals and records it sees
-	Roles   []string // what rules may ask for
-	Expires int64    // when what was shown is good no longer, in Unix seconds; 0: it has no end of its own
+	Subject string   // unique per issuer
+	Tenant  string   // owner of the originals and records that it sees
+	Roles   []string // what rules match against
+	Expires int64    // expiry of the credential in Unix seconds; 0: never
 }
 
-// The issuers of our own.
+// Our own issuers.
 const (
 	IssuerNone  = "none"
 	IssuerToken = "token"
@@ -23,29 +24,31 @@ const (
 	IssuerMTLS  = "mtls"
 )
 
-// DefaultTenant is whose callers belong to no other.
+// DefaultTenant is the tenant of callers without another one.
 const DefaultTenant = "default"
 
-// The roles that mean something to the program itself.
+// Roles with a built-in meaning.
 const (
 	RoleAdmin   = "admin"   // control plane, dashboard, metrics
-	RoleMetrics = "metrics" // metrics alone
+	RoleMetrics = "metrics" // only metrics
 )
 
-// Anonymous is the principal where no credential is asked.
+// Anonymous returns the principal of callers where no credential is required.
 func Anonymous() *Principal {
 	return &Principal{Issuer: IssuerNone, Subject: "anonymous", Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
 }
 
-// TokenHolderName is the subject of auth_token's holder. No other token may have this name: rules, shares and originals go by it.
+// TokenHolderName is the subject of the holder of auth_token. No other token may have this name:
+// rules, shares and originals depend on it.
 const TokenHolderName = "token"
 
-// TokenHolder is the principal of auth_token.
+// TokenHolder returns the principal of auth_token.
 func TokenHolder() *Principal {
 	return &Principal{Issuer: IssuerToken, Subject: TokenHolderName, Tenant: DefaultTenant, Roles: []string{RoleAdmin}}
 }
 
-// Is reports whether both are the same caller. Roles may differ: they are what a credential grants, not who it names.
+// Is reports whether both are the same caller. Roles may differ: they belong to the credential, not
+// to the identity.
 func (p *Principal) Is(other *Principal) bool {
 	if p == nil || other == nil {
 		return p == other
@@ -53,12 +56,12 @@ func (p *Principal) Is(other *Principal) bool {
 	return p.Issuer == other.Issuer && p.Subject == other.Subject && p.Tenant == other.Tenant
 }
 
-// HasRole reports whether one of the caller's roles is among these.
+// HasRole reports whether the caller has one of these roles.
 func (p *Principal) HasRole(roles ...string) bool {
 	return p != nil && slices.ContainsFunc(p.Roles, func(r string) bool { return slices.Contains(roles, r) })
 }
 
-// Name is the subject, for people; "" of nobody.
+// Name returns the subject, for people; "" for nil.
 func (p *Principal) Name() string {
 	if p == nil {
 		return ""
@@ -66,7 +69,8 @@ func (p *Principal) Name() string {
 	return p.Subject
 }
 
-// Key names the caller among all others, for maps and seals; "" for nil. No two callers share one, whatever is in their names.
+// Key identifies the caller in maps and seals; "" for nil. Keys of different callers always differ,
+// whatever their names contain.
 func (p *Principal) Key() string {
 	if p == nil {
 		return ""
@@ -79,7 +83,8 @@ func (p *Principal) Key() string {
 	return string(append(b, p.Subject...))
 }
 
-// Owner is the tenant as stores know it. The default tenant has no name there, so that what was kept before there were tenants is its own.
+// Owner returns the tenant's name in stores. It is "" for the default tenant, which so keeps data
+// stored before tenants existed.
 func (p *Principal) Owner() string {
 	if p == nil || p.Tenant == DefaultTenant {
 		return ""

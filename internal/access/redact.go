@@ -9,10 +9,10 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Redacted stands where something was taken out by a rule.
+// Redacted replaces redacted text.
 const Redacted = "[redacted]"
 
-// Redaction says what is replaced in what passes.
+// Redaction says what to replace, and where.
 type Redaction struct {
 	Rule      string
 	Arguments bool
@@ -40,9 +40,9 @@ func newRedaction(name string, r Rule) (*Redaction, error) {
 	return d, nil
 }
 
-// Redact replaces in doc, a well-formed JSON document, what the redactions for arguments or for results name. It returns doc itself if
-// there is nothing to replace; everything else keeps its bytes. Members are also found in texts, as redacttext.go says. The case of their
-// names does not count.
+// Redact applies the redactions for arguments or results to doc, a well-formed JSON document. It
+// returns doc itself if nothing matches; all other bytes stay. It also finds members inside texts,
+// as redacttext.go says. The case of member names does not matter.
 func Redact(doc []byte, list []*Redaction, where string) []byte {
 	r := newRedactor(list, where, len(doc))
 	if len(r.list) == 0 {
@@ -51,7 +51,7 @@ func Redact(doc []byte, list []*Redaction, where string) []byte {
 	return r.document(doc, 0)
 }
 
-// RedactMembers is Redact for an object of which some members stay as they are.
+// RedactMembers is Redact for an object, some of whose members stay unchanged.
 func RedactMembers(doc []byte, list []*Redaction, where string, stays func(name string) bool) []byte {
 	r := newRedactor(list, where, len(doc))
 	c := rawjson.NewCursor(doc)
@@ -76,7 +76,7 @@ func RedactMembers(doc []byte, list []*Redaction, where string, stays func(name 
 	return rawjson.Edited(doc, edits)
 }
 
-// RedactText is Redact for a text.
+// RedactText is Redact for a plain text.
 func RedactText(text string, list []*Redaction, where string) string {
 	r := newRedactor(list, where, len(text))
 	if len(r.list) == 0 {
@@ -86,7 +86,7 @@ func RedactText(text string, list []*Redaction, where string) string {
 	return out
 }
 
-// in are the redactions for a place.
+// in returns the redactions for arguments or for results.
 func in(list []*Redaction, where string) (here []*Redaction) {
 	for _, d := range list {
 		if where == InArguments && d.Arguments || where == InResults && d.Results {
@@ -96,18 +96,20 @@ func in(list []*Redaction, where string) (here []*Redaction) {
 	return here
 }
 
-// innerDocuments bounds how often a text within a text is read as JSON, and maxDepth how deep that may be.
+// innerDocuments limits how many levels of texts within texts are read as JSON; maxDepth limits
+// their nesting.
 const (
 	innerDocuments = 4
 	maxDepth       = 512
 )
 
-// redactor copies a document with the replacements made. In well-formed JSON a string is a member's name exactly if a colon follows.
+// redactor copies a document and replaces the redacted parts. In well-formed JSON, a string is a
+// member name exactly if a colon follows.
 type redactor struct {
 	list  []*Redaction
-	names []string  // of fields
-	first [256]bool // the bytes that these begin with
-	tries *int      // how many bytes may still be read in search of values that turn out to be none
+	names []string  // field names
+	first [256]bool // first bytes of these names
+	tries *int      // bytes left to read in failed attempts to parse a value
 }
 
 func newRedactor(list []*Redaction, where string, size int) *redactor {
@@ -162,7 +164,7 @@ func (r *redactor) document(doc []byte, inner int) []byte {
 	return append(out, doc[done:]...)
 }
 
-// takes reports whether the values of members of this name go.
+// takes reports whether members of this name lose their value.
 func (r *redactor) takes(rawName []byte) bool {
 	if len(r.names) == 0 {
 		return false
@@ -171,7 +173,7 @@ func (r *redactor) takes(rawName []byte) bool {
 	return slices.ContainsFunc(r.list, func(d *Redaction) bool { return d.fields[name] })
 }
 
-// name is a member's name with what patterns match replaced.
+// name replaces pattern matches in a member name.
 func (r *redactor) name(raw []byte) (string, bool) {
 	if bytes.IndexByte(raw, '\\') < 0 && !r.matches(raw[1:len(raw)-1]) {
 		return "", false
@@ -181,7 +183,7 @@ func (r *redactor) name(raw []byte) (string, bool) {
 	return out, out != name
 }
 
-// text is a string value with the replacements made.
+// text makes the replacements in a JSON string.
 func (r *redactor) text(raw []byte, inner int) (string, bool) {
 	escaped := bytes.IndexByte(raw, '\\') >= 0
 	if len(r.names) == 0 && !escaped && !r.matches(raw[1:len(raw)-1]) {
@@ -190,14 +192,14 @@ func (r *redactor) text(raw []byte, inner int) (string, bool) {
 	return r.plain(rawjson.Unquote(raw), inner)
 }
 
-// plain is a text with the replacements made.
+// plain makes the replacements in an unquoted text.
 func (r *redactor) plain(text string, inner int) (string, bool) {
 	was := text
 	text = r.withoutMatches(r.membersIn(text, inner))
 	return text, text != was
 }
 
-// withoutMatches is a text with what patterns match replaced.
+// withoutMatches replaces pattern matches in a text.
 func (r *redactor) withoutMatches(text string) string {
 	for _, d := range r.list {
 		for _, re := range d.patterns {
@@ -213,7 +215,7 @@ func (r *redactor) matches(text []byte) bool {
 	})
 }
 
-// valueEnd is the offset just past the value at p of a well-formed document.
+// valueEnd returns the offset just past the value at p of a well-formed document.
 func valueEnd(doc []byte, p int) int {
 	depth := 0
 	for p < len(doc) {

@@ -8,11 +8,12 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Texts hold members too: JSON behind a word, in lines, in code blocks, quoted once or several times; Python and JavaScript literals, YAML, XML,
-// queries of URIs. JSON that is well-formed is read as such. In what is not, a name is looked at with its neighbours. Where it is not
-// clear where a value ends, more of it is taken rather than less.
+// Texts contain members too: JSON behind a word, in lines, in code blocks, quoted once or several
+// times; Python and JavaScript literals, YAML, XML, URI queries. Well-formed JSON is parsed.
+// Elsewhere a name is judged by its neighbours. If the end of a value is unclear, more is redacted
+// rather than less.
 
-// membersIn returns a text with the replacements made in the members that it holds.
+// membersIn makes the replacements in the members that a text contains.
 func (r *redactor) membersIn(text string, inner int) string {
 	if !r.mayName(text) {
 		return text
@@ -51,7 +52,7 @@ func (r *redactor) membersIn(text string, inner int) string {
 	return string(append(out, text[done:]...))
 }
 
-// value returns an object, an array or a string with the replacements made.
+// value makes the replacements in an object, an array or a string.
 func (r *redactor) value(raw []byte, inner int) []byte {
 	if raw[0] != '"' {
 		return r.document(raw, inner)
@@ -62,8 +63,8 @@ func (r *redactor) value(raw []byte, inner int) []byte {
 	return raw
 }
 
-// valueAt returns the end of the well-formed object, array or string with escapes that begins at an offset; 0 where there is none.
-// How far it may read in vain is bounded, since a value may begin at every byte.
+// valueAt returns the end of the well-formed object, array or escaped string at an offset, or 0. A
+// value may begin at every byte, so the bytes read in failed attempts are limited.
 func (r *redactor) valueAt(text []byte, at, inner int) int {
 	if c := text[at]; c != '{' && c != '[' && c != '"' || inner >= innerDocuments || *r.tries <= 0 {
 		return 0
@@ -77,13 +78,13 @@ func (r *redactor) valueAt(text []byte, at, inner int) int {
 		}
 		return 0
 	}
-	if text[at] == '"' && bytes.IndexByte(value, '\\') < 0 { // it is looked at where it stands
+	if text[at] == '"' && bytes.IndexByte(value, '\\') < 0 { // no escapes: handled in place
 		return 0
 	}
 	return at + len(value)
 }
 
-// mayName reports whether a text may name a field.
+// mayName reports whether a text may contain a field name.
 func (r *redactor) mayName(text string) bool {
 	if strings.IndexByte(text, '\\') >= 0 { // an escape may hide one
 		return true
@@ -96,7 +97,7 @@ func (r *redactor) mayName(text string) bool {
 	return false
 }
 
-// nameAt returns the length of the field's name that is the word at an offset; 0 where there is none.
+// nameAt returns the length of the longest field name that is the word at an offset, or 0.
 func (r *redactor) nameAt(text string, at int) (length int) {
 	if !r.first[text[at]] || at > 0 && isWord(text[at-1]) || at > 1 && text[at-1] == '-' && isWord(text[at-2]) {
 		return 0
@@ -114,8 +115,8 @@ func isWord(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// looseValue returns where the value of the member is whose name is at a place of a text, and what is to stand there. It is empty
-// where the name is not that of a member.
+// looseValue returns the position of the value that belongs to a name in a text, and its
+// replacement. The position is empty if the name is not a member name.
 func looseValue(text string, name, end int) (from, to int, with string) {
 	if quote := quoteBefore(text, name); quote != "" {
 		if !strings.HasPrefix(text[end:], quote) {
@@ -152,7 +153,7 @@ func looseValue(text string, name, end int) (from, to int, with string) {
 	return 0, 0, ""
 }
 
-// quoteBefore returns the quote that ends at an offset, with the backslashes before it; "" where there is none.
+// quoteBefore returns the quote that ends at an offset, with its backslashes, or "".
 func quoteBefore(text string, at int) string {
 	if at == 0 || !isQuote(text[at-1]) {
 		return ""
@@ -162,7 +163,7 @@ func quoteBefore(text string, at int) string {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
-// backslashes counts those right before an offset.
+// backslashes counts the backslashes right before an offset.
 func backslashes(text string, from, at int) (n int) {
 	for at-n > from && text[at-n-1] == '\\' {
 		n++
@@ -170,7 +171,7 @@ func backslashes(text string, from, at int) (n int) {
 	return n
 }
 
-// assigned returns the offset behind the sign that a value follows.
+// assigned returns the offset after the assignment sign.
 func assigned(text string, p int) (int, bool) {
 	switch rest := text[p:]; {
 	case strings.HasPrefix(rest, "=="):
@@ -183,7 +184,7 @@ func assigned(text string, p int) (int, bool) {
 	return 0, false
 }
 
-// skipBlank returns the offset of what follows white space, escaped or not.
+// skipBlank returns the offset after white space, escaped or not.
 func skipBlank(text string, p int) int {
 	for p < len(text) {
 		n := 0
@@ -200,8 +201,9 @@ func skipBlank(text string, p int) int {
 	return p
 }
 
-// delimited returns the value at an offset: a quoted text, an object, an array, or all before one of the stops. What is not quoted is replaced
-// by a text in these quotes.
+// delimited returns the position of the value at an offset, and its replacement. The value is a
+// quoted text, an object, an array, or everything before a stop character. An unquoted value is
+// replaced by a text in these quotes.
 func delimited(text string, p int, quote, stops string) (from, to int, with string) {
 	with = quote + Redacted + quote
 	open := p
@@ -241,8 +243,9 @@ func pythonPrefix(text string) int {
 	return 0
 }
 
-// quoteEnd returns where the closing quote begins of a text whose opening one has so many backslashes before it; the end where there is none.
-// A quote within such a text has more of them, the end of a text around it fewer.
+// quoteEnd returns the offset of the closing quote of a text, or the end of the input. run is the
+// number of backslashes before the opening quote. A nested quote has more backslashes, an enclosing
+// one fewer.
 func quoteEnd(text string, from, run int, quote byte) int {
 	for p := from; p < len(text); p++ {
 		if text[p] != quote {
@@ -258,7 +261,7 @@ func quoteEnd(text string, from, run int, quote byte) int {
 	return len(text)
 }
 
-// containerEnd returns the offset behind the object or array at an offset.
+// containerEnd returns the offset after the object or array at an offset.
 func containerEnd(text string, p int) int {
 	depth := 0
 	for p < len(text) {
@@ -280,7 +283,7 @@ func containerEnd(text string, p int) int {
 	return len(text)
 }
 
-// lineStart returns what comes before a name: '\n' for the start of a line, with the name's column, or the byte before it.
+// lineStart returns the byte before a name, or '\n' and the name's column at the start of a line.
 func lineStart(text string, name int) (column int, before byte) {
 	p := name
 	for p > 0 && (text[p-1] == ' ' || text[p-1] == '\t' || text[p-1] == '-') {
@@ -292,7 +295,8 @@ func lineStart(text string, name int) (column int, before byte) {
 	return 0, text[p-1]
 }
 
-// lineValue returns the rest of a line and, where nothing but a mark of YAML's blocks is there, the lines below that are indented further.
+// lineValue returns the rest of a line. If it holds only a YAML block marker, the value is the
+// deeper indented lines below.
 func lineValue(text string, p, indent int) (from, to int, with string) {
 	to = p + len(line(text[p:]))
 	if strings.Trim(text[p:to], "|>+-0123456789 \r") != "" {
@@ -324,7 +328,7 @@ func lineValue(text string, p, indent int) (from, to int, with string) {
 	return p, p + len(strings.TrimRight(text[p:to], " \r")), Redacted
 }
 
-// line is a text up to the end of its first line.
+// line returns the first line of a text.
 func line(text string) string {
 	l, _, _ := strings.Cut(text, "\n")
 	return l

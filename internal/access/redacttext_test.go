@@ -9,7 +9,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// quoted is a text as a JSON string, so many times.
+// quoted encodes a text as a JSON string the given number of times.
 func quoted(text string, times int) string {
 	for range times {
 		text = string(rawjson.AppendQuoted(nil, text))
@@ -17,7 +17,7 @@ func quoted(text string, times int) string {
 	return text
 }
 
-// shapes are texts that tell the member password, whose value has hunter2 in it.
+// shapes are texts that contain a member password with the value hunter2.
 var shapes = map[string]struct{ in, want string }{
 	"an object":              {`{"password":"hunter2","n":1.0}`, `{"password":"[redacted]","n":1.0}`},
 	"another case":           {`{"Password":"hunter2","PASSWORD":["hunter2"]}`, `{"Password":"[redacted]","PASSWORD":"[redacted]"}`},
@@ -85,7 +85,7 @@ func TestTextsWithoutTheFieldKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// A text can begin a value with every byte. Reading on from each of them would take minutes.
+// A value may begin at every byte of a text. Parsing on from each of them would take minutes.
 func TestHostileTextsAreRedactedInLinearTime(t *testing.T) {
 	s := compile(t, false, access.Rule{Action: access.ActionRedact, Fields: []string{"password"}})
 	list := s.Decide(nil, access.Target{}).Redact

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Rule is one [[acl]] entry. A key that is left out matches anything.
+// Rule is one [[acl]] entry. A missing key matches everything.
 type Rule struct {
 	Name     string   `toml:"name"` // "": acl- and its number
 	Tenant   Globs    `toml:"tenant"`
-	Role     Globs    `toml:"role"` // any of the caller's
+	Role     Globs    `toml:"role"` // any of the caller's roles
 	Subject  Globs    `toml:"subject"`
 	Door     Globs    `toml:"door"`
-	Server   Globs    `toml:"server"` // never matches where there is none
-	Tool     Globs    `toml:"tool"`   // with this or one of the next four the rule is about things of these kinds only
+	Server   Globs    `toml:"server"` // never matches a target without a server
+	Tool     Globs    `toml:"tool"`   // this or one of the next four limits the rule to these kinds
 	Prompt   Globs    `toml:"prompt"`
-	Resource Globs    `toml:"resource"` // beginnings of normalised URIs
+	Resource Globs    `toml:"resource"` // prefixes of normalized URIs
 	Model    Globs    `toml:"model"`
 	Route    Globs    `toml:"route"`
 	Action   string   `toml:"action"`
-	Fields   []string `toml:"fields"`   // redact: values of members of these names
-	Patterns []string `toml:"patterns"` // redact: inside any string
+	Fields   []string `toml:"fields"`   // redact: values of these members
+	Patterns []string `toml:"patterns"` // redact: matches inside any string
 	In       []string `toml:"in"`       // redact: arguments, results; none: both
 }
 
@@ -103,12 +103,12 @@ func (r Rule) validateRedaction(complain func(string, ...any)) {
 	}
 }
 
-// hasKinds reports whether the rule is about things of some kinds only.
+// hasKinds reports whether the rule is limited to some kinds of target.
 func (r Rule) hasKinds() bool {
 	return len(r.Tool)+len(r.Prompt)+len(r.Resource)+len(r.Model)+len(r.Route) > 0
 }
 
-// of is what the rule asks of things of a kind.
+// of returns the rule's patterns for a kind of target.
 func (r Rule) of(k TargetKind) Globs {
 	switch k {
 	case KindTool:

@@ -7,24 +7,27 @@ import (
 	"strings"
 )
 
-// Rules decide who may have what. They are compiled once and not changed; the nil *Rules allows everything. What a decision
-// costs does not depend on how many rules there are: per attribute the matching rules are looked up as a bit set, the sets are
-// intersected 64 rules at a time, and the first bit left decides.
+// Rules decide who may use what. They are compiled once and never changed; the nil *Rules allows
+// everything. The cost of a decision does not depend on the number of rules. Each attribute looks
+// up its matching rules as a bit set. The sets are intersected 64 rules at a time, and the first
+// remaining bit decides.
 type Rules struct {
 	rules      []Rule
 	names      []string
-	redactions []*Redaction // by rule; nil for the others
-	closed     bool         // where none matches: deny
+	redactions []*Redaction // by rule; nil for rules that do not redact
+	closed     bool         // deny if no rule matches
 	reads      bool         // some rule is about resources
 	files      bool         // some rule is about files
-	elsewhere  []string     // beginnings of URIs that rules name although servers may read them as files of their own
+	// URI prefixes named by rules although a server may read them as its own files
+	elsewhere []string
 
 	tenant, role, subject, door, server *index
 	kinds                               [KindRoute + 1]*index
 	deciding, allowing, kinded          bits
 }
 
-// NewRules compiles rules that are valid. Closed says what happens where none matches. Without rules and open it is nil.
+// NewRules compiles valid rules. If closed, calls without a matching rule are denied. Without
+// rules, and open, it returns nil.
 func NewRules(rules []Rule, closed bool) (*Rules, error) {
 	if len(rules) == 0 && !closed {
 		return nil, nil // nil allows everything, and costs nothing
@@ -51,7 +54,7 @@ func NewRules(rules []Rule, closed bool) (*Rules, error) {
 	return s, nil
 }
 
-// RuleName is the rule's own name, or acl- and its number from 1.
+// RuleName returns the rule's own name, or acl- and its number from 1.
 func RuleName(r Rule, i int) string {
 	if r.Name != "" {
 		return r.Name
@@ -104,17 +107,17 @@ func (s *Rules) add(i int, r Rule) error {
 	return nil
 }
 
-// Decision is what the rules say about one call.
+// Decision is the outcome of the rules for one call.
 type Decision struct {
 	Allowed bool
 	Rule    string       // the rule that decided; "": the default
-	Redact  []*Redaction // what is to be replaced in what passes; in the order of the rules
+	Redact  []*Redaction // the replacements to make, in the order of the rules
 }
 
-// unreadable names the refusal of a URI that a server might read in another way than we do.
+// unreadable is the rule name for refused URIs that a server might read differently.
 const unreadable = "(uri)"
 
-// Decide says whether the caller may have the target.
+// Decide says whether the caller may use the target.
 func (s *Rules) Decide(p *Principal, t Target) Decision {
 	if s == nil {
 		return Decision{Allowed: true}
@@ -134,8 +137,9 @@ func (s *Rules) Decide(p *Principal, t Target) Decision {
 	return Decision{Allowed: !s.closed, Redact: s.redacts(&hit, len(s.rules))}
 }
 
-// read returns the name that rules know a target by. It is not ok for a URI that a server might read in another way than we do. With a rule
-// about files, that includes those that name a file without saying where, unless a rule names them as they are.
+// read returns the name that rules use for a target. It refuses URIs that a server might read
+// differently. If a rule is about files, it also refuses ambiguous file URIs, unless a rule names
+// them as they are.
 func (s *Rules) read(t Target) (name string, ok bool) {
 	if t.Kind != KindResource || !s.reads {
 		return t.Name, true
@@ -147,7 +151,7 @@ func (s *Rules) read(t Target) (name string, ok bool) {
 	return name, slices.ContainsFunc(s.elsewhere, func(start string) bool { return strings.HasPrefix(name, start) })
 }
 
-// matching finds the rules about a call of a thing that rules know by this name.
+// matching finds the rules for a call to a target with this name.
 func (s *Rules) matching(hit *found, p *Principal, t Target, name string) {
 	s.caller(hit, p, t.Door, t.Server)
 	var other found
@@ -163,10 +167,10 @@ func (s *Rules) matching(hit *found, p *Principal, t Target, name string) {
 	}
 }
 
-// nobody stands for a caller who is not known.
+// nobody is the principal of an unknown caller.
 var nobody = &Principal{}
 
-// caller finds the rules about a caller at a door of a server.
+// caller finds the rules for a caller, a door and a server.
 func (s *Rules) caller(hit *found, p *Principal, door Door, server string) {
 	if p == nil {
 		p = nobody
@@ -195,7 +199,7 @@ func (s *Rules) caller(hit *found, p *Principal, door Door, server string) {
 
 func (b bits) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
 
-// redacts are the redactions before the rule that decided.
+// redacts returns the redactions before the rule that decided.
 func (s *Rules) redacts(hit *found, before int) (list []*Redaction) {
 	for w := range s.deciding {
 		for word := hit[w] &^ s.deciding[w]; word != 0; word &= word - 1 {
@@ -209,8 +213,8 @@ func (s *Rules) redacts(hit *found, before int) (list []*Redaction) {
 	return list
 }
 
-// Sees reports whether there may be anything of a server that the caller may have: one that is not seen answers as one
-// that is not there.
+// Sees reports whether the caller might use anything of a server. A server that the caller does not
+// see answers like an unknown one.
 func (s *Rules) Sees(p *Principal, door Door, server string) bool {
 	if s == nil {
 		return true
@@ -224,19 +228,19 @@ func (s *Rules) Sees(p *Principal, door Door, server string) bool {
 			case s.allowing.has(i):
 				return true
 			case !s.kinded.has(i):
-				return false // denies whatever was not allowed before
+				return false // denies everything not allowed before
 			}
 		}
 	}
 	return !s.closed
 }
 
-// Denies reports whether there may be anything of a server that the caller may not have.
+// Denies reports whether the caller might be denied anything of a server.
 func (s *Rules) Denies(p *Principal, door Door, server string) bool {
 	if s == nil {
 		return false
 	}
-	if s.closed || s.reads { // with a rule about resources, some URIs are denied to everyone
+	if s.closed || s.reads { // a rule about resources denies some URIs to everyone
 		return true
 	}
 	var hit found
@@ -249,7 +253,7 @@ func (s *Rules) Denies(p *Principal, door Door, server string) bool {
 	return false
 }
 
-// DeniesResources reports whether there may be a resource of a server that the caller may not have.
+// DeniesResources reports whether the caller might be denied a resource of a server.
 func (s *Rules) DeniesResources(p *Principal, door Door, server string) bool {
 	if s == nil {
 		return false
@@ -267,7 +271,7 @@ func (s *Rules) DeniesResources(p *Principal, door Door, server string) bool {
 	return false
 }
 
-// AllowsResources reports whether a rule names resources of a server that the caller may have.
+// AllowsResources reports whether a rule names resources of a server that the caller may read.
 func (s *Rules) AllowsResources(p *Principal, door Door, server string) bool {
 	if s == nil {
 		return false
@@ -284,8 +288,8 @@ func (s *Rules) AllowsResources(p *Principal, door Door, server string) bool {
 	return false
 }
 
-// About are the redactions that may concern anything of a server for the caller: for what a server says of its own accord, of which it is not
-// known what it is about.
+// About returns the redactions that may apply to anything of a server. It is for unsolicited
+// messages, whose target is unknown.
 func (s *Rules) About(p *Principal, door Door, server string) (list []*Redaction) {
 	if s == nil {
 		return nil
@@ -295,7 +299,7 @@ func (s *Rules) About(p *Principal, door Door, server string) (list []*Redaction
 	return s.redacts(&hit, len(s.rules))
 }
 
-// AppendMatching appends the position of every rule about a call, in order.
+// AppendMatching appends the position of every rule that matches a call, in order.
 func (s *Rules) AppendMatching(dst []int, p *Principal, t Target) []int {
 	if s == nil {
 		return dst
@@ -310,7 +314,8 @@ func (s *Rules) AppendMatching(dst []int, p *Principal, t Target) []int {
 	return dst
 }
 
-// AppendAbout appends the position of every rule about a caller at a door, whatever they may ask for there, in order.
+// AppendAbout appends the position of every rule that matches a caller at a door, whatever the
+// target, in order.
 func (s *Rules) AppendAbout(dst []int, p *Principal, door Door) []int {
 	if s == nil {
 		return dst
@@ -325,7 +330,8 @@ func (s *Rules) AppendAbout(dst []int, p *Principal, door Door) []int {
 	return dst
 }
 
-// Names reports whether a rule names this route for this caller and allows it: what passes unread has to be named.
+// Names reports whether a rule names this route for this caller and allows it. Routes that pass
+// requests unread need such a rule.
 func (s *Rules) Names(p *Principal, t Target) bool {
 	if s == nil {
 		return true
@@ -338,7 +344,7 @@ func (s *Rules) Names(p *Principal, t Target) bool {
 	return i >= 0 && len(s.rules[i].of(t.Kind)) > 0
 }
 
-// RuleNames are the names of all rules, for labels of metrics.
+// RuleNames returns the names of all rules, for metric labels.
 func (s *Rules) RuleNames() []string {
 	if s == nil {
 		return nil

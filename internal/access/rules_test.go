@@ -121,7 +121,7 @@ func TestSees(t *testing.T) {
 	}
 }
 
-// The index and the rule-by-rule explanation share nothing but the rules, and always agree.
+// Decide's index and Explain share only the rules, and always agree.
 func TestDecideAgreesWithExplain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -236,7 +236,8 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// manyRules are n rules of every form of pattern, of which none is about the benchmark's caller but the last.
+// manyRules returns n rules with every form of pattern. Only the last one matches the benchmark's
+// caller.
 func manyRules(n int) []access.Rule {
 	rules := make([]access.Rule, n)
 	for i := range rules {

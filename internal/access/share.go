@@ -1,24 +1,27 @@
 package access
 
-// Holder names who takes from something that all callers share. HolderOf makes it of a caller; others have a name that is no principal's key.
+// Holder names a consumer of a shared quota. HolderOf makes one of a caller; other holders use
+// names that are no principal's key.
 type Holder struct {
-	Principal string // its key
+	Principal string // the principal's key
 	Tenant    string // "": none
 }
 
-// HolderOf returns the holder that a caller is. Callers of the default tenant belong together no more than any others: they have no tenant here.
-// Strangers are one holder.
+// HolderOf returns the holder for a caller. Callers of the default tenant have no tenant here, so
+// they do not share a quota. All unknown callers are one holder.
 func HolderOf(p *Principal) Holder { return Holder{p.Key(), p.Owner()} }
 
-// Share divides a bounded amount among callers, so that none of them can take it from all others. A tenant may hold three quarters of what other
-// tenants leave, and a principal three quarters of what the others of its tenant leave of that. A newcomer finds room whatever the others hold,
-// until there are too many of them. The zero value has given out nothing. Its owner's lock guards it.
+// Share divides a quota among callers, so that no caller can take all of it. A tenant may hold
+// three quarters of what other tenants leave. A principal may hold three quarters of what others of
+// its tenant leave of that. A new caller therefore finds room until too many have come. The zero
+// value is unused. Its owner's lock guards it.
 type Share struct {
 	used int64
-	of   map[Holder]int64 // what each principal holds, and each tenant as the holder without a principal; those with nothing are not in it
+	// usage by principal, and by tenant under an empty principal; zero entries are deleted
+	of map[Holder]int64
 }
 
-// Take gives n of limit to a holder, and reports whether it did.
+// Take reserves n of limit for a holder, and reports whether it could.
 func (s *Share) Take(h Holder, n, limit int64) bool {
 	room, own := limit-s.used, s.of[h]
 	if h.Tenant != "" {
@@ -35,10 +38,10 @@ func (s *Share) Take(h Holder, n, limit int64) bool {
 	return true
 }
 
-// Give takes back n that a holder has.
+// Give returns n that a holder has reserved.
 func (s *Share) Give(h Holder, n int64) { s.add(h, -n) }
 
-// Used returns what all hold.
+// Used returns the total in use.
 func (s *Share) Used() int64 { return s.used }
 
 func (s *Share) add(h Holder, n int64) {
@@ -55,5 +58,5 @@ func (s *Share) count(h Holder, n int64) {
 	}
 }
 
-// share returns how much of what others leave one may have: three quarters, rounded up, so that the last piece is somebody's.
+// share returns three quarters of room, rounded up so that the last piece can be used.
 func share(room int64) int64 { return room - room/4 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// takeAll takes pieces of one until none is given, and returns how many there were.
+// takeAll takes one piece at a time until refused, and returns the number taken.
 func takeAll(s *Share, h Holder, limit int64) (n int) {
 	for s.Take(h, 1, limit) {
 		n++
@@ -19,7 +19,7 @@ func caller(tenant, subject string) Holder {
 
 func TestNoCallerTakesTheShareOfAllOthers(t *testing.T) {
 	var s Share
-	for i, want := range []int{768, 192, 48, 12, 3, 1} { // three quarters of what is left, each time
+	for i, want := range []int{768, 192, 48, 12, 3, 1} { // three quarters of the rest, each time
 		if got := takeAll(&s, caller(DefaultTenant, fmt.Sprint(i)), 1024); got != want {
 			t.Errorf("caller %d holds %d, want %d", i, got, want)
 		}

@@ -12,10 +12,11 @@ import (
 	"secateur/internal/secret"
 )
 
-// ErrBodyHash is what reading a signed body ends with if it is not the one that was signed: its sender is not known, whatever the headers said.
+// ErrBodyHash ends the reading of a body that differs from the signed one. Its sender is then
+// unknown, whatever the headers said.
 var ErrBodyHash = errors.New("the body is not the one that was signed")
 
-// Signed is what an HMAC signature covers.
+// Signed holds the values that an HMAC signature covers.
 type Signed struct {
 	Timestamp string // Unix seconds
 	Nonce     string
@@ -25,22 +26,22 @@ type Signed struct {
 	BodyHash  string // hexadecimal SHA-256 of the body
 }
 
-// Text is what is signed.
+// Text returns the text to sign.
 func (s Signed) Text() string {
 	parts := strings.Split(s.Query, "&")
 	slices.Sort(parts)
 	return strings.Join([]string{"SECATEUR-HMAC-SHA256", s.Timestamp, s.Nonce, s.Method, s.Path, strings.Join(parts, "&"), s.BodyHash}, "\n")
 }
 
-// Sign is the signature with a key.
+// Sign returns the signature with a key.
 func (s Signed) Sign(key secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(key.Reveal()))
 	mac.Write([]byte(s.Text()))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Check compares a signature in constant time, and says whether the rest has its form. Now is in Unix seconds; the nonce is for the
-// caller to look up.
+// Check verifies the form of the values, the signature in constant time, and the timestamp. now is
+// in Unix seconds. The caller must look up the nonce.
 func (s Signed) Check(signature string, key secret.Text, now int64) (Cause, bool) {
 	const window = 300
 	at, err := strconv.ParseInt(s.Timestamp, 10, 64)

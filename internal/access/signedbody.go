@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// SignedBody is a body that is hashed as it is read, and whose end is ErrBodyHash where its SHA-256 is another than was signed. Length is how many
-// bytes come: of a body that was not signed nobody gets the last of them. Negative where that is not known.
+// SignedBody hashes a body while it is read. If its SHA-256 differs from want, the last read
+// returns ErrBodyHash. length is the number of bytes to come; negative: unknown. The last bytes of
+// a wrong body never reach the reader.
 func SignedBody(body io.ReadCloser, length int64, want []byte) io.ReadCloser {
 	return &signedBody{ReadCloser: body, want: want, left: length, sum: sha256.New()}
 }
@@ -18,9 +19,9 @@ type signedBody struct {
 	io.ReadCloser
 
 	want []byte
-	left int64 // bytes to come; negative: not known
+	left int64 // bytes to come; negative: unknown
 	sum  hash.Hash
-	err  error // once there was one, it stays
+	err  error // sticky
 }
 
 func (b *signedBody) Read(p []byte) (int, error) {
@@ -30,7 +31,7 @@ func (b *signedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	_, _ = b.sum.Write(p[:n])
 	last := errors.Is(err, io.EOF)
-	if b.left > 0 { // who reads no further than the length never hears of the end
+	if b.left > 0 { // a reader that stops at the length never sees EOF
 		b.left -= int64(n)
 		last = last || b.left <= 0
 	}

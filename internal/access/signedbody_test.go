@@ -11,7 +11,7 @@ import (
 	"secateur/internal/access"
 )
 
-// A body that was not signed never reaches its end, whether its reader waits for that or stops at the length that was said.
+// An unsigned body never reaches its end, whether its reader waits for EOF or stops at the length.
 func TestSignedBody(t *testing.T) {
 	const text = "what was signed"
 	good := sha256.Sum256([]byte(text))
@@ -42,7 +42,7 @@ func TestSignedBody(t *testing.T) {
 			t.Errorf("%s: read again: %v", name, err)
 		}
 	}
-	exact := make([]byte, len(text)) // who knows the length does not ask for the end
+	exact := make([]byte, len(text)) // a reader that knows the length does not wait for EOF
 	if _, err := io.ReadFull(access.SignedBody(io.NopCloser(strings.NewReader(text)), int64(len(text)), bad[:]), exact); !errors.Is(err, access.ErrBodyHash) {
 		t.Errorf("read to its length: %v", err)
 	}

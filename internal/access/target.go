@@ -2,10 +2,10 @@ package access
 
 import "strings"
 
-// Door is what a client connects to.
+// Door is an endpoint that clients connect to.
 type Door string
 
-// The doors that rules tell apart.
+// The doors that rules distinguish.
 const (
 	DoorGateway Door = "gateway"
 	DoorMCP     Door = "mcp"
@@ -14,39 +14,40 @@ const (
 	DoorAdmin   Door = "admin"
 )
 
-// TargetKind is what kind of thing is asked for.
+// TargetKind is the kind of a target.
 type TargetKind uint8
 
-// The kinds of things.
+// The kinds of target.
 const (
-	KindNone     TargetKind = iota // nothing by name: the server itself, or a method about none of the others
+	KindNone     TargetKind = iota // no name: the server itself, or a method of no other kind
 	KindTool                       // by the server's own name
 	KindPrompt                     // by the server's own name
 	KindResource                   // by the server's own URI
-	KindModel                      // as asked for, or as resolved
+	KindModel                      // as requested, or as resolved
 	KindRoute                      // by its path
 )
 
 var kindWords = [...]string{"", "tool", "prompt", "resource", "model", "route"}
 
-// IsNameless reports whether it is one of a server's things whose name could not be read: what a server makes of such a request cannot be known.
+// IsNameless reports whether the name of a tool, prompt or resource could not be read. A server
+// might then read any name.
 func (t Target) IsNameless() bool {
 	return t.Name == "" && (t.Kind == KindTool || t.Kind == KindPrompt || t.Kind == KindResource)
 }
 
-// String is the word for a person, and the key of a rule.
+// String returns the word for people, which is also the key in a rule.
 func (k TargetKind) String() string { return kindWords[k] }
 
-// Target is what a caller asks for, by its resolved names.
+// Target is what a caller asks for, by resolved names.
 type Target struct {
 	Door   Door
 	Server string // "": none
 	Kind   TargetKind
 	Name   string
-	Also   string // a model's provider/model where Name is what was asked for; "": none
+	Also   string // the resolved provider/model if Name is the requested model; "": none
 }
 
-// String is the target as explain and the audit write it.
+// String returns the form used by explain and the audit log.
 func (t Target) String() string {
 	name := t.Name
 	if t.Server != "" {
@@ -62,8 +63,8 @@ func (t Target) String() string {
 	}
 }
 
-// ParseTarget reads what String writes: server::tool, prompt:server::name, resource:uri or resource:server::uri, model:name, route:path.
-// A word without any of these is a server.
+// ParseTarget parses the output of String: server::tool, prompt:server::name, resource:uri or
+// resource:server::uri, model:name, route:path. Any other word is a server.
 func ParseTarget(text string) (t Target, ok bool) {
 	for k := KindPrompt; k <= KindRoute; k++ {
 		name, found := strings.CutPrefix(text, k.String()+":")

@@ -5,12 +5,20 @@ import (
 	"unicode"
 )
 
-// NormalURI is the one spelling of a URI that rules are matched against: scheme and host in lower case, percent-encoded
-// letters, digits and punctuation as themselves, everything else percent-encoded in capitals, "." segments and empty ones taken out, this machine's own files as
-// file:///, an authority without user and usual port. It is not ok where a server might read another path than we do: a segment "..", a
-// dot, slash, backslash, percent sign or control character behind a percent-encoding, a backslash, a control character, white space at
-// an end, a percent sign that encodes nothing, "..;" with parameters, or characters that compatibility normalisation (NFKC) turns into
-// dots and slashes.
+// NormalURI returns the one spelling of a URI that rules are matched against:
+//   - scheme and host in lower case
+//   - percent-encoded letters, digits and punctuation decoded, everything else encoded in capitals
+//   - no empty and no "." segments
+//   - files of this machine as file:///
+//   - an authority without user and default port
+//
+// It refuses URIs that a server might read as another path:
+//   - a segment "..", also with parameters ("..;")
+//   - an encoded dot, slash, backslash, percent sign or control character
+//   - a backslash or a control character
+//   - white space at an end
+//   - a percent sign that encodes nothing
+//   - characters that compatibility normalization (NFKC) turns into dots and slashes
 func NormalURI(uri string) (normal string, ok bool) {
 	decoded, ok := decodePercent(uri)
 	if !ok || strings.TrimFunc(uri, isBlank) != uri {
@@ -30,7 +38,7 @@ func NormalURI(uri string) (normal string, ok bool) {
 		scheme += "//" + normalAuthority(scheme, after[:end])
 		rest = after[end:]
 	} else if (scheme == fileScheme || scheme == "") && strings.HasPrefix(rest, "/") {
-		scheme = fileScheme + "//" // also a bare path, which servers of files take for one
+		scheme = fileScheme + "//" // also for a bare path, which file servers accept
 	}
 	path, query := rest, ""
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
@@ -40,15 +48,16 @@ func NormalURI(uri string) (normal string, ok bool) {
 	return path + query, ok
 }
 
-// pathPunctuation is what means the same in a path whether it is encoded or not, but not before it.
+// pathPunctuation holds characters that mean the same in a path whether encoded or not. Before the
+// path they do not.
 var pathPunctuation = strings.NewReplacer("%3A", ":", "%40", "@")
 
 const fileScheme = "file:"
 
-// usualPorts are those that an authority need not name.
+// usualPorts are the default ports of schemes.
 var usualPorts = map[string]string{"http:": ":80", "ws:": ":80", "https:": ":443", "wss:": ":443"}
 
-// normalAuthority is the host and, where it says something, the port.
+// normalAuthority returns the host, and the port unless it is the default.
 func normalAuthority(scheme, authority string) string {
 	host := strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
 	if scheme == fileScheme && isThisMachine(host) {
@@ -61,7 +70,7 @@ func normalAuthority(scheme, authority string) string {
 	return host
 }
 
-// isThisMachine reports whether a file's host is the one that reads it, whatever port it gives.
+// isThisMachine reports whether a file URI's host is this machine, whatever the port.
 func isThisMachine(host string) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.Trim(host[i+1:], "0123456789") == "" {
 		host = host[:i]
@@ -73,12 +82,14 @@ func isThisMachine(host string) bool {
 	return false
 }
 
-// namesOneFile reports whether one machine's file is all that a normalised URI can mean. A server may read a file's URI that names a host, or a
-// path that is not absolute, a drive's letter or the word url for a scheme, as a path of its own machine.
+// namesOneFile reports whether a normalized URI can only mean a file of one machine. A server may
+// read other URIs as paths of its own machine: a file URI with a host or a relative path, a drive
+// letter, or "url" as a scheme.
 func namesOneFile(uri string) bool {
 	scheme, rest, found := strings.Cut(uri, ":")
 	switch {
-	case uri == "" || uri == fileScheme || uri == fileScheme+"//": // what they all begin with: of a template, nothing is said yet
+	case uri == "" || uri == fileScheme || uri == fileScheme+"//":
+		// common prefix of all: a template says nothing yet
 		return true
 	case !found || !isScheme(scheme) || len(scheme) == 1 || scheme == "url":
 		return false
@@ -90,11 +101,11 @@ func namesOneFile(uri string) bool {
 	return local && (len(drive) != 4 || drive[1:] != "%7C") // C| is C:
 }
 
-// isBlank reports whether some program takes a character at the end of a text for none.
+// isBlank reports whether some program ignores a character at the end of a text.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' || r == '\u200b' }
 
-// cleanPath takes "." and empty segments out of the path behind what stands before it; it is not ok if one is "..". The two slashes of a
-// URL within a path stay.
+// cleanPath removes "." and empty segments from a path and prepends before. It refuses "..". The
+// two slashes of a URL within a path stay.
 func cleanPath(before, path string) (string, bool) {
 	if !isASCII(path) && looksLikePath(path) {
 		return "", false
@@ -125,7 +136,7 @@ func cleanPath(before, path string) (string, bool) {
 	return b.String(), true
 }
 
-// isASCII reports whether there is no other character, as such or percent-encoded.
+// isASCII reports whether a path has only ASCII characters and no percent-encodings.
 func isASCII(path string) bool {
 	for i := range len(path) {
 		if path[i] >= 0x80 || path[i] == '%' {
@@ -135,10 +146,11 @@ func isASCII(path string) bool {
 	return true
 }
 
-// lookAlikes are what NFKC makes dots and slashes of.
+// lookAlikes maps characters to the dots and slashes that NFKC makes of them.
 var lookAlikes = strings.NewReplacer("\u2024", ".", "\u2025", "..", "\ufe52", ".", "\uff0e", ".", "\uff0f", "/", "\ufe68", "/", "\uff3c", "/")
 
-// looksLikePath reports whether a server that normalises characters would find another slash in a path, or a segment "..".
+// looksLikePath reports whether a server that normalizes characters would find another slash or a
+// segment "..".
 func looksLikePath(path string) bool {
 	plain := path
 	if strings.Contains(path, "%") {
@@ -156,12 +168,12 @@ func looksLikePath(path string) bool {
 	return false
 }
 
-// unescape decodes every percent-encoding of a text that has been through decodePercent.
+// unescape decodes every percent-encoding in the output of decodePercent.
 func unescape(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) {
-			b = append(b, byte(hexDigit(s[i+1]))<<4|byte(hexDigit(s[i+2]))) //nolint:gosec // two digits, see above
+			b = append(b, byte(hexDigit(s[i+1]))<<4|byte(hexDigit(s[i+2]))) //nolint:gosec // 0–15
 			i += 2
 			continue
 		}
@@ -177,7 +189,8 @@ func onlyDot(segment string) string {
 	return ""
 }
 
-// decodePercent writes characters that need no encoding as themselves, encodes those that do, and refuses what hides a separator.
+// decodePercent decodes characters that need no encoding and encodes those that do. It refuses
+// hidden separators.
 func decodePercent(uri string) (string, bool) {
 	plain := true
 	for i := range len(uri) {
@@ -223,10 +236,10 @@ func decodePercent(uri string) (string, bool) {
 
 const hexDigits = "0123456789ABCDEF"
 
-// subDelimiters are punctuation of which the encoded form means the same to whoever decodes a URI (RFC 3986).
+// subDelimiters mean the same whether encoded or not (RFC 3986).
 const subDelimiters = "!$&'()*+,;="
 
-// needsEncoding reports whether a byte stands in no URI as itself.
+// needsEncoding reports whether a URI must percent-encode a byte.
 func needsEncoding(c byte) bool { return c >= 0x80 || strings.IndexByte(" \"<>^`{|}", c) >= 0 }
 
 func hexDigit(c byte) int8 {
