@@ -19,24 +19,27 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Options make an Authenticator.
+// Options configure an Authenticator.
 type Options struct {
 	Settings  Settings
-	Token     secret.Text  // auth_token; empty: none
-	StateDir  string       // where the token file lies unless the settings say; "": nowhere
-	PublicURL string       // how clients reach us, where the settings do not say
-	Client    *http.Client // for the issuer's keys; nil: one that peers cannot lead astray
+	Token     secret.Text // auth_token; empty: none
+	StateDir  string      // default folder of the token file; "": none
+	PublicURL string      // our address for clients; Settings.PublicURL overrides it
+	// fetches the issuer's keys; nil: a client that peers cannot redirect to private addresses
+	Client *http.Client
 
-	// Certificates check whether one has been revoked since its connection was made; nil: there are none.
+	// Certificates checks whether a certificate was revoked after its handshake; nil: never.
 	Certificates *Certificates
-	Redis        *redisdb.DB  // where replicas remember the nonces of signatures together; nil: each for itself
-	Log          *slog.Logger // nil discards
+	// shares used nonces between replicas; nil: each replica keeps its own
+	Redis *redisdb.DB
+	Log   *slog.Logger // nil discards
 
-	// Replaces is whose place it takes: what was let in by that one is ended by EndRevoked if this one would not let it in; nil: nobody's.
+	// Replaces is the predecessor on reload. EndRevoked cancels its requests whose callers would
+	// now be refused. nil: none.
 	Replaces *Authenticator
 }
 
-// Authenticator finds out who is calling. It is safe for concurrent use.
+// Authenticator identifies callers. It is safe for concurrent use.
 type Authenticator struct {
 	opt       Options
 	file      TokenFile
@@ -44,19 +47,20 @@ type Authenticator struct {
 
 	tokens atomic.Pointer[tokens]
 	apart  atomic.Bool // callers may belong to several tenants
-	filed  atomic.Bool // there is or was a token file, and so something is asked: to revoke the last token opens no door
-	seen   mark        // of the token file; only Run changes it
+	// a token file exists or existed; revoking the last token must not open the door
+	filed  atomic.Bool
+	seen   mark // state of the token file; only Run changes it
 	jwt    *jwtVerifier
 	keys   map[string]*hmacKey
 	nonces *nonces
 
-	noncePatience time.Duration // how long a signature waits for the store
+	noncePatience time.Duration // timeout of the nonce store
 
 	anonymous *access.Principal
 	held      *held
 }
 
-// New makes an Authenticator and reads the token file.
+// New returns an Authenticator and reads the token file.
 func New(opt Options) (*Authenticator, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -73,7 +77,7 @@ func New(opt Options) (*Authenticator, error) {
 	a.seen = a.file.mark()
 	filed, err := a.file.Read()
 	if err != nil {
-		return nil, err // access fails closed: what cannot be read may have been a revocation
+		return nil, err // access fails closed: the file may hold a revocation
 	}
 	a.take(filed)
 	for _, h := range opt.Settings.HMAC {
@@ -89,14 +93,15 @@ func New(opt Options) (*Authenticator, error) {
 			if err != nil {
 				return nil, fmt.Errorf("auth.jwt.issuer: %w", err)
 			}
-			client = outbound.Client(issuer, opt.Settings.Networks()) // the issuer names where its keys are
+			// the issuer chooses the address of its keys
+			client = outbound.Client(issuer, opt.Settings.Networks())
 		}
 		a.jwt = newJWTVerifier(*j, a.publicURL, client)
 	}
 	return a, nil
 }
 
-// take makes the file's tokens the ones that count.
+// take installs the tokens of the file.
 func (a *Authenticator) take(filed []Token) {
 	all := a.gather(filed)
 	if before := a.tokens.Load(); before != nil {
@@ -109,23 +114,23 @@ func (a *Authenticator) take(filed []Token) {
 	}
 }
 
-// Asks reports whether a credential is configured, so that callers have to show one.
+// Asks reports whether callers need a credential, because one is configured.
 func (a *Authenticator) Asks() bool {
 	return !a.opt.Token.IsZero() || a.opt.Settings.Asks() || a.filed.Load()
 }
 
-// NamesTenants reports whether callers may belong to another tenant than the default one, as far as is known now.
+// NamesTenants reports whether callers may currently belong to another tenant than the default.
 func (a *Authenticator) NamesTenants() bool { return a.apart.Load() }
 
-// followEvery is how often the token file is looked at.
+// followEvery is the polling interval of the token file.
 const followEvery = time.Second
 
-// Run follows the token file until ctx is done, and ends what holders of revoked tokens have open.
+// Run follows the token file until ctx is done, and cancels the requests of revoked tokens.
 func (a *Authenticator) Run(ctx context.Context) error {
 	return Follow(ctx, func() *Authenticator { return a })
 }
 
-// Follow is Run for the Authenticator that is the present one each time.
+// Follow is Run for the current Authenticator, which may be replaced in between.
 func Follow(ctx context.Context, present func() *Authenticator) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -147,7 +152,7 @@ func (a *Authenticator) follow(ctx context.Context) {
 		filed, err := a.file.Read()
 		if err != nil {
 			a.opt.Log.ErrorContext(ctx, "token file cannot be read, so its tokens stand as they were", "err", err)
-			return // and tried again, since seen is as it was
+			return // seen is unchanged, so the next poll retries
 		}
 		a.seen = now
 		a.take(filed)
@@ -156,7 +161,8 @@ func (a *Authenticator) follow(ctx context.Context) {
 	a.held.end(a.stillGood)
 }
 
-// stillGood reports whether a static token or a certificate that someone was let in with is good now. Other credentials are not looked at.
+// stillGood reports whether a static token or a certificate is still valid. Other credentials
+// always count as valid.
 func (a *Authenticator) stillGood(o owner) bool {
 	switch o.principal.Issuer {
 	case access.IssuerToken:
@@ -174,8 +180,9 @@ func (a *Authenticator) stillGood(o owner) bool {
 	return false
 }
 
-// Authenticate says who sent a request. A refusal's cause is missing where nothing was shown that counts; the request's message may then
-// still tell. What was shown to us is taken out of the headers, so that it does not go on.
+// Authenticate identifies the sender of a request. If no credential was sent, the cause is
+// CauseMissing; the message may still hold one. It removes our credentials from the headers, so
+// that they are not forwarded.
 func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access.Verdict) {
 	if !a.Asks() {
 		return a.anonymous, access.Verdict{}
@@ -204,7 +211,8 @@ func (a *Authenticator) Authenticate(r *http.Request) (*access.Principal, access
 	return p, access.Verdict{}
 }
 
-// isTwice reports whether a header of the credential that decides came more than once: whoever stands before us may have looked at the other.
+// isTwice reports whether a header of the deciding credential occurs more than once. A proxy in
+// front of us may have checked the other one.
 func isTwice(h http.Header, way access.Way) bool {
 	switch way {
 	case access.WaySignature:
@@ -218,7 +226,7 @@ func isTwice(h http.Header, way access.Way) bool {
 	}
 }
 
-// dropOwn takes tokens of ours out of the headers in which providers look for theirs.
+// dropOwn removes our tokens from the headers that providers read.
 func (a *Authenticator) dropOwn(h http.Header) {
 	for _, name := range providersHeaders {
 		if shown, ok := h[name]; ok && slices.ContainsFunc(shown, a.isOwn) {
@@ -232,7 +240,7 @@ func (a *Authenticator) dropOwn(h http.Header) {
 
 var providersHeaders = []string{"Authorization", "X-Api-Key", "Api-Key"}
 
-// isOwn reports whether a header's value is a static token of ours, alone or behind a scheme.
+// isOwn reports whether a header value is one of our static tokens, alone or after a scheme.
 func (a *Authenticator) isOwn(value string) bool {
 	_, token, behind := strings.Cut(strings.TrimSpace(value), " ")
 	if !behind {
@@ -241,7 +249,7 @@ func (a *Authenticator) isOwn(value string) bool {
 	return (*a.tokens.Load())[sha256.Sum256([]byte(strings.TrimSpace(token)))] != nil
 }
 
-// ownHeaders are the credentials' own, in canonical form.
+// ownHeaders are the headers of our credentials, in canonical form.
 var ownHeaders = []string{
 	"X-Secateur-Token", "X-Secateur-Signature", "X-Secateur-Key", "X-Secateur-Timestamp", "X-Secateur-Nonce", "X-Secateur-Content-Sha256",
 }
@@ -259,7 +267,8 @@ func (a *Authenticator) check(r *http.Request, way access.Way, text string) (*ac
 	}
 }
 
-// AuthenticateMessage says who sent a message that shows a token or a JWT, at a path.
+// AuthenticateMessage identifies the sender of a message by the token or JWT inside it. path is the
+// requested path.
 func (a *Authenticator) AuthenticateMessage(ctx context.Context, text, path string) (*access.Principal, access.Verdict) {
 	if !a.Asks() {
 		return a.anonymous, access.Verdict{}
@@ -289,7 +298,7 @@ func (a *Authenticator) checkToken(ctx context.Context, text string) (*access.Pr
 	return nil, cause
 }
 
-// refuse is the verdict for a request to a path.
+// refuse returns the verdict for a request to a path.
 func (a *Authenticator) refuse(path string, cause access.Cause) access.Verdict {
 	challenge := access.Challenge
 	if cause != access.CauseMissing {

@@ -1,7 +1,10 @@
-// Package auth finds out who is calling: it checks tokens, JWTs of an identity provider, HMAC signatures and client certificates, and
-// gives a principal or says why not. Rules about what a principal may do are package access's.
+// Package auth identifies callers. It checks tokens, JWTs, HMAC signatures and client certificates,
+// and returns a principal or the reason for the refusal. Package access decides what a principal
+// may do.
 //
-// An [Authenticator] is asked once a request. The static tokens are a map by their SHA-256, replaced whole when the token file changes;
-// JWTs that were found good are remembered for a minute, so that a busy client costs one signature check a minute; keys of the provider are
-// fetched when a token names one that is not known, once in ten seconds at most, and serve on while the provider is away.
+// An [Authenticator] is asked once per request. Static tokens are a map by SHA-256, replaced whole
+// when the token file changes. Valid JWTs are cached for a minute, so a busy client costs one
+// signature check per minute. Keys of the identity provider are fetched when a token names an
+// unknown key, at most every ten seconds. Fetched keys stay in use while the provider is
+// unreachable.
 package auth

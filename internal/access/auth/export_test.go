@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Wait has signatures wait for the store for as long as it takes.
+// Wait gives the nonce store more time.
 func (a *Authenticator) Wait() { a.noncePatience = time.Minute }
 
-// LookAgain is what Follow does every second.
+// LookAgain does what Follow does every second.
 func (a *Authenticator) LookAgain(ctx context.Context) { a.follow(ctx) }
 
-// LookNow makes the next handshake look at the files, however short ago the last one did.
+// LookNow makes the next handshake check the files, however recent the last check.
 func (c *Certificates) LookNow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

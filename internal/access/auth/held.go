@@ -9,21 +9,21 @@ import (
 	"secateur/internal/access"
 )
 
-// held are the requests under way, each of which ends when what its caller has shown is good no more.
+// held tracks running requests, so that each ends when its caller's credential becomes invalid.
 type held struct {
 	mu   sync.Mutex // guards the field below
 	open map[*hold]struct{}
 }
 
-// owner is whose work it is.
+// owner identifies whose credential a request depends on.
 type owner struct {
 	principal *access.Principal
-	jwt       *jwtVerifier         // that was there when the work began; nil: none
-	conn      *tls.ConnectionState // that the work came over; nil: no TLS, or it does not count
+	jwt       *jwtVerifier         // the verifier when the work began; nil: none
+	conn      *tls.ConnectionState // the connection of the request; nil: no TLS, or irrelevant
 }
 
-// Hold gives a context for work on behalf of a principal that ends when its credential is revoked, or what it has shown expires: a JWT, a
-// token, a certificate, which is that of conn. The caller calls release when the work is over.
+// Hold returns a context for work on behalf of a principal. The context ends when the credential
+// (JWT, token, certificate of conn) is revoked or expires. The caller calls release after the work.
 func (a *Authenticator) Hold(ctx context.Context, p *access.Principal, conn *tls.ConnectionState) (_ context.Context, release func()) {
 	if p == nil {
 		return ctx, func() {}
@@ -41,8 +41,9 @@ func (a *Authenticator) Hold(ctx context.Context, p *access.Principal, conn *tls
 	return h, h.release
 }
 
-// HoldAgain is Hold for who was let in earlier: what a message showed counts for its session's streams too. Where that is good no more
-// the work has ended before it begins.
+// HoldAgain is Hold for a caller who was authenticated earlier: a credential in a message also
+// counts for its session's streams. If the credential is no longer valid, the context is already
+// done.
 func (a *Authenticator) HoldAgain(ctx context.Context, p *access.Principal) (_ context.Context, release func()) {
 	ctx, release = a.Hold(ctx, p, nil)
 	if p != nil && !a.IsGood(p) {
@@ -51,7 +52,8 @@ func (a *Authenticator) HoldAgain(ctx context.Context, p *access.Principal) (_ c
 	return ctx, release
 }
 
-// IsGood reports whether what a message has shown would let its sender in now: it counts for the streams and the end of its session too.
+// IsGood reports whether the credential of an earlier message would be accepted now. Such a
+// credential also counts for the streams and the end of its session.
 func (a *Authenticator) IsGood(p *access.Principal) bool {
 	if p.Expires != 0 && time.Now().Unix() >= p.Expires {
 		return false
@@ -66,7 +68,7 @@ func (a *Authenticator) IsGood(p *access.Principal) bool {
 	}
 }
 
-// end cancels the work of those who are no longer good.
+// end cancels the work of owners whose credential is no longer valid.
 func (s *held) end(stillGood func(owner) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"secateur/internal/access/auth"
 )
 
-// What somebody has open ends with what they have shown: a JWT, a token, a certificate.
+// Open requests end when the credential expires: a JWT, a token, a certificate.
 func TestHeldWorkEndsWhenTheCredentialExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := authenticator(t, auth.Options{Settings: auth.Default()})
@@ -37,7 +37,7 @@ func TestHeldWorkEndsWhenTheCredentialExpires(t *testing.T) {
 	})
 }
 
-// A principal says when its credential ends, so that Hold can.
+// A principal carries its credential's expiry, which Hold needs.
 func TestPrincipalsKnowTheirEnd(t *testing.T) {
 	set := auth.Default()
 	ends := time.Now().Add(time.Hour).Truncate(time.Second)

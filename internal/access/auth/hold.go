@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// hold is the context of work that ends with what its caller has shown. It has no deadline: its end is nobody's slowness. Most
-// work is done before anybody waits for its end, so that what can be waited for is made for the first who does.
+// hold is a context that ends with its caller's credential. It has no deadline: its expiry is not a
+// timeout. Most work finishes before anyone calls Done, so the channel is created on demand.
 type hold struct {
 	context.Context //nolint:containedctx // as the contexts of package context do
 
 	owner
 	in     *held
-	expiry *time.Timer // nil: what was shown does not expire
+	expiry *time.Timer // nil: the credential does not expire
 
 	mu     sync.Mutex
 	ended  atomic.Bool        // set with mu held
-	isMade atomic.Bool        // the two below are there; set with mu held
-	made   context.Context    //nolint:containedctx // the same with an end
+	isMade atomic.Bool        // made and cancel are set; written with mu held
+	made   context.Context    //nolint:containedctx // the cancelable context, created on demand
 	cancel context.CancelFunc // ends made
 }
 
-// end ends the work.
+// end cancels the context.
 func (h *hold) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -33,7 +33,7 @@ func (h *hold) end() {
 	}
 }
 
-// release says that the work is over.
+// release ends the hold after the work.
 func (h *hold) release() {
 	if h.expiry != nil {
 		h.expiry.Stop()
@@ -44,7 +44,7 @@ func (h *hold) release() {
 	delete(h.in.open, h)
 }
 
-// Done is closed when the work is to end.
+// Done returns a channel that is closed when the work must end.
 func (h *hold) Done() <-chan struct{} {
 	if !h.isMade.Load() {
 		h.make()
@@ -65,7 +65,7 @@ func (h *hold) make() {
 	h.isMade.Store(true)
 }
 
-// Err is why the work is to end.
+// Err returns why the work must end, or nil.
 func (h *hold) Err() error {
 	if h.isMade.Load() {
 		return h.made.Err()
@@ -76,7 +76,7 @@ func (h *hold) Err() error {
 	return context.Canceled
 }
 
-// Value is that of the context whose end can be waited for: package context finds it so.
+// Value asks the cancelable context first, because package context finds it through Value.
 func (h *hold) Value(key any) any {
 	if h.isMade.Load() {
 		return h.made.Value(key)

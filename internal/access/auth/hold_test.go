@@ -10,7 +10,8 @@ import (
 	"secateur/internal/access"
 )
 
-// The context of a hold behaves as one of context.WithCancel, whether it was waited for before it ended or not.
+// A hold behaves like a context of context.WithCancel, whether or not Done was called before it
+// ended.
 func TestAHoldIsAContextLikeAnyOther(t *testing.T) {
 	for _, c := range []struct {
 		rule string
@@ -61,7 +62,7 @@ func TestAHoldIsAContextLikeAnyOther(t *testing.T) {
 	}
 }
 
-// Nobody makes what nobody waits for.
+// The channel is only created when someone calls Done.
 func TestWorkThatNobodyWaitsForHasNoChannel(t *testing.T) {
 	a := Authenticator{held: &held{}}
 	p := &access.Principal{}

@@ -17,7 +17,8 @@ import (
 	"secateur/internal/access"
 )
 
-// jwtVerifier checks the JWTs of one issuer, as a resource server of OAuth 2.0 (RFC 9068 without its typ).
+// jwtVerifier checks the JWTs of one issuer, as an OAuth 2.0 resource server (RFC 9068 without its
+// typ).
 type jwtVerifier struct {
 	set      JWT
 	audience []string
@@ -27,14 +28,14 @@ type jwtVerifier struct {
 	good map[[32]byte]goodJWT
 }
 
-// goodJWT is a token that was checked not long ago.
+// goodJWT is a recently verified token.
 type goodJWT struct {
 	principal *access.Principal
 	until     time.Time
 }
 
 const (
-	goodFor = time.Minute // a token of a key that was withdrawn is good no longer than that
+	goodFor = time.Minute // tokens of a withdrawn key stay valid for at most this long
 	maxGood = 10_000
 )
 
@@ -56,13 +57,14 @@ func newJWTVerifier(set JWT, publicURL string, client *http.Client) *jwtVerifier
 	return &jwtVerifier{
 		set: set, audience: audience, good: map[[32]byte]goodJWT{},
 		verifier: oidc.NewVerifier(set.Issuer, keys, &oidc.Config{
-			SkipClientIDCheck: true, SkipExpiryCheck: true, // both are checked below: any of several audiences, with leeway
+			// both are checked below: several audiences, and leeway
+			SkipClientIDCheck: true, SkipExpiryCheck: true,
 			SupportedSigningAlgs: set.Algorithms,
 		}),
 	}
 }
 
-// verify checks a token, or remembers that it has.
+// verify checks a token, or returns the cached result.
 func (v *jwtVerifier) verify(ctx context.Context, text string) (*access.Principal, access.Cause, error) {
 	sum, now := sha256.Sum256([]byte(text)), time.Now()
 	v.mu.Lock()
@@ -99,7 +101,7 @@ func (v *jwtVerifier) remember(sum [32]byte, p *access.Principal, now, expires t
 	v.good[sum] = goodJWT{p, until}
 }
 
-// claims are those that every token is asked for.
+// claims are the claims that every token needs.
 type claims struct {
 	Expires   *float64 `json:"exp"`
 	NotBefore *float64 `json:"nbf"`
@@ -148,12 +150,12 @@ func (v *jwtVerifier) verifyAnew(ctx context.Context, text string, now time.Time
 }
 
 func moment(seconds float64) time.Time {
-	const farthest = 1 << 40 // some thirty thousand years; keeps the conversion exact
+	const farthest = 1 << 40 // about thirty thousand years; keeps the conversion exact
 	return time.Unix(int64(min(max(seconds, -farthest), farthest)), 0)
 }
 
-// words are the words of a claim: a list of them, or one text. A dotted path reaches into objects; a claim whose name has dots itself,
-// as with a URL, is found first.
+// words returns the words of a claim: a list, or one text. A dotted path reaches into objects. A
+// claim whose own name has dots, such as a URL, takes precedence.
 func words(claims map[string]json.RawMessage, path string) []string {
 	if raw, ok := claims[path]; ok {
 		return wordsOf(raw)

@@ -26,7 +26,7 @@ import (
 	"secateur/internal/access/auth"
 )
 
-// issuer is an identity provider as far as a resource server sees it, in memory.
+// issuer is an in-memory identity provider, as a resource server sees it.
 type issuer struct {
 	mux     *http.ServeMux
 	mu      sync.Mutex
@@ -200,7 +200,7 @@ func testJWT(t *testing.T) {
 		{"issued in the future", rs(good("iat", now.Add(2*time.Minute).Unix())), access.CauseExpired},
 		{"no JWT", "a.b.c", access.CauseInvalid},
 	} {
-		for range 2 { // the second time it may be remembered
+		for range 2 { // the second time it may come from the cache
 			p, v := a.Authenticate(get("Authorization", "Bearer "+c.token))
 			if (p != nil) != (c.cause == "") || v.Cause != c.cause {
 				t.Errorf("%s: %+v, %q, want %q", c.rule, p, v.Cause, c.cause)
@@ -219,8 +219,8 @@ func testJWT(t *testing.T) {
 	}
 }
 
-// A key that the issuer adds is fetched by the first token that names it, once in ten seconds however many do, and one that it
-// withdraws serves no longer than what was found good with it is remembered.
+// The first token that names a new key triggers a fetch, at most every ten seconds. A withdrawn key
+// stays valid only as long as its tokens are cached.
 func TestKeysRotate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		idp := newIssuer()
@@ -318,7 +318,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// An issuer that does not answer holds up only those whose key is not known.
+// A slow issuer delays only callers whose key is unknown.
 func TestASlowIssuerHoldsUpNobodyWhoseKeyIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		idp := newIssuer()
@@ -365,7 +365,7 @@ func TestASlowIssuerHoldsUpNobodyWhoseKeyIsKnown(t *testing.T) {
 	})
 }
 
-// slowIssuer is an issuer that answers when it is told to, once it hangs.
+// slowIssuer is an issuer that can hang until it is told to answer.
 type slowIssuer struct {
 	*issuer
 	answers chan struct{}

@@ -18,7 +18,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// issuerKeys are the public keys of an issuer (OpenID Connect Discovery, RFC 7517), fetched when a token names one that is not known.
+// issuerKeys holds the public keys of an issuer (OpenID Connect Discovery, RFC 7517). It fetches
+// them when a token names an unknown key.
 type issuerKeys struct {
 	issuer     string
 	client     *http.Client
@@ -27,9 +28,9 @@ type issuerKeys struct {
 	mu       sync.Mutex // guards the fields below
 	keys     []jose.JSONWebKey
 	jwksURL  string
-	fetched  time.Time     // when the last fetch began
-	err      error         // of the last fetch
-	fetching chan struct{} // closed when the fetch under way ends; nil: there is none
+	fetched  time.Time     // start of the last fetch
+	err      error         // result of the last fetch
+	fetching chan struct{} // closed when the running fetch ends; nil: none
 }
 
 const (
@@ -38,8 +39,9 @@ const (
 	maxKeysBytes = 1 << 20
 )
 
-// VerifySignature checks a token's signature and returns its claims. The key is chosen by kid and has to be one for the token's
-// algorithm; key material in the token itself is not looked at, and a crit header is refused.
+// VerifySignature checks a token's signature and returns its claims. It chooses the key by kid; the
+// key must allow the token's algorithm. It ignores key material inside the token and refuses a crit
+// header.
 func (k *issuerKeys) VerifySignature(ctx context.Context, text string) ([]byte, error) {
 	algorithms := make([]jose.SignatureAlgorithm, len(k.algorithms))
 	for i, a := range k.algorithms {
@@ -76,11 +78,12 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, text string) ([]byte, 
 // registered are the claims that decide (RFC 7519).
 var registered = []string{"iss", "sub", "aud", "exp", "nbf", "iat"}
 
-// maxClaimDepth bounds how deep claims may be nested.
+// maxClaimDepth limits the nesting of claims.
 const maxClaimDepth = 32
 
-// unambiguous refuses claims that can be read in two ways: a name twice, or one that decides in other letters (encoding/json takes SUB for
-// sub), which somebody may have had put beside the issuer's own.
+// unambiguous refuses claims that parsers may read differently: duplicate names, or registered
+// names in another case. encoding/json takes SUB for sub, which an attacker may have added to the
+// issuer's own.
 func unambiguous(payload []byte) error {
 	check := rawjson.NewScanner(payload, maxClaimDepth)
 	check.Unique = true
@@ -104,8 +107,9 @@ func fits(key jose.JSONWebKey, header jose.Header) bool {
 		(key.Use == "" || key.Use == "sig") && (key.Algorithm == "" || key.Algorithm == header.Algorithm)
 }
 
-// known returns the keys. It fetches them first if there are none, or again if asked and the last fetch is long enough ago. All who need
-// a fetch share it; others go on with the keys there are, also while the issuer is away.
+// known returns the keys. It fetches them if none are known. With again, it also fetches if
+// fetchPause has passed since the last fetch. Callers that need a fetch share it (singleflight).
+// Others use the known keys, also while the issuer is unreachable.
 func (k *issuerKeys) known(ctx context.Context, again bool) ([]jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -123,7 +127,7 @@ func (k *issuerKeys) known(ctx context.Context, again bool) ([]jose.JSONWebKey, 
 	return k.keys, nil
 }
 
-// await waits for the fetch of another caller. It releases the lock meanwhile.
+// await waits for another caller's fetch. It releases the lock meanwhile.
 func (k *issuerKeys) await(ctx context.Context, fetched <-chan struct{}) error {
 	k.mu.Unlock()
 	defer k.mu.Lock()
@@ -135,7 +139,8 @@ func (k *issuerKeys) await(ctx context.Context, fetched <-chan struct{}) error {
 	}
 }
 
-// refresh fetches the keys. It releases the lock meanwhile: an issuer that is slow holds up only those who need its answer.
+// refresh fetches the keys. It releases the lock meanwhile, so a slow issuer delays only callers
+// that need its answer.
 func (k *issuerKeys) refresh(ctx context.Context) {
 	done, jwksURL := make(chan struct{}), k.jwksURL
 	k.fetching, k.fetched = done, time.Now()
@@ -150,7 +155,7 @@ func (k *issuerKeys) refresh(ctx context.Context) {
 		k.jwksURL, k.fetching = jwksURL, nil
 		close(done)
 	}()
-	// A client that goes away must not spoil the fetch for the others.
+	// A canceled client must not fail the fetch for the others.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
 	defer cancel()
 	ctx = oidc.ClientContext(ctx, k.client)

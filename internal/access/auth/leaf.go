@@ -2,7 +2,7 @@ package auth
 
 import "crypto/tls"
 
-// Leaf is the certificate that the listener shows now, DER; nil where there is none.
+// Leaf returns the listener's current certificate in DER, or nil.
 func (c *Certificates) Leaf() []byte {
 	if c == nil {
 		return nil
@@ -14,7 +14,7 @@ func (c *Certificates) Leaf() []byte {
 	return shown[0].Certificate[0]
 }
 
-// Own is that certificate with its key, to be shown to other replicas; nil where there is none.
+// Own returns the listener's certificate with its key, for connections to other replicas, or nil.
 func (c *Certificates) Own() *tls.Certificate {
 	if c == nil {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// MetadataPath is where OAuth clients look for the metadata of a protected resource (RFC 9728).
+// MetadataPath is the path of the metadata of a protected resource (RFC 9728).
 const MetadataPath = "/.well-known/oauth-protected-resource"
 
-// metadataSuffix is which resource a request's path belongs to.
+// metadataSuffix returns the resource that a request's path belongs to.
 func metadataSuffix(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/mcp"); ok && (rest == "" || rest[0] == '/' && !strings.Contains(rest[1:], "/")) {
 		return strings.TrimSuffix(path, "/")
@@ -17,7 +17,8 @@ func metadataSuffix(path string) string {
 	return ""
 }
 
-// ServeMetadata answers GET /.well-known/oauth-protected-resource{path}: which issuer's tokens open this resource.
+// ServeMetadata answers GET /.well-known/oauth-protected-resource{path}. It names the issuer whose
+// tokens the resource accepts.
 func (a *Authenticator) ServeMetadata(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, MetadataPath), "/")
 	if a.jwt == nil || path != metadataSuffix(path) {
@@ -25,7 +26,7 @@ func (a *Authenticator) ServeMetadata(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(struct { // a client that went away has no use for an error
+	_ = json.NewEncoder(w).Encode(struct { // the client may be gone
 		Resource string   `json:"resource"`
 		Issuers  []string `json:"authorization_servers"`
 		Methods  []string `json:"bearer_methods_supported"`

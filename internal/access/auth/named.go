@@ -8,8 +8,8 @@ import (
 	"secateur/internal/access"
 )
 
-// Named is the principal that a person means: a token's name, an HMAC key's id, or subject=a,tenant=b,role=c. Filed are the tokens of the
-// token file.
+// Named returns the principal with a token name, an HMAC key id, or a description
+// subject=a,tenant=b,role=c. filed are the tokens of the token file.
 func Named(s Settings, filed []Token, text string) (*access.Principal, error) {
 	if strings.Contains(text, "=") {
 		return described(text)
@@ -55,7 +55,7 @@ func described(text string) (*access.Principal, error) {
 	return p, nil
 }
 
-// Named is the principal that a person means.
+// Named returns the principal for a name, as the function Named does.
 func (a *Authenticator) Named(text string) (*access.Principal, error) {
 	filed, err := a.file.Read()
 	if err != nil {

@@ -9,22 +9,23 @@ import (
 	"strconv"
 )
 
-// nonceFiles keep used nonces across restarts: one file for each slot of nonceLife, named by its number,
-// with the nonces' hashes one after the other. Processes that share the folder append to the same files.
+// nonceFiles keeps used nonces across restarts. Each slot of nonceLife has a file, named by the
+// slot's number. It holds the nonces' hashes back to back. Processes that share the folder append
+// to the same files.
 type nonceFiles struct {
 	dir  string
-	slot int64    // of file
+	slot int64    // slot of file
 	file *os.File // nil: none is open
 }
 
-// maxNonceFile bounds how many hashes of a slot are read.
+// maxNonceFile limits how many hashes of a slot are read.
 const maxNonceFile = 4 * maxNonces
 
 // read returns the nonces of a slot. A slot without a file has none.
 func (f *nonceFiles) read(slot int64) (map[nonceHash]struct{}, error) {
 	b, err := f.content(slot)
 	used := make(map[nonceHash]struct{}, len(b)/len(nonceHash{}))
-	for len(b) >= len(nonceHash{}) { // less at the end is a write that was cut short and not acknowledged
+	for len(b) >= len(nonceHash{}) { // ignore a partial write at the end: it was never acknowledged
 		used[nonceHash(b)] = struct{}{}
 		b = b[len(nonceHash{}):]
 	}
@@ -57,12 +58,12 @@ func (f *nonceFiles) add(slot int64, n nonceHash) error {
 	}
 	_, err := f.file.Write(n[:])
 	if err != nil {
-		f.close() // to be opened again, and aligned
+		f.close() // the next add reopens and realigns it
 	}
 	return err
 }
 
-// open opens the file of a slot, and removes those of slots that are over.
+// open opens the file of a slot and removes the files of expired slots.
 func (f *nonceFiles) open(slot int64) error {
 	f.close()
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
@@ -74,7 +75,7 @@ func (f *nonceFiles) open(slot int64) error {
 		return err
 	}
 	at, err := file.Seek(0, io.SeekEnd)
-	if rest := at % int64(len(nonceHash{})); err == nil && rest != 0 { // of a write that was cut short
+	if rest := at % int64(len(nonceHash{})); err == nil && rest != 0 { // pad a partial write
 		_, err = file.Write(make([]byte, int64(len(nonceHash{}))-rest))
 	}
 	if err != nil {

@@ -16,29 +16,30 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// nonces remember which nonces were used: each for nonceLife at least and twice that at most.
+// nonces remembers used nonces, each for at least nonceLife and at most twice that.
 type nonces struct {
 	started int64       // Unix time of the process's start
-	files   *nonceFiles // keep them across restarts; nil: they live in memory alone
+	files   *nonceFiles // keeps nonces across restarts; nil: memory only
 
 	mu        sync.Mutex // guards the fields below and files
 	loaded    bool       // files were read
-	forgotten bool       // nonces that were used before the start are unknown
-	slot      int64      // that now is of: Unix time / nonceLife
+	forgotten bool       // nonces used before the start are unknown
+	slot      int64      // current slot: Unix time / nonceLife
 	now, old  map[nonceHash]struct{}
-	share     access.Share // of now
+	share     access.Share // usage of now per caller
 }
 
-// nonceHash names a key and its nonce.
+// nonceHash is the hash of a key id and a nonce.
 type nonceHash [16]byte
 
 const (
-	nonceLife = 600 * time.Second // a timestamp is good for 300 s before and after ours
-	maxNonces = 1 << 19           // of each slot; beyond it signatures are refused, since a forgotten nonce could be used again
+	nonceLife = 600 * time.Second // a timestamp is valid for 300 s before and after our clock
+	// per slot; further signatures are refused, since a forgotten nonce could be replayed
+	maxNonces = 1 << 19
 )
 
-// newNonces returns nonces kept below a state directory, or in memory where there is none.
-// With a shared store neither is needed for a restart: the store remembers.
+// newNonces returns nonces kept in a state directory, or in memory if there is none. With a shared
+// store no files are needed: the store remembers across restarts.
 func newNonces(stateDir string, shared bool) *nonces {
 	n := &nonces{started: time.Now().Unix()}
 	switch {
@@ -51,11 +52,13 @@ func newNonces(stateDir string, shared bool) *nonces {
 	return n
 }
 
-// noncePatience is how long a signature waits for the store, unless a test has more time: longer than a store that is slow, or has just
-// lost its leader, takes for an answer and for one more attempt. Its sender would have to sign again otherwise, and wait as long.
+// noncePatience is the timeout of the nonce store; tests change it. It allows for a slow store, or
+// one that just lost its leader, and for one retry. Otherwise the sender would have to sign again,
+// and wait as long.
 const noncePatience = 10 * time.Second
 
-// useNonce marks a caller's nonce as used, or returns why it cannot be used: it was, here or by another replica, or that cannot be told.
+// useNonce marks a caller's nonce as used, or returns why it may not be used. Either it was used
+// before, here or at another replica, or that is unknown.
 func (a *Authenticator) useNonce(ctx context.Context, p *access.Principal, nonce string, signed int64, at time.Time) access.Cause {
 	sum := sha256.Sum256([]byte(p.Subject + "\x00" + nonce))
 	hash := nonceHash(sum[:16])
@@ -73,7 +76,8 @@ func (a *Authenticator) useNonce(ctx context.Context, p *access.Principal, nonce
 	defer cancel()
 	key, use := redisdb.Key("n", hex.EncodeToString(hash[:]), ""), rand.Text()
 	err = a.opt.Redis.SetArgs(ctx, key, use, redis.SetArgs{Mode: "NX", TTL: nonceLife}).Err()
-	if errors.Is(err, redis.Nil) { // it is there, maybe since an attempt of ours whose answer was lost
+	// the key exists, perhaps since our own attempt whose response was lost
+	if errors.Is(err, redis.Nil) {
 		var by string
 		if by, err = a.opt.Redis.Get(ctx, key).Result(); err == nil && by != use {
 			err = redis.Nil
@@ -89,13 +93,13 @@ func (a *Authenticator) useNonce(ctx context.Context, p *access.Principal, nonce
 	return ""
 }
 
-// use marks a holder's nonce as used, or returns why it cannot be used.
+// use marks a holder's nonce as used, or returns why it may not be used.
 func (n *nonces) use(h access.Holder, nonce nonceHash, signed int64, at time.Time) (access.Cause, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	err := n.load(at)
 	n.turn(at)
-	if n.forgotten && signed <= n.started { // it may have been used in the second of the start, too
+	if n.forgotten && signed <= n.started { // includes the second of the start
 		return access.CauseExpired, err
 	}
 	_, used := n.now[nonce]
@@ -115,8 +119,8 @@ func (n *nonces) use(h access.Holder, nonce nonceHash, signed int64, at time.Tim
 	return "", err
 }
 
-// load reads the nonces of before the start when the first signature comes. Where they cannot be read or kept,
-// signatures from before the start are refused.
+// load reads the nonces from before the start at the first signature. If they cannot be read or
+// kept, signatures from before the start are refused.
 func (n *nonces) load(at time.Time) error {
 	if n.loaded || n.files == nil {
 		return nil
@@ -133,7 +137,7 @@ func (n *nonces) load(at time.Time) error {
 	return err
 }
 
-// age forgets nonces that are old.
+// age forgets expired nonces.
 func (n *nonces) age(at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -142,7 +146,7 @@ func (n *nonces) age(at time.Time) {
 	}
 }
 
-// turn begins a new slot when the last one is over. A clock that is set back changes nothing.
+// turn begins a new slot when the current one is over. It ignores a clock that is set back.
 func (n *nonces) turn(at time.Time) {
 	slot := slotOf(at)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"secateur/internal/access"
 )
 
-// One key that signs as fast as it can uses up its own share of what can be remembered, not that of the others.
+// A busy key uses up its own share of the nonces, not that of others.
 func TestOneKeyDoesNotUseUpTheNoncesOfOthers(t *testing.T) {
 	n, now := &nonces{}, time.Now()
 	use := func(h access.Holder, nonce string, at time.Time) access.Cause {
@@ -57,8 +57,8 @@ func hashed(nonce string) nonceHash {
 	return nonceHash(sum[:16])
 }
 
-// A restart within the same second neither lets a signature be used twice nor refuses a fresh one,
-// whatever time the signer's clock shows.
+// After a restart within the same second, a signature cannot be used twice. A fresh one is
+// accepted, whatever the signer's clock shows.
 func TestUsedNoncesOutliveARestart(t *testing.T) {
 	dir, at := t.TempDir(), time.Now()
 	for restart := range 3 {
@@ -95,7 +95,7 @@ func TestFilesOfOldNoncesAreRemoved(t *testing.T) {
 	}
 }
 
-// A process that is killed while it writes leaves part of a hash; what follows it is still read.
+// A process killed during a write leaves part of a hash. The hashes after it are still read.
 func TestHalfANonceHidesNoOther(t *testing.T) {
 	dir, at := t.TempDir(), time.Now()
 	file := filepath.Join(dir, "nonces", strconv.FormatInt(slotOf(at), 10))
@@ -122,7 +122,7 @@ func TestHalfANonceHidesNoOther(t *testing.T) {
 	}
 }
 
-// Processes that share a state directory lose none of each other's nonces.
+// Processes that share a state directory do not lose each other's nonces.
 func TestProcessesAppendToTheSameNonces(t *testing.T) {
 	dir, at := t.TempDir(), time.Now()
 	const each = 200
@@ -148,7 +148,8 @@ func TestProcessesAppendToTheSameNonces(t *testing.T) {
 	}
 }
 
-// Without a folder to write to, a restart forgets nonces: signatures of before it are refused, and the reason is told.
+// Without a writable folder, a restart forgets nonces. Signatures from before are refused, and the
+// reason is logged.
 func TestNoncesThatCannotBeKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

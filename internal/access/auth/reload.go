@@ -7,7 +7,8 @@ import (
 	"secateur/internal/access"
 )
 
-// takeOver has what another remembers go on here: nonces that were used, what is open, and that a token file is asked for.
+// takeOver inherits the state of the predecessor: used nonces, open requests, and whether a token
+// file existed.
 func (a *Authenticator) takeOver(before *Authenticator) {
 	if before == nil {
 		return
@@ -16,10 +17,10 @@ func (a *Authenticator) takeOver(before *Authenticator) {
 	if a.file == before.file {
 		a.filed.Store(before.filed.Load())
 	}
-	a.tokens.Store(before.tokens.Load()) // those that are still the same keep their principals
+	a.tokens.Store(before.tokens.Load()) // unchanged tokens keep their principals
 }
 
-// keep gives tokens that were known before, and grant the same, the principals that they had: what is open holds on to them.
+// keep reuses the principals of unchanged tokens, because open requests point to them.
 func (all tokens) keep(before tokens) {
 	for sum, h := range all {
 		if old := before[sum]; old != nil && samePrincipal(old.principal, h.principal) {
@@ -28,12 +29,12 @@ func (all tokens) keep(before tokens) {
 	}
 }
 
-// samePrincipal reports whether both are the same caller with the same roles, for as long.
+// samePrincipal reports whether both are the same caller with the same roles and expiry.
 func samePrincipal(a, b *access.Principal) bool {
 	return a.Is(b) && slices.Equal(a.Roles, b.Roles) && a.Expires == b.Expires
 }
 
-// keptKey is the key that was there before, if it is the same.
+// keptKey returns the predecessor's key if it is the same, else key.
 func keptKey(before *Authenticator, key *hmacKey) *hmacKey {
 	if before == nil {
 		return key
@@ -45,7 +46,8 @@ func keptKey(before *Authenticator, key *hmacKey) *hmacKey {
 	return old
 }
 
-// keptJWT is the verifier that was there before, with the issuer's keys that it knows, if its successor wants the same; nil: it does not.
+// keptJWT returns the predecessor's verifier, with its fetched keys, if the settings are unchanged;
+// else nil.
 func (a *Authenticator) keptJWT(next *Authenticator) *jwtVerifier {
 	if a == nil || a.publicURL != next.publicURL || !reflect.DeepEqual(a.opt.Settings.JWT, next.opt.Settings.JWT) ||
 		!slices.Equal(a.opt.Settings.PrivateNetworks, next.opt.Settings.PrivateNetworks) {
@@ -54,10 +56,10 @@ func (a *Authenticator) keptJWT(next *Authenticator) *jwtVerifier {
 	return a.jwt
 }
 
-// EndRevoked ends what those have open who would not be let in any more with what they have shown.
+// EndRevoked cancels the requests of callers whose credentials would now be refused.
 func (a *Authenticator) EndRevoked() { a.held.end(a.wouldLetIn) }
 
-// wouldLetIn reports whether what somebody was let in with is still good.
+// wouldLetIn reports whether the credential of a request is still accepted.
 func (a *Authenticator) wouldLetIn(o owner) bool {
 	p := o.principal
 	switch p.Issuer {

@@ -10,8 +10,9 @@ import (
 	"secateur/internal/access"
 )
 
-// Recognize is Authenticate for a caller whom another replica has let in: the holder of a token has to be one here too, and is who that token says; nil where
-// it is not. Other credentials were checked there against what replicas share.
+// Recognize returns the local principal for a caller that another replica authenticated. The holder
+// of a token must be known here too, and gets the local token's principal; otherwise it returns
+// nil. Other credentials were checked there against shared state.
 func (a *Authenticator) Recognize(p *access.Principal) *access.Principal {
 	switch {
 	case !a.Asks():
@@ -30,16 +31,17 @@ func (a *Authenticator) Recognize(p *access.Principal) *access.Principal {
 	return nil
 }
 
-// ReplicaName is the name (SNI) for which another replica asks when it connects. A listener that demands certificates of clients takes its own
-// from it: who can show that has this program's key.
+// ReplicaName is the name (SNI) that replicas ask for when they connect to each other. A listener
+// that demands client certificates then accepts its own certificate: only this program has its key.
 const ReplicaName = "replica.secateur.invalid"
 
-// forReplicas is what a listener that demands certificates of clients asks of another replica.
+// forReplicas returns the TLS configuration for connections from other replicas, if the listener
+// demands client certificates.
 func forReplicas(clients *tls.Config) *tls.Config {
 	config := clients.Clone()
 	own := config.Certificates[0].Certificate[0]
 	config.ClientAuth, config.ClientCAs = tls.RequireAnyClientCert, nil
-	config.SessionTicketsDisabled = true // such a connection is never taken up as a client's
+	config.SessionTicketsDisabled = true // a client must never resume such a connection
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, own) {
 			return errors.New("not the certificate of a replica")
@@ -49,8 +51,8 @@ func forReplicas(clients *tls.Config) *tls.Config {
 	return config
 }
 
-// IsReplica reports whether a request came over a connection that was let in as another replica's. It says nothing of who asks, and is good for what
-// replicas hand over alone.
+// IsReplica reports whether a request came over a connection of another replica. It does not
+// identify the caller, and is valid only for requests that replicas hand over.
 func IsReplica(r *http.Request) bool {
 	return r.TLS != nil && len(r.TLS.PeerCertificates) > 0 && len(r.TLS.VerifiedChains) == 0
 }

@@ -7,7 +7,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// Who another replica has let in with a token is the holder of that token here, with the roles that it has here; one who has none here is nobody.
+// A token holder authenticated by another replica gets the principal and roles of that token here.
+// Without such a token here, it is refused.
 func TestRecognize(t *testing.T) {
 	token := &access.Principal{Issuer: access.IssuerToken, Subject: "token", Tenant: access.DefaultTenant, Roles: []string{"another"}}
 	revoked := &access.Principal{Issuer: access.IssuerToken, Subject: "laptop", Tenant: access.DefaultTenant}

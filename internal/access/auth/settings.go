@@ -15,32 +15,33 @@ import (
 	"secateur/internal/secret"
 )
 
-// Settings are the section [auth].
+// Settings is the section [auth].
 type Settings struct {
-	PublicURL       string        `toml:"public_url"`       // how clients reach us; "": scheme and listen
-	TokenFile       string        `toml:"token_file"`       // "": tokens.json in the state directory
-	Default         string        `toml:"default"`          // where no rule matches: allow | deny
-	Explain         []string      `toml:"explain"`          // roles whose refusals name the rule
-	Audit           string        `toml:"audit"`            // off | log | file:PATH
-	PrivateNetworks []string      `toml:"private_networks"` // CIDRs that addresses named by a peer may reach
+	PublicURL string   `toml:"public_url"` // our address for clients; "": scheme and listen
+	TokenFile string   `toml:"token_file"` // "": tokens.json in the state directory
+	Default   string   `toml:"default"`    // if no rule matches: allow | deny
+	Explain   []string `toml:"explain"`    // roles whose refusals name the rule
+	Audit     string   `toml:"audit"`      // off | log | file:PATH
+	// CIDRs that addresses chosen by a peer may reach
+	PrivateNetworks []string      `toml:"private_networks"`
 	Tokens          []Token       `toml:"tokens"`
-	JWT             *JWT          `toml:"jwt"` // nil: none are accepted
+	JWT             *JWT          `toml:"jwt"` // nil: no JWTs
 	HMAC            []HMAC        `toml:"hmac"`
 	Certificates    []Certificate `toml:"certificates"`
 }
 
-// Default asks for nothing and denies nothing.
+// Default requires no credential and denies nothing.
 func Default() Settings {
 	return Settings{Default: access.ActionAllow, Explain: []string{access.RoleAdmin}, Audit: AuditLog}
 }
 
-// Where the audit goes, beside file:PATH.
+// Destinations of the audit log, besides file:PATH.
 const (
 	AuditOff = "off"
 	AuditLog = "log"
 )
 
-// Token is a static token by its hash.
+// Token is a static token, stored as a hash.
 type Token struct {
 	Name    string    `toml:"name" json:"name"`
 	Hash    string    `toml:"hash" json:"hash"` // sha256: and 64 hexadecimal digits
@@ -56,7 +57,7 @@ type JWT struct {
 	Algorithms  []string      `toml:"algorithms"` // none: RS256 and ES256
 	TenantClaim string        `toml:"tenant_claim"`
 	RolesClaim  string        `toml:"roles_claim"` // "": roles
-	Leeway      time.Duration `toml:"leeway_s"`    // 0: a minute
+	Leeway      time.Duration `toml:"leeway_s"`    // 0: one minute
 }
 
 // HMAC is a key for signed requests.
@@ -67,7 +68,7 @@ type HMAC struct {
 	Roles  []string    `toml:"roles"`
 }
 
-// Certificate gives the bearer of a client certificate a principal.
+// Certificate maps a client certificate to a principal.
 type Certificate struct {
 	SAN    access.Globs `toml:"san"`
 	Tenant string       `toml:"tenant"`
@@ -83,7 +84,7 @@ type TLS struct {
 	ClientAuth string `toml:"client_auth"` // optional | required
 }
 
-// In is the section with its files looked for below dir, unless they are absolute.
+// In returns the section with relative file names resolved against dir.
 func (t TLS) In(dir string) TLS {
 	for _, name := range []*string{&t.Cert, &t.Key, &t.ClientCA, &t.ClientCRL} {
 		if *name != "" && !filepath.IsAbs(*name) {
@@ -93,18 +94,18 @@ func (t TLS) In(dir string) TLS {
 	return t
 }
 
-// The words of client_auth.
+// The values of client_auth.
 const (
 	ClientOptional = "optional"
 	ClientRequired = "required"
 )
 
-// Asks reports whether any credential is configured, beside auth_token and the token file.
+// Asks reports whether a credential is configured, besides auth_token and the token file.
 func (s Settings) Asks() bool {
 	return len(s.Tokens) > 0 || s.JWT != nil || len(s.HMAC) > 0 || len(s.Certificates) > 0
 }
 
-// NamesTenants reports whether callers may belong to another tenant than the default one.
+// NamesTenants reports whether callers may belong to another tenant than the default.
 func (s Settings) NamesTenants() bool {
 	named := func(tenant string) bool { return tenant != "" && tenant != access.DefaultTenant }
 	return s.JWT != nil && s.JWT.TenantClaim != "" ||
@@ -113,10 +114,10 @@ func (s Settings) NamesTenants() bool {
 		slices.ContainsFunc(s.Certificates, func(c Certificate) bool { return named(c.Tenant) })
 }
 
-// Networks are the private networks that addresses named by a peer may reach.
+// Networks returns the private networks that addresses chosen by a peer may reach.
 func (s Settings) Networks() (list []netip.Prefix) {
 	for _, n := range s.PrivateNetworks {
-		if p, err := netip.ParsePrefix(n); err == nil { // as validated
+		if p, err := netip.ParsePrefix(n); err == nil { // Validate has checked it
 			list = append(list, p)
 		}
 	}
@@ -165,7 +166,7 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Validate reports every mistake of a token but its name's.
+// Validate reports every mistake of a token except those of its name.
 func (t Token) Validate() error {
 	if _, err := t.sum(); err != nil {
 		return fmt.Errorf("hash: %w", err)
@@ -173,7 +174,7 @@ func (t Token) Validate() error {
 	return nil
 }
 
-// sum is the hash itself.
+// sum returns the decoded hash.
 func (t Token) sum() (sum [32]byte, err error) {
 	digits, ok := strings.CutPrefix(t.Hash, "sha256:")
 	raw, err := hex.DecodeString(digits)
@@ -183,8 +184,8 @@ func (t Token) sum() (sum [32]byte, err error) {
 	return [32]byte(raw), nil
 }
 
-// defaultAlgorithms are accepted where the file names none; all names those that can be asked for. None of them is symmetric: a public
-// key must never be taken for a shared one.
+// defaultAlgorithms apply if the file names none; allAlgorithms are the supported ones. None is
+// symmetric: a public key must never serve as a shared secret.
 var (
 	defaultAlgorithms = []string{"RS256", "ES256"}
 	allAlgorithms     = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
@@ -208,10 +209,10 @@ func (j JWT) Validate() error {
 	return errors.Join(errs...)
 }
 
-// leastSecret is how many characters an HMAC secret needs.
+// leastSecret is the minimum length of an HMAC secret, in characters.
 const leastSecret = 32
 
-// Validate reports every mistake but the key id's.
+// Validate reports every mistake except those of the key id.
 func (h HMAC) Validate() error {
 	if len(h.Secret.Reveal()) < leastSecret {
 		return fmt.Errorf("secret: shorter than %d characters", leastSecret)
@@ -245,7 +246,7 @@ func (t TLS) Validate() error {
 	return errors.Join(errs...)
 }
 
-// principal is the one that a row of the file names.
+// principal returns the principal of a configured credential.
 func principal(issuer, subject, tenant string, roles []string) *access.Principal {
 	if tenant == "" {
 		tenant = access.DefaultTenant

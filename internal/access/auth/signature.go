@@ -18,7 +18,8 @@ type hmacKey struct {
 	principal *access.Principal
 }
 
-// checkSignature checks an HMAC signature. The body is checked against its signed hash while the door reads it.
+// checkSignature checks an HMAC signature. The body is checked against its signed hash while the
+// door reads it.
 func (a *Authenticator) checkSignature(r *http.Request, signature string) (*access.Principal, access.Cause) {
 	h := r.Header
 	key, known := a.keys[h.Get("X-Secateur-Key")]
@@ -37,7 +38,7 @@ func (a *Authenticator) checkSignature(r *http.Request, signature string) (*acce
 	if cause, ok := signed.Check(signature, key.secret, now.Unix()); !ok {
 		return nil, cause
 	}
-	at, _ := strconv.ParseInt(signed.Timestamp, 10, 64) // Check has read it
+	at, _ := strconv.ParseInt(signed.Timestamp, 10, 64) // Check has parsed it
 	if cause := a.useNonce(r.Context(), key.principal, signed.Nonce, at, now); cause != "" {
 		return nil, cause
 	}

@@ -33,7 +33,7 @@ func signer(t *testing.T) *auth.Authenticator {
 	return authenticator(t, auth.Options{Settings: set})
 }
 
-// signed is a request with everything right; edit may spoil it before (what is signed) or after.
+// signed returns a valid signed request.
 func signed(body, nonce string, at time.Time) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/api/x?b=2&a=%31", strings.NewReader(body))
 	sum := sha256.Sum256([]byte(body))
@@ -86,7 +86,7 @@ func TestSignature(t *testing.T) {
 			{rule: "no hash", edit: func(r *http.Request) { r.Header.Del("X-Secateur-Content-SHA256") }, cause: access.CauseInvalid},
 		} {
 			a := signer(t)
-			time.Sleep(time.Hour) // it has been running for long
+			time.Sleep(time.Hour) // the process has been running for long
 			r := signed(`{"a":1}`, nonce, time.Now().Add(c.off))
 			if c.edit != nil {
 				c.edit(r)
@@ -132,7 +132,8 @@ func TestBodyThatWasNotSigned(t *testing.T) {
 			t.Fatal(v)
 		}
 		got, err := io.ReadAll(r.Body)
-		if err == nil || length > 0 && len(got) == 7 { // where the length is told, the last bytes are withheld
+		// with a known length, the last bytes are withheld
+		if err == nil || length > 0 && len(got) == 7 {
 			t.Errorf("length %d: read %q, %v; want an error", length, got, err)
 		}
 	}
@@ -158,10 +159,11 @@ func TestNoBodyNeedsTheHashOfNothing(t *testing.T) {
 	}
 }
 
-// justNow is a time at which a signature may be made for a program that has just started.
+// justNow returns a valid signing time for a process that has just started.
 func justNow() time.Time { return time.Now().Add(time.Second) }
 
-// The nonces of before a restart are forgotten where there is no store, so signatures of that time are refused.
+// Without a store, nonces from before a restart are forgotten, so signatures from that time are
+// refused.
 func TestSignatureFromBeforeTheStartIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := func(a *auth.Authenticator, nonce string, at time.Time) access.Cause {
@@ -198,7 +200,7 @@ func TestSignatureFromBeforeTheStartIsRefused(t *testing.T) {
 	})
 }
 
-// A signature that one replica has taken is used for all; without the store none is taken.
+// A signature used at one replica is used for all. Without the store, none is accepted.
 func TestReplicasShareNonces(t *testing.T) {
 	server := redistest.Start(t)
 	replica := func() *auth.Authenticator {
@@ -235,7 +237,8 @@ func TestReplicasShareNonces(t *testing.T) {
 	}
 }
 
-// An attempt whose answer was lost on the way has used the nonce; the next attempt of the same request is no replay.
+// An attempt whose response was lost has used the nonce. The retry of the same request is not a
+// replay.
 func TestALostAnswerOfTheStoreIsNoReplay(t *testing.T) {
 	server := redistest.Start(t)
 	at, err := url.Parse(server.URL)
@@ -266,7 +269,7 @@ func TestALostAnswerOfTheStoreIsNoReplay(t *testing.T) {
 	}
 }
 
-// lossy is the way to a store on which the answer to the first SET … NX is lost.
+// lossy is a connection to a store that loses the response to the first SET … NX.
 type lossy struct {
 	addr string
 	done atomic.Bool

@@ -14,7 +14,7 @@ import (
 	"secateur/internal/access"
 )
 
-// Certificates are the files of [tls], read again when they change.
+// Certificates holds the files of [tls], and reads them again when they change.
 type Certificates struct {
 	set  TLS
 	warn func(error)
@@ -25,16 +25,17 @@ type Certificates struct {
 	looked time.Time
 }
 
-// certificates are the files' contents at one time.
+// certificates is a snapshot of the files' contents.
 type certificates struct {
 	config *tls.Config
-	roots  map[string]bool // the certificates of client_ca, by their bytes
+	roots  map[string]bool // certificates of client_ca, by their bytes
 }
 
-// lookEvery is how often at most the files are looked at.
+// lookEvery is the minimum interval between two checks of the files.
 const lookEvery = time.Second
 
-// LoadCertificates reads the files. Warn is told when a later reading fails; what was read before then stays.
+// LoadCertificates reads the files. warn receives the error of a failed reload; the previous
+// contents then stay in use.
 func LoadCertificates(set TLS, warn func(error)) (*Certificates, error) {
 	c := &Certificates{set: set, warn: warn, looked: time.Now()}
 	c.marks = c.stat()
@@ -43,7 +44,7 @@ func LoadCertificates(set TLS, warn func(error)) (*Certificates, error) {
 	return c, err
 }
 
-// Config is what a listener needs.
+// Config returns the TLS configuration of a listener.
 func (c *Certificates) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -69,7 +70,7 @@ func (c *Certificates) current() certificates {
 		read, err := c.load()
 		if err != nil {
 			c.warn(err)
-			return c.read // half a change: the other file comes next
+			return c.read // probably half a change: the other file follows
 		}
 		c.read, c.marks = read, marks
 	}
@@ -117,7 +118,7 @@ func (c *Certificates) load() (certificates, error) {
 	if err != nil {
 		return certificates{}, fmt.Errorf("tls.client_crl: %w", err)
 	}
-	// Not VerifyPeerCertificate, which a resumed connection passes by.
+	// A resumed connection skips VerifyPeerCertificate, so use VerifyConnection.
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		for _, cert := range state.PeerCertificates {
 			if revoked[string(cert.RawIssuer)+cert.SerialNumber.String()] {
@@ -129,7 +130,7 @@ func (c *Certificates) load() (certificates, error) {
 	return certificates{config, roots}, nil
 }
 
-// readCRL gives what a list signed by one of the CAs revokes.
+// readCRL returns the certificates revoked by a list that one of the CAs signed.
 func readCRL(name string, ca []byte) (map[string]bool, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -160,7 +161,8 @@ func signedByOne(list *x509.RevocationList, ca []byte) bool {
 	return false
 }
 
-// Revoked reports whether the client certificate of a connection has been revoked since that was made, or its authority is trusted no longer.
+// Revoked reports whether a connection's client certificate was revoked after the handshake, or its
+// authority is no longer trusted.
 func (c *Certificates) Revoked(state *tls.ConnectionState) bool {
 	if c == nil || state == nil {
 		return false
@@ -172,13 +174,14 @@ func (c *Certificates) Revoked(state *tls.ConnectionState) bool {
 	return !slices.ContainsFunc(state.VerifiedChains, func(chain []*x509.Certificate) bool { return now.roots[string(chain[len(chain)-1].Raw)] })
 }
 
-// checkCertificate gives the principal of a verified certificate: the first row that one of its names matches.
+// checkCertificate returns the principal of a verified certificate, from the first row that matches
+// one of its names.
 func (a *Authenticator) checkCertificate(state *tls.ConnectionState) (*access.Principal, access.Cause) {
 	if a.opt.Certificates.Revoked(state) {
 		return nil, access.CauseInvalid
 	}
 	cert := state.PeerCertificates[0]
-	if !time.Now().Before(cert.NotAfter) { // it was good when the connection was made
+	if !time.Now().Before(cert.NotAfter) { // it was valid at the handshake
 		return nil, access.CauseExpired
 	}
 	var names []string

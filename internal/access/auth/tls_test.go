@@ -24,7 +24,7 @@ import (
 	"secateur/internal/access/auth"
 )
 
-// authority is a certificate authority for a test.
+// authority is a certificate authority for tests.
 type authority struct {
 	t    *testing.T
 	key  *ecdsa.PrivateKey
@@ -53,7 +53,7 @@ func newAuthority(t *testing.T, name string) *authority {
 	return a
 }
 
-// issue makes a certificate with a name and writes it and its key below dir.
+// issue creates a certificate for a name and writes it and its key below dir.
 func (a *authority) issue(dir, file, uri string, expires time.Duration) (cert, key string, serial *big.Int) {
 	a.t.Helper()
 	a.next++
@@ -170,7 +170,8 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// A listener that demands certificates of clients lets another replica in by its own certificate, which is nobody's credential.
+// A listener that demands client certificates accepts another replica by the listener's own
+// certificate, which is no caller's credential.
 func TestAReplicaShowsTheListenersOwnCertificate(t *testing.T) {
 	dir := t.TempDir()
 	ca, others := newAuthority(t, "clients"), newAuthority(t, "servers")
@@ -224,7 +225,7 @@ func TestAReplicaShowsTheListenersOwnCertificate(t *testing.T) {
 	}
 }
 
-// A replica's connection leaves nothing behind by which another could be taken up without its certificate.
+// A replica's connection leaves no session ticket that could be resumed without its certificate.
 func TestAReplicasConnectionIsNeverResumed(t *testing.T) {
 	dir := t.TempDir()
 	ca := newAuthority(t, "clients")
@@ -277,7 +278,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	}
 	before := serial()
 	ca.issue(dir, "server", "", time.Hour)
-	later := time.Now().Add(time.Minute) // file systems may be coarse about times
+	later := time.Now().Add(time.Minute) // file systems may have coarse timestamps
 	for _, f := range []string{cert, key} {
 		if err := os.Chtimes(f, later, later); err != nil {
 			t.Fatal(err)
@@ -291,10 +292,11 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	certs.LookNow()
-	serial() // what was read before stays
+	serial() // the previous certificate stays
 }
 
-// What a certificate has open, and the connection that it was shown on, end when it is revoked, its authority is trusted no more, or its time is up.
+// The connection of a certificate and its open requests end when it is revoked or expires. They
+// also end when its authority is no longer trusted.
 func TestRevokedCertificateEndsWhatItHasOpen(t *testing.T) {
 	dir := t.TempDir()
 	ca, next := newAuthority(t, "ours"), newAuthority(t, "next")
@@ -335,7 +337,7 @@ func TestRevokedCertificateEndsWhatItHasOpen(t *testing.T) {
 	}
 
 	changed := func(file string, at time.Duration) {
-		later := time.Now().Add(at) // file systems may be coarse about times
+		later := time.Now().Add(at) // file systems may have coarse timestamps
 		if err := os.Chtimes(file, later, later); err != nil {
 			t.Fatal(err)
 		}

@@ -19,13 +19,13 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// TokenFile holds the tokens that `secateur token` makes. A running daemon follows its changes.
+// TokenFile holds the tokens that `secateur token` creates. A running daemon follows its changes.
 type TokenFile struct{ Path string }
 
-// tokenFileName is where the file lies in the state directory.
+// tokenFileName is the file's name in the state directory.
 const tokenFileName = "tokens.json"
 
-// TokenFileOf is the file that settings name.
+// TokenFileOf returns the token file that the settings name.
 func TokenFileOf(s Settings, stateDir string) TokenFile {
 	if s.TokenFile != "" {
 		return TokenFile{s.TokenFile}
@@ -36,14 +36,14 @@ func TokenFileOf(s Settings, stateDir string) TokenFile {
 	return TokenFile{filepath.Join(stateDir, tokenFileName)}
 }
 
-// TokenPrefix begins every token of ours, so that scanners for leaked secrets can find them.
+// TokenPrefix starts every token of ours, so that secret scanners can find leaked ones.
 const TokenPrefix = "sct_"
 
 type tokenFileContent struct {
 	Tokens []Token `json:"tokens"`
 }
 
-// Read lists the tokens; none if there is no file.
+// Read lists the tokens. A missing file has none.
 func (f TokenFile) Read() ([]Token, error) {
 	if f.Path == "" {
 		return nil, nil
@@ -62,10 +62,10 @@ func (f TokenFile) Read() ([]Token, error) {
 	return content.Tokens, nil
 }
 
-// ErrNoToken means that there is no token of a name.
+// ErrNoToken means that no token has the given name.
 var ErrNoToken = errors.New("no token has this name")
 
-// Add makes a token, keeps its hash and returns its text, which is shown once.
+// Add creates a token, stores its hash and returns its text, which is shown only once.
 func (f TokenFile) Add(t Token) (text string, made Token, err error) {
 	if f.Path == "" {
 		return "", t, errors.New("there is no state directory for the token file; set auth.token_file")
@@ -88,7 +88,7 @@ func (f TokenFile) Add(t Token) (text string, made Token, err error) {
 	return text, t, f.write(append(have, t))
 }
 
-// Revoke takes a token out.
+// Revoke removes a token.
 func (f TokenFile) Revoke(name string) error {
 	have, err := f.Read()
 	if err != nil {
@@ -101,7 +101,7 @@ func (f TokenFile) Revoke(name string) error {
 	return f.write(left)
 }
 
-// write replaces the file in one step, so that a reader sees the old or the new one.
+// write replaces the file atomically.
 func (f TokenFile) write(all []Token) error {
 	data, err := json.MarshalIndent(tokenFileContent{all}, "", "  ")
 	if err != nil {
@@ -113,7 +113,7 @@ func (f TokenFile) write(all []Token) error {
 	return nil
 }
 
-// mark tells one state of the file from another.
+// mark identifies a state of a file.
 type mark struct {
 	modified time.Time
 	size     int64
@@ -131,7 +131,7 @@ func (f TokenFile) mark() mark {
 	return mark{info.ModTime(), info.Size(), true}
 }
 
-// ParseLife reads how long a token is good: 90s, 15m, 24h or 30d.
+// ParseLife parses a token's lifetime: 90s, 15m, 24h or 30d.
 func ParseLife(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		hours, err := time.ParseDuration(days + "h")

@@ -7,18 +7,18 @@ import (
 	"secateur/internal/access"
 )
 
-// holder is whoever has a token.
+// holder is the holder of a token.
 type holder struct {
 	principal *access.Principal
 	expires   time.Time // zero: never
-	filed     bool      // of the token file, and so revocable
+	filed     bool      // from the token file, and so revocable
 }
 
-// tokens are all static ones, by the SHA-256 of their text. They are not changed, but replaced whole. Who finds one by guessing needs as
-// many tries as for the token itself, whatever the map's timing tells.
+// tokens maps the SHA-256 of every static token to its holder. It is immutable and replaced whole.
+// Timing of the map lookup does not make guessing a token easier.
 type tokens map[[32]byte]*holder
 
-// gather joins auth_token, the configuration's tokens and the file's.
+// gather joins auth_token, the configured tokens and the tokens of the file.
 func (a *Authenticator) gather(filed []Token) tokens {
 	all := tokens{}
 	for _, t := range filed {
@@ -36,7 +36,7 @@ func (a *Authenticator) gather(filed []Token) tokens {
 func (all tokens) add(t Token, filed bool) {
 	sum, err := t.sum()
 	if err != nil {
-		return // a row that no token fits
+		return // no token matches an invalid hash
 	}
 	p := principal(access.IssuerToken, t.Name, t.Tenant, t.Roles)
 	if !t.Expires.IsZero() {
@@ -45,7 +45,7 @@ func (all tokens) add(t Token, filed bool) {
 	all[sum] = &holder{principal: p, expires: t.Expires, filed: filed}
 }
 
-// find looks a token up.
+// find looks up a token.
 func (all tokens) find(text string, now time.Time) (*holder, access.Cause) {
 	h := all[sha256.Sum256([]byte(text))]
 	switch {
