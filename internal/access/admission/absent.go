@@ -11,12 +11,14 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// What is denied never reaches a server, and is answered by us. What a server does not list may be called all the same, so that a name which
-// it does not have is answered by the server, each in its own words: the difference would tell which names the rules deny. So that answer is
-// replaced by ours, for those from whom something of the server may be hidden. Nobody else's is touched.
+// We answer denied calls ourselves; they never reach a server. But a name that a server neither
+// lists nor has is answered by the server, in its own words. The difference would reveal which
+// names the rules deny. So callers from whom something may be hidden get our words in both cases.
+// All other responses pass unchanged.
 
-// Absent is the refusal in whose words a server's answer is to be told, since it says that the server has no such thing; nil where the answer
-// may pass as it is. Targets are those of the call; lists reports whether the server lists one, so that the caller knows of it.
+// Absent returns the refusal that replaces a server's response for an unknown name. It returns nil
+// if the response may pass. targets are those of the call. lists reports whether the server lists a
+// target, so that the caller may know of it.
 func (p Permit) Absent(answer *wire.Message, targets []access.Target, lists func(access.Target) bool) *Refusal {
 	if p.c == nil || p.c.rules == nil {
 		return nil
@@ -31,8 +33,8 @@ func (p Permit) Absent(answer *wire.Message, targets []access.Target, lists func
 	return &Refusal{Target: targets[0], Method: p.method}
 }
 
-// HidesFrom reports whether there may be something at a door, of a server, that is hidden from a caller, so that they are not to tell it from what is
-// not there.
+// HidesFrom reports whether something of a server may be hidden from a caller at a door. Such a
+// caller must not distinguish hidden from missing things.
 func (c *Control) HidesFrom(p *access.Principal, door access.Door, server string) bool {
 	return c != nil && c.rules != nil && !c.explains(p) && c.rules.Denies(p, door, server)
 }
@@ -49,8 +51,10 @@ func Listed(all *catalog.Catalog, t access.Target) bool {
 	return all.Lists(l, t.Server, t.Name)
 }
 
-// saysAbsent reports whether an answer about a thing that its server does not list can mean that there is none. A server that has failed is taken
-// to say so, whatever its code: SDKs disagree on it. One that wants something first, or says in its result what went wrong, knows the thing.
+// saysAbsent reports whether a response about an unlisted thing can mean that it does not exist. An
+// error counts whatever its code, because SDKs disagree on it. The exceptions are errors that ask
+// for something first: such a server knows the thing. So does a server that explains the failure in
+// its result.
 func saysAbsent(m *wire.Message, name string) bool {
 	if m.Error != nil {
 		switch m.ErrorCode() {
@@ -60,7 +64,7 @@ func saysAbsent(m *wire.Message, name string) bool {
 		return true
 	}
 	const most = 4 << 10
-	if len(m.Result) > most+6*len(name) { // which it may repeat, escaped
+	if len(m.Result) > most+6*len(name) { // the result may repeat the name, escaped
 		return false
 	}
 	if string(rawjson.Get(m.Result, "isError")) == "true" {
@@ -71,7 +75,7 @@ func saysAbsent(m *wire.Message, name string) bool {
 		isEmptyList(rawjson.Get(rawjson.Get(m.Result, "completion"), "values"))
 }
 
-// onlyText is the text of a tool's result that is nothing else.
+// onlyText returns the text of a tool result that contains nothing else.
 func onlyText(result []byte) (text string, only bool) {
 	if rawjson.Get(result, "structuredContent") != nil {
 		return "", false

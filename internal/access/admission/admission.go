@@ -17,38 +17,41 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Options make a Control.
+// Options configure a Control.
 type Options struct {
 	Rules     *access.Rules // nil: everything is allowed
-	PerMinute int           // calls a minute and principal; 0: any number
+	PerMinute int           // calls per minute and principal; 0: unlimited
 	Limits    []limit.Settings
-	Explain   []string // roles that are told which rule refused them
+	Explain   []string // roles that learn which rule refused them
 	Audit     Audit    // nil: none
 	Metrics   prometheus.Registerer
-	Events    *events.Feed // nil: nobody listens
+	Events    *events.Feed // nil: none
 
-	// Held returns PinChanged for a definition that was not approved, PinUnlisted for a tool or prompt that its server does not list, and
-	// "" for the rest; nil: nothing is held back. Listed takes in what a server lists to a caller directly; nil: nobody wants to know.
+	// Held returns PinChanged for an unapproved definition, and PinUnlisted for a tool or prompt
+	// that its server does not list. Otherwise it returns "". nil: nothing is held back. Listed
+	// receives the lists that a server sends to a caller directly; nil: discarded.
 	Held   func(server string, l catalog.List, name string) Pin
 	Listed func(ctx context.Context, server string, l catalog.List, items [][]byte)
-	// Instructions takes in a server's instructions and reports whether they are held back; nil: they never are.
+	// Instructions receives a server's instructions and reports whether they are held back; nil:
+	// never.
 	Instructions func(ctx context.Context, server, text string) (held bool)
 
-	// LastListed returns what a server lists, as far as it is known, and whether that is all of it. Rules hide a server of which a caller may
-	// use nothing; nil: they do not look at lists.
+	// LastListed returns the known lists of a server, and whether they are complete. Rules hide a
+	// server if the caller may use nothing of it. nil: rules ignore lists.
 	LastListed func(server string) (lists catalog.ServerLists, whole bool)
 
-	// HasTool reports whether a server lists a tool. Limits by tool count all others as one; nil: they do not.
+	// HasTool reports whether a server lists a tool. Limits by tool count all unlisted tools as
+	// one. nil: they do not.
 	HasTool func(server, tool string) bool
 
-	Store      limit.Store  // counts for limits that replicas share; nil: there are none
-	BudgetFile string       // where the sums of a day are kept over a restart; "": nowhere
+	Store      limit.Store  // counts for limits shared between replicas; nil: none
+	BudgetFile string       // keeps the day's sums across restarts; "": not kept
 	Log        *slog.Logger // nil discards
 
-	Replaces *Control // whose place it takes: limits go on where they were, and refusals are counted on; nil: nobody's
+	Replaces *Control // predecessor, whose limits and refusal counts continue; nil: none
 }
 
-// Control decides. Its methods may be used by many goroutines. The nil *Control lets everyone do everything.
+// Control decides about calls. It is safe for concurrent use. The nil *Control allows everything.
 type Control struct {
 	rules             *access.Rules
 	general, specific *limit.Limits
@@ -58,7 +61,7 @@ type Control struct {
 	refusals          *prometheus.CounterVec
 	budgets           bool
 	byModel           bool                           // some limit is about models
-	hasTool           func(server, tool string) bool // nil: no limit tells tools apart
+	hasTool           func(server, tool string) bool // nil: no limit is by tool
 	misses            *limit.Limits
 	kept              budgetFile
 	held              func(server string, l catalog.List, name string) Pin
@@ -69,7 +72,7 @@ type Control struct {
 	strangers         *strangers
 }
 
-// New makes a Control.
+// New returns a Control.
 func New(opt Options) (*Control, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -128,7 +131,7 @@ func New(opt Options) (*Control, error) {
 	return c, nil
 }
 
-// Rules are those that Ask asks; nil: none.
+// Rules returns the rules that Ask applies; nil: none.
 func (c *Control) Rules() *access.Rules {
 	if c == nil {
 		return nil
@@ -136,41 +139,44 @@ func (c *Control) Rules() *access.Rules {
 	return c.rules
 }
 
-// ReadsModels reports whether rules or limits depend on what a conversation's body says, so that one that cannot be read is refused.
+// ReadsModels reports whether rules or limits depend on the body of a conversation. An unreadable
+// body is then refused.
 func (c *Control) ReadsModels() bool { return c != nil && (c.rules != nil || c.byModel) }
 
-// Refusal is why a call does not go ahead: a rule, or a limit.
+// Refusal says why a call may not proceed: a rule, a limit or a pin.
 type Refusal struct {
 	Target access.Target
-	Method string         // what was asked; "": nothing of it was read
-	Rule   string         // the rule that denied it, for a caller who may know; "": answer as if it were not there
-	Limit  *limit.Refusal // nil: it was a rule
-	Pin    Pin            // what is wrong with its definition; "": nothing
+	Method string // requested method; "": not read
+	// the rule that denied it, if the caller may know; "": answer as if unknown
+	Rule  string
+	Limit *limit.Refusal // nil: not a limit
+	Pin   Pin            // the problem with its definition; "": none
 }
 
-// Pin is why strict pins hold a tool back: the reason that its caller is told.
+// Pin is the reason why strict pins hold a tool back. Callers see it.
 type Pin string
 
 // The reasons.
 const (
-	PinChanged   Pin = "pin_changed"   // its definition is new or has changed, and was not approved
-	PinUnlisted  Pin = "pin_unlisted"  // its server does not list it: its caller is told that there is none
-	PinUnchecked Pin = "pin_unchecked" // its server says that its tools are others, or is there anew, and does not list them
+	PinChanged  Pin = "pin_changed"  // the definition is new or changed, and not approved
+	PinUnlisted Pin = "pin_unlisted" // its server does not list it; answered as an unknown name
+	// the server's tools changed or it restarted, and it does not list them
+	PinUnchecked Pin = "pin_unchecked"
 )
 
-// Hides reports whether what is refused is to answer as if it were not there.
+// Hides reports whether the response must look like one for an unknown name.
 func (r *Refusal) Hides() bool { return r.Limit == nil && r.Rule == "" && r.Pin == "" }
 
-// Entry is a caller who may ask. Its holder calls Leave when the answer is out.
+// Entry is a caller who passed Enter. Its holder calls Leave after the response.
 type Entry struct{ grant limit.Grant }
 
-// State is that of the limit with least left.
+// State returns the state of the limit with the least left.
 func (e Entry) State() limit.State { return e.grant.State }
 
 // Leave ends the call.
 func (e Entry) Leave() { e.grant.Release() }
 
-// Enter asks the limits that are about callers alone.
+// Enter applies the limits that depend only on the caller.
 func (c *Control) Enter(ctx context.Context, p *access.Principal, door access.Door) (Entry, *Refusal) {
 	if c == nil {
 		return Entry{}, nil
@@ -178,8 +184,8 @@ func (c *Control) Enter(ctx context.Context, p *access.Principal, door access.Do
 	return c.enter(ctx, limit.Call{Principal: p, Target: access.Target{Door: door}})
 }
 
-// EnterView is Enter for a look at the control plane, which takes nothing from what callers have for their calls: only limits that name
-// its door are asked.
+// EnterView is Enter for reading the control plane. It applies only limits that name that door, so
+// it does not use up the callers' quota for calls.
 func (c *Control) EnterView(ctx context.Context, p *access.Principal) (Entry, *Refusal) {
 	if c == nil {
 		return Entry{}, nil
@@ -195,12 +201,12 @@ func (c *Control) enter(ctx context.Context, call limit.Call) (Entry, *Refusal) 
 	return Entry{grant}, nil
 }
 
-// Permit is a call that may go ahead. Its holder calls Done when that is over.
+// Permit is an allowed call. Its holder calls Done after it.
 type Permit struct {
 	Redact []*access.Redaction
 
 	c      *Control
-	ctx    context.Context //nolint:containedctx // for the audit's line, which is written at the end
+	ctx    context.Context //nolint:containedctx // for the audit line, written at the end
 	p      *access.Principal
 	target access.Target
 	method string
@@ -208,10 +214,10 @@ type Permit struct {
 	grant  limit.Grant
 }
 
-// State is that of the limit with least left.
+// State returns the state of the limit with the least left.
 func (p Permit) State() limit.State { return p.grant.State }
 
-// Done ends the call and writes its line of the audit.
+// Done ends the call and writes its audit line.
 func (p Permit) Done(bytesIn, bytesOut int) {
 	if p.c == nil {
 		return
@@ -226,21 +232,25 @@ func (p Permit) Done(bytesIn, bytesOut int) {
 	})
 }
 
-// Lister knows what servers list.
+// Lister knows the lists of servers.
 type Lister interface {
-	// Settle waits until a list that a server has now has been read, and so compared with what is pinned. The error is why that cannot be had.
+	// Settle waits until the server's current list has been read and compared with the pins. It
+	// returns an error if that is impossible.
 	Settle(ctx context.Context, server string, l catalog.List) error
-	// Lists reports whether a server lists a tool or prompt now. It is true for a server that is not there.
+	// Lists reports whether a server currently lists a tool or prompt. It returns true for an
+	// unreachable server.
 	Lists(ctx context.Context, server string, l catalog.List, name string) bool
 }
 
-// Ask decides about a call whose names are resolved. All of the targets have to be allowed; the first is the one that is limited.
+// Ask decides about a call with resolved names. All targets must be allowed; the first one counts
+// against the limits.
 func (c *Control) Ask(ctx context.Context, p *access.Principal, method string, targets ...access.Target) (Permit, *Refusal) {
 	return c.AskListed(ctx, p, method, nil, targets...)
 }
 
-// AskListed is Ask for names of a server's things. With rules, a tool or prompt that the server does not list is unknown: a server may take a
-// name for another one than the rules do. Where changed tools are held back, the server's list is waited for. A nil Lister skips both.
+// AskListed is Ask for names of a server's things. With rules, a tool or prompt that the server
+// does not list is unknown. The server might match the name to another one than the rules do. If
+// changed tools are held back, it waits for the server's list. A nil Lister skips both.
 func (c *Control) AskListed(ctx context.Context, p *access.Principal, method string, by Lister, targets ...access.Target) (Permit, *Refusal) {
 	if c == nil {
 		return Permit{}, nil
@@ -250,7 +260,8 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 		d := c.rules.Decide(p, t)
 		if !d.Allowed || c.rules != nil && t.IsNameless() {
 			no := c.denied(ctx, p, t, method, d.Rule)
-			if targets[0].Kind == access.KindNone && no.Hides() { // which of the names it was is not to be told
+			// do not reveal which name was denied
+			if targets[0].Kind == access.KindNone && no.Hides() {
 				no.Target = targets[0]
 			}
 			return Permit{}, c.counted(ctx, p, targets[0], no)
@@ -258,7 +269,8 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 		if no := c.pinned(ctx, p, t, method, by); no != nil {
 			return Permit{}, c.counted(ctx, p, targets[0], no)
 		}
-		if targets[0].Kind != access.KindNone && !c.lists(ctx, t, by) { // what an unknown method calls a name may be anything
+		// in an unknown method, a name may be anything
+		if targets[0].Kind != access.KindNone && !c.lists(ctx, t, by) {
 			return Permit{}, c.counted(ctx, p, targets[0], c.unknown(ctx, p, t, method))
 		}
 		permit.Redact = append(permit.Redact, d.Redact...)
@@ -273,7 +285,7 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 	return permit, nil
 }
 
-// lists reports whether there is such a tool or prompt, as far as rules ask for that.
+// lists reports whether such a tool or prompt exists, as far as rules depend on it.
 func (c *Control) lists(ctx context.Context, t access.Target, by Lister) bool {
 	l, ok := listOf(t.Kind)
 	return c.rules == nil || by == nil || !ok || l == catalog.Resources || by.Lists(ctx, t.Server, l, t.Name)
@@ -286,20 +298,20 @@ func (c *Control) unknown(ctx context.Context, p *access.Principal, t access.Tar
 	return &Refusal{Target: t, Method: method}
 }
 
-// call is what limits are asked about.
+// call returns the input for the limits.
 func (c *Control) call(p *access.Principal, t access.Target) limit.Call {
 	unlisted := c.hasTool != nil && t.Kind == access.KindTool && !c.hasTool(t.Server, t.Name)
 	return limit.Call{Principal: p, Target: t, Unlisted: unlisted}
 }
 
-// counted has a refusal count against the limits as a call does of a name that a server turns out not to have: what is left of a limit is
-// not to tell one from the other.
+// counted charges a hiding refusal to the limits like a call to an unknown name. The remaining
+// quota must not reveal the difference.
 func (c *Control) counted(ctx context.Context, p *access.Principal, t access.Target, no *Refusal) *Refusal {
 	if !no.Hides() {
 		return no
 	}
 	call := c.call(p, t)
-	call.Unlisted = call.Unlisted || c.hasTool != nil // as the caller sees it
+	call.Unlisted = call.Unlisted || c.hasTool != nil // the caller does not see it listed
 	grant, over := c.specific.Take(ctx, call)
 	if over != nil {
 		return c.limited(ctx, p, t, no.Method, over)
@@ -308,8 +320,8 @@ func (c *Control) counted(ctx context.Context, p *access.Principal, t access.Tar
 	return no
 }
 
-// Hidden is the refusal of a thing that was found by its being listed and is denied, which counts no more than a name that nobody has; nil where
-// it is to be asked for.
+// Hidden returns the refusal for a denied target that was found in a list. It looks like an unknown
+// name and does not count against limits. It returns nil if Ask must decide.
 func (c *Control) Hidden(ctx context.Context, p *access.Principal, method string, targets ...access.Target) *Refusal {
 	if c == nil || c.rules == nil || c.explains(p) {
 		return nil
@@ -322,7 +334,7 @@ func (c *Control) Hidden(ctx context.Context, p *access.Principal, method string
 	return nil
 }
 
-// AskSeen is Ask for what needs no rule but that the caller sees the server: the limits count.
+// AskSeen is Ask for calls that only need the caller to see the server. Limits apply.
 func (c *Control) AskSeen(ctx context.Context, p *access.Principal, method string, t access.Target) (Permit, *Refusal) {
 	if c == nil {
 		return Permit{}, nil
@@ -332,13 +344,14 @@ func (c *Control) AskSeen(ctx context.Context, p *access.Principal, method strin
 		return Permit{}, c.limited(ctx, p, t, method, over)
 	}
 	permit := Permit{c: c, ctx: ctx, p: p, target: t, method: method, grant: grant}
-	if strings.HasPrefix(method, "tasks/") { // the results of calls that were made before
+	if strings.HasPrefix(method, "tasks/") { // results of earlier calls
 		permit.Redact = c.rules.About(p, t.Door, t.Server)
 	}
 	return permit, nil
 }
 
-// Sees reports whether there may be anything of a server for the caller: by the rules, and by what the server is known to list.
+// Sees reports whether the caller might use anything of a server, by the rules and by the known
+// lists.
 func (c *Control) Sees(p *access.Principal, door access.Door, server string) bool {
 	if c == nil || c.rules == nil {
 		return true
@@ -346,14 +359,16 @@ func (c *Control) Sees(p *access.Principal, door access.Door, server string) boo
 	if !c.rules.Sees(p, door, server) {
 		return false
 	}
-	if c.lastListed == nil || !c.rules.Denies(p, door, server) || c.rules.AllowsResources(p, door, server) { // which need not be listed
+	// resources need not be listed
+	if c.lastListed == nil || !c.rules.Denies(p, door, server) || c.rules.AllowsResources(p, door, server) {
 		return true
 	}
 	lists, whole := c.lastListed(server)
 	return !whole || c.seesSome(p, door, lists)
 }
 
-// seesSome reports whether the caller may have something of what a server lists. A server that lists nothing may have anything.
+// seesSome reports whether the caller may use something that a server lists. A server with empty
+// lists may offer anything.
 func (c *Control) seesSome(p *access.Principal, door access.Door, lists catalog.ServerLists) bool {
 	empty := true
 	for l, original := range lists.All() {
@@ -365,18 +380,18 @@ func (c *Control) seesSome(p *access.Principal, door access.Door, lists catalog.
 	return empty
 }
 
-// MayKnow reports whether a caller may know that there is a server: because there may be anything of it for them, or they are told which rule
-// it is hidden by.
+// MayKnow reports whether a caller may know that a server exists. Either it might use something of
+// it, or it may learn which rule hides it.
 func (c *Control) MayKnow(p *access.Principal, door access.Door, server string) bool {
 	return c.Sees(p, door, server) || c.explains(p)
 }
 
-// Unseen is the refusal of a server that the caller does not see.
+// Unseen returns the refusal for a server that the caller does not see.
 func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
 	return c.denied(ctx, p, t, method, c.rules.Decide(p, t).Rule)
 }
 
-// Lists reports whether the caller may have a thing that is about to be listed.
+// Lists reports whether the caller may see a thing in a list.
 func (c *Control) Lists(p *access.Principal, t access.Target) bool {
 	if c == nil || !c.rules.Decide(p, t).Allowed {
 		return c == nil
@@ -390,7 +405,7 @@ func (c *Control) ListsItem(p *access.Principal, door access.Door, server string
 	return c == nil || c.rules.Decide(p, ListTarget(door, server, l, original)).Allowed && (c.held == nil || c.held(server, l, original) == "")
 }
 
-// listOf is the list that things of a kind are in.
+// listOf returns the list that contains things of a kind.
 func listOf(k access.TargetKind) (l catalog.List, ok bool) {
 	switch k {
 	case access.KindTool:
@@ -404,10 +419,10 @@ func listOf(k access.TargetKind) (l catalog.List, ok bool) {
 	}
 }
 
-// Filters reports whether some of what servers list may not be for everyone.
+// Filters reports whether lists may differ between callers or hold things back.
 func (c *Control) Filters() bool { return c != nil && (c.rules != nil || c.held != nil) }
 
-// NoteList takes in what a server lists to a caller directly.
+// NoteList receives a list that a server sent to a caller directly.
 func (c *Control) NoteList(ctx context.Context, server string, l catalog.List, result []byte) {
 	if c == nil || c.listed == nil {
 		return
@@ -417,12 +432,12 @@ func (c *Control) NoteList(ctx context.Context, server string, l catalog.List, r
 	}
 }
 
-// HoldsInstructions takes in a server's instructions and reports whether they are held back.
+// HoldsInstructions receives a server's instructions and reports whether they are held back.
 func (c *Control) HoldsInstructions(ctx context.Context, server, text string) bool {
 	return c != nil && c.instructions != nil && c.instructions(ctx, server, text)
 }
 
-// Greeting returns the result of a server's handshake without instructions that are held back.
+// Greeting removes held-back instructions from the result of a server's handshake.
 func (c *Control) Greeting(ctx context.Context, server string, result []byte) []byte {
 	if c.HoldsInstructions(ctx, server, rawjson.GetText(result, "instructions")) {
 		return rawjson.Remove(result, "instructions")
@@ -430,10 +445,11 @@ func (c *Control) Greeting(ctx context.Context, server string, result []byte) []
 	return result
 }
 
-// unknownIDs is how many ids of originals that are not there a principal may ask for in a minute.
+// unknownIDs is the number of unknown original ids that a principal may request per minute.
 const unknownIDs = 60
 
-// Missed counts that a caller asked for an original that is not there. Who does so too often is refused: ids are not to be guessed.
+// Missed counts a request for an unknown original. It refuses callers with too many of them,
+// because ids must not be guessed.
 func (c *Control) Missed(ctx context.Context, p *access.Principal) *Refusal {
 	if c == nil || p == nil {
 		return nil
@@ -445,7 +461,7 @@ func (c *Control) Missed(ctx context.Context, p *access.Principal) *Refusal {
 	return nil
 }
 
-// Usage lists the buckets of all limits that are in use.
+// Usage lists the buckets in use, of all limits.
 func (c *Control) Usage() []limit.Usage {
 	if c == nil {
 		return nil
@@ -453,7 +469,7 @@ func (c *Control) Usage() []limit.Usage {
 	return append(c.general.Usage(), c.specific.Usage()...)
 }
 
-// Budget returns the name of a limit that counts what the models of a caller cost at a door, or "".
+// Budget returns the name of a limit on the model costs of a caller at a door, or "".
 func (c *Control) Budget(p *access.Principal, door access.Door) string {
 	if c == nil || !c.budgets {
 		return ""
@@ -461,7 +477,7 @@ func (c *Control) Budget(p *access.Principal, door access.Door) string {
 	return c.specific.Budget(p, door)
 }
 
-// Spend adds to the day's sums of a model call.
+// Spend adds the cost of a model call to the day's sums.
 func (c *Control) Spend(p *access.Principal, t access.Target, tokens int64, usd float64) {
 	if c == nil {
 		return
@@ -489,19 +505,19 @@ func (c *Control) denied(ctx context.Context, p *access.Principal, t access.Targ
 	return r
 }
 
-// explains reports whether a caller is told which rule refused them.
+// explains reports whether a caller may learn which rule refused them.
 func (c *Control) explains(p *access.Principal) bool {
 	return p != nil && slices.ContainsFunc(p.Roles, func(role string) bool { return slices.Contains(c.explain, role) })
 }
 
-// pinned refuses a thing whose definition nobody has approved of, or that cannot be compared with the one that was pinned.
+// pinned refuses a thing whose definition was not approved, or cannot be compared with the pin.
 func (c *Control) pinned(ctx context.Context, p *access.Principal, t access.Target, method string, by Lister) *Refusal {
 	l, ok := listOf(t.Kind)
 	if c.held == nil || !ok {
 		return nil
 	}
 	why := c.holds(t.Server, l, t.Name)
-	if why != PinChanged && by != nil { // it is refused until somebody approves: there is nothing to wait for
+	if why != PinChanged && by != nil { // a changed pin waits for approval, not for the list
 		err := by.Settle(ctx, t.Server, l)
 		why = c.holds(t.Server, l, t.Name)
 		if err != nil && l != catalog.Resources { // a resource need not be listed
@@ -519,7 +535,7 @@ func (c *Control) pinned(ctx context.Context, p *access.Principal, t access.Targ
 	return &Refusal{Target: t, Method: method, Pin: why}
 }
 
-// holds is c.held for a name that a caller uses. A completion names a template as if it were a resource.
+// holds is c.held for a name in a call. A completion names a template like a resource.
 func (c *Control) holds(server string, l catalog.List, name string) Pin {
 	why := c.held(server, l, name)
 	if why == "" && l == catalog.Resources {

@@ -30,7 +30,7 @@ func control(t *testing.T, closed bool, opt admission.Options, rules ...access.R
 	return c
 }
 
-// Whatever a message names is decided on, also under methods that the protocol does not have.
+// Every name in a message is checked, also in unknown methods.
 func TestTargetsOf(t *testing.T) {
 	for in, want := range map[string]string{
 		`"tools/call","params":{"name":"read"}`:                                                          "s::read",
@@ -207,7 +207,7 @@ func TestArgumentsOfCompletionsAreRedacted(t *testing.T) {
 	}
 }
 
-// Headers tell of the limit with least left, in whatever order limits were asked.
+// The headers show the limit with the least left, in any order of limits.
 func TestHeadersTellOfTheLimitWithLeastLeft(t *testing.T) {
 	few, many := limit.State{Limit: 5, Remaining: 1, Reset: time.Second}, limit.State{Limit: 100, Remaining: 90, Reset: time.Minute}
 	for _, order := range [][]limit.State{{few, many}, {many, few}} {
@@ -221,7 +221,7 @@ func TestHeadersTellOfTheLimitWithLeastLeft(t *testing.T) {
 	}
 }
 
-// Subscriptions are about the resources that they name, and a method that may not be used is one that is not known.
+// Subscriptions target the resources that they name. A method that may not be used looks unknown.
 func TestWhatMethodsName(t *testing.T) {
 	c := control(t, false, admission.Options{}, access.Rule{Resource: access.Globs{"file:///secret/"}, Action: access.ActionDeny},
 		access.Rule{Server: access.Globs{"s"}, Tool: access.Globs{"*"}, Action: access.ActionAllow}, access.Rule{Server: access.Globs{"closed"}, Action: access.ActionDeny})
@@ -239,7 +239,8 @@ func TestWhatMethodsName(t *testing.T) {
 	}
 }
 
-// Names that a server does not list are one to a limit by tool, and so is one that is hidden from the caller: what is left tells neither from the other.
+// A limit by tool counts unlisted names as one, and a hidden tool too. The remaining quota does not
+// reveal the difference.
 func TestToolsThatAreNotListedCountAsOne(t *testing.T) {
 	c := control(t, false, admission.Options{
 		HasTool: func(_, tool string) bool { return tool == "read" || tool == "hidden" },

@@ -15,7 +15,7 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// Line is one decision: who, what and why, never contents.
+// Line is one decision: who, what and why. It never holds contents.
 type Line struct {
 	Principal         *access.Principal
 	Target            access.Target
@@ -23,10 +23,10 @@ type Line struct {
 	Decision          string // allow, deny, redact, limit, unauthorized
 	Rule              string
 	BytesIn, BytesOut int
-	Count             int // how many such decisions this line stands for; 0: one
+	Count             int // number of decisions this line represents; 0: one
 }
 
-// Audit takes lines. It may be called by many goroutines.
+// Audit receives lines. It must be safe for concurrent use.
 type Audit interface {
 	Write(ctx context.Context, l Line)
 }
@@ -37,8 +37,8 @@ func (c *Control) write(ctx context.Context, l Line) {
 	}
 }
 
-// Unauthorized writes that a caller was turned away before it was known who that is. Such lines are at most one a minute for each
-// door and cause, with a count: strangers must not fill a disk.
+// Unauthorized records that an unknown caller was refused. It writes at most one line per minute
+// for each door and cause, with a count. Otherwise unknown callers could fill the disk.
 func (c *Control) Unauthorized(ctx context.Context, door access.Door, cause string) {
 	if c == nil {
 		return
@@ -49,21 +49,21 @@ func (c *Control) Unauthorized(ctx context.Context, door access.Door, cause stri
 	}
 }
 
-// Forbidden counts a request that came from where none may, or to what its caller has no role for.
+// Forbidden counts a request from a forbidden origin, or without the required role.
 func (c *Control) Forbidden(ctx context.Context, door access.Door) {
 	if c != nil {
 		c.count(ctx, door, "forbidden", "", nil)
 	}
 }
 
-// Overloaded counts a request for which there was no memory.
+// Overloaded counts a request refused for lack of memory.
 func (c *Control) Overloaded(ctx context.Context, door access.Door) {
 	if c != nil {
 		c.count(ctx, door, "memory", "", nil)
 	}
 }
 
-// strangers has what callers whom nobody knows may cause without end told seldom. Keys are from closed sets.
+// strangers throttles reports about unknown callers. Its keys come from closed sets.
 type strangers struct {
 	mu  sync.Mutex // guards the field below
 	all map[string]*telemetry.Seldom
@@ -81,8 +81,9 @@ func (s *strangers) of(key string) *telemetry.Seldom {
 	return s.all[key]
 }
 
-// count counts a refusal, and tells listeners. Refusals of callers whom nobody knows are told once a minute for each door and reason, with
-// a count, so that they push no other event out; the list of refusals has them all.
+// count counts a refusal and publishes an event. Unknown callers cause at most one event per minute
+// for each door and reason, with a count. So they do not push other events out; the metric counts
+// them all.
 func (c *Control) count(ctx context.Context, door access.Door, reason, rule string, p *access.Principal) {
 	c.refusals.WithLabelValues(string(door), reason, rule).Inc()
 	if c.events == nil {
@@ -108,7 +109,7 @@ func (c *Control) count(ctx context.Context, door access.Door, reason, rule stri
 // LogAudit writes the audit to the log.
 type LogAudit struct{ Log *slog.Logger }
 
-// Write writes a line. The log adds the id of its request.
+// Write writes a line. The log adds the request id.
 func (a LogAudit) Write(ctx context.Context, l Line) {
 	r := recordOf(ctx, l)
 	attrs := []any{
@@ -121,15 +122,15 @@ func (a LogAudit) Write(ctx context.Context, l Line) {
 	a.Log.InfoContext(ctx, "access", attrs...)
 }
 
-// FileAudit writes the audit to a file of its own, a JSON object a line.
+// FileAudit writes the audit to a separate file, one JSON object per line.
 type FileAudit struct {
 	log  *slog.Logger
-	mu   sync.Mutex // guards the field below
+	mu   sync.Mutex // guards the fields below
 	file io.WriteCloser
 	told bool
 }
 
-// OpenFileAudit opens the file, or makes it, for its owner alone.
+// OpenFileAudit opens or creates the file, readable only by its owner.
 func OpenFileAudit(path string, log *slog.Logger) (*FileAudit, error) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -138,11 +139,12 @@ func OpenFileAudit(path string, log *slog.Logger) (*FileAudit, error) {
 	return &FileAudit{log: log, file: f}, nil
 }
 
-// Write writes a line. A disk that takes none is told once; the call goes on: what was decided is not changed by it.
+// Write writes a line. A failing disk is logged once, and the call proceeds: the decision does not
+// depend on it.
 func (a *FileAudit) Write(ctx context.Context, l Line) {
 	b, err := json.Marshal(recordOf(ctx, l))
 	if err != nil {
-		return // strings and numbers are always written
+		return // cannot happen: strings and numbers only
 	}
 	a.mu.Lock()
 	_, err = a.file.Write(append(b, '\n'))
@@ -157,7 +159,7 @@ func (a *FileAudit) Write(ctx context.Context, l Line) {
 // Close closes the file.
 func (a *FileAudit) Close() error { return a.file.Close() }
 
-// record is a line as it is written.
+// record is a line in JSON.
 type record struct {
 	Time      string `json:"time"`
 	RequestID string `json:"request_id"`
@@ -187,7 +189,7 @@ func recordOf(ctx context.Context, l Line) record {
 	return r
 }
 
-// clip bounds what a client may have written itself.
+// clip shortens text that a client may have chosen.
 func clip(s string) string {
 	const most = 200
 	if len(s) <= most {

@@ -16,7 +16,8 @@ import (
 	"secateur/internal/access/limit"
 )
 
-// What access control costs a call: who is it, may they, is there room. Ours has 1 000 rules and 100 limits, the other variant one of each.
+// The cost of access control per call: identity, rules, limits. "ours" has 1 000 rules and 100
+// limits, "one" has one of each.
 func BenchmarkAccess(b *testing.B) {
 	for variant, rules := range map[string]int{"ours": 1000, "one": 1} {
 		b.Run("principals=10000/"+variant, func(b *testing.B) { benchAccess(b, rules) })

@@ -14,22 +14,22 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// budgetFile keeps the day's sums, so that a restart gives nobody a second budget.
+// budgetFile keeps the day's sums, so that a restart does not renew budgets.
 type budgetFile struct {
-	path string // "": nowhere
+	path string // "": not kept
 
 	mu    sync.Mutex // held while the file is written
 	saved time.Time
 }
 
-// savePause is how often at most the file is written while models are called.
+// savePause is the minimum interval between two writes while models are called.
 const savePause = 2 * time.Second
 
 type budgetContent struct {
 	Days []limit.DaySum `json:"days"`
 }
 
-// load reads what was spent; nothing if there is no file.
+// load reads the day's sums. A missing file has none.
 func (f *budgetFile) load() ([]limit.DaySum, error) {
 	if f.path == "" {
 		return nil, nil
@@ -48,7 +48,7 @@ func (f *budgetFile) load() ([]limit.DaySum, error) {
 	return content.Days, nil
 }
 
-// save replaces the file in one step.
+// save replaces the file atomically.
 func (f *budgetFile) save(days []limit.DaySum) error {
 	data, err := json.Marshal(budgetContent{days})
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *budgetFile) save(days []limit.DaySum) error {
 	return atomicfile.Replace(f.path, append(data, '\n'), false)
 }
 
-// keepBudgets writes the sums of the day, unless that was a moment ago.
+// keepBudgets writes the day's sums, unless the last write is more recent than pause.
 func (c *Control) keepBudgets(pause time.Duration) error {
 	if !c.budgets || c.kept.path == "" {
 		return nil
@@ -74,16 +74,16 @@ func (c *Control) keepBudgets(pause time.Duration) error {
 	return nil
 }
 
-// Days lists what was spent today.
+// Days lists today's sums.
 func (c *Control) Days() []limit.DaySum {
 	return slices.Concat(c.general.Days(), c.specific.Days())
 }
 
-// Restore adds what another Control has listed, so that new rules begin no new day.
+// Restore adds the sums that another Control listed, so that new rules do not renew budgets.
 func (c *Control) Restore(days []limit.DaySum) {
 	c.general.Restore(days)
 	c.specific.Restore(days)
 }
 
-// Close keeps what was spent today.
+// Close saves today's sums.
 func (c *Control) Close() error { return c.keepBudgets(0) }

@@ -8,8 +8,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Completion returns a server's answer to a completion without the values that would lead to a resource which the caller may not have.
-// Params are those of the request, in the server's own words.
+// Completion removes values from a completion result that would lead to resources denied to the
+// caller. params are those of the request, with the server's own names.
 func (c *Control) Completion(p *access.Principal, door access.Door, server string, params, result []byte) []byte {
 	if c == nil || !c.rules.DeniesResources(p, door, server) {
 		return result
@@ -47,8 +47,9 @@ func (c *Control) Completion(p *access.Principal, door access.Door, server strin
 	return rawjson.Set(result, "completion", completion)
 }
 
-// expand returns how URIs begin that a template (RFC 6570) has with a value for the variable that is completed. It goes up to the first
-// variable behind that one without a value. It is not ok if one before has none, or if the template does not have the variable.
+// expand returns the common prefix of a template's URIs (RFC 6570) if the completed variable has
+// this value. It stops at the first variable behind it without a value. It is not ok if an earlier
+// variable has no value, or if the template lacks the completed one.
 func expand(template string, params []byte, value string) (uri string, ok bool) {
 	completed := rawjson.GetText(rawjson.Get(params, "argument"), "name")
 	known := rawjson.Get(rawjson.Get(params, "context"), "arguments")
@@ -77,8 +78,8 @@ func expand(template string, params []byte, value string) (uri string, ok bool) 
 	}
 }
 
-// addExpression appends an expression of a template. Has reports whether it has the wanted variable, missing whether one of its variables
-// has no value.
+// addExpression appends an expression of a template. has reports whether it contains the wanted
+// variable, missing whether one of its variables has no value.
 func addExpression(b *strings.Builder, expression string, valueOf func(name string) (string, bool), wanted string) (has, missing bool) {
 	operator, between, named := "", ",", false
 	if i := strings.IndexAny(expression[:min(1, len(expression))], "+#./;?&"); i == 0 {

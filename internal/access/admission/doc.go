@@ -1,6 +1,8 @@
-// Package admission is what every door asks before it does something for a caller: do the rules allow it, is there room within the
-// limits, and what is to be redacted. It writes the audit and counts refusals; what a refusal looks like is the door's to say.
+// Package admission decides for every door whether a call may proceed: by the rules and by the
+// limits. It also says what to redact, writes the audit and counts refusals. The door decides what
+// a refusal looks like.
 //
-// A door asks twice. [Control.Enter] comes first, when nothing but the caller is known, and asks the limits that are about callers alone.
-// [Control.Ask] comes once the names are resolved, and asks the rules and the other limits.
+// A door asks twice. [Control.Enter] comes first, when only the caller is known, and applies the
+// limits about callers. [Control.Ask] follows once names are resolved, and applies the rules and
+// the other limits.
 package admission

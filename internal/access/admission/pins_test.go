@@ -12,7 +12,7 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// listing is a server whose list, when it is waited for, finds this.
+// listing is a server whose list gives this result once it is read.
 type listing struct {
 	err     error
 	changes func()
@@ -31,7 +31,7 @@ func (l *listing) Lists(_ context.Context, _ string, _ catalog.List, name string
 	return name != "unlisted"
 }
 
-// Strict pins refuse a tool that its server does not list in the words of an unknown one: there is nothing to approve.
+// With strict pins, an unlisted tool is refused like an unknown one: there is nothing to approve.
 func TestAnUnlistedToolIsUnknownWithStrictPins(t *testing.T) {
 	c := control(t, false, admission.Options{Held: func(string, catalog.List, string) admission.Pin { return admission.PinUnlisted }})
 	by := &listing{}
@@ -44,7 +44,7 @@ func TestAnUnlistedToolIsUnknownWithStrictPins(t *testing.T) {
 	}
 }
 
-// A completion names a template: one that is held back is refused.
+// A completion names a template. A held template is refused.
 func TestCompletionOfAHeldTemplateIsRefused(t *testing.T) {
 	c := control(t, false, admission.Options{Held: func(_ string, l catalog.List, name string) admission.Pin {
 		if l == catalog.Templates && name == "x:{v}" {
@@ -58,7 +58,8 @@ func TestCompletionOfAHeldTemplateIsRefused(t *testing.T) {
 	}
 }
 
-// Strict pins decide on what a server lists when a tool is called: one whose definition turns out to be another is held back, and one that cannot be compared is too.
+// Strict pins compare with the server's list at the time of the call. A tool whose definition
+// changed, or cannot be compared, is held back.
 func TestAToolThatCannotBeComparedIsHeldBack(t *testing.T) {
 	changed := map[string]admission.Pin{"was": admission.PinChanged, "none": admission.PinUnlisted, "soon": admission.PinUnlisted}
 	c := control(t, false, admission.Options{Held: func(_ string, _ catalog.List, name string) admission.Pin { return changed[name] }}, access.Rule{Tool: access.Globs{"secret"}, Action: access.ActionDeny})

@@ -15,8 +15,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Error is a refusal as JSON-RPC tells it, with the HTTP status and headers that go with it. A server that is denied is for the door to
-// answer, since it knows the others.
+// Error returns a refusal as a JSON-RPC error with HTTP status and headers. The door itself answers
+// for a denied server, since it knows the others.
 func (r *Refusal) Error() (e *wire.Error, status int, header http.Header) {
 	if r.Limit != nil {
 		seconds := max(1, int(math.Ceil(r.Limit.RetryAfter.Seconds())))
@@ -55,7 +55,7 @@ func (r *Refusal) Error() (e *wire.Error, status int, header http.Header) {
 	return e, 0, nil
 }
 
-// pinName is a thing as 'secateur pins approve' takes it.
+// pinName returns a target's name for 'secateur pins approve'.
 func (r *Refusal) pinName() string {
 	name := r.Target.Name
 	if r.Target.Kind != access.KindTool {
@@ -64,7 +64,7 @@ func (r *Refusal) pinName() string {
 	return r.Target.Server + "::" + name
 }
 
-// SetHeaders tells of the limit with least left, also of those that were told before; nothing where there is none.
+// SetHeaders sets the rate limit headers, unless those already set have less left or s is zero.
 func SetHeaders(h http.Header, s limit.State) {
 	if s.IsZero() {
 		return
@@ -77,12 +77,12 @@ func SetHeaders(h http.Header, s limit.State) {
 	h.Set("X-Ratelimit-Reset", strconv.Itoa(int(math.Ceil(s.Reset.Seconds()))))
 }
 
-// Told is what headers have told of limits so far.
+// Told is a snapshot of the rate limit headers.
 type Told [len(limitHeaders)][]string
 
 var limitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
 
-// ToldIn notes what is told in headers.
+// ToldIn takes a snapshot of the rate limit headers.
 func ToldIn(h http.Header) (t Told) {
 	for i, name := range limitHeaders {
 		t[i] = h[name]
@@ -90,7 +90,7 @@ func ToldIn(h http.Header) (t Told) {
 	return t
 }
 
-// Restore tells that and nothing else.
+// Restore replaces the rate limit headers by the snapshot.
 func (t Told) Restore(h http.Header) {
 	for i, name := range limitHeaders {
 		if delete(h, name); t[i] != nil {
@@ -99,8 +99,8 @@ func (t Told) Restore(h http.Header) {
 	}
 }
 
-// TargetsOf are the things of one server that a message names, in the server's own words. Unknown methods name whatever they name: what it
-// is for them is not known, so that it has to be allowed as every kind of thing.
+// TargetsOf returns the targets of a message to one server, by the server's own names. A name in an
+// unknown method may mean anything, so it must be allowed as every kind.
 func TargetsOf(door access.Door, server string, m *wire.Message) []access.Target {
 	t := func(k access.TargetKind, name string) access.Target {
 		return access.Target{Door: door, Server: server, Kind: k, Name: name}
@@ -135,7 +135,8 @@ func TargetsOf(door access.Door, server string, m *wire.Message) []access.Target
 	return all
 }
 
-// completed is what a completion refers to. One that names both kinds of things has to be allowed for both, whatever type it gives.
+// completed returns the targets of a completion. If it names a prompt and a resource, both must be
+// allowed, whatever its type.
 func completed(params []byte, t func(access.TargetKind, string) access.Target) []access.Target {
 	ref := rawjson.Get(params, "ref")
 	prompt, uri := t(access.KindPrompt, rawjson.GetText(ref, "name")), t(access.KindResource, rawjson.GetText(ref, "uri"))
@@ -148,7 +149,8 @@ func completed(params []byte, t func(access.TargetKind, string) access.Target) [
 	return []access.Target{prompt, uri}
 }
 
-// IsGeneral reports whether a method of the protocol is about a server as such: whoever may have anything of it may use it.
+// IsGeneral reports whether a method is about a server as a whole. Every caller who sees the server
+// may use it.
 func IsGeneral(method string) bool {
 	switch method {
 	case "initialize", "ping", "server/discover", "logging/setLevel", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
@@ -159,8 +161,8 @@ func IsGeneral(method string) bool {
 	return false
 }
 
-// IsAboutConnection reports whether a method changes the connection that it comes over. As a notification it has no sense, and some servers take one
-// without an id for a request: it never goes to a server whose connection is shared.
+// IsAboutConnection reports whether a method changes its connection. It must never go to a shared
+// connection, not even as a notification: some servers treat one without an id as a request.
 func IsAboutConnection(method string) bool {
 	switch method {
 	case "initialize", "notifications/initialized", "resources/subscribe", "resources/unsubscribe", "logging/setLevel", "subscriptions/listen":
@@ -169,8 +171,8 @@ func IsAboutConnection(method string) bool {
 	return false
 }
 
-// RedactParams replaces what is to be redacted in what a caller sends: arguments, URIs, _meta, answers of people, whatever an unknown method
-// has. The members by which the protocol finds its way stay.
+// RedactParams redacts what a caller sends: arguments, URIs, _meta, answers of people, params of
+// unknown methods. Members that the protocol needs for routing stay.
 func (p Permit) RedactParams(params []byte) []byte {
 	if len(p.Redact) == 0 {
 		return params
@@ -187,7 +189,7 @@ func (p Permit) RedactParams(params []byte) []byte {
 	return params
 }
 
-// staysInParams reports whether a member of params says where a message goes, or has such members.
+// staysInParams reports whether a member of params is needed for routing, or contains such members.
 func staysInParams(name string) bool {
 	switch name {
 	case "name", "cursor", "taskId", "requestId", "progressToken", "requestState", "_meta", "ref":
@@ -196,13 +198,13 @@ func staysInParams(name string) bool {
 	return false
 }
 
-// staysInside is staysInParams for _meta and for what a completion refers to.
+// staysInside is staysInParams for _meta and for the ref of a completion.
 func staysInside(name string) bool {
 	return name == "type" || name == "name" || name == "progressToken" || strings.HasPrefix(name, era.MetaPrefix)
 }
 
-// RedactAnswer replaces what is to be redacted in a client's whole response to a question of a server: what a person has entered, what a model
-// has said.
+// RedactAnswer redacts a client's whole response to a server's request: input of a person, or
+// output of a model.
 func (p Permit) RedactAnswer(response []byte) []byte {
 	if len(p.Redact) == 0 {
 		return response
@@ -210,12 +212,12 @@ func (p Permit) RedactAnswer(response []byte) []byte {
 	return access.RedactMembers(response, p.Redact, access.InArguments, func(name string) bool { return name != "result" && name != "error" })
 }
 
-// RedactAnswer is Permit.RedactAnswer for a question outside any call.
+// RedactAnswer is Permit.RedactAnswer for a server's request outside any call.
 func (c *Control) RedactAnswer(p *access.Principal, door access.Door, server string, response []byte) []byte {
 	return c.about(p, door, server).RedactAnswer(response)
 }
 
-// RedactSaid replaces what is to be redacted in what a caller sends.
+// RedactSaid redacts the params of a caller's message.
 func (p Permit) RedactSaid(m *wire.Message) *wire.Message {
 	params := p.RedactParams(m.Params)
 	if len(params) == 0 || &params[0] == &m.Params[0] {
@@ -225,12 +227,12 @@ func (p Permit) RedactSaid(m *wire.Message) *wire.Message {
 	return &redacted
 }
 
-// RedactSaid is Permit.RedactSaid for a notification that names no thing of a server.
+// RedactSaid is Permit.RedactSaid for a notification without a target.
 func (c *Control) RedactSaid(p *access.Principal, door access.Door, server string, m *wire.Message) *wire.Message {
 	return c.about(p, door, server).RedactSaid(m)
 }
 
-// about is a permit with the redactions that may concern anything of a server.
+// about returns a permit with the redactions that may apply to anything of a server.
 func (c *Control) about(p *access.Principal, door access.Door, server string) Permit {
 	if c == nil || c.rules == nil {
 		return Permit{}
@@ -238,7 +240,7 @@ func (c *Control) about(p *access.Principal, door access.Door, server string) Pe
 	return Permit{Redact: c.rules.About(p, door, server)}
 }
 
-// RedactResult replaces what is to be redacted in a result or an error.
+// RedactResult redacts a result or an error.
 func (p Permit) RedactResult(result []byte) []byte {
 	if len(p.Redact) == 0 || len(result) == 0 {
 		return result
@@ -246,12 +248,12 @@ func (p Permit) RedactResult(result []byte) []byte {
 	return access.Redact(result, p.Redact, access.InResults)
 }
 
-// RedactNotice replaces what is to be redacted in what a server says to a caller outside any call.
+// RedactNotice redacts a server's message to a caller outside any call.
 func (c *Control) RedactNotice(p *access.Principal, door access.Door, server string, m *wire.Message) *wire.Message {
 	return c.about(p, door, server).RedactNotice(m)
 }
 
-// RedactNotice replaces what is to be redacted in what a server says on the way to its answer: progress, log messages, questions.
+// RedactNotice redacts a server's message during a call: progress, log messages, requests.
 func (p Permit) RedactNotice(m *wire.Message) *wire.Message {
 	redacted := p.RedactResult(m.Params)
 	if len(redacted) == 0 || &redacted[0] == &m.Params[0] {
@@ -261,7 +263,8 @@ func (p Permit) RedactNotice(m *wire.Message) *wire.Message {
 	return &changed
 }
 
-// ListTarget is a thing that a server lists, by the server's own name or URI. Of a template that is what stands before its first variable.
+// ListTarget returns the target for an item of a server's list, by the server's own name or URI.
+// For a template it is the part before its first variable.
 func ListTarget(door access.Door, server string, l catalog.List, original string) access.Target {
 	t := access.Target{Door: door, Server: server, Name: original}
 	switch l {

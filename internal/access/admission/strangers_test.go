@@ -11,13 +11,13 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// auditLines keeps what was written.
+// auditLines collects the written lines.
 type auditLines []admission.Line
 
 func (a *auditLines) Write(_ context.Context, l admission.Line) { *a = append(*a, l) }
 
-// Strangers who are turned away without end fill neither the audit nor what listeners are told: one a minute for each door and cause, with a
-// count. The list of refusals has them all, and a reload begins no new minute.
+// Refused unknown callers flood neither the audit nor the events: one line per minute, door and
+// cause, with a count. The metric counts them all, and a reload does not restart the minute.
 func TestStrangersAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		feed, lines := events.New(), &auditLines{}

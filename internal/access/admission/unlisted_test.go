@@ -8,7 +8,7 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// With rules, a name that the server does not list is unknown: a lenient server may take it for one that the rules deny.
+// With rules, an unlisted name is unknown: a lenient server may match it to a denied one.
 func TestWithRulesUnlistedNamesAreUnknown(t *testing.T) {
 	rule := access.Rule{Tool: access.Globs{"write"}, Action: access.ActionDeny}
 	for name, w := range map[string]struct {
@@ -16,7 +16,7 @@ func TestWithRulesUnlistedNamesAreUnknown(t *testing.T) {
 		by      admission.Lister
 		targets []access.TargetKind
 		name    string
-		message string // "": it may be called
+		message string // "": the call is allowed
 	}{
 		"a listed tool":         {[]access.Rule{rule}, &listing{}, []access.TargetKind{access.KindTool}, "read", ""},
 		"an unlisted tool":      {[]access.Rule{rule}, &listing{}, []access.TargetKind{access.KindTool}, "unlisted", "unknown tool: unlisted"},
@@ -47,7 +47,7 @@ func TestWithRulesUnlistedNamesAreUnknown(t *testing.T) {
 	}
 }
 
-// A completion tells no values that lead to a resource which the caller may not have.
+// A completion does not reveal values that lead to denied resources.
 func TestCompletionTellsNoDeniedNames(t *testing.T) {
 	secret := access.Rule{Resource: access.Globs{"file:///srv/secret/"}, Action: access.ActionDeny}
 	const values = `{"completion":{"values":["secret","public"],"total":2,"hasMore":false}}`
@@ -79,7 +79,7 @@ func TestCompletionTellsNoDeniedNames(t *testing.T) {
 	}
 }
 
-// A server of which a caller may use nothing that it lists is not there for them.
+// A server is hidden if the caller may use nothing that it lists.
 func TestSeesByWhatIsListed(t *testing.T) {
 	raw := func(items ...string) (all [][]byte) {
 		for _, item := range items {
