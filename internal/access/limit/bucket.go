@@ -8,16 +8,17 @@ import (
 	"secateur/internal/access"
 )
 
-// bucket is what one limit remembers of one key.
+// bucket is the state of one limit for one key.
 type bucket struct {
-	holder access.Holder // whose call has made it
+	holder access.Holder // caller whose call created it
 
-	// tat is the theoretical arrival time of the generic cell rate algorithm (GCRA): when all calls so far would be paid off at
-	// one a step.
+	// tat is the theoretical arrival time of GCRA: when all calls so far would be paid off at one
+	// per step.
 	tat time.Time
 
 	running int
-	waiting []chan struct{} // first come, first served; a closed one has been handed a slot, one of a shared limit is told to look for one
+	// FIFO; closing a channel hands over a slot; a message on it (shared limits) means: try now
+	waiting []chan struct{}
 
 	day    int64
 	tokens int64
@@ -28,7 +29,7 @@ const day = 24 * time.Hour
 
 func dayOf(t time.Time) int64 { return t.Unix() / int64(day/time.Second) }
 
-// arrival is when the bucket would be full again, now at the earliest.
+// arrival returns the theoretical arrival time, but not before now.
 func (b *bucket) arrival(now time.Time) time.Time {
 	if b.tat.Before(now) {
 		return now
@@ -36,7 +37,7 @@ func (b *bucket) arrival(now time.Time) time.Time {
 	return b.tat
 }
 
-// isIdle reports whether forgetting the bucket changes nothing.
+// isIdle reports whether the bucket can be forgotten without effect.
 func (b *bucket) isIdle(now time.Time) bool {
 	return b.tat.Before(now) && b.running == 0 && len(b.waiting) == 0 && b.day != dayOf(now)
 }
@@ -49,7 +50,7 @@ func (b *bucket) spend(now time.Time, tokens int64, usd float64) {
 	b.usd += usd
 }
 
-// leave gives a slot to whoever waits longest, or frees it.
+// leave hands the slot to the longest waiting call, or frees it.
 func (b *bucket) leave() {
 	if len(b.waiting) > 0 {
 		next := b.waiting[0]
@@ -60,7 +61,7 @@ func (b *bucket) leave() {
 	b.running--
 }
 
-// enter takes a slot, waiting for one where the queue has room.
+// enter takes a slot, and waits for one if the queue has room.
 func (l *Limits) enter(ctx context.Context, lim *limit, c Call) (slot, *Refusal) {
 	l.mu.Lock()
 	b := lim.bucket(c, time.Now())
@@ -91,32 +92,32 @@ func (l *Limits) enter(ctx context.Context, lim *limit, c Call) (slot, *Refusal)
 	if i := slices.Index(b.waiting, turn); i >= 0 {
 		b.waiting = slices.Delete(b.waiting, i, i+1)
 	} else {
-		b.leave() // the slot came while it gave up
+		b.leave() // the slot arrived while the call gave up
 	}
 	return slot{}, refusal
 }
 
-// busy is the refusal where all slots are taken.
+// busy returns the refusal for a limit without free slots.
 func (l *limit) busy() *Refusal {
 	return &Refusal{Limit: l.Name, Reason: ReasonConcurrency, RetryAfter: time.Second}
 }
 
-// Usage is how a bucket stands, for those who run the program.
+// Usage is the state of a bucket, for operators.
 type Usage struct {
 	Limit     string
 	Key       []string // the values of by, in its order
-	Remaining int      // 0 where there is no rate
+	Remaining int      // 0 if there is no rate
 	Reset     time.Duration
 	InFlight  int
 	Queued    int
 
 	Settings Settings // of the limit
-	Burst    int      // how many calls there is room for at most; 0 where there is no rate
+	Burst    int      // maximum burst of calls; 0 if there is no rate
 	Tokens   int64    // spent today
 	USD      float64
 }
 
-// Usage lists the buckets that are in use, limit by limit.
+// Usage lists the buckets in use, limit by limit.
 func (l *Limits) Usage() (list []Usage) {
 	if l == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"secateur/internal/access"
 )
 
-// DaySum is what was spent on a day against a limit, by one of those that it tells apart.
+// DaySum is the amount spent on one day against one bucket of a limit.
 type DaySum struct {
 	Limit   string  `json:"limit"`
 	Tenant  string  `json:"tenant,omitempty"`
@@ -15,12 +15,12 @@ type DaySum struct {
 	Server  string  `json:"server,omitempty"`
 	Tool    string  `json:"tool,omitempty"`
 	Model   string  `json:"model,omitempty"`
-	Day     int64   `json:"day"` // since 1970, in UTC
+	Day     int64   `json:"day"` // days since 1970, UTC
 	Tokens  int64   `json:"tokens"`
 	USD     float64 `json:"usd"`
 }
 
-// Budget returns the name of the first limit that counts what a caller's models cost at a door, or "".
+// Budget returns the name of the first limit on the model costs of a caller at a door, or "".
 func (l *Limits) Budget(p *access.Principal, door access.Door) string {
 	if l == nil {
 		return ""
@@ -34,7 +34,7 @@ func (l *Limits) Budget(p *access.Principal, door access.Door) string {
 	return ""
 }
 
-// Days lists what was spent today, for those who come after: a new process, or new limits.
+// Days lists today's sums, for a new process or new limits.
 func (l *Limits) Days() (list []DaySum) {
 	if l == nil {
 		return nil
@@ -52,7 +52,7 @@ func (l *Limits) Days() (list []DaySum) {
 	return list
 }
 
-// Restore adds what Days has listed, of limits that there still are.
+// Restore adds the sums that Days listed, for limits that still exist.
 func (l *Limits) Restore(list []DaySum) {
 	if l == nil {
 		return

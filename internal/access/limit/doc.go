@@ -1,4 +1,5 @@
-// Package limit answers one question: may this call go ahead now? [Limits] are those of the configuration: sustained rate and burst by
-// the generic cell rate algorithm, calls at a time with a bounded queue, and tokens and dollars a day. [Local] is a rate for each principal
-// alone. Both count in this process, limits that replicas share in a [Store].
+// Package limit decides whether a call may proceed now. [Limits] are the configured limits:
+// sustained rate and burst by GCRA, concurrent calls with a bounded queue, tokens and dollars per
+// day. [Local] is a plain rate per principal. Both count in this process; limits that replicas
+// share count in a [Store].
 package limit

@@ -6,14 +6,14 @@ import (
 	"maps"
 )
 
-// Remembered is how many principals are held in memory.
+// Remembered returns the number of principals in memory.
 func (l *Local) Remembered() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.tat)
 }
 
-// Renew renews at once what is held.
+// Renew renews held leases at once.
 func (r *Redis) Renew(ctx context.Context) error {
 	r.leases.mu.Lock()
 	all := maps.Clone(r.leases.held)
@@ -21,7 +21,7 @@ func (r *Redis) Renew(ctx context.Context) error {
 	return r.leases.renew(ctx, all)
 }
 
-// Settle gives back at once what is over.
+// Settle releases leftover leases at once.
 func (r *Redis) Settle(ctx context.Context) error {
 	r.leases.mu.Lock()
 	over := copied(r.leases.over)

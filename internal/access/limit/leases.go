@@ -13,18 +13,19 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Calls at a time are leases in a sorted set, by when each ends: taken in one script if there is room, renewed while the call runs, given back at its
-// end. Those of a replica that was killed end by themselves, as does what could not be given back. All times are the engine's.
+// Concurrent calls hold leases in a sorted set, scored by expiry. A script takes a lease if there
+// is room. It is renewed while the call runs and released at its end. Leases of a killed replica
+// expire, as do those that could not be released. All times are the engine's.
 const (
 	leaseLife  = 15 * time.Second
 	leaseRenew = 5 * time.Second
 	renewWait  = 2 * time.Second
 
-	overAgain = time.Second // between attempts at giving back what could not be
-	maxOver   = 10_000      // of those at a time
+	overAgain = time.Second // between attempts to release leftover leases
+	maxOver   = 10_000      // limit on leftover leases
 )
 
-// enterScript takes a lease if fewer than so many are held: {taken}.
+// enterScript takes a lease if fewer than ARGV[2] are held. It returns 1 if taken.
 var enterScript = redis.NewScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -35,7 +36,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `)
 
-// renewScript has leases live on, and tells which of them are not there.
+// renewScript extends leases, and returns those that are missing.
 var renewScript = redis.NewScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -51,7 +52,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return missing
 `)
 
-// againScript takes leases that an engine has lost: their calls still run.
+// againScript takes leases again that an engine has lost while their calls still run.
 var againScript = redis.NewScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -60,42 +61,45 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1
 `)
 
-// leases are those that this process holds, kept alive as long as there are any.
+// leases tracks the leases of this process. A keeper goroutine renews them as long as there are
+// any.
 type leases struct {
 	db *redisdb.DB
 
-	mu      sync.Mutex          // guards the fields below
-	held    map[string][]string // ids, by key
-	over    map[string][]string // ids that no call holds and the engine may: it did not say
-	overs   int                 // how many those are
-	stop    context.CancelFunc  // ends the keeper; nil: there is none
+	mu   sync.Mutex          // guards the fields below
+	held map[string][]string // lease ids, by key
+	// leftover ids: no call holds them, but the engine may (its response was lost)
+	over    map[string][]string
+	overs   int                // number of leftover ids
+	stop    context.CancelFunc // stops the keeper; nil: none runs
 	closed  bool
 	keepers sync.WaitGroup
 }
 
-// Enter takes one of so many slots of a bucket. Leave is nil where all are taken; else it is called once, when the call is over.
+// Enter takes one of most slots of a bucket. leave is nil if all are taken. Otherwise the caller
+// calls it once, at the end of the call.
 func (r *Redis) Enter(ctx context.Context, bucket string, most int) (leave func(context.Context), err error) {
 	key, id := leaseKey(bucket), rand.Text()
 	taken, err := enterScript.Run(ctx, r.DB, []string{key}, id, most, leaseLife.Milliseconds()).Int()
 	if err != nil {
-		if r.DB.Up() == nil { // else it was not asked
-			r.leases.owe(key, id) //nolint:contextcheck // it is kept for longer than the call
+		if r.DB.Up() == nil { // else the engine was not asked
+			r.leases.owe(key, id) //nolint:contextcheck // outlives the call
 		}
 		return nil, err
 	}
 	if taken == 0 {
 		return nil, nil
 	}
-	r.leases.hold(key, id) //nolint:contextcheck // it is kept for longer than the call
+	r.leases.hold(key, id) //nolint:contextcheck // outlives the call
 	return func(ctx context.Context) {
 		r.leases.drop(key, id)
 		if r.DB.ZRem(ctx, key, id).Err() != nil {
-			r.leases.owe(key, id) //nolint:contextcheck // it is kept for longer than the call
+			r.leases.owe(key, id) //nolint:contextcheck // outlives the call
 		}
 	}, nil
 }
 
-// Close stops renewing what is held.
+// Close stops renewing leases.
 func (r *Redis) Close() error {
 	l := &r.leases
 	l.mu.Lock()
@@ -115,7 +119,7 @@ func (l *leases) hold(key, id string) {
 	l.keepLocked()
 }
 
-// owe has a lease given back later. One too many ends by itself.
+// owe schedules the release of a lease. Beyond maxOver, leases just expire.
 func (l *leases) owe(key, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,7 +131,7 @@ func (l *leases) owe(key, id string) {
 	l.keepLocked()
 }
 
-// keepLocked sees to it that there is a keeper.
+// keepLocked starts the keeper if none runs.
 func (l *leases) keepLocked() {
 	if l.stop == nil && !l.closed {
 		ctx, stop := context.WithCancel(context.Background())
@@ -145,7 +149,7 @@ func (l *leases) drop(key, id string) {
 	}
 }
 
-// keep renews what is held and gives back what is over, until there is nothing more or ctx is done.
+// keep renews held leases and releases leftover ones, until there are none or ctx is done.
 func (l *leases) keep(ctx context.Context) {
 	tick := time.NewTicker(overAgain)
 	defer tick.Stop()
@@ -163,12 +167,13 @@ func (l *leases) keep(ctx context.Context) {
 		l.settle(ctx, over)
 		if time.Since(renewed) >= leaseRenew {
 			renewed = time.Now()
-			_ = l.renew(ctx, held) // whether the engine answers is told by its owner
+			_ = l.renew(ctx, held) // the engine's owner reports whether it answers
 		}
 	}
 }
 
-// snapshot is what is held, and what is over. With neither, the keeper is over: the next to hold something has one of its own.
+// snapshot copies held and leftover leases. If there are none it stops the keeper; the next lease
+// starts a new one.
 func (l *leases) snapshot() (held, over map[string][]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -188,7 +193,7 @@ func copied(ids map[string][]string) map[string][]string {
 	return all
 }
 
-// settle gives back what is over. What the engine does not answer for is still over.
+// settle releases leftover leases. It keeps those for which the engine gives no answer.
 func (l *leases) settle(ctx context.Context, over map[string][]string) {
 	ctx, cancel := context.WithTimeout(ctx, renewWait)
 	defer cancel()
@@ -207,7 +212,7 @@ func (l *leases) settle(ctx context.Context, over map[string][]string) {
 	}
 }
 
-// renew has them live on.
+// renew extends the leases.
 func (l *leases) renew(ctx context.Context, all map[string][]string) error {
 	ctx, cancel := context.WithTimeout(ctx, renewWait)
 	defer cancel()
@@ -223,7 +228,8 @@ func (l *leases) renew(ctx context.Context, all map[string][]string) error {
 	return nil
 }
 
-// takeAgain takes leases that the engine has lost, and gives back those whose calls have ended meanwhile.
+// takeAgain takes leases again that the engine has lost. It releases those whose calls have ended
+// meanwhile.
 func (l *leases) takeAgain(ctx context.Context, key string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -238,7 +244,7 @@ func (l *leases) takeAgain(ctx context.Context, key string, ids []string) error 
 	return err
 }
 
-// stillHeld is which of the leases are held now.
+// stillHeld returns which of the leases are held now.
 func (l *leases) stillHeld(key string, ids []string) (held []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,38 +7,39 @@ import (
 	"secateur/internal/access"
 )
 
-// limit is one limit with its buckets, which are guarded by Limits.
+// limit is one limit with its buckets, guarded by Limits.mu.
 type limit struct {
 	Settings
 
-	step   time.Duration // what one call costs; 0: no rate
+	step   time.Duration // cost of one call; 0: no rate
 	window time.Duration // how far a bucket may run ahead
 	burst  int
 	by     struct{ tenant, principal, server, tool, model bool }
 
-	alone *limit // what holds of a shared one while the store is away; nil: nothing is allowed
+	alone *limit // replaces a shared limit while the store is unreachable; nil: refuse all
 
 	*buckets
-	swept time.Time // when buckets with nothing to answer for were last forgotten
+	swept time.Time // time of the last sweep for idle buckets
 }
 
-// buckets are those of a limit, and of the limit that takes its place.
+// buckets are the buckets of a limit, and of its successor on reload.
 type buckets struct {
 	all   map[key]*bucket
-	share access.Share // of the buckets, by the callers whose calls have made them
-	rest  *bucket      // shared by those for whom there was no room
+	share access.Share // quota of buckets, by the callers that created them
+	rest  *bucket      // overflow bucket for callers without room
 }
 
-// maxBuckets bounds how many a limit has, and no caller makes them all. Beyond its share, and beyond what can be forgotten, the rest shares one.
+// maxBuckets limits the buckets of a limit; each caller has a share of them. Beyond its share,
+// after a sweep, calls use the overflow bucket.
 const maxBuckets = 10_000
 
-// sweepPause is how often at most a full limit looks for buckets to forget.
+// sweepPause is the minimum interval between two sweeps of a full limit.
 const sweepPause = time.Second
 
-// key tells the buckets of a limit apart.
+// key identifies a bucket of a limit.
 type key struct{ tenant, issuer, subject, server, tool, model string }
 
-// otherTool stands for all tools that their server does not list.
+// otherTool replaces all tools that their server does not list.
 const otherTool = "other"
 
 func newLimit(s Settings) *limit {
@@ -59,7 +60,8 @@ func newLimit(s Settings) *limit {
 	return l
 }
 
-// takeOver has the limit go on with the buckets of the one of its name. Both may be used for a while, under the same lock.
+// takeOver continues with the buckets of the predecessor's limit of the same name. Both may be used
+// for a while, under the same lock.
 func (l *limit) takeOver(before *Limits) {
 	if before == nil {
 		return
@@ -71,7 +73,7 @@ func (l *limit) takeOver(before *Limits) {
 	}
 }
 
-// key is whose bucket a call falls into.
+// key returns the key of a call's bucket.
 func (l *limit) key(c Call) (k key) {
 	if p := c.Principal; p != nil {
 		if l.by.tenant || l.by.principal {
@@ -95,7 +97,7 @@ func (l *limit) key(c Call) (k key) {
 	return k
 }
 
-// bucket finds the call's bucket or makes it.
+// bucket finds or creates the call's bucket.
 func (l *limit) bucket(c Call, now time.Time) *bucket {
 	return l.bucketOf(access.HolderOf(c.Principal), l.key(c), now)
 }
@@ -117,7 +119,7 @@ func (l *limit) bucketOf(h access.Holder, k key, now time.Time) *bucket {
 	return l.rest
 }
 
-// makeBucket makes a bucket within the share of a holder; nil: there is no room.
+// makeBucket creates a bucket within the share of a holder; nil: no room.
 func (l *buckets) makeBucket(h access.Holder, k key) *bucket {
 	if !l.share.Take(h, 1, maxBuckets) {
 		return nil
@@ -127,7 +129,7 @@ func (l *buckets) makeBucket(h access.Holder, k key) *bucket {
 	return b
 }
 
-// forget takes out the buckets with nothing to answer for.
+// forget deletes idle buckets.
 func (l *buckets) forget(now time.Time) {
 	for k, b := range l.all {
 		if b.isIdle(now) {
@@ -137,7 +139,7 @@ func (l *buckets) forget(now time.Time) {
 	}
 }
 
-// over is how long a bucket has to wait before it may be used again.
+// over returns how long a bucket must wait before its next call, and why.
 func (l *limit) over(b *bucket, now time.Time) (time.Duration, Reason) {
 	if l.step > 0 {
 		if wait := b.arrival(now).Add(l.step).Sub(now) - l.window; wait > 0 {
@@ -152,7 +154,7 @@ func (l *limit) over(b *bucket, now time.Time) (time.Duration, Reason) {
 
 func (l *limit) state(b *bucket, now time.Time) State { return l.stateAhead(b.arrival(now).Sub(now)) }
 
-// stateAhead is the state of a bucket that will be full again after so long.
+// stateAhead returns the state of a bucket that will be full again after this time.
 func (l *limit) stateAhead(ahead time.Duration) State {
 	if l.step == 0 {
 		return State{}

@@ -11,33 +11,33 @@ import (
 	"secateur/internal/access"
 )
 
-// Limits are the limits of all doors. Every one that matches a call counts; a call that one of them refuses is counted by none of
-// the rates. The nil *Limits allows everything. It is safe for concurrent use.
+// Limits are the limits of all doors. Every limit that matches a call counts. If one refuses it, no
+// rate is charged. The nil *Limits allows everything. It is safe for concurrent use.
 type Limits struct {
-	rules  *access.Rules // which limits are about a call
+	rules  *access.Rules // match limits to calls
 	limits []*limit
-	store  Store         // counts for those that are shared; nil: there are none
-	wait   time.Duration // for the store's answer
+	store  Store         // counts for shared limits; nil: none
+	wait   time.Duration // timeout of the store
 
-	mu *sync.Mutex // guards the buckets of all limits, and of those whose place they have taken
+	mu *sync.Mutex // guards the buckets of all limits, and of their predecessors
 }
 
-// Options make Limits.
+// Options configure Limits.
 type Options struct {
-	PerMinute int // of each principal; rate_limit_per_minute; 0: none
+	PerMinute int // rate_limit_per_minute, per principal; 0: none
 	Settings  []Settings
-	Store     Store         // for limits that are shared; nil: these are counted here alone
-	StoreWait time.Duration // how long a call waits for the store before that counts as away; 0: 250 ms
+	Store     Store         // for shared limits; nil: they count only here
+	StoreWait time.Duration // timeout of the store, after which it counts as unreachable; 0: 250 ms
 
-	// Replaces are the limits whose place these take; nil: none. A limit of the same name that tells calls apart by the same goes on where
-	// the old one was: what it has counted is not forgotten, and calls under way still hold their slots.
+	// Replaces are the predecessors on reload; nil: none. A limit with the same name and the same
+	// by continues with the old buckets. It keeps its counts, and running calls keep their slots.
 	Replaces *Limits
 }
 
 // ShorthandName is the name of the limit that rate_limit_per_minute sets.
 const ShorthandName = "rate_limit_per_minute"
 
-// New makes Limits of valid settings. Without any it is nil, which allows everything.
+// New returns Limits for valid settings. Without any it returns nil, which allows everything.
 func New(opt Options) (*Limits, error) {
 	settings := make([]Settings, 0, len(opt.Settings)+1)
 	if opt.PerMinute > 0 {
@@ -70,16 +70,16 @@ func New(opt Options) (*Limits, error) {
 	return l, nil
 }
 
-// Call is what is limited.
+// Call is the call to be limited.
 type Call struct {
 	Principal *access.Principal
 	Target    access.Target
 
-	Unlisted bool // its server lists no such tool to the caller: all such calls are of one bucket
-	View     bool // it only looks at the control plane: limits that do not name that door leave it alone
+	Unlisted bool // its server lists no such tool to the caller; all such calls share a bucket
+	View     bool // only reads the control plane; only limits that name that door apply
 }
 
-// Refusal says which limit a call is over, and when to try again.
+// Refusal says which limit a call exceeds, and when to retry.
 type Refusal struct {
 	Limit      string
 	Reason     Reason
@@ -87,7 +87,7 @@ type Refusal struct {
 	State      State
 }
 
-// Reason is the kind of limit.
+// Reason is the kind of a limit.
 type Reason string
 
 // The reasons.
@@ -97,17 +97,17 @@ const (
 	ReasonBudget      Reason = "budget"
 )
 
-// State is what headers tell of the bucket with least left. The zero value means that no rate was asked.
+// State is the state of a bucket, for headers. The zero value means that no rate applies.
 type State struct {
-	Limit     int           // calls at once after a pause
-	Remaining int           // calls that would be allowed now
-	Reset     time.Duration // until it is full again
+	Limit     int           // maximum burst
+	Remaining int           // calls allowed now
+	Reset     time.Duration // time until it is full again
 }
 
-// IsZero reports whether there is nothing to tell.
+// IsZero reports whether no rate applies.
 func (s State) IsZero() bool { return s.Limit == 0 }
 
-// Grant is a call that may go ahead. Its holder calls Release when the call is over.
+// Grant is an allowed call. Its holder calls Release after it.
 type Grant struct {
 	State State
 
@@ -115,14 +115,15 @@ type Grant struct {
 	held   []slot
 }
 
-// slot is one of a bucket that a call holds.
+// slot is a slot of a bucket that a call holds.
 type slot struct {
 	bucket *bucket
-	shared bool   // its limit is
-	leave  func() // gives it back to the store; nil: it is this process's
+	shared bool   // the limit is shared
+	leave  func() // releases it in the store; nil: local slot
 }
 
-// Take counts a call and waits for its turn where calls at a time are limited. A nil Refusal means that it may go ahead.
+// Take counts a call, and waits for a slot if concurrent calls are limited. A nil Refusal means
+// that it may proceed.
 func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 	if l == nil {
 		return Grant{}, nil
@@ -136,7 +137,7 @@ func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 	if refusal := l.count(ctx, about, c, &grant.State); refusal != nil {
 		return Grant{}, refusal
 	}
-	// Slots are taken in the order of the limits, so that no two calls can wait for each other.
+	// Slots are taken in the order of the limits, which prevents deadlocks.
 	for _, i := range about {
 		if l.limits[i].Concurrent == 0 {
 			continue
@@ -155,10 +156,10 @@ func (l *Limits) Take(ctx context.Context, c Call) (Grant, *Refusal) {
 	return grant, nil
 }
 
-// usualLimits is how many limits may be about a call before their list is allocated.
+// usualLimits is the number of limits per call that needs no allocation.
 const usualLimits = 8
 
-// Check is Take that counts nothing and waits for nothing, the store included.
+// Check is Take without counting and waiting. It does not ask the store.
 func (l *Limits) Check(c Call) *Refusal {
 	if l == nil {
 		return nil
@@ -172,8 +173,8 @@ func (l *Limits) judge(about []int, c Call) *Refusal {
 	return l.judgeLocked(about, c, time.Now())
 }
 
-// count charges every rate, here and in the store, if all of them allow it. The store is asked only about what would be
-// allowed here.
+// count charges every rate, here and in the store, if all of them allow it. It asks the store only
+// if the local limits allow the call.
 func (l *Limits) count(ctx context.Context, about []int, c Call, least *State) *Refusal {
 	if l.store == nil {
 		l.mu.Lock()
@@ -234,7 +235,8 @@ func (s *State) keepLeast(other State) {
 	}
 }
 
-// Spend adds to the day's sums of a model call. An error is the store's: what was spent is in no sum.
+// Spend adds the cost of a model call to the day's sums. An error comes from the store; the cost is
+// then lost.
 func (l *Limits) Spend(c Call, tokens int64, usd float64) (err error) {
 	if l == nil {
 		return nil
@@ -261,7 +263,7 @@ func (g Grant) Release() {
 	}
 }
 
-// leave gives a slot back: to the store first, so that whoever calls next finds it there.
+// leave releases a slot, in the store first, so that the next call finds it there.
 func (l *Limits) leave(held slot) {
 	if held.leave != nil {
 		held.leave()
@@ -283,7 +285,7 @@ func (c Call) tool() string {
 	return ""
 }
 
-// model is what a model resolves to, so that an alias has no bucket of its own.
+// model returns the resolved model, so that an alias has no separate bucket.
 func (c Call) model() string {
 	switch {
 	case c.Target.Kind != access.KindModel:

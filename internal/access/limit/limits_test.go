@@ -42,7 +42,7 @@ func call(tenant, subject, server, tool string) limit.Call {
 	}
 }
 
-// allowed counts how many calls of so many are let through now.
+// allowed counts how many of n calls are allowed now.
 func allowed(t *testing.T, l *limit.Limits, n int, c limit.Call) (count int, last *limit.Refusal) {
 	t.Helper()
 	for range n {
@@ -189,7 +189,8 @@ func TestDayBudget(t *testing.T) {
 		l.Spend(c, 1, 0)
 		n, refusal := allowed(t, l, 1, c)
 		if n != 0 || refusal.Reason != limit.ReasonBudget || refusal.RetryAfter != 24*time.Hour {
-			t.Fatalf("at the budget: %d, %+v", n, refusal) // synctest's clock starts at midnight UTC
+			// synctest's clock starts at midnight UTC
+			t.Fatalf("at the budget: %d, %+v", n, refusal)
 		}
 		other := c
 		other.Principal = &access.Principal{Tenant: "b"}
@@ -210,7 +211,7 @@ func TestDayBudget(t *testing.T) {
 func TestBucketsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limits(t, limit.Settings{By: []string{"tool"}, Rate: rate(t, "1/m")})
-		for i := range 5_625 { // the share of a caller: three quarters of its tenant's
+		for i := range 5_625 { // a caller's share: three quarters of its tenant's
 			if n, _ := allowed(t, l, 1, call("a", "x", "s", fmt.Sprint(i))); n != 1 {
 				t.Fatalf("call %d finds no bucket of its own", i)
 			}
@@ -229,7 +230,7 @@ func TestBucketsAreBounded(t *testing.T) {
 	})
 }
 
-// Made-up names of tools use up the share of the caller who sends them.
+// Invented tool names use up the share of the caller that sends them.
 func TestOneCallerDoesNotUseUpTheBucketsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limits(t, limit.Settings{By: []string{"tool"}, Rate: rate(t, "1/m")})

@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// Local allows each principal a number of calls a minute: as many at once, then evenly as the minute goes by.
-// The nil *Local allows everything. It is safe for concurrent use.
+// Local allows each principal a number of calls per minute: as a burst, then evenly over the
+// minute. The nil *Local allows everything. It is safe for concurrent use.
 type Local struct {
-	step   time.Duration // what one call costs
+	step   time.Duration // cost of one call
 	window time.Duration // how far a principal may run ahead
 
 	mu  sync.Mutex // guards the field below
 	tat map[string]time.Time
 }
 
-// principals bounds how many are remembered; beyond it those with nothing to answer for are forgotten.
+// principals limits how many principals are remembered. Beyond it, idle ones are forgotten.
 const principals = 10_000
 
-// PerMinute makes a limiter of n calls a minute for each principal; n <= 0 gives nil, which allows everything.
+// PerMinute returns a limiter of n calls per minute for each principal. For n <= 0 it returns nil,
+// which allows everything.
 func PerMinute(n int) *Local {
 	if n <= 0 {
 		return nil
@@ -27,7 +28,7 @@ func PerMinute(n int) *Local {
 	return &Local{step: step, window: step * time.Duration(n), tat: map[string]time.Time{}}
 }
 
-// Allow counts a call. When it is one too many, retryAfter says when the next would be allowed.
+// Allow counts a call. If it is refused, retryAfter says when the next one is allowed.
 func (l *Local) Allow(principal string) (retryAfter time.Duration, ok bool) {
 	if l == nil {
 		return 0, true
@@ -35,7 +36,8 @@ func (l *Local) Allow(principal string) (retryAfter time.Duration, ok bool) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// The theoretical arrival time: when all calls so far would be paid off at one a step.
+	// The theoretical arrival time of GCRA: when all calls so far would be paid off at one per
+	// step.
 	at := l.tat[principal]
 	if at.Before(now) {
 		at = now

@@ -11,19 +11,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Redis counts in an engine that replicas share, by its clock: one round trip a call, and two more where calls at a time are limited.
+// Redis counts in an engine that replicas share, by its clock. It needs one round trip per call,
+// and two more if concurrent calls are limited.
 type Redis struct {
 	DB *redisdb.DB
 
 	leases leases
 }
 
-// NewRedis counts in an engine. Close it before that.
+// NewRedis counts in an engine. Close it before the engine.
 func NewRedis(db *redisdb.DB) *Redis {
 	return &Redis{DB: db, leases: leases{db: db, held: map[string][]string{}, over: map[string][]string{}}}
 }
 
-// take is GCRA and the day's sums. All times are microseconds: {counted, wait, ahead, reason}.
+// take applies GCRA and the day's sums. It returns {counted, wait, ahead, reason}, with times in
+// microseconds.
 var take = redis.NewScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -66,7 +68,7 @@ redis.call('EXPIRE', KEYS[1], 172800)
 return 1
 `)
 
-// keys are a bucket's, in one slot. What callers are called stands in no key.
+// keys returns a bucket's keys, in one hash slot. Keys contain no caller names.
 func keys(bucket string) (rate, sums string) {
 	return redisdb.Key("l", tagOf(bucket), "rate"), redisdb.Key("l", tagOf(bucket), "day")
 }
@@ -93,7 +95,7 @@ func (r *Redis) Take(ctx context.Context, ask Ask) (Answer, error) {
 	return Answer{Reason: Reason(reason), Wait: micros(1), Ahead: micros(2)}, nil
 }
 
-// GiveBack takes a call back.
+// GiveBack uncounts a call.
 func (r *Redis) GiveBack(ctx context.Context, ask Ask) error {
 	rate, _ := keys(ask.Bucket)
 	return giveBack.Run(ctx, r.DB, []string{rate}, ask.Step.Microseconds()).Err()

@@ -11,7 +11,7 @@ import (
 	"secateur/internal/access"
 )
 
-// Settings are one [[limits]] entry. A key that is left out matches anything.
+// Settings is one [[limits]] entry. A missing key matches everything.
 type Settings struct {
 	Name    string       `toml:"name"` // "": limit- and its number
 	Tenant  access.Globs `toml:"tenant"`
@@ -22,19 +22,20 @@ type Settings struct {
 	Tool    access.Globs `toml:"tool"`
 	Model   access.Globs `toml:"model"`
 
-	By           []string      `toml:"by"`           // what has a bucket of its own; none: one for all
-	Rate         Rate          `toml:"rate"`         // zero: any
-	Burst        int           `toml:"burst"`        // calls at once after a pause; 0: the rate's number
-	Concurrent   int           `toml:"concurrent"`   // at a time; 0: any
-	Queue        int           `toml:"queue"`        // how many more wait
-	QueueWait    time.Duration `toml:"queue_wait_s"` // for so long at most
+	// attributes with separate buckets; none: one bucket for all
+	By           []string      `toml:"by"`
+	Rate         Rate          `toml:"rate"`         // zero: unlimited
+	Burst        int           `toml:"burst"`        // burst after a pause; 0: the rate's number
+	Concurrent   int           `toml:"concurrent"`   // concurrent calls; 0: unlimited
+	Queue        int           `toml:"queue"`        // maximum number of waiting calls
+	QueueWait    time.Duration `toml:"queue_wait_s"` // maximum wait in the queue
 	TokensPerDay int64         `toml:"tokens_per_day"`
 	USDPerDay    float64       `toml:"usd_per_day"`
 	Shared       bool          `toml:"shared"`
 	WithoutStore float64       `toml:"without_store"`
 }
 
-// The words of by.
+// The values of by.
 const (
 	ByTenant    = "tenant"
 	ByPrincipal = "principal"
@@ -45,7 +46,7 @@ const (
 
 var byWords = []string{ByTenant, ByPrincipal, ByServer, ByTool, ByModel}
 
-// defaultQueueWait is how long a call waits for its turn where the file does not say.
+// defaultQueueWait is the default of QueueWait.
 const defaultQueueWait = 10 * time.Second
 
 // Validate reports every mistake.
@@ -87,7 +88,7 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// rule is whom and what the limit is about.
+// rule returns the rule that matches the limit's calls.
 func (s Settings) rule() access.Rule {
 	return access.Rule{
 		Tenant: s.Tenant, Role: s.Role, Subject: s.Subject, Door: s.Door, Server: s.Server, Tool: s.Tool, Model: s.Model,
@@ -95,7 +96,7 @@ func (s Settings) rule() access.Rule {
 	}
 }
 
-// SettingsName is the limit's own name, or limit- and its number from 1.
+// SettingsName returns the limit's own name, or limit- and its number from 1.
 func SettingsName(s Settings, i int) string {
 	if s.Name != "" {
 		return s.Name
@@ -103,7 +104,7 @@ func SettingsName(s Settings, i int) string {
 	return "limit-" + strconv.Itoa(i+1)
 }
 
-// Rate is how many calls a time may have. The zero value is no limit.
+// Rate is a number of calls per time. The zero value is no limit.
 type Rate struct {
 	Number int
 	Per    time.Duration
@@ -111,7 +112,7 @@ type Rate struct {
 
 var units = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 
-// UnmarshalText reads "60/m".
+// UnmarshalText parses text such as "60/m".
 func (r *Rate) UnmarshalText(text []byte) error {
 	number, unit, ok := strings.Cut(string(text), "/")
 	n, err := strconv.Atoi(strings.TrimSpace(number))
@@ -123,7 +124,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText is the text that UnmarshalText reads; empty for the zero value.
+// MarshalText returns the form that UnmarshalText parses; empty for the zero value.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 func (r Rate) String() string {
@@ -135,7 +136,8 @@ func (r Rate) String() string {
 	return ""
 }
 
-// IsGeneral reports whether the limit is about callers alone, so that it can be asked before it is known what they want.
+// IsGeneral reports whether the limit depends only on the caller. It can then be applied before the
+// target is known.
 func (s Settings) IsGeneral() bool {
 	return len(s.Server)+len(s.Tool)+len(s.Model) == 0 && s.TokensPerDay == 0 && s.USDPerDay == 0 &&
 		!slices.Contains(s.By, ByServer) && !slices.Contains(s.By, ByTool) && !slices.Contains(s.By, ByModel)

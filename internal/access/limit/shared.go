@@ -5,38 +5,39 @@ import (
 	"time"
 )
 
-// Store counts for the limits that replicas share: a rate by GCRA, calls at a time, and what was spent on a day.
+// Store counts for limits that replicas share: rates by GCRA, concurrent calls, and the day's sums.
 type Store interface {
-	// Take counts a call of a bucket, unless it is one too many.
+	// Take counts a call of a bucket, unless the limit is reached.
 	Take(ctx context.Context, ask Ask) (Answer, error)
-	// GiveBack takes a call out of the count that another limit has refused.
+	// GiveBack uncounts a call that another limit refused.
 	GiveBack(ctx context.Context, ask Ask) error
 	// Spend adds to the day's sums of a bucket.
 	Spend(ctx context.Context, bucket string, tokens int64, usd float64) error
-	// Enter takes one of so many slots of a bucket. Leave is nil where all are taken; else it is called once, when the call is over.
+	// Enter takes one of most slots of a bucket. leave is nil if all are taken. Otherwise the
+	// caller calls it once, at the end of the call.
 	Enter(ctx context.Context, bucket string, most int) (leave func(context.Context), err error)
 }
 
-// Ask is a call of one bucket of a limit.
+// Ask is a call to count in one bucket of a limit.
 type Ask struct {
 	Bucket       string
-	Step         time.Duration // what a call costs; 0: there is no rate
+	Step         time.Duration // cost of a call; 0: no rate
 	Window       time.Duration // how far a bucket may run ahead
-	TokensPerDay int64         // 0: any
-	USDPerDay    float64       // 0: any
+	TokensPerDay int64         // 0: unlimited
+	USDPerDay    float64       // 0: unlimited
 }
 
-// Answer is how the bucket stands.
+// Answer is the state of the bucket.
 type Answer struct {
-	Reason Reason        // why the call was not counted; "": it was
-	Wait   time.Duration // until it would be
-	Ahead  time.Duration // until the bucket is full again
+	Reason Reason        // why the call was refused; "": it was counted
+	Wait   time.Duration // time until it would be allowed
+	Ahead  time.Duration // time until the bucket is full again
 }
 
-// storeWait is Options.StoreWait where nothing else is said.
+// storeWait is the default of Options.StoreWait.
 const storeWait = 250 * time.Millisecond
 
-// spendWait is how long a day's sum may take to be written, when the answer is out already.
+// spendWait is the timeout for writing a day's sum. The response has been sent by then.
 const spendWait = 2 * time.Second
 
 func (l *limit) ask(c Call) Ask {
@@ -48,7 +49,7 @@ func (k key) text() string {
 	return k.tenant + sep + k.issuer + sep + k.subject + sep + k.server + sep + k.tool + sep + k.model
 }
 
-// takeShared asks the store for every limit that is shared, and tells what it has counted there.
+// takeShared asks the store for every shared limit, and returns what was counted there.
 func (l *Limits) takeShared(ctx context.Context, about []int, c Call, least *State) (taken []Ask, refusal *Refusal) {
 	if l.store == nil {
 		return nil, nil
@@ -83,7 +84,8 @@ func (l *Limits) askStore(ctx context.Context, ask Ask) (Answer, error) {
 	return l.store.Take(ctx, ask)
 }
 
-// withoutStore is what holds while the store does not answer: this replica's part of the rate, or nothing.
+// withoutStore applies this replica's part of the rate while the store is unreachable. Without such
+// a part it refuses.
 func (l *Limits) withoutStore(lim *limit, c Call, least *State) *Refusal {
 	if lim.alone == nil {
 		return &Refusal{Limit: lim.Name, Reason: ReasonRate, RetryAfter: time.Second}
@@ -100,7 +102,7 @@ func (l *Limits) withoutStore(lim *limit, c Call, least *State) *Refusal {
 	return nil
 }
 
-// newAlone is the limit of one replica while the store is away; nil: closed.
+// newAlone returns the limit of one replica while the store is unreachable; nil: refuse all.
 func newAlone(s Settings) *limit {
 	if !s.Shared || s.WithoutStore <= 0 || s.Rate.Number == 0 {
 		return nil
@@ -112,7 +114,7 @@ func newAlone(s Settings) *limit {
 	return whole
 }
 
-// giveBack is for calls that another limit has refused. One that cannot be given back counts.
+// giveBack uncounts calls that another limit refused. If the store fails, they stay counted.
 func (l *Limits) giveBack(ctx context.Context, taken []Ask) {
 	if len(taken) == 0 {
 		return
@@ -124,7 +126,7 @@ func (l *Limits) giveBack(ctx context.Context, taken []Ask) {
 	}
 }
 
-// spendShared adds to the day's sums that the store keeps.
+// spendShared adds to the day's sums in the store.
 func (l *Limits) spendShared(lim *limit, c Call, tokens int64, usd float64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), spendWait)
 	defer cancel()

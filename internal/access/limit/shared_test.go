@@ -11,7 +11,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// replica makes limits that count in an engine.
+// replica returns limits that count in an engine.
 func replica(t *testing.T, server *redistest.Server, settings ...limit.Settings) *limit.Limits {
 	t.Helper()
 	l, _ := replicaOn(t, server, settings...)
@@ -34,7 +34,7 @@ func replicaOn(t *testing.T, server *redistest.Server, settings ...limit.Setting
 	return l, db
 }
 
-// Three replicas together let through what one would: the rate is slow enough that nothing is paid off meanwhile.
+// Three replicas together allow as much as one. The rate is too slow to refill during the test.
 func TestReplicasShareARate(t *testing.T) {
 	server := redistest.Start(t)
 	shared := limit.Settings{Name: "search", By: []string{"tenant"}, Rate: rate(t, "20/d"), Shared: true}
@@ -58,7 +58,7 @@ func TestReplicasShareARate(t *testing.T) {
 	}
 }
 
-// A call that another limit refuses is counted by none.
+// A call that another limit refuses is not counted.
 func TestASharedRateIsGivenBack(t *testing.T) {
 	server := redistest.Start(t)
 	l := replica(t, server,

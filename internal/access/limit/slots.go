@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// lookAgain is about how often the first in the queue for a shared slot looks for one: others may have given theirs back.
+// lookAgain is the average retry interval of the first call in the queue for a shared slot. Another
+// replica may have released one.
 const lookAgain = 50 * time.Millisecond
 
-// enterShared takes a slot of a shared limit, waiting for one where the queue of this replica has room. Only the first in the queue asks the store.
+// enterShared takes a slot of a shared limit, and waits for one if this replica's queue has room.
+// Only the first call in the queue asks the store.
 func (l *Limits) enterShared(ctx context.Context, lim *limit, c Call) (slot, *Refusal) {
 	l.mu.Lock()
 	b := lim.bucket(c, time.Now())
@@ -29,7 +31,7 @@ func (l *Limits) enterShared(ctx context.Context, lim *limit, c Call) (slot, *Re
 	patience := time.NewTimer(lim.QueueWait)
 	defer patience.Stop()
 	for {
-		look := time.NewTimer(lookAgain/2 + rand.N(lookAgain)) //nolint:gosec // so that replicas do not look all at once
+		look := time.NewTimer(lookAgain/2 + rand.N(lookAgain)) //nolint:gosec // jitter
 		select {
 		case <-turn:
 		case <-look.C:
@@ -50,7 +52,8 @@ func (l *Limits) enterShared(ctx context.Context, lim *limit, c Call) (slot, *Re
 	}
 }
 
-// tryShared asks the store for a slot. Without it this replica has its part of them, counted with those that it holds already.
+// tryShared asks the store for a slot. If the store is unreachable, this replica has its part of
+// the slots, including those it already holds.
 func (l *Limits) tryShared(ctx context.Context, lim *limit, c Call, b *bucket) (slot, bool) {
 	asked, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
@@ -67,7 +70,8 @@ func (l *Limits) tryShared(ctx context.Context, lim *limit, c Call, b *bucket) (
 	taken := slot{bucket: b, shared: true}
 	if leave != nil {
 		taken.leave = func() {
-			ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.wait) // its client may be gone; it is in the call's trace all the same
+			// the client may be gone; keep the call's trace
+			ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.wait)
 			defer cancel()
 			leave(ended)
 		}
@@ -75,7 +79,8 @@ func (l *Limits) tryShared(ctx context.Context, lim *limit, c Call, b *bucket) (
 	return taken, true
 }
 
-// slotsAlone is how many calls at a time a replica may have while the store is away; 0: none.
+// slotsAlone returns the number of concurrent calls per replica while the store is unreachable; 0:
+// none.
 func (l *limit) slotsAlone() int {
 	if l.WithoutStore <= 0 {
 		return 0
@@ -83,7 +88,7 @@ func (l *limit) slotsAlone() int {
 	return max(1, int(float64(l.Concurrent)*l.WithoutStore))
 }
 
-// queue joins the queue, if there is room.
+// queue joins the queue if there is room.
 func (l *Limits) queue(lim *limit, b *bucket) (turn chan struct{}, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +100,7 @@ func (l *Limits) queue(lim *limit, b *bucket) (turn chan struct{}, ok bool) {
 	return turn, true
 }
 
-// dequeue leaves the queue and has the next in it look.
+// dequeue leaves the queue and wakes the next call in it.
 func (l *Limits) dequeue(b *bucket, turn chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,13 +116,13 @@ func (l *Limits) isFirst(b *bucket, turn chan struct{}) bool {
 	return len(b.waiting) > 0 && b.waiting[0] == turn
 }
 
-// callNext has the first in the queue for a shared slot look for one now.
+// callNext wakes the first call in the queue for a shared slot.
 func (b *bucket) callNext() {
 	if len(b.waiting) == 0 {
 		return
 	}
 	select {
 	case b.waiting[0] <- struct{}{}:
-	default: // it knows
+	default: // already woken
 	}
 }

@@ -16,14 +16,14 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// leaseOver is more than a lease lives.
+// leaseOver is longer than the life of a lease.
 const leaseOver = 16 * time.Second
 
 func slots(n, queue int) limit.Settings {
 	return limit.Settings{Name: "slots", By: []string{"tenant"}, Concurrent: n, Queue: queue, QueueWait: time.Minute, Shared: true}
 }
 
-// take takes a slot that must be there.
+// take takes a slot that must be free.
 func take(t *testing.T, l *limit.Limits, c limit.Call) limit.Grant {
 	t.Helper()
 	g, refusal := l.Take(t.Context(), c)
@@ -33,7 +33,8 @@ func take(t *testing.T, l *limit.Limits, c limit.Call) limit.Grant {
 	return g
 }
 
-// Of calls at a time there are never more than the limit says at all replicas together, and everybody in a queue has a turn.
+// All replicas together never exceed the limit of concurrent calls, and every queued call gets its
+// turn.
 func TestReplicasShareSlots(t *testing.T) {
 	server := redistest.Start(t)
 	var now, most, done atomic.Int32
@@ -63,7 +64,8 @@ func TestReplicasShareSlots(t *testing.T) {
 	}
 }
 
-// A call that is over has given its slot back, to whichever replica the next one comes; another's bucket is another; a queue that is full refuses.
+// A finished call releases its slot for calls at any replica. Buckets are independent, and a full
+// queue refuses.
 func TestASharedSlotIsGivenBack(t *testing.T) {
 	server := redistest.Start(t)
 	a, b := replica(t, server, slots(1, 0)), replica(t, server, slots(1, 0))
@@ -87,7 +89,8 @@ func TestASharedSlotIsGivenBack(t *testing.T) {
 	}
 }
 
-// As long as a call runs its slot is held, also by an engine that has lost it; what is over is not held again.
+// A running call keeps its slot, even if the engine lost it. A finished call does not take it
+// again.
 func TestASharedSlotIsRenewed(t *testing.T) {
 	server := redistest.Start(t)
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
@@ -134,7 +137,7 @@ func TestASharedSlotIsRenewed(t *testing.T) {
 	}
 }
 
-// A call whose client is gone gives its slot back, and the store sees whose call it was.
+// A call whose client is gone releases its slot, in the context values of that call.
 func TestASlotIsGivenBackUnderItsCallsValues(t *testing.T) {
 	type name struct{}
 	store := &slotStore{}
@@ -158,12 +161,12 @@ func TestASlotIsGivenBackUnderItsCallsValues(t *testing.T) {
 	}
 }
 
-// slotStore is a store with room that keeps under which contexts slots are given back.
+// slotStore is a store with room that records the contexts of releases.
 type slotStore struct {
 	limit.Store
 
 	left []context.Context
-	errs []error // what each said at the time
+	errs []error // the error of each context at that time
 }
 
 func (s *slotStore) Enter(context.Context, string, int) (func(context.Context), error) {
@@ -173,7 +176,7 @@ func (s *slotStore) Enter(context.Context, string, int) (func(context.Context), 
 	}, nil
 }
 
-// While the store is away a replica has its part of the slots, or none.
+// While the store is unreachable, a replica has its part of the slots, or none.
 func TestSharedSlotsWithoutTheStore(t *testing.T) {
 	server := redistest.Start(t)
 	part, none := slots(4, 0), slots(4, 0)
@@ -205,7 +208,8 @@ func TestSharedSlotsWithoutTheStore(t *testing.T) {
 
 const holdsOn = "SECATEUR_TEST_HOLDS_A_SLOT"
 
-// TestMain makes this program a replica that holds a slot until it is killed, where it is told to.
+// TestMain turns this program into a replica that holds a slot until it is killed, if the
+// environment says so.
 func TestMain(m *testing.M) {
 	url := os.Getenv(holdsOn)
 	if url == "" {
@@ -220,7 +224,7 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-// The slots of a replica that was killed with -9 are free once its leases have ended, and not before.
+// The slots of a replica killed with -9 become free when its leases expire, and not before.
 func TestAKilledReplicaHoldsNothing(t *testing.T) {
 	server := redistest.Start(t)
 	self, err := os.Executable()

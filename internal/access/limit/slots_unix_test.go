@@ -13,7 +13,8 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// A slot that the engine gave too late, or took back without saying so, is free soon after the engine answers again: not only when its lease has ended.
+// A slot granted too late, or released without a response, becomes free soon after the engine
+// answers again. It does not wait for its lease to expire.
 func TestASlotNobodyHoldsIsGivenBack(t *testing.T) {
 	server := redistest.Start(t)
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: server.URL})
@@ -32,7 +33,7 @@ func TestASlotNobodyHoldsIsGivenBack(t *testing.T) {
 		}
 		return leave
 	}
-	enter()(t.Context()) // the script is known there
+	enter()(t.Context()) // loads the script
 	late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	server.Signal(syscall.SIGSTOP)
@@ -48,7 +49,7 @@ func TestASlotNobodyHoldsIsGivenBack(t *testing.T) {
 	if leave = enter(); leave == nil {
 		t.Fatal("a slot is held by a call that never had it")
 	}
-	leave(late) // which is over: the engine is not asked
+	leave(late) // late has expired, so the engine is not asked
 	if err := other.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
