@@ -11,15 +11,15 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// maxTools bounds of how many tools of a server the definitions are pinned, and of how many other things.
+// maxTools limits the pinned tools of a server, and separately its other pinned things.
 const maxTools = 4096
 
-// lookPause is how often at most it is looked whether somebody has approved of a change.
+// lookPause is the minimum interval between two checks of a file for approvals.
 const lookPause = time.Second
 
-// Book is the pins that a running program keeps. Its methods may be used by many goroutines.
+// Book holds the pins of a running program. It is safe for concurrent use.
 type Book struct {
-	dir string // "": they end with the program
+	dir string // "": kept in memory only
 	log *slog.Logger
 
 	mu      sync.Mutex // guards the field below
@@ -32,11 +32,12 @@ type pages struct {
 
 	seen   mark
 	looked time.Time
-	broken bool            // the file cannot be read: nothing of the server counts as pinned, and nothing is written over it
-	told   map[Kind]string // what was held back when Moved was last asked
+	// the file cannot be read: nothing counts as pinned, and the file is not overwritten
+	broken bool
+	told   map[Kind]string // what was held back at the last call of Moved
 }
 
-// NewBook makes a book that is kept in a directory; "" for one that is not. Log nil discards.
+// NewBook returns a book kept in a directory, or in memory if dir is "". A nil log discards.
 func NewBook(dir string, log *slog.Logger) *Book {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -44,8 +45,9 @@ func NewBook(dir string, log *slog.Logger) *Book {
 	return &Book{dir: dir, log: log, servers: map[string]*pages{}}
 }
 
-// See takes in things of a kind as a server lists them. At first sight they are pinned. Later, one that is another than the pinned one or was not
-// there is noted and told. Whole says that it is all that the server lists.
+// See records the items of a kind that a server lists. At first sight it pins them (trust on first
+// use). Later it records and logs items that are new or differ from their pin. whole says that
+// items is the complete list.
 func (b *Book) See(ctx context.Context, server string, kind Kind, items [][]byte, whole bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,7 +70,7 @@ func (b *Book) See(ctx context.Context, server string, kind Kind, items [][]byte
 	b.keep(ctx, server, p, dirty)
 }
 
-// SeeInstructions takes in what a server says about its use, and reports whether nobody has approved of that.
+// SeeInstructions records a server's instructions, and reports whether they lack approval.
 func (b *Book) SeeInstructions(ctx context.Context, server, text string) (unapproved bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,7 +90,7 @@ func (b *Book) SeeInstructions(ctx context.Context, server, text string) (unappr
 	return text != "" && p.Others[string(Instructions)].isChanged()
 }
 
-// note takes in one thing, and reports whether it is news.
+// note records one item, and reports whether anything changed.
 func (b *Book) note(ctx context.Context, server string, p *pages, kind Kind, name string, item []byte, first bool) bool {
 	is, all, name := Definition(kind, item), p.of(kind), key(kind, name)
 	was, known := all[name]
@@ -106,7 +108,7 @@ func (b *Book) note(ctx context.Context, server string, p *pages, kind Kind, nam
 			"server", server, string(kind), name, "findings", Findings(name, is))
 	case is == was.current() && (was.Whole || is != was.Pinned):
 		return false
-	case is == was.Pinned && !was.isNew(): // it is again as it was
+	case is == was.Pinned && !was.isNew(): // back to the pinned definition
 		all[name] = record{Pinned: was.Pinned, PinnedAt: was.PinnedAt, Whole: true}
 	case !was.Whole && !was.isChanged() && kind == Tool && formerDefinition(item) == was.Pinned:
 		all[name] = record{Pinned: is, PinnedAt: was.PinnedAt, Whole: true}
@@ -118,7 +120,7 @@ func (b *Book) note(ctx context.Context, server string, p *pages, kind Kind, nam
 	return true
 }
 
-// keep writes a server's pins if there is news.
+// keep writes a server's pins if they changed.
 func (b *Book) keep(ctx context.Context, server string, p *pages, dirty bool) {
 	if !dirty || b.dir == "" {
 		return
@@ -132,8 +134,9 @@ func (b *Book) keep(ctx context.Context, server string, p *pages, dirty bool) {
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// State returns pinned, changed or new, and unlisted for a tool or prompt that the server has not listed. It returns "" for what is not
-// known yet, and for a resource that is not listed: a template may have it.
+// State returns pinned, changed or new, or unlisted for a tool or prompt that the server never
+// listed. It returns "" if nothing is known yet. It also returns "" for an unlisted resource, which
+// a template may cover.
 func (b *Book) State(server string, kind Kind, name string) string {
 	if b == nil {
 		return ""
@@ -163,8 +166,8 @@ func (b *Book) State(server string, kind Kind, name string) string {
 	return ""
 }
 
-// Moved are the servers and kinds of which other things are held back than when it was last asked, or when they were first seen: something has
-// changed, or somebody has approved.
+// Moved returns the servers and kinds whose held-back items changed since the last call, or since
+// first sight. Either something changed, or a person approved.
 func (b *Book) Moved() (moved []Move) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,13 +184,13 @@ func (b *Book) Moved() (moved []Move) {
 	return moved
 }
 
-// Move is a kind of things of a server.
+// Move names a kind of item of a server.
 type Move struct {
 	Server string
 	Kind   Kind
 }
 
-// held names the things of each kind that are not as they were approved.
+// held returns the names of unapproved items, by kind.
 func (p *pages) held() map[Kind]string {
 	all := map[Kind][]string{}
 	for name, r := range p.Tools {
@@ -211,7 +214,7 @@ func (p *pages) held() map[Kind]string {
 	return held
 }
 
-// open reads a server's pins, if that has not been done.
+// open returns a server's pins, and reads them at the first call.
 func (b *Book) open(ctx context.Context, server string) *pages {
 	p := b.servers[server]
 	if p != nil {
@@ -235,7 +238,7 @@ func (b *Book) open(ctx context.Context, server string) *pages {
 	return p
 }
 
-// follow reads a server's file again if somebody else has written it.
+// follow reloads a server's file if another process has written it.
 func (b *Book) follow(server string, p *pages) {
 	if b.dir == "" || time.Since(p.looked) < lookPause {
 		return
@@ -248,7 +251,7 @@ func (b *Book) follow(server string, p *pages) {
 	}
 }
 
-// clip keeps a server from filling the log.
+// clip shortens a server's text for the log.
 func clip(text string) string {
 	const most = 2000
 	if len(text) <= most {

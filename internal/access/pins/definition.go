@@ -12,7 +12,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Kind is what is pinned.
+// Kind is a kind of pinned item.
 type Kind string
 
 // The kinds.
@@ -24,7 +24,7 @@ const (
 	Instructions Kind = "instructions" // of a server, about its use
 )
 
-// id is the member that names a thing of this kind in its server's list.
+// id returns the member that names an item of this kind in a list.
 func (k Kind) id() string {
 	switch k {
 	case Resource:
@@ -36,14 +36,15 @@ func (k Kind) id() string {
 	}
 }
 
-// pinnedMembers come first in a definition. They are all that was pinned of a tool once.
+// pinnedMembers come first in a definition. Earlier versions pinned only these members of a tool.
 var pinnedMembers = []string{"title", "description", "inputSchema", "outputSchema", "annotations"}
 
-// maxDefinition bounds what is kept of a definition; of a longer one it is the hash.
+// maxDefinition limits the stored text of a definition. A longer one is stored as a hash.
 const maxDefinition = 64 << 10
 
-// Definition is what is pinned of a thing as its server lists it: all but its name, one member a line. The order of members and how they are
-// written make no difference, nor how large a resource is and when it was last changed.
+// Definition returns the pinned text of a listed item: all members except the name, one per line.
+// Order and formatting of members do not matter. A resource's size and last modification are
+// ignored.
 func Definition(kind Kind, item []byte) string {
 	if kind == Instructions {
 		return "instructions: " + string(item) + "\n"
@@ -72,7 +73,7 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// formerDefinition is what was pinned of a tool before all of its members were.
+// formerDefinition returns what earlier versions pinned of a tool.
 func formerDefinition(item []byte) string { return definition(item, pinnedMembers) }
 
 func definition(item []byte, members []string) string {

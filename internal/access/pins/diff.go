@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// maxDiffLines bounds how far two definitions are compared line by line.
+// maxDiffLines limits the length of definitions that are compared line by line.
 const maxDiffLines = 2000
 
-// Diff tells two definitions apart line by line: "-" what was pinned, "+" what came, two lines around each change. It is "" where they are equal.
+// Diff compares two definitions line by line: "-" pinned, "+" current, with two lines of context.
+// It returns "" if they are equal.
 func Diff(was, now string) string {
 	if was == now {
 		return ""
@@ -39,7 +40,7 @@ func Diff(was, now string) string {
 	return out.String()
 }
 
-// edits is a shortest way from one text to another (longest common subsequence).
+// edits returns a shortest edit script (longest common subsequence).
 func edits(a, b []string) (lines []string) {
 	length := make([][]int, len(a)+1)
 	for i := range length {

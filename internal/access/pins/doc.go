@@ -1,5 +1,6 @@
-// Package pins remembers what servers told when they were first seen (trust on first use): their tools, prompts, resources and instructions. A definition that
-// changes later (a rug pull), or comes later, is noticed, told with a diff and, where that is asked for, held back until a person has approved of it.
-// What is pinned is a file for each server in the state directory, which a running program and the command line share. What looks
-// like an attempt to deceive in a definition is found too: see Findings.
+// Package pins remembers what servers offered when they were first seen (trust on first use):
+// tools, prompts, resources and instructions. It reports definitions that change (a rug pull) or
+// appear later, with a diff. In strict mode they are held back until a person approves. Each
+// server's pins are a file in the state directory, shared by a running program and the command
+// line. The package also finds suspicious definitions: see Findings.
 package pins

@@ -14,16 +14,16 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// record is what is known of one thing.
+// record is the state of one item.
 type record struct {
 	Pinned    string    `json:"pinned"` // the definition
 	PinnedAt  time.Time `json:"pinned_at,omitzero"`
 	Whole     bool      `json:"whole,omitempty"`   // the definition has all members
-	Changed   string    `json:"changed,omitempty"` // what it is now, if that is another
+	Changed   string    `json:"changed,omitempty"` // the current definition, if it differs
 	ChangedAt time.Time `json:"changed_at,omitzero"`
 }
 
-// isChanged reports whether it is not as pinned; one that never was pinned is not.
+// isChanged reports whether the item differs from its pin, or has none.
 func (r record) isChanged() bool { return !r.ChangedAt.IsZero() }
 
 func (r record) isNew() bool { return r.PinnedAt.IsZero() }
@@ -38,7 +38,7 @@ func (r record) state() string {
 	return StateChanged
 }
 
-// current is the definition that the server gives now.
+// current returns the server's current definition.
 func (r record) current() string {
 	if r.isChanged() {
 		return r.Changed
@@ -50,14 +50,14 @@ func (r record) current() string {
 type content struct {
 	Tools  map[string]record  `json:"tools"`            // by name
 	Others map[string]record  `json:"others,omitempty"` // by kind and name, see key
-	Seen   map[Kind]time.Time `json:"seen"`             // since when it is known what there is of a kind
+	Seen   map[Kind]time.Time `json:"seen"`             // since when the items of a kind are known
 }
 
 func newContent() content {
 	return content{Tools: map[string]record{}, Others: map[string]record{}, Seen: map[Kind]time.Time{}}
 }
 
-// key is how a person names a thing of a kind: a tool by its name, a prompt as prompt:NAME.
+// key returns the name that people use: a tool by its name, a prompt as prompt:NAME.
 func key(kind Kind, name string) string {
 	switch kind {
 	case Tool:
@@ -68,13 +68,13 @@ func key(kind Kind, name string) string {
 	return string(kind) + ":" + name
 }
 
-// kindOf is the kind of a key that is no tool's.
+// kindOf returns the kind in a key that is not a tool's.
 func kindOf(key string) Kind {
 	kind, _, _ := strings.Cut(key, ":")
 	return Kind(kind)
 }
 
-// of are the records of a kind, among others where it is not about tools.
+// of returns the map with the records of a kind. All kinds but tools share one.
 func (c content) of(kind Kind) map[string]record {
 	if kind == Tool {
 		return c.Tools
@@ -82,7 +82,7 @@ func (c content) of(kind Kind) map[string]record {
 	return c.Others
 }
 
-// with are the records that a key is in: those of tools first. Nil: none.
+// with returns the map that contains a key, tools first. nil: none.
 func (c content) with(key string) map[string]record {
 	for _, m := range []map[string]record{c.Tools, c.Others} {
 		if _, ok := m[key]; ok {
@@ -92,7 +92,8 @@ func (c content) with(key string) map[string]record {
 	return nil
 }
 
-// isFirst reports whether what is there of a kind is seen for the first time, and so trusted. Of a server that had nothing at all, everything is.
+// isFirst reports whether items of a kind are seen for the first time, and so trusted. For a server
+// without any pins, everything is.
 func (c content) isFirst(kind Kind) bool {
 	if len(c.Tools)+len(c.Others) == 0 {
 		return true
@@ -101,10 +102,10 @@ func (c content) isFirst(kind Kind) bool {
 	return !seen
 }
 
-// pathOf is a server's file. Ids are letters, digits, - and _.
+// pathOf returns a server's file. Ids consist of letters, digits, - and _.
 func pathOf(dir, server string) string { return filepath.Join(dir, server+".json") }
 
-// read reads a server's file; an empty one if there is none.
+// read reads a server's file. A missing file is empty.
 func read(dir, server string) (content, error) {
 	var c content
 	known := newContent()
@@ -121,13 +122,13 @@ func read(dir, server string) (content, error) {
 	maps.Copy(known.Tools, c.Tools)
 	maps.Copy(known.Others, c.Others)
 	maps.Copy(known.Seen, c.Seen)
-	if c.Seen == nil && len(c.Tools) > 0 { // it was written when only tools were pinned
+	if c.Seen == nil && len(c.Tools) > 0 { // written when only tools were pinned
 		known.Seen[Tool] = now()
 	}
 	return known, nil
 }
 
-// write replaces a server's file in one step.
+// write replaces a server's file atomically.
 func write(dir, server string, c content) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -139,7 +140,7 @@ func write(dir, server string, c content) error {
 	return nil
 }
 
-// servers lists those that have a file.
+// servers lists the servers that have a file.
 func servers(dir string) (ids []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +157,7 @@ func servers(dir string) (ids []string, err error) {
 	return ids, nil
 }
 
-// mark tells one state of a file from another.
+// mark identifies a state of a file.
 type mark struct {
 	modified time.Time
 	size     int64

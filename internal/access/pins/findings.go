@@ -7,21 +7,26 @@ import (
 	"unicode"
 )
 
-// Finding is what looks like an attempt to deceive, in a word.
+// Finding names a suspicious property of a definition.
 type Finding string
 
 // The findings.
 const (
-	InvisibleCharacters Finding = "invisible_characters" // a person does not see what a model reads
-	ANSI                Finding = "ansi"                 // sequences that make terminals hide or overwrite
-	Commands            Finding = "instructions"         // words to the model that are not about the tool
-	Markup              Finding = "markup"               // tags that set such words apart, or comments that are not shown
-	LookAlike           Finding = "look_alike"           // a name that is taken for another server's tool
+	// characters that a model reads but a person does not see
+	InvisibleCharacters Finding = "invisible_characters"
+	// escape sequences that make terminals hide or overwrite text
+	ANSI Finding = "ansi"
+	// commands to the model that are not about the tool
+	Commands Finding = "instructions"
+	// tags that set such commands apart, or hidden comments
+	Markup Finding = "markup"
+	// a name that resembles another server's tool
+	LookAlike Finding = "look_alike"
 )
 
-// Findings are those in a tool's own name and definition.
+// Findings returns the findings in a tool's own name and definition.
 func Findings(name, definition string) (list []Finding) {
-	// A definition is JSON: what is escaped there is looked at as what it stands for.
+	// A definition is JSON, so undo its escapes first.
 	text := name + "\n" + unescaped(definition)
 	for _, c := range []struct {
 		what  Finding
@@ -39,8 +44,8 @@ func Findings(name, definition string) (list []Finding) {
 	return list
 }
 
-// IsInvisible reports whether a character has no glyph of its own: zero width, bidirectional controls, tags (which spell ASCII unseen),
-// variation selectors beyond those of emoji, fillers.
+// IsInvisible reports whether a character has no visible glyph: zero width, bidirectional controls,
+// tags (which spell hidden ASCII), variation selectors except those of emoji, fillers.
 func IsInvisible(r rune) bool {
 	switch {
 	case r == '\u00ad' || r == '\u034f' || r == '\u061c' || r == '\u115f' || r == '\u1160' || r == '\u180e' || r == '\u3164' || r == '\uffa0',
@@ -62,12 +67,12 @@ var (
 	markup = regexp.MustCompile(`(?i)<!--|</?(important|system|instructions?|secret|hidden|assistant|user|admin|critical|prompt|script|iframe|img|style|svg)\b[^>]*>|\[/?(system|inst)\]|<\|[a-z_]+\|>|!\[[^\]]*\]\(|javascript:`)
 )
 
-// spaced has one space for any white space, so that words are found across lines.
+// spaced collapses white space, so that phrases are found across lines.
 func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var escapes = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\[nrtbf"/\\]`)
 
-// unescaped is a JSON text with the escapes in its strings undone.
+// unescaped undoes the escapes in the strings of a JSON text.
 func unescaped(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(e string) string {
 		switch e[1] {
@@ -87,7 +92,8 @@ func unescaped(text string) string {
 // ToolName names a tool of a server.
 type ToolName struct{ Server, Tool string }
 
-// LookAlikes are the tools whose names are taken for that of a tool of another server: written differently, and alike to the eye.
+// LookAlikes returns the tools whose names resemble a tool of another server but are spelled
+// differently.
 func LookAlikes(all []ToolName) (found []ToolName) {
 	alike := map[string][]ToolName{}
 	for _, n := range all {
@@ -102,14 +108,15 @@ func LookAlikes(all []ToolName) (found []ToolName) {
 	return found
 }
 
-// confusable are letters of other scripts, and digits, that look like Latin ones, in the manner of Unicode's confusables (UTS 39).
+// confusable maps digits and letters of other scripts to similar Latin letters, in the manner of
+// Unicode's confusables (UTS 39).
 var confusable = strings.NewReplacer(
 	"а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "l", "ѕ", "s", "ј", "j", "к", "k", "м", "m", "т", "t", "н", "h", "в", "b", "ԁ", "d", "ѡ", "w",
 	"α", "a", "ο", "o", "ρ", "p", "ε", "e", "ι", "l", "κ", "k", "ν", "v", "τ", "t", "υ", "u", "χ", "x", "γ", "y", "ı", "l",
 	"0", "o", "1", "l", "3", "e", "5", "s", "rn", "m", "vv", "w", "i", "l",
 )
 
-// skeleton is the same for names that look alike.
+// skeleton returns the same text for names that look alike.
 func skeleton(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -17,7 +17,8 @@ func list(items ...string) (raw [][]byte) {
 	return raw
 }
 
-// What a server has at first sight is trusted, of every kind. What comes later is not, also of a kind that there was nothing of.
+// Everything that a server lists at first sight is trusted. Later items are not, even of a kind
+// that was empty before.
 func TestWhatComesLaterIsNew(t *testing.T) {
 	dir := t.TempDir()
 	b := pins.NewBook(dir, nil)
@@ -42,7 +43,7 @@ func TestWhatComesLaterIsNew(t *testing.T) {
 	wants(pins.Prompt, "unlisted", pins.StateUnlisted)
 	wants(pins.Resource, "x:v", "")
 
-	b = pins.NewBook(dir, nil) // a restart trusts nothing else
+	b = pins.NewBook(dir, nil) // a restart trusts nothing more
 	see(pins.Tool, `{"name":"a"}`, `{"name":"b"}`)
 	see(pins.Prompt, `{"name":"p"}`)
 	see(pins.Resource, `{"uri":"x:a","name":"other"}`, `{"uri":"x:b"}`)
@@ -77,7 +78,8 @@ func TestWhatComesLaterIsNew(t *testing.T) {
 	}
 }
 
-// A tool may have the name that another kind of thing is approved by. Approving one of them does not approve the other.
+// A tool may have the same name as the key of another item. Approving one does not approve the
+// other.
 func TestOneNameApprovesOneThing(t *testing.T) {
 	dir := t.TempDir()
 	b := pins.NewBook(dir, nil)
@@ -105,7 +107,7 @@ func TestOneNameApprovesOneThing(t *testing.T) {
 	}
 }
 
-// A page is not the whole list: the next one is part of the same first sight.
+// A page is not the whole list: the next page belongs to the same first sight.
 func TestPagesOfAFirstSightArePinned(t *testing.T) {
 	b := pins.NewBook("", nil)
 	b.See(t.Context(), "s", pins.Tool, list(`{"name":"a"}`), false)
@@ -119,7 +121,7 @@ func TestPagesOfAFirstSightArePinned(t *testing.T) {
 	}
 }
 
-// A server without anything, which may need a sign-in first, has not been seen.
+// A server with empty lists, which may need a sign-in first, does not count as seen.
 func TestAnEmptyServerIsNotPinned(t *testing.T) {
 	b := pins.NewBook(t.TempDir(), nil)
 	b.See(t.Context(), "s", pins.Tool, nil, true)
@@ -129,7 +131,8 @@ func TestAnEmptyServerIsNotPinned(t *testing.T) {
 	}
 }
 
-// How large a resource is and when it was last written are no part of what a model is told about it; anything else in their place is.
+// A resource's size and last modification are not part of its definition. Any other value in their
+// place is.
 func TestResourcesMayGrow(t *testing.T) {
 	is := pins.Definition(pins.Resource, []byte(`{"uri":"x:a","size":1,"annotations":{"lastModified":"2026-01-02T03:04:05Z","priority":1}}`))
 	for doc, same := range map[string]bool{
@@ -145,7 +148,7 @@ func TestResourcesMayGrow(t *testing.T) {
 	}
 }
 
-// Files that were written when only some members of tools were pinned stay good, once.
+// Files from when only some members of tools were pinned stay valid once.
 func TestFormerPinsAreTakenOver(t *testing.T) {
 	dir := t.TempDir()
 	file := `{"tools":{"a":{"pinned":"description: \"adds\"\n","pinned_at":"2026-01-02T03:04:05Z"}}}`

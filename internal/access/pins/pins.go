@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// Pin is a thing as `secateur pins` shows it.
+// Pin is an item as `secateur pins` shows it.
 type Pin struct {
-	Server   string    `json:"server"`
-	Kind     Kind      `json:"kind"`
-	Tool     string    `json:"tool"` // as approve takes it: a tool by its name, others by kind and name, as in prompt:NAME
+	Server string `json:"server"`
+	Kind   Kind   `json:"kind"`
+	// name for approve: of a tool, or kind and name as in prompt:NAME
+	Tool     string    `json:"tool"`
 	State    string    `json:"state"`
-	Diff     string    `json:"diff"` // "": it is as it was
+	Diff     string    `json:"diff"` // "": unchanged
 	Findings []Finding `json:"findings"`
 }
 
@@ -21,12 +22,12 @@ type Pin struct {
 const (
 	StatePinned  = "pinned"
 	StateChanged = "changed"
-	StateNew     = "new" // it was not there when the server was pinned
+	StateNew     = "new" // appeared after the server was pinned
 
-	StateUnlisted = "unlisted" // the server has never listed it; no Pin has this state
+	StateUnlisted = "unlisted" // never listed by the server; no Pin has this state
 )
 
-// List reads all pins of a directory, by server and tool.
+// List reads all pins of a directory, ordered by server and tool.
 func List(dir string) ([]Pin, error) {
 	ids, err := servers(dir)
 	if err != nil {
@@ -76,7 +77,8 @@ func pinOf(server string, kind Kind, name string, r record) Pin {
 	return p
 }
 
-// Approve pins what a server has now: of one name, or all that is new or has changed. It returns those.
+// Approve pins the current definition of one name, or of everything new or changed if name is "".
+// It returns the approved names.
 func Approve(dir, server, name string) (approved []string, err error) {
 	c, err := read(dir, server)
 	if err != nil {
@@ -88,7 +90,7 @@ func Approve(dir, server, name string) (approved []string, err error) {
 	if name != "" && c.with(name) == nil {
 		return nil, fmt.Errorf("nothing is pinned of %q of the server %s; 'secateur pins' lists what is", name, server)
 	}
-	done := false // a tool and a thing of another kind may have one name: one at a time is approved, tools first
+	done := false // a tool and another item may share a name: approve one at a time, tools first
 	return approve(dir, server, c, func(n string, _ record) bool {
 		wanted := name == "" || name == n && !done
 		done = done || wanted
@@ -96,7 +98,7 @@ func Approve(dir, server, name string) (approved []string, err error) {
 	})
 }
 
-// approve pins what is new or has changed and wanted.
+// approve pins the new or changed items that are wanted.
 func approve(dir, server string, c content, wanted func(name string, r record) bool) (approved []string, err error) {
 	for _, all := range []map[string]record{c.Tools, c.Others} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {

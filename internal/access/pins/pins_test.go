@@ -80,7 +80,8 @@ func TestFindings(t *testing.T) {
 
 func TestLookAlikes(t *testing.T) {
 	found := pins.LookAlikes([]pins.ToolName{
-		{"a", "read_file"}, {"b", "read-file"}, {"c", "search"}, {"d", "search"}, {"e", "send_mail"}, {"f", "send_mаil"}, // the second with a Cyrillic а
+		// the second one has a Cyrillic а
+		{"a", "read_file"}, {"b", "read-file"}, {"c", "search"}, {"d", "search"}, {"e", "send_mail"}, {"f", "send_mаil"},
 		{"g", "files::write"}, {"files", "write"}, {"h", "list"}, {"i", "1ist"}, {"j", "other"},
 	})
 	want := []pins.ToolName{{"a", "read_file"}, {"b", "read-file"}, {"e", "send_mail"}, {"f", "send_mаil"}, {"g", "files::write"}, {"h", "list"}, {"i", "1ist"}}
@@ -146,7 +147,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// A file that cannot be read holds nothing in place, and is not written over.
+// An unreadable file pins nothing, and is not overwritten.
 func TestDamagedPinsCountAsChanged(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "s.json"), []byte("{"), 0o600); err != nil {

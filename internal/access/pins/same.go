@@ -5,7 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// Approvals are the digests of the definitions that are pinned of tools of a server, for those who keep pins of their own.
+// Approvals returns digests of the pinned definitions of a server's tools, for others that keep
+// their own pins.
 func Approvals(dir, server string, tools []string) (map[string]string, error) {
 	c, err := read(dir, server)
 	if err != nil {
@@ -20,7 +21,8 @@ func Approvals(dir, server string, tools []string) (map[string]string, error) {
 	return found, nil
 }
 
-// ApproveSame pins what tools are now whose definitions have become those that somebody has approved of elsewhere: of tools that are not so it changes nothing.
+// ApproveSame pins the current definition of tools if it matches an approval from elsewhere. Other
+// tools stay unchanged.
 func ApproveSame(dir, server string, approvals map[string]string) (approved []string, err error) {
 	c, err := read(dir, server)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What was approved of elsewhere is pinned here where the tool has become the same, and nowhere else.
+// An approval from elsewhere counts here only if the tool has the same definition.
 func TestApproveSame(t *testing.T) {
 	tool := func(name, about string) [][]byte {
 		return [][]byte{fmt.Appendf(nil, `{"name":%q,"description":%q}`, name, about)}

@@ -2,7 +2,7 @@ package pins
 
 import "fmt"
 
-// Settings are the section [pins].
+// Settings is the section [pins].
 type Settings struct {
 	Mode string `toml:"mode"` // off | report | strict
 }
@@ -10,11 +10,11 @@ type Settings struct {
 // The modes.
 const (
 	ModeOff    = "off"
-	ModeReport = "report" // changes are told
-	ModeStrict = "strict" // and what is new or has changed is held back until it is approved
+	ModeReport = "report" // log changes
+	ModeStrict = "strict" // also hold new and changed items back until approved
 )
 
-// Default tells of changes.
+// Default logs changes.
 func Default() Settings { return Settings{Mode: ModeReport} }
 
 // Validate reports every mistake.
