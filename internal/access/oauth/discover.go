@@ -34,12 +34,14 @@ type Resource struct {
 	Scopes   []string `json:"scopes_supported"`
 }
 
-// ErrOtherResource means that a server's metadata is about another one: a token for that must not go here.
+// ErrOtherResource means that a server's metadata describes another resource. A token for that one
+// must not be sent here.
 var ErrOtherResource = errors.New("its metadata is for another resource")
 
 const maxMetadata = 1 << 20
 
-// Discover finds the authorization server of a resource. Challenge is what the resource answered in WWW-Authenticate; "": it was not asked.
+// Discover finds the authorization server of a resource. challenge is the resource's
+// WWW-Authenticate header; "": not asked.
 func Discover(ctx context.Context, client *http.Client, resource, challenge string) (Resource, Server, error) {
 	at, err := url.Parse(resource)
 	if err != nil {
@@ -94,7 +96,7 @@ func DiscoverServer(ctx context.Context, client *http.Client, issuer string) (Se
 
 var metadataParameter = regexp.MustCompile(`resource_metadata="([^"]+)"`)
 
-// resourceAddresses are where a resource's metadata may be.
+// resourceAddresses returns the possible addresses of a resource's metadata.
 func resourceAddresses(at *url.URL, challenge string) (list []string) {
 	if m := metadataParameter.FindStringSubmatch(challenge); m != nil {
 		list = append(list, m[1])
@@ -107,7 +109,8 @@ func resourceAddresses(at *url.URL, challenge string) (list []string) {
 	return append(list, origin+wellKnown)
 }
 
-// sameResource compares identifiers of resources. One that names the whole of the resource's origin is for it too.
+// sameResource compares resource identifiers. A parent path, or the whole origin, also covers the
+// resource.
 func sameResource(named, resource string) bool {
 	a, errA := url.Parse(named)
 	b, errB := url.Parse(resource)
@@ -118,7 +121,8 @@ func sameResource(named, resource string) bool {
 	return at == below || strings.HasPrefix(below, at+"/")
 }
 
-// challengesS256 reports whether PKCE can be used. A server that does not say is asked all the same, as OAuth 2.1 wants it of all.
+// challengesS256 reports whether PKCE can be used. If the server does not say, assume yes: OAuth
+// 2.1 requires it.
 func (s Server) challengesS256() bool {
 	return len(s.ChallengeMethods) == 0 || slices.Contains(s.ChallengeMethods, "S256")
 }

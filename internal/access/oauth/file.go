@@ -13,10 +13,10 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// Login is a person's sign-in with a server, as it is kept.
+// Login is a person's stored sign-in with a server.
 type Login struct {
 	Server        string    `json:"server"`
-	Resource      string    `json:"resource"` // the only place that its tokens go to
+	Resource      string    `json:"resource"` // the only recipient of its tokens
 	Issuer        string    `json:"issuer"`
 	Subject       string    `json:"subject"`
 	TokenEndpoint string    `json:"token_endpoint"`
@@ -29,19 +29,19 @@ type Login struct {
 	ExpiresAt     time.Time `json:"expires_at,omitzero"`
 }
 
-// Shown is a Login for people and programs to see.
+// Shown is a Login without secrets, for display.
 type Shown struct {
 	Server      string     `json:"server"`
 	Issuer      string     `json:"issuer"`
 	Subject     string     `json:"subject"`
-	ExpiresAt   *time.Time `json:"expires_at"` // nil: it does not say
+	ExpiresAt   *time.Time `json:"expires_at"` // nil: unknown
 	Refreshable bool       `json:"refreshable"`
 }
 
-// ErrNoLogin means that nobody is signed in with a server.
+// ErrNoLogin means that no sign-in with a server is stored.
 var ErrNoLogin = errors.New("nobody is signed in with this server")
 
-// Logins are the sign-ins of a user, a file each in a directory.
+// Logins are a user's sign-ins, one file each in a directory.
 type Logins struct{ Dir string }
 
 func (l Logins) path(server string) string { return filepath.Join(l.Dir, server+".json") }
@@ -62,12 +62,12 @@ func (l Logins) Read(server string) (Login, error) {
 	return login, nil
 }
 
-// Write keeps a sign-in, for its owner alone.
+// Write stores a sign-in, readable only by its owner.
 func (l Logins) Write(login Login) error {
 	if l.Dir == "" {
 		return errors.New("there is no state directory to keep a sign-in in")
 	}
-	data, err := json.MarshalIndent(login, "", "  ") //nolint:gosec // this is where tokens are kept
+	data, err := json.MarshalIndent(login, "", "  ") //nolint:gosec // tokens are stored here
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (l Logins) Write(login Login) error {
 	return nil
 }
 
-// Remove forgets a sign-in.
+// Remove deletes a sign-in.
 func (l Logins) Remove(server string) error {
 	err := os.Remove(l.path(server))
 	if l.Dir == "" || errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func (l Logins) Remove(server string) error {
 	return err
 }
 
-// List shows all sign-ins, by server.
+// List returns all sign-ins, ordered by server.
 func (l Logins) List() ([]Shown, error) {
 	all := []Shown{}
 	entries, err := os.ReadDir(l.Dir)
@@ -114,13 +114,13 @@ func (l Logins) List() ([]Shown, error) {
 	return all, nil
 }
 
-// Mark tells one state of a server's sign-in from another. The zero value is that of none.
+// Mark identifies a state of a server's sign-in. The zero value means none.
 type Mark struct {
 	modified time.Time
 	size     int64
 }
 
-// Mark is the state of a server's sign-in.
+// Mark returns the state of a server's sign-in.
 func (l Logins) Mark(server string) (m Mark) {
 	if info, err := os.Stat(l.path(server)); err == nil {
 		m.modified, m.size = info.ModTime(), info.Size()

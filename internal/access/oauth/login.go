@@ -20,20 +20,20 @@ import (
 	"secateur/internal/secret"
 )
 
-// SignIn is a person's sign-in with a server, under way.
+// SignIn is a running sign-in of a person with a server.
 type SignIn struct {
-	Server   string // its id
-	Resource string // its address
+	Server   string // the server's id
+	Resource string // the server's address
 	Settings Settings
 	HTTP     *http.Client
-	Version  string // of this program, for a registration
+	Version  string // our version, for the registration
 
-	// Show is given the address that the person has to open.
+	// Show receives the address that the person must open.
 	Show func(address string)
 }
 
-// Run discovers who to ask, has the person sign in at the address that Show gets, and waits for the redirect to a loopback listener of
-// its own (RFC 8252) until ctx is done.
+// Run discovers the endpoints and passes the sign-in address to Show. It then waits for the
+// redirect to its own loopback listener (RFC 8252), until ctx is done.
 func (s SignIn) Run(ctx context.Context) (Login, error) {
 	res, server, err := Discover(ctx, s.HTTP, s.Resource, s.challenge(ctx))
 	if err != nil {
@@ -83,7 +83,7 @@ func (s SignIn) Run(ctx context.Context) (Login, error) {
 	return login.with(t, time.Now()), nil
 }
 
-// with is the sign-in with a new token. A refresh token that is not replaced stays.
+// with returns the sign-in with a new token. The refresh token stays unless it is replaced.
 func (l Login) with(t token, now time.Time) Login {
 	l.AccessToken, l.IssuedAt, l.ExpiresAt = t.Access, now.UTC().Truncate(time.Second), t.expiry(now).UTC().Truncate(time.Second)
 	if t.expiry(now).IsZero() {
@@ -101,7 +101,7 @@ func (l Login) with(t token, now time.Time) Login {
 	return l
 }
 
-// challenge is what the server answers in WWW-Authenticate to somebody who shows nothing; "": nothing.
+// challenge returns the server's WWW-Authenticate header for a request without credentials, or "".
 func (s SignIn) challenge(ctx context.Context) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Resource, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
@@ -117,7 +117,7 @@ func (s SignIn) challenge(ctx context.Context) string {
 	return strings.Join(res.Header.Values("WWW-Authenticate"), ", ")
 }
 
-// client is who we are for an authorization server: as the configuration says, else registered now (RFC 7591).
+// client returns our client id and secret: as configured, else by registration (RFC 7591).
 func (s SignIn) client(ctx context.Context, server Server, redirect string) (Client, error) {
 	if id := s.Settings.ClientID; id != "" {
 		if strings.HasPrefix(id, "https://") && !server.ClientDocuments {
@@ -162,7 +162,8 @@ func (s SignIn) client(ctx context.Context, server Server, redirect string) (Cli
 
 func authorizationURL(server Server, who Client, redirect, state, verifier, scope, resource string) (string, error) {
 	u, err := url.Parse(server.AuthorizationEndpoint)
-	isPlain := err == nil && u.Scheme == "http" && strings.HasPrefix(server.Issuer, "http://") // which the HTTP client has let through
+	// the HTTP client has allowed it
+	isPlain := err == nil && u.Scheme == "http" && strings.HasPrefix(server.Issuer, "http://")
 	if err != nil || u.Scheme != "https" && !isPlain || u.Host == "" {
 		return "", fmt.Errorf("%s has no https address to sign in at", server.Issuer)
 	}
@@ -177,13 +178,14 @@ func authorizationURL(server Server, who Client, redirect, state, verifier, scop
 		}
 	}
 	if slices.Contains(strings.Fields(scope), "offline_access") {
-		q.Set("prompt", "consent") // OpenID Connect gives a refresh token for nothing less
+		q.Set("prompt", "consent") // OpenID Connect requires it for a refresh token
 	}
 	u.RawQuery = q.Encode()
 	return u.String(), nil
 }
 
-// awaitCode waits for the redirect that brings the code. Only one with our state counts; others are answered, and waited past.
+// awaitCode waits for the redirect with the code. Redirects without our state get a response, and
+// are otherwise ignored.
 func awaitCode(ctx context.Context, ln net.Listener, server Server, state string, ready func()) (string, error) {
 	type outcome struct {
 		code string
@@ -198,7 +200,8 @@ func awaitCode(ctx context.Context, ln net.Listener, server Server, state string
 		}
 		var o outcome
 		switch iss := q.Get("iss"); {
-		case iss != "" && iss != server.Issuer || iss == "" && server.AnswersIssuer: // RFC 9207: another server's answer (mix-up)
+		case iss != "" && iss != server.Issuer || iss == "" && server.AnswersIssuer:
+			// RFC 9207: response of another server (mix-up attack)
 			o.err = errors.New("the answer is of another authorization server")
 		case q.Get("error") != "":
 			o.err = fmt.Errorf("the sign-in was refused: %.64q", q.Get("error"))
@@ -215,7 +218,8 @@ func awaitCode(ctx context.Context, ln net.Listener, server Server, state string
 			page = "The sign-in failed; where it was begun it says why.\n"
 		}
 		_, _ = io.WriteString(w, page)
-		_ = http.NewResponseController(w).Flush() // the person is told before this program goes on, and maybe ends
+		// inform the person before this program continues, and maybe exits
+		_ = http.NewResponseController(w).Flush()
 		select {
 		case done <- o:
 		default: // one is enough
@@ -242,7 +246,7 @@ func awaitCode(ctx context.Context, ln net.Listener, server Server, state string
 	return o.code, o.err
 }
 
-// random is 256 bits in letters that addresses may have.
+// random returns 256 random bits, URL-safe.
 func random() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails

@@ -8,13 +8,15 @@ import (
 	"secateur/internal/secret"
 )
 
-// Settings are the section oauth of a server or a provider.
+// Settings is the section oauth of a server or a provider.
 type Settings struct {
-	Flow         string      `toml:"flow" json:"flow"`                   // client_credentials | login; "": login, once the server asks
-	TokenURL     string      `toml:"token_url" json:"token_url"`         // "": discovered
-	ClientID     string      `toml:"client_id" json:"client_id"`         // "": the client registers itself; may be the address of a client's metadata
+	// client_credentials | login; "": login, when the server asks
+	Flow     string `toml:"flow" json:"flow"`
+	TokenURL string `toml:"token_url" json:"token_url"` // "": discovered
+	// "": the client registers itself; may be the address of client metadata
+	ClientID     string      `toml:"client_id" json:"client_id"`
 	ClientSecret secret.Text `toml:"client_secret" json:"client_secret"` // empty: a public client
-	Scope        string      `toml:"scope" json:"scope"`                 // "": what the server asks for
+	Scope        string      `toml:"scope" json:"scope"`                 // "": the server's choice
 }
 
 // The flows.

@@ -10,40 +10,42 @@ import (
 	"time"
 )
 
-// Source gives tokens for one server or provider: the cached one as long as it is good, and a new one when a fifth of its life is left,
-// asked for once at a time. Its methods may be used by many goroutines.
+// Source provides tokens for one server or provider. It caches a token and renews it when a fifth
+// of its life is left. Only one renewal runs at a time. It is safe for concurrent use.
 type Source struct {
 	opt SourceOptions
 
-	mu      sync.Mutex // guards the fields below; held while a token is asked for, so that all who wait share it
+	// guards the fields below; held during a renewal, so that all waiters share it
+	mu      sync.Mutex
 	current Login
-	mark    *Mark // of the file that the sign-in was read from
+	mark    *Mark // of the file with the sign-in
 	looked  time.Time
-	tried   time.Time // when a renewal last failed
+	tried   time.Time // time of the last failed renewal
 }
 
-// SourceOptions make a Source.
+// SourceOptions configure a Source.
 type SourceOptions struct {
-	Server   string // its id
-	Resource string // its address; "": tokens are for whatever the token endpoint says
+	Server   string // the server's id
+	Resource string // the server's address; "": the token endpoint decides what tokens are for
 	Settings Settings
-	Logins   Logins // where sign-ins are
+	Logins   Logins // stored sign-ins
 	HTTP     *http.Client
 }
 
 const (
-	lookPause  = time.Second      // between two looks at the file
-	retryPause = 10 * time.Second // after a renewal that failed, while the token is still good
+	lookPause  = time.Second      // between two checks of the file
+	retryPause = 10 * time.Second // after a failed renewal, while the token is still valid
 	askTime    = 15 * time.Second
 )
 
-// NewSource makes a Source.
+// NewSource returns a Source.
 func NewSource(opt SourceOptions) *Source { return &Source{opt: opt} }
 
-// ErrLoginRequired means that a person has to sign in.
+// ErrLoginRequired means that a person must sign in.
 var ErrLoginRequired = errors.New("a sign-in is required")
 
-// Token gives a token for the server. It is "" where nobody has signed in and the server may not want it. The error may be ErrLoginRequired.
+// Token returns a token for the server. It returns "" if there is no sign-in, since the server may
+// not require one. The error may be ErrLoginRequired.
 func (s *Source) Token(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +57,8 @@ func (s *Source) Token(ctx context.Context) (string, error) {
 		if s.current.AccessToken == "" {
 			return "", nil
 		}
-		if !sameResource(s.current.Resource, s.opt.Resource) { // the address was changed since: its token is another's
+		// the address changed: the token is for another server
+		if !sameResource(s.current.Resource, s.opt.Resource) {
 			return "", fmt.Errorf("%w: the one there is is for %s", ErrLoginRequired, s.current.Resource)
 		}
 	}
@@ -66,14 +69,15 @@ func (s *Source) Token(ctx context.Context) (string, error) {
 	switch {
 	case err == nil:
 		return s.current.AccessToken, nil
-	case s.isGood(now): // it will be tried again before it ends
+	case s.isGood(now): // retried before it expires
 		s.tried = now
 		return s.current.AccessToken, nil
 	}
 	return "", err
 }
 
-// Refused says that the server did not take a token: it is not used again, if there is a way to another.
+// Refused reports that the server rejected a token. It is not used again if a new one can be
+// obtained.
 func (s *Source) Refused(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,19 +88,20 @@ func (s *Source) Refused(token string) {
 		s.current = Login{}
 		return
 	}
-	if s.current.RefreshToken != "" && time.Since(s.current.IssuedAt) > retryPause { // a fresh one that is refused will not get better
+	// a fresh token that is rejected will not get better
+	if s.current.RefreshToken != "" && time.Since(s.current.IssuedAt) > retryPause {
 		s.current.ExpiresAt = time.Now()
 	}
 }
 
-// isDue reports whether a fifth of the token's life is left, or less.
+// isDue reports whether at most a fifth of the token's life is left.
 func (s *Source) isDue(now time.Time) bool {
 	c := s.current
 	if c.ExpiresAt.IsZero() || now.Sub(s.tried) < retryPause && s.isGood(now) {
 		return false
 	}
 	if c.RefreshToken == "" && s.opt.Settings.Flow != FlowClientCredentials {
-		return !s.isGood(now) // there is no way to another
+		return !s.isGood(now) // it cannot be renewed
 	}
 	return c.ExpiresAt.Sub(now) <= c.ExpiresAt.Sub(c.IssuedAt)/5
 }
@@ -105,7 +110,7 @@ func (s *Source) isGood(now time.Time) bool {
 	return s.current.AccessToken != "" && (s.current.ExpiresAt.IsZero() || now.Before(s.current.ExpiresAt))
 }
 
-// follow reads the sign-in again if another process has changed it.
+// follow reloads the sign-in if another process has changed it.
 func (s *Source) follow(now time.Time) error {
 	if now.Sub(s.looked) < lookPause {
 		return nil
@@ -123,7 +128,7 @@ func (s *Source) follow(now time.Time) error {
 	return nil
 }
 
-// renew gets another token. What others do at the same time does not end with this caller's patience.
+// renew obtains a new token. Other callers wait for it too, so it ignores the cancellation of ctx.
 func (s *Source) renew(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
@@ -138,9 +143,10 @@ func (s *Source) renew(ctx context.Context, now time.Time) error {
 	})
 	if errors.Is(err, errInvalidGrant) {
 		was := s.current.RefreshToken
-		s.looked, s.mark = time.Time{}, nil // two files of the same size and moment look alike
+		s.looked, s.mark = time.Time{}, nil // files with equal size and time look the same
 		if follow := s.follow(now); follow == nil && s.current.RefreshToken != was && s.isGood(now) {
-			return nil // another process was first, and its refresh token is the one that counts (rotation)
+			// another process renewed first, and its refresh token is now the valid one (rotation)
+			return nil
 		}
 		return fmt.Errorf("%w: the sign-in has ended", ErrLoginRequired)
 	}
@@ -152,14 +158,14 @@ func (s *Source) renew(ctx context.Context, now time.Time) error {
 	}
 	s.current = s.current.with(t, now)
 	if err := s.opt.Logins.Write(s.current); err != nil {
-		return err // a refresh token that was used and not replaced ends the sign-in
+		return err // losing a rotated refresh token would end the sign-in
 	}
 	mark := s.opt.Logins.Mark(s.opt.Server)
 	s.mark = &mark
 	return nil
 }
 
-// byCredentials asks as the client itself.
+// byCredentials obtains a token with client credentials.
 func (s *Source) byCredentials(ctx context.Context, now time.Time) error {
 	set := s.opt.Settings
 	endpoint, methods := set.TokenURL, []string(nil)

@@ -23,7 +23,7 @@ import (
 
 const resource = "https://tools.example/mcp"
 
-// endpoint is an authorization server in memory.
+// endpoint is an in-memory authorization server.
 type endpoint struct {
 	mu    sync.Mutex
 	forms []url.Values
@@ -50,7 +50,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 		e.forms = append(e.forms, form)
 		e.mu.Unlock()
 		for range 100 {
-			runtime.Gosched() // so that others come meanwhile
+			runtime.Gosched() // lets others run meanwhile
 		}
 		return answer(e.reply(int(e.asked.Add(1)), form))
 	}
@@ -197,10 +197,11 @@ func TestASignInIsRenewedAndItsRefreshTokenRotates(t *testing.T) {
 		if got := get(t, other); got != "a3" {
 			t.Errorf("another process: %s", got)
 		}
-		if err := os.Chtimes(file, time.Time{}, written.ModTime()); err != nil { // clocks of files are coarse: it looks as it did
+		// file timestamps are coarse: the file looks unchanged
+		if err := os.Chtimes(file, time.Time{}, written.ModTime()); err != nil {
 			t.Fatal(err)
 		}
-		if got := get(t, s); got != "a3" { // its own refresh token was used by the other
+		if got := get(t, s); got != "a3" { // the other process has used its refresh token
 			t.Errorf("the first, after the other has renewed: %s", got)
 		}
 	})

@@ -17,14 +17,15 @@ import (
 	"secateur/internal/secret"
 )
 
-// Client is who asks a token endpoint.
+// Client identifies us to a token endpoint.
 type Client struct {
 	ID     string `json:"client_id"`
 	Secret string `json:"client_secret,omitempty"`
-	Method string `json:"token_endpoint_auth_method,omitempty"` // how it says so; "": as the server allows
+	// authentication method; "": as the server allows
+	Method string `json:"token_endpoint_auth_method,omitempty"`
 }
 
-// token is a token endpoint's answer.
+// token is a token endpoint's response.
 type token struct {
 	Access  string  `json:"access_token"`
 	Type    string  `json:"token_type"`
@@ -34,10 +35,11 @@ type token struct {
 	ID      string  `json:"id_token"`
 }
 
-// errInvalidGrant means that a refresh token or a code is good no longer: only a person can help.
+// errInvalidGrant means that a refresh token or a code is no longer valid. Only a new sign-in
+// helps.
 var errInvalidGrant = errors.New("invalid_grant")
 
-// askToken asks a token endpoint.
+// askToken calls a token endpoint.
 func askToken(ctx context.Context, client *http.Client, endpoint string, methods []string, who Client, form url.Values) (token, error) {
 	var t token
 	basic := who.Secret != "" && (who.Method == "client_secret_basic" || who.Method == "" && (len(methods) == 0 || slices.Contains(methods, "client_secret_basic")))
@@ -74,12 +76,13 @@ func askToken(ctx context.Context, client *http.Client, endpoint string, methods
 	return t, nil
 }
 
-// refusedBy is a token endpoint's refusal, in its own code; what else it says may repeat what it was sent.
+// refusedBy returns a token endpoint's error with its own code. The rest of the body is dropped,
+// since it may repeat the request.
 func refusedBy(status int, body []byte) error {
 	var said struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // else the status has to do
+	_ = json.Unmarshal(body, &said) // else report the status
 	switch {
 	case said.Error == "invalid_grant":
 		return fmt.Errorf("token endpoint: %w", errInvalidGrant)
@@ -89,7 +92,7 @@ func refusedBy(status int, body []byte) error {
 	return fmt.Errorf("token endpoint: HTTP %d", status)
 }
 
-// expiry is when a token ends; zero: it does not say.
+// expiry returns when a token expires; zero: unknown.
 func (t token) expiry(now time.Time) time.Time {
 	if t.Expires <= 0 {
 		return time.Time{}
@@ -97,7 +100,8 @@ func (t token) expiry(now time.Time) time.Time {
 	return now.Add(time.Duration(min(t.Expires, 10*365*24*3600) * float64(time.Second)))
 }
 
-// claims are what a JWT says of itself. Nobody has checked that: they are for showing, and for sending a token to fewer places, never to more.
+// claims are the unverified claims of a JWT. They may be shown, and may only restrict where a token
+// is sent.
 type claims struct {
 	Subject  string          `json:"sub"`
 	Audience json.RawMessage `json:"aud"`
@@ -114,7 +118,8 @@ func claimsOf(jwt string) (c claims) {
 	return c
 }
 
-// isFor reports whether a token may be sent to a resource: an access token that names places as its audience names this one among them.
+// isFor reports whether a token may be sent to a resource. If its audience names addresses, the
+// resource must be among them.
 func isFor(access, resource string) bool {
 	raw := claimsOf(access).Audience
 	var list []string
