@@ -14,7 +14,7 @@ import (
 	"secateur/internal/access"
 )
 
-// ErrPrivate means that an address named by a peer leads to a private network.
+// ErrPrivate means that an address chosen by a peer leads to a private network.
 var ErrPrivate = errors.New("the address leads to a private network, which a peer may not name; see auth.private_networks")
 
 const (
@@ -22,11 +22,11 @@ const (
 	maxRedirects = 5
 )
 
-// ErrPlain means that an endpoint named by a peer is not https.
+// ErrPlain means that an endpoint chosen by a peer is not https.
 var ErrPlain = errors.New("a peer named an address over http, which others on the way can read and change; it must be https")
 
-// Client reaches public addresses, the networks given, and the host and port of the configured URLs themselves. Plain http is
-// for the configured URLs and for loopback.
+// Client returns an HTTP client for public addresses, the given networks, and the hosts of the
+// configured URLs. Plain http is allowed only for configured URLs and loopback.
 func Client(configured *url.URL, networks []netip.Prefix, also ...*url.URL) *http.Client {
 	trusted := map[string]bool{hostPort(configured): true}
 	for _, u := range also {
@@ -59,7 +59,7 @@ type onlyHTTPS struct {
 	trusted map[string]bool
 }
 
-// RoundTrip sends a request if its address may be used.
+// RoundTrip sends a request if its address is allowed.
 func (o *onlyHTTPS) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := o.check(r.URL); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (o *onlyHTTPS) check(u *url.URL) error {
 	return ErrPlain
 }
 
-// check refuses an address that has been resolved.
+// check refuses a resolved address in a private network.
 func check(address string, networks []netip.Prefix) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -92,8 +92,9 @@ func check(address string, networks []netip.Prefix) error {
 	return nil
 }
 
-// shared are further networks that are not the internet: carrier-grade NAT, benchmarks, this network, protocol assignments,
-// Azure's metadata service, site-local IPv6, and IPv6 that carries an IPv4 address (NAT64, 6to4, Teredo, IPv4-compatible).
+// shared are further networks outside the internet: carrier-grade NAT, benchmarks, this network,
+// protocol assignments, Azure's metadata service, site-local IPv6. It also has the IPv6 networks
+// with an embedded IPv4 address: NAT64, 6to4, Teredo, IPv4-compatible.
 var shared = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"),

@@ -66,7 +66,8 @@ func TestClientReachesTheConfiguredAddressAndNoOtherPrivateOne(t *testing.T) {
 	}
 }
 
-// Others on the way read and change plain http: an endpoint that a peer names must be https, but for the configured host and this machine.
+// Plain http can be read and changed in transit. So an endpoint chosen by a peer must be https,
+// except for the configured host and this machine.
 func TestEndpointsThatAPeerNamesAreEncrypted(t *testing.T) {
 	configured, err := url.Parse("http://intranet.example/mcp")
 	if err != nil {

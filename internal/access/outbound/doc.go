@@ -1,4 +1,4 @@
-// Package outbound makes HTTP clients for addresses that a peer has named: an identity provider's keys, the target of a redirect. Such an
-// address may not lead to this machine or its network, whatever name it is given: the check is made when the connection is opened, on
-// the address that the name has resolved to.
+// Package outbound makes HTTP clients for addresses chosen by a peer, such as the target of a
+// redirect. Such an address must not lead to this machine or its network. The check runs when the
+// connection is opened, on the resolved IP address, so DNS names cannot bypass it.
 package outbound
