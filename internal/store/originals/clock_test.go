@@ -10,8 +10,8 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// The system's clock is set while originals are kept: nothing that was kept before is gone before its time, here or for
-// another process that comes with the clock as it is then.
+// The system clock is set while originals are kept. None of them expires early, here or for another
+// process that starts with the new clock.
 func TestASteppingClockEndsNothingBeforeItsTime(t *testing.T) {
 	for name, step := range map[string]time.Duration{"forward": 72 * time.Hour, "back": -72 * time.Hour} {
 		dir := filepath.Join(t.TempDir(), "store")
@@ -40,7 +40,7 @@ func TestASteppingClockEndsNothingBeforeItsTime(t *testing.T) {
 					t.Errorf("%s: %s: %v", name, id, err)
 				}
 			}
-			other := open() // which removes what it takes for expired, by a clock that never was another
+			other := open() // removes what looks expired to a process that knows only the new clock
 			defer other.Close()
 			if _, err := other.Get(t.Context(), "t", late); err != nil {
 				t.Errorf("%s: another process: %v", name, err)

@@ -16,8 +16,8 @@ import (
 
 const tinyDisk = "ORIGINALS_TEST_TINY_DISK"
 
-// The disk itself is full, or can no longer be written: on a real file system of two megabytes, mounted where only a
-// process of its own sees it.
+// The disk itself is full, or cannot be written. The test uses a real file system of two megabytes,
+// mounted in a separate process.
 func TestDiskIsFull(t *testing.T) {
 	if dir := os.Getenv(tinyDisk); dir != "" {
 		if err := syscall.Mount("none", dir, "tmpfs", 0, "size=2m"); err != nil {
@@ -81,7 +81,7 @@ func checkTinyDisk(t *testing.T, dir string) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	time.Sleep(2 * originalstest.TTL)
-	keep(t, f, originalstest.Noise(1000, size)) // what expired makes room on the disk too
+	keep(t, f, originalstest.Noise(1000, size)) // expired files free disk space too
 }
 
 func checkReadOnlyDisk(t *testing.T, f *originals.File, dir string) {

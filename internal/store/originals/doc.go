@@ -1,23 +1,26 @@
-// Package originals keeps what was cut out of a message, so that it can be restored byte for byte until its time
-// to live is over. An original is named by its content: [ID] is a hash over the tenant it belongs to and its text,
-// so the same text always has the same id, keeping it twice costs nothing, and nobody finds another tenant's.
+// Package originals keeps texts that were cut out of messages. They can be restored byte for byte
+// until they expire. An original is named by its content: [ID] is a hash over its tenant and its
+// text. So the same text always has the same id, storing it twice costs nothing, and no tenant
+// finds another's originals.
 //
-// A [Store] is where they are kept. [Open] makes the one that [Settings] ask for:
+// A [Store] keeps originals. [Open] returns the one that [Settings] ask for:
 //
-//   - [Memory] holds the strings themselves, within a bound of bytes, for as long as the process lives.
-//   - [File] holds one compressed file each in a directory that several processes may share and that survives
-//     them, whichever way they end. file.go is the store, fileio.go reads and writes, fileformat.go says what is in a file, filequota.go
-//     counts what is there and drops what has expired, fileoldest.go what was not used for longest, fileshare.go
-//     knows whose a file is, filelock*.go keeps that apart from a renewal.
-//   - [Redis] holds them in an engine that replicas share. redis.go is the store, redisscripts.go what the engine counts.
+//   - [Memory] holds the strings themselves, up to a byte limit, as long as the process lives.
+//   - [File] holds one compressed file per original. Several processes may share its directory,
+//     which survives them, however they end. file.go is the store, fileio.go reads and writes,
+//     fileformat.go describes the file format. filequota.go counts usage and removes expired files.
+//     fileoldest.go evicts, fileshare.go tracks the tenant of each file, and filelock*.go keeps
+//     removal and renewal apart.
+//   - [Redis] holds them in an engine that replicas share. redis.go is the store, redisscripts.go
+//     holds the engine's scripts.
 //
-// [WithPutTimeout] stands in front of a store that can be slow and gives up on it in time.
+// [WithPutTimeout] wraps a store that can be slow, and gives up on it in time.
 //
-// [WithReports] stands in front of any and tells the operator, once a minute at most, what could not be kept.
+// [WithReports] wraps any store and logs, at most once a minute, what could not be kept.
 //
-// A store that is full refuses new originals or, where [Settings] say so, drops those that were not used for longest
-// (LRU). Where several tenants share one ([Options]), none gets all of the room. Whoever cuts a text must first have a nil
-// error from Put; with any other answer the text stays where it is, whole.
+// A full store refuses new originals or, if [Settings] say so, evicts the least recently used ones
+// (LRU). If several tenants share it ([Options]), no tenant gets all the room. A text may only be
+// cut after Put returned a nil error; otherwise it stays whole.
 //
-// Package originalstest holds the suite that every store passes.
+// Package originalstest holds the contract suite for every store.
 package originals

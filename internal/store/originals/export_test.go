@@ -11,10 +11,10 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// HoldLock shares the directory's lock, as a process that is about to renew or write does.
+// HoldLock takes the shared lock, like a process about to renew or write.
 func HoldLock(t *testing.T, f *File) (release func()) { t.Helper(); return holdLock(t, f, lockShared) }
 
-// HoldLockAlone has the directory's lock alone, as a process that is about to remove does.
+// HoldLockAlone takes the exclusive lock, like a process about to remove.
 func HoldLockAlone(t *testing.T, f *File) (release func()) {
 	t.Helper()
 	return holdLock(t, f, lockAlone)
@@ -29,21 +29,21 @@ func holdLock(t *testing.T, f *File, mode lockMode) func() {
 	return unlock
 }
 
-// Scan looks through the directory now.
+// Scan scans the directory now.
 func Scan(ctx context.Context, f *File) { f.scan(ctx) }
 
-// Settle waits for what is under way.
+// Settle waits for running calls.
 func Settle(f *File) { f.tasks.Wait() }
 
-// Path is where the file of an original is.
+// Path returns the path of an original's file.
 func Path(f *File, id string) string { return f.path(id) }
 
-// Encode makes the content of a file.
+// Encode returns the content of a file.
 func Encode(tenant, text string) []byte {
 	return testCodec().encode(nil, tenant, text, time.Unix(2e9, 0))
 }
 
-// EncodeVersion makes the content of a file as another version would.
+// EncodeVersion returns the content of a file of another version.
 func EncodeVersion(tenant, text string, version byte) []byte {
 	b := Encode(tenant, text)
 	b[4] = version
@@ -51,7 +51,7 @@ func EncodeVersion(tenant, text string, version byte) []byte {
 	return b
 }
 
-// Decode reads the content of a file.
+// Decode decodes the content of a file.
 func Decode(file []byte, tenant, id string) (string, error) {
 	return testCodec().decode(file, tenant, id)
 }
@@ -64,8 +64,8 @@ var testCodec = sync.OnceValue(func() codec {
 	return c
 })
 
-// DBOf is the engine that a store is in.
+// DBOf returns a store's engine.
 func DBOf(r *Redis) *redisdb.DB { return r.opt.DB }
 
-// SetLockPatience says how long to wait for another who holds the lock.
+// SetLockPatience sets the timeout of the lock.
 func SetLockPatience(f *File, d time.Duration) { f.patience = d }

@@ -14,57 +14,57 @@ import (
 	"secateur/internal/store/clock"
 )
 
-// Modes of everything we make: what was cut out of a conversation is nobody else's to read.
+// Modes of everything we create: originals are private to this user.
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
 )
 
 const (
-	tempPrefix = ".put-"   // of a file that is being written; renamed when whole
-	corruptDir = "corrupt" // where damaged files are set aside, for a person to look at
-	maxUsed    = 1 << 16   // ids whose last use is remembered
-	maxBuffer  = 4 << 20   // a larger one is not kept for the next Put
+	tempPrefix = ".put-"   // prefix of a file being written; renamed when complete
+	corruptDir = "corrupt" // folder for damaged files, for a person to inspect
+	maxUsed    = 1 << 16   // number of ids whose last use is remembered
+	maxBuffer  = 4 << 20   // larger buffers are not pooled
 )
 
-// FileOptions say where and how much a File keeps.
+// FileOptions configure a File.
 type FileOptions struct {
-	Dir      string        // an absolute path; made if need be
-	MaxBytes int64         // room on disk, for all processes that share the directory; 0: as Default
-	TTL      time.Duration // how long an original lives after it was last put or got; 0: as Default
+	Dir      string        // absolute path; created if missing
+	MaxBytes int64         // disk quota for all processes that share the directory; 0: as Default
+	TTL      time.Duration // life of an original after its last Put or Get; 0: as Default
 	Log      *slog.Logger  // nil discards
-	Clock    *clock.Clock  // nil: one of its own
+	Clock    *clock.Clock  // nil: a new one
 
-	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
+	DropOldest bool // evict the least recently used; false: refuse new originals
 
 	Shared  func() bool // see Options
-	NoSweep bool        // what has expired stays when the store is opened, so that it can be told from what never was there
+	NoSweep bool        // keep expired originals at opening, so that Get can return ErrExpired
 }
 
-// File is a Store of one file per original, in a directory that may be shared by several processes and outlives
-// them. A file is written aside and renamed, so it is there whole or not at all whenever a process is killed. It
-// is not forced to the disk: after a power cut a file may be missing or damaged, and a damaged one is recognised
-// by its sums, set aside, and answered as not found.
+// File is a Store with one file per original. Several processes may share its directory, which
+// outlives them. A file is written aside and renamed, so a killed process never leaves half a file.
+// Files are not synced: after a power cut a file may be missing or damaged. A damaged file is
+// detected by its checksums, moved aside, and reported as not found.
 type File struct {
 	dir      string
 	maxBytes int64
 	ttl      time.Duration
 	oldest   bool          // FileOptions.DropOldest
 	shared   func() bool   // FileOptions.Shared; nil: never
-	patience time.Duration // with another who holds the lock
+	patience time.Duration // timeout of the directory's lock
 	log      *slog.Logger
 	clock    *clock.Clock
 	codec    codec
-	buffers  sync.Pool // *[]byte, for what is being written
+	buffers  sync.Pool // *[]byte, buffers for encoding
 
-	tasks sync.WaitGroup // scans in the background, and every Put and Get under way
+	tasks sync.WaitGroup // background scans, and every running Put and Get
 
 	mu      sync.Mutex
 	closed  bool
 	usage   usage
-	used    map[string]time.Time // when this process last put or got an original
-	lacking lack                 // the last one for which there was no room; zero: there was
-	owners  map[string]tag       // whose an original is, where room is counted by tenants
+	used    map[string]time.Time // last Put or Get by this process
+	lacking lack                 // the last original without room; zero: none
+	owners  map[string]tag       // tenant of each original, if room is counted by tenant
 	refused int64
 	dropped int64
 	corrupt int64
@@ -72,10 +72,10 @@ type File struct {
 
 var _ StoreCloser = (*File)(nil)
 
-// errDiskFull is ErrFull for a reason that is not ours.
+// errDiskFull is ErrFull because of the disk, not of our quota.
 var errDiskFull = fmt.Errorf("%w: no room on the disk", ErrFull)
 
-// OpenFile opens a directory of originals, making it if it is not there, and counts what it holds.
+// OpenFile opens a directory of originals, creates it if missing, and counts its contents.
 func OpenFile(o FileOptions) (*File, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = Default().MaxBytes
@@ -115,10 +115,10 @@ func OpenFile(o FileOptions) (*File, error) {
 	return f, nil
 }
 
-// ID is what Put would return.
+// ID returns the id that Put would return.
 func (f *File) ID(tenant, text string) string { return f.codec.key.ID(tenant, text) }
 
-// Put keeps the text.
+// Put stores the text.
 func (f *File) Put(ctx context.Context, tenant, text string) (string, error) {
 	id, err := f.put(ctx, tenant, text)
 	if err != nil {
@@ -143,7 +143,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	if err != nil || renewed {
 		return id, err
 	}
-	// Compressing is the dear part: ask first whether there is room for any file at all.
+	// Compression is expensive, so first check for room for any file at all.
 	if owner := tenantTag(tenant); !f.oldest && !f.hasRoom(blockSize, owner) && !f.makeRoom(ctx, blockSize, owner) {
 		return "", ErrFull
 	}
@@ -154,7 +154,7 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	*buf = f.codec.encode((*buf)[:0], tenant, text, f.expiry())
 	err = f.write(ctx, id, *buf)
 	if errors.Is(err, errDiskFull) && f.rescanNow(ctx) {
-		err = f.write(ctx, id, *buf) // what had expired has just left the disk
+		err = f.write(ctx, id, *buf) // expired files were just removed from the disk
 	}
 	if cap(*buf) <= maxBuffer {
 		f.buffers.Put(buf)
@@ -189,19 +189,19 @@ func (f *File) Get(ctx context.Context, tenant, id string) (string, error) {
 		return "", ErrNotFound
 	case errors.Is(err, errOtherTenant):
 		return "", ErrNotFound
-	case errors.Is(err, errCorrupt): // asked before expiry: whatever damaged the file may have changed its time
+	case errors.Is(err, errCorrupt): // before expiry: damage may have changed the expiry too
 		f.setAside(ctx, id, info, err)
 		return "", ErrDamaged
 	case err != nil:
 		return "", fmt.Errorf("read original: %w: %w", ErrUnavailable, err)
 	case isOver(f.path(id), info, f.clock.Earliest()):
-		return "", ErrExpired // the file is left to the next scan
+		return "", ErrExpired // the next scan removes the file
 	}
 	f.renewRead(ctx, id)
 	return text, nil
 }
 
-// Stats tells what is kept as of the last look at the directory, and what this process added since.
+// Stats returns the counts of the last scan, plus this process's changes since.
 func (f *File) Stats() Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,7 +211,7 @@ func (f *File) Stats() Stats {
 	}
 }
 
-// Close waits for what is under way.
+// Close waits for running calls.
 func (f *File) Close() error {
 	f.mu.Lock()
 	wasClosed := f.closed
@@ -227,7 +227,7 @@ func (f *File) Close() error {
 	return f.codec.close()
 }
 
-// begin notes one more task that Close has to wait for, unless the store is closed.
+// begin registers a call that Close must wait for, unless the store is closed.
 func (f *File) begin() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -242,7 +242,7 @@ func (f *File) setUsed(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.used) >= maxUsed {
-		clear(f.used) // the times of the files stand in
+		clear(f.used) // the files' times serve instead
 	}
 	f.used[id] = time.Now()
 }

@@ -166,7 +166,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 }
 
 func TestReaderNeverSeesHalfAFile(t *testing.T) {
-	// Files are removed behind the store's back, so there must be room for all that it believes to be there.
+	// The test removes files behind the store's back, so allow room for all that it believes to
+	// exist.
 	f, err := originals.OpenFile(originals.FileOptions{Dir: t.TempDir(), MaxBytes: roomForAll})
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +202,7 @@ func TestReaderNeverSeesHalfAFile(t *testing.T) {
 	}
 }
 
-// Between a look at a damaged file and its being set aside another process may have written it anew.
+// Between finding a damaged file and moving it aside, another process may have replaced it.
 func TestReplacedFileIsNotSetAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -219,7 +220,7 @@ func TestReplacedFileIsNotSetAside(t *testing.T) {
 				t.Errorf("Get of a damaged file: err = %v, want ErrNotFound", err)
 			}
 		})
-		synctest.Wait() // the damage has been seen; setting it aside waits for the lock
+		synctest.Wait() // the damage was found; moving the file aside waits for the lock
 		if err := os.Rename(good, path); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +233,7 @@ func TestReplacedFileIsNotSetAside(t *testing.T) {
 	})
 }
 
-// A file that was damaged while no process knew of it must not make Put believe that its text is kept.
+// Put must not rely on a file that was damaged while no process ran.
 func TestPutReplacesADamagedFile(t *testing.T) {
 	text := strings.Repeat("text ", 10_000)
 	for rule, damage := range map[string]func([]byte) []byte{
@@ -240,7 +241,7 @@ func TestPutReplacesADamagedFile(t *testing.T) {
 		"cut off":      func(b []byte) []byte { return b[:len(b)/2] },
 		"zeros at end": func(b []byte) []byte { return append(b[:len(b)-8], make([]byte, 8)...) },
 		"one bit": func(b []byte) []byte {
-			b[len(b)-20] ^= 1 // within the text: the expiry stands behind it
+			b[len(b)-20] ^= 1 // within the text: the trailer follows
 			return b
 		},
 	} {
@@ -296,7 +297,7 @@ func TestTwoStoresShareADirectory(t *testing.T) {
 		time.Sleep(originalstest.TTL - time.Second)
 		wantKept(t, a, "text")
 
-		// The bound holds for both together: one sees what the other added before it is over the bound.
+		// The limit holds for both together: each counts what the other added.
 		half := originalstest.MaxBytes / 2
 		keep(t, a, originalstest.Noise(1, half))
 		time.Sleep(time.Minute)
@@ -309,7 +310,7 @@ func TestTwoStoresShareADirectory(t *testing.T) {
 	})
 }
 
-// Each process may be told another time to live. The longest counts.
+// Each process may have another TTL. The longest counts.
 func TestShorterTTLTakesNothingAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -352,7 +353,7 @@ func TestExpiredFilesLeaveTheDisk(t *testing.T) {
 	})
 }
 
-// Between a sweep's look at an expired file and its removal another process may be told that the file is kept.
+// Between finding an expired file and removing it, another process may renew it.
 func TestRenewalWinsOverRemoval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := openFile(t, t.TempDir())
@@ -362,7 +363,7 @@ func TestRenewalWinsOverRemoval(t *testing.T) {
 		release := originals.HoldLock(t, f) // another process is about to renew
 		var sweep sync.WaitGroup
 		sweep.Go(func() { originals.Scan(t.Context(), f) })
-		synctest.Wait() // the sweep has seen the expired file, and waits for the lock
+		synctest.Wait() // the sweep has found the expired file, and waits for the lock
 		if err := os.Chtimes(path, time.Time{}, time.Now().Add(originalstest.TTL)); err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +373,7 @@ func TestRenewalWinsOverRemoval(t *testing.T) {
 	})
 }
 
-// A process that was stopped while it held the lock must not stop the others.
+// A process stopped while holding the lock must not block the others.
 func TestLockThatIsNeverGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -443,7 +444,7 @@ func TestDirectoryIsTakenAway(t *testing.T) {
 	if _, err := f.Get(t.Context(), "", id); !errors.Is(err, originals.ErrNotFound) {
 		t.Errorf("Get without a directory: err = %v, want ErrNotFound", err)
 	}
-	keep(t, f, "text") // makes the directory anew
+	keep(t, f, "text") // creates the directory again
 	wantKept(t, f, "text")
 
 	if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
@@ -499,7 +500,7 @@ func wantKept(t *testing.T, s originals.Store, text string) {
 	}
 }
 
-// A copy of the directory has new times of modification; what stands in the files counts.
+// A copy of the directory has new mtimes. The expiries in the files count.
 func TestACopiedStoreKeepsItsOriginals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -514,7 +515,8 @@ func TestACopiedStoreKeepsItsOriginals(t *testing.T) {
 		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range []string{renewed, left} { // the clock of the files is the machine's, not the test's
+		// file times come from the machine's clock, not from the test's
+		for _, id := range []string{renewed, left} {
 			if err := os.Chtimes(filepath.Join(copied, id[4:5], id), time.Time{}, time.Now()); err != nil {
 				t.Fatal(err)
 			}

@@ -13,25 +13,26 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A file is a header of fixed size and the text, compressed where that makes it smaller. All numbers are big-endian.
+// A file is a fixed-size header and the text, compressed if that makes it smaller. All numbers are
+// big-endian.
 //
 //	 0  magic        4
 //	 4  version      1
 //	 5  compression  1   0: none, 1: zstd
 //	 6  reserved     2   zero
-//	 8  tenant       8   hash of the tenant, so that another tenant's file is told apart without reading it
+//	 8  tenant       8   hash of the tenant, to recognize another tenant's file by its header
 //	16  text length  8
 //	24  body length  8
 //	32  body sum     4   CRC-32C
 //	36  header sum   4   CRC-32C of all above
 //
-// Behind the text stands when the original expires, which changes with every use (version 2 on):
+// A trailer after the text holds the expiry, which changes with every use (since version 2):
 //
 //	0  moment       8   nanoseconds since 1970
 //	8  sum          4   CRC-32C of it
 //
-// The file's time of modification says the same, so that one look at a directory tells what has expired; where it does not,
-// because the file was copied, what stands in the file counts.
+// The file's mtime holds the expiry too, so that listing a directory shows what has expired. If
+// they differ, because the file was copied, the trailer counts.
 const (
 	fileMagic   = "scto"
 	fileVersion = 2
@@ -41,28 +42,28 @@ const (
 	bodyPlain = 0
 	bodyZstd  = 1
 
-	// Below this there is nothing to gain: the file takes a block of the disk anyway.
+	// Smaller texts gain nothing: a file takes a disk block anyway.
 	minCompress = 1024
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// What a file's content can be instead of the original that was asked for.
+// Errors for a file that is not the requested original.
 var (
 	errCorrupt     = errors.New("damaged file")
 	errOtherTenant = errors.New("another tenant's file")
 	errNewer       = errors.New("file of a newer version")
 )
 
-// codec turns a text into a file's content and back. It may be used concurrently.
+// codec encodes a text as a file and back. It is safe for concurrent use.
 type codec struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
-	key Key // that ids are made with
+	key Key // for ids
 }
 
 func newCodec() (codec, error) {
-	// The sums in our header cover what zstd's own would. Zero concurrency means one worker per processor.
+	// Our header's checksums replace zstd's own. Concurrency 0 means one worker per processor.
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
 		zstd.WithEncoderConcurrency(0), zstd.WithLowerEncoderMem(true))
 	if err != nil {
@@ -80,7 +81,8 @@ func (c codec) close() error {
 	return c.enc.Close()
 }
 
-// encode appends the file for a tenant's text that expires then to dst, which must be empty.
+// encode appends the file for a tenant's text to dst, which must be empty. The original expires at
+// until.
 func (c codec) encode(dst []byte, tenant, text string, until time.Time) []byte {
 	dst = append(dst, make([]byte, headerSize)...)
 	compression := byte(bodyPlain)
@@ -105,7 +107,7 @@ func (c codec) encode(dst []byte, tenant, text string, until time.Time) []byte {
 	return append(dst, trailer(until)...)
 }
 
-// trailer is how a file says when it expires.
+// trailer encodes the expiry.
 func trailer(until time.Time) []byte {
 	b := make([]byte, trailerSize)
 	binary.BigEndian.PutUint64(b, uint64(until.UnixNano()))
@@ -113,7 +115,7 @@ func trailer(until time.Time) []byte {
 	return b
 }
 
-// readTrailer is the moment that a trailer tells; false for one that is damaged.
+// readTrailer decodes the expiry; false: damaged.
 func readTrailer(b []byte) (time.Time, bool) {
 	if len(b) != trailerSize || crc32.Checksum(b[:8], castagnoli) != binary.BigEndian.Uint32(b[8:]) {
 		return time.Time{}, false
@@ -121,7 +123,7 @@ func readTrailer(b []byte) (time.Time, bool) {
 	return time.Unix(0, int64(binary.BigEndian.Uint64(b))), true //nolint:gosec // as above
 }
 
-// behind is how many bytes stand behind the text of a file with this header.
+// behind returns the size of the trailer, by the file's header.
 func behind(head []byte) int64 {
 	if head[4] < 2 {
 		return 0
@@ -129,7 +131,7 @@ func behind(head []byte) int64 {
 	return trailerSize
 }
 
-// checkHeader judges a file by its first bytes and its size: whether it is whole, and this tenant's.
+// checkHeader checks by header and size whether a file is complete and belongs to the tenant.
 func checkHeader(head []byte, size int64, tenant string) error {
 	if len(head) < headerSize {
 		return fmt.Errorf("%w: cut off within its header", errCorrupt)
@@ -150,7 +152,8 @@ func checkHeader(head []byte, size int64, tenant string) error {
 	return nil
 }
 
-// checkSums judges a whole file without decompressing it: cheap, and enough to rely on a file that is there.
+// checkSums checks a whole file without decompressing it. That is cheap, and enough to rely on an
+// existing file.
 func checkSums(file []byte, tenant string) error {
 	if err := checkHeader(file, int64(len(file)), tenant); err != nil {
 		return err
@@ -161,10 +164,10 @@ func checkSums(file []byte, tenant string) error {
 	return nil
 }
 
-// bodyOf is the text of a file as it is written, of a file whose header was checked.
+// bodyOf returns the encoded text of a file with a valid header.
 func bodyOf(file []byte) []byte { return file[headerSize : int64(len(file))-behind(file)] }
 
-// decode returns the text in a file. The id is the last word on whether it is the right one.
+// decode returns the text in a file. Finally the id decides whether it is the right one.
 func (c codec) decode(file []byte, tenant, id string) (string, error) {
 	if err := checkSums(file, tenant); err != nil {
 		return "", err

@@ -14,7 +14,7 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// prepare makes the directory and tries out in it what every Put relies on.
+// prepare creates the directory and tests in it what every Put needs.
 func (f *File) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(f.dir, dirMode); err != nil {
 		return err
@@ -51,8 +51,8 @@ func (f *File) prepare(ctx context.Context) error {
 	return nil
 }
 
-// renewKept reports whether the original is there already, whole, and extends its life. A damaged file counts
-// as not there: it will be written over.
+// renewKept reports whether the original exists undamaged, and extends its life. A damaged file
+// counts as missing and will be overwritten.
 func (f *File) renewKept(ctx context.Context, tenant, id string) (bool, error) {
 	if _, err := os.Lstat(f.path(id)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -62,20 +62,21 @@ func (f *File) renewKept(ctx context.Context, tenant, id string) (bool, error) {
 		return false, unavailable("renew original", err)
 	}
 	defer unlock()
-	// Whatever may have happened to the file since it was written: the sums cost less than the id has.
+	// The file may have changed since it was written. Checking the sums costs less than computing
+	// the id did.
 	content, _, err := f.read(id, tenant)
 	if err == nil {
 		err = checkSums(content, tenant)
 	}
 	if err != nil {
-		return false, nil // whatever is wrong with the file, it will be written anew
+		return false, nil // damaged or unreadable: write it again
 	}
 	f.setUsed(id)
 	return f.extend(id) == nil, nil
 }
 
-// renewRead extends the life of an original that was just read. If that cannot be done the reader has the text
-// all the same.
+// renewRead extends the life of an original that was just read. If that fails, the reader still
+// gets the text.
 func (f *File) renewRead(ctx context.Context, id string) {
 	unlock, err := f.lock(ctx, lockShared)
 	if err != nil {
@@ -90,8 +91,8 @@ func (f *File) renewRead(ctx context.Context, id string) {
 	f.setUsed(id)
 }
 
-// extend moves the moment of expiry, never to an earlier one: another process may give more time than this one.
-// The caller shares the lock.
+// extend moves the expiry forward, never back: another process may use a longer TTL. The caller
+// holds the shared lock.
 func (f *File) extend(id string) error {
 	info, err := os.Stat(f.path(id))
 	if err != nil {
@@ -107,7 +108,7 @@ func (f *File) extend(id string) error {
 	return os.Chtimes(f.path(id), time.Time{}, until)
 }
 
-// extendIn writes into a file when it expires. A file of the first version has no room for that.
+// extendIn writes the expiry into a file's trailer. A file of version 1 has none.
 func extendIn(path string, size int64, until time.Time) error {
 	if _, ok := expiryIn(path); !ok {
 		return nil
@@ -120,7 +121,7 @@ func extendIn(path string, size int64, until time.Time) error {
 	return errors.Join(err, file.Close())
 }
 
-// write puts the file in its place, or leaves nothing.
+// write stores the file completely, or not at all.
 func (f *File) write(ctx context.Context, id string, content []byte) error {
 	size, owner := onDisk(int64(len(content))), tag(content[8:16])
 	f.note(id, owner)
@@ -147,7 +148,8 @@ func (f *File) writeAside(ctx context.Context, id string, content []byte) error 
 	}.Do(content)
 }
 
-// makeShard makes a folder for the first of its originals, or after somebody removed the directory, whose parent is not ours to make.
+// makeShard creates the folder for an original, and the store's directory if it was removed. It
+// does not create the directory's parent.
 func (f *File) makeShard(shard string) error {
 	for _, folder := range []string{f.dir, shard} {
 		if err := os.Mkdir(folder, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -157,7 +159,7 @@ func (f *File) makeShard(shard string) error {
 	return nil
 }
 
-// place gives a file its moment of expiry and its name.
+// place sets a file's expiry and renames it into place.
 func (f *File) place(ctx context.Context, temp, id string) error {
 	if err := os.Chtimes(temp, time.Time{}, f.expiry()); err != nil {
 		return err
@@ -170,7 +172,8 @@ func (f *File) place(ctx context.Context, temp, id string) error {
 	return os.Rename(temp, f.path(id))
 }
 
-// read returns a file's content. It stops after the header of one that is damaged or another tenant's.
+// read returns a file's content. It stops after the header if the file is damaged or another
+// tenant's.
 func (f *File) read(id, tenant string) ([]byte, fs.FileInfo, error) {
 	file, err := os.OpenFile(f.path(id), os.O_RDONLY|atomicfile.NoFollow, 0)
 	if isSymlink(err) {
@@ -204,7 +207,7 @@ func (f *File) read(id, tenant string) ([]byte, fs.FileInfo, error) {
 	return content, info, nil
 }
 
-// setAside moves a damaged file out of the way, unless it was replaced by a good one meanwhile.
+// setAside moves a damaged file away, unless a good one has replaced it meanwhile.
 func (f *File) setAside(ctx context.Context, id string, damaged fs.FileInfo, why error) {
 	err := f.moveAside(ctx, id, damaged)
 	f.mu.Lock()
@@ -235,15 +238,15 @@ func (f *File) moveAside(ctx context.Context, id string, damaged fs.FileInfo) er
 	if err := os.Rename(f.path(id), aside); err != nil {
 		return err
 	}
-	return os.Chtimes(aside, time.Time{}, f.expiry()) // it is kept as long as any other file
+	return os.Chtimes(aside, time.Time{}, f.expiry()) // kept as long as any other file
 }
 
-// path is where an original is. The first digit of its id spreads them over 32 folders.
+// path returns the path of an original. The first digit of its id selects one of 32 folders.
 func (f *File) path(id string) string {
 	return filepath.Join(f.dir, id[len(idPrefix):len(idPrefix)+1], id)
 }
 
-// unavailable says which of the store's errors a failure of the file system is.
+// unavailable maps a file system error to one of the store's errors.
 func unavailable(doing string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%s: %w: %w", doing, errDiskFull, err)
@@ -251,10 +254,10 @@ func unavailable(doing string, err error) error {
 	return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
 }
 
-// openKey reads the directory's key, or makes it.
+// openKey reads the directory's key, or creates it.
 func (f *File) openKey(ctx context.Context) error {
 	inUse := false
-	for _, digit := range idAlphabet { // made by the first Put, and there ever since
+	for _, digit := range idAlphabet { // created by the first Put, and never removed
 		_, err := os.Stat(filepath.Join(f.dir, string(digit)))
 		inUse = inUse || err == nil
 	}

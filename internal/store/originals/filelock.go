@@ -11,12 +11,14 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// Processes that share a directory agree through a lock on one file in it. Whoever renews or writes an original
-// shares the lock; whoever removes one has it alone, and looks again before removing. So none can be removed that
-// somebody was just told is kept. The system drops the lock of a process that dies.
+// Processes that share a directory coordinate through a lock file in it. Renewing or writing an
+// original takes the shared lock. Removing one takes the exclusive lock and checks again first. So
+// an original that was just reported as kept is never removed. The system releases the lock of a
+// process that dies.
 const (
-	lockName     = "lock"
-	lockPatience = 2 * time.Second // a holder needs it for a millisecond; one that was stopped must not stop all
+	lockName = "lock"
+	// a holder needs a millisecond; a stopped process must not block all others
+	lockPatience = 2 * time.Second
 	lockPoll     = time.Millisecond
 )
 
@@ -27,17 +29,18 @@ const (
 	lockAlone  lockMode = true
 )
 
-// errLockBusy is what tryLock answers while another holds the lock.
+// errLockBusy is returned by tryLock while another process holds the lock.
 var errLockBusy = errors.New("lock is held by another process")
 
-// lock takes the directory's lock, waiting no longer than ctx or lockPatience, and returns what gives it back.
+// lock takes the directory's lock and returns the function that releases it. It waits until ctx is
+// done, at most f.patience.
 func (f *File) lock(ctx context.Context, mode lockMode) (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(f.dir, lockName), os.O_RDWR|os.O_CREATE|atomicfile.NoFollow, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("open lock: %w", err)
 	}
-	// Closing gives the lock back. A system without such locks is used without: what is risked then is only that
-	// an original which expired, and is put again in the same instant as it is removed, has to be put once more.
+	// Closing releases the lock. On a system without such locks the store works without. Then an
+	// expired original that is put again while being removed may have to be put once more.
 	unlock = func() { _ = file.Close() }
 	err = tryLock(file, mode)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {

@@ -12,21 +12,22 @@ import (
 	"time"
 )
 
-// spareRoom is the part of the store that is freed beyond what a Put needs, so that the next ones need not look through
-// the directory again.
+// spareRoom is the fraction of the store that is freed beyond the need of a Put. It saves the next
+// Puts another scan.
 const spareRoom = 1.0 / 16
 
-// candidate is an original that may be dropped to make room.
+// candidate is an original that may be evicted.
 type candidate struct {
 	path string
-	used time.Time // the file's time: of two that get the same time to live, the earlier one was used earlier
-	here time.Time // when this process used it, for those whose files have the same time: that is coarse
+	used time.Time // the file's mtime; with equal TTLs, the earlier was used earlier
+	here time.Time // last use by this process; breaks ties, since file times are coarse
 	size int64     // on disk
-	tag  tag       // whose it is, where room is counted by tenants
+	tag  tag       // its tenant, if room is counted by tenant
 }
 
-// dropOldest drops the originals that were not used for longest (LRU), until a file of this size and some more fit in; of several
-// tenants, those of whoever has most. Another process that shares the directory may do the same: what is gone already is passed over.
+// dropOldest evicts the least recently used originals (LRU) until a file of this size and some
+// spare room fit. With several tenants, it evicts those of the largest one. Another process may do
+// the same: files already gone are skipped.
 func (f *File) dropOldest(ctx context.Context, size int64, owner tag) {
 	unlock, err := f.lock(ctx, lockAlone)
 	if err != nil {
@@ -37,7 +38,7 @@ func (f *File) dropOldest(ctx context.Context, size int64, owner tag) {
 	f.mu.Lock()
 	need := f.usage.bytes + size - f.maxBytes
 	f.mu.Unlock()
-	if need <= 0 { // somebody else has just made room
+	if need <= 0 { // another process has just made room
 		return
 	}
 	need += int64(spareRoom * float64(f.maxBytes))
@@ -57,7 +58,7 @@ func (f *File) dropOldest(ctx context.Context, size int64, owner tag) {
 	}
 }
 
-// candidates are all originals, those first that were not used for longest.
+// candidates returns all originals, least recently used first.
 func (f *File) candidates() (all []candidate) {
 	f.mu.Lock()
 	here, counting := maps.Clone(f.used), f.counting()
@@ -67,12 +68,12 @@ func (f *File) candidates() (all []candidate) {
 		if checkPlace(dir, fs.ModeDir) != nil {
 			continue
 		}
-		entries, _ := os.ReadDir(dir) // one that is not there holds nothing
+		entries, _ := os.ReadDir(dir) // a missing folder is empty
 		for _, e := range entries {
 			if !isID(e.Name()) || !e.Type().IsRegular() {
 				continue
 			}
-			if info, err := e.Info(); err == nil { // else it is gone meanwhile
+			if info, err := e.Info(); err == nil { // else the file is gone
 				c := candidate{path: filepath.Join(dir, e.Name()), used: info.ModTime(), here: here[e.Name()], size: onDisk(info.Size())}
 				if counting {
 					c.tag = f.tagOf(c.path)
@@ -87,8 +88,9 @@ func (f *File) candidates() (all []candidate) {
 	return all
 }
 
-// fairly goes over candidates, oldest first, always one of the tenant that has most, the owner of a file of this size counted with it. It
-// ends where only the owner's own could go and there are none: nobody's originals go for more than they have themselves.
+// fairly iterates over candidates, oldest first, always one of the tenant with most bytes. The new
+// file counts for its owner. It ends if only the owner's originals could go and there are none: a
+// tenant never loses originals to a larger one.
 func fairly(all []candidate, size int64, owner tag) iter.Seq[candidate] {
 	has, queues := map[tag]int64{owner: size}, map[tag][]candidate{}
 	for _, c := range all {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// checkPlaces refuses a directory that somebody else has a hand in: one of another user's, a folder in it that is a
-// symbolic link and leads elsewhere, a pipe that would block whoever opens it.
+// checkPlaces refuses a directory that others can tamper with: owned by another user, with a
+// symbolic link in place of a folder, or with a pipe that would block.
 func (f *File) checkPlaces() error {
 	if err := checkOwner(f.dir); err != nil {
 		return err
@@ -25,8 +25,8 @@ func (f *File) checkPlaces() error {
 	)
 }
 
-// checkPlace refuses what is there under a name of ours, but is not of the kind that we make or not this user's. What is
-// not there is fine.
+// checkPlace refuses a path of ours with another file type or owner than ours. A missing path is
+// fine.
 func checkPlace(path string, kind fs.FileMode) error {
 	info, err := os.Lstat(path)
 	switch {

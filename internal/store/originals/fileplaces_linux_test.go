@@ -46,7 +46,8 @@ func TestADirectoryThatIsNotOursAloneIsRefused(t *testing.T) {
 	}
 }
 
-// What is put in the place of an original or of its folder while the store is open holds nobody up, and leads nowhere.
+// While the store is open, a link or pipe replaces an original or its folder. It neither blocks nor
+// is followed.
 func TestPlacesThatChangeUnderWay(t *testing.T) {
 	dir, text := t.TempDir(), strings.Repeat("text ", 100)
 	f, err := originals.OpenFile(originals.FileOptions{Dir: dir})

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// isSymlink tells whether opening failed because a symbolic link is there.
+// isSymlink reports whether opening failed because of a symbolic link.
 func isSymlink(err error) bool { return errors.Is(err, syscall.ELOOP) }
 
-// checkOwner refuses what belongs to another user, who could change it at any time.
+// checkOwner refuses a file of another user, who could change it at any time.
 func checkOwner(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

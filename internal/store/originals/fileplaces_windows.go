@@ -2,5 +2,5 @@ package originals
 
 func isSymlink(error) bool { return false }
 
-// checkOwner leaves it to the access lists of the user's folders.
+// checkOwner relies on the access lists of the user's folders.
 func checkOwner(string) error { return nil }

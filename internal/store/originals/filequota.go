@@ -14,36 +14,39 @@ import (
 )
 
 const (
-	// blockSize is the unit in which disks give out room. Counting in it also bounds the number of tiny files.
+	// blockSize is the allocation unit of disks. Counting in it also limits the number of tiny
+	// files.
 	blockSize = 4096
-	// timeGrain is the coarsest unit in which a file system writes down times (FAT). Moments of expiry are
-	// rounded up to it, so that an original may live a little longer but never less than promised.
+	// timeGrain is the coarsest timestamp resolution of a file system (FAT). Expiries are rounded
+	// up to it: an original may live a little longer, never shorter.
 	timeGrain = 2 * time.Second
-	// tempLife is how long a file may be in the making. Older ones were left by a process that was killed.
+	// tempLife is the maximum age of a file being written. Older ones are left over from a killed
+	// process.
 	tempLife = 10 * time.Minute
 
-	// The directory is looked through again after this time, because others add to it and things expire; more
-	// often when it is nearly full; and when it is full before a Put is refused, but not for each.
+	// The directory is scanned periodically, because others add to it and files expire. It is
+	// scanned more often when nearly full, and before a full store refuses a Put, at most every
+	// scanWhenFull.
 	scanEvery     = time.Minute
 	scanNearly    = 5 * time.Second
 	scanWhenFull  = time.Second
 	nearlyFull    = 0.9
 	removeAtATime = 64 // with the lock held
-	reserveTries  = 32 // of a Put for which room is made that others take
+	reserveTries  = 32 // attempts of a Put to get room that others may take first
 )
 
-// usage is what the directory holds: counted by a scan, kept up to date by this process's own writes.
+// usage is the size of the directory: counted by a scan, then updated by this process's own writes.
 type usage struct {
 	bytes    int64
 	count    int
-	of       map[tag]int64 // bytes by tenant, where they are counted so
-	byTenant bool          // they were, of all that is there
+	of       map[tag]int64 // bytes by tenant, if counted so
+	byTenant bool          // of covers everything in the directory
 	scanned  time.Time
 
-	// Of the scan under way; zero without one.
+	// The running scan; zero: none.
 	running    chan struct{}      // closed when it ends
-	cancel     context.CancelFunc // ends it early; nil for one that somebody waits for
-	addedBytes int64              // written since it began: it may have missed them
+	cancel     context.CancelFunc // cancels it; nil if a caller waits for it
+	addedBytes int64              // written since it began, which it may have missed
 	addedCount int
 	addedOf    map[tag]int64
 }
@@ -62,28 +65,28 @@ func (u *usage) add(size int64, count int, owner tag) {
 	}
 }
 
-// lack is what there was no room for.
+// lack is a request that found no room.
 type lack struct {
 	size  int64
 	owner tag
 }
 
-// expiry is the moment an original used now expires. It is kept in the file, and as the file's time of modification: one look
-// at a directory entry tells what has expired, whoever wrote it and however much time that process gave.
+// expiry returns the expiry of an original used now. It is stored in the file and as its mtime. So
+// listing a directory shows what has expired, also for files of other processes with another TTL.
 func (f *File) expiry() time.Time {
 	until := f.clock.Latest().Add(f.ttl)
 	if whole := until.Truncate(timeGrain); whole.Before(until) {
 		return whole.Add(timeGrain)
 	}
-	return until.Round(0) // without the monotonic reading, which files do not have
+	return until.Round(0) // drop the monotonic reading, which files do not have
 }
 
 func expired(info fs.FileInfo, now time.Time) bool { return !now.Before(info.ModTime()) }
 
-// onDisk is the room a file of this size takes.
+// onDisk returns the disk space of a file of this size.
 func onDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
 
-// reserve counts one more file of this size, after making room if need be, or says why it cannot be.
+// reserve accounts for a new file of this size, after making room if necessary.
 func (f *File) reserve(ctx context.Context, size int64, owner tag) error {
 	if size > f.maxBytes {
 		return ErrTooLarge
@@ -92,22 +95,22 @@ func (f *File) reserve(ctx context.Context, size int64, owner tag) error {
 		if f.tryReserve(size, owner) {
 			return nil
 		}
-		if !f.makeRoom(ctx, size, owner) && !f.oldest { // else others may have taken the room that was made
+		if !f.makeRoom(ctx, size, owner) && !f.oldest { // else others may have taken the freed room
 			break
 		}
 	}
 	return ErrFull
 }
 
-// hasRoom reports whether a file of this size fits in.
+// hasRoom reports whether a file of this size fits.
 func (f *File) hasRoom(size int64, owner tag) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.fits(size, owner)
 }
 
-// makeRoom drops what has expired and, where that is wanted, what was not used for longest. It reports whether a file
-// of this size fits in now.
+// makeRoom removes expired originals and, if configured, evicts the least recently used. It reports
+// whether a file of this size fits now.
 func (f *File) makeRoom(ctx context.Context, size int64, owner tag) bool {
 	if f.rescanNow(ctx) && f.hasRoom(size, owner) {
 		return true
@@ -141,8 +144,8 @@ func (f *File) account(size int64, count int, owner tag) {
 	f.usage.add(size, count, owner)
 }
 
-// rescanNow looks through the directory, or waits for somebody who does. It reports whether anything may have
-// changed: when the last look was a moment ago it is not repeated.
+// rescanNow scans the directory, or waits for a running scan. It reports whether anything may have
+// changed; a very recent scan is not repeated.
 func (f *File) rescanNow(ctx context.Context) bool {
 	f.mu.Lock()
 	running := f.usage.running
@@ -162,7 +165,7 @@ func (f *File) rescanNow(ctx context.Context) bool {
 	return true
 }
 
-// rescanLater looks through the directory in the background when it is time to.
+// rescanLater starts a background scan when one is due.
 func (f *File) rescanLater(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,7 +176,8 @@ func (f *File) rescanLater(ctx context.Context) {
 	if f.closed || f.usage.running != nil || time.Since(f.usage.scanned) < every {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // it outlives the Put that found it due
+	// outlives the Put that started it
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	f.usage.cancel = cancel
 	f.tasks.Go(func() {
 		defer cancel()
@@ -181,7 +185,8 @@ func (f *File) rescanLater(ctx context.Context) {
 	})
 }
 
-// scan counts what is there and removes what has expired. One scan runs at a time; a second returns at once.
+// scan counts files and removes expired ones. Only one scan runs at a time; a second returns at
+// once.
 func (f *File) scan(ctx context.Context) {
 	f.mu.Lock()
 	if f.usage.running != nil {
@@ -224,16 +229,17 @@ func (f *File) scan(ctx context.Context) {
 	close(done)
 }
 
-// tally is what a scan has found so far.
+// tally is the intermediate result of a scan.
 type tally struct {
 	bytes      int64
 	count      int
-	of         map[tag]int64   // bytes by tenant; nil: not counted so
-	there      map[string]bool // originals that are there; nil: not noted
-	incomplete bool            // something could not be looked at: the sum is too small
+	of         map[tag]int64   // bytes by tenant; nil: not counted
+	there      map[string]bool // existing originals; nil: not recorded
+	incomplete bool            // something could not be read, so the sum is too small
 }
 
-// tallyDir adds one folder's files of ours and removes the expired among them. Anything else there is not ours.
+// tallyDir adds the files of one folder that are ours, and removes the expired ones. Other files
+// are ignored.
 func (f *File) tallyDir(ctx context.Context, total *tally, dir string, ours func(name string) bool) {
 	err := checkPlace(dir, fs.ModeDir)
 	var entries []fs.DirEntry
@@ -281,7 +287,7 @@ func (t *tally) add(f *File, path string, info fs.FileInfo, sign int) {
 	}
 }
 
-// remove deletes files that are still over now that nobody else can renew them.
+// remove deletes files that are still expired, with the exclusive lock held.
 func (f *File) remove(ctx context.Context, total *tally, dir string, names []string) {
 	unlock, err := f.lock(ctx, lockAlone)
 	if err != nil {
@@ -296,7 +302,7 @@ func (f *File) remove(ctx context.Context, total *tally, dir string, names []str
 		if err != nil || !isOver(path, info, now) {
 			continue
 		}
-		total.add(f, path, info, -1) // while it can still be asked whose it is
+		total.add(f, path, info, -1) // while its tenant can still be read
 		if err := os.Remove(path); err != nil {
 			f.log.DebugContext(ctx, "expired original not removed", "path", path, "err", err)
 			total.add(f, path, info, 1)
@@ -304,8 +310,8 @@ func (f *File) remove(ctx context.Context, total *tally, dir string, names []str
 	}
 }
 
-// isOver reports whether a file of ours has no more use: an original that expired, or one left half written. A copy of a file has
-// the time at which it was made: it is given the one that stands in it.
+// isOver reports whether a file of ours can go: an expired original, or an abandoned temporary
+// file. Copying resets a file's mtime, so it restores the one in the trailer.
 func isOver(path string, info fs.FileInfo, now time.Time) bool {
 	if isTemp(info.Name()) {
 		return now.Sub(info.ModTime()) > tempLife
@@ -317,11 +323,11 @@ func isOver(path string, info fs.FileInfo, now time.Time) bool {
 	if !ok || !now.Before(until) {
 		return true
 	}
-	_ = os.Chtimes(path, time.Time{}, until) // if it cannot be, the file is read again at the next look
+	_ = os.Chtimes(path, time.Time{}, until) // on failure the next scan reads the file again
 	return false
 }
 
-// expiryIn is the moment that stands in a file; false where none does.
+// expiryIn returns the expiry in a file's trailer; false: none.
 func expiryIn(path string) (time.Time, bool) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -333,7 +339,7 @@ func expiryIn(path string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	var tail [trailerSize]byte
-	if _, err := file.ReadAt(tail[:], headerSize+int64(binary.BigEndian.Uint64(head[24:]))); err != nil { //nolint:gosec // a wrong one is past the end
+	if _, err := file.ReadAt(tail[:], headerSize+int64(binary.BigEndian.Uint64(head[24:]))); err != nil { //nolint:gosec // a wrong value is past the end
 		return time.Time{}, false
 	}
 	return readTrailer(tail[:])

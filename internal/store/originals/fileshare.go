@@ -9,10 +9,11 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// tag is what a file says of the tenant that it belongs to.
+// tag is the hash of a tenant in a file's header.
 type tag = [8]byte
 
-// tagOf is the tenant's tag of an original's file: as it is known, else as its header says. The zero tag is of a file that does not say.
+// tagOf returns the tenant's tag of an original's file, from memory or from its header. A file
+// without one has the zero tag.
 func (f *File) tagOf(path string) (t tag) {
 	id := filepath.Base(path)
 	f.mu.Lock()
@@ -37,7 +38,7 @@ func (f *File) tagOf(path string) (t tag) {
 	return t
 }
 
-// note remembers whose an original is that is put here.
+// note remembers the tenant of an original that is being put.
 func (f *File) note(id string, t tag) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,14 +47,14 @@ func (f *File) note(id string, t tag) {
 	}
 	f.owners[id] = t
 	if !f.usage.byTenant {
-		f.usage.scanned = time.Time{} // what is there is counted by tenants after this Put
+		f.usage.scanned = time.Time{} // forces a scan that counts by tenant
 	}
 }
 
-// counting reports whether the room is counted by tenants too. The caller has the lock.
+// counting reports whether room is counted by tenant too. The caller holds mu.
 func (f *File) counting() bool { return f.shared != nil && f.shared() }
 
-// fits reports whether a file of this size fits in for a tenant. The caller has the lock.
+// fits reports whether a file of this size fits for a tenant. The caller holds mu.
 func (f *File) fits(size int64, t tag) bool {
 	left := f.maxBytes - f.usage.bytes - size
 	if left < 0 {
@@ -62,7 +63,7 @@ func (f *File) fits(size int64, t tag) bool {
 	return f.oldest || !f.counting() || f.usage.of[t]+size <= left
 }
 
-// forget takes out of the owners those whose files are gone.
+// forget drops the tenants of originals whose files are gone.
 func (f *File) forget(there map[string]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

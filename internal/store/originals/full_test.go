@@ -22,7 +22,7 @@ func TestMemoryDropsTheLeastRecentlyUsed(t *testing.T) {
 	first, second := keep(t, m, text(1)), keep(t, m, text(2))
 	keep(t, m, text(3))
 	keep(t, m, text(4))
-	get(t, m, first) // so the second is the one that was not used for longest
+	get(t, m, first) // so the second is the least recently used
 	fifth := keep(t, m, text(5))
 	get(t, m, first)
 	get(t, m, fifth)
@@ -78,7 +78,7 @@ func TestFileDropsTheLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
-// What was put a moment ago is not what goes, though the file's time is too coarse to tell.
+// A text that was just put is not evicted, even if file times are too coarse to tell.
 func TestFileDropsNothingThatWasJustPut(t *testing.T) {
 	const room = 32
 	f := open(t, originals.FileOptions{Dir: t.TempDir(), MaxBytes: room * 4096, DropOldest: true})
@@ -91,10 +91,11 @@ func TestFileDropsNothingThatWasJustPut(t *testing.T) {
 	}
 }
 
-// Many Puts at once make room for each other's texts, and each for its own.
+// Concurrent Puts evict for each other, and each finds room.
 func TestFileDropsForEveryPut(t *testing.T) {
 	f := open(t, originals.FileOptions{Dir: t.TempDir(), MaxBytes: 16 * 4096, DropOldest: true})
-	originals.SetLockPatience(f, time.Minute) // a machine with much else to do may let one of the eight wait for long
+	// on a busy machine one of the eight may wait for long
+	originals.SetLockPatience(f, time.Minute)
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {

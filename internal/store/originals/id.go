@@ -8,13 +8,14 @@ import (
 
 const (
 	idPrefix = "prn_"
-	idDigits = 26 // of five bits each: the first 130 bits of the hash
-	// Crockford's base32: no I, L, O or U, which are mistaken for others or make words.
+	idDigits = 26 // five bits each: the first 130 bits of the hash
+	// Crockford's base32: no I, L, O or U, which look like others or form words.
 	idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// ID names a tenant's text in a store without a key: "prn_" and 26 digits of Crockford base32 of SHA-256 over the tenant's length, the
-// tenant and the text. It depends on nothing else, so a text that was cut once is cut to the same bytes again.
+// ID names a tenant's text in a store without a key. It is "prn_" and 26 digits of Crockford
+// base32, of SHA-256 over the tenant's length, the tenant and the text. It depends on nothing else,
+// so a text is always cut to the same bytes.
 func ID(tenant, text string) string { return Key(nil).ID(tenant, text) }
 
 func encodeID(sum [sha256.Size]byte) string {
@@ -33,7 +34,8 @@ func encodeID(sum [sha256.Size]byte) string {
 	return string(id)
 }
 
-// NormalID is an id as ID writes it, of one that a person may have typed in small letters. What is no id stays as it is.
+// NormalID returns an id in its canonical form, for ids typed in lower case. Other texts are
+// returned unchanged.
 func NormalID(id string) string {
 	if len(id) != len(idPrefix)+idDigits || !strings.EqualFold(id[:len(idPrefix)], idPrefix) {
 		return id
@@ -41,7 +43,8 @@ func NormalID(id string) string {
 	return idPrefix + strings.ToUpper(id[len(idPrefix):])
 }
 
-// isID reports whether s is written as ID writes. Anything else names no original, and never becomes a path.
+// isID reports whether s is a canonical id. Anything else names no original, and never becomes a
+// path.
 func isID(s string) bool {
 	digits, ok := strings.CutPrefix(s, idPrefix)
 	if !ok || len(digits) != idDigits {
@@ -55,13 +58,13 @@ func isID(s string) bool {
 	return true
 }
 
-// bytesOf shows a string's bytes without copying them, for readers only: texts are megabytes, and hashing or
-// compressing one should not cost a second copy.
+// bytesOf returns a string's bytes without copying, for reading only. Texts can be megabytes, and
+// hashing or compressing one should not copy it.
 func bytesOf(s string) []byte {
-	return unsafe.Slice(unsafe.StringData(s), len(s)) //nolint:gosec // read only, and the string outlives the call
+	return unsafe.Slice(unsafe.StringData(s), len(s)) //nolint:gosec // read-only, s outlives it
 }
 
-// stringOf makes the bytes a string without copying them. The caller gives them up.
+// stringOf turns bytes into a string without copying. The caller must not use them again.
 func stringOf(b []byte) string {
-	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // nobody else holds b, so it never changes
+	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // b has no other owner
 }

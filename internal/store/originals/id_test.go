@@ -27,7 +27,7 @@ func TestIDIsTheHashInCrockfordBase32(t *testing.T) {
 	}
 }
 
-// An id is written into conversations and looked up by later versions, so it may never change.
+// Ids are written into conversations and looked up by later versions, so they must never change.
 func TestIDIsForGood(t *testing.T) {
 	if got, want := originals.ID("tenant", "text"), "prn_T39MQTFYEPGRN004CBXTX8V86D"; got != want {
 		t.Errorf("ID = %s, want %s", got, want)

@@ -18,12 +18,12 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// Key is a store's secret. Ids are made with it (HMAC), so that whoever knows a text does not know the id that it has here, and cannot find out
-// whether somebody's call has cut it. The nil Key makes the ids that ID makes.
+// Key is a store's secret. Ids are HMACs with it, so knowing a text does not reveal its id, or
+// whether it was ever cut. The nil Key gives the same ids as the function ID.
 type Key []byte
 
-// ID names a tenant's text in the store that has this key. It depends on nothing else, so a text that was cut once is cut to the same
-// bytes again.
+// ID names a tenant's text in the store with this key. It depends on nothing else, so a text is
+// always cut to the same bytes.
 func (k Key) ID(tenant, text string) string {
 	var h hash.Hash
 	if k == nil {
@@ -41,7 +41,7 @@ func (k Key) ID(tenant, text string) string {
 	return encodeID(sum)
 }
 
-// names reports whether an id is this text's, made with the key or before there were any.
+// names reports whether an id belongs to this text, with this key or without any.
 func (k Key) names(id, tenant, text string) bool {
 	return k.ID(tenant, text) == id || k != nil && ID(tenant, text) == id
 }
@@ -49,18 +49,19 @@ func (k Key) names(id, tenant, text string) bool {
 const (
 	keyBytes = 32
 	keyFile  = "ids.key"
-	keyless  = "none" // stands in the key file of a store that was there before ids had keys: what it has given out stays as it is
+	// content of the key file of a store that existed before keys: its ids stay valid
+	keyless = "none"
 )
 
-// NewKey makes a key that nobody else has.
+// NewKey returns a random key.
 func NewKey() Key {
 	key := make(Key, keyBytes)
 	_, _ = rand.Read(key) // it never fails
 	return key
 }
 
-// LoadKey reads the key in a directory, or makes one. A store that has given out ids without a key goes on without: what was sent once is
-// sent again in the same form.
+// LoadKey reads the key in a directory, or creates one. A store that has issued ids without a key
+// continues without one, so that its ids stay the same.
 func LoadKey(dir string, inUse bool) (key Key, made bool, err error) {
 	path := filepath.Join(dir, keyFile)
 	if key, err = readKey(path); !errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +94,7 @@ func readKey(path string) (Key, error) {
 	return key, nil
 }
 
-// writeKey makes the file in one step, unless there is one.
+// writeKey creates the file atomically, unless it exists.
 func writeKey(path, content string) error {
 	return atomicfile.Write{
 		Folder: filepath.Dir(path), Prefix: tempPrefix, Durable: true,
@@ -109,7 +110,8 @@ func writeKey(path, content string) error {
 	}.Do([]byte(content))
 }
 
-// keyOfURL is the key of a store that replicas share: they all know the password in its URL, and nobody else does. Without one there is no key.
+// keyOfURL derives the key of a shared store from the password in its URL, which only the replicas
+// know. Without a password there is no key.
 func keyOfURL(address string) Key {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {

@@ -19,7 +19,8 @@ func openIn(t *testing.T, dir string) *originals.File {
 	return f
 }
 
-// Who knows a text does not know its id: that takes the store's key, which lies beside the originals for its owner alone.
+// Knowing a text does not reveal its id: that takes the store's key, a private file beside the
+// originals.
 func TestIDsAreKeyedByTheStore(t *testing.T) {
 	dir := t.TempDir()
 	one, again, other := openIn(t, dir), openIn(t, dir), openIn(t, t.TempDir())
@@ -45,10 +46,10 @@ func TestIDsAreKeyedByTheStore(t *testing.T) {
 	}
 }
 
-// What a store has given out before ids had keys stays as it is.
+// Ids issued before keys existed stay valid.
 func TestAStoreWithoutAKeyGoesOnSo(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "0"), 0o700); err != nil { // as its first Put has left it
+	if err := os.Mkdir(filepath.Join(dir, "0"), 0o700); err != nil { // as left by its first Put
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain also serves as the other process of the tests that need one: with otherProcess in the environment the
-// test binary does what that says instead of testing.
+// TestMain also serves as the second process of some tests: with otherProcess in the environment it
+// runs that instead of the tests.
 func TestMain(m *testing.M) {
 	if what := os.Getenv(otherProcess); what != "" {
 		os.Exit(runOther(what))

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// costOfKeeping is what an original in memory takes beside its text: its entry, its id and its place in the map.
-// Counting it bounds the number of tiny texts too.
+// costOfKeeping is the overhead of an original in memory besides its text: entry, id and map slot.
+// Counting it also limits the number of tiny texts.
 const costOfKeeping = 256
 
-// Memory is a Store that keeps texts as they are, in this process. It copies nothing: a text that is a part of a
-// larger string keeps that string alive. Copying none and waiting for nothing, it needs no put timeout.
-// Set the fields before the first use.
+// Memory is a Store in this process. It does not copy texts: a substring keeps its whole string
+// alive. It never blocks, so it needs no put timeout. Set the fields before the first use.
 type Memory struct {
-	MaxBytes int64         // room for texts and what keeping them costs; 0: as Default
-	TTL      time.Duration // how long an original lives after it was last put or got; 0: as Default
+	MaxBytes int64         // room for texts and their overhead; 0: as Default
+	TTL      time.Duration // life of an original after its last Put or Get; 0: as Default
 
-	Key        Key  // nil: ids are made without one
-	DropOldest bool // those that were not used for longest make room for new ones; false: new ones are refused
+	Key        Key  // nil: ids without a key
+	DropOldest bool // evict the least recently used; false: refuse new originals
 
 	Shared func() bool // see Options
 
-	// One lock: it is held for a map access and a few pointers, never while hashing.
-	mu      sync.Mutex
-	byID    map[string]*kept
-	ring    link              // ring.next is the one that expires first: one TTL for all, so order of use (LRU) is order of expiry
-	shares  map[string]*share // of those who keep something
+	// One lock: held for a map access and a few pointers, never while hashing.
+	mu   sync.Mutex
+	byID map[string]*kept
+	// ring.next expires first: with one TTL, order of use (LRU) is order of expiry
+	ring    link
+	shares  map[string]*share // by tenant
 	bytes   int64
-	lacking struct { // the last one for which there was no room; zero: there was
+	lacking struct { // the last original without room; zero: none
 		cost   int64
 		tenant string
 	}
@@ -40,16 +40,16 @@ type Memory struct {
 type kept struct {
 	id, tenant, text string
 	expires          time.Time
-	all, own         link // among all, and among the tenant's own
+	all, own         link // in the ring of all, and in the tenant's ring
 }
 
-// share is what a tenant keeps.
+// share is what one tenant keeps.
 type share struct {
 	bytes int64
-	ring  link // the one that was not used for longest comes first
+	ring  link // least recently used first
 }
 
-// link is a place in a ring, or where one begins.
+// link is an element of a ring, or its head.
 type link struct {
 	prev, next *link
 	of         *kept
@@ -57,7 +57,7 @@ type link struct {
 
 func (l *link) begin() { l.prev, l.next = l, l }
 
-// append puts a link at the end of the ring.
+// append adds a link at the end of the ring.
 func (l *link) append(last *link) {
 	last.prev, last.next = l.prev, l
 	last.prev.next, last.next.prev = last, last
@@ -70,10 +70,10 @@ func (l *link) leave() {
 
 var _ StoreCloser = (*Memory)(nil)
 
-// ID is what Put would return.
+// ID returns the id that Put would return.
 func (m *Memory) ID(tenant, text string) string { return m.Key.ID(tenant, text) }
 
-// Put keeps the text.
+// Put stores the text.
 func (m *Memory) Put(_ context.Context, tenant, text string) (string, error) {
 	id := m.ID(tenant, text)
 	cost := costOf(tenant, text)
@@ -111,7 +111,7 @@ func (m *Memory) Put(_ context.Context, tenant, text string) (string, error) {
 	return id, nil
 }
 
-// fits reports whether a tenant finds room for a text of this cost.
+// fits reports whether a tenant has room for a text of this cost.
 func (m *Memory) fits(tenant string, cost int64) bool {
 	left := m.maxBytes() - m.bytes - cost
 	if left < 0 {
@@ -127,8 +127,9 @@ func (m *Memory) has(tenant string) int64 {
 	return 0
 }
 
-// oldestFor is what goes for a tenant's text of this cost: the least recently used of whoever has most, the text counted with its tenant's.
-// nil: nobody's originals go for more than they have themselves.
+// oldestFor returns the original to evict for a tenant's new text: the least recently used of the
+// largest tenant. The text counts for its tenant. nil: a tenant never loses originals to a larger
+// one.
 func (m *Memory) oldestFor(tenant string, cost int64) *kept {
 	most, bytes := m.shares[tenant], m.has(tenant)+cost
 	for _, s := range m.shares {
@@ -177,7 +178,7 @@ func (m *Memory) Get(_ context.Context, tenant, id string) (string, error) {
 	return k.text, nil
 }
 
-// Stats tells what is kept now.
+// Stats returns the current counts.
 func (m *Memory) Stats() Stats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +189,7 @@ func (m *Memory) Stats() Stats {
 	}
 }
 
-// Close forgets everything.
+// Close discards everything.
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,7 +198,7 @@ func (m *Memory) Close() error {
 	return nil
 }
 
-// dropExpired forgets the originals whose time is over. Each is dropped once, at the front of the ring.
+// dropExpired removes expired originals. They are at the front of the ring.
 func (m *Memory) dropExpired(now time.Time) {
 	for len(m.byID) > 0 {
 		k := m.ring.next.of
@@ -206,7 +207,7 @@ func (m *Memory) dropExpired(now time.Time) {
 		}
 		m.drop(k)
 	}
-	m.byID, m.shares = nil, nil // a map keeps the room it once needed; an empty one gives it back
+	m.byID, m.shares = nil, nil // a map never shrinks; release the memory of an empty one
 }
 
 func (m *Memory) drop(k *kept) {
@@ -227,7 +228,7 @@ func (m *Memory) renew(k *kept, now time.Time) {
 	m.link(k, now)
 }
 
-// link makes an original the one that was used last.
+// link makes an original the most recently used.
 func (m *Memory) link(k *kept, now time.Time) {
 	k.expires = now.Add(m.ttl())
 	m.ring.append(&k.all)

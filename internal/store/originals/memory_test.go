@@ -81,7 +81,7 @@ func TestMemoryAfterClose(t *testing.T) {
 	}
 }
 
-// Whatever is put, got and waited for, the store answers like a list that is searched from end to end.
+// For any sequence of Put, Get and waiting, the store behaves like a simple model.
 func TestMemoryBehavesLikeItsModel(t *testing.T) {
 	const ttl, room = 100 * time.Millisecond, 4000
 	type entry struct {
@@ -89,7 +89,7 @@ func TestMemoryBehavesLikeItsModel(t *testing.T) {
 		expires time.Time
 	}
 	synctest.Test(t, func(t *testing.T) {
-		// In a bubble a test has no deadline to ask for, so rapid sees the rest of it only.
+		// In a synctest bubble a test has no Deadline, so hide that method from rapid.
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			store := &originals.Memory{MaxBytes: room, TTL: ttl}
 			model := map[[2]string]entry{}
@@ -176,7 +176,8 @@ func benchmarkStore(b *testing.B, open func(b *testing.B) originals.Store) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				// A tenant of its own makes each text new without building one. Start again before it is full.
+				// A new tenant makes each text new without building one. Start over before the
+				// store is full.
 				if i%100 == 99 {
 					b.StopTimer()
 					s = open(b)

@@ -8,26 +8,27 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Options is what Open needs beside the settings.
+// Options are the settings and live parts that Open needs.
 type Options struct {
 	Settings
 
-	Base string       // where a relative file:DIR starts: the directory of the configuration file
-	Home string       // what ~ stands for
+	Base string       // base of a relative file:DIR: the directory of the configuration file
+	Home string       // replacement for ~
 	Log  *slog.Logger // nil discards
 
-	// Shared reports whether several tenants may come, so that none gets all of the room: where new originals are refused, a tenant takes
-	// no more than is left, so that whoever comes next finds some; where the oldest go, they are those of whoever has most. nil: they
-	// may not. A Redis store has room for each of them.
+	// Shared reports whether several tenants may use the store, so that none takes all the room.
+	// With WhenFullRefuse, a tenant may hold at most as much as remains free. With WhenFullOldest,
+	// the store evicts from the largest tenant. nil: a single tenant. A Redis store has a separate
+	// quota for each tenant.
 	Shared func() bool
 
 	NoSweep bool        // see FileOptions
-	Key     Key         // of a store in memory; others have their own
-	Redis   *redisdb.DB // the engine that a redis: URL names
+	Key     Key         // for a store in memory; others have their own
+	Redis   *redisdb.DB // the engine of a redis: URL
 }
 
-// Open makes the store that the settings ask for. A store on disk is opened, not just named: a directory that
-// cannot be made or written is an error here, not at the first Put.
+// Open returns the store that the settings ask for. It fails at once if a directory cannot be
+// created or written.
 func Open(o Options) (StoreCloser, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("open store of originals: %w", err)
@@ -66,7 +67,7 @@ func openRedis(o Options) (StoreCloser, error) {
 	return o.inFront(r), nil
 }
 
-// inFront puts the reports, and the time that a Put may take, in front of a store that can be slow.
+// inFront wraps a slow store with reports and the put timeout.
 func (o Options) inFront(s StoreCloser) StoreCloser {
 	if o.PutTimeout == 0 {
 		return WithReports(s, o.Log)
@@ -74,7 +75,7 @@ func (o Options) inFront(s StoreCloser) StoreCloser {
 	return WithReports(WithPutTimeout(s, o.PutTimeout), o.Log)
 }
 
-// Dir is the directory of a store on disk; not ok for any other store.
+// Dir returns the directory of a store on disk. It is not ok for other stores.
 func (o Options) Dir() (dir string, ok bool) {
 	where, err := parseURL(o.URL)
 	if err != nil || where.dir == "" {

@@ -22,8 +22,8 @@ const (
 	roomForAll   = 1 << 30
 )
 
-// runOther is the other process: it keeps noise in the directory until it is killed, and says for each text when
-// it was told that it is kept.
+// runOther is the second process: it stores noise in the directory until killed, and reports each
+// stored text.
 func runOther(name string) int {
 	f, err := originals.OpenFile(originals.FileOptions{Dir: os.Getenv(otherDir), MaxBytes: roomForAll})
 	if err != nil {
@@ -43,8 +43,8 @@ func runOther(name string) int {
 
 func noiseOf(i uint64) string { return originalstest.Noise(i%100, int(i*7919%200_000)) }
 
-// A process killed at any moment harms nothing: whatever it was told is kept can be read, by others who use the
-// same directory at the same time, and the next one starts as if nothing had happened.
+// A process killed at any moment does no harm. Other processes can read everything that it reported
+// as stored, and the next process starts normally.
 func TestKilledProcessHarmsNothing(t *testing.T) {
 	dir := t.TempDir()
 	f, err := originals.OpenFile(originals.FileOptions{Dir: dir, MaxBytes: roomForAll})
@@ -76,7 +76,8 @@ func TestKilledProcessHarmsNothing(t *testing.T) {
 	}
 }
 
-// wantAllWhole checks that every file under an original's name is one, those included that were being written last.
+// wantAllWhole checks that every file named like an original is complete, including the last ones
+// written.
 func wantAllWhole(t *testing.T, f *originals.File, dir string, tenants []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "?", "prn_*"))
@@ -96,7 +97,7 @@ func wantAllWhole(t *testing.T, f *originals.File, dir string, tenants []string)
 	}
 }
 
-// runAndKill lets another process keep so many texts and kills it while it is at the next.
+// runAndKill lets another process store this many texts and kills it during the next.
 func runAndKill(t *testing.T, dir, name string, texts int) map[string]uint64 {
 	t.Helper()
 	exe, err := os.Executable()
@@ -127,7 +128,7 @@ func runAndKill(t *testing.T, dir, name string, texts int) map[string]uint64 {
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-		} // and read on: what it said before it died counts too
+		} // read on: reports before its death count too
 	}
 	_ = cmd.Wait()
 	if len(ids) < texts {

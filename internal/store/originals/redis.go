@@ -14,23 +14,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// nearBytes bounds what of a store in Redis is kept in this process too.
+// nearBytes is the size of this process's cache for a Redis store.
 const nearBytes = 32 << 20
 
-// RedisOptions say what a Redis store keeps.
+// RedisOptions configure a Redis store.
 type RedisOptions struct {
 	DB         *redisdb.DB
-	MaxBytes   int64 // room of each tenant
+	MaxBytes   int64 // quota of each tenant
 	TTL        time.Duration
 	DropOldest bool
 	Key        Key
-	NearBytes  int64 // what was asked for is kept in this process too, so much of it; 0: nothing
+	NearBytes  int64 // size of the local cache of read texts; 0: no cache
 }
 
-// Redis keeps originals where several replicas find them. A text is one value, compressed as in a file, that expires by
-// itself; a tenant's originals are counted in an index of their own, so that values spread over a Cluster while the count
-// stays exact. What is lost there (an engine that was emptied, or evicts) is not found here: never another text.
-// Texts that were asked for are near: kept in this process as well.
+// Redis stores originals for several replicas. A text is one value, compressed as in a file, with
+// an expiry. Each tenant has its own index, so values spread over a Cluster while the count stays
+// exact. If the engine loses data (flushed or evicted), originals are not found; a wrong text is
+// never returned. Texts that were read are also cached in this process ("near").
 type Redis struct {
 	opt   RedisOptions
 	codec codec
@@ -44,13 +44,13 @@ type Redis struct {
 	closed  bool
 }
 
-// count is what a tenant had when it was last looked.
+// count is a tenant's usage as last seen.
 type count struct{ originals, bytes int64 }
 
-// maxTenants bounds of how many tenants Stats tell.
+// maxTenants limits the tenants that Stats include.
 const maxTenants = 10_000
 
-// OpenRedis makes a store in an engine. Close leaves the engine's connections to their owner.
+// OpenRedis returns a store in an engine. Close does not close the engine's connections.
 func OpenRedis(o RedisOptions) (*Redis, error) {
 	c, err := newCodec()
 	if err != nil {
@@ -60,7 +60,7 @@ func OpenRedis(o RedisOptions) (*Redis, error) {
 	return &Redis{opt: o, codec: c, near: Memory{Key: o.Key, MaxBytes: o.NearBytes, TTL: o.TTL, DropOldest: true}, tenants: map[string]count{}}, nil
 }
 
-// redisKeys is where a tenant's things are. The value has a slot of its own, the index of a tenant another.
+// redisKeys are a tenant's keys. A value has its own hash slot, the tenant's index another.
 type redisKeys struct{ index, sizes, total, tag string }
 
 func keysOf(tenant string) redisKeys {
@@ -73,16 +73,18 @@ func (k redisKeys) list() []string { return []string{k.index, k.sizes, k.total} 
 
 func (k redisKeys) value(id string) string { return redisdb.Key("o", k.tag+id, "") }
 
-// ID is what Put would return.
+// ID returns the id that Put would return.
 func (r *Redis) ID(tenant, text string) string { return r.codec.key.ID(tenant, text) }
 
-// Put makes room for the text in the tenant's count and writes it, in one round trip; where there may be no room, in two.
+// Put reserves room in the tenant's index and writes the text, in one round trip. If room may be
+// short, it takes two.
 func (r *Redis) Put(ctx context.Context, tenant, text string) (string, error) {
 	ids, errs := r.PutEach(ctx, tenant, []string{text}, nil)
 	return ids[0], errs[0]
 }
 
-// PutEach is Put for each of the texts, all in one round trip, in which others' commands travel, too, behind those for the texts.
+// PutEach is Put for each of the texts, in one round trip. Commands that others adds are sent in
+// the same pipeline, after those for the texts.
 func (r *Redis) PutEach(ctx context.Context, tenant string, texts []string, others func(context.Context, redis.Pipeliner)) (ids []string, errs []error) {
 	ids, errs = make([]string, len(texts)), make([]error, len(texts))
 	keys, puts, size := keysOf(tenant), make([]*putting, len(texts)), int64(0)
@@ -122,22 +124,23 @@ func (r *Redis) PutEach(ctx context.Context, tenant string, texts []string, othe
 	return ids, errs
 }
 
-// putting is a text on its way.
+// putting is a text being stored.
 type putting struct {
 	id        string
 	content   []byte
-	asksFirst bool // it is written once it has found room: there may be none
+	asksFirst bool // room may be short: write only after reserving
 
 	room    *redis.Cmd
-	written *redis.StatusCmd // nil where it asks first
+	written *redis.StatusCmd // nil if asksFirst
 	renewed *redis.BoolCmd
 }
 
-// cost is what an original takes in the engine: its bytes, its key and its place in the index.
+// cost returns an original's size in the engine: bytes, key and index entry.
 func (p *putting) cost() int64 { return int64(len(p.content)) + costOfKeeping }
 
-// ask counts an original in, or renews one that is counted, and writes it where it is not there. One that then finds no room stays until it expires: taken
-// away, it would be missing to who counts it in at that moment. It is one of few, since those that follow ask first.
+// ask reserves room for an original, or renews its reservation, and writes it if missing. If it
+// then finds no room, it stays until it expires: another replica may be reserving it just then. Few
+// such texts exist, since the next Puts ask first.
 func (r *Redis) ask(ctx context.Context, p redis.Pipeliner, keys redisKeys, one *putting) {
 	one.room = reserve.EvalSha(ctx, p, keys.list(), r.reserveArgs(one)...)
 	if !one.asksFirst {
@@ -146,9 +149,10 @@ func (r *Redis) ask(ctx context.Context, p redis.Pipeliner, keys redisKeys, one 
 	one.renewed = p.PExpire(ctx, keys.value(one.id), r.opt.TTL)
 }
 
-// settle reads what became of a text, and writes it where it has found room and is not there.
+// settle reads the results for a text, and writes it if it has room but is missing.
 func (r *Redis) settle(ctx context.Context, keys redisKeys, one *putting) error {
-	if redis.HasErrorPrefix(one.room.Err(), "NOSCRIPT") { // an engine that was restarted learns it
+	// a restarted engine needs the script again
+	if redis.HasErrorPrefix(one.room.Err(), "NOSCRIPT") {
 		one.room = reserve.Eval(ctx, r.opt.DB, keys.list(), r.reserveArgs(one)...)
 	}
 	state, err := r.readRoom(ctx, keys, one.room)
@@ -165,7 +169,8 @@ func (r *Redis) settle(ctx context.Context, keys redisKeys, one *putting) error 
 	} else if err := one.written.Err(); err == nil || state == reserveKnown && errors.Is(err, redis.Nil) {
 		return nil
 	}
-	return r.overwrite(ctx, keys, one.id, one.content, state) // also one that was there and nobody had counted: whole or not
+	// also overwrites an uncounted value, which may be damaged
+	return r.overwrite(ctx, keys, one.id, one.content, state)
 }
 
 func (r *Redis) overwrite(ctx context.Context, keys redisKeys, id string, content []byte, state int64) error {
@@ -179,7 +184,8 @@ func (r *Redis) overwrite(ctx context.Context, keys redisKeys, id string, conten
 	return away(err)
 }
 
-// mayBeFull reports whether what was last seen of a tenant leaves little room. Where the oldest make room there is some.
+// mayBeFull reports whether a tenant had little room when last seen. A store that evicts always has
+// some.
 func (r *Redis) mayBeFull(tag string, size int64) bool {
 	if r.opt.DropOldest {
 		return size > r.opt.MaxBytes
@@ -188,12 +194,12 @@ func (r *Redis) mayBeFull(tag string, size int64) bool {
 	defer r.mu.Unlock()
 	seen, known := r.tenants[tag]
 	if !known {
-		return len(r.tenants) >= maxTenants // so that it never will be
+		return len(r.tenants) >= maxTenants // such a tenant never becomes known
 	}
 	return seen.bytes+size > r.opt.MaxBytes-r.opt.MaxBytes/16
 }
 
-// readRoom reads what reserve has answered.
+// readRoom reads the result of reserve.
 func (r *Redis) readRoom(ctx context.Context, keys redisKeys, room *redis.Cmd) (state int64, _ error) {
 	answer, err := room.Slice()
 	if err != nil {
@@ -216,7 +222,7 @@ func (r *Redis) reserveArgs(one *putting) []any {
 	return []any{one.id, one.cost(), r.opt.TTL.Milliseconds(), r.opt.MaxBytes, oldest}
 }
 
-// drop takes away originals that made room. Each is in a slot of its own. One that stays behind expires by itself, and nobody is promised that it is gone.
+// drop deletes evicted originals, each in its own hash slot. One that remains expires.
 func (r *Redis) drop(ctx context.Context, keys redisKeys, gone []string) {
 	if len(gone) == 0 {
 		return
@@ -230,14 +236,14 @@ func (r *Redis) drop(ctx context.Context, keys redisKeys, gone []string) {
 	})
 }
 
-// release takes back what was counted for a text that could not be written.
+// release undoes the reservation of a text that could not be written.
 func (r *Redis) release(ctx context.Context, keys redisKeys, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_ = release.Run(ctx, r.opt.DB, keys.list(), id).Err()
 }
 
-// Get returns the text in one round trip, without its bytes where they are near.
+// Get returns the text in one round trip. It does not transfer the bytes if they are cached here.
 func (r *Redis) Get(ctx context.Context, tenant, id string) (string, error) {
 	if r.isClosed() {
 		return "", ErrUnavailable
@@ -288,12 +294,12 @@ func (r *Redis) decode(ctx context.Context, tenant, id string, content *redis.St
 		return "", ErrDamaged
 	}
 	if r.opt.NearBytes > 0 {
-		_, _ = r.near.Put(ctx, tenant, text) // one that finds no room is not near
+		_, _ = r.near.Put(ctx, tenant, text) // without room it is not cached
 	}
 	return text, nil
 }
 
-// away is why the engine did not do what it was asked.
+// away wraps an error of the engine.
 func away(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 
 func (r *Redis) isClosed() bool {
@@ -302,7 +308,7 @@ func (r *Redis) isClosed() bool {
 	return r.closed
 }
 
-// note keeps what a look at a tenant's count showed.
+// note remembers a tenant's usage.
 func (r *Redis) note(tag string, c count, full bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -312,7 +318,7 @@ func (r *Redis) note(tag string, c count, full bool) {
 	r.full = full
 }
 
-// Stats tells of the tenants that this process has put for, as of the last time.
+// Stats returns the last known usage of the tenants that this process has stored for.
 func (r *Redis) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -327,7 +333,7 @@ func (r *Redis) Stats() Stats {
 	return s
 }
 
-// Close lets go of what this store holds itself.
+// Close releases this store's own resources.
 func (r *Redis) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,7 +61,7 @@ func TestRedisDropsWhatWasNotUsedForLongest(t *testing.T) {
 	}
 }
 
-// An engine that evicts, or was emptied, has lost originals that are still counted.
+// An engine that evicts or was flushed has lost originals that are still counted.
 func TestRedisPutsAgainWhatTheEngineLost(t *testing.T) {
 	server := redistest.Start(t)
 	s := openRedis(t, server, originals.RedisOptions{})
@@ -140,8 +140,9 @@ func TestRedisThatIsFullRefuses(t *testing.T) {
 	}
 }
 
-// A text that was written before it was known that there is no room is nobody's: it stays until it expires, since another replica may be counting it in, and
-// is one of few. Who counts it in writes it again.
+// A text that was written, but then found no room, belongs to no tenant's count. It stays until it
+// expires, since another replica may be reserving it. Few such texts exist, and a Put that reserves
+// one writes it again.
 func TestRedisTextsWithoutRoomAreFewAndNobodys(t *testing.T) {
 	server := redistest.Start(t)
 	fills := openRedis(t, server, originals.RedisOptions{MaxBytes: 1 << 20})
@@ -197,7 +198,7 @@ func openRedis(t *testing.T, server *redistest.Server, o originals.RedisOptions)
 	return store
 }
 
-// The engine is not asked for what is no id.
+// Invalid ids are not looked up in the engine.
 func TestRedisIsNotAskedForWhatIsNoID(t *testing.T) {
 	server := redistest.Start(t)
 	s := openRedis(t, server, originals.RedisOptions{})

@@ -2,10 +2,11 @@ package originals
 
 import "github.com/redis/go-redis/v9"
 
-// What an engine counts of a tenant: a sorted set of ids by the moment they expire, a hash of their sizes, and the sum of
-// these. One script changes all three, so they agree whoever writes, and whenever somebody stops.
+// A tenant's index has a sorted set of ids by expiry, a hash of sizes, and their sum. One script
+// changes all three, so they stay consistent with many writers and after a crash.
 //
-// The clock is the engine's. What has expired is taken out at most a hundred at a time: a script holds up everybody.
+// The clock is the engine's. At most a hundred expired ids are removed at a time, because a script
+// blocks all clients.
 const expireSome = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -17,7 +18,7 @@ local function out(id)
 end
 `
 
-// reserve ID SIZE TTL MAX OLDEST: {state, originals, bytes, dropped ids…}.
+// reserve ID SIZE TTL MAX OLDEST returns {state, originals, bytes, dropped ids…}.
 var reserve = redis.NewScript(expireSome + `
 local id, size, ttl, max = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 for _, old in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 100)) do
@@ -48,7 +49,7 @@ redis.call('INCRBY', KEYS[3], size)
 return answer(2, gone)
 `)
 
-// renew ID TTL counts an original's time from now on.
+// renew ID TTL extends the life of an original.
 var renew = redis.NewScript(`
 local time = redis.call('TIME')
 local ttl = tonumber(ARGV[2])
@@ -57,13 +58,13 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ttl * 2) end
 return 1
 `)
 
-// release ID counts an original out.
+// release ID removes an original from the index.
 var release = redis.NewScript(expireSome + `
 out(ARGV[1])
 return 1
 `)
 
-// What reserve says.
+// The states that reserve returns.
 const (
 	reserveFull  = 0
 	reserveKnown = 1

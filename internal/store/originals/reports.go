@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// reportEvery is how often the operator hears of originals that cannot be kept.
+// reportEvery is the minimum interval between two log messages of the same kind.
 const reportEvery = time.Minute
 
-// WithReports logs what a store could not keep, or dropped to keep something else: the first time at once, then once a
-// minute at most, with counts of what came together meanwhile; the same for what it could not be asked for. Whoever calls Put or Get need not log
-// it. Log nil discards.
+// WithReports logs originals that a store refused, evicted or could not read. It logs the first one
+// at once, then at most once a minute, with counts. Callers of Put and Get need not log these. A
+// nil log discards.
 func WithReports(store StoreCloser, log *slog.Logger) StoreCloser {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -26,15 +26,15 @@ type reported struct {
 	log *slog.Logger
 
 	mu        sync.Mutex
-	refusals  refusals  // guarded by mu; since they were last told
-	told      time.Time // guarded by mu; when that was
-	dropped   int64     // guarded by mu; as of when they were last told
+	refusals  refusals  // guarded by mu; since the last message
+	told      time.Time // guarded by mu; time of the last message
+	dropped   int64     // guarded by mu; as of the last message
 	toldDrops time.Time // guarded by mu
-	unread    int       // guarded by mu; Gets that got no answer since they were last told
+	unread    int       // guarded by mu; unanswered Gets since the last message
 	toldReads time.Time // guarded by mu
 }
 
-// refusals counts the Puts that were not kept, by reason.
+// refusals counts refused Puts by reason.
 type refusals struct{ full, tooLarge, unavailable int }
 
 func (r *reported) Put(ctx context.Context, tenant, text string) (string, error) {
@@ -47,7 +47,7 @@ func (r *reported) Put(ctx context.Context, tenant, text string) (string, error)
 	return id, err
 }
 
-// Get returns the text, and counts where the store could not be asked.
+// Get returns the text, and counts failures of the store.
 func (r *reported) Get(ctx context.Context, tenant, id string) (string, error) {
 	text, err := r.StoreCloser.Get(ctx, tenant, id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -56,10 +56,10 @@ func (r *reported) Get(ctx context.Context, tenant, id string) (string, error) {
 	return text, err
 }
 
-// hasGone tells that whoever asked waits no longer, of which no store is the cause.
+// hasGone reports whether the caller canceled, which is not the store's fault.
 func hasGone(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// notRead counts a text that could not be asked for and tells, where it is time to.
+// notRead counts an unreadable text, and logs if it is due.
 func (r *reported) notRead(ctx context.Context, err error) {
 	if hasGone(ctx) {
 		return
@@ -77,7 +77,7 @@ func (r *reported) notRead(ctx context.Context, err error) {
 	}
 }
 
-// refused counts a refusal and tells, where it is time to.
+// refused counts a refusal, and logs if it is due.
 func (r *reported) refused(ctx context.Context, err error) {
 	if hasGone(ctx) {
 		return
@@ -107,7 +107,7 @@ func (r *reported) refused(ctx context.Context, err error) {
 		"unavailable", counts.unavailable, "bytes", s.Bytes, "max_bytes", s.MaxBytes, "err", err, "hint", hint)
 }
 
-// kept tells of what was dropped for it, where something was and it is time to.
+// kept logs evictions, if there were any and it is due.
 func (r *reported) kept(ctx context.Context) {
 	s := r.Stats()
 	r.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// silent is a store that does not answer.
+// silent is a store whose Get fails.
 type silent struct{ originals.Memory }
 
 func (*silent) Get(context.Context, string, string) (string, error) {
@@ -22,7 +22,7 @@ func (*silent) Get(context.Context, string, string) (string, error) {
 
 func (*silent) Close() error { return nil }
 
-// That a store does not answer is told once a minute, with how often it was asked; that there is no such text is not.
+// A failing store is logged once a minute, with a count. An unknown text is not logged.
 func TestUnreadOriginalsAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -45,7 +45,7 @@ func TestUnreadOriginalsAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
-// mute is a store that answers nobody.
+// mute is a store that never answers.
 type mute struct{ originals.Memory }
 
 func (*mute) Put(ctx context.Context, _, _ string) (string, error) {
@@ -60,7 +60,7 @@ func (*mute) Get(ctx context.Context, _, _ string) (string, error) {
 
 func (*mute) Close() error { return nil }
 
-// Who waits no longer is not told of as of a fault of the store; that a store does not answer in time is.
+// A canceled caller is not reported as a fault of the store. A timeout is.
 func TestWhoHasGoneIsNoFaultOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

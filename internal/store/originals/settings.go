@@ -10,28 +10,32 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Settings say where originals are kept, how many and how long.
+// Settings say where originals are kept, how many, and for how long.
 type Settings struct {
-	URL        string        `toml:"url" json:"url"`                       // memory:, file:DIR or redis://HOST; "": whoever opens the store decides, else memory:
-	MaxBytes   int64         `toml:"max_bytes" json:"max_bytes"`           // room for all of them
-	WhenFull   string        `toml:"when_full" json:"when_full"`           // refuse | oldest; "": refuse
-	TTL        time.Duration `toml:"ttl_s" json:"ttl_s"`                   // life after the last use
-	SentTTL    time.Duration `toml:"sent_ttl_s" json:"sent_ttl_s"`         // how long what was sent to a provider is remembered after its last use
-	PutTimeout time.Duration `toml:"put_timeout_ms" json:"put_timeout_ms"` // a slower Put is given up; 0: never
+	// memory:, file:DIR or redis://HOST; "": the opener decides, else memory:
+	URL      string        `toml:"url" json:"url"`
+	MaxBytes int64         `toml:"max_bytes" json:"max_bytes"` // total room
+	WhenFull string        `toml:"when_full" json:"when_full"` // refuse | oldest; "": refuse
+	TTL      time.Duration `toml:"ttl_s" json:"ttl_s"`         // life after the last use
+	// how long texts sent to a provider are remembered after their last use
+	SentTTL time.Duration `toml:"sent_ttl_s" json:"sent_ttl_s"`
+	// timeout of Put; 0: none
+	PutTimeout time.Duration `toml:"put_timeout_ms" json:"put_timeout_ms"`
 }
 
-// What a store does with an original for which there is no room.
+// Policies of a full store.
 const (
-	WhenFullRefuse = "refuse" // it is not kept, so nothing is cut
-	WhenFullOldest = "oldest" // those that were not used for longest go (LRU)
+	WhenFullRefuse = "refuse" // refuse new originals, so nothing is cut
+	WhenFullOldest = "oldest" // evict the least recently used (LRU)
 )
 
 const (
 	minTTL = time.Millisecond
-	maxTTL = 3650 * 24 * time.Hour // keeps moments of expiry within what file systems can write down
+	maxTTL = 3650 * 24 * time.Hour // keeps expiries within the range of file systems
 )
 
-// Default keeps up to 256 MiB, each original for a day after its last use, and for thirty days what was sent.
+// Default keeps up to 256 MiB: originals for a day after their last use, sent texts for thirty
+// days.
 func Default() Settings {
 	return Settings{MaxBytes: 256 << 20, WhenFull: WhenFullRefuse, TTL: 24 * time.Hour, SentTTL: 30 * 24 * time.Hour, PutTimeout: 250 * time.Millisecond}
 }
@@ -65,13 +69,13 @@ func validateTTL(key string, ttl time.Duration) error {
 	return nil
 }
 
-// location is a parsed URL: a directory as it was written, an engine, or neither for memory.
+// location is a parsed URL: a directory as written, an engine, or neither for memory.
 type location struct {
 	dir   string
 	redis bool
 }
 
-// parseURL never repeats the URL in its errors: one with a password in it is easily put here.
+// parseURL never repeats the URL in its errors, since it may contain a password.
 func parseURL(url string) (location, error) {
 	if url == "" {
 		return location{}, nil
@@ -88,7 +92,7 @@ func parseURL(url string) (location, error) {
 		return location{}, nil
 	case "file":
 		if after, ok := strings.CutPrefix(rest, "//"); ok {
-			// file:///var/x and file://localhost/var/x are the same absolute path; another host is not a path here.
+			// file:///var/x and file://localhost/var/x are the same path. Other hosts are refused.
 			rest = strings.TrimPrefix(after, "localhost")
 			if !strings.HasPrefix(rest, "/") {
 				return location{}, errors.New("file://HOST is not a directory here: use file:DIR or file:///DIR")
@@ -111,7 +115,7 @@ func parseURL(url string) (location, error) {
 	}
 }
 
-// resolve turns the directory into a path: ~ is home, a relative one starts at base.
+// resolve turns the directory into an absolute path: ~ is home, a relative path starts at base.
 func (l location) resolve(base, home string) (string, error) {
 	dir := l.dir
 	if dir == "~" || strings.HasPrefix(dir, "~") {

@@ -27,7 +27,8 @@ func TestSettingsAreReadByTheirNames(t *testing.T) {
 	var got originals.Settings
 	err := toml.NewDecoder(strings.NewReader("url = 'file:x'\nmax_bytes = 1\nwhen_full = 'oldest'\n")).
 		DisallowUnknownFields().Decode(&got)
-	want := originals.Settings{URL: "file:x", MaxBytes: 1, WhenFull: "oldest"} // its times are seconds, which config reads
+	// durations are in seconds, which config decodes
+	want := originals.Settings{URL: "file:x", MaxBytes: 1, WhenFull: "oldest"}
 	if err != nil || got != want {
 		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}

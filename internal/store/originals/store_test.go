@@ -31,7 +31,7 @@ func TestTimedKeepsTheContract(t *testing.T) {
 	})
 }
 
-// openFile opens a store set up for the suite, and closes it when the test ends.
+// openFile opens a store for the suite, and closes it when the test ends.
 func openFile(t *testing.T, dir string) *originals.File {
 	t.Helper()
 	f, err := originals.OpenFile(originals.FileOptions{
@@ -75,7 +75,7 @@ func TestTenantsShareTheRoom(t *testing.T) {
 	})
 }
 
-// Who has filled a directory is known to whoever opens it next, also where tenants come only later.
+// A reopened directory knows which tenant filled it, even if tenants come only later.
 func TestSharesOutliveTheProcess(t *testing.T) {
 	for _, later := range []bool{false, true} {
 		t.Run(fmt.Sprint("later ", later), func(t *testing.T) {

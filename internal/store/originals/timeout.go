@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// maxUnderWay bounds what a store that answers no more can hold on to.
+// maxUnderWay limits the calls that a hanging store can hold.
 const maxUnderWay = 64
 
-// WithPutTimeout gives up on a Put that takes longer than the limit, with ErrUnavailable at that very moment, and
-// on a Get when the caller's context ends. What was given up may still finish behind the scenes: such work is
-// bounded in number, and Close waits for it.
+// WithPutTimeout makes Put fail with ErrUnavailable after the limit, and Get when the caller's
+// context ends. An abandoned call may still finish in the background. Such calls are limited in
+// number, and Close waits for them.
 func WithPutTimeout(store StoreCloser, limit time.Duration) StoreCloser {
 	return &timed{store: store, limit: limit, slots: make(chan struct{}, maxUnderWay)}
 }
@@ -21,18 +21,18 @@ func WithPutTimeout(store StoreCloser, limit time.Duration) StoreCloser {
 type timed struct {
 	store StoreCloser
 	limit time.Duration
-	slots chan struct{} // one for each call under way in the store
-	lost  atomic.Int64  // Puts that were not kept in time, or not at all
+	slots chan struct{} // one for each running call
+	lost  atomic.Int64  // failed or timed-out Puts
 
 	mu     sync.Mutex
 	closed bool
 	calls  sync.WaitGroup
 }
 
-// ID is what Put would return.
+// ID returns the id that Put would return.
 func (t *timed) ID(tenant, text string) string { return t.store.ID(tenant, text) }
 
-// Put keeps the text if that does not take too long.
+// Put stores the text within the time limit.
 func (t *timed) Put(ctx context.Context, tenant, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.limit)
 	defer cancel()
@@ -48,14 +48,14 @@ func (t *timed) Get(ctx context.Context, tenant, id string) (string, error) {
 	return t.call(ctx, func(ctx context.Context) (string, error) { return t.store.Get(ctx, tenant, id) })
 }
 
-// Stats counts what was given up as refused.
+// Stats counts timed-out Puts as refused.
 func (t *timed) Stats() Stats {
 	s := t.store.Stats()
 	s.Refused = t.lost.Load()
 	return s
 }
 
-// Close waits for what is still under way and closes the store.
+// Close waits for running calls and closes the store.
 func (t *timed) Close() error {
 	t.mu.Lock()
 	t.closed = true
@@ -64,7 +64,7 @@ func (t *timed) Close() error {
 	return t.store.Close()
 }
 
-// call runs f on its own and waits for it as long as ctx allows.
+// call runs f in a goroutine and waits for it until ctx is done.
 func (t *timed) call(ctx context.Context, f func(context.Context) (string, error)) (string, error) {
 	select {
 	case t.slots <- struct{}{}:
@@ -75,10 +75,10 @@ func (t *timed) call(ctx context.Context, f func(context.Context) (string, error
 		answer string
 		err    error
 	}
-	done := make(chan outcome, 1) // nobody may be waiting any more
+	done := make(chan outcome, 1) // buffered: the receiver may be gone
 	if !t.start(func() {
 		defer func() { <-t.slots }()
-		// The store decides when it has had enough; half a write is of no use to anybody.
+		// The store has its own timeouts; an interrupted write helps no one.
 		answer, err := f(context.WithoutCancel(ctx))
 		done <- outcome{answer, err}
 	}) {

@@ -12,7 +12,7 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// slow is a store that takes its time, whatever the context says, like a disk.
+// slow is a store that ignores its context and is slow, like a disk.
 type slow struct {
 	originals.Memory
 	takes time.Duration

@@ -8,14 +8,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Together is a store in an engine, to which several texts go at once, with what others write there.
+// Together is a store in an engine that accepts several texts in one round trip, along with other
+// commands.
 type Together interface {
-	// PutEach is Put for each of the texts, in one round trip: it gives their ids, or why they are not kept. Commands that others add to the pipeline
-	// go with them; whether the engine has done those, they tell themselves.
+	// PutEach is Put for each of the texts, in one round trip. It returns their ids, or why they
+	// were not stored. Commands that others adds to the pipeline are sent along; their own results
+	// say whether they succeeded.
 	PutEach(ctx context.Context, tenant string, texts []string, others func(context.Context, redis.Pipeliner)) (ids []string, errs []error)
 }
 
-// InOneTrip gives the store that Open has made as one to which several texts go at once; false: each is a Put.
+// InOneTrip returns a store made by Open as Together; false: each text needs its own Put.
 func InOneTrip(store Store) (Together, bool) {
 	switch s := store.(type) {
 	case *Redis:
@@ -36,8 +38,8 @@ type timedEach struct {
 	each Together
 }
 
-// PutEach waits for the answer, however late: others must know what became of their commands before they write anything else. Texts that took longer
-// than a Put may count as not kept.
+// PutEach waits for the response, however late: the caller must know the outcome of its commands
+// before it writes more. Texts that took longer than the put timeout count as not stored.
 func (t *timedEach) PutEach(ctx context.Context, tenant string, texts []string, others func(context.Context, redis.Pipeliner)) (ids []string, errs []error) {
 	began := time.Now()
 	ids, errs = t.each.PutEach(ctx, tenant, texts, others)

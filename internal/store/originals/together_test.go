@@ -13,7 +13,8 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// Several texts at once are what each would be alone, and others' commands are done whatever becomes of the texts.
+// Several texts at once give the same result as one by one. Others' commands run whatever happens
+// to the texts.
 func TestTextsTravelTogether(t *testing.T) {
 	server := redistest.Start(t)
 	store := openRedis(t, server, originals.RedisOptions{MaxBytes: 300_000})

@@ -1,4 +1,4 @@
-// Package originalstest holds the one suite that every store of originals passes.
+// Package originalstest holds the contract suite for every store of originals.
 package originalstest
 
 import (
@@ -15,18 +15,18 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// How the stores under test are to be set up.
+// Setup of the stores under test.
 const (
 	TTL      = time.Hour
 	MaxBytes = 14 << 20
 )
 
-// expiryGrain is how much longer than its time a store may keep an original.
+// expiryGrain is how late a store may expire an original.
 const expiryGrain = 2 * time.Second
 
-// Run checks a store against its contract. For each rule open makes a new, empty store with the TTL and MaxBytes of
-// this package; it closes the store, if there is something to close, with t.Cleanup. Each rule runs in a bubble of
-// testing/synctest, so time is the store's to read and costs nothing.
+// Run checks a store against its contract. For each rule open returns a new, empty store with the
+// TTL and MaxBytes of this package. open closes it with t.Cleanup, if necessary. Each rule runs in
+// a bubble of testing/synctest, so waiting costs nothing.
 func Run(t *testing.T, open func(t *testing.T) originals.Store) {
 	t.Helper()
 	for _, rule := range rules {
@@ -36,7 +36,8 @@ func Run(t *testing.T, open func(t *testing.T) originals.Store) {
 	}
 }
 
-// RunOutside checks a store whose clock is not this process's: open gives a function along that lets time pass for it.
+// RunOutside is Run for a store with an external clock. open also returns a function that lets time
+// pass for it.
 func RunOutside(t *testing.T, open func(t *testing.T) (originals.Store, func(time.Duration))) {
 	t.Helper()
 	for _, rule := range rules {
@@ -47,8 +48,8 @@ func RunOutside(t *testing.T, open func(t *testing.T) (originals.Store, func(tim
 	}
 }
 
-// RunShared checks how tenants share a store. Open makes a new, empty store with the TTL and MaxBytes of this package that several tenants
-// come to; oldest says what it does when it is full.
+// RunShared checks how tenants share a store. open returns a new, empty store with the TTL and
+// MaxBytes of this package, for several tenants. oldest says whether a full store evicts.
 func RunShared(t *testing.T, open func(t *testing.T, oldest bool) originals.Store) {
 	t.Helper()
 	t.Run("whoever fills the store leaves some of it to others", func(t *testing.T) { leavesRoom(t, open(t, false)) })
@@ -120,12 +121,12 @@ func dropsOfTheLargest(t *testing.T, s originals.Store) {
 	}
 }
 
-// subject is a store under test, and its time.
+// subject is a store under test, with its clock.
 type subject struct {
 	originals.Store
 
 	pass func(time.Duration)
-	just time.Duration // how long before a moment it has certainly not come
+	just time.Duration // this long before its expiry, an original still exists
 }
 
 var rules = []struct {
@@ -149,7 +150,7 @@ var rules = []struct {
 	{"many at once", concurrent},
 }
 
-// Noise is a text of n bytes that no compression makes smaller, the same for the same seed.
+// Noise returns n incompressible bytes, the same for the same seed.
 func Noise(seed uint64, n int) string {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -357,7 +358,7 @@ func fill(t *testing.T, s subject) (ids []string) {
 
 func tooLarge(t *testing.T, s subject) {
 	t.Helper()
-	text := strings.Repeat("a", MaxBytes+1) // however well it compresses
+	text := strings.Repeat("a", MaxBytes+1) // too large, however well it compresses
 	if _, err := s.Put(t.Context(), "", text); !errors.Is(err, originals.ErrTooLarge) {
 		t.Errorf("Put of %d bytes: err = %v, want ErrTooLarge", len(text), err)
 	}
