@@ -18,52 +18,53 @@ import (
 	"secateur/internal/store/clock"
 )
 
-// Modes of everything we make: what is kept here comes from conversations.
+// Modes of everything we create: the values come from conversations.
 const (
 	dirMode    = 0o700
-	tempPrefix = ".put-" // of a file that is being written; renamed when whole
+	tempPrefix = ".put-" // prefix of a file being written; renamed when complete
 )
 
-// FileOptions say where and how much a File keeps.
+// FileOptions configure a File.
 type FileOptions struct {
-	Dir      string        // an absolute path; made if need be
-	MaxBytes int64         // room on disk; 0: DefaultMaxBytes
-	MaxKept  int64         // room on disk for what Keep keeps, beside the other; 0: DefaultMaxKept
+	Dir      string        // absolute path; created if missing
+	MaxBytes int64         // disk quota; 0: DefaultMaxBytes
+	MaxKept  int64         // separate disk quota for Keep; 0: DefaultMaxKept
 	TTL      time.Duration // life after the last use; 0: DefaultTTL
 	Log      *slog.Logger  // nil discards
-	Clock    *clock.Clock  // nil: one of its own
+	Clock    *clock.Clock  // nil: a new one
 }
 
-// File keeps one file per value, in a directory that several processes may share. A file is written aside and
-// renamed, so that it is there whole or not at all; a damaged one counts as none. Only what Keep keeps is forced to the
-// disk. The file's time of modification is when it was last used.
+// File stores one file per value, in a directory that several processes may share. A file is
+// written aside and renamed, so it is complete or missing; a damaged one counts as missing. Only
+// values of Keep are synced to disk. The file's mtime is the time of its last use.
 type File struct {
 	dir      string
-	maxBytes int64 // of one shard
-	kept     *File // what Keep keeps; nil in that itself, where nothing goes before its time
+	maxBytes int64 // per shard
+	kept     *File // values of Keep; nil in that store itself, which never evicts
 	ttl      time.Duration
 	log      *slog.Logger
 	clock    *clock.Clock
 	shards   [shardCount]shard
 }
 
-// Values are spread over folders, each with its share of the room: to make room takes a look at one of them.
+// Values are spread over folders, each with its share of the quota. So an eviction scans only one
+// folder.
 const shardCount = 16
 
-// renewEvery bounds how long a value that is used counts as not used: what was not used for longest goes first.
+// renewEvery is the maximum error of a value's last use, which decides about eviction.
 const renewEvery = time.Hour
 
-// shard is what a folder holds: counted by a look at it, kept up to date by this process's own writes.
+// shard is the usage of a folder: counted by a scan, then updated by this process's own writes.
 type shard struct {
-	mu     sync.Mutex // guards the fields below, and lets one look at a time
+	mu     sync.Mutex // guards the fields below, and allows one scan at a time
 	bytes  int64
 	looked time.Time
 }
 
-// errNotOurs means that something else is in a record's place.
+// errNotOurs means that a record's path holds something else.
 var errNotOurs = errors.New("not a record's file")
 
-// OpenFile opens a directory of values, making it if it is not there.
+// OpenFile opens a directory of values, and creates it if missing.
 func OpenFile(o FileOptions) (*File, error) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -100,27 +101,27 @@ func OpenFile(o FileOptions) (*File, error) {
 	}, nil
 }
 
-// keptFolder is where what Keep keeps is, beside the folders of the rest.
+// keptFolder is the folder for values of Keep, besides those of the shards.
 const keptFolder = "kept"
 
-// Get returns the value. The error says that a file is there and cannot be read.
+// Get returns the value. An error means that a file exists but cannot be read.
 func (f *File) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	name := nameOf(key)
 	path := f.path(name)
 	content, used, err := f.read(path)
 	if err != nil {
 		if info, there := os.Lstat(path); there != nil || !info.Mode().IsRegular() || errors.Is(err, errNotOurs) {
-			return nil, false, nil //nolint:nilerr // there is no record: what is in its place is not ours
+			return nil, false, nil //nolint:nilerr // no record: the path holds something else
 		}
 		return nil, false, fmt.Errorf("read record: %w", err)
 	}
 	value, ok := open(content, key)
 	if !ok {
-		return nil, false, nil // the next Put writes over it
+		return nil, false, nil // the next Put overwrites it
 	}
 	idle := f.clock.Earliest().Sub(used)
 	if idle >= f.ttl {
-		return nil, false, nil // left to the next look
+		return nil, false, nil // the next scan removes it
 	}
 	if idle > min(f.ttl/16, renewEvery) {
 		now := f.clock.Latest()
@@ -131,8 +132,8 @@ func (f *File) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	return value, true, nil
 }
 
-// read returns a file's content and when it was last used. What is no file of ours holds nobody up: a named pipe, a
-// link, more than there is room for.
+// read returns a file's content and the time of its last use. It does not block on named pipes,
+// follow links, or read files beyond the quota.
 func (f *File) read(path string) (content []byte, used time.Time, err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|atomicfile.NoFollow, 0)
 	if err != nil {
@@ -151,7 +152,8 @@ func (f *File) read(path string) (content []byte, used time.Time, err error) {
 	return content, info.ModTime(), err
 }
 
-// Put keeps the value in place of any earlier one. What was not used for longest makes room.
+// Put stores the value, replacing an earlier one. If necessary it evicts the least recently used
+// values.
 func (f *File) Put(_ context.Context, key string, value []byte) error {
 	name := nameOf(key)
 	content := seal(key, value)
@@ -165,8 +167,8 @@ func (f *File) Put(_ context.Context, key string, value []byte) error {
 	return f.account(name, size)
 }
 
-// PutNew keeps a value for a key that has none, and tells whether it did. Of several
-// processes one is the first.
+// PutNew stores a value if its key has none, and reports whether it did. Of several processes only
+// one is first.
 func (f *File) PutNew(_ context.Context, key string, value []byte) (first bool, err error) {
 	name := nameOf(key)
 	content := seal(key, value)
@@ -197,7 +199,7 @@ func (f *File) write(name string, content []byte, move func(temp, path string) e
 
 func (f *File) path(name string) string { return filepath.Join(f.dir, name[:1], name) }
 
-// nameOf is a file name for any key. Its first digit is its shard.
+// nameOf returns a file name for any key. Its first digit selects the shard.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:20])

@@ -5,7 +5,7 @@ import (
 	"hash/crc32"
 )
 
-// A file is four bytes that say what it is, a sum over the rest, the key's length, the key, the value.
+// A file is a magic number (4 bytes), a checksum of the rest, the key's length, the key, the value.
 const (
 	magic      = "srk1"
 	headerSize = len(magic) + 4 + 4
@@ -24,7 +24,7 @@ func seal(key string, value []byte) []byte {
 	return b
 }
 
-// open returns the value of a file that is whole and was kept under this key.
+// open returns the value of a file if it is undamaged and belongs to this key.
 func open(b []byte, key string) ([]byte, bool) {
 	if len(b) < headerSize+len(key) || string(b[:len(magic)]) != magic {
 		return nil, false

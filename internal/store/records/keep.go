@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// DefaultMaxKept is the room for what Keep keeps where nothing else is said.
+// DefaultMaxKept is the default quota for Keep.
 const DefaultMaxKept = 256 << 20
 
-// ErrFull means that nothing more can be kept, of a tenant or at all, before something has come to the end of its time.
+// ErrFull means that nothing more can be kept, for a tenant or at all, until something expires.
 var ErrFull = errors.New("the store of records is full")
 
-// Keep keeps a value that must not be lost before its time: it is on the disk when Keep returns, and nothing makes
-// room for others. Where there is no more room it fails.
+// Keep stores a value that must not be lost before it expires. It is synced to disk when Keep
+// returns, and never evicted. Keep fails if there is no room.
 func (f *File) Keep(_ context.Context, key string, value []byte) error {
 	k := f.kept
 	name := nameOf(key)
@@ -34,7 +34,7 @@ func (f *File) Keep(_ context.Context, key string, value []byte) error {
 	return nil
 }
 
-// Kept returns a value of Keep's, or one that was put.
+// Kept returns a value stored by Keep, or else by Put.
 func (f *File) Kept(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	if value, ok, err = f.kept.Get(ctx, key); ok || err != nil {
 		return value, ok, err
@@ -42,7 +42,7 @@ func (f *File) Kept(ctx context.Context, key string) (value []byte, ok bool, err
 	return f.Get(ctx, key)
 }
 
-// reserve counts a file that is about to be written, and fails where there is no room for it.
+// reserve accounts for a file about to be written, and fails if there is no room.
 func (f *File) reserve(name string, size int64) error {
 	s := &f.shards[shardOf(name)]
 	s.mu.Lock()
@@ -61,13 +61,14 @@ func (f *File) reserve(name string, size int64) error {
 	return nil
 }
 
-// syncedRename moves a file when its bytes are on the disk, and returns when its name is, too.
+// syncedRename renames a file after syncing its content, and syncs the new name too.
 func syncedRename(temp, path string) error {
 	for _, step := range []func() error{
 		func() error { return syncFile(temp) },
 		func() error { return os.Rename(temp, path) },
 		func() error { return syncFolder(filepath.Dir(path)) },
-		func() error { return syncFolder(filepath.Dir(filepath.Dir(path))) }, // the folder may be new
+		// the folder may be new
+		func() error { return syncFolder(filepath.Dir(filepath.Dir(path))) },
 	} {
 		if err := step(); err != nil {
 			return err

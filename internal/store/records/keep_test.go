@@ -27,7 +27,7 @@ func TestKeepFailsInsteadOfForgetting(t *testing.T) {
 		case !errors.Is(err, records.ErrFull):
 			t.Fatalf("Keep: %v, want ErrFull", err)
 		}
-		put(t, f, fmt.Sprint("other", i), value) // has its own room
+		put(t, f, fmt.Sprint("other", i), value) // has its own quota
 	}
 	if len(taken) < 30 || len(taken) > 64 {
 		t.Fatalf("%d values of a block each are kept in 256 KiB", len(taken))
@@ -38,7 +38,7 @@ func TestKeepFailsInsteadOfForgetting(t *testing.T) {
 			t.Fatalf("Kept(%q) = %d bytes, %v", key, len(got), ok)
 		}
 	}
-	for _, path := range files(t, dir) { // what has come to the end of its time makes room
+	for _, path := range files(t, dir) { // expired values make room
 		when := time.Now().Add(-2 * time.Hour)
 		if err := os.Chtimes(path, when, when); err != nil {
 			t.Fatal(err)

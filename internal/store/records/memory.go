@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// What holds where nothing else is said.
+// Defaults of the options.
 const (
 	DefaultMaxBytes = 64 << 20
 	DefaultTTL      = 24 * time.Hour
 )
 
-// costOfKeeping is what a value takes beside its bytes and its key. Counting it bounds the number of tiny values.
+// costOfKeeping is the overhead of a value besides its bytes and its key. Counting it limits the
+// number of tiny values.
 const costOfKeeping = 160
 
-// ErrTooLarge means that a value alone is larger than all that may be kept.
+// ErrTooLarge means that a value alone exceeds the store's limit.
 var ErrTooLarge = errors.New("value is larger than the store of records")
 
 // Memory keeps values in this process. Set the fields before the first use.
@@ -26,7 +27,7 @@ type Memory struct {
 
 	mu    sync.Mutex // guards the fields below
 	byKey map[string]*entry
-	ring  entry // ring.next was not used for longest
+	ring  entry // ring.next is the least recently used
 	bytes int64
 }
 
@@ -39,7 +40,7 @@ type entry struct {
 
 func (e *entry) cost() int64 { return int64(len(e.key)) + int64(len(e.value)) + costOfKeeping }
 
-// Get returns the value, which the caller does not change.
+// Get returns the value. The caller must not change it.
 func (m *Memory) Get(_ context.Context, key string) (value []byte, ok bool, err error) {
 	value, ok = m.get(key)
 	return value, ok, nil
@@ -62,14 +63,15 @@ func (m *Memory) get(key string) ([]byte, bool) {
 	return e.value, true
 }
 
-// Put keeps a copy of the value in place of any earlier one. What was not used for longest makes room.
+// Put stores a copy of the value, replacing an earlier one. If necessary it evicts the least
+// recently used values.
 func (m *Memory) Put(_ context.Context, key string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.put(key, value)
 }
 
-// PutNew keeps a value for a key that has none, and tells whether it did.
+// PutNew stores a value if its key has none, and reports whether it did.
 func (m *Memory) PutNew(_ context.Context, key string, value []byte) (first bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +82,7 @@ func (m *Memory) PutNew(_ context.Context, key string, value []byte) (first bool
 	return err == nil, err
 }
 
-// put keeps a value; the lock is held.
+// put stores a value. The caller holds mu.
 func (m *Memory) put(key string, value []byte) error {
 	e := &entry{key: key, value: append([]byte(nil), value...)}
 	limit := m.MaxBytes
@@ -109,7 +111,7 @@ func (m *Memory) put(key string, value []byte) error {
 	return nil
 }
 
-// drop forgets a value.
+// drop removes a value.
 func (m *Memory) drop(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +121,7 @@ func (m *Memory) drop(key string) {
 	}
 }
 
-// Len is how many values are kept, the expired among them that nobody has come across.
+// Len returns the number of values, including expired ones not yet removed.
 func (m *Memory) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What somebody puts in the place of a record holds nobody up, leads nowhere, and counts as none.
+// Anything else in a record's path does not block, is not followed, and counts as no record.
 func TestFileTakesWhatIsNoFileForNone(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	for rule, replace := range map[string]func(path string) error{
@@ -41,7 +41,7 @@ func TestFileTakesWhatIsNoFileForNone(t *testing.T) {
 			}
 			wantNone(t, f, "k")
 			if rule == "a folder" {
-				return // a file does not take its place
+				return // a file cannot replace it
 			}
 			put(t, f, "k", "again")
 			want(t, f, "k", "again")

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// syncFolder forces the names in a folder to the disk. A file system that has no such thing is let be.
+// syncFolder syncs the names in a folder to disk. File systems without that operation are ignored.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

@@ -1,4 +1,4 @@
 package records
 
-// syncFolder does nothing: a folder cannot be forced to the disk here.
+// syncFolder does nothing: folders cannot be synced here.
 func syncFolder(string) error { return nil }

@@ -31,7 +31,7 @@ func each(t *testing.T, maxBytes int64, test func(t *testing.T, s store)) {
 	t.Run("file", func(t *testing.T) { test(t, openFile(t, t.TempDir(), maxBytes, 0)) })
 }
 
-// eachShared runs the test for the stores that are bounded elsewhere too.
+// eachShared runs the test for all stores, including those limited elsewhere too.
 func eachShared(t *testing.T, test func(t *testing.T, s store)) {
 	t.Helper()
 	each(t, 1<<20, test)
@@ -195,7 +195,8 @@ func TestFileForgetsAfterTTLAndUseRenewsIt(t *testing.T) {
 	wantNone(t, f, "k")
 }
 
-// The system's clock is set: what was put before is there until its time has really passed, and so is what is put then.
+// After a step of the system clock, values still live as long as they should, whether put before or
+// after.
 func TestFileForgetsNothingWhenTheClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{72 * time.Hour, -72 * time.Hour} {
 		var by time.Duration

@@ -13,23 +13,24 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// maxRedisValue bounds one value in the engine.
+// maxRedisValue limits the size of one value in the engine.
 const maxRedisValue = 8 << 20
 
-// RedisOptions say where and for how long a Redis keeps values.
+// RedisOptions configure a Redis.
 type RedisOptions struct {
 	DB       *redisdb.DB
-	MaxBytes int64         // of what is kept in this process too; 0: DefaultMaxBytes
+	MaxBytes int64         // size of the local copy; 0: DefaultMaxBytes
 	TTL      time.Duration // life after the last use; 0: DefaultTTL
 	Log      *slog.Logger  // nil discards
 
-	Room   int64                   // bytes in the engine of each tenant, beyond which its values are refused with ErrFull; 0: any
-	Tenant func(key string) string // whose room a value takes; nil: all values are of one
+	// quota in bytes per tenant in the engine, else ErrFull; 0: unlimited
+	Room   int64
+	Tenant func(key string) string // returns the tenant of a value; nil: a single tenant
 }
 
-// Redis keeps values where every replica finds them. What this process has put or got is kept here as well, for the time
-// that the engine does not answer: the conversations that it serves go on in the form they had. While the engine answers,
-// its word counts.
+// Redis keeps values for all replicas. It also keeps a local copy of what this process has put or
+// got. While the engine is unreachable, running conversations continue from that copy, in their
+// earlier form. Otherwise the engine decides.
 type Redis struct {
 	db   *redisdb.DB
 	ttl  time.Duration
@@ -41,7 +42,7 @@ type Redis struct {
 	rooms  rooms
 }
 
-// NewRedis keeps values in an engine, whose connections stay their owner's.
+// NewRedis returns a store in an engine. It does not close the engine's connections.
 func NewRedis(o RedisOptions) *Redis {
 	if o.TTL <= 0 {
 		o.TTL = DefaultTTL
@@ -52,11 +53,11 @@ func NewRedis(o RedisOptions) *Redis {
 	return &Redis{db: o.DB, ttl: o.TTL, log: o.Log, near: Memory{MaxBytes: o.MaxBytes, TTL: o.TTL}, room: o.Room, tenant: o.Tenant}
 }
 
-// redisKey is a name of fixed length for any key, in a slot of its own.
+// redisKey returns a key of fixed length, in its own hash slot.
 func redisKey(key string) string { return redisdb.Key("r", nameOf(key), "") }
 
-// Get returns the value. The error says that the engine could not be asked, and that this process does not know: that there was none once
-// says nothing, since another replica may have put one since.
+// Get returns the value. An error means that the engine is unreachable and no local copy exists. A
+// value missing earlier may exist by now, since another replica may have put it.
 func (r *Redis) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	return r.read(ctx, key, r.db.GetEx(ctx, redisKey(key), r.ttl))
 }
@@ -79,17 +80,18 @@ func (r *Redis) read(ctx context.Context, key string, answer *redis.StringCmd) (
 	return value, ok, nil
 }
 
-// setNear remembers what the engine has; what is too large is not near.
+// setNear updates the local copy, unless the value is too large.
 func (r *Redis) setNear(ctx context.Context, key string, value []byte) {
 	_ = r.near.Put(ctx, key, value)
 }
 
-// Put keeps the value in place of any earlier one.
+// Put stores the value, replacing an earlier one.
 func (r *Redis) Put(ctx context.Context, key string, value []byte) error {
 	return r.PutEach(ctx, 1, func(int) (string, []byte, bool) { return key, value, false })[0]
 }
 
-// PutNew keeps a value for a key that has none, and tells whether it did. Of several replicas one is the first.
+// PutNew stores a value if its key has none, and reports whether it did. Of several replicas only
+// one is first.
 func (r *Redis) PutNew(ctx context.Context, key string, value []byte) (first bool, err error) {
 	err = r.PutEach(ctx, 1, func(int) (string, []byte, bool) { return key, value, true })[0]
 	if errors.Is(err, fs.ErrExist) {

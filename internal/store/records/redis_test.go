@@ -55,8 +55,8 @@ func TestRedisForgetsAfterTTLAndUseRenewsIt(t *testing.T) {
 	wantNone(t, r, "unused")
 }
 
-// A replica goes on with what it knows while the engine is away, and writes nothing that others would not see. That there was nothing once it does not
-// know: another replica may have put something since.
+// While the engine is unreachable, a replica uses its local copies and writes nothing that others
+// would not see. It cannot know that a value is missing: another replica may have put one.
 func TestRedisAwayKnowsWhatItSaid(t *testing.T) {
 	server := redistest.Start(t)
 	r, db := openRedisOn(t, server)
@@ -75,11 +75,11 @@ func TestRedisAwayKnowsWhatItSaid(t *testing.T) {
 	wantUnknown(t, r, "another's")
 	server.Run()
 	server.Await(db)
-	wantNone(t, r, "said") // it came back empty, and its word counts
+	wantNone(t, r, "said") // the engine restarted empty, and it decides
 	put(t, r, "new", "2")
 }
 
-// Many at once are what each would be alone, while the engine answers and while it does not.
+// Many values at once give the same result as one by one, whether the engine answers or not.
 func TestRedisManyAtOnce(t *testing.T) {
 	server := redistest.Start(t)
 	a, b := openRedis(t, server), openRedis(t, server)
@@ -113,7 +113,7 @@ func TestRedisManyAtOnce(t *testing.T) {
 	}
 	getEach(b, "1", "none", "by b", "2")
 	server.Kill()
-	getEach(a, "1", "unknown", "unknown", "2") // it never heard what had been taken
+	getEach(a, "1", "unknown", "unknown", "2") // it never learned what the others had written
 	getEach(b, "1", "unknown", "by b", "2")
 	for i, err := range putEach() {
 		if err == nil {
@@ -129,7 +129,7 @@ func TestRedisBoundsAValue(t *testing.T) {
 	}
 }
 
-// wantUnknown is for what nobody can tell: it is not the same as none.
+// wantUnknown checks for an unknown value, which is not the same as a missing one.
 func wantUnknown(t *testing.T, s store, key string) {
 	t.Helper()
 	if got, ok, err := s.Get(t.Context(), key); ok || err == nil {
@@ -137,7 +137,8 @@ func wantUnknown(t *testing.T, s store, key string) {
 	}
 }
 
-// A tenant that fills its room has its values refused until some expire. Others keep theirs, and what is kept stays.
+// A tenant that fills its quota gets its values refused until some expire. Other tenants are
+// unaffected, and stored values stay.
 func TestRedisBoundsTheRoomOfATenant(t *testing.T) {
 	server := redistest.Start(t)
 	_, db := openRedisOn(t, server)
@@ -146,7 +147,7 @@ func TestRedisBoundsTheRoomOfATenant(t *testing.T) {
 	put(t, r, "a first", "1")
 	var err error
 	n := 0
-	for ; n < 10_000 && err == nil; n++ { // tiny values: what they take beside their bytes counts
+	for ; n < 10_000 && err == nil; n++ { // tiny values: their overhead counts
 		err = r.Put(t.Context(), fmt.Sprint("a ", n), []byte("x"))
 	}
 	if !errors.Is(err, records.ErrFull) || n < 100 || n > 300 {

@@ -10,7 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// GetEach asks for many values in one round trip (a pipeline; in a Cluster one a node, side by side), and hands over what Get would return for each.
+// GetEach reads many values in one round trip, and passes on what Get would return for each. It
+// uses a pipeline; in a Cluster, one per node in parallel.
 func (r *Redis) GetEach(ctx context.Context, keys []string, found func(i int, value []byte, ok bool, err error)) {
 	asked := make([]*redis.StringCmd, len(keys))
 	_, _ = r.db.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
@@ -25,8 +26,8 @@ func (r *Redis) GetEach(ctx context.Context, keys []string, found func(i int, va
 	}
 }
 
-// PutEach keeps n values in one round trip, and tells of each why it was not kept. One that is onlyNew is kept where its key has none; where it has one,
-// that stays, and the error is fs.ErrExist.
+// PutEach stores n values in one round trip, and returns an error for each. If onlyNew is set and
+// the key has a value, that one stays and the error is fs.ErrExist.
 func (r *Redis) PutEach(ctx context.Context, n int, at func(i int) (key string, value []byte, onlyNew bool)) []error {
 	w := r.Writing(n, at)
 	_, _ = r.db.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its own error
@@ -36,17 +37,17 @@ func (r *Redis) PutEach(ctx context.Context, n int, at func(i int) (key string, 
 	return w.Errs(ctx)
 }
 
-// Writing is a PutEach whose commands travel with those of others.
+// Writing is a PutEach whose commands join another pipeline.
 type Writing struct {
 	r     *Redis
 	at    func(i int) (key string, value []byte, onlyNew bool)
 	errs  []error
-	asked []*redis.StatusCmd // nil: not asked for
+	asked []*redis.StatusCmd // nil: not sent
 
 	charged []*charging // by tenant
 }
 
-// Writing makes a PutEach of the caller's pipeline.
+// Writing prepares a PutEach for the caller's pipeline.
 func (r *Redis) Writing(n int, at func(i int) (key string, value []byte, onlyNew bool)) *Writing {
 	return &Writing{r: r, at: at, errs: make([]error, n), asked: make([]*redis.StatusCmd, n)}
 }
@@ -77,7 +78,7 @@ func (w *Writing) Ask(ctx context.Context, p redis.Pipeliner) {
 	}
 }
 
-// charge counts a value with those of its tenant, and reports whether there is room for it.
+// charge counts a value for its tenant, and reports whether it has room.
 func (w *Writing) charge(ctx context.Context, key string, size int) bool {
 	if w.r.room <= 0 {
 		return true
@@ -95,7 +96,7 @@ func (w *Writing) charge(ctx context.Context, key string, size int) bool {
 	return true
 }
 
-// Errs tells what PutEach returns, once the pipeline was answered.
+// Errs returns the result of PutEach, after the pipeline was executed.
 func (w *Writing) Errs(ctx context.Context) []error {
 	for _, c := range w.charged {
 		if c.answer != nil {
@@ -112,7 +113,7 @@ func (w *Writing) Errs(ctx context.Context) []error {
 		}
 		key, value, onlyNew := w.at(i)
 		switch err := cmd.Err(); {
-		case onlyNew && errors.Is(err, redis.Nil): // another's, which is not near
+		case onlyNew && errors.Is(err, redis.Nil): // another replica's value, not copied here
 			w.errs[i] = fs.ErrExist
 		case err != nil:
 			w.errs[i] = fmt.Errorf("keep record: %w", err)

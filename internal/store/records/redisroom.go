@@ -9,11 +9,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// costInRedis is what a value takes in an engine beside its bytes: its key, its expiry and its place in the count. It bounds the number of tiny values.
+// costInRedis is the overhead of a value in an engine: key, expiry and index entry. Counting it
+// limits the number of tiny values.
 const costInRedis = 384
 
-// charge TTL [ID SIZE]… counts values of a tenant and returns the bytes of all: a sorted set of ids by the moment they expire, a hash of their sizes, and
-// the sum of these. The clock is the engine's. What has expired is taken out some at a time, since a script holds up everybody.
+// charge TTL [ID SIZE]… counts values of a tenant and returns its total bytes. The index is a
+// sorted set of ids by expiry, a hash of their sizes, and the sum of these. The clock is the
+// engine's. Expired ids are removed in batches, because a script blocks all clients.
 var charge = redis.NewScript(`
 local time = redis.call('TIME')
 local now, ttl = time[1] * 1000 + math.floor(time[2] / 1000), tonumber(ARGV[1])
@@ -33,17 +35,18 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ttl * 2) end
 return total
 `)
 
-// rooms bound what each tenant keeps in an engine. A value counts until its time is over, from when it was last written. It is counted in the round trip
-// that writes it, so that replicas may go a few values beyond the bound; afterwards the engine is asked first.
+// rooms enforces each tenant's quota in an engine. A value counts from its last write until it
+// expires. The round trip that writes it also counts it, so replicas may exceed the quota by a few
+// values. After that the engine is asked first.
 type rooms struct {
 	mu   sync.Mutex
-	full map[string]bool // guarded by mu; tags of tenants that had no room left when they were last counted
+	full map[string]bool // guarded by mu; tags of tenants that were full at the last count
 }
 
-// charging is a count on its way.
+// charging is a pending count.
 type charging struct {
 	tag    string
-	full   bool // there is no room: nothing is counted
+	full   bool // no room: nothing is counted
 	args   []any
 	answer *redis.Cmd
 }
@@ -52,7 +55,7 @@ func (c *charging) keys() []string {
 	return []string{redisdb.Key("ri", c.tag, "moments"), redisdb.Key("ri", c.tag, "sizes"), redisdb.Key("ri", c.tag, "total")}
 }
 
-// newCharging begins a count for the tenant of a key.
+// newCharging starts a count for the tenant of a key.
 func (r *Redis) newCharging(key string) *charging {
 	tenant := ""
 	if r.tenant != nil {
@@ -63,7 +66,8 @@ func (r *Redis) newCharging(key string) *charging {
 
 func (c *charging) add(key string, size int) { c.args = append(c.args, nameOf(key), size+costInRedis) }
 
-// hasRoom reports whether a tenant may write. The engine is asked only where there was no room before.
+// hasRoom reports whether a tenant may write. It asks the engine only if the tenant was full
+// before.
 func (r *Redis) hasRoom(ctx context.Context, c *charging) bool {
 	r.rooms.mu.Lock()
 	full := r.rooms.full[c.tag]
@@ -76,7 +80,8 @@ func (r *Redis) hasRoom(ctx context.Context, c *charging) bool {
 	return err == nil && total < r.room
 }
 
-// settle reads a count that has travelled with others' commands. An engine that was restarted learns the script.
+// settle reads a count from another pipeline. It loads the script again after a restart of the
+// engine.
 func (r *Redis) settle(ctx context.Context, c *charging) {
 	if redis.HasErrorPrefix(c.answer.Err(), "NOSCRIPT") {
 		c.answer = charge.Eval(ctx, r.db, c.keys(), c.args...)
@@ -86,7 +91,7 @@ func (r *Redis) settle(ctx context.Context, c *charging) {
 }
 
 func (r *Redis) noteTotal(c *charging, total int64, err error) {
-	if err != nil { // it is as it was
+	if err != nil { // state unchanged
 		return
 	}
 	r.rooms.mu.Lock()

@@ -11,17 +11,19 @@ import (
 )
 
 const (
-	// blockSize is the unit in which disks give out room. Counting in it also bounds the number of tiny files.
+	// blockSize is the allocation unit of disks. Counting in it also limits the number of tiny
+	// files.
 	blockSize = 4096
-	// lookEvery is how long a count of a folder holds: others add to it, and things expire.
+	// lookEvery is how long a folder's count is valid: others add to it, and values expire.
 	lookEvery = 5 * time.Minute
-	// tempLife is how long a file may be in the making. Older ones were left by a process that was killed.
+	// tempLife is the maximum age of a file being written. Older ones are left over from a killed
+	// process.
 	tempLife = 10 * time.Minute
 )
 
 func onDisk(size int64) int64 { return (size + blockSize - 1) / blockSize * blockSize }
 
-// account counts a file that was written, and makes room where that is due.
+// account counts a written file, and makes room if necessary.
 func (f *File) account(name string, size int64) error {
 	s := &f.shards[shardOf(name)]
 	s.mu.Lock()
@@ -40,8 +42,8 @@ func (f *File) account(name string, size int64) error {
 
 func shardOf(name string) int { return strings.IndexByte("0123456789abcdef", name[0]) }
 
-// look goes through a folder, removes what has expired and, if there is too much, what was not used for longest. It
-// returns what is left.
+// look scans a folder and removes expired files. If the folder is over its quota, it evicts the
+// least recently used. It returns the remaining size.
 func (f *File) look(folder string) (int64, error) {
 	dir := filepath.Join(f.dir, folder)
 	entries, err := os.ReadDir(dir)
@@ -69,11 +71,11 @@ func (f *File) look(folder string) (int64, error) {
 		kept = append(kept, info)
 		bytes += onDisk(info.Size())
 	}
-	if bytes <= f.maxBytes || f.kept == nil { // nothing that Keep keeps makes room
+	if bytes <= f.maxBytes || f.kept == nil { // values of Keep are never evicted
 		return bytes, nil
 	}
 	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	enough := f.maxBytes - f.maxBytes/8 // so that not every Put has to look
+	enough := f.maxBytes - f.maxBytes/8 // so that not every Put has to scan
 	for _, info := range kept {
 		if bytes <= enough {
 			break
