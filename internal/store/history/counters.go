@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Features are what cuts.
+// The features that cut texts.
 const (
 	FeatureGateway = "gateway" // observations, in the gateway
 	FeatureMCP     = "mcp"     // observations, in the aggregate
@@ -15,29 +15,29 @@ const (
 	FeaturePruned  = "pruned"  // big tool results of conversations, once
 )
 
-// Exchange is a request to a provider that was answered, at known prices.
+// Exchange is an answered request to a provider, with known prices.
 type Exchange struct {
 	Provider, Model            string
-	PromptTokens, CachedTokens int64   // as the provider counted them
-	Spent, Passthrough         float64 // dollars, for the prompt
-	Parts                      []Part  // what was cut out of it; none: it went out as it came
+	PromptTokens, CachedTokens int64   // as counted by the provider
+	Spent, Passthrough         float64 // dollars for the prompt
+	Parts                      []Part  // what was cut; none: sent unchanged
 }
 
-// Part is what one feature has cut out of a request.
+// Part is what one feature cut out of a request.
 type Part struct {
 	Feature string
-	Tool    string  // whose results; "": of several
-	Weight  float64 // its part of the difference between Passthrough and Spent, next to the others: tokens, for example
+	Tool    string  // tool of the results; "": several
+	Weight  float64 // relative share of Passthrough − Spent, for example in tokens
 }
 
-// Share is what one feature has of an exchange.
+// Share is one feature's share of an exchange.
 type Share struct {
 	Part
 	Spent, Passthrough, Saved, Lost float64 // dollars
 }
 
-// Shares divides the bill of an exchange between its parts by their weights. Together they are the exchange's own bill,
-// never more, and in each saved − lost = passthrough − spent.
+// Shares divides the bill of an exchange between its parts by weight. The shares add up to the
+// exchange's own bill. In each, saved − lost = passthrough − spent.
 func (e Exchange) Shares() []Share {
 	total := 0.0
 	for _, p := range e.Parts {
@@ -61,14 +61,14 @@ func (e Exchange) share(p Part, of float64) Share {
 	return s
 }
 
-// Cut is a text that was cut, or whose original was asked for.
+// Cut is a text that was cut, or whose original was requested.
 type Cut struct {
 	Feature, Server, Tool, Model string
 	Tokens                       int64
 	Again                        bool // the same text was cut before: only its tokens count again
 }
 
-// row names counters. A field is "" where it says nothing.
+// row names a set of counters. A field is "" if it does not apply.
 type row struct {
 	Server   string `json:"server,omitempty"`
 	Tool     string `json:"tool,omitempty"`
@@ -77,14 +77,15 @@ type row struct {
 	Feature  string `json:"feature,omitempty"`
 }
 
-// counters are what is counted under a row.
+// counters are the counts of a row.
 type counters struct {
 	Spent       float64 `json:"spent,omitempty"`
 	Passthrough float64 `json:"passthrough,omitempty"`
 	Saved       float64 `json:"saved,omitempty"`
 	Lost        float64 `json:"lost,omitempty"`
 
-	PromptTokens    float64 `json:"prompt_tokens,omitempty"` // a share of an exchange may have a fraction of a token
+	// a share of an exchange may be a fraction of a token
+	PromptTokens    float64 `json:"prompt_tokens,omitempty"`
 	CachedTokens    float64 `json:"cached_tokens,omitempty"`
 	Cuts            int64   `json:"cuts,omitempty"`
 	CutTokens       int64   `json:"cut_tokens,omitempty"`
@@ -108,13 +109,13 @@ func (c *counters) add(d *counters) {
 // hour holds the counters of one hour.
 type hour map[row]*counters
 
-// maxRows bounds how many rows an hour of one process has; beyond it names are other.
+// maxRows limits the rows of one process per hour. Further names count as Other.
 const maxRows = 256
 
-// Other stands for names that are too many.
+// Other replaces names beyond the limit.
 const Other = "other"
 
-// at gives the counters of a row, in the row for others where there are too many.
+// at returns the counters of a row, or of the row for others if there are too many.
 func (h hour) at(r row) *counters {
 	r = row{clip(r.Server), clip(r.Tool), clip(r.Provider), clip(r.Model), clip(r.Feature)}
 	if c := h[r]; c != nil {
@@ -137,7 +138,7 @@ func (h hour) at(r row) *counters {
 	return c
 }
 
-// folded keeps of a row what there can be few of.
+// folded keeps only the fields of a row that have few values.
 func (r row) folded() row {
 	fold := func(s string) string {
 		if s == "" {
@@ -148,7 +149,7 @@ func (r row) folded() row {
 	return row{fold(r.Server), fold(r.Tool), r.Provider, fold(r.Model), r.Feature}
 }
 
-// clip bounds a name.
+// clip replaces a name that is too long.
 func clip(s string) string {
 	const most = 128
 	if len(s) > most {
@@ -157,10 +158,10 @@ func clip(s string) string {
 	return s
 }
 
-// startOf is when the hour of a time begins.
+// startOf returns the beginning of the hour.
 func startOf(t time.Time) time.Time { return t.UTC().Truncate(time.Hour) }
 
-// sorted orders items: days by time, else what saved most first.
+// sorted orders items: days and hours by time, others by savings, highest first.
 func sorted(items []Item, by By) []Item {
 	slices.SortFunc(items, func(a, b Item) int {
 		if by == ByDay || by == ByHour {

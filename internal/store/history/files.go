@@ -15,7 +15,7 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// How much is kept in the directory. The oldest days make room for the newest.
+// Limits of the directory. The oldest days are deleted first.
 const (
 	keepDays  = 400
 	keepFiles = 4096
@@ -29,7 +29,7 @@ const (
 	dayLayout   = time.DateOnly
 )
 
-// file is what one process has counted on one day.
+// file holds the counters of one process for one day.
 type file struct {
 	name    string
 	Version int    `json:"version"`
@@ -45,7 +45,7 @@ type line struct {
 
 func dayOf(t time.Time) string { return t.UTC().Format(dayLayout) }
 
-// dayOfName is the day of a file; it is not ok where it is no file of ours.
+// dayOfName returns the day of a file. It is not ok for files that are not ours.
 func dayOfName(name string) (day string, ok bool) {
 	day, rest, found := strings.Cut(name, ".")
 	if _, err := time.Parse(dayLayout, day); err != nil || !found || !strings.HasSuffix(rest, fileEnding) {
@@ -54,7 +54,8 @@ func dayOfName(name string) (day string, ok bool) {
 	return day, true
 }
 
-// write replaces a file whole, so that whoever reads it, also after a crash, has the old or the new one.
+// write replaces a file atomically, so that a reader sees the old or the new one, even after a
+// crash.
 func (h *History) write(content file) error {
 	b, err := json.Marshal(content)
 	if err != nil {
@@ -66,7 +67,8 @@ func (h *History) write(content file) error {
 	}.Do(append(b, '\n'))
 }
 
-// read gives the rows of all files of the days from first on, but for those whose rows are there already, and adds their names to these.
+// read returns the rows of all files since the day first, except for files in have. It adds the
+// names of the files read to have.
 func (h *History) read(first string, have map[string]bool) ([]line, error) {
 	if h.dir == "" {
 		return nil, nil
@@ -83,7 +85,7 @@ func (h *History) read(first string, have map[string]bool) ([]line, error) {
 		}
 		f, err := readFile(filepath.Join(h.dir, e.Name()))
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it made room
+		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 		case err != nil:
 			h.tellBroken(e.Name(), err)
 		default:
@@ -94,7 +96,7 @@ func (h *History) read(first string, have map[string]bool) ([]line, error) {
 	return rows, nil
 }
 
-// tellBroken logs once that a file cannot be read; the others can.
+// tellBroken logs once that a file cannot be read.
 func (h *History) tellBroken(name string, err error) {
 	h.mu.Lock()
 	told := h.broken[name]
@@ -132,7 +134,7 @@ type dayFiles struct {
 	bytes int64
 }
 
-// makeRoom deletes what is too old, or too much.
+// makeRoom deletes files that are too old or exceed the limits.
 func (h *History) makeRoom(now time.Time) error {
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
@@ -145,7 +147,7 @@ func (h *History) makeRoom(now time.Time) error {
 			continue // gone meanwhile
 		}
 		if strings.HasPrefix(e.Name(), tempPrefix) && now.Sub(info.ModTime()) > time.Hour {
-			_ = os.Remove(filepath.Join(h.dir, e.Name())) // a crash left it
+			_ = os.Remove(filepath.Join(h.dir, e.Name())) // left by a crash
 			continue
 		}
 		day, ok := dayOfName(e.Name())

@@ -14,29 +14,30 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Options make a History.
+// Options configure a History.
 type Options struct {
-	Dir   string       // where it is kept; "": nowhere, so that it ends with the process
-	Redis *redisdb.DB  // what replicas share it in; nil: there are no others
+	Dir   string       // "": kept in memory only
+	Redis *redisdb.DB  // shared by replicas; nil: no other replicas
 	Log   *slog.Logger // nil discards
 }
 
-// History counts. It may be used by many goroutines; a nil *History counts nothing.
+// History counts. It is safe for concurrent use; a nil *History counts nothing.
 type History struct {
-	dir     string
-	redis   *redisdb.DB
-	log     *slog.Logger
-	writing sync.Mutex // held while files are written, so that an older state never replaces a newer one
+	dir   string
+	redis *redisdb.DB
+	log   *slog.Logger
+	// held while files are written, so that an older state never replaces a newer one
+	writing sync.Mutex
 
 	mu     sync.Mutex // guards the fields below
 	hours  map[time.Time]hour
-	names  map[string]string  // of the files of the days in hours
-	dirty  map[string]bool    // days that have changed since they were written
-	fresh  map[time.Time]bool // hours that have changed since they were shared
-	broken map[string]bool    // files that cannot be read and were told of
+	names  map[string]string  // file names of the days in hours
+	dirty  map[string]bool    // days changed since they were written
+	fresh  map[time.Time]bool // hours changed since they were shared
+	broken map[string]bool    // unreadable files already logged
 }
 
-// Open makes a History over the files of a directory, which it makes where it is missing.
+// Open returns a History over the files of a directory, and creates it if missing.
 func Open(opt Options) (*History, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -67,7 +68,7 @@ func (h *History) Chat(e Exchange) {
 			c.Passthrough += s.Passthrough
 			c.Saved += s.Saved
 			c.Lost += s.Lost
-			if i == 0 { // tokens are counted once, wherever the money goes
+			if i == 0 { // count tokens only once
 				c.PromptTokens += float64(e.PromptTokens)
 				c.CachedTokens += float64(e.CachedTokens)
 			}
@@ -89,7 +90,7 @@ func (h *History) Cut(c Cut) {
 	})
 }
 
-// Recovered adds a text that was cut and has now been asked for, for the first time.
+// Recovered adds a cut text that was requested for the first time.
 func (h *History) Recovered(c Cut) {
 	if h == nil {
 		return
@@ -101,7 +102,7 @@ func (h *History) Recovered(c Cut) {
 	})
 }
 
-// update adds to the counters of this hour.
+// update changes the counters of this hour.
 func (h *History) update(add func(hour)) {
 	start := startOf(time.Now())
 	h.mu.Lock()
@@ -122,10 +123,10 @@ func (h *History) update(add func(hour)) {
 	}
 }
 
-// saveEvery is how often counters are written, and so how much of them a crash loses.
+// saveEvery is the write interval, and so how much a crash may lose.
 const saveEvery = 10 * time.Second
 
-// Run writes what has changed every few seconds until ctx is done, and then once more.
+// Run writes changes every few seconds until ctx is done, and then once more.
 func (h *History) Run(ctx context.Context) error {
 	if h == nil || h.dir == "" {
 		<-ctx.Done()
@@ -146,14 +147,14 @@ func (h *History) Run(ctx context.Context) error {
 			today = day
 			err = errors.Join(err, h.makeRoom(time.Now()))
 		}
-		if err != nil && !told { // a full disk is told once
+		if err != nil && !told { // log a full disk only once
 			h.log.WarnContext(ctx, "history not written", "err", err)
 		}
 		told = err != nil
 	}
 }
 
-// Save writes what has changed.
+// Save writes the changes.
 func (h *History) Save() error {
 	if h == nil || h.dir == "" {
 		return nil
@@ -175,7 +176,7 @@ func (h *History) Save() error {
 	return errors.Join(errs...)
 }
 
-// changed gives what is to be written, by day.
+// changed returns the files to write, by day.
 func (h *History) changed() map[string]file {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,7 +197,8 @@ func (h *History) changed() map[string]file {
 	return days
 }
 
-// forget drops days that are over and written from memory: their files are read where they are asked for. One that waits to be shared may wait for a day.
+// forget drops past days from memory once they are written; queries then read their files. An hour
+// not yet shared stays for up to 48 hours.
 func (h *History) forget(today string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -212,5 +214,5 @@ func (h *History) forget(today string) {
 	}
 }
 
-// Close writes what has changed.
+// Close writes the changes.
 func (h *History) Close() error { return h.Save() }

@@ -218,7 +218,7 @@ func TestItIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		h := open(t, dir)
-		for n := range 5000 { // whatever clients call their tools
+		for n := range 5000 { // clients choose tool names freely
 			h.Cut(history.Cut{Feature: history.FeatureMCP, Server: "a", Tool: fmt.Sprint("tool", n), Tokens: 1})
 			h.Cut(history.Cut{Feature: fmt.Sprint(n), Server: "a", Tool: strings.Repeat("x", 1000), Tokens: 1})
 		}

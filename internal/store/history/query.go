@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// By is what a query groups by.
+// By is the grouping of a query.
 type By string
 
-// What a query can group by.
+// The groupings.
 const (
 	ByNothing By = ""
 	ByServer  By = "server"
 	ByTool    By = "tool"
 	ByModel   By = "model" // provider/model
 	ByFeature By = "feature"
-	ByDay     By = "day" // in UTC
+	ByDay     By = "day" // UTC
 	ByHour    By = "hour"
 )
 
-// None is the key of what has no server, tool, model or feature: requests out of which nothing was cut, for example.
+// None is the key of rows without a server, tool, model or feature, such as requests without cuts.
 const None = "(none)"
 
-// Query is a question.
+// Query selects and groups counters.
 type Query struct {
 	By    By
-	Since time.Duration // how far back, to the hour; 0: all there is
+	Since time.Duration // how far back, to the hour; 0: everything
 }
 
-// Totals are sums, as GET /api/v1/savings tells them.
+// Totals are sums, in the format of GET /api/v1/savings.
 type Totals struct {
 	SpentUSD        float64 `json:"spent_usd"`
 	PassthroughUSD  float64 `json:"passthrough_usd"`
@@ -36,8 +36,10 @@ type Totals struct {
 	LostUSD         float64 `json:"lost_usd"`
 	CutTokens       int64   `json:"cut_tokens"`
 	RecoveredTokens int64   `json:"recovered_tokens"`
-	RecoveryRate    float64 `json:"recovery_rate"`  // texts that were asked for again, over those cut
-	CacheHitRate    float64 `json:"cache_hit_rate"` // tokens that the provider's cache had, over all of prompts
+	// texts requested again, as a fraction of those cut
+	RecoveryRate float64 `json:"recovery_rate"`
+	// prompt tokens from the provider's cache, as a fraction of all
+	CacheHitRate float64 `json:"cache_hit_rate"`
 }
 
 // Item is the sums of one key.
@@ -46,14 +48,15 @@ type Item struct {
 	Totals
 }
 
-// Savings answer a query.
+// Savings is the result of a query.
 type Savings struct {
 	Totals
-	Items      []Item `json:"items,omitempty"`
-	Incomplete bool   `json:"incomplete,omitzero"` // what replicas share could not be read: only this machine's is counted
+	Items []Item `json:"items,omitempty"`
+	// the shared counters could not be read: only this machine is counted
+	Incomplete bool `json:"incomplete,omitzero"`
 }
 
-// ParseBy reads what to group by.
+// ParseBy parses a grouping.
 func ParseBy(s string) (By, error) {
 	switch by := By(s); by {
 	case ByNothing, ByServer, ByTool, ByModel, ByFeature, ByDay, ByHour:
@@ -62,7 +65,7 @@ func ParseBy(s string) (By, error) {
 	return "", fmt.Errorf("by: %q is none of server, tool, model, feature, day, hour", s)
 }
 
-// Query adds up what was counted by this process and all others with the same directory, or the same engine.
+// Query adds up the counters of this process and of all others with the same directory or engine.
 func (h *History) Query(q Query) (Savings, error) {
 	if h == nil {
 		return Savings{}, nil
@@ -105,7 +108,7 @@ func (h *History) Query(q Query) (Savings, error) {
 	return out, nil
 }
 
-// inMemory gives the rows that this process holds, and the names of the files that hold the same.
+// inMemory returns the rows in memory, and the names of the files with the same rows.
 func (h *History) inMemory() (rows []line, names map[string]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +122,7 @@ func (h *History) inMemory() (rows []line, names map[string]bool) {
 	return rows, names
 }
 
-// key is the group of a row.
+// key returns the group of a row.
 func (l *line) key(by By) string {
 	key := ""
 	switch by {

@@ -16,30 +16,32 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Replicas on several machines share what they have counted in an engine: a hash for each day, in it a field for each process and hour that this process alone
-// writes, whole. Whoever asks adds up all fields. A process whose file can be read here is counted by its file.
+// Replicas on several machines share their counters in an engine. Each day is a hash, with one
+// field per process and hour. Only its process writes a field, always whole. A query adds up all
+// fields. A process whose file is readable here is counted by its file.
 
 const (
 	shareEvery  = 2 * time.Second
-	verifyEvery = 30 * time.Second // looks whether what was shared is still there
+	verifyEvery = 30 * time.Second // checks whether shared data still exists
 	shareTime   = 5 * time.Second
 	shareDays   = 100 // how long it is kept there
 )
 
 func sharedKey(day string) string { return redisdb.Key("history", day, "") }
 
-// sharedField names an hour of a process; its file is of the same name.
+// sharedField names an hour of a process, which has the same name as its file.
 func sharedField(file string, hour time.Time) string {
 	return fmt.Sprintf("%s %02d", processOf(file), hour.UTC().Hour())
 }
 
-// processOf is the part of a file's name that is the process's own.
+// processOf returns the process part of a file name.
 func processOf(file string) string {
 	_, rest, _ := strings.Cut(file, ".")
 	return strings.TrimSuffix(rest, fileEnding)
 }
 
-// RunShared writes what has changed to the engine every few seconds until ctx is done, and then once more. It returns at once where there is no engine.
+// RunShared writes changes to the engine every few seconds until ctx is done, and then once more.
+// Without an engine it returns at once.
 func (h *History) RunShared(ctx context.Context) error {
 	if h == nil || h.redis == nil {
 		return nil
@@ -56,14 +58,14 @@ func (h *History) RunShared(ctx context.Context) error {
 			_ = h.Share(last) // the files have it
 			return nil
 		case <-tick.C:
-			_ = h.Share(ctx) // whether the engine answers is told by its owner
+			_ = h.Share(ctx) // the engine's owner reports whether it answers
 		case <-verify.C:
 			err = h.restore(ctx, err != nil)
 		}
 	}
 }
 
-// restore has everything written again where the engine has lost it, and the files where they are owed to it.
+// restore shares everything again if the engine has lost it, and also the files if owed is set.
 func (h *History) restore(ctx context.Context, owed bool) error {
 	lost, err := h.isForgotten(ctx)
 	if lost {
@@ -75,7 +77,7 @@ func (h *History) restore(ctx context.Context, owed bool) error {
 	return err
 }
 
-// Share writes the hours that have changed to the engine.
+// Share writes the changed hours to the engine.
 func (h *History) Share(ctx context.Context) error {
 	if h == nil || h.redis == nil {
 		return nil
@@ -87,7 +89,7 @@ func (h *History) Share(ctx context.Context) error {
 		if err := h.shareHour(ctx, l.file, start, l.rows); err != nil {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			for start := range hours { // to write one twice does no harm
+			for start := range hours { // writing one twice does no harm
 				h.fresh[start] = true
 			}
 			return err
@@ -96,13 +98,13 @@ func (h *History) Share(ctx context.Context) error {
 	return nil
 }
 
-// hourLines are the rows of an hour, and the file that has them too.
+// hourLines are the rows of an hour, and the file that also holds them.
 type hourLines struct {
 	file string
 	rows []line
 }
 
-// unshared takes what is to be written.
+// unshared returns the hours to write, and marks them as shared.
 func (h *History) unshared() map[time.Time]hourLines {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,7 +134,8 @@ func (h *History) shareHour(ctx context.Context, file string, start time.Time, r
 	return err
 }
 
-// isForgotten reports whether the engine has lost what it had of this process: it was started empty, or has evicted it.
+// isForgotten reports whether the engine has lost this process's data, because it was restarted
+// empty or evicted it.
 func (h *History) isForgotten(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, shareTime)
 	defer cancel()
@@ -152,7 +155,7 @@ func (h *History) isForgotten(ctx context.Context) (bool, error) {
 	return err == nil && !there, err
 }
 
-// shareAgain has everything written that is in memory.
+// shareAgain marks everything in memory for writing.
 func (h *History) shareAgain() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,20 +164,21 @@ func (h *History) shareAgain() {
 	}
 }
 
-// shareFiles writes what the files have of processes that the engine knows nothing of: those before an engine was there, or before it lost what it had.
+// shareFiles shares the files of processes that the engine does not know: those from before the
+// engine existed, or before it lost its data.
 func (h *History) shareFiles(ctx context.Context) error {
 	if h.dir == "" {
 		return nil
 	}
 	entries, err := os.ReadDir(h.dir)
 	if err != nil {
-		return nil //nolint:nilerr // there are none; who writes them says so
+		return nil //nolint:nilerr // no files; the writer reports errors
 	}
 	oldest := dayOf(time.Now().AddDate(0, 0, 1-shareDays))
 	for _, e := range entries {
 		if day, ok := dayOfName(e.Name()); ok && day >= oldest && !h.isOwn(e.Name()) {
 			if err := errors.Join(ctx.Err(), h.shareFile(ctx, day, e.Name())); err != nil {
-				return err // another time
+				return err // retried later
 			}
 		}
 	}
@@ -218,7 +222,8 @@ func (h *History) shareFile(ctx context.Context, day, name string) error {
 	return nil
 }
 
-// readShared gives the rows of the days from first on that the engine has of processes whose files are not among those that were read.
+// readShared returns the rows since the day first of all processes in the engine, except those
+// whose files were read.
 func (h *History) readShared(first string, read map[string]bool) ([]line, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), shareTime)
 	defer cancel()
@@ -228,7 +233,7 @@ func (h *History) readShared(first string, read map[string]bool) ([]line, error)
 	}
 	days := map[string]*redis.MapStringStringCmd{}
 	_, err := h.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		// Clocks of replicas differ: some may have tomorrow already.
+		// Replicas' clocks differ: some may already be at tomorrow.
 		for day := now.AddDate(0, 0, 1); dayOf(day) >= first; day = day.AddDate(0, 0, -1) {
 			days[dayOf(day)] = p.HGetAll(ctx, sharedKey(dayOf(day)))
 		}

@@ -8,7 +8,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// replica opens a history as one replica has it.
+// replica opens the history of one replica.
 func replica(t *testing.T, url, dir string) (*history.History, *redisdb.DB) {
 	t.Helper()
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: url})
@@ -39,8 +39,8 @@ func wantTokens(t *testing.T, rule string, h *history.History, want int64, incom
 	}
 }
 
-// Each replica shows what all have counted, each count once: with and without files, shared again and again, after restarts, while the engine is away, and
-// after it came back with nothing.
+// Each replica shows the counts of all, each once: with and without files, shared repeatedly, after
+// restarts, while the engine is unreachable, and after it came back empty.
 func TestReplicasAddUp(t *testing.T) {
 	server := redistest.Start(t)
 	dir := t.TempDir()
@@ -70,7 +70,7 @@ func TestReplicasAddUp(t *testing.T) {
 	wantTokens(t, "elsewhere", neighbour, 1111, false)
 
 	server.Kill()
-	for db.Up() == nil { // its owner looks every two seconds
+	for db.Up() == nil { // its owner checks every two seconds
 		if t.Context().Err() != nil {
 			t.Fatal("never noticed")
 		}
@@ -79,7 +79,7 @@ func TestReplicasAddUp(t *testing.T) {
 	wantTokens(t, "away", again, 1001, true)
 	cut(two, 10000)
 	server.Run()
-	for _, db := range []*redisdb.DB{twosDB, againsDB, neighboursDB} { // each has to find it again
+	for _, db := range []*redisdb.DB{twosDB, againsDB, neighboursDB} { // each must reconnect
 		server.Await(db)
 	}
 	for _, h := range []*history.History{again, two} {
