@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// breaker is a circuit breaker: while the engine does not answer, nobody waits for it. The next look that is answered closes it
-// again.
+// breaker is a circuit breaker: while the engine is down, calls fail at once. The next successful
+// probe closes it.
 type breaker struct{ db *DB }
 
 func (b breaker) DialHook(next redis.DialHook) redis.DialHook {

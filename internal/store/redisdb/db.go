@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	// prefix stands before every key: the program's name and the version of what it keeps.
+	// prefix starts every key: the program's name and its schema version.
 	prefix  = "secateur:v" + schema + ":"
 	schema  = "1"
-	version = "secateur:schema" // the key that holds the newest version that was ever at work here
+	version = "secateur:schema" // key of the newest schema version ever used here
 
 	dialTime = 2 * time.Second
-	callTime = time.Second // for an answer, unless the URL says read_timeout; what has a limit of its own is ended by its context
+	// response timeout, unless the URL sets read_timeout; contexts may end calls earlier
+	callTime = time.Second
 	lookTime = 2 * time.Second
-	backTime = 250 * time.Millisecond // between looks at an engine that is away
+	backTime = 250 * time.Millisecond // between probes of an engine that is down
 )
 
-// ErrNewer means that a newer version of the program keeps its things here in a way that this one does not know.
+// ErrNewer means that a newer version of the program uses this engine with an unknown schema.
 var ErrNewer = errors.New("a newer version of secateur is at work in this Redis")
 
-// Key is where something is kept. The part in braces decides the slot of a Cluster: what has the same tag can be
-// touched by one script.
+// Key returns the key for a value. The part in braces decides the hash slot in a Cluster: one
+// script can access all keys with the same tag.
 func Key(kind, tag, rest string) string {
 	if rest == "" {
 		return prefix + kind + ":{" + tag + "}"
@@ -38,19 +39,19 @@ func Key(kind, tag, rest string) string {
 	return prefix + kind + ":{" + tag + "}:" + rest
 }
 
-// Options say which engine, and who hears of it.
+// Options configure a DB.
 type Options struct {
 	URL string
 	Log *slog.Logger // nil discards
 }
 
-// DB is the engine and whether it answers. It may be used concurrently.
+// DB is the engine, and whether it answers. It is safe for concurrent use.
 type DB struct {
 	redis.UniversalClient
 
-	addr     string                // of the engine, or of one that knows where it is
-	probe    redis.UniversalClient // looks, on a connection of its own
-	patience time.Duration         // with an answer to a look
+	addr     string                // of the engine, or of a node that knows it
+	probe    redis.UniversalClient // probes on a separate connection
+	patience time.Duration         // timeout of a probe
 	log      *slog.Logger
 	stop     context.CancelFunc
 	work     sync.WaitGroup
@@ -60,8 +61,8 @@ type DB struct {
 	since time.Time
 }
 
-// Open names the engine and begins to watch whether it answers. The first look has been taken when Open returns, with
-// whatever result; the error is about the URL, or ErrNewer.
+// Open connects to the engine and starts to probe it. The first probe is complete when Open
+// returns, whatever its result. The error is about the URL, or ErrNewer.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	opt, err := parse(o.URL)
 	if err != nil {
@@ -81,7 +82,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	redis.SetLogger(silence{})
 	looksFor := opt.ReadTimeout
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	if opt.ReadTimeout < 0 { // none: a look has one
+	if opt.ReadTimeout < 0 { // no read timeout: a probe still needs one
 		looksFor = callTime
 	}
 	looks := *opt
@@ -95,8 +96,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return db, nil
 }
 
-// silence is for go-redis, which by itself writes a line on standard error for every attempt that fails. What of that an operator needs to know,
-// note says.
+// silence disables the log of go-redis, which writes a line to standard error for every failed
+// attempt. note logs what operators need.
 type silence struct{}
 
 func (silence) Printf(context.Context, string, ...any) {}
@@ -107,21 +108,22 @@ func setDefault(d *time.Duration, v time.Duration) {
 	}
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (db *DB) Close() error {
 	db.stop()
 	db.work.Wait()
 	return errors.Join(db.probe.Close(), db.UniversalClient.Close())
 }
 
-// Up is nil while the engine answers, or why it does not.
+// Up returns nil while the engine answers, else the reason.
 func (db *DB) Up() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.err
 }
 
-// watch looks every two seconds, so that what is told is true also while nobody calls, and more often at an engine that is away.
+// watch probes every two seconds, so that the state is correct even without calls. It probes more
+// often while the engine is down.
 func (db *DB) watch(ctx context.Context) {
 	for {
 		wait := lookTime
@@ -137,7 +139,7 @@ func (db *DB) watch(ctx context.Context) {
 	}
 }
 
-// look asks the engine for the version of what is kept there, and writes down ours where there is none or an older one.
+// look reads the schema version in the engine, and writes ours if there is none.
 func (db *DB) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, db.patience)
 	defer cancel()
@@ -152,7 +154,7 @@ func (db *DB) look(ctx context.Context) error {
 	return err
 }
 
-// note keeps the answer of a look, and says so in the log when it is another than before.
+// note records the result of a probe, and logs changes.
 func (db *DB) note(ctx context.Context, err error) {
 	db.mu.Lock()
 	was, since := db.err, db.since
@@ -169,7 +171,8 @@ func (db *DB) note(ctx context.Context, err error) {
 	}
 }
 
-// IsAway reports whether an error says that the engine could not be asked, as opposed to what it answered.
+// IsAway reports whether an error means that the engine was unreachable, as opposed to an error
+// response.
 func IsAway(err error) bool {
 	if err == nil || errors.Is(err, redis.Nil) {
 		return false

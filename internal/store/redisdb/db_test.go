@@ -37,7 +37,7 @@ func open(t *testing.T, o redisdb.Options) *redisdb.DB {
 	return db
 }
 
-// waitFor waits for a state that another process brings about.
+// waitFor waits for a state that another process causes.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {

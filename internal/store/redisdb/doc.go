@@ -1,7 +1,7 @@
-// Package redisdb connects to the Redis or Valkey that several replicas share: one server, one found through Sentinel,
-// or a Cluster. It owns the connections, knows whether the engine answers, and says how keys are written; what is kept
-// under them is the business of the packages that use it (originals, records, ratelimit).
+// Package redisdb connects to the Redis or Valkey that replicas share: one server, one behind
+// Sentinel, or a Cluster. It owns the connections, knows whether the engine answers, and defines
+// the format of keys. The packages that use it define the contents.
 //
-// Nothing here waits for the engine, and while it does not answer nobody who calls does: a program starts without it, and works again with it without being started anew.
-// [DB.Up] tells which of the two it is.
+// The program starts without the engine, and recovers by itself when the engine comes back. While
+// the engine is down, calls fail at once instead of waiting. [DB.Up] returns the state.
 package redisdb

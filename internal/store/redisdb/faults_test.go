@@ -14,7 +14,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// An engine that evicts has lost texts: these are not found, and nobody gets another one.
+// An engine that evicts has lost texts. They are not found, and a wrong text is never returned.
 func TestEvictedIsNotFoundAndNeverAnotherText(t *testing.T) {
 	server := redistest.Start(t, "--maxmemory", "6mb", "--maxmemory-policy", "allkeys-lru")
 	a := newReplica(t, server.URL)
@@ -42,7 +42,7 @@ func TestEvictedIsNotFoundAndNeverAnotherText(t *testing.T) {
 	}
 }
 
-// An engine that pauses holds nobody up longer than a Put may take, and works again without a restart.
+// A paused engine blocks callers only up to the put timeout, and works again without a restart.
 func TestPausedEngineKeepsNothing(t *testing.T) {
 	server := redistest.Start(t)
 	a := newReplica(t, server.URL)
@@ -66,7 +66,8 @@ func TestPausedEngineKeepsNothing(t *testing.T) {
 	}
 }
 
-// A replica that is cut off from the engine keeps nothing, while the others go on; then it sees what they have kept.
+// A replica cut off from the engine stores nothing, while the others continue. Afterwards it sees
+// what they have stored.
 func TestPartitionedReplica(t *testing.T) {
 	server := redistest.Start(t)
 	way := newPartition(t, server.Socket())
@@ -95,7 +96,8 @@ func TestPartitionedReplica(t *testing.T) {
 	works(t, a, b, 4)
 }
 
-// partition is a way to a server on which, while it is cut, nothing moves and nothing ends: as with a cable that is out.
+// partition is a connection to a server that can be cut: then no bytes move and nothing closes, as
+// with an unplugged cable.
 type partition struct {
 	url string
 
@@ -146,7 +148,7 @@ func newPartition(t *testing.T, socket string) *partition {
 	return p
 }
 
-// pass copies until one side ends, and stands still while the way is cut.
+// pass copies until one side ends, and blocks while the connection is cut.
 func (p *partition) pass(to, from net.Conn) {
 	defer func() { _ = to.Close() }()
 	buf := make([]byte, 32<<10)

@@ -29,7 +29,7 @@ func TestStartsWithoutTheEngineAndFindsItLater(t *testing.T) {
 	waitFor(t, func() bool { return db.Up() != nil })
 	server.Signal(syscall.SIGCONT)
 	waitFor(t, func() bool { return db.Up() == nil })
-	// Told is each change and nothing else: a machine that is busy may bring about some of its own.
+	// Exactly the changes are logged. A busy machine may cause more of them.
 	down, turns := strings.Count(said.String(), "does not answer"), regexp.MustCompile(`does not answer|answers again`).FindAllString(said.String(), -1)
 	if down < 2 || len(slices.Compact(slices.Clone(turns))) != len(turns) {
 		t.Errorf("told %q, want each change once:\n%s", turns, said.String())

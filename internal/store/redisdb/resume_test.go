@@ -11,7 +11,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// A connection that is made after another resumes its TLS session.
+// A later connection resumes the TLS session of an earlier one.
 func TestTLSSessionsAreResumed(t *testing.T) {
 	server := redistest.Start(t)
 	ca, cert, key := certificate(t)
@@ -51,9 +51,9 @@ func TestTLSSessionsAreResumed(t *testing.T) {
 			})
 		}
 	})
-	t.Cleanup(func() { _ = ln.Close(); all.Wait() }) // when the connections have been closed
+	t.Cleanup(func() { _ = ln.Close(); all.Wait() }) // after the connections are closed
 	db := open(t, redisdb.Options{URL: "rediss://" + ln.Addr().String() + "?" + slowly + "&tls_ca=" + ca})
-	if err := db.Ping(t.Context()).Err(); err != nil { // on another connection than the first look
+	if err := db.Ping(t.Context()).Err(); err != nil { // on another connection than the first probe
 		t.Fatal(err)
 	}
 	mu.Lock()

@@ -9,10 +9,11 @@ import (
 	"os"
 )
 
-// tlsFiles are the parameters of a rediss:// URL that name files: whom to trust beside the system's authorities, and what to show.
+// tlsFiles are the parameters of a rediss:// URL that name files: additional authorities, and our
+// client certificate.
 type tlsFiles struct{ ca, cert, key string }
 
-// takeTLSFiles takes these parameters out of a URL.
+// takeTLSFiles removes these parameters from a URL.
 func takeTLSFiles(u *url.URL) (f tlsFiles, err error) {
 	q := u.Query()
 	for name, to := range map[string]*string{"tls_ca": &f.ca, "tls_cert": &f.cert, "tls_key": &f.key} {
@@ -32,7 +33,7 @@ func takeTLSFiles(u *url.URL) (f tlsFiles, err error) {
 	return f, nil
 }
 
-// tlsSessions is how many are remembered: some of each node.
+// tlsSessions is the size of the TLS session cache: several per node.
 const tlsSessions = 64
 
 // apply reads the files.
@@ -41,7 +42,8 @@ func (f tlsFiles) apply(c *tls.Config) error {
 		return nil
 	}
 	c.MinVersion = tls.VersionTLS12
-	c.ClientSessionCache = tls.NewLRUClientSessionCache(tlsSessions) // a connection of the pool that is made anew resumes a session
+	// new pool connections resume a session
+	c.ClientSessionCache = tls.NewLRUClientSessionCache(tlsSessions)
 	if f.ca != "" {
 		text, err := os.ReadFile(f.ca)
 		if err != nil {

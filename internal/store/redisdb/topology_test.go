@@ -31,7 +31,7 @@ import (
 
 const slowly = "read_timeout=30s&write_timeout=30s&dial_timeout=30s"
 
-// replica is what one replica keeps in an engine.
+// replica holds the stores of one replica in an engine.
 type replica struct {
 	db        *redisdb.DB
 	originals *originals.Redis
@@ -50,10 +50,10 @@ func newReplica(t *testing.T, url string) replica {
 	return replica{db, o, records.NewRedis(records.RedisOptions{DB: db}), limit.NewRedis(db)}
 }
 
-// text is the n-th text, of some kilobytes.
+// text returns the n-th text, of some kilobytes.
 func text(n int) string { return fmt.Sprint(n, " ", originalstest.Noise(uint64(n), 4000)) }
 
-// together checks what goes to the engine at once: texts and records, in whatever slots they are.
+// together checks texts and records written in one round trip, in any hash slots.
 func together(t *testing.T, a, b replica, n int) {
 	t.Helper()
 	texts, key := []string{text(1000 * n), text(1000*n + 1), text(1000*n + 2)}, func(i int) string { return fmt.Sprint("together ", n, i) }
@@ -72,7 +72,7 @@ func together(t *testing.T, a, b replica, n int) {
 	}
 }
 
-// works checks everything that is kept: what one replica has written another reads, and both count together.
+// works checks all stores: one replica reads what another wrote, and both count together.
 func works(t *testing.T, a, b replica, n int) {
 	t.Helper()
 	id, err := a.originals.Put(t.Context(), "tenant", text(n))
@@ -122,7 +122,7 @@ func TestOverTLS(t *testing.T) {
 	}
 }
 
-// certificate makes one for 127.0.0.1 that is its own authority.
+// certificate creates a self-signed certificate for 127.0.0.1.
 func certificate(t *testing.T) (ca, cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -151,7 +151,7 @@ func certificate(t *testing.T) (ca, cert, key string) {
 	return cert, cert, key
 }
 
-// Sentinel makes another server the master: replicas find it by themselves, and what the old one had passed on is there.
+// After a Sentinel failover, replicas find the new master, and replicated data is there.
 func TestSentinelFailsOver(t *testing.T) {
 	first, addr := redistest.StartOnPort(t, redistest.Port)
 	host, port, _ := net.SplitHostPort(addr)
@@ -171,12 +171,12 @@ func TestSentinelFailsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	master := map[string]*redistest.Server{addr: first, other: second}[net.JoinHostPort(at[0], at[1])]
-	waitFor(t, func() bool { // what was written has been passed on
+	waitFor(t, func() bool { // the writes were replicated
 		n, err := master.Client().Wait(t.Context(), 1, time.Minute).Result()
 		return err == nil && n == 1
 	})
 	master.Kill()
-	waitFor(t, func() bool { // refused until another is the master
+	waitFor(t, func() bool { // refused until there is a new master
 		_, err := a.originals.Put(t.Context(), "tenant", text(2))
 		return err == nil
 	})
@@ -189,7 +189,8 @@ func TestSentinelFailsOver(t *testing.T) {
 	works(t, a, b, 3)
 }
 
-// Slots move from one node of a Cluster to another while replicas write: whatever they were told is kept is found.
+// While slots move between nodes of a Cluster, replicas write. Everything reported as stored is
+// found.
 func TestClusterIsResharded(t *testing.T) {
 	nodes := redistest.StartCluster(t)
 	url := "redis://" + nodes[0] + "?addr=" + nodes[1] + "&addr=" + nodes[2] + "&" + slowly
@@ -227,7 +228,7 @@ func TestClusterIsResharded(t *testing.T) {
 	mu.Lock()
 	so := len(kept)
 	mu.Unlock()
-	waitFor(t, enough(so+20)) // it goes on afterwards
+	waitFor(t, enough(so+20)) // it continues afterwards
 	close(done)
 	writers.Wait()
 	for id, n := range kept {
@@ -238,7 +239,7 @@ func TestClusterIsResharded(t *testing.T) {
 	works(t, a, b, 1_000_000)
 }
 
-// clusterIsWhole tells whether every node knows who has which slot.
+// clusterIsWhole reports whether every node knows the owner of each slot.
 func clusterIsWhole(t *testing.T, nodes []string) bool {
 	t.Helper()
 	for _, addr := range nodes {
@@ -252,7 +253,7 @@ func clusterIsWhole(t *testing.T, nodes []string) bool {
 	return true
 }
 
-// reshard has redis-cli move slots.
+// reshard moves slots with redis-cli.
 func reshard(t *testing.T, from, to string, slots int) {
 	t.Helper()
 	id := func(addr string) string {
@@ -260,7 +261,7 @@ func reshard(t *testing.T, from, to string, slots int) {
 		defer func() { _ = c.Close() }()
 		return c.Do(t.Context(), "cluster", "myid").Val().(string)
 	}
-	// It refuses while the nodes do not yet agree on the last move.
+	// It refuses until the nodes agree on the last move.
 	waitFor(t, func() bool {
 		return exec.CommandContext(t.Context(), "redis-cli", "--cluster", "check", from).Run() == nil
 	})

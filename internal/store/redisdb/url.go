@@ -11,7 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errURL never repeats the URL: there is a password in it.
+// errURL never repeats the URL, which may contain a password.
 var errURL = errors.New("not a Redis URL: write redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix://PATH")
 
 // IsURL reports whether a store's URL is for this package.
@@ -24,14 +24,14 @@ func IsURL(s string) bool {
 	return false
 }
 
-// Check reports what is wrong with a URL.
+// Check reports the mistake in a URL.
 func Check(s string) error {
 	_, err := parse(s)
 	return err
 }
 
-// parse reads a URL as go-redis does. The parameter master_name makes its hosts those of Sentinel, cluster=true or a
-// second address (addr) those of a Cluster; tls_ca, tls_cert and tls_key name files.
+// parse parses a URL as go-redis does. The parameter master_name selects Sentinel; cluster=true or
+// a second address (addr) selects a Cluster. tls_ca, tls_cert and tls_key name files.
 func parse(s string) (*redis.UniversalOptions, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "unix" && u.Host == "" || u.Scheme == "unix" && u.Path == "" {
@@ -83,12 +83,13 @@ func parseHosts(u *url.URL) (*redis.UniversalOptions, error) {
 	}, nil
 }
 
-// LocalIP is the address of this machine that the engine sees, as the routes are now; the zero Addr where that cannot be told, as for a socket.
+// LocalIP returns this machine's address as the engine sees it, by the current routes. It returns
+// the zero Addr if unknown, as for a socket.
 func (db *DB) LocalIP(ctx context.Context) netip.Addr {
 	if db.addr == "" || strings.HasPrefix(db.addr, "/") {
 		return netip.Addr{}
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "udp", db.addr) // nothing is sent
+	conn, err := new(net.Dialer).DialContext(ctx, "udp", db.addr) // sends nothing
 	if err != nil {
 		return netip.Addr{}
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Ports below those that systems give out by themselves: who asks for any port gets none of these.
+// Ports below the ephemeral range, so that the system never assigns one of them.
 const (
 	lowestPort  = 12000
 	portsBehind = 8000
 )
 
-// StartOnPort runs a server that can also be reached by TCP on 127.0.0.1. What options needs to know of its ports comes from them: they are
-// asked for anew where one is taken.
+// StartOnPort runs a server that also listens on TCP at 127.0.0.1. options receives the port, and
+// is called again with another one if it is taken.
 func StartOnPort(t *testing.T, options func(port string) []string) (s *Server, addr string) {
 	t.Helper()
 	for range 50 {
@@ -34,10 +34,10 @@ func StartOnPort(t *testing.T, options func(port string) []string) (s *Server, a
 	return nil, ""
 }
 
-// Port are the options of a plain server.
+// Port returns the options of a plain server.
 func Port(port string) []string { return []string{"--port", port} }
 
-// StartSentinel runs a Sentinel that watches over a master under the name "m".
+// StartSentinel runs a Sentinel that watches a master under the name "m".
 func StartSentinel(t *testing.T, master string) (addr string) {
 	t.Helper()
 	_, masterPort, err := net.SplitHostPort(master)
@@ -45,7 +45,7 @@ func StartSentinel(t *testing.T, master string) (addr string) {
 		t.Fatal(err)
 	}
 	_, addr = startWith(t, func(port string) (args []string) {
-		file := filepath.Join(t.TempDir(), "sentinel.conf") // it writes into this
+		file := filepath.Join(t.TempDir(), "sentinel.conf") // Sentinel writes to it
 		text := strings.Join([]string{
 			"port " + port, "bind 127.0.0.1", "sentinel monitor m 127.0.0.1 " + masterPort + " 1",
 			"sentinel down-after-milliseconds m 3000", "sentinel failover-timeout m 10000", "",
@@ -58,12 +58,13 @@ func StartSentinel(t *testing.T, master string) (addr string) {
 	return addr
 }
 
-// startWith runs a redis-server whose words are all the caller's, until it accepts connections on its port.
+// startWith runs a redis-server with the caller's arguments, until it accepts connections on its
+// port.
 func startWith(t *testing.T, words func(port string) []string) (cmd *exec.Cmd, addr string) {
 	t.Helper()
 	for range 50 {
 		port := strconv.Itoa(lowestPort + rand.IntN(portsBehind)) //nolint:gosec // any will do
-		cmd = exec.Command("redis-server", words(port)...)        //nolint:noctx // the test's own words; ended with it
+		cmd = exec.Command("redis-server", words(port)...)        //nolint:noctx // ends with t
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

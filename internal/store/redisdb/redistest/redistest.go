@@ -14,10 +14,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Server is a redis-server of a test's own, on a socket in a directory of its own.
+// Server is a redis-server for one test, on a socket in its own directory.
 type Server struct {
-	URL   string // for store.url, with patience for a machine that has much else to do
-	Brisk string // the same with less of it, for a test that stops the server and waits until that is noticed
+	URL string // for store.url, with long timeouts for a busy machine
+	// with shorter timeouts, for tests that stop the server and wait until that is noticed
+	Brisk string
 
 	t    *testing.T
 	dir  string
@@ -27,15 +28,15 @@ type Server struct {
 	gone chan struct{} // closed when cmd has ended
 }
 
-// patience is what a test grants an engine that shares the machine with everything else. The pool is so large that the client does not begin to probe
-// by itself, once a second, whether the engine is back.
+// patience holds timeouts for an engine on a busy machine. The large pool keeps the client from
+// probing a failed engine by itself, once a second.
 const (
 	patience = "?read_timeout=30s&write_timeout=30s&dial_timeout=30s&pool_size=200"
 	briskly  = "?read_timeout=5s&write_timeout=5s&dial_timeout=5s&pool_size=200"
 )
 
-// Start runs a server until the test ends. Without the program the test is skipped, but not in CI. args are options of
-// redis-server in addition.
+// Start runs a server until the test ends. Without the program the test is skipped, or fails in CI.
+// args are additional options of redis-server.
 func Start(t *testing.T, args ...string) *Server {
 	t.Helper()
 	s := newServer(t, args)
@@ -45,7 +46,7 @@ func Start(t *testing.T, args ...string) *Server {
 	return s
 }
 
-// newServer is a server that does not run yet.
+// newServer returns a server that does not run yet.
 func newServer(t *testing.T, args []string) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -54,7 +55,7 @@ func newServer(t *testing.T, args []string) *Server {
 		}
 		t.Skip("redis-server is not installed")
 	}
-	dir, err := os.MkdirTemp("", "redis") //nolint:usetesting // t.TempDir is too long for a socket's path
+	dir, err := os.MkdirTemp("", "redis") //nolint:usetesting // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func newServer(t *testing.T, args []string) *Server {
 	return s
 }
 
-// Run starts the server anew after Kill and waits until it answers.
+// Run starts the server again after Kill, and waits until it answers.
 func (s *Server) Run() {
 	s.t.Helper()
 	if !s.run() {
@@ -75,11 +76,11 @@ func (s *Server) Run() {
 	}
 }
 
-// run reports whether the server runs: it does not where somebody else has its port.
+// run starts the server, and reports whether it runs. It does not if its port is taken.
 func (s *Server) run() bool {
 	s.t.Helper()
 	args := append([]string{"--port", "0", "--unixsocket", filepath.Join(s.dir, "s"), "--dir", s.dir, "--save", "", "--appendonly", "no"}, s.args...)
-	cmd := exec.Command("redis-server", args...) //nolint:noctx // the test's own words; ended by Kill
+	cmd := exec.Command("redis-server", args...) //nolint:noctx // ended by Kill
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -110,7 +111,7 @@ func (s *Server) run() bool {
 	return true
 }
 
-// Await returns once a client has found the server again.
+// Await waits until a client has reconnected.
 func (s *Server) Await(c redis.UniversalClient) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
@@ -127,10 +128,10 @@ func (s *Server) Await(c redis.UniversalClient) {
 	}
 }
 
-// Socket is the path of the server's socket.
+// Socket returns the path of the server's socket.
 func (s *Server) Socket() string { return filepath.Join(s.dir, "s") }
 
-// Client is a connection past our own code.
+// Client returns a direct connection, without our own code.
 func (s *Server) Client() *redis.Client {
 	return redis.NewClient(&redis.Options{Network: "unix", Addr: filepath.Join(s.dir, "s")})
 }
@@ -143,7 +144,7 @@ func (s *Server) Signal(sig os.Signal) {
 	}
 }
 
-// Kill ends the server at once; what it held is gone.
+// Kill ends the server at once; its data is lost.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +156,8 @@ func (s *Server) Kill() {
 	s.cmd = nil
 }
 
-// Advance lets time pass for everything that is kept: each time to live is shorter by d, each score of a sorted set
-// (the moments of expiry in there) earlier.
+// Advance lets time pass for all stored data. It shortens each TTL by d, and lowers each score of a
+// sorted set (an expiry).
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	ctx, c := context.Background(), s.Client()
