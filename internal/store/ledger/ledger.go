@@ -1,5 +1,5 @@
-// Package ledger remembers what the newest conversations have cost, request by request. It holds counts and money, never contents, and
-// forgets with the program: what lasts is in history.
+// Package ledger remembers the cost of the latest conversations, request by request. It holds
+// counts and money, never contents. It lives in memory; package history keeps what lasts.
 package ledger
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Conversation is the account of one with a model.
+// Conversation is the summary of a conversation with a model.
 type Conversation struct {
 	ID             string  `json:"id"`
 	Provider       string  `json:"provider"`
@@ -18,44 +18,44 @@ type Conversation struct {
 	SpentUSD       float64 `json:"spent_usd"`
 	PassthroughUSD float64 `json:"passthrough_usd"`
 
-	StartedAt time.Time `json:"started_at"` // its first request that was seen
+	StartedAt time.Time `json:"started_at"` // the first request seen
 	LastAt    time.Time `json:"last_at"`
 	Count     int       `json:"request_count"`
 }
 
-// Request is one that was answered.
+// Request is an answered request.
 type Request struct {
 	RequestID      string    `json:"request_id"`
 	At             time.Time `json:"at"`
 	PromptTokens   int64     `json:"prompt_tokens"`
 	CachedTokens   int64     `json:"cached_tokens"`
-	Masked         int       `json:"masked"` // results that stand so in it
+	Masked         int       `json:"masked"` // masked results in it
 	Pruned         int       `json:"pruned"`
 	SpentUSD       float64   `json:"spent_usd"`
 	PassthroughUSD float64   `json:"passthrough_usd"`
-	RemovedTokens  int64     `json:"removed_tokens"` // that it lacks, an estimate
+	RemovedTokens  int64     `json:"removed_tokens"` // estimate of the tokens cut out of it
 	Why            string    `json:"why"`            // what was done, or why nothing was
 }
 
-// Account is a conversation with its newest requests, the oldest of them first.
+// Account is a conversation with its latest requests, oldest first.
 type Account struct {
 	Conversation
 	Requests []Request `json:"requests"`
 }
 
-// How much is remembered.
+// Limits.
 const (
 	maxConversations = 500
 	maxRequests      = 200
 )
 
-// Ledger remembers. It may be used by many goroutines; the nil *Ledger remembers nothing.
+// Ledger remembers conversations. It is safe for concurrent use; the nil *Ledger remembers nothing.
 type Ledger struct {
 	mu       sync.Mutex
-	accounts []*Account // guarded by mu; the newest last
+	accounts []*Account // guarded by mu; most recent last
 }
 
-// Add writes a request down. The beginning is what its conversation is known by.
+// Add records a request. beginning identifies its conversation.
 func (l *Ledger) Add(beginning, provider, model string, r Request) {
 	if l == nil || beginning == "" {
 		return
@@ -84,7 +84,8 @@ func (l *Ledger) Add(beginning, provider, model string, r Request) {
 	}
 }
 
-// List is all conversations, the newest first; with a request's id, only the one that has it.
+// List returns all conversations, most recent first. If a request id is given, it returns only the
+// conversation with that request.
 func (l *Ledger) List(request string) []Conversation {
 	all := []Conversation{}
 	if l == nil {
@@ -100,7 +101,7 @@ func (l *Ledger) List(request string) []Conversation {
 	return all
 }
 
-// Find is one conversation's account.
+// Find returns one conversation's account.
 func (l *Ledger) Find(id string) (Account, bool) {
 	if l == nil {
 		return Account{}, false
@@ -115,7 +116,7 @@ func (l *Ledger) Find(id string) (Account, bool) {
 	return Account{}, false
 }
 
-// idOf names a conversation with a model, without telling what it begins with.
+// idOf returns an id for a conversation with a model that does not reveal its beginning.
 func idOf(beginning, provider, model string) string {
 	sum := sha256.Sum256([]byte(beginning + "\x00" + provider + "\x00" + model))
 	return hex.EncodeToString(sum[:8])
