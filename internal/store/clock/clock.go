@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Clock runs on from the time of day at its first use and does not follow steps of the system's clock. While the machine sleeps it
-// goes on. The zero value is ready; on systems other than Linux, which do not tell how long they have slept, it is the system's clock.
+// Clock continues from the time of day at its first use and ignores steps of the system clock. It
+// includes the time that the machine sleeps. The zero value is ready. Outside Linux the sleeping
+// time is unknown, so it is the system clock there.
 type Clock struct {
-	Wall func() time.Time // the system's time of day; nil: time.Now
+	Wall func() time.Time // system time of day; nil: time.Now
 
 	once  sync.Once
 	start time.Time // with the monotonic reading
@@ -16,7 +17,7 @@ type Clock struct {
 	slept time.Duration
 }
 
-// Now is the steady time: two of them are as far apart as the time that passed.
+// Now returns the steady time: differences between two results are elapsed time.
 func (c *Clock) Now() time.Time {
 	slept, known := sleptSoFar()
 	if !known {
@@ -26,7 +27,8 @@ func (c *Clock) Now() time.Time {
 	return c.wall.Add(time.Since(c.start) + slept - c.slept)
 }
 
-// Earliest is the time of day as it may be at least: by it things expire, so that a step forward ends nothing before its time.
+// Earliest returns the earlier of steady and system time. Use it to test for expiry, so that a step
+// forward expires nothing early.
 func (c *Clock) Earliest() time.Time {
 	steady, wall := c.Now(), c.read()
 	if steady.Before(wall) {
@@ -35,7 +37,8 @@ func (c *Clock) Earliest() time.Time {
 	return wall.Round(0)
 }
 
-// Latest is the time of day as it may be at most: from it lives are counted that others, or this program after a restart, may judge by another clock.
+// Latest returns the later of steady and system time. Use it to compute an expiry, which others may
+// compare with another clock, or this program after a restart.
 func (c *Clock) Latest() time.Time {
 	steady, wall := c.Now(), c.read()
 	if steady.After(wall) {

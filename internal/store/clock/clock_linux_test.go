@@ -8,7 +8,7 @@ import (
 	"secateur/internal/store/clock"
 )
 
-// A step of the system's clock is no time that passes, in either direction, and time that passes is.
+// A step of the system clock does not count as elapsed time, in either direction. Real time does.
 func TestStepsAreNoTime(t *testing.T) {
 	for name, step := range map[string]time.Duration{"forward": 48 * time.Hour, "back": -48 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

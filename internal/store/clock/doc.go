@@ -1,4 +1,4 @@
-// Package clock tells the time to what outlives a process, and so cannot count by the monotonic clock alone: when a file expires, when a
-// provider last saw a conversation. A system's clock steps, when it was wrong and somebody or NTP sets it. What is measured from one such
-// time to another must not be taken for hours that have passed, or for none.
+// Package clock provides time for data that outlives a process, such as the expiry of a file. The
+// monotonic clock alone cannot serve for that. The system clock steps when a person or NTP corrects
+// it. Such a step must not count as elapsed time.
 package clock

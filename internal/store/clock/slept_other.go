@@ -4,5 +4,5 @@ package clock
 
 import "time"
 
-// sleptSoFar is not known here.
+// sleptSoFar is unknown here.
 func sleptSoFar() (time.Duration, bool) { return 0, false }
