@@ -7,21 +7,22 @@ import (
 	"path/filepath"
 )
 
-// folderMode is that of a folder that is made: what we keep is its owner's alone. A file is that as well: os.CreateTemp makes it so.
+// folderMode makes new folders private to their owner. Files are private too: os.CreateTemp does
+// that.
 const folderMode = 0o700
 
-// Write is how a file gets to its place.
+// Write says how to write a file atomically.
 type Write struct {
-	Folder  string                  // where it is written: that of its place
-	Prefix  string                  // of its name until it is whole
-	Make    func() error            // makes the folder where there is none; nil: that is a failure
-	Durable bool                    // it is forced to the disk before it gets to its place
-	Place   func(temp string) error // moves it there
+	Folder  string                  // folder of the file
+	Prefix  string                  // prefix of the temporary name
+	Make    func() error            // creates a missing folder; nil: fail
+	Durable bool                    // sync the content before Place
+	Place   func(temp string) error // moves the file into place
 }
 
-// Do writes a file. Where that fails nothing is left of it.
+// Do writes a file. On failure it leaves nothing behind.
 func (w Write) Do(content []byte) (err error) {
-	temp, err := os.CreateTemp(w.Folder, w.Prefix+"*") // exclusively, and for us alone
+	temp, err := os.CreateTemp(w.Folder, w.Prefix+"*") // exclusive, and private to us
 	if errors.Is(err, fs.ErrNotExist) && w.Make != nil {
 		if err := w.Make(); err != nil {
 			return err
@@ -46,7 +47,7 @@ func (w Write) Do(content []byte) (err error) {
 	return w.Place(temp.Name())
 }
 
-// Replace writes the file of a path anew. Its folder is made where there is none.
+// Replace replaces a file atomically. It creates a missing folder.
 func Replace(path string, content []byte, durable bool) error {
 	folder := filepath.Dir(path)
 	return Write{

@@ -9,7 +9,7 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// left are the names in a folder.
+// left returns the names in a folder.
 func left(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

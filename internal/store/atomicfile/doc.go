@@ -1,6 +1,7 @@
-// Package atomicfile puts files in their places whole or not at all: a file is written aside, under a name of its own in the same
-// folder, and renamed. Whoever reads it, also after a crash, has the old one or the new one.
+// Package atomicfile writes files atomically. A file is written under a temporary name in the same
+// folder, and then renamed. A reader sees the old or the new one, even after a crash.
 //
-// [Replace] is for the one file of a path; [Write] for whoever has a folder to make, a lock to hold or another way to the place.
-// [NoFollow] opens what other programs could have put in the place of a file.
+// [Replace] replaces the file at a path. [Write] is for callers that must create a folder, hold a
+// lock, or place the file in another way. [NoFollow] safely opens paths that other programs could
+// have replaced.
 package atomicfile

@@ -4,5 +4,6 @@ package atomicfile
 
 import "syscall"
 
-// NoFollow is for os.OpenFile: no symbolic link is followed, and the other end of a named pipe is not waited for.
+// NoFollow is a flag for os.OpenFile: do not follow symbolic links, and do not block on named
+// pipes.
 const NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
 package atomicfile
 
-// NoFollow adds nothing: there are no pipes among files.
+// NoFollow is zero: files cannot be pipes here.
 const NoFollow = 0
