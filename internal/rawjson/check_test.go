@@ -152,8 +152,7 @@ func TestEveryPrefixIsAnError(t *testing.T) {
 	}
 }
 
-// Strings are read in words of eight bytes; every kind of byte must be seen at every
-// place of a word.
+// Strings are read in words of eight bytes. So the test puts every byte at every place of a word.
 func TestEveryByteAtEveryPlace(t *testing.T) {
 	for place := range 20 {
 		for c := range 256 {
@@ -166,8 +165,7 @@ func TestEveryByteAtEveryPlace(t *testing.T) {
 	}
 }
 
-// All sequences of a lead byte and up to three more that sit on the borders of the
-// ranges.
+// All sequences of a lead byte and up to three more at the borders of the ranges.
 func TestUTF8AgreesWithTheStandardLibrary(t *testing.T) {
 	borders := []byte{0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc2, 0xe0, 0xff}
 	for lead := 0x80; lead < 0x100; lead++ {
@@ -219,9 +217,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// wellFormed has jsontext judge a document. It is told to accept invalid UTF-8,
-// since that is how it accepts lone surrogates in escapes; the bytes are checked
-// apart.
+// wellFormed checks a document with jsontext. It allows invalid UTF-8, because only then jsontext
+// accepts escaped lone surrogates. The bytes are checked separately.
 func wellFormed(doc []byte, duplicates bool) error {
 	if !utf8.Valid(doc) {
 		return errors.New("invalid UTF-8")

@@ -2,13 +2,13 @@ package rawjson
 
 import "bytes"
 
-// A Span is a stretch of a document. The zero Span is none.
+// A Span is a range of bytes in a document. The zero Span means none.
 type Span struct{ Start, End int }
 
-// IsZero tells whether there is no such stretch.
+// IsZero reports whether the span is missing.
 func (s Span) IsZero() bool { return s.End == 0 }
 
-// Of returns the bytes of the document at the span, nil for the zero Span.
+// Of returns the bytes of the document at the span, or nil for the zero Span.
 func (s Span) Of(doc []byte) []byte {
 	if s.End == 0 {
 		return nil
@@ -16,8 +16,8 @@ func (s Span) Of(doc []byte) []byte {
 	return doc[s.Start:s.End:s.End]
 }
 
-// Within returns the place in a document of what stands at s in the value at outer.
-// The zero Span stays zero.
+// Within converts a span relative to the value at outer to a span of the document. The zero Span
+// stays zero.
 func (s Span) Within(outer Span) Span {
 	if s.End == 0 {
 		return s
@@ -25,9 +25,9 @@ func (s Span) Within(outer Span) Span {
 	return Span{outer.Start + s.Start, outer.Start + s.End}
 }
 
-// A Cursor goes over a document that a Scanner has checked, to find what stands
-// where: names and values in turn, white space, commas and colons passed over. In a
-// document that is not well-formed it finds nonsense, but it always gets to the end.
+// A Cursor walks over a document that a Scanner has checked. It returns names and values in turn,
+// and skips white space, commas and colons. In an ill-formed document it returns nonsense, but
+// always reaches the end.
 //
 //	for c.Enter(); !c.Done(); {
 //		switch string(c.Name()) {
@@ -48,12 +48,12 @@ func NewCursor(doc []byte) Cursor { return Cursor{doc: doc} }
 // Doc returns the document.
 func (c *Cursor) Doc() []byte { return c.doc }
 
-// Peek returns the first byte of the next value, name or end of a container; 0 at
-// the end of the document.
+// Peek returns the first byte of the next value, name or end of a container; 0 at the end of the
+// document.
 func (c *Cursor) Peek() byte {
 	for ; c.pos < len(c.doc); c.pos++ {
 		switch b := c.doc[c.pos]; b {
-		case ' ', '\t', '\n', '\r', ',', ':': // the check has seen that they stand where they belong
+		case ' ', '\t', '\n', '\r', ',', ':': // their places were checked before
 		default:
 			return b
 		}
@@ -61,13 +61,13 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// Enter steps into the container that comes next.
+// Enter steps into the next container.
 func (c *Cursor) Enter() {
 	c.Peek()
 	c.pos = min(c.pos+1, len(c.doc))
 }
 
-// Done tells whether the container stepped into has ended, and then steps out.
+// Done reports whether the current container has ended, and then steps out.
 func (c *Cursor) Done() bool {
 	if b := c.Peek(); b != '}' && b != ']' && b != 0 {
 		return false
@@ -76,7 +76,7 @@ func (c *Cursor) Done() bool {
 	return true
 }
 
-// Value passes the next value or name and returns where it stands.
+// Value skips the next value or name and returns its span.
 func (c *Cursor) Value() Span {
 	first, start := c.Peek(), c.pos
 	switch first {
@@ -92,10 +92,10 @@ func (c *Cursor) Value() Span {
 	return Span{start, c.pos}
 }
 
-// Raw passes the next value or name and returns its bytes.
+// Raw skips the next value or name and returns its bytes.
 func (c *Cursor) Raw() []byte { return c.Value().Of(c.doc) }
 
-// Name passes the next name and returns what it says; see Word.
+// Name skips the next name and returns its decoded text; see Word.
 func (c *Cursor) Name() []byte { return Word(c.Raw()) }
 
 func (c *Cursor) container() {
@@ -118,9 +118,8 @@ func (c *Cursor) container() {
 
 var delimiter = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': true, ':': true, ']': true, '}': true}
 
-// stringEnd is StringEnd for a string that has been checked: it looks for the next
-// quote with an even number of backslashes before it. A string that does not end
-// goes to the end of the document.
+// stringEnd is StringEnd for a checked string. It finds the next quote after an even number of
+// backslashes. An unterminated string ends with the document.
 func stringEnd(doc []byte, start int) int {
 	text := start + 1
 	for p := text; p < len(doc); p++ {

@@ -1,8 +1,8 @@
 package rawjson
 
-// HeadEnd returns the offset in raw, a well-formed JSON string with its quotes,
-// just past its first n characters: behind a whole escape, a whole surrogate pair,
-// a whole UTF-8 sequence. The string must have that many.
+// HeadEnd returns the offset just past the first n characters of raw, a well-formed JSON string
+// with its quotes. It never splits an escape, a surrogate pair or a UTF-8 sequence. The string must
+// have that many characters.
 func HeadEnd(raw []byte, n int) int {
 	p := 1
 	for range n {
@@ -20,10 +20,10 @@ func HeadEnd(raw []byte, n int) int {
 	return p
 }
 
-// TailStart returns the offset in raw, a well-formed JSON string with its quotes,
-// of the last of its characters by n: before a whole escape, a whole surrogate
-// pair, a whole UTF-8 sequence. The string must have that many. The effort depends
-// on n and on the rows of backslashes met, not on the length of the string.
+// TailStart returns the offset of the last n characters of raw, a well-formed JSON string with its
+// quotes. It never splits an escape, a surrogate pair or a UTF-8 sequence. The string must have
+// that many characters. The effort depends on n and on runs of backslashes, not on the length of
+// the string.
 func TailStart(raw []byte, n int) int {
 	p := len(raw) - 1
 	for range n {
@@ -32,7 +32,7 @@ func TailStart(raw []byte, n int) int {
 	return p
 }
 
-// charBefore returns where the character that ends just before p starts.
+// charBefore returns the start of the character that ends just before p.
 func charBefore(raw []byte, p int) int {
 	switch c := raw[p-1]; {
 	case c >= 0x80:
@@ -40,7 +40,7 @@ func charBefore(raw []byte, p int) int {
 		}
 		return p
 	case c == '\\':
-		return p - 2 // a backslash that ends a character is an escaped one
+		return p - 2 // a backslash at the end of a character is an escaped one
 	case simpleEscape[c] && isEscape(raw, p-2):
 		return p - 2
 	}
@@ -57,7 +57,7 @@ func charBefore(raw []byte, p int) int {
 	return p
 }
 
-// unitBefore reads the \uXXXX escape that ends just before p, if there is one.
+// unitBefore decodes the \uXXXX escape that ends just before p, if there is one.
 func unitBefore(raw []byte, p int) (unit rune, ok bool) {
 	if p < 7 || raw[p-6] != '\\' || raw[p-5] != 'u' || !isEscape(raw, p-6) {
 		return 0, false
@@ -65,9 +65,8 @@ func unitBefore(raw []byte, p int) (unit rune, ok bool) {
 	return hex4(raw, p-4)
 }
 
-// isEscape tells whether the byte at p is a backslash that starts an escape: one
-// that an even number of backslashes precede. A row of them is counted at most
-// twice on the way through it, for what follows at two distances.
+// isEscape reports whether the byte at p is a backslash that starts an escape. An even number of
+// backslashes must precede it. Walking through a run of backslashes counts it at most twice.
 func isEscape(raw []byte, p int) bool {
 	if p < 1 || raw[p] != '\\' {
 		return false

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// An Edit puts New in the place of a stretch of a document, which may be of no
-// length.
+// An Edit replaces a range of a document, possibly empty, by New.
 type Edit struct {
 	Span
 	New []byte
 }
 
-// Apply appends a document with edits made to it, which are in its order and do not
+// Apply appends a document with edits applied. The edits must be in document order and must not
 // overlap.
 func Apply(dst, doc []byte, edits []Edit) []byte {
 	done := 0
@@ -24,8 +23,8 @@ func Apply(dst, doc []byte, edits []Edit) []byte {
 	return append(dst, doc[done:]...)
 }
 
-// Edited returns a document with edits made to it, as Apply does; the same slice if
-// there are none.
+// Edited returns a document with edits applied, as Apply does. Without edits it returns the same
+// slice.
 func Edited(doc []byte, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return doc
@@ -37,19 +36,18 @@ func Edited(doc []byte, edits []Edit) []byte {
 	return Apply(make([]byte, 0, size), doc, edits)
 }
 
-// SortEdits puts edits into the order of their document; those of one place stay in
-// the order they are in.
+// SortEdits sorts edits by their position. Edits at the same position keep their order.
 func SortEdits(edits []Edit) {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return a.Start - b.Start })
 }
 
-// Replace returns a document with a value in the place of what stands at a span.
+// Replace returns a document with the value at a span replaced.
 func Replace(doc []byte, at Span, value []byte) []byte {
 	return slices.Concat(doc[:at.Start], value, doc[at.End:])
 }
 
-// Insert returns the edit that puts members, as an Object has them, at the end of the
-// object at a span of a document.
+// Insert returns the edit that appends members, as in an Object, to the object at a span of a
+// document.
 func Insert(doc []byte, object Span, members []byte) Edit {
 	brace := object.End - 1
 	if !bytes.HasSuffix(bytes.TrimRight(doc[object.Start:brace], " \t\r\n"), []byte{'{'}) {
@@ -58,14 +56,14 @@ func Insert(doc []byte, object Span, members []byte) Edit {
 	return Edit{Span{brace, brace}, members}
 }
 
-// Whole returns where the value stands that a document is, white space left out.
+// Whole returns the span of a document without the white space around it.
 func Whole(doc []byte) Span {
 	start := len(doc) - len(bytes.TrimLeft(doc, " \t\r\n"))
 	return Span{start, len(bytes.TrimRight(doc, " \t\r\n"))}
 }
 
-// Set returns an object with a value for a member: in the place of the one it has or,
-// if it has none, first. What is no object becomes one.
+// Set returns an object with a member set to a value. It replaces an existing member, else it adds
+// one at the front. Anything but an object becomes one.
 func Set(object []byte, name string, value []byte) []byte {
 	if at := Find(object, name); !at.IsZero() {
 		return Replace(object, at, value)
@@ -83,15 +81,13 @@ func Set(object []byte, name string, value []byte) []byte {
 	return append(first, rest...)
 }
 
-// Remove returns an object less the members of some names; the same slice where it
-// has none of them.
+// Remove returns an object without the members of these names; the same slice if it has none.
 func Remove(doc []byte, names ...string) []byte {
 	edits, _ := Removal(doc, names...)
 	return Edited(doc, edits)
 }
 
-// Removal returns the edits that Remove makes, and whether nothing is left of what
-// there was.
+// Removal returns the edits that Remove makes, and whether they remove all members.
 func Removal(doc []byte, names ...string) (edits []Edit, empty bool) {
 	r := removal{first: -1}
 	c := Cursor{doc: doc}
@@ -109,8 +105,8 @@ func Removal(doc []byte, names ...string) (edits []Edit, empty bool) {
 	return r.finish()
 }
 
-// RemoveWithin is Remove for the object that a member of an object is. The member
-// goes too where nothing is left of it.
+// RemoveWithin is Remove for an object inside a member. It removes the member too if nothing is
+// left of it.
 func RemoveWithin(doc []byte, outer string, names ...string) []byte {
 	r := removal{first: -1}
 	c := Cursor{doc: doc}
@@ -137,16 +133,15 @@ func RemoveWithin(doc []byte, outer string, names ...string) []byte {
 	return Edited(doc, edits)
 }
 
-// removal finds what has to go for an object to lose members: each with the comma
-// that it no longer needs.
+// removal collects the edits that remove members, each with the comma that becomes superfluous.
 type removal struct {
 	edits []Edit
 	kept  bool // a member stays
-	first int  // where the members start that went before any stayed; -1 where none did
-	last  int  // where the last member ended
+	first int  // start of the members removed before any that stays; -1: none
+	last  int  // end of the last member
 }
 
-// keep tells of a member that stays, from its name to its end.
+// keep records a member that stays, from its name to its end.
 func (r *removal) keep(start, end int) {
 	if !r.kept && r.first >= 0 {
 		r.edits = append(r.edits, Edit{Span: Span{r.first, start}})
@@ -154,7 +149,7 @@ func (r *removal) keep(start, end int) {
 	r.kept, r.last = true, end
 }
 
-// drop tells of a member that goes.
+// drop records a member to remove.
 func (r *removal) drop(start, end int) {
 	switch {
 	case r.kept:
@@ -165,7 +160,7 @@ func (r *removal) drop(start, end int) {
 	r.last = end
 }
 
-// finish returns the edits, and whether nothing is left of what there was.
+// finish returns the edits, and whether they remove all members.
 func (r *removal) finish() (edits []Edit, empty bool) {
 	empty = !r.kept && r.first >= 0
 	if empty {

@@ -2,8 +2,8 @@ package rawjson
 
 import "strings"
 
-// Embedded finds the string that holds most of a JSON document of one line, and has lines of its own: the output of a command, or a
-// file, that a client has wrapped into an object or a list. Such a text is read by the lines of that string.
+// Embedded finds the multi-line string that makes up most of a one-line JSON document. Clients wrap
+// a file or the output of a command in this way. Such a text is read by the lines of that string.
 func Embedded(doc string) (String, bool) {
 	const (
 		minChars = 1000

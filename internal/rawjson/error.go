@@ -5,9 +5,9 @@ import "fmt"
 // A Fault says what is wrong with a document. The zero value is no fault.
 type Fault uint8
 
-// What can be wrong. TooDeep and DuplicateName are refusals of documents that may
-// well be JSON, and so is what is NotObject, NotArray or NotString though the caller
-// asked for one; all others mean that the document is not.
+// The faults. TooDeep and DuplicateName refuse documents that may be valid JSON. So do NotObject,
+// NotArray and NotString, when the caller asked for another type. All others mean that the document
+// is not JSON.
 const (
 	_ Fault = iota
 	Truncated
@@ -54,8 +54,7 @@ func (f Fault) String() string {
 	return fmt.Sprintf("fault %d", uint8(f))
 }
 
-// IllFormed tells whether the document is not JSON, as opposed to JSON that was
-// refused.
+// IllFormed reports whether the document is not JSON, as opposed to refused JSON.
 func (f Fault) IllFormed() bool {
 	switch f {
 	case 0, TooDeep, DuplicateName, NotObject, NotArray, NotString:
@@ -64,11 +63,11 @@ func (f Fault) IllFormed() bool {
 	return true
 }
 
-// A SyntaxError is the only kind of error this package returns. It holds nothing
-// of the document's text.
+// A SyntaxError is the only kind of error this package returns. It contains no text of the
+// document.
 type SyntaxError struct {
 	Fault  Fault
-	Offset int // of the byte that is wrong, from the start of the document
+	Offset int // offset of the wrong byte, from the start of the document
 }
 
 func (e *SyntaxError) Error() string {

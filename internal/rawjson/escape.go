@@ -2,9 +2,8 @@ package rawjson
 
 import "encoding/binary"
 
-// scanEscapes checks the escapes that stand in a row from p on. It returns the
-// offset just past them, and by how many their bytes outnumber the characters they
-// stand for; or the fault and where it is.
+// scanEscapes checks the consecutive escapes from p on. It returns the offset just past them, and
+// the number of bytes in excess of characters; or the fault and its offset.
 func scanEscapes(b []byte, p int) (next, extra int, f Fault) {
 	for p < len(b) && b[p] == '\\' {
 		if p+1 < len(b) && simpleEscape[b[p+1]] {
@@ -27,12 +26,11 @@ func scanEscapes(b []byte, p int) (next, extra int, f Fault) {
 	return p, extra, 0
 }
 
-// twoUnits is how many bytes areUnits looks at.
+// twoUnits is the number of bytes that areUnits reads.
 const twoUnits = 14
 
-// areUnits tells whether b starts with two escapes of four hexadecimal digits that
-// stand for one character each. It does not say so of a second one that may belong
-// to a pair.
+// areUnits reports whether b starts with two \uXXXX escapes of one character each. It returns false
+// if the second may belong to a surrogate pair.
 func areUnits(b []byte) bool {
 	first, second := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[6:])
 	const unit = '\\' | 'u'<<8
@@ -44,17 +42,16 @@ func areUnits(b []byte) bool {
 	if x>>32&0xdf == 'D' {
 		return false
 	}
-	// A byte's highest bit is set in notDigit if it is not 0–9, in notLetter if it is
-	// not A–F or a–f, as long as all are ASCII.
+	// notDigit has the highest bit of each byte set that is not 0–9. notLetter has it for bytes
+	// that are not A–F or a–f. Both hold only if all bytes are ASCII.
 	digit, letter := x^'0'*ones, (x|spaces)^0x60*ones
 	notDigit := digit + (0x80-10)*ones
 	notLetter := (letter + (0x80-7)*ones) | (highs - letter)
 	return (x|notDigit&notLetter)&highs == 0
 }
 
-// scanEscape checks the escape whose backslash is at p, taking two escaped
-// surrogates that make a pair together. It returns the number of bytes and how
-// many of them are more than the one character they stand for.
+// scanEscape checks the escape whose backslash is at p. It treats a pair of escaped surrogates as
+// one. It returns the number of bytes, and the bytes in excess of the one character.
 func scanEscape(b []byte, p int) (n, extra int, f Fault) {
 	if len(b)-p < 2 {
 		return 0, 0, Truncated
@@ -78,7 +75,7 @@ func scanEscape(b []byte, p int) (n, extra int, f Fault) {
 	return 6, 5, 0
 }
 
-// hexFault judges an escape that lacks digits because the document ends.
+// hexFault returns the fault of an escape that lacks digits because the document ends.
 func hexFault(digits []byte) Fault {
 	for _, c := range digits {
 		if hexValue[c] > 0xf {
@@ -94,14 +91,14 @@ const (
 	lowSurrogate  = 0xdc00
 )
 
-// hex4 reads the four hexadecimal digits at p; b must reach that far.
+// hex4 decodes the four hexadecimal digits at p, which must be within b.
 func hex4(b []byte, p int) (unit rune, ok bool) {
 	d := b[p : p+4 : p+4]
 	h0, h1, h2, h3 := hexValue[d[0]], hexValue[d[1]], hexValue[d[2]], hexValue[d[3]]
 	return rune(h0)<<12 | rune(h1)<<8 | rune(h2)<<4 | rune(h3), h0|h1|h2|h3 <= 0xf
 }
 
-// isLowEscape tells whether an escaped low surrogate starts at p.
+// isLowEscape reports whether an escaped low surrogate starts at p.
 func isLowEscape(b []byte, p int) bool {
 	if len(b)-p < 6 || b[p] != '\\' || b[p+1] != 'u' {
 		return false
@@ -110,10 +107,10 @@ func isLowEscape(b []byte, p int) bool {
 	return ok && unit>>10 == lowSurrogate>>10
 }
 
-// simpleEscape holds the bytes that may follow a backslash, but for the u.
+// simpleEscape holds the bytes that may follow a backslash, except u.
 var simpleEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
-// hexValue gives the value of a hexadecimal digit, 255 for any other byte.
+// hexValue maps a hexadecimal digit to its value, and any other byte to 255.
 var hexValue = func() (t [256]uint8) {
 	for c := range t {
 		switch {

@@ -1,6 +1,6 @@
 package rawjson
 
-// EnterList steps into the array that is the next value, to be read with NextItem.
+// EnterList steps into the next value, an array. Read it with NextItem.
 func (s *Scanner) EnterList() error {
 	switch c := s.Peek(); {
 	case c == 0 && s.pos >= len(s.doc):
@@ -16,9 +16,8 @@ func (s *Scanner) EnterList() error {
 	return nil
 }
 
-// NextItem moves to the next value of the last entered array, which the caller enters
-// or skips. At the array's end it returns false, and the Scanner stands behind the
-// array.
+// NextItem moves to the next value of the last entered array. The caller enters or skips that
+// value. At the end of the array it returns false, with the position after the array.
 func (s *Scanner) NextItem() (bool, error) {
 	c := s.Peek()
 	switch {
@@ -39,13 +38,11 @@ func (s *Scanner) NextItem() (bool, error) {
 	return true, nil
 }
 
-// Jump moves to an offset just past an item of the array that was just entered. The
-// caller knows that what stands before it is well-formed: it has had the same bytes
-// checked before.
+// Jump moves to an offset just past an item of the array that was just entered. The caller must
+// have had the same bytes checked before.
 func (s *Scanner) Jump(to int) { s.pos, s.fresh = to, false }
 
-// SkipString is Skip for a string. It also returns the number of characters that the
-// string stands for.
+// SkipString is Skip for a string. It also returns the number of characters in the decoded string.
 func (s *Scanner) SkipString() (raw []byte, chars int, err error) {
 	start := skipSpace(s.doc, s.pos)
 	switch {

@@ -59,7 +59,7 @@ func TestNextItemStepsThroughAnArray(t *testing.T) {
 			if c.fault != 0 && (!isFault || wrong.Fault != c.fault || wrong.Offset != c.offset) {
 				t.Errorf("error %v, want %v at %d", err, c.fault, c.offset)
 			}
-			// Any other way through the document comes to the same verdict.
+			// Checking the document as a whole gives the same result.
 			if c.fault != rawjson.NotArray {
 				if other, _ := errors.AsType[*rawjson.SyntaxError](rawjson.Check([]byte(c.doc), 2)); (other == nil) != (wrong == nil) || other != nil && *other != *wrong {
 					t.Errorf("checked whole: %v, want %v", other, wrong)

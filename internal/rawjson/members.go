@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Members goes over the members of an object that has been checked: what each name
-// says, and where its value stands. Any other value has none.
+// Members iterates over the members of a checked object: decoded name, and span of the value. Other
+// values have none.
 func Members(doc []byte) iter.Seq2[[]byte, Span] {
 	return func(yield func(name []byte, value Span) bool) {
 		c := Cursor{doc: doc}
@@ -22,8 +22,7 @@ func Members(doc []byte) iter.Seq2[[]byte, Span] {
 	}
 }
 
-// Items goes over the values of an array that has been checked. Any other value has
-// none.
+// Items iterates over the values of a checked array. Other values have none.
 func Items(doc []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		c := Cursor{doc: doc}
@@ -38,9 +37,8 @@ func Items(doc []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Find returns where the value of a member stands in an object; the zero Span where
-// there is none. Of a name that comes twice, which only servers may send, the last
-// one counts.
+// Find returns the span of a member's value in an object, or the zero Span. If a name occurs twice,
+// which only servers may send, the last one counts.
 func Find(doc []byte, name string) (found Span) {
 	c := Cursor{doc: doc}
 	if c.Peek() != '{' {
@@ -66,13 +64,13 @@ func FindAll(doc []byte, names ...string) []Span {
 	return found
 }
 
-// Get returns the raw value of a member of an object, nil where there is none.
+// Get returns the raw value of a member of an object, or nil.
 func Get(doc []byte, name string) []byte { return Find(doc, name).Of(doc) }
 
-// GetText returns what a member of an object says, "" where it is no string.
+// GetText returns the decoded string of a member of an object, or "" if it is not a string.
 func GetText(doc []byte, name string) string { return string(Word(Get(doc, name))) }
 
-// indexOf returns the index of a name, -1 where it is not among them.
+// indexOf returns the index of a name, or -1.
 func indexOf(names []string, name []byte) int {
 	for i := range names {
 		if names[i] == string(name) {
@@ -82,14 +80,13 @@ func indexOf(names []string, name []byte) int {
 	return -1
 }
 
-// Text returns what a raw value says if it is a string.
+// Text decodes a raw value if it is a string.
 func Text(raw []byte) (string, bool) {
 	w := Word(raw)
 	return string(w), w != nil
 }
 
-// Word is Text as bytes, which are the document's own where they can be; nil for
-// what is no string.
+// Word is Text as bytes, without copying if possible; nil if raw is not a string.
 func Word(raw []byte) []byte {
 	switch {
 	case len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"':
@@ -102,14 +99,14 @@ func Word(raw []byte) []byte {
 	return []byte(Unquote(raw))
 }
 
-// IsString tells whether a raw value is a string.
+// IsString reports whether a raw value is a string.
 func IsString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' }
 
-// IsObject tells whether a document is an object.
+// IsObject reports whether a document is an object.
 func IsObject(doc []byte) bool {
 	doc = Trim(doc)
 	return len(doc) >= 2 && doc[0] == '{' && doc[len(doc)-1] == '}'
 }
 
-// IsNothing tells whether a raw value is absent or null, which many write for absent.
+// IsNothing reports whether a raw value is absent or null, which many write for absent.
 func IsNothing(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }

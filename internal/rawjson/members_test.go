@@ -9,7 +9,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// shapes are documents of every kind that a Cursor has to find its way through.
+// shapes are documents of every kind for a Cursor.
 var shapes = []string{
 	`{}`, ` { } `, `[]`, `[ ]`, `7`, `"x"`, `null`, ``,
 	`{"a":1,"b":[2,{"c":"}]"}] , "d" : "\"\\" ,"e":null}`,
@@ -18,12 +18,12 @@ var shapes = []string{
 	`{"a":1,"a":2}`,
 }
 
-// checkMembers holds Members and Items against encoding/json.
+// checkMembers compares Members and Items with encoding/json.
 func checkMembers(t *testing.T, doc []byte) {
 	t.Helper()
 	var wantMembers map[string]json.RawMessage
 	var wantItems []json.RawMessage
-	_ = json.Unmarshal(doc, &wantMembers) // what is no object has none
+	_ = json.Unmarshal(doc, &wantMembers) // anything but an object has none
 	_ = json.Unmarshal(doc, &wantItems)
 	members := map[string]json.RawMessage{}
 	for name, at := range rawjson.Members(doc) {
@@ -57,8 +57,8 @@ func TestMembersAndItems(t *testing.T) {
 	}
 }
 
-// FuzzCursor checks that a Cursor gets to the end of anything, and that of what is
-// JSON it finds, removes and replaces what encoding/json says is there.
+// FuzzCursor checks that a Cursor reaches the end of any input. For valid JSON it also compares
+// finding, removing and replacing with encoding/json.
 func FuzzCursor(f *testing.F) {
 	for _, doc := range append(shapes, `{`, `{"a`, `{"a"}`, `[[[`, `{"a":]}`, `"\`, `{"a":"\u12"}`) {
 		f.Add([]byte(doc))
@@ -73,11 +73,12 @@ func FuzzCursor(f *testing.F) {
 				t.Errorf("%s became %s", doc, made)
 			}
 		}
-		for range rawjson.Members(doc) { // it must come to an end
+		for range rawjson.Members(doc) { // must terminate
 		}
-		for range rawjson.Items(doc) { // it must come to an end
+		for range rawjson.Items(doc) { // must terminate
 		}
-		if valid && json.Valid(doc) && !bytes.Contains(doc, []byte(`\u`)) { // of a surrogate the other one makes something else
+		// encoding/json treats surrogates differently
+		if valid && json.Valid(doc) && !bytes.Contains(doc, []byte(`\u`)) {
 			checkMembers(t, doc)
 		}
 		if !bytes.Equal(doc, before) {

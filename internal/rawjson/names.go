@@ -6,34 +6,34 @@ import (
 	"sync"
 )
 
-// names remembers the member names of all open objects, to find one that comes
-// twice. A few names are compared one by one; from fewNames on an object gets a
-// hash table, so that no document makes the check slow.
+// names tracks the member names of all open objects, to find duplicates. A few names are compared
+// one by one. From fewNames on, an object gets a hash table, so that no document makes the check
+// slow.
 type names struct {
 	all  []name  // of all open objects, outermost first
-	objs []scope // one for each open object
+	objs []scope // one per open object
 
-	memory *memory // where they are as long as they are few; nil: nothing is open
+	memory *memory // initial space for both; nil: no object is open
 }
 
 type name struct {
 	text []byte // without quotes, escapes decoded
-	hash uint64 // set only where there is a table
+	hash uint64 // set only if there is a table
 }
 
 type scope struct {
-	first int    // in all
-	table []int  // 1 + index into all, 0 for free; nil while there are few names
-	mask  uint64 // the table's size, a power of two, less 1
+	first int    // index in all
+	table []int  // 1 + index into all, 0: free; nil: few names
+	mask  uint64 // size of the table, a power of two, minus 1
 }
 
 const fewNames = 12
 
-// hashSeed makes the tables' order unpredictable to whoever writes documents.
+// hashSeed makes the hash unpredictable for authors of documents.
 var hashSeed = maphash.MakeSeed()
 
-// memory is what the names of a document of usual size need. It is used again for
-// another one when the outermost object has ended.
+// memory is the space for the names of a typical document. It is pooled when the outermost object
+// has ended.
 type memory struct {
 	all  [2 * fewNames]name
 	objs [8]scope
@@ -52,18 +52,18 @@ func (n *names) open() {
 func (n *names) close() {
 	last := len(n.objs) - 1
 	if last == 0 {
-		*n.memory = memory{} // let the document go
+		*n.memory = memory{} // release the document
 		memories.Put(n.memory)
 		*n = names{}
 		return
 	}
 	n.all = n.all[:n.objs[last].first]
-	n.objs[last].table = nil // let it go
+	n.objs[last].table = nil // release it
 	n.objs = n.objs[:last]
 }
 
-// add takes a raw name, quotes included, into the innermost object; escaped says
-// that it may have escapes. It returns false if the object has that name already.
+// add adds a raw name, with quotes, to the innermost object. escaped says that it may contain
+// escapes. It returns false if the object already has that name.
 func (n *names) add(raw []byte, escaped bool) bool {
 	nm := name{text: raw[1 : len(raw)-1]}
 	if escaped && bytes.IndexByte(nm.text, '\\') >= 0 {
@@ -92,8 +92,7 @@ func (n *names) add(raw []byte, escaped bool) bool {
 	return true
 }
 
-// find returns the slot of the table that holds an equal name, or the free one
-// where it belongs.
+// find returns the slot of an equal name in the table, or the free slot for it.
 func (n *names) find(sc *scope, nm *name) uint64 {
 	for i := nm.hash & sc.mask; ; i = (i + 1) & sc.mask {
 		at := sc.table[i]
@@ -106,7 +105,7 @@ func (n *names) find(sc *scope, nm *name) uint64 {
 	}
 }
 
-// grow gives the object a table, or one four times as large as it has.
+// grow gives the object a table, or makes it four times as large.
 func (n *names) grow(sc *scope) {
 	fresh := sc.table == nil
 	sc.mask = sc.mask<<2 | 63

@@ -17,7 +17,7 @@ func TestUnique(t *testing.T) {
 	}
 	for _, c := range []struct {
 		rule, doc string
-		offset    int // of the second name; -1 if there is none
+		offset    int // offset of the second name; -1: none
 	}{
 		{"different names", `{"a":1,"b":2}`, -1},
 		{"twice", `{"a":1,"a":2}`, 7},
@@ -70,7 +70,7 @@ func FuzzUnique(f *testing.F) {
 		if (err == nil) == (want == nil) {
 			return
 		}
-		// jsontext takes all lone surrogates for the same name.
+		// jsontext treats all lone surrogates as the same name.
 		if err == nil && strings.Contains(strings.ToLower(string(doc)), `\ud`) {
 			return
 		}

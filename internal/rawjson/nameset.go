@@ -1,21 +1,20 @@
 package rawjson
 
-// nameSet remembers names by what is quickly said of them: length, first and last
-// byte. Different names may be the same to it.
+// nameSet is an approximate set of names, by length, first and last byte. It may confuse different
+// names.
 type nameSet struct {
 	bits [16]uint64
-	odd  bool // there was one that is not plain ASCII, or is written with escapes: it may be any
+	odd  bool // contains a name with escapes or beyond ASCII, which may be any name
 }
 
-// add takes in a name of n raw bytes; of an empty one the quotes are its first and
-// last byte.
+// add adds a name of n raw bytes. For an empty name, the quotes are its first and last byte.
 func (s *nameSet) add(first, last byte, n int, odd bool) {
 	i := nameHash(first, last, n)
 	s.bits[i/64] |= 1 << (i % 64)
 	s.odd = s.odd || odd
 }
 
-// may tells whether a name may be among them.
+// may reports whether a name may be in the set.
 func (s *nameSet) may(name string) bool {
 	first, last := byte('"'), byte('"')
 	if name != "" {

@@ -1,7 +1,7 @@
 package rawjson
 
-// scanNumber checks the number at p, whose first byte is a digit or a minus, and
-// returns the offset just past it.
+// scanNumber checks the number at p, which starts with a digit or a minus. It returns the offset
+// just past it.
 func scanNumber(b []byte, p int) (int, Fault) {
 	if b[p] == '-' {
 		p++
@@ -51,7 +51,7 @@ func missingDigit(b []byte, p int) Fault {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// scanLiteral checks that word stands at p and returns the offset just past it.
+// scanLiteral checks for word at p and returns the offset just past it.
 func scanLiteral(b []byte, p int, word string) (int, Fault) {
 	if len(b)-p >= len(word) && string(b[p:p+len(word)]) == word {
 		return p + len(word), 0

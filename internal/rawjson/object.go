@@ -2,9 +2,8 @@ package rawjson
 
 import "strconv"
 
-// An Object is an object being written, or the members of one without its braces:
-// what is added gets a comma where it needs one. Begin and End write objects within
-// it; nothing else looks after the braces.
+// An Object is an object being written, or its members without braces. Members get a comma if
+// necessary. Begin and End write nested objects; the caller writes the outermost braces.
 //
 //	o := rawjson.Object{'{'}
 //	o.Text("name", name)
@@ -14,7 +13,7 @@ import "strconv"
 //	return append(o, '}')
 type Object []byte
 
-// Name adds a member's name. Its value is appended next.
+// Name adds a member's name. The caller appends its value next.
 func (o *Object) Name(name string) {
 	if n := len(*o); n > 0 && (*o)[n-1] != '{' {
 		*o = append(*o, ',')
@@ -22,7 +21,7 @@ func (o *Object) Name(name string) {
 	*o = append(AppendQuoted(*o, name), ':')
 }
 
-// Raw adds a member whose value is JSON already.
+// Raw adds a member whose value is already JSON.
 func (o *Object) Raw(name string, value []byte) {
 	o.Name(name)
 	*o = append(*o, value...)

@@ -8,30 +8,30 @@ type String struct {
 	Chars      int // code points of the decoded string
 }
 
-// A Scanner reads one document from front to back. After an error it must not be
-// used further. Its fields are set before the first call.
+// A Scanner reads one document from front to back. It must not be used after an error. Set its
+// fields before the first call.
 type Scanner struct {
-	// Unique refuses names that come twice in skipped objects too.
+	// Unique refuses duplicate names in skipped objects too.
 	Unique bool
 
 	doc      []byte
 	pos      int
 	maxDepth int
-	depth    int  // objects entered
-	fresh    bool // the object just entered has shown no member yet
+	depth    int  // number of entered containers
+	fresh    bool // the container just entered has shown no member yet
 	names    names
 	long     []String
 	seen     nameSet
 }
 
-// NewScanner returns a Scanner at the start of doc that refuses more than maxDepth
-// containers within each other.
+// NewScanner returns a Scanner at the start of doc. It refuses more than maxDepth nested
+// containers.
 func NewScanner(doc []byte, maxDepth int) Scanner {
 	return Scanner{doc: doc, maxDepth: maxDepth}
 }
 
-// Peek returns the first byte of the next value without moving past it, 0 at the
-// end of the document.
+// Peek returns the first byte of the next value without moving past it; 0 at the end of the
+// document.
 func (s *Scanner) Peek() byte {
 	s.pos = skipSpace(s.doc, s.pos)
 	if s.pos >= len(s.doc) {
@@ -40,11 +40,11 @@ func (s *Scanner) Peek() byte {
 	return s.doc[s.pos]
 }
 
-// Pos returns the offset the Scanner stands at.
+// Pos returns the current offset.
 func (s *Scanner) Pos() int { return s.pos }
 
-// Enter steps into the object that is the next value, to be read with Next. The
-// names of an entered object must be unique.
+// Enter steps into the next value, an object. Read it with Next. The names of an entered object
+// must be unique.
 func (s *Scanner) Enter() error {
 	switch c := s.Peek(); {
 	case c == 0 && s.pos >= len(s.doc):
@@ -61,10 +61,9 @@ func (s *Scanner) Enter() error {
 	return nil
 }
 
-// Next moves to the next member of the innermost entered object and returns its
-// raw name, quotes included; the Scanner then stands before the member's value,
-// which the caller enters or skips. At the object's end Next returns nil, and the
-// Scanner stands behind the object.
+// Next moves to the next member of the innermost entered object and returns its raw name, with
+// quotes. The position is then before the member's value, which the caller enters or skips. At the
+// end of the object it returns nil, with the position after the object.
 func (s *Scanner) Next() (name []byte, err error) {
 	c := s.Peek()
 	switch {
@@ -92,11 +91,11 @@ func (s *Scanner) Next() (name []byte, err error) {
 	return s.doc[start:nameEnd], nil
 }
 
-// Skip checks the next value and moves past it. It returns the value's bytes.
+// Skip checks the next value, moves past it, and returns its bytes.
 func (s *Scanner) Skip() ([]byte, error) { return s.SkipNoting(noStrings) }
 
-// SkipNoting is Skip; it also notes the value's strings of more than moreThan
-// characters, names left out, to be had from Long.
+// SkipNoting is Skip that also records strings of more than moreThan characters, except names. Long
+// returns them.
 func (s *Scanner) SkipNoting(moreThan int) ([]byte, error) {
 	start := skipSpace(s.doc, s.pos)
 	end, f := s.walk(start, moreThan)
@@ -107,14 +106,14 @@ func (s *Scanner) SkipNoting(moreThan int) ([]byte, error) {
 	return s.doc[start:end:end], nil
 }
 
-// Long returns the strings noted so far, in the order of the document.
+// Long returns the recorded strings, in document order.
 func (s *Scanner) Long() []String { return s.long }
 
-// MayHave tells whether one of the objects seen so far has a member of that name. It
-// may say so where none has, but never the other way round.
+// MayHave reports whether an object seen so far may have a member of that name. It may report false
+// positives, never false negatives.
 func (s *Scanner) MayHave(name string) bool { return s.seen.may(name) }
 
-// End checks that nothing but white space follows.
+// End checks that only white space follows.
 func (s *Scanner) End() error {
 	if s.Peek(); s.pos < len(s.doc) {
 		return s.fail(s.pos, TrailingData)
@@ -126,8 +125,8 @@ func (s *Scanner) fail(offset int, f Fault) error {
 	return &SyntaxError{Fault: f, Offset: offset}
 }
 
-// LongStrings checks doc, one JSON value, and returns its string values of more
-// than moreThan characters in the order of the document.
+// LongStrings checks doc, one JSON value, and returns its strings of more than moreThan characters,
+// in document order.
 func LongStrings(doc []byte, maxDepth, moreThan int) ([]String, error) {
 	s := NewScanner(doc, maxDepth)
 	if _, err := s.SkipNoting(moreThan); err != nil {

@@ -86,7 +86,7 @@ func TestEnteredObjectsAreChecked(t *testing.T) {
 	}
 }
 
-// enterAll reads the next value, an object, entering every object that is a member.
+// enterAll reads the next value, an object, and enters every member that is an object.
 func enterAll(s *rawjson.Scanner) error {
 	if err := s.Enter(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func TestScanningDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A row of backslashes must not be counted again for every character.
+// A run of backslashes must not be counted again for every character.
 func TestTailStartIsLinear(t *testing.T) {
 	raw := []byte(`"` + strings.Repeat(`\\`, 1<<20) + strings.Repeat(`u1234`, 10000) + `"`)
 	chars := rawjson.CountChars(raw)

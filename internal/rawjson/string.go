@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Eight copies of one byte, to look at eight bytes of a document at once.
+// Eight copies of one byte, to test eight bytes of a document at once.
 const (
 	wordLength = 8
 	ones       = 0x0101010101010101
@@ -14,28 +14,26 @@ const (
 	slashes    = '\\' * ones
 )
 
-// special returns a word whose lowest set bit lies in the first byte of x that is
-// a quote, a backslash, a control character or not ASCII; 0 if none is. Bits above
-// that byte may be wrong: a subtraction borrows from the bytes above the first hit,
-// never from those below it. The first difference changes places of quote and space, so
-// that what is below the quote then are the control characters.
+// special marks the first byte of x that is a quote, a backslash, a control character or not ASCII.
+// Its lowest set bit is in that byte; 0: none. Higher bits may be wrong: a subtraction borrows from
+// the bytes above the first hit, never from those below. The first XOR swaps quote and space, so
+// that below the quote there are only control characters.
 func special(x uint64) uint64 {
 	return (((x ^ ('"'^' ')*ones) - (' '+1)*ones) | ((x ^ slashes) - ones) | x) & highs
 }
 
-// scanString checks the string whose text starts at p, just past the opening
-// quote. It returns the offset just past the closing quote, and by how many the
-// raw bytes outnumber the characters they stand for; or the fault and where it is.
+// scanString checks the string whose text starts at p, just past the opening quote. It returns the
+// offset just past the closing quote, and the number of raw bytes in excess of characters; or the
+// fault and its offset.
 func scanString(b []byte, p int) (end, extra int, f Fault) {
-	last := len(b) - wordLength // where the last word starts
+	last := len(b) - wordLength // start of the last word
 	for {
 	words:
 		for p <= last {
 			x := binary.LittleEndian.Uint64(b[p:])
 			m := special(x)
-			// A short character that stands alone is dealt with inside the word, so that
-			// the next load need not wait for where it was. The bytes that are shifted in
-			// are zero and make none of the forms complete.
+			// A single short character is handled inside the word, so the next load need not wait
+			// for its position. The bytes shifted in are zero and complete none of the forms.
 			for m != 0 {
 				shift := bits.TrailingZeros64(m) - 7
 				switch y := x >> shift; {
@@ -57,7 +55,7 @@ func scanString(b []byte, p int) (end, extra int, f Fault) {
 			}
 			p += wordLength
 		}
-		for p < len(b) && plain[b[p]] { // few: the document ends, or special was wrong
+		for p < len(b) && plain[b[p]] { // few: the end of the document, or a false hit of special
 			p++
 		}
 		if p >= len(b) {
@@ -81,7 +79,7 @@ func scanString(b []byte, p int) (end, extra int, f Fault) {
 	}
 }
 
-// plain holds the bytes that stand for themselves in a string.
+// plain holds the bytes that represent themselves in a string.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < 0x80; c++ {
 		t[c] = c != '"' && c != '\\'

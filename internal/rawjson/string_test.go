@@ -10,9 +10,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// TestStringsAgreeWithTheStandardLibrary makes strings of pieces that sit on every
-// border there is, right and wrong ones, so that each comes to stand at every place
-// of a word, alone and beside each other.
+// TestStringsAgreeWithTheStandardLibrary combines valid and invalid pieces. Each occurs at every
+// place of a word, alone and next to others.
 func TestStringsAgreeWithTheStandardLibrary(t *testing.T) {
 	right := []string{
 		"a", "bc", "def", "0123456", "01234567", "]", "#", "!", " ", "\x7f", "/",
@@ -46,7 +45,7 @@ func TestStringsAgreeWithTheStandardLibrary(t *testing.T) {
 			t.Fatalf("Check(%q) = %v, want valid: %t", raw, err, want)
 		}
 		raw = rawjson.Trim(raw) // a quote may have ended it before a space
-		// Behind the string other bytes may stand that are none of its business.
+		// Other bytes may follow the string.
 		longer := slicesConcat("", raw, strings.Repeat(`",\é`, rnd.IntN(4)))
 		if err == nil && rawjson.StringEnd(longer, 0) != len(raw) {
 			t.Fatalf("StringEnd(%q) = %d, want %d", longer, rawjson.StringEnd(longer, 0), len(raw))
@@ -57,8 +56,7 @@ func TestStringsAgreeWithTheStandardLibrary(t *testing.T) {
 	}
 }
 
-// testUnquote holds what a string says against encoding/json, which gives U+FFFD for
-// every lone surrogate.
+// testUnquote compares Unquote with encoding/json, which decodes every lone surrogate to U+FFFD.
 func testUnquote(t *testing.T, raw []byte) {
 	t.Helper()
 	var want string
@@ -87,8 +85,8 @@ func replaceSurrogates(s string) string {
 	return b.String()
 }
 
-// testBoundaries checks that head and tail of every length, read by themselves, make
-// up the string's text.
+// testBoundaries checks that the head and tail of every length, decoded separately, make up the
+// text.
 func testBoundaries(t *testing.T, raw []byte) {
 	t.Helper()
 	text := rawjson.Unquote(raw)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes raw, a JSON string with its quotes, into WTF-8. What is no escape in one that is not well-formed stands
-// for itself.
+// Unquote decodes raw, a JSON string with its quotes, into WTF-8. Invalid escapes in an ill-formed
+// string stay as they are.
 func Unquote(raw []byte) string {
 	text := raw[1 : len(raw)-1]
 	i := bytes.IndexByte(text, '\\')
@@ -33,8 +33,7 @@ func Unquote(raw []byte) string {
 	return b.String()
 }
 
-// writeEscaped decodes the escape, or the pair of them, that text starts with, and
-// returns its length.
+// writeEscaped decodes the escape, or surrogate pair, at the start of text, and returns its length.
 func writeEscaped(b *strings.Builder, text []byte) int {
 	switch {
 	case len(text) < 2 || text[1] == 'u' && len(text) < 6:
@@ -54,16 +53,16 @@ func writeEscaped(b *strings.Builder, text []byte) int {
 		b.WriteRune(0x10000 + (unit-highSurrogate)<<10 + (low - lowSurrogate))
 		return 12
 	}
-	// Alone: three bytes as for any other code point of that size.
+	// A lone surrogate: three bytes, as for any other code point of that size.
 	b.Write([]byte{0xe0 | byte(unit>>12), 0x80 | byte(unit>>6&0x3f), 0x80 | byte(unit&0x3f)})
 	return 6
 }
 
-// unescaped is what a byte behind a backslash stands for.
+// unescaped maps a byte after a backslash to its meaning.
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// AppendQuoted appends s, WTF-8, as a JSON string. A lone surrogate is written as
-// its escape; any other byte that is not UTF-8 becomes U+FFFD.
+// AppendQuoted appends s, WTF-8, as a JSON string. A lone surrogate is written as an escape. Any
+// other invalid byte becomes U+FFFD.
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = AppendEscaped(dst, s)
@@ -73,7 +72,7 @@ func AppendQuoted(dst []byte, s string) []byte {
 // AppendEscaped is AppendQuoted without the quotes.
 func AppendEscaped(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	start := 0 // of what is yet to be written as it is
+	start := 0 // start of the bytes to copy unchanged
 	for i := 0; i < len(s); {
 		for len(s)-i >= wordLength && special(binary.LittleEndian.Uint64([]byte(s[i:i+wordLength]))) == 0 {
 			i += wordLength
@@ -126,19 +125,19 @@ func AppendEscaped(dst []byte, s string) []byte {
 	return append(dst, s[start:]...)
 }
 
-// isSurrogate tells whether s starts with a surrogate in its three-byte form.
+// isSurrogate reports whether s starts with a surrogate in its three-byte form.
 func isSurrogate(s string) bool {
 	return len(s) >= 3 && s[0] == 0xed && s[1]>>5 == 0xa0>>5 && s[2]>>6 == 0x80>>6
 }
 
-// CountChars returns the number of code points in the decoded form of raw, a
-// well-formed JSON string with its quotes.
+// CountChars returns the number of code points in the decoded form of raw, a well-formed JSON
+// string with its quotes.
 func CountChars(raw []byte) int {
 	_, extra, _ := scanString(raw, 1)
 	return len(raw) - 2 - extra
 }
 
-// Chars returns the number of code points in s, WTF-8: a lone surrogate is one.
+// Chars returns the number of code points in s, WTF-8. A lone surrogate counts as one.
 func Chars(s string) int {
 	n := 0
 	for len(s) >= wordLength {
@@ -155,8 +154,8 @@ func Chars(s string) int {
 	return n
 }
 
-// StringEnd returns the offset just past the string that starts at an offset in a
-// well-formed document.
+// StringEnd returns the offset just past the string that starts at an offset in a well-formed
+// document.
 func StringEnd(doc []byte, start int) int {
 	end, _, _ := scanString(doc, start+1)
 	return end

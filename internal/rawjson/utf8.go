@@ -2,9 +2,9 @@ package rawjson
 
 import "encoding/binary"
 
-// scanUTF8 checks the characters from p on that are not ASCII, and single spaces and
-// the like between them. It returns the offset it came to, and by how many the bytes
-// outnumber the characters; or the fault and where it is.
+// scanUTF8 checks the non-ASCII characters from p on, and single ASCII characters between them. It
+// returns the offset reached, and the number of bytes in excess of characters; or the fault and its
+// offset.
 func scanUTF8(b []byte, p int) (next, extra int, f Fault) {
 	for len(b)-p >= wordLength {
 		x := binary.LittleEndian.Uint64(b[p:])
@@ -40,16 +40,16 @@ func scanUTF8(b []byte, p int) (next, extra int, f Fault) {
 	return p, extra, 0
 }
 
-// isThree tells whether three bytes of the form of a character are one: not E0
-// 80–9F, which would be overlong, nor ED A0–BF, a surrogate.
+// isThree reports whether three bytes in the form of a character are valid. E0 80–9F would be
+// overlong, ED A0–BF a surrogate.
 func isThree(x uint64) bool {
 	lead := x & 0x200f
 	return lead != 0 && lead != 0x200d
 }
 
-// utf8Len returns the length of the character that the bytes of x start with, the
-// first one lowest, which is not ASCII. It is 0 where there is none: a stray or
-// missing continuation byte, an overlong form, a surrogate, anything past U+10FFFF.
+// utf8Len returns the length of the non-ASCII character at the start of x, whose first byte is the
+// lowest. It returns 0 if it is invalid: a stray or missing continuation byte, an overlong form, a
+// surrogate, or beyond U+10FFFF.
 func utf8Len(x uint64) int {
 	switch {
 	case x&0xc0c0f0 == 0x8080e0:
@@ -68,7 +68,7 @@ func utf8Len(x uint64) int {
 	return 0
 }
 
-// lastBytes returns the first bytes of b, up to four, the first one lowest.
+// lastBytes returns up to four first bytes of b, the first one lowest.
 func lastBytes(b []byte) (x uint64) {
 	for i := range min(4, len(b)) {
 		x |= uint64(b[i]) << (8 * i)

@@ -2,11 +2,11 @@ package rawjson
 
 import "math"
 
-// noStrings as a number of characters means that no string is noted.
+// noStrings as a number of characters means that no string is recorded.
 const noStrings = math.MaxInt
 
-// walk checks the value at p, notes its strings of more than moreThan characters,
-// and returns the offset just past it; or the fault and where it is.
+// walk checks the value at p and records its strings of more than moreThan characters. It returns
+// the offset just past it; or the fault and its offset.
 func (s *Scanner) walk(p, moreThan int) (int, Fault) {
 	var (
 		b     = s.doc
@@ -15,9 +15,9 @@ func (s *Scanner) walk(p, moreThan int) (int, Fault) {
 		f     Fault
 
 		depth int
-		kinds uint64 // of the innermost open containers
+		kinds uint64 // kinds of the innermost open containers
 		words [8]uint64
-		outer = words[:0] // of the others
+		outer = words[:0] // kinds of the others
 	)
 	for {
 		// A value starts here.
@@ -129,14 +129,14 @@ func (s *Scanner) walk(p, moreThan int) (int, Fault) {
 	}
 }
 
-// What is known of an open container is one bit.
+// The kind of an open container is one bit.
 const (
 	array  = 0
 	object = 1
 )
 
-// push adds a container to as many open ones as depth says. Their kinds are kept 64
-// to a word, the innermost in the lowest bit.
+// push adds a container to depth open ones. Their kinds are kept 64 per word, the innermost in the
+// lowest bit.
 func push(kinds uint64, outer []uint64, depth int, kind uint64) (uint64, []uint64) {
 	if depth%64 == 0 {
 		outer = append(outer, kinds)
@@ -144,7 +144,7 @@ func push(kinds uint64, outer []uint64, depth int, kind uint64) (uint64, []uint6
 	return kinds<<1 | kind, outer
 }
 
-// pop takes the innermost container off; depth are left.
+// pop removes the innermost container; depth are left.
 func pop(kinds uint64, outer []uint64, depth int) (uint64, []uint64) {
 	if depth%64 == 0 {
 		last := len(outer) - 1
@@ -153,8 +153,8 @@ func pop(kinds uint64, outer []uint64, depth int) (uint64, []uint64) {
 	return kinds >> 1, outer
 }
 
-// scanName checks the member name at p and the colon behind it. It returns the
-// offsets just past the name and just past the colon.
+// scanName checks the member name at p and the colon after it. It returns the offsets just past the
+// name and just past the colon.
 func (s *Scanner) scanName(p int, unique bool) (nameEnd, next int, f Fault) {
 	b, start := s.doc, p
 	if p >= len(b) {
