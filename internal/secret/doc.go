@@ -1,3 +1,3 @@
-// Package secret holds values that must never be shown. A [Text] prints, logs and marshals as "[secret]";
-// only Reveal gives its content, so that every use of one can be found by name.
+// Package secret holds values that must never be shown. A [Text] prints, logs and marshals as
+// "[secret]". Only Reveal returns its content, so that every use can be found by name.
 package secret

@@ -6,19 +6,20 @@ import (
 	"log/slog"
 )
 
-// Mask stands in the place of what must not be shown.
+// Mask replaces a value that must not be shown.
 const Mask = "[secret]"
 
-// Text is a string that hides itself wherever it is printed. The zero value is an empty secret, which shows as "".
+// Text is a string that is masked wherever it is printed. The zero value is an empty secret, shown
+// as "".
 type Text struct{ value string }
 
 // New wraps a value.
 func New(value string) Text { return Text{value} }
 
-// Reveal is the value itself.
+// Reveal returns the value itself.
 func (t Text) Reveal() string { return t.value }
 
-// IsZero reports whether there is nothing to hide.
+// IsZero reports whether the secret is empty.
 func (t Text) IsZero() bool { return t.value == "" }
 
 // Matches compares in constant time. An empty secret matches nothing.
@@ -26,7 +27,7 @@ func (t Text) Matches(other string) bool {
 	return t.value != "" && subtle.ConstantTimeCompare([]byte(t.value), []byte(other)) == 1
 }
 
-// String hides the value.
+// String masks the value.
 func (t Text) String() string {
 	if t.value == "" {
 		return ""
@@ -34,10 +35,10 @@ func (t Text) String() string {
 	return Mask
 }
 
-// GoString hides the value from %#v.
+// GoString masks the value for %#v.
 func (t Text) GoString() string { return fmt.Sprintf("secret.Text(%q)", t.String()) }
 
-// Format hides the value from every verb.
+// Format masks the value for every verb.
 func (t Text) Format(f fmt.State, verb rune) {
 	if verb == 'v' && f.Flag('#') {
 		_, _ = f.Write([]byte(t.GoString()))
@@ -46,13 +47,13 @@ func (t Text) Format(f fmt.State, verb rune) {
 	_, _ = f.Write([]byte(t.String()))
 }
 
-// LogValue hides the value from logs.
+// LogValue masks the value in logs.
 func (t Text) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// MarshalText hides the value from JSON, TOML and the like.
+// MarshalText masks the value in JSON, TOML and the like.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText takes the value.
+// UnmarshalText sets the value.
 func (t *Text) UnmarshalText(b []byte) error {
 	t.value = string(b)
 	return nil

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// URL shows an address without its secrets: the user and password before the host, the query and the fragment. Scheme, host and path stay.
-// It reads the text as RFC 3986 does, also where net/url refuses it, as it does a list of hosts.
+// URL returns an address without its secrets: user and password, query and fragment. Scheme, host
+// and path stay. It splits the text as RFC 3986 does, even if net/url refuses it, such as a list of
+// hosts.
 func URL(address string) string {
 	if i := strings.IndexAny(address, "?#"); i >= 0 && i+1 < len(address) {
 		address = address[:i+1] + Mask
@@ -26,7 +27,7 @@ func URL(address string) string {
 	return scheme + "://" + rest
 }
 
-// WithoutURL returns why a request failed, without the address that net/http puts before it.
+// WithoutURL returns the cause of a failed request, without the address that net/http prepends.
 func WithoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
