@@ -10,23 +10,25 @@ import (
 	"secateur/internal/access"
 )
 
-// ErrFull means that the bytes in flight have reached their limit.
+// ErrFull means that the limit of bytes in flight is reached.
 var ErrFull = errors.New("too many bytes are in flight")
 
-// perRequest is what a request counts for, however little it sends.
+// perRequest is the minimum cost of a request.
 const perRequest = 16 << 10
 
-// Budget counts the bytes in flight. The nil *Budget refuses nothing. It is safe for concurrent use.
+// Budget counts the bytes in flight. The nil *Budget refuses nothing. It is safe for concurrent
+// use.
 type Budget struct {
 	limit  atomic.Int64
-	beside func() int64 // bytes that live in the same memory for long; nil: none
+	beside func() int64 // long-lived bytes in the same memory; nil: none
 
 	mu    sync.Mutex // guards the field below
 	share access.Share
 }
 
-// New makes a budget of so many bytes; limit <= 0 gives nil, which refuses nothing. What lives beside the requests, as
-// originals in memory do, takes from it what is beyond three times the limit.
+// New returns a budget of limit bytes; for limit <= 0 it returns nil, which refuses nothing.
+// Long-lived bytes, such as originals in memory, reduce the budget by what exceeds three times the
+// limit.
 func New(limit int64, beside func() int64) *Budget {
 	if limit <= 0 {
 		return nil
@@ -36,10 +38,10 @@ func New(limit int64, beside func() int64) *Budget {
 	return b
 }
 
-// SetLimit has requests from now on held to another limit; what is held already is not taken back.
+// SetLimit changes the limit. Bytes already held stay.
 func (b *Budget) SetLimit(limit int64) { b.limit.Store(limit) }
 
-// Open begins a request of a caller. It fails where there is no room for any more.
+// Open begins a request of a caller. It fails if there is no room.
 func (b *Budget) Open(holder access.Holder) (*Hold, error) {
 	if b == nil {
 		return nil, nil
@@ -51,7 +53,7 @@ func (b *Budget) Open(holder access.Holder) (*Hold, error) {
 	return h, nil
 }
 
-// InFlight is how many bytes are held.
+// InFlight returns the number of bytes held.
 func (b *Budget) InFlight() int64 {
 	if b == nil {
 		return 0
@@ -61,7 +63,7 @@ func (b *Budget) InFlight() int64 {
 	return b.share.Used()
 }
 
-// Limit is how many may be.
+// Limit returns the current limit.
 func (b *Budget) Limit() int64 {
 	if b == nil {
 		return 0
@@ -73,8 +75,8 @@ func (b *Budget) Limit() int64 {
 	return max(limit-max(b.beside()-3*limit, 0), limit/8)
 }
 
-// take counts n more bytes of a holder, within its share. What lives beside is asked only where it may matter: an eighth of all is
-// there whatever it holds.
+// take counts n more bytes of a holder, within its share. It calls beside only if necessary: an
+// eighth of the limit is always available.
 func (b *Budget) take(h access.Holder, n int64) error {
 	if b.takeWithin(b.limit.Load()/8, h, n) == nil {
 		return nil
@@ -97,8 +99,8 @@ func (b *Budget) give(h access.Holder, n int64) {
 	b.share.Give(h, n)
 }
 
-// Hold is what one request holds. The nil *Hold counts nothing. It is the context of its request as well, see With: every
-// request has one.
+// Hold is what one request holds. The nil *Hold counts nothing. It is also the context of its
+// request, see With.
 type Hold struct {
 	context.Context //nolint:containedctx // as the contexts of package context do
 
@@ -110,10 +112,10 @@ type Hold struct {
 	closed  bool
 	refused bool
 
-	body reader // of the request: it has one at most
+	body reader // the request body; at most one
 }
 
-// Grow counts n more bytes, or says that there is no room for them. What comes after the request's end is nobody's.
+// Grow counts n more bytes, or fails if there is no room. After Close it does nothing.
 func (h *Hold) Grow(n int64) error {
 	if h == nil || n <= 0 {
 		return nil
@@ -131,7 +133,7 @@ func (h *Hold) Grow(n int64) error {
 	return nil
 }
 
-// Refused tells whether there was no room for something of this request.
+// Refused reports whether the budget refused any bytes of this request.
 func (h *Hold) Refused() bool {
 	if h == nil {
 		return false
@@ -141,7 +143,7 @@ func (h *Hold) Refused() bool {
 	return h.refused
 }
 
-// Close gives back what is held.
+// Close releases what is held.
 func (h *Hold) Close() {
 	if h == nil {
 		return
@@ -154,7 +156,7 @@ func (h *Hold) Close() {
 	}
 }
 
-// Reader counts what is read; reading fails with ErrFull where there is no room for it.
+// Reader counts what is read. A read fails with ErrFull if there is no room.
 func (h *Hold) Reader(r io.Reader) io.Reader {
 	if h == nil {
 		return r
@@ -162,7 +164,7 @@ func (h *Hold) Reader(r io.Reader) io.Reader {
 	return &reader{from: r, hold: h}
 }
 
-// Body is Reader for what is to be closed.
+// Body is Reader for a body that must be closed.
 func (h *Hold) Body(body io.ReadCloser) io.ReadCloser {
 	if h == nil || body == nil {
 		return body
@@ -171,7 +173,7 @@ func (h *Hold) Body(body io.ReadCloser) io.ReadCloser {
 	return &h.body
 }
 
-// Uncounted is a body for a request that passes it on piece by piece, and holds none of it.
+// Uncounted returns a body without the counting, for requests that stream it and hold none of it.
 func Uncounted(body io.ReadCloser) io.ReadCloser {
 	if c, ok := body.(*reader); ok && c.body != nil {
 		return c.body
@@ -182,7 +184,7 @@ func Uncounted(body io.ReadCloser) io.ReadCloser {
 // reader counts what is read.
 type reader struct {
 	from io.Reader
-	body io.ReadCloser // from, where it is to be closed
+	body io.ReadCloser // same as from, if it must be closed
 	hold *Hold
 }
 
@@ -199,7 +201,7 @@ func (r *reader) Read(p []byte) (int, error) {
 
 type holdKey struct{}
 
-// With gives what runs under ctx the hold of its request. It is called once for each.
+// With returns a context that carries the hold of its request. Call it once per request.
 func With(ctx context.Context, h *Hold) context.Context {
 	if h == nil {
 		return ctx
@@ -208,7 +210,7 @@ func With(ctx context.Context, h *Hold) context.Context {
 	return h
 }
 
-// Value gives the hold itself for its key.
+// Value returns the hold itself for its key.
 func (h *Hold) Value(key any) any {
 	if key == (holdKey{}) {
 		return h
@@ -216,7 +218,7 @@ func (h *Hold) Value(key any) any {
 	return h.Context.Value(key)
 }
 
-// From is the hold of the request that ctx is of; nil where it has none.
+// From returns the hold of the request that ctx belongs to, or nil.
 func From(ctx context.Context) *Hold {
 	h, _ := ctx.Value(holdKey{}).(*Hold)
 	return h

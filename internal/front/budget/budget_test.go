@@ -15,7 +15,7 @@ const mb = 1 << 20
 
 func caller(name string) access.Holder { return access.Holder{Principal: name} }
 
-// open begins a request that must be let in.
+// open begins a request that must be accepted.
 func open(t *testing.T, b *budget.Budget, principal string) *budget.Hold {
 	t.Helper()
 	h, err := b.Open(caller(principal))

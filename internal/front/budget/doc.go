@@ -1,7 +1,9 @@
-// Package budget bounds the bytes that all requests under way hold at once: what was read of their bodies, and what
-// servers have answered. A request has a [Hold]; what it holds is counted as it comes and given back when the request is
-// over. Where the memory of this process or the share of one principal is used up, the next byte is refused with [ErrFull]
-// (load shedding, backpressure), so that nobody's burst ends the process and with it everybody else's requests.
+// Package budget limits the bytes that all running requests hold at once: request bodies read, and
+// responses of servers. Each request has a [Hold], which counts bytes as they arrive and releases
+// them at the end. If the process's memory or a principal's share is used up, the next byte fails
+// with [ErrFull] (load shedding, backpressure). So one caller's burst cannot end the process and
+// all other requests.
 //
-// [Memory] says how much there is: what the control group (cgroup), a resource limit or the machine gives this process.
+// [Memory] returns how much there is: by the control group (cgroup), resource limits or the
+// machine.
 package budget

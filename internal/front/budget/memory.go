@@ -7,17 +7,18 @@ import (
 	"strings"
 )
 
-// Memory is how many bytes this process may use: the least of what its control group, a resource limit and the machine
-// give it; 0 where none of them can be told.
+// Memory returns the bytes that this process may use: the minimum of its control group, resource
+// limits and the machine; 0: unknown.
 func Memory() int64 {
 	return least(memoryOf(os.ReadFile), usable(addressSpace()))
 }
 
-// usable is how much of a limit of addresses can be memory. A heap keeps the addresses that it once had, also of memory that it has given back, and
-// what is between objects of many sizes is nobody's: a program that has never held more than 361 MiB had asked for 512 under attack.
+// usable returns how much of an address space limit can be memory. A heap keeps addresses of
+// released memory, and fragmentation wastes some. A process that never held more than 361 MiB had
+// reserved 512 MiB under attack.
 func usable(addresses int64) int64 { return addresses / 2 }
 
-// memoryOf reads what the system says in its files. Where there are none, as on other systems, nothing is known.
+// memoryOf reads the system's files. On other systems they are missing, and the result is unknown.
 func memoryOf(read func(name string) ([]byte, error)) int64 {
 	known := machine(read)
 	groups, err := read("/proc/self/cgroup")
@@ -36,11 +37,12 @@ func memoryOf(read func(name string) ([]byte, error)) int64 {
 			}
 			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
-		// Every group above counts too. In a container the path may be one of outside, of which only the root is seen.
+		// All parent groups count too. In a container the path may be one of the host, of which
+		// only the root is visible.
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 			if raw, err := read(path.Join(root, dir, file)); err == nil {
 				n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
-				if err == nil { // "max" is none
+				if err == nil { // "max" means no limit
 					known = least(known, n)
 				}
 			}
@@ -66,7 +68,7 @@ func machine(read func(name string) ([]byte, error)) int64 {
 	return 0
 }
 
-// least is the smaller of two, of which 0 means that nothing is known.
+// least returns the smaller value; 0 means unknown.
 func least(a, b int64) int64 {
 	switch {
 	case a <= 0:

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// addressSpace is what ulimit -v and ulimit -d leave; 0: anything.
+// addressSpace returns the limit of ulimit -v and ulimit -d; 0: unlimited.
 func addressSpace() (known int64) {
 	for _, resource := range []int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
 		var limit syscall.Rlimit

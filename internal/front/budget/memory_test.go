@@ -39,7 +39,7 @@ func TestMemoryIsTheLeastThatIsGiven(t *testing.T) {
 	}
 }
 
-// A limit of addresses is not all memory: a heap keeps those that it has had.
+// An address space limit is not all memory: a heap keeps addresses of released memory.
 func TestALimitOfAddressesIsNotAllMemory(t *testing.T) {
 	if got := usable(512 << 20); got != 256<<20 {
 		t.Errorf("of 512 MiB %d are usable, want 256 MiB", got)
