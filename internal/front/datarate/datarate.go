@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// ErrTooSlow is why reading a body failed whose client sent too little of it for too long.
+// ErrTooSlow means that a client sent its body too slowly.
 var ErrTooSlow = errors.New("the body comes too slowly")
 
 // Limits say how slow a client may be. A zero field means its default.
 type Limits struct {
-	// Pause is how long a client may send nothing in the middle of its body, or take nothing of its answer; 0: 30 s.
+	// Pause is how long a client may send nothing of its body, or read nothing of its response; 0:
+	// 30 s.
 	Pause time.Duration
-	// DrainPause is how long once the program stops; 0: 5 s.
+	// DrainPause replaces Pause while the program stops; 0: 5 s.
 	DrainPause time.Duration
-	// BytesPerSecond is how fast a body must come on average once Pause has passed; 0: 1 KiB.
+	// BytesPerSecond is the minimum average rate of a body once Pause has passed; 0: 1 KiB.
 	BytesPerSecond int
 }
 
@@ -27,16 +28,16 @@ const (
 	defaultRate       = 1 << 10
 )
 
-// Guard holds the limits for all requests of a server.
+// Guard enforces the limits for all requests of a server.
 type Guard struct {
 	limits Limits
-	pause  atomic.Int64 // in force now
+	pause  atomic.Int64 // the current pause
 
 	mu   sync.Mutex
-	open exchange // head of the ring of those under way; guarded by mu
+	open exchange // head of the ring of running exchanges; guarded by mu
 }
 
-// New makes a Guard.
+// New returns a Guard.
 func New(l Limits) *Guard {
 	if l.Pause <= 0 {
 		l.Pause = defaultPause
@@ -53,13 +54,13 @@ func New(l Limits) *Guard {
 	return g
 }
 
-// Handler holds the limits for a handler.
+// Handler enforces the limits for a handler.
 func (g *Guard) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.Serve(w, r.WithContext(r.Context()), next.ServeHTTP) })
 }
 
-// Serve is Handler for a request that is the caller's own copy: net/http knows the body that it gave by its type, and this
-// one gets another.
+// Serve is Handler for a request that the caller owns: it replaces the body in place. net/http
+// recognizes its own body by type, so it must not see the change.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	isPlain := r.ProtoMajor == 1
 	e := &exchange{guard: g, conn: connOf(w), drains: isPlain, lifts: !isPlain || r.TLS != nil}
@@ -74,7 +75,8 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerF
 	e.out.finish()
 }
 
-// Drain shortens the pause, also of those who are in one: nobody holds up the end of the program by not reading.
+// Drain shortens the pause, also for running exchanges, so that no slow client delays the end of
+// the program.
 func (g *Guard) Drain() {
 	g.pause.Store(int64(min(g.limits.DrainPause, g.limits.Pause)))
 	g.mu.Lock()

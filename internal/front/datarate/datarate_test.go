@@ -17,7 +17,7 @@ import (
 	"secateur/internal/front/datarate"
 )
 
-// pipes is a listener without a network.
+// pipes is an in-memory listener.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -45,7 +45,7 @@ func dial(t *testing.T, l datarate.Limits, h http.HandlerFunc) net.Conn {
 	return conn
 }
 
-// serve is a server behind a guard, and a client's connection to it.
+// serve runs a server behind a guard, and returns a client's connection to it.
 func serve(t *testing.T, g *datarate.Guard, h http.HandlerFunc) (*http.Server, net.Conn) {
 	t.Helper()
 	ln := newPipes()
@@ -131,8 +131,8 @@ func TestAReaderThatDoesNotReadIsCutOff(t *testing.T) {
 	}
 }
 
-// Whoever is refused at once may not keep its connection by a body that never comes: net/http reads what is left of a
-// body before it answers.
+// A refused client cannot keep its connection open with a body that never comes. net/http reads the
+// rest of a body before it responds.
 func TestABodyThatNobodyReadsIsNotWaitedFor(t *testing.T) {
 	for _, length := range []string{"1000", "60000000"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,8 +147,8 @@ func TestABodyThatNobodyReadsIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A slow network takes each piece in time, and a stream may rest between two writes, as may a connection between two
-// requests.
+// A slow network reads each piece in time. A stream may pause between two writes, and a connection
+// between two requests.
 func TestWhoReadsIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := strings.Repeat("x", 3<<20)
@@ -188,7 +188,7 @@ func TestWhoReadsIsServed(t *testing.T) {
 	})
 }
 
-// Once the program stops, nobody holds it up by not reading or not sending for as long as it was allowed before.
+// While the program stops, the shorter pause also applies to clients that do not read or send.
 func TestDrainShortensThePauseOfThoseInOne(t *testing.T) {
 	answer := bytes.Repeat([]byte("x"), 1<<20)
 	for _, c := range []struct {
@@ -224,7 +224,7 @@ func TestDrainShortensThePauseOfThoseInOne(t *testing.T) {
 	}
 }
 
-// A client whose body came too slowly is told so, and its connection ends.
+// A client whose body came too slowly gets a response, and its connection ends.
 func TestABodyThatCameTooSlowlyIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := dial(t, datarate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
@@ -241,7 +241,7 @@ func TestABodyThatCameTooSlowlyIsAnswered(t *testing.T) {
 	})
 }
 
-// A stream that rests is not in a pause, and one that is read goes on to its end.
+// An idle stream is not affected by Drain, and one that is read continues to its end.
 func TestDrainLeavesThoseWhoRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := datarate.New(datarate.Limits{})
@@ -266,7 +266,7 @@ func TestDrainLeavesThoseWhoRead(t *testing.T) {
 	})
 }
 
-// What comes of a body too late is never taken for a request, also where the answer was there before it.
+// The late rest of a body is never read as a request, even if the response came before it.
 func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 	const smuggled = "POST /smuggled HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 	bodies := map[string][2]string{
@@ -309,7 +309,7 @@ func TestTheRestOfABodyIsNoRequest(t *testing.T) {
 	}
 }
 
-// An answer behind the whole body leaves the connection as it is.
+// A response after the whole body keeps the connection open.
 func TestFullDuplexKeepsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := dial(t, datarate.Limits{}, func(w http.ResponseWriter, r *http.Request) {

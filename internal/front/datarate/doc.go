@@ -1,5 +1,5 @@
-// Package datarate ends requests whose client sends or reads too slowly to be worth its place: a body that trickles or
-// falls silent (slowloris), an answer that nobody takes. It holds a minimum data rate in both directions, as other
-// servers call it, for every handler behind [Guard.Handler]; the handlers themselves need no deadlines. Once the program stops
-// it waits for nobody as long as before ([Guard.Drain]).
+// Package datarate ends requests whose client sends or reads too slowly: a body that trickles or
+// stops (slowloris), or a response that is not read. It enforces a minimum data rate in both
+// directions for every handler behind [Guard.Handler]. The handlers themselves need no deadlines.
+// While the program stops, it waits for a shorter time ([Guard.Drain]).
 package datarate

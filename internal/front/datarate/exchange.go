@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// exchange is a request under way: its deadlines, and who waits under one.
+// exchange is a running request with its deadlines.
 type exchange struct {
 	guard   *Guard
 	conn    conn
 	in      body
 	out     writer
 	hasBody bool
-	drains  bool // net/http reads what a handler has left of the body: over HTTP/1
-	lifts   bool // a deadline is taken away after a write, see endWrite
+	drains  bool // over HTTP/1, net/http reads the rest of the body
+	lifts   bool // deadlines are cleared after a write, see endWrite
 
 	next, prev *exchange // in the Guard's ring
 
-	mu       sync.Mutex // guards the fields below, and orders deadlines with Drain
-	reading  bool       // of the body, by the handler
+	mu       sync.Mutex // guards the fields below, and serializes deadlines with Drain
+	reading  bool       // the handler reads the body
 	writing  bool
-	draining bool // net/http reads what the handler has left of the body while it writes the header
-	bodyDone bool // nothing more is to come
-	whole    bool // all of the body has
+	draining bool // net/http reads the rest of the body while it writes the header
+	bodyDone bool // no more of the body will be read
+	whole    bool // the whole body was read
 	begun    bool // the header is written, or about to be
-	duplex   bool // the body is read while the answer is written
+	duplex   bool // the body is read while the response is written
 
-	writeDue time.Time // the deadline of writes as last set; zero: none, or it was lifted
+	writeDue time.Time // last write deadline; zero: none, or cleared
 }
 
-// conn is what of a connection can be set. A test's writer may know nothing of the kind.
+// conn sets a connection's deadlines. A test's writer may not support them.
 type conn interface {
 	SetReadDeadline(deadline time.Time) error
 	SetWriteDeadline(deadline time.Time) error
 }
 
-// connOf is the connection that an answer is written to.
+// connOf returns the connection of a response.
 func connOf(w http.ResponseWriter) conn {
 	if c, ok := w.(conn); ok {
 		return c // net/http's own
@@ -49,7 +49,7 @@ func connOf(w http.ResponseWriter) conn {
 
 func (e *exchange) pause() time.Duration { return time.Duration(e.guard.pause.Load()) }
 
-// startRead puts a read under a deadline: latest at the end of a pause, or when the whole has come too slowly.
+// startRead sets the deadline of a read: after a pause, or when the average rate becomes too low.
 func (e *exchange) startRead(began time.Time, read int64) error {
 	now := time.Now()
 	e.mu.Lock()
@@ -60,7 +60,7 @@ func (e *exchange) startRead(began time.Time, read int64) error {
 		due = silence
 	}
 	_ = e.conn.SetReadDeadline(due)
-	if !now.Before(due) { // it comes too slowly even if there is more of it by now
+	if !now.Before(due) { // too slow on average, even if more has arrived by now
 		e.bodyDone = true
 		return ErrTooSlow
 	}
@@ -68,8 +68,8 @@ func (e *exchange) startRead(began time.Time, read int64) error {
 	return nil
 }
 
-// endRead lifts the deadline: with the body read, the server looks out for the client's end. After a read that came too
-// late it stays, or net/http would wait for the rest.
+// endRead clears the deadline, so that the server notices when the client closes. After a timeout
+// it stays, or net/http would wait for the rest.
 func (e *exchange) endRead(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,15 +81,15 @@ func (e *exchange) endRead(err error) {
 	}
 }
 
-// outruns tells whether the answer begins before the body has ended, on a connection that would be used again.
+// outruns reports whether the response begins before the body has ended, on a reusable connection.
 func (e *exchange) outruns() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.duplex && e.drains && e.hasBody && !e.whole
 }
 
-// startWrite puts what is about to be written under a deadline. Before a header goes out net/http reads what the handler
-// has left of the body, and would wait for it for ever.
+// startWrite sets the deadline of a write. Before the header, net/http reads the rest of the body,
+// and would wait for it forever.
 func (e *exchange) startWrite() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,20 +98,21 @@ func (e *exchange) startWrite() {
 	e.setWriting()
 }
 
-// setWriting sets the deadlines of a write from now on. The caller holds mu.
+// setWriting sets the deadlines of a write, from now. The caller holds mu.
 func (e *exchange) setWriting() {
 	now, pause := time.Now(), e.pause()
-	if due := now.Add(pause); due.Before(e.writeDue) || due.Sub(e.writeDue) > pause/64 { // else it has just been set
+	// else it was just set
+	if due := now.Add(pause); due.Before(e.writeDue) || due.Sub(e.writeDue) > pause/64 {
 		_ = e.conn.SetWriteDeadline(due)
 		e.writeDue = due
 	}
 	if e.draining {
-		_ = e.conn.SetReadDeadline(now.Add(pause / 3)) // so that there is time left to write
+		_ = e.conn.SetReadDeadline(now.Add(pause / 3)) // leaves time to write
 	}
 }
 
-// endWrite lifts the deadline where it would do harm when it passes: over HTTP/2 it ends the stream, and TLS may write of its own
-// accord. On a plain connection it counts for the next write only, which comes with its own.
+// endWrite clears the deadline if its expiry would do harm. Over HTTP/2 it ends the stream, and TLS
+// may write on its own. On a plain connection it affects only the next write, which sets its own.
 func (e *exchange) endWrite() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,8 +126,8 @@ func (e *exchange) endWrite() {
 	e.writing, e.draining, e.begun = false, false, true
 }
 
-// end puts what net/http does once the handler has returned under a deadline: it writes what is buffered, and reads what
-// the handler has left of the body.
+// end sets deadlines for net/http after the handler has returned: it writes buffered data, and
+// reads the rest of the body.
 func (e *exchange) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -134,7 +135,7 @@ func (e *exchange) end() {
 	e.setWriting()
 }
 
-// shorten brings the deadlines that are set now forward to the pause in force.
+// shorten moves the current deadlines forward to the current pause.
 func (e *exchange) shorten() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

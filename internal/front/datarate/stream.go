@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// body is a request's body under a deadline while it is being read.
+// body is a request body with a deadline for each read.
 type body struct {
 	io.ReadCloser
 	*exchange
@@ -34,26 +34,27 @@ func (b *body) Read(p []byte) (int, error) {
 }
 
 const (
-	// writePiece is how much of an answer is written under one deadline, so that a large answer to a slow network has as
-	// many of them as it needs.
+	// writePiece is how much of a response is written under one deadline. A large response over a
+	// slow network gets several.
 	writePiece = 256 << 10
 
-	// heldBack is how much of an answer net/http may keep until the handler returns.
+	// heldBack is how much of a response net/http may buffer until the handler returns.
 	heldBack = 2 << 10
 )
 
-// writer is an answer under a deadline while it is being written.
+// writer is a response with a deadline for each write.
 type writer struct {
 	http.ResponseWriter
 	*exchange
 
-	held    int64 // what net/http has not sent, as far as we know
-	sent    bool  // some of it was
-	decided bool  // on the header
+	held    int64 // bytes probably still buffered by net/http
+	sent    bool  // something was sent
+	decided bool  // the header is final
 }
 
-// WriteHeader decides on the header. An answer that begins before the end of its body, in full duplex, is the connection's last: when the rest does not come in
-// time, net/http takes what comes of it later for the next request.
+// WriteHeader writes the header. In full duplex, a response that begins before the end of its body
+// closes the connection. Otherwise net/http could read the late rest of the body as the next
+// request.
 func (w *writer) WriteHeader(status int) {
 	if w.outruns() {
 		w.Header().Set("Connection", "close")
@@ -62,7 +63,7 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// decide is WriteHeader for a handler that writes without.
+// decide is WriteHeader for a handler that writes without it.
 func (w *writer) decide() {
 	if w.duplex && !w.decided {
 		w.WriteHeader(http.StatusOK)
@@ -72,7 +73,7 @@ func (w *writer) decide() {
 func (w *writer) Write(p []byte) (n int, err error) {
 	w.decide()
 	if w.held += int64(len(p)); w.held <= heldBack {
-		return w.ResponseWriter.Write(p) // it goes nowhere yet
+		return w.ResponseWriter.Write(p) // only buffered
 	}
 	w.sent = true
 	for {
@@ -87,7 +88,7 @@ func (w *writer) Write(p []byte) (n int, err error) {
 	}
 }
 
-// FlushError is what [http.ResponseController] calls.
+// FlushError implements flushing for [http.ResponseController].
 func (w *writer) FlushError() error {
 	w.decide()
 	w.startWrite()
@@ -99,18 +100,18 @@ func (w *writer) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Unwrap lets [http.ResponseController] reach the rest.
+// Unwrap gives [http.ResponseController] access to the rest.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// EnableFullDuplex is what [http.ResponseController] calls.
+// EnableFullDuplex implements full duplex for [http.ResponseController].
 func (w *writer) EnableFullDuplex() error {
 	err := http.NewResponseController(w.ResponseWriter).EnableFullDuplex()
 	w.duplex = w.duplex || err == nil
 	return err
 }
 
-// finish sees to what net/http has still buffered when the handler returns, and writes afterwards. Where the header is
-// out that happens here, where Drain reaches it.
+// finish flushes what net/http has buffered when the handler returns, if the header was sent. Here,
+// unlike later in net/http, Drain can shorten the deadline.
 func (w *writer) finish() {
 	w.decide()
 	if w.sent && w.held > 0 {
