@@ -9,17 +9,17 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// AccessSettings are what decides who may do what, as configured.
+// AccessSettings are the configured access rules and limits.
 type AccessSettings struct {
-	Asks    bool         `json:"asks"`    // callers have to show a credential
-	Default string       `json:"default"` // where no rule matches: allow, deny
+	Asks    bool         `json:"asks"`    // callers need a credential
+	Default string       `json:"default"` // if no rule matches: allow, deny
 	Audit   string       `json:"audit"`   // off, log, file:PATH
 	Pins    string       `json:"pins"`    // off, report, strict
 	Rules   []AccessRule `json:"rules"`   // in the order in which they are tried
 	Limits  []Limit      `json:"limits"`
 }
 
-// AccessRule is one of [[acl]]. A list that is empty matches anything.
+// AccessRule is one of [[acl]]. An empty list matches everything.
 type AccessRule struct {
 	Name     string   `json:"name"`
 	Action   string   `json:"action"` // allow, deny, redact
@@ -38,7 +38,7 @@ type AccessRule struct {
 	In       []string `json:"in"`
 }
 
-// Limit is one of [[limits]]; 0 is none.
+// Limit is one of [[limits]]; 0 means none.
 type Limit struct {
 	Name         string   `json:"name"`
 	By           []string `json:"by"`
@@ -58,13 +58,14 @@ func (a *API) access() Operation {
 	}
 }
 
-// NamedToken is a credential by its name. Its value is nowhere to be had.
+// NamedToken is a credential by its name. Its value is never shown.
 type NamedToken struct {
 	Name    string     `json:"name"`
 	Tenant  string     `json:"tenant"`
 	Roles   []string   `json:"roles"`
 	Expires *time.Time `json:"expires"` // null: never
-	Kept    string     `json:"kept"`    // where: auth_token, configuration, file, hmac, certificate
+	// source: auth_token, configuration, file, hmac, certificate
+	Kept string `json:"kept"`
 }
 
 func (a *API) tokens() Operation {

@@ -14,40 +14,44 @@ import (
 	"secateur/internal/store/ledger"
 )
 
-// Options are what the control plane shows and does. An operation whose function is nil is not there. The functions may be called by many
-// goroutines; those that do something answer with a *Problem where they refuse it.
+// Options are the data and actions of the control plane. An operation whose function is nil does
+// not exist. The functions must be safe for concurrent use. They return a *Problem to refuse an
+// action.
 type Options struct {
 	Status  func(ctx context.Context) Status
-	Servers func() []Server // every configured one, in order
+	Servers func() []Server // all configured servers, in order
 	Stderr  func(id string, lines int) []string
-	Restart func(ctx context.Context, id string) error // waits until the server is ready or has failed
-	Refresh func(ctx context.Context, id string) error // waits until its lists have been fetched again
+	// waits until the server is ready or has failed
+	Restart func(ctx context.Context, id string) error
+	// waits until its lists have been fetched again
+	Refresh func(ctx context.Context, id string) error
 
 	Reload   func(ctx context.Context, dryRun bool) (Reloaded, error)
-	Edit     ServerEditor                     // nil: the configuration file is not changed
-	Tools    func(p *access.Principal) []Tool // that the caller may have
+	Edit     ServerEditor                     // nil: the configuration file cannot be changed
+	Tools    func(p *access.Principal) []Tool // tools that the caller may use
 	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
 	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
 	SignIns  SignIns
-	// Captured is what is kept of a request of the caller's.
+	// Captured returns the captured payload of a request of the caller.
 	Captured func(p *access.Principal, request string) Captured
-	// Recovered notes that an original was restored; nil: nobody wants to know.
+	// Recovered is told that an original was restored; nil: ignored.
 	Recovered func(id string)
 	Limits    func() []LimitUsage
 	Logins    func() ([]Login, error)
 	Savings   func(history.Query) (history.Savings, error)
 	Events    *events.Feed
 	Ledger    *ledger.Ledger
-	Stopping  <-chan struct{} // closed when streams are to end; nil: never
+	Stopping  <-chan struct{} // closed when streams must end; nil: never
 	Explain   func(principal, target, door string) (access.Explanation, error)
 
-	Templates  TemplateHost // nil: no resource templates are hosted
-	Access     func() AccessSettings
-	Tokens     func() ([]NamedToken, error)
-	Pins       func() ([]Pin, error)
-	Approve    func(ctx context.Context, server, tool string) ([]string, error) // of one tool, or of all of the server's that have changed
+	Templates TemplateHost // nil: no resource templates are hosted
+	Access    func() AccessSettings
+	Tokens    func() ([]NamedToken, error)
+	Pins      func() ([]Pin, error)
+	// one tool, or "" for all changed ones of the server
+	Approve    func(ctx context.Context, server, tool string) ([]string, error)
 	Playground Playground
-	Resume     func(ledger.Account) *Resume // nil: nothing is said of it
+	Resume     func(ledger.Account) *Resume // nil: unknown
 }
 
 // API is the control plane.
@@ -57,7 +61,7 @@ type API struct {
 	document   []byte // OpenAPI
 }
 
-// New makes the control plane.
+// New returns the control plane.
 func New(opt Options) (*API, error) {
 	a := &API{opt: opt}
 	a.operations = append(a.operations, whoami(), a.openAPI())
@@ -99,10 +103,10 @@ func New(opt Options) (*API, error) {
 	return a, err
 }
 
-// Operations are all that there are.
+// Operations returns all operations.
 func (a *API) Operations() []Operation { return a.operations }
 
-// NotFound answers a request below Base that is none of the operations.
+// NotFound answers a request below Base that matches no operation.
 func (a *API) NotFound(w http.ResponseWriter, r *http.Request, _ *access.Principal) {
 	path := strings.TrimPrefix(r.URL.Path, Base)
 	var allowed []string
@@ -119,7 +123,7 @@ func (a *API) NotFound(w http.ResponseWriter, r *http.Request, _ *access.Princip
 	NewProblem(http.StatusNotFound, CodeInvalidRequest, "there is no "+quoted(r.URL.Path), "GET "+Base+"/openapi.json lists what there is").Write(w)
 }
 
-// leadsTo reports whether a path is the operation's.
+// leadsTo reports whether a path matches the operation.
 func (o Operation) leadsTo(path string) bool {
 	own, asked := strings.Split(o.Path, "/"), strings.Split(path, "/")
 	if len(own) != len(asked) {
@@ -140,7 +144,7 @@ func (a *API) openAPI() Operation {
 	}
 }
 
-// Identity is who a caller is taken for.
+// Identity is the caller's identity.
 type Identity struct {
 	Issuer  string   `json:"issuer"`
 	Subject string   `json:"subject"`
@@ -173,7 +177,7 @@ func (a *API) explain() Operation {
 	}
 }
 
-// Status is how the program fares.
+// Status is the state of the program.
 type Status struct {
 	Version   string         `json:"version"`
 	Commit    string         `json:"commit"` // "": not recorded
@@ -181,21 +185,21 @@ type Status struct {
 	PID       int            `json:"pid"`
 	StartedAt time.Time      `json:"started_at"`
 	Uptime    float64        `json:"uptime_s"`
-	Listen    string         `json:"listen"` // "": it listens on no address
+	Listen    string         `json:"listen"` // "": no listener
 	Config    ConfigState    `json:"config"`
 	Doors     []string       `json:"doors"`
-	Servers   map[string]int `json:"servers"` // how many are in each state
+	Servers   map[string]int `json:"servers"` // number of servers by state
 	Store     StoreUse       `json:"store"`
-	InFlight  int            `json:"in_flight"` // calls at the servers
+	InFlight  int            `json:"in_flight"` // running calls to servers
 	Sessions  int            `json:"sessions"`  // of MCP clients
 	Replicas  []Replica      `json:"replicas,omitzero"`
 }
 
-// Replica is one of those that share a Redis, as of a few seconds ago.
+// Replica is one of the replicas that share a Redis, as of a few seconds ago.
 type Replica struct {
 	Name         string    `json:"name"`
 	Address      string    `json:"address"`
-	Self         bool      `json:"self"` // it is the one that answers
+	Self         bool      `json:"self"` // this is the replica that answers
 	Version      string    `json:"version"`
 	StartedAt    time.Time `json:"started_at"`
 	ConfigSHA256 string    `json:"config_sha256"` // of its configuration file
@@ -203,23 +207,23 @@ type Replica struct {
 	Sessions     int       `json:"sessions"`
 }
 
-// ConfigState is which configuration is in use.
+// ConfigState describes the configuration in use.
 type ConfigState struct {
 	Path          string    `json:"path"`   // "": the built-in default
 	SHA256        string    `json:"sha256"` // of the file
 	LoadedAt      time.Time `json:"loaded_at"`
-	RestartNeeded []string  `json:"restart_needed"` // keys that have changed and wait for a restart
+	RestartNeeded []string  `json:"restart_needed"` // changed keys that take effect after a restart
 }
 
-// StoreUse is where originals are kept, and how many.
+// StoreUse is the state of the store of originals.
 type StoreUse struct {
 	URL       string `json:"url"`
 	State     string `json:"state"` // ok, full, unavailable
 	Originals int    `json:"originals"`
 	Bytes     int64  `json:"bytes"`
 	MaxBytes  int64  `json:"max_bytes"`
-	Refused   int64  `json:"refused"` // originals that were not kept since the start, so that their texts passed whole
-	Dropped   int64  `json:"dropped"` // originals that went to make room
+	Refused   int64  `json:"refused"` // originals refused since the start, whose texts passed whole
+	Dropped   int64  `json:"dropped"` // originals evicted to make room
 }
 
 func (a *API) status() Operation {

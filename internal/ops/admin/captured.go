@@ -7,19 +7,19 @@ import (
 	"secateur/internal/access"
 )
 
-// Captured is what a request and its answer said, as far as it is kept.
+// Captured is the captured payload of a request and its response.
 type Captured struct {
-	Enabled   bool       `json:"enabled"`    // anything is kept at all
-	ExpiresAt *time.Time `json:"expires_at"` // null: nothing is kept of this one, or not any more
+	Enabled   bool       `json:"enabled"`    // capturing is enabled
+	ExpiresAt *time.Time `json:"expires_at"` // null: not captured, or expired
 	Request   *Payload   `json:"request"`
 	Answer    *Payload   `json:"answer"`
 }
 
-// Payload is the beginning of a body, secrets taken out.
+// Payload is the beginning of a body, with secrets masked.
 type Payload struct {
 	Text  string `json:"text"`
-	Bytes int64  `json:"bytes"`         // how many passed
-	Cut   bool   `json:"cut"`           // there was more than is kept
+	Bytes int64  `json:"bytes"`         // size of the whole body
+	Cut   bool   `json:"cut"`           // the text is truncated
 	Note  string `json:"note,omitzero"` // why there is no text; "": there is
 }
 

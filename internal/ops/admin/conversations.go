@@ -35,14 +35,14 @@ func (a *API) conversation() Operation {
 	}
 }
 
-// ConversationDetail is a conversation's account, and what its next request will cost at least.
+// ConversationDetail is a conversation's account, and the minimum cost of its next request.
 type ConversationDetail struct {
 	ledger.Account
-	Resume *Resume `json:"resume"` // null: nothing is known of prices or tokens
+	Resume *Resume `json:"resume"` // null: prices or tokens are unknown
 }
 
-// Resume is what the prompt of a conversation's last request would cost now, without anything new: with the provider's cache still warm, after
-// it has gone cold, and cold with nothing cut.
+// Resume is the current cost of the prompt of a conversation's last request, without anything new.
+// It assumes a warm provider cache, a cold one, and a cold one with nothing cut.
 type Resume struct {
 	PromptTokens       int64   `json:"prompt_tokens"`
 	WarmUSD            float64 `json:"warm_usd"`

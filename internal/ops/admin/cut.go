@@ -11,14 +11,15 @@ import (
 	"secateur/internal/store/history"
 )
 
-// CutDetail is a cut with what went and what stayed.
+// CutDetail is a cut with its removed and kept parts.
 type CutDetail struct {
 	events.Cut
-	Reason     string        `json:"reason"`      // "": not known
-	Goal       string        `json:"goal"`        // what it was pruned for; "": nothing, not known, or not the caller's to read
-	TotalLines int           `json:"total_lines"` // of the original; 0: it is not there any more
+	Reason string `json:"reason"` // "": unknown
+	// goal of the pruning; "": none, unknown, or not readable by the caller
+	Goal       string        `json:"goal"`
+	TotalLines int           `json:"total_lines"` // of the original; 0: it no longer exists
 	Removed    []events.Part `json:"removed"`
-	KeptText   string        `json:"kept_text"` // what went out in its place; "": not known
+	KeptText   string        `json:"kept_text"` // what was sent instead; "": unknown
 }
 
 func (a *API) cut() Operation {
@@ -36,7 +37,8 @@ func (a *API) cut() Operation {
 	}
 }
 
-// detail says what is known of a cut. What is content, the goal and what went out, is for whoever may read the original, as long as it is there.
+// detail returns what is known of a cut. Its contents (goal and kept text) are only for callers
+// that can read the original, while it exists.
 func (a *API) detail(r *http.Request, p *access.Principal, c events.Cut) CutDetail {
 	out := CutDetail{Cut: c, Removed: []events.Part{}}
 	if c.How != nil {
@@ -72,7 +74,7 @@ func (a *API) detail(r *http.Request, p *access.Principal, c events.Cut) CutDeta
 	return out
 }
 
-// areLines reports whether parts are lines of a text that has so many.
+// areLines reports whether the parts are line ranges of a text with this many lines.
 func areLines(parts []events.Part, lines int) bool {
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p events.Part) bool { return p.StartLine < 1 || p.EndLine > lines })
 }

@@ -11,8 +11,8 @@ import (
 	"secateur/internal/access"
 )
 
-// ServerEditor changes the servers of the configuration file and has them reloaded. Its functions answer with a *Problem where they refuse
-// it. The settings are a JSON object with the keys of [[servers]].
+// ServerEditor changes the servers in the configuration file and reloads it. Its methods return a
+// *Problem to refuse. The settings are a JSON object with the keys of [[servers]].
 type ServerEditor interface {
 	Add(ctx context.Context, settings jsontext.Value) (id string, err error)
 	Change(ctx context.Context, id string, settings jsontext.Value) error
@@ -91,7 +91,7 @@ func (a *API) enable() Operation {
 	})
 }
 
-// matches refuses a change of something that is not what its caller has seen.
+// matches refuses a change if If-Match does not match the current state.
 func matches(r *http.Request, now any) error {
 	tags := r.Header.Values("If-Match")
 	if len(tags) == 0 {

@@ -9,12 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// volatile are members that change by themselves, ages and counters: an answer in which nothing else is new has the same tag.
+// volatile are members that change on their own: ages and counters. Changes of these alone do not
+// change the tag.
 var volatile = map[string]bool{
 	"uptime_s": true, "reset_s": true, "in_flight": true, "sessions": true, "queued": true, "restarts": true, "originals": true, "bytes": true,
 }
 
-// tagOf is the entity tag of an answer. It is a weak one (RFC 9110, 8.8.1): what is volatile may differ.
+// tagOf returns the entity tag of a response. It is weak (RFC 9110, 8.8.1): volatile members may
+// differ.
 func tagOf(body []byte) string {
 	sum := sha256.New()
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
@@ -32,7 +34,7 @@ func tagOf(body []byte) string {
 	return `W/"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12]) + `"`
 }
 
-// hasTag reports whether a tag is among those of If-Match or If-None-Match; * is every one.
+// hasTag reports whether a tag is listed in If-Match or If-None-Match; * matches every tag.
 func hasTag(headers []string, tag string) bool {
 	for _, h := range headers {
 		for one := range strings.SplitSeq(h, ",") {

@@ -47,7 +47,7 @@ func (a *API) events() Operation {
 	}
 }
 
-// untilClosed is a context that ends too when a channel is closed.
+// untilClosed returns a context that also ends when a channel is closed.
 func untilClosed(ctx context.Context, closed <-chan struct{}) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -85,10 +85,10 @@ type eventStream struct {
 	wanted []string
 }
 
-// heartbeat is how often a stream shows that it is still there.
+// heartbeat is the interval of keep-alive messages.
 const heartbeat = 15 * time.Second
 
-// run writes until the client leaves, or, if it is not to follow, until there is nothing new at once.
+// run writes events until the client disconnects. Without follow it ends when no event is pending.
 func (s *eventStream) run(ctx context.Context, follow bool) error {
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.Header().Set("Cache-Control", "no-store")
@@ -111,13 +111,13 @@ func (s *eventStream) run(ctx context.Context, follow bool) error {
 			err = s.out.Flush()
 		}
 		if err != nil {
-			return nil //nolint:nilerr // it is over, or there is no more; nobody is left to be told why
+			return nil //nolint:nilerr // ended or exhausted; no client is left to inform
 		}
 	}
 	return nil
 }
 
-// next waits so long for events; not at all for 0.
+// next waits for events up to patience; 0: does not wait.
 func (s *eventStream) next(ctx context.Context, patience time.Duration) (events.Batch, error) {
 	if patience == 0 {
 		over, cancel := context.WithCancel(ctx)

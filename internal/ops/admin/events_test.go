@@ -16,7 +16,7 @@ import (
 	"secateur/internal/store/history"
 )
 
-// served is a control plane without its guards.
+// served runs a control plane without access control.
 func served(t *testing.T, opt admin.Options) *httptest.Server {
 	t.Helper()
 	api, err := admin.New(opt)
@@ -32,10 +32,10 @@ func served(t *testing.T, opt admin.Options) *httptest.Server {
 	return s
 }
 
-// event is one that a client has read.
+// event is an event that a client has read.
 type event struct{ id, name, data string }
 
-// listen reads n events of a stream behind an id, or all until the stream ends for n = 0.
+// listen reads n events of a stream after an id, or all until the stream ends if n is 0.
 func listen(t *testing.T, address, lastID string, n int) (all []event) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -78,7 +78,8 @@ func listen(t *testing.T, address, lastID string, n int) (all []event) {
 	return all
 }
 
-// A stream resumes behind the last event that its client has seen; where that is too old, it says how many are lost.
+// A stream resumes after the last event that its client has seen. If that is too old, it reports
+// the number of lost events.
 func TestEventsResume(t *testing.T) {
 	feed := events.New()
 	s := served(t, admin.Options{Events: feed})
@@ -95,7 +96,7 @@ func TestEventsResume(t *testing.T) {
 	if rest[0] != first[2] || rest[1] != first[3] {
 		t.Errorf("behind %s: %+v, want %+v", first[1].id, rest, first[2:])
 	}
-	for range 5000 { // more than is remembered
+	for range 5000 { // more than the feed keeps
 		feed.Publish(events.Refusal{Door: "mcp", Reason: "acl"})
 	}
 	late := listen(t, s.URL+"/api/v1/events", first[0].id, 1)
@@ -108,7 +109,7 @@ func TestEventsResume(t *testing.T) {
 	}
 }
 
-// A program that stops ends its streams: they would hold it up.
+// A stopping program ends its streams, which would delay it.
 func TestEventsEndWithTheProgram(t *testing.T) {
 	stopping := make(chan struct{})
 	feed := events.New()
@@ -120,7 +121,7 @@ func TestEventsEndWithTheProgram(t *testing.T) {
 	}
 }
 
-// Only some types, and only what is remembered, on demand.
+// Filtered by type, and without following.
 func TestEventsOfSomeTypes(t *testing.T) {
 	feed := events.New()
 	s := served(t, admin.Options{Events: feed})

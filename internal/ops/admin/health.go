@@ -7,48 +7,49 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ServerState is what /readyz tells of one server.
+// ServerState is the state of one server in /readyz.
 type ServerState struct {
 	ID       string `json:"id"`
 	State    string `json:"state"` // starting, ready, degraded, restarting, down, disabled, stopped
 	Restarts int    `json:"restarts"`
 	Error    string `json:"error,omitempty"` // why it is down or degraded
 
-	Tools     int      `json:"tools"` // how many it lists, and so on
+	Tools     int      `json:"tools"` // numbers of listed items
 	Resources int      `json:"resources"`
 	Templates int      `json:"resource_templates"`
 	Prompts   int      `json:"prompts"`
-	Problems  []string `json:"problems,omitempty"` // what it lists and cannot be used
+	Problems  []string `json:"problems,omitempty"` // listed items that cannot be used
 }
 
-// StoreState is what /readyz tells of the store of originals.
+// StoreState is the state of the store of originals in /readyz.
 type StoreState struct {
-	State     string `json:"state"` // ok; full: nothing more is cut until something expires; unavailable: nothing is cut until the engine answers
-	Kind      string `json:"kind"`  // memory, file, redis
+	// ok; full: no cuts until something expires; unavailable: no cuts until the engine answers
+	State     string `json:"state"`
+	Kind      string `json:"kind"` // memory, file, redis
 	Originals int    `json:"originals"`
 	Bytes     int64  `json:"bytes"`
 	MaxBytes  int64  `json:"max_bytes"`
-	Refused   int64  `json:"refused"` // originals that were not kept since the start, so that their texts passed whole
-	Dropped   int64  `json:"dropped"` // originals that went to make room
+	Refused   int64  `json:"refused"` // originals refused since the start, whose texts passed whole
+	Dropped   int64  `json:"dropped"` // originals evicted to make room
 }
 
-// Health is what the answers are made of.
+// Health provides the data for the health endpoints.
 type Health struct {
 	Draining func() bool          // the program is about to stop
-	Servers  func() []ServerState // every configured server
-	Store    func() StoreState    // nil: nothing is said of it
+	Servers  func() []ServerState // all configured servers
+	Store    func() StoreState    // nil: not reported
 }
 
-// Alive answers GET /healthz: whoever can answer is alive.
+// Alive answers GET /healthz.
 func (h Health) Alive(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, struct {
 		Status string `json:"status"`
 	}{"ok"})
 }
 
-// Ready answers GET /readyz: 200 once every server has started or shown that it cannot, 503 before that and while
-// the program drains. One dead server does not take the others' doors away. What is
-// said beside that is for callers who may see it.
+// Ready answers GET /readyz: 200 once every server has started or failed, 503 before that and while
+// the program drains. One failed server does not affect the others. withDetails adds details for
+// callers that may see them.
 func (h Health) Ready(w http.ResponseWriter, withDetails bool) {
 	servers := h.Servers()
 	answer := struct {
@@ -58,7 +59,7 @@ func (h Health) Ready(w http.ResponseWriter, withDetails bool) {
 	}{Status: "ready"}
 	status := http.StatusOK
 	for _, s := range servers {
-		if s.State == "starting" && s.Error == "" { // one that is late holds up nobody
+		if s.State == "starting" && s.Error == "" { // a late server does not block readiness
 			answer.Status, status = "starting", http.StatusServiceUnavailable
 		}
 	}

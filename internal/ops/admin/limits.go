@@ -7,20 +7,20 @@ import (
 	"secateur/internal/access"
 )
 
-// LimitUsage is how one bucket of a limit stands.
+// LimitUsage is the state of one bucket of a limit.
 type LimitUsage struct {
-	Limit     string  `json:"limit"` // its name
-	Key       string  `json:"key"`   // whose bucket it is: the values of by, with a space between them
+	Limit     string  `json:"limit"` // name of the limit
+	Key       string  `json:"key"`   // values of by, separated by spaces
 	Remaining int     `json:"remaining"`
 	Reset     float64 `json:"reset_s"`
 	InFlight  int     `json:"in_flight"`
 	Queued    int     `json:"queued"`
 
-	Burst        int     `json:"burst"`      // what remaining is of; 0: there is no rate
-	Concurrent   int     `json:"concurrent"` // what in_flight is of; 0: there is no bound
+	Burst        int     `json:"burst"`      // maximum of remaining; 0: no rate
+	Concurrent   int     `json:"concurrent"` // maximum of in_flight; 0: unlimited
 	Queue        int     `json:"queue"`
 	TokensToday  int64   `json:"tokens_today"`
-	TokensPerDay int64   `json:"tokens_per_day"` // 0: there is no bound
+	TokensPerDay int64   `json:"tokens_per_day"` // 0: unlimited
 	USDToday     float64 `json:"usd_today"`
 	USDPerDay    float64 `json:"usd_per_day"`
 }

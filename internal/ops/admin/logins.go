@@ -13,7 +13,7 @@ type Login struct {
 	Server      string     `json:"server"`
 	Issuer      string     `json:"issuer"`
 	Subject     string     `json:"subject"`
-	ExpiresAt   *time.Time `json:"expires_at"` // nil: it does not say
+	ExpiresAt   *time.Time `json:"expires_at"` // nil: unknown
 	Refreshable bool       `json:"refreshable"`
 }
 
@@ -30,14 +30,14 @@ func (a *API) logins() Operation {
 	}
 }
 
-// SignIn is a sign-in with a server that was begun here.
+// SignIn is a sign-in with a server that was started here.
 type SignIn struct {
 	State string `json:"state"`          // none, waiting, done, failed
-	URL   string `json:"url,omitzero"`   // waiting: what the person has to open
-	Error string `json:"error,omitzero"` // failed: why
+	URL   string `json:"url,omitzero"`   // waiting: the address that the person must open
+	Error string `json:"error,omitzero"` // failed: the reason
 }
 
-// How far a sign-in is.
+// States of a sign-in.
 const (
 	SignInNone    = "none"
 	SignInWaiting = "waiting"
@@ -49,7 +49,7 @@ const (
 type SignIns struct {
 	Begin func(ctx context.Context, server string) (address string, err error)
 	State func(server string) SignIn
-	End   func(server string) error // also one that is under way
+	End   func(server string) error // also cancels a running one
 }
 
 const signInPath = "/servers/{id}/login"

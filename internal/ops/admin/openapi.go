@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The parts of an OpenAPI 3.1 document that we write.
+// The parts of an OpenAPI 3.1 document that we use.
 type (
 	openAPIDocument struct {
 		OpenAPI    string                          `json:"openapi"`
@@ -69,9 +69,9 @@ type (
 	}
 )
 
-const documentVersion = "1" // of the control plane, which its base path carries too
+const documentVersion = "1" // version of the control plane, also in its base path
 
-// describe writes the OpenAPI document of some operations.
+// describe returns the OpenAPI document of some operations.
 func describe(operations []Operation) ([]byte, error) {
 	all := schemas{}
 	doc := openAPIDocument{

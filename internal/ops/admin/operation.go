@@ -12,7 +12,7 @@ import (
 	"secateur/internal/access"
 )
 
-// Base is where the control plane hangs.
+// Base is the base path of the control plane.
 const Base = "/api/v1"
 
 // Operation is one request that the control plane answers.
@@ -21,20 +21,21 @@ type Operation struct {
 	Method  string
 	Path    string // below Base
 	Summary string
-	AnyRole bool // for every caller who is let in, not for those of the role admin alone
+	AnyRole bool // for every authenticated caller, not only for the role admin
 
 	query  []parameter
-	body   any // a value of the body's type; nil: there is none
-	answer any // a value of the answer's type; nil: there is none
+	body   any // a value of the body's type; nil: no body
+	answer any // a value of the response type; nil: no response
 	isList bool
-	status int // of the answer; 0: 200
+	status int // of the response; 0: 200
 	stream bool
-	file   string                                                                  // the media type of an answer that is no JSON; "": it is
-	serve  func(w http.ResponseWriter, r *http.Request, p *access.Principal) error // for what is no JSON answer
-	do     func(r *http.Request, p *access.Principal) (any, error)
+	file   string // media type of a response that is not JSON; "": JSON
+	// for responses that are not JSON
+	serve func(w http.ResponseWriter, r *http.Request, p *access.Principal) error
+	do    func(r *http.Request, p *access.Principal) (any, error)
 }
 
-// parameter is one of the query.
+// parameter is a query parameter.
 type parameter struct {
 	name, about string
 	is          string // string, integer, boolean
@@ -46,10 +47,10 @@ var (
 	cursorParameter = parameter{name: "cursor", about: "next of the page before", is: "string"}
 )
 
-// Pattern is the operation's in a ServeMux.
+// Pattern returns the operation's pattern for a ServeMux.
 func (o Operation) Pattern() string { return o.Method + " " + Base + o.Path }
 
-// Serve answers a caller who may have the answer.
+// Serve answers an authorized caller.
 func (o Operation) Serve(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 	if err := o.try(w, r, p); err != nil {
 		asProblem(err).Write(w)
@@ -70,7 +71,7 @@ func (o Operation) try(w http.ResponseWriter, r *http.Request, p *access.Princip
 	return o.write(w, r, answer)
 }
 
-// write sends an answer: with its tag, and not at all to a caller who has it.
+// write sends a response with its tag, or 304 if the caller already has it.
 func (o Operation) write(w http.ResponseWriter, r *http.Request, answer any) error {
 	status := o.status
 	if status == 0 {
@@ -99,17 +100,17 @@ func (o Operation) write(w http.ResponseWriter, r *http.Request, answer any) err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // a client that went away has no use for an error
+	_, _ = w.Write(append(body, '\n')) // the client may be gone
 	return nil
 }
 
-// located is an answer about something that was made.
+// located is a response about a created object.
 type located struct {
 	location string
 	answer   any
 }
 
-// checkQuery refuses what the operation does not know: a filter that is spelled wrong must not be one that is not there.
+// checkQuery refuses unknown parameters, so that a misspelled filter is not ignored.
 func (o Operation) checkQuery(r *http.Request) error {
 	for name := range r.URL.Query() {
 		if o.parameter(name) == nil {
@@ -147,10 +148,10 @@ func (o Operation) parameterNames() string {
 	return strings.Join(names, ", ")
 }
 
-// maxBody bounds what a request may carry.
+// maxBody limits the size of a request body.
 const maxBody = 4 << 20
 
-// readBody decodes a request's body strictly.
+// readBody decodes a request body strictly.
 func readBody[T any](r *http.Request) (T, error) {
 	var value T
 	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
@@ -166,7 +167,7 @@ func readBody[T any](r *http.Request) (T, error) {
 	return value, nil
 }
 
-// plainError says what is wrong with a body, without the name of the decoder.
+// plainError describes a mistake in a body, without the name of the decoder.
 func plainError(err error) string {
 	if bad, ok := errors.AsType[*json.SemanticError](err); ok {
 		where := string(bad.JSONPointer)
@@ -181,7 +182,7 @@ func plainError(err error) string {
 	return "it is not JSON"
 }
 
-// asProblem is what a caller is told of an error.
+// asProblem converts an error for the caller.
 func asProblem(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -189,7 +190,7 @@ func asProblem(err error) *Problem {
 	return NewProblem(http.StatusInternalServerError, CodeInternal, err.Error(), "")
 }
 
-// quoted is a word of the caller's for a message.
+// quoted shortens and quotes a caller's word for a message.
 func quoted(s string) string {
 	const most = 80
 	if len(s) > most {

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/prune"
 )
 
-// Original is lines of a text that was cut.
+// Original holds lines of a text that was cut.
 type Original struct {
 	ID         string `json:"id"`
 	TotalLines int    `json:"total_lines"`
@@ -44,7 +44,7 @@ func (a *API) original() Operation {
 	}
 }
 
-// linesOf takes the lines that were asked for out of a text.
+// linesOf returns the requested lines of a text.
 func linesOf(id, text, asked string) (Original, error) {
 	lines := prune.IndexLines(text)
 	o := Original{ID: id, TotalLines: lines.Len(), StartLine: min(1, lines.Len()), EndLine: lines.Len(), Text: text}
@@ -60,7 +60,7 @@ func linesOf(id, text, asked string) (Original, error) {
 	return o, nil
 }
 
-// readRange reads A-B, A- and A.
+// readRange parses A-B, A- and A.
 func readRange(s string, last int) (start, end int, ok bool) {
 	from, to, isRange := strings.Cut(s, "-")
 	start, err := strconv.Atoi(from)

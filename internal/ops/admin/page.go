@@ -9,7 +9,7 @@ import (
 // Page is a part of a list.
 type Page[T any] struct {
 	Items []T     `json:"items"`
-	Next  *string `json:"next"` // cursor of the next part; null: this is the last
+	Next  *string `json:"next"` // cursor of the next page; null: this is the last
 }
 
 const (
@@ -17,7 +17,8 @@ const (
 	mostLimit  = 1000
 )
 
-// page cuts a list into parts. A cursor names the last item of the part before, so that what comes and goes meanwhile moves nothing.
+// page returns one page of a list. A cursor names the last item of the previous page, so items
+// added or removed meanwhile shift nothing.
 func page[T any](r *http.Request, all []T, key func(T) string) (Page[T], error) {
 	out := Page[T]{Items: []T{}}
 	limit, err := numberOf(r, "limit", usualLimit, mostLimit)
@@ -50,7 +51,7 @@ func after[T any](all []T, key func(T) string, cursor string) (int, error) {
 	return 0, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "the cursor leads nowhere: what it names is not in the list any more", "ask without a cursor")
 }
 
-// numberOf is a positive number of the query.
+// numberOf returns a positive number from the query.
 func numberOf(r *http.Request, name string, usual, most int) (int, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

@@ -6,13 +6,13 @@ import (
 	"secateur/internal/access"
 )
 
-// Pin is something of a server whose definition is pinned.
+// Pin is an item of a server with a pinned definition.
 type Pin struct {
 	Server   string   `json:"server"`
 	Kind     string   `json:"kind"`  // tool, prompt, resource, template, instructions
-	Tool     string   `json:"tool"`  // as approve takes it: a tool by its name, others as in prompt:NAME
+	Tool     string   `json:"tool"`  // name for approve: of a tool, or as in prompt:NAME
 	State    string   `json:"state"` // pinned, changed, new
-	Diff     string   `json:"diff"`  // line by line, - as pinned, + as it is now; "": it is as it was
+	Diff     string   `json:"diff"`  // line by line, - pinned, + current; "": unchanged
 	Findings []string `json:"findings"`
 }
 
@@ -33,15 +33,15 @@ func (a *API) pins() Operation {
 	}
 }
 
-// Approval names what is approved of.
+// Approval names what to approve.
 type Approval struct {
 	Server string `json:"server"`
-	Tool   string `json:"tool,omitzero"` // as Pin names it; "": all of the server's that is new or has changed
+	Tool   string `json:"tool,omitzero"` // as in Pin; "": everything new or changed of the server
 }
 
-// Approved is what is pinned from now on.
+// Approved lists the newly pinned items.
 type Approved struct {
-	Approved []string `json:"approved"` // as Pin names them
+	Approved []string `json:"approved"` // as in Pin
 }
 
 func (a *API) approve() Operation {

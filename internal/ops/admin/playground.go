@@ -11,7 +11,7 @@ import (
 	"secateur/internal/access"
 )
 
-// Playground tries out what would be cut, and cuts nothing. Nothing that is tried out is kept.
+// Playground shows what would be cut, without cutting. It stores nothing.
 type Playground struct {
 	Text  func(ctx context.Context, p *access.Principal, req TextTrial) (TriedText, error)
 	Demos func() []Demo
@@ -24,19 +24,21 @@ type TextTrial struct {
 	Text         string   `json:"text"`
 	Goal         string   `json:"goal,omitzero"`
 	Type         string   `json:"type,omitzero"`  // code, logs or docs; "": guessed
-	Ratio        *float64 `json:"ratio,omitzero"` // at most this share of the lines is cut; null: a half
+	Ratio        *float64 `json:"ratio,omitzero"` // maximum fraction of lines to cut; null: a half
 	MinKeepLines int      `json:"min_keep_lines,omitzero"`
 }
 
-// TriedText is what a prune would answer.
+// TriedText is the result of a trial prune.
 type TriedText struct {
-	Type   string         `json:"type"`
-	Form   string         `json:"form"`   // how the text is written: plain, json, diff, …
-	Result jsontext.Value `json:"result"` // as the tool prune_text and `secateur prune --json` answer
-	Scores []*float64     `json:"scores"` // of each line, the higher the likelier the goal needs it; null: not ranked by itself
+	Type string `json:"type"`
+	Form string `json:"form"` // format of the text: plain, json, diff, …
+	// as returned by the tool prune_text and `secateur prune --json`
+	Result jsontext.Value `json:"result"`
+	// per line; a higher score means more relevant to the goal; null: not ranked by itself
+	Scores []*float64 `json:"scores"`
 }
 
-// Demo is a text to try.
+// Demo is a sample text.
 type Demo struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
@@ -54,7 +56,7 @@ func (a *API) demos() Operation {
 	}
 }
 
-// usualRatio is that of `secateur prune`.
+// usualRatio is the default of `secateur prune`.
 const usualRatio = 0.5
 
 func (a *API) playText() Operation {

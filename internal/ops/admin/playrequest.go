@@ -6,22 +6,22 @@ import (
 	"secateur/internal/access"
 )
 
-// RequestTrial is a request to a model, pasted.
+// RequestTrial is a pasted request to a model.
 type RequestTrial struct {
 	Request string `json:"request"`        // its body: chat completions, Messages or Responses
-	Model   string `json:"model,omitzero"` // whose prices count; "": the request's own
+	Model   string `json:"model,omitzero"` // whose prices apply; "": the request's own
 }
 
-// TriedRequest is what would go out for a request, and what its conversation would have cost up to it if all of its requests had
-// come through here.
+// TriedRequest is what would be sent for a request. It includes the cost of its conversation so
+// far, as if all its requests had come through here.
 type TriedRequest struct {
 	Format         string          `json:"format"` // chat, messages, responses
 	Model          string          `json:"model"`
-	Requests       int             `json:"requests"` // of the conversation, this one included
-	Prices         *TrialPrices    `json:"prices"`   // null: not known, so that no costs are told
+	Requests       int             `json:"requests"` // of the conversation, including this one
+	Prices         *TrialPrices    `json:"prices"`   // null: unknown, so there are no costs
 	PassthroughUSD float64         `json:"passthrough_usd"`
-	Strategies     []TriedStrategy `json:"strategies"` // as `secateur replay` compares them
-	Out            string          `json:"out"`        // the body that would go out
+	Strategies     []TriedStrategy `json:"strategies"` // as compared by `secateur replay`
+	Out            string          `json:"out"`        // the body that would be sent
 	Messages       []TriedMessage  `json:"messages"`
 }
 
@@ -32,19 +32,20 @@ type TrialPrices struct {
 	CacheWrite  float64 `json:"cache_write"`
 }
 
-// TriedStrategy is what the conversation would have cost in input, and how many results of the request are cut.
+// TriedStrategy is the input cost of the conversation with one strategy, and the number of cut
+// results in the request.
 type TriedStrategy struct {
 	Name   string  `json:"name"`
-	Chosen bool    `json:"chosen"` // it is what is configured
+	Chosen bool    `json:"chosen"` // the configured one
 	USD    float64 `json:"usd"`
-	Ratio  float64 `json:"ratio"` // to passing through
+	Ratio  float64 `json:"ratio"` // relative to passing through
 	Masked int     `json:"masked"`
 	Pruned int     `json:"pruned"`
 }
 
 // TriedMessage is a message of the request, or one of its blocks or items.
 type TriedMessage struct {
-	Message       int    `json:"message"` // its place in the request's list, from 0
+	Message       int    `json:"message"` // index in the request's list, from 0
 	Role          string `json:"role"`    // tool for every result
 	Tool          string `json:"tool"`
 	CallID        string `json:"tool_call_id"`
@@ -53,7 +54,7 @@ type TriedMessage struct {
 	KeptChars     int    `json:"kept_chars"`
 	TokensBefore  int    `json:"tokens_before"`
 	TokensAfter   int    `json:"tokens_after"`
-	Text          string `json:"text"` // the beginning of what stands for a result that is cut
+	Text          string `json:"text"` // the beginning of the text that replaces a cut result
 }
 
 func (a *API) playConversation() Operation {

@@ -19,21 +19,21 @@ type Problem struct {
 	Code   string        `json:"code"` // from a closed set of words
 	Hint   string        `json:"hint"` // what to do next
 	Reason string        `json:"reason,omitzero"`
-	Rule   string        `json:"rule,omitzero"`   // that denied it, for a caller who may know
+	Rule   string        `json:"rule,omitzero"`   // the rule that denied it, if the caller may know
 	Errors []ConfigError `json:"errors,omitzero"` // of an invalid configuration
 
-	Header http.Header `json:"-"` // that goes with it
+	Header http.Header `json:"-"` // additional response headers
 }
 
 // ConfigError is one mistake in a configuration.
 type ConfigError struct {
 	File    string `json:"file"`
-	Line    int    `json:"line"` // 0: it is about no line
+	Line    int    `json:"line"` // 0: not about a line
 	Key     string `json:"key"`
 	Message string `json:"message"`
 }
 
-// The codes that are this package's own; the others are those of the doors.
+// The codes of this package. Others come from the doors.
 const (
 	CodeInvalidRequest     = "invalid_request"
 	CodeUnknownServer      = "unknown_server"
@@ -51,21 +51,21 @@ const (
 
 func (p *Problem) Error() string { return p.Detail }
 
-// NewProblem is a refusal with a status, a code, and what to tell a person.
+// NewProblem returns a refusal with a status, a code, and a text for people.
 func NewProblem(status int, code, detail, hint string) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code, Hint: hint}
 }
 
-// Write answers with the refusal.
+// Write sends the refusal.
 func (p *Problem) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), p.Header)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
-	_ = json.MarshalWrite(w, p) // a client that went away has no use for an error
+	_ = json.MarshalWrite(w, p) // the client may be gone
 }
 
-// Refuse answers a caller whom access control turned away.
+// Refuse answers a caller that access control refused.
 func Refuse(w http.ResponseWriter, v access.Verdict) {
 	p := NewProblem(http.StatusForbidden, CodeForbidden, v.Reason, "")
 	switch v.Kind {

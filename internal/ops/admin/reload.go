@@ -7,15 +7,16 @@ import (
 	"secateur/internal/access"
 )
 
-// Reloaded is what a reload of the configuration has changed, or would.
+// Reloaded describes the changes of a reload, done or simulated.
 type Reloaded struct {
-	Changed       bool     `json:"changed"`
-	Added         []string `json:"added"` // servers
-	Removed       []string `json:"removed"`
-	Restarted     []string `json:"restarted"` // their settings are others; calls under way end on the old process
+	Changed bool     `json:"changed"`
+	Added   []string `json:"added"` // servers
+	Removed []string `json:"removed"`
+	// settings changed; running calls end on the old process
+	Restarted     []string `json:"restarted"`
 	Unchanged     []string `json:"unchanged"`
-	Keys          []string `json:"keys"`           // others that have changed
-	RestartNeeded []string `json:"restart_needed"` // keys that have changed and wait for a restart
+	Keys          []string `json:"keys"`           // other changed keys
+	RestartNeeded []string `json:"restart_needed"` // changed keys that take effect after a restart
 }
 
 func (a *API) reload() Operation {

@@ -34,16 +34,17 @@ func (a *API) cuts() Operation {
 	}
 }
 
-// features are what cuts.
+// features are the features that cut texts.
 var features = []string{history.FeatureGateway, history.FeatureMCP, history.FeatureMasked, history.FeaturePruned}
 
 var groups = []string{string(history.ByServer), string(history.ByTool), string(history.ByModel), string(history.ByFeature), string(history.ByDay), string(history.ByHour)}
 
-// Savings are what was spent, saved and lost.
+// Savings are the amounts spent, saved and lost.
 type Savings struct {
 	history.Totals
-	Items      []history.Item `json:"items,omitzero"`      // by what was asked for; nil: by nothing
-	Incomplete bool           `json:"incomplete,omitzero"` // what other replicas have counted could not be read
+	Items []history.Item `json:"items,omitzero"` // by the requested grouping; nil: none
+	// the counts of other replicas could not be read
+	Incomplete bool `json:"incomplete,omitzero"`
 }
 
 func (a *API) savings() Operation {
@@ -85,7 +86,7 @@ func readSavingsQuery(r *http.Request) (q history.Query, err error) {
 
 const day = 24 * time.Hour
 
-// ParseSince reads a duration such as 90m, 24h or 7d.
+// ParseSince parses a duration such as 90m, 24h or 7d.
 func ParseSince(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.ParseFloat(days, 64); err == nil && n > 0 && n < 36500 {

@@ -32,7 +32,8 @@ func (a *API) savingsCSV() Operation {
 	}
 }
 
-// writeSavings writes a row for each key, and the totals last. A client that went away has no use for an error.
+// writeSavings writes a row for each key, then the totals. It ignores write errors: the client may
+// be gone.
 func writeSavings(out *csv.Writer, by history.By, found history.Savings) {
 	name := string(by)
 	if by == history.ByNothing {
@@ -54,7 +55,8 @@ func writeSavings(out *csv.Writer, by history.By, found history.Savings) {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// plainCell keeps a spreadsheet from taking a name that a server or a client made up for a formula (CSV injection).
+// plainCell prevents a spreadsheet from reading a name chosen by a server or client as a formula
+// (CSV injection).
 func plainCell(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s

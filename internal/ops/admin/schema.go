@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// schema is a JSON Schema (2020-12, OpenAPI 3.1's), as far as our types need one.
+// schema is the part of JSON Schema (2020-12, as in OpenAPI 3.1) that our types need.
 type schema struct {
 	Ref        string             `json:"$ref,omitzero"`
-	Type       any                `json:"type,omitzero"` // a name, or several
+	Type       any                `json:"type,omitzero"` // one name, or several
 	Format     string             `json:"format,omitzero"`
 	Enum       []string           `json:"enum,omitzero"`
 	Items      *schema            `json:"items,omitzero"`
@@ -21,7 +21,7 @@ type schema struct {
 	AnyOf      []*schema          `json:"anyOf,omitzero"`
 }
 
-// schemas are the named ones of a document.
+// schemas are the named schemas of a document.
 type schemas map[string]*schema
 
 var (
@@ -29,13 +29,13 @@ var (
 	valueType = reflect.TypeFor[jsontext.Value]()
 )
 
-// of is the schema of a Go type as encoding writes it. A struct becomes a named one.
+// of returns the schema of a Go type as encoding writes it. A struct becomes a named schema.
 func (s schemas) of(t reflect.Type) *schema {
 	switch t {
 	case timeType:
 		return &schema{Type: "string", Format: "date-time"}
 	case valueType:
-		return &schema{} // whatever a server or a client wrote
+		return &schema{} // any JSON from a server or a client
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -10,21 +10,22 @@ import (
 
 // Server is one configured MCP server.
 type Server struct {
-	ID        string   `json:"id"`
-	State     string   `json:"state"`     // starting, ready, degraded, restarting, down, disabled, stopped
-	Era       string   `json:"era"`       // legacy, modern; "" as long as it is not known
+	ID string `json:"id"`
+	// starting, ready, degraded, restarting, down, disabled, stopped
+	State     string   `json:"state"`
+	Era       string   `json:"era"`       // legacy, modern; "": not known yet
 	Protocol  string   `json:"protocol"`  // the version in use
 	Transport string   `json:"transport"` // stdio, http, sse, rpc, builtin
 	PID       *int     `json:"pid"`       // null: no process of ours
 	Uptime    float64  `json:"uptime_s"`
 	Restarts  int      `json:"restarts"`
-	LastError string   `json:"last_error"` // why it last failed, also after it recovered
+	LastError string   `json:"last_error"` // the last failure, even after a recovery
 	InFlight  int      `json:"in_flight"`
-	Tools     int      `json:"tools"` // how many it lists
+	Tools     int      `json:"tools"` // number of listed tools
 	Resources int      `json:"resources"`
 	Prompts   int      `json:"prompts"`
 	Tokens    int      `json:"tokens"`   // of its definitions, estimated
-	Problems  []string `json:"problems"` // what it lists and cannot be used
+	Problems  []string `json:"problems"` // listed items that cannot be used
 }
 
 func (a *API) servers() Operation {
@@ -43,7 +44,7 @@ func (a *API) server() Operation {
 	}
 }
 
-// find is the server of an id.
+// find returns the server with an id.
 func (a *API) find(id string) (Server, error) {
 	var known []string
 	for _, s := range a.opt.Servers() {
@@ -55,7 +56,7 @@ func (a *API) find(id string) (Server, error) {
 	return Server{}, NewProblem(http.StatusNotFound, CodeUnknownServer, "there is no server "+quoted(id), "known are: "+strings.Join(known, ", "))
 }
 
-// Stderr is the end of what a server's process wrote to its standard error.
+// Stderr is the end of a server process's standard error.
 type Stderr struct {
 	Lines []string `json:"lines"`
 }
@@ -84,7 +85,7 @@ func (a *API) refresh() Operation {
 	return a.act("refreshServer", "refresh", "Ask a server for its lists again", a.opt.Refresh)
 }
 
-// act is an operation that does something to one server and answers with it.
+// act returns an operation that does something to one server and returns its state.
 func (a *API) act(id, verb, summary string, do func(ctx context.Context, id string) error) Operation {
 	return Operation{
 		ID: id, Method: http.MethodPost, Path: "/servers/{id}/" + verb, Summary: summary, answer: Server{},

@@ -16,17 +16,17 @@ type Template struct {
 	Text        string `json:"text"`
 }
 
-// TemplateBody is a template as it is sent.
+// TemplateBody is a template in a request.
 type TemplateBody struct {
-	Name        string `json:"name,omitzero"` // PUT has it in its path
+	Name        string `json:"name,omitzero"` // in PUT, the path names it
 	URITemplate string `json:"uri_template"`
 	MIMEType    string `json:"mime_type,omitzero"` // "": text/plain
 	Text        string `json:"text"`
 }
 
-// TemplateHost keeps the templates. Its functions answer with a *Problem where they refuse it.
+// TemplateHost keeps the templates. Its methods return a *Problem to refuse.
 type TemplateHost interface {
-	Templates(p *access.Principal) []Template // that the caller may have
+	Templates(p *access.Principal) []Template // templates that the caller may use
 	Create(ctx context.Context, t Template) (Template, error)
 	Replace(ctx context.Context, t Template) (Template, error)
 	Delete(ctx context.Context, name string) error
@@ -104,7 +104,7 @@ func (a *API) deleteTemplate() Operation {
 	}
 }
 
-// findTemplate is the template of a path, if there is one that the caller may have.
+// findTemplate returns the template named in a path, if it exists and the caller may use it.
 func (a *API) findTemplate(r *http.Request, p *access.Principal) (Template, error) {
 	name := r.PathValue("name")
 	for _, t := range a.opt.Templates.Templates(p) {

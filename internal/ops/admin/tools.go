@@ -8,13 +8,13 @@ import (
 	"secateur/internal/access"
 )
 
-// Tool is one that a server lists.
+// Tool is a tool that a server lists.
 type Tool struct {
 	Name   string `json:"name"` // server::tool
 	Server string `json:"server"`
-	Tool   string `json:"tool"`   // as the server calls it
+	Tool   string `json:"tool"`   // the server's own name
 	Tokens int    `json:"tokens"` // of its definition, estimated
-	Pin    string `json:"pin"`    // state of its pinned definition; "": definitions are not pinned
+	Pin    string `json:"pin"`    // state of its pin; "": not pinned
 }
 
 func (a *API) tools() Operation {
@@ -36,7 +36,7 @@ func (a *API) tools() Operation {
 	}
 }
 
-// keep is the items of a list that pass.
+// keep returns the items of a list that pass.
 func keep[T any](all []T, pass func(T) bool) (some []T) {
 	for _, item := range all {
 		if pass(item) {
@@ -46,21 +46,21 @@ func keep[T any](all []T, pass func(T) bool) (some []T) {
 	return some
 }
 
-// CallRequest names a tool and what it gets.
+// CallRequest names a tool and its arguments.
 type CallRequest struct {
 	Tool      string         `json:"tool"`               // server::tool
-	Arguments jsontext.Value `json:"arguments,omitzero"` // an object; left out: {}
+	Arguments jsontext.Value `json:"arguments,omitzero"` // an object; omitted: {}
 }
 
-// Called is how a tool call went: a result, or an error.
+// Called is the outcome of a tool call: a result, or an error.
 type Called struct {
-	Result    jsontext.Value `json:"result,omitzero"` // as the server gave it, uncut
+	Result    jsontext.Value `json:"result,omitzero"` // the server's result, uncut
 	Error     jsontext.Value `json:"error,omitzero"`  // a JSON-RPC error
 	RequestID string         `json:"request_id"`
 	MS        float64        `json:"ms"`
 }
 
-// CallPath is where tools are called, below Base.
+// CallPath is the path for tool calls, below Base.
 const CallPath = "/call"
 
 func (a *API) call() Operation {
