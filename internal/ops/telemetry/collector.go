@@ -17,8 +17,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// collector sends spans to an OTLP collector over HTTP, as protobuf. The client library's own sender reads addresses and
-// headers from the environment and brings gRPC along.
+// collector sends spans to an OTLP collector over HTTP, as protobuf. The client library's own
+// sender reads addresses and headers from the environment and depends on gRPC.
 type collector struct {
 	url     string
 	headers http.Header
@@ -40,24 +40,25 @@ func newCollector(s Settings, log *slog.Logger) *collector {
 	c.headers.Set("Content-Type", "application/x-protobuf")
 	c.client = &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
-		// A redirect could lead the headers anywhere.
+		// A redirect could send the headers anywhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return c
 }
 
-// Start has nothing to do.
+// Start does nothing.
 func (c *collector) Start(context.Context) error { return nil }
 
-// Stop lets go of the connection.
+// Stop closes idle connections.
 func (c *collector) Stop(context.Context) error {
 	c.client.CloseIdleConnections()
 	return nil
 }
 
-// UploadTraces sends spans. What a collector does not take is lost, which is logged now and then: nobody waits for traces.
+// UploadTraces sends spans. Spans that the collector refuses are lost, which is logged at most once
+// a minute: traces are not worth waiting for.
 func (c *collector) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	// TracesData has the same bytes as the ExportTraceServiceRequest of the protocol.
+	// TracesData has the same encoding as the protocol's ExportTraceServiceRequest.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (c *collector) UploadTraces(ctx context.Context, spans []*tracepb.ResourceS
 	}
 }
 
-// errBusy is a collector that may take the same spans a little later.
+// errBusy means that the collector may accept the same spans later.
 var errBusy = errors.New("the collector is busy")
 
 func (c *collector) post(ctx context.Context, body []byte) error {
@@ -92,7 +93,7 @@ func (c *collector) post(ctx context.Context, body []byte) error {
 		return secret.WithoutURL(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // lets the connection be reused
 	switch res.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return fmt.Errorf("%w: it answers %s", errBusy, res.Status)
@@ -103,7 +104,7 @@ func (c *collector) post(ctx context.Context, body []byte) error {
 	return nil
 }
 
-// pause waits and tells whether ctx still lasts.
+// pause waits, and reports whether ctx is still alive.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

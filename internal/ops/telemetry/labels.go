@@ -6,38 +6,39 @@ import (
 	"sync/atomic"
 )
 
-// Other is the label for whatever is not in a closed set.
+// Other is the label for values outside a closed set.
 const Other = "other"
 
-// How many tools have a label of their own, of one server and of all: whoever writes the servers' lists is not trusted either.
+// Limits on tools with their own label, per server and in total: servers are not trusted either.
 const (
 	maxToolsOfServer = 256
 	maxTools         = 4096
 )
 
-// ToolLabels tells which names of tools may be labels: those that are listed now, or were when they were called. It may be used by
-// many goroutines. The nil *ToolLabels knows none.
+// ToolLabels decides which tool names may be labels: those listed now, or listed when they were
+// called. It is safe for concurrent use. The nil *ToolLabels knows none.
 type ToolLabels struct {
-	isListed atomic.Pointer[func(server, tool string) bool] // nil: nobody has said yet
+	isListed atomic.Pointer[func(server, tool string) bool] // nil: not set yet
 
-	known  atomic.Pointer[map[toolKey]struct{}] // replaced, never changed
-	mu     sync.Mutex                           // held while known is replaced; guards the field below
-	counts map[string]int                       // of the servers in known
+	known atomic.Pointer[map[toolKey]struct{}] // copy-on-write
+	// held while known is replaced; guards the field below
+	mu     sync.Mutex
+	counts map[string]int // labels per server in known
 }
 
 type toolKey struct{ server, tool string }
 
-// NewToolLabels knows no names yet.
+// NewToolLabels returns ToolLabels without names.
 func NewToolLabels() *ToolLabels {
 	l := &ToolLabels{counts: map[string]int{}}
 	l.known.Store(&map[toolKey]struct{}{})
 	return l
 }
 
-// Listed says whom to ask whether a server lists a tool.
+// Listed sets the function that reports whether a server lists a tool.
 func (l *ToolLabels) Listed(ask func(server, tool string) bool) { l.isListed.Store(&ask) }
 
-// Label is the name of a server's tool as a label: "" where there is none, Other where nobody lists it.
+// Label returns a tool's name as a label: "" for no tool, Other for an unlisted one.
 func (l *ToolLabels) Label(server, tool string) string {
 	if tool == "" {
 		return ""
@@ -51,7 +52,7 @@ func (l *ToolLabels) Label(server, tool string) string {
 	return Other
 }
 
-// learn takes a name in, if it is listed and there is room.
+// learn adds a name if it is listed and there is room.
 func (l *ToolLabels) learn(server, tool string) bool {
 	const longest = 128
 	ask := l.isListed.Load()
@@ -75,7 +76,7 @@ func (l *ToolLabels) learn(server, tool string) bool {
 	return true
 }
 
-// MethodLabel is a method of the protocol as a label.
+// MethodLabel returns a protocol method as a label.
 func MethodLabel(method string) string {
 	switch method {
 	case "initialize", "server/discover", "ping", "tools/list", "tools/call", "resources/list", "resources/read",

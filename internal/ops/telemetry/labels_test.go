@@ -33,7 +33,7 @@ func TestToolsThatAreListedAreLabels(t *testing.T) {
 	}
 }
 
-// A server that lists whatever it is asked for, and clients that ask for everything.
+// The server claims to list every tool, and clients request all of them.
 func TestLabelsAreCapped(t *testing.T) {
 	l := telemetry.NewToolLabels()
 	l.Listed(func(string, string) bool { return true })

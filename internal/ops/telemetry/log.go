@@ -8,26 +8,28 @@ import (
 	"sync/atomic"
 )
 
-// Format is how the lines of a log are written. It may change at any time; the zero value is text.
+// Format is the format of log lines. It may change at any time; the zero value is text.
 type Format struct{ structured atomic.Bool }
 
-// Set has lines written as one JSON object each, or as text.
+// Set selects JSON, one object per line, or text.
 func (f *Format) Set(structured bool) { f.structured.Store(structured) }
 
-// NewLogger writes to w: one JSON object a line if structured, else text. A line about a request has its id as request_id.
+// NewLogger returns a logger that writes to w: one JSON object per line if structured, else text. A
+// line about a request has its id as request_id.
 func NewLogger(w io.Writer, level slog.Leveler, structured bool) *slog.Logger {
 	var f Format
 	f.Set(structured)
 	return f.NewLogger(w, level)
 }
 
-// NewLogger writes to w in the format of the moment. A line about a request has its id as request_id.
+// NewLogger returns a logger that writes to w in the current format. A line about a request has its
+// id as request_id.
 func (f *Format) NewLogger(w io.Writer, level slog.Leveler) *slog.Logger {
 	opts, out := &slog.HandlerOptions{Level: level}, &oneWriter{w: w}
 	return slog.New(requestLog{formatted{format: f, text: slog.NewTextHandler(out, opts), json: slog.NewJSONHandler(out, opts)}})
 }
 
-// oneWriter has one line written at a time, whichever handler it is from.
+// oneWriter serializes lines from both handlers.
 type oneWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -64,12 +66,12 @@ func (h formatted) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return formatted{h.format, h.text.WithAttrs(attrs), h.json.WithAttrs(attrs)}
 }
 
-// WithGroup puts the attributes that follow under a name.
+// WithGroup puts the following attributes into a group.
 func (h formatted) WithGroup(name string) slog.Handler {
 	return formatted{h.format, h.text.WithGroup(name), h.json.WithGroup(name)}
 }
 
-// requestLog adds the id of the request that a line's context is of.
+// requestLog adds the request id from a line's context.
 type requestLog struct{ slog.Handler }
 
 // Handle writes a line.
@@ -86,7 +88,7 @@ func (h requestLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return requestLog{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup puts the attributes that follow under a name.
+// WithGroup puts the following attributes into a group.
 func (h requestLog) WithGroup(name string) slog.Handler {
 	return requestLog{h.Handler.WithGroup(name)}
 }

@@ -10,10 +10,10 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// maxLogText bounds the text of an event.
+// maxLogText limits the text of an event.
 const maxLogText = 4 << 10
 
-// LogToEvents has what is logged told as events too.
+// LogToEvents also publishes log lines as events.
 func LogToEvents(log *slog.Logger, feed *events.Feed) *slog.Logger {
 	return slog.New(&eventLog{Handler: log.Handler(), feed: feed})
 }
@@ -22,12 +22,12 @@ func LogToEvents(log *slog.Logger, feed *events.Feed) *slog.Logger {
 type eventLog struct {
 	slog.Handler
 	feed   *events.Feed
-	server string      // of the attribute server; "": not about one
-	attrs  []slog.Attr // of every line
-	group  string      // what the names of attributes begin with
+	server string      // value of the attribute server; "": none
+	attrs  []slog.Attr // attributes of every line
+	group  string      // prefix of attribute names
 }
 
-// Handle writes a line and tells it.
+// Handle writes a line and publishes it.
 func (h *eventLog) Handle(ctx context.Context, r slog.Record) error {
 	line := events.Log{At: r.Time, Level: r.Level.String(), Server: h.server, RequestID: RequestID(ctx)}
 	var text strings.Builder
@@ -51,7 +51,7 @@ func (h *eventLog) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// serverKey is the attribute of the server that a line is about.
+// serverKey is the attribute with the server of a line.
 const serverKey = "server"
 
 // WithAttrs adds attributes to every line.
@@ -70,7 +70,7 @@ func (h *eventLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &next
 }
 
-// WithGroup puts the attributes that follow under a name.
+// WithGroup puts the following attributes into a group.
 func (h *eventLog) WithGroup(name string) slog.Handler {
 	next := *h
 	next.Handler = h.Handler.WithGroup(name)
@@ -80,7 +80,8 @@ func (h *eventLog) WithGroup(name string) slog.Handler {
 	return &next
 }
 
-// writeAttr appends " key=value" as slog's text form does; values are resolved, so that secrets stay hidden.
+// writeAttr appends " key=value" as slog's text format does. Values are resolved, so that secrets
+// stay masked.
 func writeAttr(text *strings.Builder, group string, a slog.Attr) {
 	value := a.Value.Resolve()
 	if a.Equal(slog.Attr{}) {

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// NewRegistry holds the program's metrics, the Go runtime's and the process's included. The commit is "" where it is not known.
+// NewRegistry returns a registry with metrics of the build, the Go runtime and the process. commit
+// is "" if unknown.
 func NewRegistry(version, commit string) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -20,7 +21,7 @@ func NewRegistry(version, commit string) *prometheus.Registry {
 	return reg
 }
 
-// Handler serves the registry in Prometheus's text form.
+// Handler serves the registry in Prometheus's text format.
 func Handler(reg *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// How a reload ended, as its metric says.
+// Outcomes of a reload, as metric labels.
 const (
 	ReloadOK      = "ok"
 	ReloadInvalid = "invalid" // the file has mistakes
 	ReloadFailed  = "failed"
 )
 
-// Reloads counts how often the configuration was read again.
+// Reloads counts reloads of the configuration.
 type Reloads struct {
 	total      *prometheus.CounterVec
 	successful prometheus.Gauge
 	at         prometheus.Gauge
 }
 
-// NewReloads makes one. The configuration that the program starts with counts as a success.
+// NewReloads returns Reloads. The initial configuration counts as a success.
 func NewReloads(reg prometheus.Registerer, now time.Time) *Reloads {
 	r := &Reloads{
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -34,7 +34,7 @@ func NewReloads(reg prometheus.Registerer, now time.Time) *Reloads {
 		}),
 	}
 	for _, outcome := range []string{ReloadOK, ReloadInvalid, ReloadFailed} {
-		r.total.WithLabelValues(outcome) // so that a rate can be taken from the first one on
+		r.total.WithLabelValues(outcome) // so that a rate exists from the first one on
 	}
 	r.successful.Set(1)
 	r.at.Set(float64(now.UnixMilli()) / 1000)

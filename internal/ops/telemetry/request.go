@@ -7,20 +7,21 @@ import (
 	"math/rand/v2"
 )
 
-// HeaderRequestID is the header that a request's id comes in and goes out with.
+// HeaderRequestID is the header for request ids, in requests and responses.
 const HeaderRequestID = "X-Request-Id"
 
-// scope is what belongs to one request. It is a context itself: every request has one.
+// scope holds the data of one request. It is a context itself, which saves an allocation per
+// request.
 type scope struct {
 	context.Context //nolint:containedctx // as the contexts of package context do
 
-	id      string   // "": not yet one request's
+	id      string   // "": not within a request yet
 	tracing *Tracing // nil: off
 }
 
 type scopeKey struct{}
 
-// Value gives the scope itself for its key.
+// Value returns the scope itself for its key.
 func (s *scope) Value(key any) any {
 	if key == (scopeKey{}) {
 		return s
@@ -28,8 +29,8 @@ func (s *scope) Value(key any) any {
 	return s.Context.Value(key)
 }
 
-// WithRequest gives what runs under ctx the id of its request: the one that a client has sent, where it is fit for logs, else
-// one of our own. Its calls are traced where tracing is not nil.
+// WithRequest returns a context with a request id: the client's, if it is fit for logs, else a new
+// one. If tracing is not nil, calls under it are traced.
 func WithRequest(ctx context.Context, sent string, tracing *Tracing) (of context.Context, id string) {
 	if !isRequestID(sent) {
 		sent = newRequestID()
@@ -37,7 +38,7 @@ func WithRequest(ctx context.Context, sent string, tracing *Tracing) (of context
 	return &scope{ctx, sent, tracing}, sent
 }
 
-// WithOwnRequest is WithRequest for a message that came without HTTP: it gets an id of its own, unless ctx has one.
+// WithOwnRequest is WithRequest for a message without HTTP. It creates an id unless ctx has one.
 func WithOwnRequest(ctx context.Context) context.Context {
 	s, ok := ctx.Value(scopeKey{}).(*scope)
 	switch {
@@ -49,12 +50,12 @@ func WithOwnRequest(ctx context.Context) context.Context {
 	return ctx
 }
 
-// WithTracing has the messages that come under ctx traced, each as a request of its own.
+// WithTracing returns a context whose messages are traced, each as a separate request.
 func WithTracing(ctx context.Context, tracing *Tracing) context.Context {
 	return &scope{ctx, "", tracing}
 }
 
-// RequestID is the id of the request that ctx is of; "" where it is of none.
+// RequestID returns the id of the request that ctx belongs to, or "".
 func RequestID(ctx context.Context) string {
 	if s, ok := ctx.Value(scopeKey{}).(*scope); ok {
 		return s.id
@@ -62,7 +63,7 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// maxRequestID is how long an id may be.
+// maxRequestID is the maximum length of an id.
 const maxRequestID = 128
 
 func isRequestID(s string) bool {
@@ -79,9 +80,9 @@ func isRequestID(s string) bool {
 	return true
 }
 
-// newRequestID makes an id that no other request is likely to have. It is no secret.
+// newRequestID returns a probably unique id. It is not a secret.
 func newRequestID() string {
 	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], rand.Uint64()) //nolint:gosec // it only tells requests apart
+	binary.BigEndian.PutUint64(b[:], rand.Uint64()) //nolint:gosec // it only distinguishes requests
 	return hex.EncodeToString(b[:])
 }

@@ -52,7 +52,7 @@ func TestMessagesWithoutHTTPHaveAnIDEach(t *testing.T) {
 	}
 }
 
-// A context that is derived from a request's ends with it, without a goroutine that would wait for that.
+// A context derived from a request's ends with it, without a waiting goroutine.
 func TestRequestsEndTheirContexts(t *testing.T) {
 	parent, cancel := context.WithCancel(t.Context())
 	ctx, _ := telemetry.WithRequest(parent, "a", nil)

@@ -9,8 +9,9 @@ import (
 	"secateur/internal/store/history"
 )
 
-// Savings counts what is cut, what of it is asked for again, and what conversations cost, and passes it on to the history and to
-// whoever listens. Its methods may be used by many goroutines; a nil *Savings counts nothing. Names are the caller's to take from closed sets.
+// Savings counts cuts, recoveries and costs of conversations, and passes them on to the history and
+// the feed. It is safe for concurrent use; a nil *Savings counts nothing. Callers must use names
+// from closed sets.
 type Savings struct {
 	history *history.History
 	feed    *events.Feed
@@ -24,26 +25,28 @@ type Savings struct {
 
 	mu    sync.Mutex         // guards the fields below
 	known map[string]cutText // by id
-	ring  []string           // the ids in known, in the order they came
-	next  int                // where the next one goes, once ring is full
+	ring  []string           // the ids in known, in order of arrival
+	next  int                // index of the next one, once ring is full
 	texts map[string]*texts  // by feature
-	tell  func(id string)    // that an original was asked for, to other replicas; nil: there are none
+	// tells other replicas that an original was requested; nil: no replicas
+	tell func(id string)
 }
 
-// cutText is an original of which something was cut.
+// cutText is a cut original.
 type cutText struct {
 	history.Cut
 	recovered bool
-	elsewhere bool // another replica was first, and counts it
+	elsewhere bool // another replica cut it first, and counts it
 }
 
 // texts counts originals, each once.
 type texts struct{ cut, recovered float64 }
 
-// maxKnown is how many originals are remembered, to tell the first recovery from the next.
+// maxKnown is the number of originals remembered, to distinguish the first recovery from later
+// ones.
 const maxKnown = 1 << 14
 
-// NewSavings makes one that also adds to a history and tells a feed, where these are not nil.
+// NewSavings returns Savings that also feed a history and an event feed, if not nil.
 func NewSavings(reg prometheus.Registerer, h *history.History, feed *events.Feed) *Savings {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "secateur_" + name, Help: help}, labels)
@@ -86,7 +89,7 @@ func (s *Savings) Cut(c events.Cut) {
 	s.feed.Publish(c)
 }
 
-// remember notes an original and reports whether it is a new one.
+// remember records an original, and reports whether it is new.
 func (s *Savings) remember(id string, c history.Cut) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +101,7 @@ func (s *Savings) remember(id string, c history.Cut) bool {
 	return true
 }
 
-// add notes an original that is not known yet. The lock is held.
+// add records a new original. The caller holds mu.
 func (s *Savings) add(id string, c cutText) {
 	if len(s.ring) < maxKnown {
 		s.ring = append(s.ring, id)
@@ -110,7 +113,8 @@ func (s *Savings) add(id string, c cutText) {
 	s.known[id] = c
 }
 
-// Tell has other replicas told of originals that are asked for here: it was one of them that counted the cut.
+// Tell sets the function that tells other replicas of requested originals, since one of them may
+// have counted the cut.
 func (s *Savings) Tell(tell func(id string)) {
 	if s == nil {
 		return
@@ -120,7 +124,8 @@ func (s *Savings) Tell(tell func(id string)) {
 	s.tell = tell
 }
 
-// CutElsewhere notes a text that another replica has cut: where the same is cut here it is no other, and it is not ours to count when it is asked for.
+// CutElsewhere records a text that another replica has cut. The same text here is then not new, and
+// its recovery is not counted here.
 func (s *Savings) CutElsewhere(c events.Cut) {
 	if s == nil {
 		return
@@ -132,7 +137,7 @@ func (s *Savings) CutElsewhere(c events.Cut) {
 	}
 }
 
-// count changes the counts of a feature and tells their ratio. The lock is held.
+// count changes the counts of a feature and updates their ratio. The caller holds mu.
 func (s *Savings) count(feature string, change func(*texts)) {
 	t := s.texts[feature]
 	if t == nil {
@@ -145,7 +150,7 @@ func (s *Savings) count(feature string, change func(*texts)) {
 	}
 }
 
-// Recovered notes that an original was asked for. What was not cut by this process is not counted.
+// Recovered records that an original was requested. It counts only cuts by this process.
 func (s *Savings) Recovered(id string) {
 	if s == nil {
 		return
@@ -155,14 +160,15 @@ func (s *Savings) Recovered(id string) {
 	}
 }
 
-// RecoveredElsewhere notes that an original was asked for at another replica.
+// RecoveredElsewhere records that another replica was asked for an original.
 func (s *Savings) RecoveredElsewhere(id string) {
 	if s != nil {
 		s.noteRecovery(id)
 	}
 }
 
-// noteRecovery counts an original that was asked for, and gives whom to tell, unless it is known to have been before.
+// noteRecovery counts a requested original. It returns the function to tell others, or nil if it
+// was recovered before.
 func (s *Savings) noteRecovery(id string) (tell func(id string)) {
 	s.feed.Recovered(id)
 	s.mu.Lock()
@@ -189,7 +195,7 @@ func (s *Savings) noteRecovery(id string) (tell func(id string)) {
 	return tell
 }
 
-// Chat counts a request to a provider. What its features have saved and lost is what its account says, divided between them.
+// Chat counts a request to a provider. Its savings and losses are divided between its features.
 func (s *Savings) Chat(e history.Exchange) {
 	if s == nil {
 		return

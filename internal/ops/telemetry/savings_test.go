@@ -78,7 +78,7 @@ func TestFeaturesTogetherSaveWhatTheAccountSays(t *testing.T) {
 	}
 }
 
-// However much is cut, what is remembered of it is bounded.
+// The number of remembered cuts is limited.
 func TestSavingsAreBounded(t *testing.T) {
 	s := telemetry.NewSavings(nil, nil, nil)
 	for n := range 40_000 {
@@ -116,7 +116,8 @@ secateur_reloads_total{outcome="ok"} 1
 	}
 }
 
-// A text that two replicas cut is counted by the first, as cut and as recovered, wherever it is asked for; each tells the others of a recovery once.
+// A text cut by two replicas is counted by the first, as cut and as recovered, wherever it is
+// requested. Each replica tells the others of a recovery once.
 func TestReplicasCountATextOnce(t *testing.T) {
 	cut := events.Cut{ID: "a", Feature: "mcp", Server: "files", Tool: "read", TokensSaved: 900}
 	open := func() (*telemetry.Savings, *history.History, *[]string) {

@@ -7,25 +7,27 @@ import (
 	"time"
 )
 
-// Seldom logs what may happen many thousand times a second: the first time at once, then once a minute how often it was.
-// The zero value is ready; it is safe for concurrent use.
+// Seldom throttles log lines about frequent events: it logs the first at once, then one line per
+// minute with a count. The zero value is ready; it is safe for concurrent use.
 type Seldom struct {
 	mu    sync.Mutex // guards the fields below
 	last  time.Time
 	count int
 }
 
-// seldomEvery is how much time is between two lines.
+// seldomEvery is the minimum interval between two lines.
 const seldomEvery = time.Minute
 
-// Warn logs at Warn with the number of times since the last line as count, or only counts.
+// Warn logs at level Warn, with the number of events since the last line as count; or it only
+// counts.
 func (s *Seldom) Warn(ctx context.Context, log *slog.Logger, text string, attrs ...any) {
 	if count, isDue := s.Count(); isDue {
-		log.WarnContext(ctx, text, append(attrs, "count", count)...) //nolint:sloglint // the text is a constant of the caller's
+		log.WarnContext(ctx, text, append(attrs, "count", count)...) //nolint:sloglint // constant
 	}
 }
 
-// Count counts one more. It reports whether it is due to be told, and how many there were since the last that was.
+// Count counts an event. It reports whether a line is due, and the number of events since the last
+// one.
 func (s *Seldom) Count() (count int, isDue bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,18 +8,20 @@ import (
 	"secateur/internal/secret"
 )
 
-// Settings say where traces go. The zero value makes none.
+// Settings configure tracing. The zero value disables it.
 type Settings struct {
-	OTLPEndpoint string                 `toml:"otlp_endpoint"` // "": no traces; else POST {otlp_endpoint}/v1/traces
+	// "": no traces; else POST {otlp_endpoint}/v1/traces
+	OTLPEndpoint string                 `toml:"otlp_endpoint"`
 	OTLPHeaders  map[string]secret.Text `toml:"otlp_headers"`
 	ServiceName  string                 `toml:"service_name"`
-	Sample       float64                `toml:"sample"` // of the requests that bring no decision with them
+	// fraction of requests that carry no sampling decision
+	Sample float64 `toml:"sample"`
 }
 
-// Default is what a file that says nothing means.
+// Default returns the defaults.
 func Default() Settings { return Settings{ServiceName: "secateur", Sample: 1} }
 
-// Validate reports what is wrong.
+// Validate reports every mistake.
 func (s Settings) Validate() error {
 	var errs []error
 	if s.OTLPEndpoint != "" {

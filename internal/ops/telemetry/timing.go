@@ -9,20 +9,20 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// Requests count what passes a door. Labels come from closed sets: configured servers, methods of the protocol, tools that are
-// listed, fixed words.
+// Requests are the request metrics of a door. Labels come from closed sets: configured servers,
+// protocol methods, listed tools, fixed words.
 type Requests struct {
 	total   *prometheus.CounterVec
 	seconds *prometheus.HistogramVec
 }
 
-// RequestsOptions are how a door's metrics are called.
+// RequestsOptions name a door's metrics.
 type RequestsOptions struct {
-	Total, TotalHelp     string // how many there were, by server, method, tool and outcome
-	Seconds, SecondsHelp string // how long each took, by server and method
+	Total, TotalHelp     string // number of requests, by server, method, tool and outcome
+	Seconds, SecondsHelp string // duration, by server and method
 }
 
-// NewRequests makes the metrics of a door and registers them, unless reg is nil.
+// NewRequests creates the metrics of a door, and registers them unless reg is nil.
 func NewRequests(reg prometheus.Registerer, opt RequestsOptions) Requests {
 	r := Requests{
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -39,29 +39,29 @@ func NewRequests(reg prometheus.Registerer, opt RequestsOptions) Requests {
 	return r
 }
 
-// Timing is one request being counted.
+// Timing measures one request.
 type Timing struct {
 	Requests Requests
-	Tools    *ToolLabels  // nil: no tool has a label of its own
-	Events   *events.Feed // nil: nobody listens
+	Tools    *ToolLabels  // nil: tools have no labels
+	Events   *events.Feed // nil: none
 	Span     Span
 
 	Began   time.Time
 	Door    string
-	Server  string // "": answered here; Other: there is none of this id
-	Method  string // as MethodLabel gives it
-	Tool    string // as the server calls it
+	Server  string // "": answered here; Other: unknown id
+	Method  string // from MethodLabel
+	Tool    string // the server's own name
 	Subject string // of the caller
 	In, Out int    // bytes
 }
 
-// End counts the request and tells of it.
+// End counts the request and publishes an event.
 func (t *Timing) End(ctx context.Context, outcome string) {
 	if outcome == "" {
 		outcome = "internal_error"
 	}
 	took := time.Since(t.Began)
-	tool := t.Tools.Label(t.Server, t.Tool) // known only now where the server has just started
+	tool := t.Tools.Label(t.Server, t.Tool) // may only be known now if the server has just started
 	t.Requests.total.WithLabelValues(t.Server, t.Method, tool, outcome).Inc()
 	t.Requests.seconds.WithLabelValues(t.Server, t.Method).Observe(took.Seconds())
 	t.Span.Name(t.Method, t.Server, tool)

@@ -11,18 +11,19 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Which trace a request belongs to travels as W3C Trace Context: in the headers traceparent and tracestate, and for MCP in
+// Trace ids travel as W3C Trace Context: in the headers traceparent and tracestate, and for MCP in
 // params._meta under the same names (SEP-414).
 const (
 	traceparent = "traceparent"
 	tracestate  = "tracestate"
 )
 
-// headerCarrier reads headers, of which net/http has changed the names.
+// headerCarrier reads headers with the canonical names of net/http.
 type headerCarrier http.Header
 
 func (c headerCarrier) Get(key string) string {
-	if key == traceparent { // every request is asked for it: one allocation less than Get, which has to change the name
+	// checked for every request: saves the allocation of Get for the canonical name
+	if key == traceparent {
 		if v := c["Traceparent"]; len(v) > 0 {
 			return v[0]
 		}
@@ -46,10 +47,11 @@ func (c metaCarrier) Get(key string) string {
 func (metaCarrier) Set(string, string) {}
 func (metaCarrier) Keys() []string     { return nil }
 
-// mayName tells whether params._meta may name a trace, at little cost: most name none.
+// mayName is a cheap test for a trace in params._meta: most have none.
 func mayName(meta []byte) bool { return bytes.Contains(meta, []byte(traceparent)) }
 
-// withRemote gives ctx the trace that a client names; the same ctx where it names none, or not as the specification says.
+// withRemote returns a context with the client's trace, or ctx itself if there is none or it is
+// invalid.
 func withRemote(ctx context.Context, from propagation.TextMapCarrier) context.Context {
 	if from.Get(traceparent) == "" {
 		return ctx
@@ -57,8 +59,7 @@ func withRemote(ctx context.Context, from propagation.TextMapCarrier) context.Co
 	return propagation.TraceContext{}.Extract(ctx, from)
 }
 
-// TraceHeader gives headers that tell whoever gets an HTTP request the trace that ctx is of: a copy, or the same where there is
-// nothing to tell.
+// TraceHeader returns a copy of headers with the trace of ctx, or h itself if there is none.
 func TraceHeader(ctx context.Context, h http.Header) http.Header {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return h
@@ -69,8 +70,8 @@ func TraceHeader(ctx context.Context, h http.Header) http.Header {
 	return h
 }
 
-// TraceParams gives the params of a request that tell a server the trace that ctx is of; the same slice where there is nothing to
-// tell, or no place for it. Meta is what they have as _meta.
+// TraceParams returns the params of a request with the trace of ctx. It returns the same slice if
+// there is no trace, or no place for it. meta is their _meta.
 func TraceParams(ctx context.Context, params, meta []byte) []byte {
 	if !trace.SpanContextFromContext(ctx).IsValid() || params != nil && !rawjson.IsObject(params) || meta != nil && !rawjson.IsObject(meta) {
 		return params

@@ -16,23 +16,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Tracing makes the spans of requests and sends them to an OTLP collector. The nil *Tracing makes none, and costs nothing.
+// Tracing creates spans for requests and sends them to an OTLP collector. The nil *Tracing creates
+// none, and costs nothing.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
 
-// TracingOptions make a Tracing.
+// TracingOptions configure a Tracing.
 type TracingOptions struct {
 	Settings Settings
 	Version  string
 	Log      *slog.Logger // nil discards
 }
 
-// NewTracing makes a Tracing; nil where no endpoint is set.
+// NewTracing returns a Tracing, or nil if no endpoint is set.
 func NewTracing(ctx context.Context, opt TracingOptions) (*Tracing, error) {
 	if opt.Settings.OTLPEndpoint == "" {
-		return nil, nil //nolint:nilnil // the nil *Tracing is one that is off
+		return nil, nil //nolint:nilnil // the nil *Tracing is off
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -52,22 +53,22 @@ func NewTracing(ctx context.Context, opt TracingOptions) (*Tracing, error) {
 }
 
 const (
-	batchTime = 2 * time.Second  // how long spans are gathered
-	flushTime = 10 * time.Second // how long the end waits for the collector at most
+	batchTime = 2 * time.Second  // batch interval of spans
+	flushTime = 10 * time.Second // maximum wait for the collector at the end
 )
 
-// Close sends what was gathered.
+// Close sends the remaining spans.
 func (t *Tracing) Close() error {
 	if t == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // a collector that is away keeps nobody from ending
+	_ = t.provider.Shutdown(ctx) // an unreachable collector must not prevent the exit
 	return nil
 }
 
-// StartHTTP begins the span of an HTTP request to a route, in the trace that the client's headers name.
+// StartHTTP starts the span of an HTTP request to a route, in the trace of the client's headers.
 func (t *Tracing) StartHTTP(ctx context.Context, r *http.Request, route string) (context.Context, Span) {
 	ctx = withRemote(ctx, headerCarrier(r.Header))
 	if t == nil {
@@ -82,8 +83,8 @@ func (t *Tracing) StartHTTP(ctx context.Context, r *http.Request, route string) 
 	return ctx, Span{span}
 }
 
-// StartMessage begins the span of a JSON-RPC message, in the trace that its params._meta name, else in that of its HTTP request.
-// Where nothing is traced, the trace is only passed on.
+// StartMessage starts the span of a JSON-RPC message. Its trace is that of its params._meta, else
+// that of its HTTP request. If tracing is off, it only forwards the trace.
 func StartMessage(ctx context.Context, meta []byte) (context.Context, Span) {
 	outer := trace.SpanContextFromContext(ctx)
 	if mayName(meta) {
@@ -101,7 +102,7 @@ func StartMessage(ctx context.Context, meta []byte) (context.Context, Span) {
 	return ctx, Span{span}
 }
 
-// StartProvider begins the span of an HTTP request to a model provider.
+// StartProvider starts the span of an HTTP request to a model provider.
 func StartProvider(ctx context.Context, provider, method, path string) (context.Context, Span) {
 	s, ok := ctx.Value(scopeKey{}).(*scope)
 	if !ok || s.tracing == nil {
@@ -112,10 +113,11 @@ func StartProvider(ctx context.Context, provider, method, path string) (context.
 	return ctx, Span{span}
 }
 
-// Span is a piece of work that is traced. The zero value traces nothing.
+// Span is a traced operation. The zero value traces nothing.
 type Span struct{ span trace.Span }
 
-// Name says what a message was about. All of these are names from closed sets; server and tool may be "".
+// Name sets the method, server and tool of a message. All are from closed sets; server and tool may
+// be "".
 func (s Span) Name(method, server, tool string) {
 	if s.span == nil {
 		return
@@ -131,7 +133,7 @@ func (s Span) Name(method, server, tool string) {
 	s.span.SetAttributes(attribute.String("mcp.method.name", method), attribute.String("secateur.server", server), attribute.String("secateur.tool", tool))
 }
 
-// Status notes the status of an HTTP answer.
+// Status records the status of an HTTP response.
 func (s Span) Status(code int) {
 	if s.span == nil {
 		return
@@ -142,7 +144,7 @@ func (s Span) Status(code int) {
 	}
 }
 
-// End ends the span with the word for how the work ended.
+// End ends the span with an outcome.
 func (s Span) End(outcome string) {
 	if s.span == nil {
 		return
@@ -156,8 +158,8 @@ func (s Span) End(outcome string) {
 	s.span.End()
 }
 
-// UntilClosed ends the span when a body is closed. A body that is written to as well ends it at once: how long such a connection lasts
-// says nothing of the request.
+// UntilClosed ends the span when a body is closed. A body that is also a Writer ends it at once:
+// the life of such a connection says nothing about the request.
 func (s Span) UntilClosed(body io.ReadCloser) io.ReadCloser {
 	if s.span == nil {
 		return body

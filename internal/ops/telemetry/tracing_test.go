@@ -10,7 +10,7 @@ import (
 
 const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// under gives a context of a request that came with these headers.
+// under returns the context of a request with these headers.
 func under(t *testing.T, header ...string) context.Context {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", nil)
@@ -71,7 +71,7 @@ func TestParamsTellTheTrace(t *testing.T) {
 	}
 }
 
-// Where nothing is traced, traces cost nothing.
+// Disabled tracing does not allocate.
 func TestTracesThatAreOffCostNoAllocation(t *testing.T) {
 	ctx := under(t)
 	params, meta, header := []byte(`{"_meta":{"progressToken":1}}`), []byte(`{"progressToken":1}`), http.Header{"Accept": {"a"}}

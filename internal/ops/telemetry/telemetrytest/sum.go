@@ -1,4 +1,4 @@
-// Package telemetrytest reads metrics back.
+// Package telemetrytest reads metrics in tests.
 package telemetrytest
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Sum adds up the samples of a counter or a gauge that have these labels: name, value, name, value.
+// Sum adds up the samples of a counter or gauge with these labels: name, value, name, value.
 func Sum(tb testing.TB, reg prometheus.Gatherer, metric string, labels ...string) (sum float64) {
 	tb.Helper()
 	families, err := reg.Gather()
