@@ -1,15 +1,16 @@
-// Package events remembers what has happened lately and tells it to whoever listens: the control plane's event stream, the
-// lists of recent cuts and the log of the running program.
+// Package events keeps recent events and passes them to listeners: the control plane's event
+// stream, the lists of recent cuts, and the log of the running program.
 //
-// One [Feed] is made for the whole program and handed to the parts that see something happen. They publish a value:
+// The program has one [Feed]. Packages publish values to it:
 //
 //	feed.Publish(events.Refusal{RequestID: id, Door: "mcp", Reason: "acl", Rule: "no-secrets"})
 //	feed.PublishRequest(events.Request{…}) // the same for requests, without an allocation
 //
-// Whoever listens has a [Subscription], which is a cursor into the feed's ring and holds no queue of its own: a listener
-// that is too slow misses the oldest events and is told how many.
+// A listener has a [Subscription]: a cursor into the feed's ring, without a queue. A slow listener
+// misses the oldest events and learns how many.
 //
-//	sub := feed.Subscribe(r.Header.Get("Last-Event-ID")) // "": from now on; events.FromStart: all that is remembered
+//	// "": from now on; events.FromStart: everything in the ring
+//	sub := feed.Subscribe(r.Header.Get("Last-Event-ID"))
 //	for {
 //		batch, err := sub.Next(ctx) // waits; err is ctx's
 //		if err != nil {
@@ -23,9 +24,9 @@
 //		}
 //	}
 //
-// Without waiting, [Feed.Recent] gives the newest events of one type, and [Feed.Cuts] the newest cuts with whether they
-// were recovered since.
+// [Feed.Recent] returns the latest events of one type without waiting. [Feed.Cuts] returns the
+// latest cuts, and whether they were recovered.
 //
-// Ids are made of the feed's own name and a number, so that an id of an earlier run of the program is told apart from one
-// of this run. A nil *Feed takes everything and remembers nothing.
+// Ids consist of the feed's epoch and a number, so ids of an earlier run are recognized. A nil
+// *Feed accepts everything and keeps nothing.
 package events

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Type tells what happened.
+// Type is the type of an event.
 type Type string
 
 // The types of events.
@@ -18,27 +18,27 @@ const (
 	TypeLog     Type = "log"
 )
 
-// TypeGap is no event: it stands where another replica could not tell some of its own.
+// TypeGap is not an event: it marks events that another replica could not pass on.
 const TypeGap Type = "gap"
 
-// Types are all types of events, in the order of the documentation.
+// Types returns all types of events, in the order of the documentation.
 func Types() []Type {
 	return []Type{TypeRequest, TypeCut, TypeServer, TypeRefusal, TypeReload, TypeLog}
 }
 
-// Event is something that has happened.
+// Event is one event.
 type Event struct {
-	ID   string // of this event, for Subscribe
+	ID   string // for Subscribe
 	At   time.Time
 	Type Type
-	Data Data // one of the types of this package; it is written as JSON
+	Data Data // one of the types of this package, written as JSON
 }
 
-// Data is what is told of an event: Request, Cut, Server, Refusal, Reload or Log, or a Gap. Replica is in each the name of the replica where it has
-// happened; "": this one.
+// Data is the content of an event: Request, Cut, Server, Refusal, Reload, Log or Gap. Its field
+// Replica names the replica where it happened; "": this one.
 type Data interface{ Type() Type }
 
-// Request is a request that was answered, at any door.
+// Request is an answered request, at any door.
 type Request struct {
 	RequestID string  `json:"request_id"`
 	Door      string  `json:"door"`
@@ -51,16 +51,16 @@ type Request struct {
 	BytesOut  int64   `json:"bytes_out"`
 	Subject   string  `json:"subject"`
 
-	At    time.Time `json:"at,omitzero"`    // when it was published
-	Model string    `json:"model,omitzero"` // provider/model, of a conversation
+	At    time.Time `json:"at,omitzero"`    // time of publication
+	Model string    `json:"model,omitzero"` // provider/model of a conversation
 
 	Replica string `json:"replica,omitzero"`
 }
 
-// Cut is a text that was taken out of an observation or a conversation. ID is that of its original.
+// Cut is a text that was cut out of an observation or a conversation. ID is the id of its original.
 type Cut struct {
 	ID            string    `json:"id"`
-	At            time.Time `json:"at"`      // zero: when it is published
+	At            time.Time `json:"at"`      // zero: time of publication
 	Feature       string    `json:"feature"` // gateway, mcp, masked, pruned
 	Server        string    `json:"server"`
 	Tool          string    `json:"tool"`
@@ -71,29 +71,29 @@ type Cut struct {
 	Recovered     bool      `json:"recovered"`
 
 	RecoveredAt time.Time `json:"recovered_at,omitzero"`
-	RequestID   string    `json:"request_id,omitzero"` // "": not known
-	How         *Removal  `json:"-"`                   // which parts went; nil: not known
+	RequestID   string    `json:"request_id,omitzero"` // "": unknown
+	How         *Removal  `json:"-"`                   // the removed parts; nil: unknown
 
 	Replica string `json:"replica,omitzero"`
 }
 
-// Removal is which parts of a text went, and why. It is never written out: Goal and what Sent gives are content, for whoever may read the
-// original.
+// Removal says which parts of a text were removed, and why. It is never serialized: Goal and the
+// result of Sent are contents, only for readers of the original.
 type Removal struct {
 	Reason string
-	Goal   string // what the text was read for; "": nothing, or not known
+	Goal   string // goal of the pruning; "": none or unknown
 	Parts  []Part
-	// Sent gives what went out in the place of the original; nil: not known any more.
+	// Sent returns what was sent instead of the original; nil: no longer known.
 	Sent func(original string) string
 }
 
-// How much of a conversation's content a cut holds on to.
+// Limits on the contents that a cut keeps.
 const (
 	maxGoal = 600
 	maxSent = 16 << 10
 )
 
-// ClipGoal bounds a goal.
+// ClipGoal shortens a goal.
 func ClipGoal(goal string) string {
 	goal = strings.TrimSpace(goal)
 	if len(goal) <= maxGoal {
@@ -102,16 +102,17 @@ func ClipGoal(goal string) string {
 	return strings.ToValidUTF8(goal[:maxGoal], "") + "…"
 }
 
-// SentAs remembers what went out; nil where it is too long for that.
+// SentAs remembers what was sent, or returns nil if it is too long.
 func SentAs(text string) func(original string) string {
 	if len(text) > maxSent {
 		return nil
 	}
-	text = strings.Clone(text) // it may be a part of something big
+	text = strings.Clone(text) // it may be part of a large string
 	return func(string) string { return text }
 }
 
-// Part is a part of a text that went: lines, from 1, both inclusive, or characters, from 0, the end exclusive. What it is not is 0.
+// Part is a removed part of a text: lines (from 1, inclusive) or characters (from 0, end
+// exclusive). Unused fields are 0.
 type Part struct {
 	StartLine int    `json:"start_line"`
 	EndLine   int    `json:"end_line"`
@@ -120,31 +121,31 @@ type Part struct {
 	Reason    string `json:"reason"`
 }
 
-// Server is a server whose state has changed.
+// Server is a change of a server's state.
 type Server struct {
 	ID        string `json:"id"`
 	State     string `json:"state"`
 	Restarts  int    `json:"restarts"`
-	LastError string `json:"last_error"` // "": none, or over
+	LastError string `json:"last_error"` // "": none, or resolved
 	Replica   string `json:"replica,omitzero"`
 }
 
-// Refusal is a request that was turned away. Reasons are those of the metric secateur_refusals_total.
+// Refusal is a refused request. Reasons are those of the metric secateur_refusals_total.
 type Refusal struct {
 	RequestID string `json:"request_id"`
 	Door      string `json:"door"`
 	Reason    string `json:"reason"`
-	Rule      string `json:"rule"` // of the ACL, or the limit's name; "": neither
+	Rule      string `json:"rule"` // ACL rule or name of the limit; "": neither
 	Subject   string `json:"subject"`
 
-	// Count is how many of this door and reason there were since the last that was told; 0: this one alone.
+	// Count is the number of such refusals since the last event for this door and reason; 0: one.
 	Count int `json:"count,omitzero"`
 
-	At      time.Time `json:"at,omitzero"` // zero: when it is published
+	At      time.Time `json:"at,omitzero"` // zero: time of publication
 	Replica string    `json:"replica,omitzero"`
 }
 
-// Reload is a configuration that was read again: what the control plane answers to a reload.
+// Reload is a reload of the configuration, as the control plane reports it.
 type Reload struct {
 	Outcome       string   `json:"outcome"` // ok, invalid, failed
 	Changed       bool     `json:"changed"`
@@ -160,7 +161,7 @@ type Reload struct {
 
 // Log is a line of the program's log, or of a server's standard error.
 type Log struct {
-	At        time.Time `json:"at"` // zero: when it is published
+	At        time.Time `json:"at"` // zero: time of publication
 	Server    string    `json:"server"`
 	Level     string    `json:"level"`
 	Text      string    `json:"text"`
@@ -168,29 +169,29 @@ type Log struct {
 	Replica   string    `json:"replica,omitzero"`
 }
 
-// Gap says how many events a replica could not tell.
+// Gap is the number of events that a replica could not pass on.
 type Gap struct {
-	Lost    uint64 `json:"lost"` // 0: nobody knows
+	Lost    uint64 `json:"lost"` // 0: unknown
 	Replica string `json:"replica,omitzero"`
 }
 
-// Type is TypeRequest.
+// Type returns TypeRequest.
 func (Request) Type() Type { return TypeRequest }
 
-// Type is TypeCut.
+// Type returns TypeCut.
 func (Cut) Type() Type { return TypeCut }
 
-// Type is TypeServer.
+// Type returns TypeServer.
 func (Server) Type() Type { return TypeServer }
 
-// Type is TypeRefusal.
+// Type returns TypeRefusal.
 func (Refusal) Type() Type { return TypeRefusal }
 
-// Type is TypeReload.
+// Type returns TypeReload.
 func (Reload) Type() Type { return TypeReload }
 
-// Type is TypeLog.
+// Type returns TypeLog.
 func (Log) Type() Type { return TypeLog }
 
-// Type is TypeGap.
+// Type returns TypeGap.
 func (Gap) Type() Type { return TypeGap }

@@ -9,40 +9,41 @@ import (
 	"time"
 )
 
-// How much a feed remembers: of all events together, for listeners that come back, and of each type but requests, for lists.
+// Limits of a feed: of all events together, for listeners that resume; and of each type except
+// requests, for lists.
 const (
 	ringSize = 2048
 	listSize = 1000
 )
 
-// Feed remembers the newest events. It may be used by many goroutines.
+// Feed keeps the latest events. It is safe for concurrent use.
 type Feed struct {
-	epoch string // its own name, which all of its ids begin with
+	epoch string // prefix of all its ids
 
 	mu    sync.Mutex // guards the fields below
-	last  uint64     // number of the newest event; the first is 1
-	ring  []slot     // the newest events, number n at n%ringSize once it is full
+	last  uint64     // number of the latest event; the first is 1
+	ring  []slot     // latest events; once full, number n is at (n-1)%ringSize
 	lists map[Type]*list
-	wake  chan struct{} // closed and replaced with the next event, where somebody waits
-	waits int           // how many do
+	wake  chan struct{} // closed and replaced at the next event, if anyone waits
+	waits int           // number of waiters
 }
 
-// slot is an event as it is remembered. Requests are stored by value: they are many, and nobody may ever look at them.
+// slot is a stored event. Requests are stored by value, because they are frequent and rarely read.
 type slot struct {
 	number  uint64
-	id      string // that another replica has given it; "": it is this feed's own
+	id      string // id from another replica; "": this feed's own
 	at      time.Time
 	request Request
-	data    Data // nil: it is the request
+	data    Data // nil: the event is request
 }
 
-// list is the newest events of a type, a ring too.
+// list is a ring of the latest events of a type.
 type list struct {
 	slots []slot
-	next  int // where the next one goes, once it is full
+	next  int // index of the next one, once it is full
 }
 
-// New makes a feed.
+// New returns a feed.
 func New() *Feed {
 	f := &Feed{epoch: strings.ToLower(rand.Text()[:8]), lists: map[Type]*list{}, wake: make(chan struct{})}
 	for _, t := range append(Types(), TypeGap) {
@@ -53,7 +54,7 @@ func New() *Feed {
 	return f
 }
 
-// Publish tells that something has happened.
+// Publish adds an event.
 func (f *Feed) Publish(d Data) {
 	if f == nil {
 		return
@@ -86,7 +87,8 @@ func (f *Feed) Publish(d Data) {
 	f.lists[d.Type()].append(s)
 }
 
-// Keep remembers a refusal in the list of its type only: no listener is told, and it takes no place of another event.
+// Keep adds a refusal only to the list of its type. Listeners are not notified, and no other event
+// is pushed out.
 func (f *Feed) Keep(r Refusal) {
 	if f == nil {
 		return
@@ -110,7 +112,7 @@ func (f *Feed) PublishRequest(r Request) {
 	f.append(&s)
 }
 
-// append gives an event its number, remembers it and wakes whoever waits. The lock is held.
+// append assigns a number to an event, stores it and wakes waiters. The caller holds mu.
 func (f *Feed) append(s *slot) {
 	f.last++
 	s.number = f.last
@@ -125,10 +127,11 @@ func (f *Feed) append(s *slot) {
 	}
 }
 
-// index is where an event stands in the ring.
+// index returns an event's index in the ring.
 func (f *Feed) index(number uint64) int { return int((number - 1) % ringSize) }
 
-// oldest is the number of the oldest event that is remembered, or of the next one where none is. The lock is held.
+// oldest returns the number of the oldest stored event, or of the next one if there is none. The
+// caller holds mu.
 func (f *Feed) oldest() uint64 { return f.last - uint64(len(f.ring)) + 1 }
 
 func (l *list) append(s slot) {
@@ -140,7 +143,7 @@ func (l *list) append(s slot) {
 	l.next = (l.next + 1) % listSize
 }
 
-// newest gives the list from its end.
+// newest iterates over the list, latest first.
 func (l *list) newest(yield func(*slot) bool) {
 	for i := range len(l.slots) {
 		at := (l.next - 1 - i + 2*len(l.slots)) % len(l.slots)
@@ -150,8 +153,8 @@ func (l *list) newest(yield func(*slot) bool) {
 	}
 }
 
-// Recent gives the newest events of a type, the newest first, limit at most. Those of other replicas stand where they belong by their time, however
-// late they came.
+// Recent returns up to limit events of a type, latest first. Events of other replicas are ordered
+// by their time, however late they arrived.
 func (f *Feed) Recent(t Type, limit int) (found []Event) {
 	if f == nil {
 		return nil
@@ -173,7 +176,7 @@ func (f *Feed) Recent(t Type, limit int) (found []Event) {
 	return found
 }
 
-// Cuts gives the newest cuts, the newest first.
+// Cuts returns the latest cuts, latest first.
 func (f *Feed) Cuts(limit int) []Cut {
 	found := f.Recent(TypeCut, limit)
 	cuts := make([]Cut, len(found))
@@ -183,8 +186,8 @@ func (f *Feed) Cuts(limit int) []Cut {
 	return cuts
 }
 
-// Recovered notes that an original was asked for, and reports whether it is the first time for a cut that is remembered,
-// with that cut.
+// Recovered records that an original was requested. It returns the cut, and whether this is its
+// first recovery.
 func (f *Feed) Recovered(id string) (cut Cut, first bool) {
 	if f == nil {
 		return Cut{}, false
@@ -203,7 +206,7 @@ func (f *Feed) Recovered(id string) (cut Cut, first bool) {
 	return cut, first
 }
 
-// event is a slot as it is told. The lock is held.
+// event converts a slot to an Event. The caller holds mu.
 func (f *Feed) event(s *slot) Event {
 	e := Event{ID: cmp.Or(s.id, f.id(s.number)), At: s.at, Data: s.data}
 	if s.data == nil {
@@ -215,7 +218,7 @@ func (f *Feed) event(s *slot) Event {
 	return e
 }
 
-// between gives the remembered events with numbers from first to last. The lock is held.
+// between returns the stored events from first to last. The caller holds mu.
 func (f *Feed) between(first, last uint64) []Event {
 	found := make([]Event, 0, last+1-first)
 	for number := first; number <= last; number++ {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Own gives what has happened here since the place of the subscription, at once, and leaves out what other replicas have told.
+// Own returns this replica's events since the cursor, without waiting. It skips events of other
+// replicas.
 func (s *Subscription) Own() (batch Batch) {
 	f := s.feed
 	if f == nil {
@@ -26,7 +27,7 @@ func (s *Subscription) Own() (batch Batch) {
 	return batch
 }
 
-// Receive adds an event that has happened at another replica, under the id that it has there.
+// Receive adds an event of another replica, with its id from there.
 func (f *Feed) Receive(replica string, e Event) {
 	if f == nil || e.ID == "" {
 		return
@@ -43,7 +44,7 @@ func (f *Feed) Receive(replica string, e Event) {
 	f.lists[s.data.Type()].append(s)
 }
 
-// at says where something has happened.
+// at sets the replica of an event.
 func at(replica string, d Data) Data {
 	switch v := d.(type) {
 	case Request:
@@ -71,7 +72,7 @@ func at(replica string, d Data) Data {
 	return d
 }
 
-// message is an event on its way to other replicas. Of how a text was cut only what is no content goes along.
+// message is an event for other replicas. For a cut, it omits contents.
 type message struct {
 	ID     string          `json:"id"`
 	At     time.Time       `json:"at"`
@@ -81,10 +82,10 @@ type message struct {
 	Parts  []Part          `json:"parts,omitempty"`
 }
 
-// maxParts bounds how many parts of a cut are told to other replicas.
+// maxParts limits the parts of a cut that are sent to other replicas.
 const maxParts = 256
 
-// Marshal writes an event for other replicas.
+// Marshal encodes an event for other replicas.
 func Marshal(e Event) ([]byte, error) {
 	m := message{ID: e.ID, At: e.At, Type: e.Type}
 	var err error
@@ -100,7 +101,7 @@ func Marshal(e Event) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// Unmarshal reads what Marshal has written. A type that this version does not know is an error.
+// Unmarshal decodes the output of Marshal. An unknown type is an error.
 func Unmarshal(b []byte) (e Event, err error) {
 	var m message
 	if err := json.Unmarshal(b, &m); err != nil {

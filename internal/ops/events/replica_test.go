@@ -8,7 +8,7 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// passed is an event as another replica gets it.
+// passed returns an event as another replica receives it.
 func passed(t *testing.T, e events.Event) events.Event {
 	t.Helper()
 	b, err := events.Marshal(e)
@@ -22,7 +22,8 @@ func passed(t *testing.T, e events.Event) events.Event {
 	return got
 }
 
-// An event of every type reaches another replica's listeners as it was, under its id and with where it was; what a text was cut for and what went out stay.
+// Events of every type reach another replica's listeners unchanged, with id and origin. Contents
+// (goal and sent text) stay behind.
 func TestEventsOfAnotherReplica(t *testing.T) {
 	there, here := events.New(), events.New()
 	now := time.Now().UTC()
@@ -72,7 +73,7 @@ func TestEventsOfAnotherReplica(t *testing.T) {
 	}
 }
 
-// What another replica tells late stands in lists where it belongs.
+// Late events of another replica are ordered by time in lists.
 func TestListsAreOrderedByTime(t *testing.T) {
 	feed := events.New()
 	feed.Publish(events.Cut{ID: "here"})
@@ -85,7 +86,7 @@ func TestListsAreOrderedByTime(t *testing.T) {
 	}
 }
 
-// Who comes too late to tell everything knows how much was lost.
+// A sender that is too slow knows how many events were lost.
 func TestOwnEventsThatWereForgotten(t *testing.T) {
 	feed := events.New()
 	own := feed.Subscribe("")

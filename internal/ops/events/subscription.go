@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// FromStart subscribes to all events that are remembered.
+// FromStart subscribes from the oldest stored event.
 const FromStart = "0"
 
-// batchSize bounds how many events Next gives at once.
+// batchSize limits the number of events that Next returns.
 const batchSize = 256
 
-// Subscription is a place in a feed. It is for one goroutine, and needs no end.
+// Subscription is a cursor into a feed. It is for one goroutine, and need not be closed.
 type Subscription struct {
 	feed    *Feed
-	seen    uint64 // number of the last event that was told
-	strange bool   // it began with an id that is not of this feed
+	seen    uint64 // number of the last event returned
+	strange bool   // it began with an id unknown to this feed
 }
 
-// Batch is what has happened since.
+// Batch is the result of Next.
 type Batch struct {
 	Gap    bool   // events are missing before these
-	Lost   uint64 // how many; of events of an earlier run of the program nobody knows
+	Lost   uint64 // number of missing events; unknown for an earlier run of the program
 	Events []Event
 }
 
-// Subscribe gives a place behind the event with this id: "" is now, FromStart before all that is remembered. Behind an id
-// that is not of this feed comes a gap, then all that is remembered.
+// Subscribe returns a cursor after the event with this id. "" means now, FromStart means before the
+// oldest stored event. After an unknown id comes a gap, then everything stored.
 func (f *Feed) Subscribe(lastID string) *Subscription {
 	s := &Subscription{feed: f}
 	if f == nil {
@@ -50,7 +50,7 @@ func (f *Feed) Subscribe(lastID string) *Subscription {
 	return s
 }
 
-// Next waits for events and gives them. Its error is that of ctx.
+// Next waits for events and returns them. Its error is that of ctx.
 func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 	if s.feed == nil {
 		<-ctx.Done()
@@ -69,7 +69,7 @@ func (s *Subscription) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-// take gives what is there, or what to wait for.
+// take returns the pending events, or a channel to wait for.
 func (s *Subscription) take() (Batch, <-chan struct{}) {
 	f := s.feed
 	f.mu.Lock()
@@ -92,10 +92,11 @@ func (s *Subscription) take() (Batch, <-chan struct{}) {
 	return batch, nil
 }
 
-// id is how an event is called outside.
+// id returns the external id of an event.
 func (f *Feed) id(number uint64) string { return f.epoch + "-" + strconv.FormatUint(number, 10) }
 
-// number is that of an event, as this feed or another replica has called it. The lock is held.
+// number returns the number of an event, by an id of this feed or of another replica. The caller
+// holds mu.
 func (f *Feed) number(id string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(id, f.epoch+"-")
 	if !ok {
