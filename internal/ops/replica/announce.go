@@ -24,43 +24,47 @@ import (
 const (
 	announceEvery = 5 * time.Second
 	announceLife  = 15 * time.Second
-	announceTime  = 2 * time.Second // for one announcement
+	announceTime  = 2 * time.Second // timeout of one announcement
 )
 
-// ID tells a replica from all others, of other runs too.
+// ID identifies a replica, also across runs.
 type ID [8]byte
 
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// Options make a Group.
+// Options configure a Group.
 type Options struct {
 	DB *redisdb.DB
-	// Leaf is the certificate that the listener shows, DER; nil, or one that gives nil: it speaks plain HTTP.
+	// Leaf returns the listener's certificate in DER. If it is nil or returns nil, the listener
+	// speaks plain HTTP.
 	Leaf func() []byte
-	// Own is that certificate with its key, shown to replicas that have the same one and demand it, who are asked for by ServerName; nil: none is.
+	// Own returns that certificate with its key, as a client certificate for replicas with the same
+	// one that demand it. They are addressed by ServerName. nil: none.
 	Own        func() *tls.Certificate
 	ServerName string
-	// State is how this replica fares, for those who ask any of them; nil: nothing is said of it.
+	// State returns the state of this replica, to be shown by all replicas; nil: not announced.
 	State func() State
-	// Heard gets the others' news, one after the other; Missed is called where some may have been lost. Nil: nobody wants to know.
+	// Heard receives the others' news, one at a time. Missed is called if news may have been lost.
+	// nil: ignored.
 	Heard  func(context.Context, News)
 	Missed func()
 	Log    *slog.Logger // nil discards
 }
 
-// Group is a replica among others. It may be used concurrently; nil is one that is alone.
+// Group is this replica as a member of the group. It is safe for concurrent use; nil is a single
+// replica.
 type Group struct {
 	opt     Options
 	id      ID
 	name    string
 	secret  [32]byte
-	address string // host:port at which others reach this one; set before the first announcement
+	address string // host:port for other replicas; set before the first announcement
 	client  *http.Client
-	news    chan News // to be told
+	news    chan News // to be sent
 	counts  counts
 }
 
-// New makes a Group. Announce and Run tell others of it.
+// New returns a Group. Announce and Run make it known to others.
 func New(opt Options) *Group {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -76,7 +80,7 @@ func New(opt Options) *Group {
 	return g
 }
 
-// ID is this replica's; the zero ID of one that is alone.
+// ID returns this replica's id, or the zero ID for a single replica.
 func (g *Group) ID() ID {
 	if g == nil {
 		return ID{}
@@ -84,7 +88,7 @@ func (g *Group) ID() ID {
 	return g.id
 }
 
-// Name is what people call this replica; "" of one that is alone.
+// Name returns this replica's name for people, or "" for a single replica.
 func (g *Group) Name() string {
 	if g == nil {
 		return ""
@@ -92,19 +96,19 @@ func (g *Group) Name() string {
 	return g.name
 }
 
-// announcement is what a replica says of itself.
+// announcement is what a replica publishes about itself.
 type announcement struct {
 	Name    string `json:"name"`
 	Address string `json:"address"`        // host:port
-	Secret  []byte `json:"secret"`         // what is for it is signed with
+	Secret  []byte `json:"secret"`         // signs requests to it
 	Leaf    []byte `json:"leaf,omitempty"` // SHA-256 of its certificate; none: plain HTTP
 	State   State  `json:"state"`
 }
 
 func announcementKey(id ID) string { return redisdb.Key("replica", id.String(), "") }
 
-// AddressOf is where others reach a listener on addr: at the one that was configured, else at its own. A listener on all interfaces is reached at the one
-// that leads to the engine.
+// AddressOf returns the address of a listener for other replicas: the configured one, else its own.
+// For a listener on all interfaces, it uses the one that leads to the engine.
 func AddressOf(ctx context.Context, configured string, listener net.Addr, db *redisdb.DB) string {
 	if configured != "" {
 		return configured
@@ -120,7 +124,8 @@ func AddressOf(ctx context.Context, configured string, listener net.Addr, db *re
 	return netip.AddrPortFrom(local, at.Port()).String()
 }
 
-// Announce tells others where this replica is, before its doors open. Where the engine does not answer, Run does it later.
+// Announce publishes this replica's address, before its doors open. If the engine does not answer,
+// Run retries.
 func (g *Group) Announce(ctx context.Context, address string) {
 	g.address = address
 	_ = g.announce(ctx)
@@ -136,7 +141,7 @@ func (g *Group) announce(ctx context.Context) error {
 	if g.opt.State != nil {
 		a.State = g.opt.State()
 	}
-	b, err := json.Marshal(a) //nolint:gosec // who may read the engine may read all that is kept there
+	b, err := json.Marshal(a) //nolint:gosec // readers of the engine may read everything there
 	if err != nil {
 		return err
 	}
@@ -148,7 +153,8 @@ func (g *Group) announce(ctx context.Context) error {
 	return err
 }
 
-// Run announces this replica again and again, and takes that back in the end. It tells and hears news meanwhile.
+// Run renews the announcement until ctx is done, and then withdraws it. Meanwhile it sends and
+// receives news.
 func (g *Group) Run(ctx context.Context) error {
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -167,15 +173,15 @@ func (g *Group) Run(ctx context.Context) error {
 			g.client.CloseIdleConnections()
 			return nil
 		case <-tick.C:
-			_ = g.announce(ctx) // whether the engine answers is told by its owner
+			_ = g.announce(ctx) // the engine's owner reports whether it answers
 		}
 	}
 }
 
-// ErrGone means that a replica lives no more, or cannot be asked where it is.
+// ErrGone means that a replica is dead, or that its address cannot be looked up.
 var ErrGone = errors.New("no such replica")
 
-// find asks where a replica is.
+// find looks up a replica.
 func (g *Group) find(ctx context.Context, id ID) (a announcement, err error) {
 	b, err := g.opt.DB.Get(ctx, announcementKey(id)).Bytes()
 	switch {

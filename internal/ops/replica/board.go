@@ -14,33 +14,34 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Board is where replicas leave posts for each other, and for those who come later: a stream of the engine (Redis Streams) that forgets its oldest.
+// Board is a log where replicas leave posts for each other, and for replicas that start later. It
+// is a Redis Stream that drops its oldest posts.
 type Board struct {
 	Name string
-	Keep int64 // about how many posts
+	Keep int64 // approximate number of posts
 }
 
-// Post is what a replica has left on a board.
+// Post is a post on a board.
 type Post struct {
-	Board string // its name
-	From  string // the replica's
+	Board string // name of the board
+	From  string // name of the replica
 	Body  []byte
 
-	id string // that the engine gave it
+	id string // assigned by the engine
 }
 
 const (
 	boardLife = 24 * time.Hour // after the last post
 	postTime  = 2 * time.Second
-	readEvery = 250 * time.Millisecond // how often boards are looked at
-	readCount = 64                     // posts of each board at once
+	readEvery = 250 * time.Millisecond // polling interval of boards
+	readCount = 64                     // posts per board and read
 
 	fromField, bodyField = "from", "body"
 )
 
 func (b Board) key() string { return redisdb.Key("replica", "boards", b.Name) }
 
-// Post leaves something on a board: one round trip.
+// Post adds a post to a board, in one round trip.
 func (g *Group) Post(ctx context.Context, b Board, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
@@ -52,8 +53,8 @@ func (g *Group) Post(ctx context.Context, b Board, body []byte) error {
 	return err
 }
 
-// Follow hands over what others have left on boards, what is there already first, until ctx is done. While the engine is away it waits, and goes on where
-// it was.
+// Follow passes on the posts of others, existing ones first, until ctx is done. While the engine is
+// unreachable it waits, and then resumes.
 func (g *Group) Follow(ctx context.Context, boards []Board, got func(Post)) {
 	r := newBoardReader(g, boards)
 	for ctx.Err() == nil {
@@ -71,12 +72,12 @@ func (g *Group) Follow(ctx context.Context, boards []Board, got func(Post)) {
 	}
 }
 
-// boardReader is a place on each of several boards.
+// boardReader holds a cursor for each of several boards.
 type boardReader struct {
 	g      *Group
 	boards []Board
-	seen   []string // the id of the last post, by board
-	lost   bool     // the engine was away: it may have come back empty
+	seen   []string // id of the last post, by board
+	lost   bool     // the engine was unreachable: it may have come back empty
 }
 
 func newBoardReader(g *Group, boards []Board) *boardReader {
@@ -87,7 +88,7 @@ func newBoardReader(g *Group, boards []Board) *boardReader {
 	return r
 }
 
-// next gives what is new on the boards, the oldest first; none: there is nothing new.
+// next returns the new posts, oldest first; none: nothing new.
 func (r *boardReader) next(ctx context.Context) ([]Post, error) {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
@@ -119,7 +120,8 @@ func (r *boardReader) next(ctx context.Context) ([]Post, error) {
 	return slices.DeleteFunc(posts, func(p Post) bool { return p.From == r.g.name }), nil
 }
 
-// startOver begins anew with a board whose posts are all older than the last one seen: it is another than before.
+// startOver resets the cursor of a board whose posts are all older than the last one seen: it was
+// recreated.
 func (r *boardReader) startOver(ctx context.Context) error {
 	for i, b := range r.boards {
 		newest, err := r.g.opt.DB.XRevRangeN(ctx, b.key(), "+", "-", 1).Result()
@@ -134,7 +136,7 @@ func (r *boardReader) startOver(ctx context.Context) error {
 	return nil
 }
 
-// compareIDs orders the ids of a stream: milliseconds, a dash, a number.
+// compareIDs compares stream ids: milliseconds, a dash, a number.
 func compareIDs(a, b string) int {
 	ams, an := splitID(a)
 	bms, bn := splitID(b)
@@ -148,7 +150,7 @@ func splitID(id string) (ms, n uint64) {
 	return ms, n
 }
 
-// noneIsNil takes the answer that there is nothing for what it is.
+// noneIsNil drops the error redis.Nil, which means an empty result.
 func noneIsNil(err error) error {
 	if errors.Is(err, redis.Nil) {
 		return nil

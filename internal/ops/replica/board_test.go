@@ -41,8 +41,8 @@ func want(t *testing.T, got <-chan string, posts ...string) {
 	}
 }
 
-// What is posted reaches each of the others once and in order, also one that comes later, and after the engine was killed and came back empty. One's own
-// posts do not come back.
+// A post reaches each of the others once and in order. That includes a replica that starts later,
+// and an engine that was killed and came back empty. A replica does not receive its own posts.
 func TestBoards(t *testing.T) {
 	server := redistest.Start(t)
 	writer, early := newGroup(t, server, nil), newGroup(t, server, nil)
@@ -68,7 +68,7 @@ func TestBoards(t *testing.T) {
 		post(b, fmt.Sprint(i))
 		all = append(all, fmt.Sprint(name, " ", b.Name, " ", i))
 	}
-	// Two boards are read together: posts of one are in their order.
+	// Two boards are read together; each keeps its order.
 	one := map[string]int{}
 	for range all {
 		var board string

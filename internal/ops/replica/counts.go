@@ -2,14 +2,14 @@ package replica
 
 import "sync/atomic"
 
-// Counted is a kind of message between replicas, and what became of it.
+// Counted is a kind of message between replicas, with its outcome.
 type Counted int
 
-// What is counted.
+// The kinds.
 const (
 	NewsSent Counted = iota
 	NewsReceived
-	NewsLost // there were too many, or the engine was away
+	NewsLost // the queue was full, or the engine unreachable
 	EventsSent
 	EventsReceived
 	EventsLost
@@ -19,10 +19,10 @@ const (
 // counts counts messages.
 type counts [counted]atomic.Uint64
 
-// Count adds to what has become of messages.
+// Count adds n messages to a count.
 func (g *Group) Count(what Counted, n uint64) { g.counts[what].Add(n) }
 
-// Counted is how many there were; none of a replica that is alone.
+// Counted returns a count; 0 for a single replica.
 func (g *Group) Counted(what Counted) uint64 {
 	if g == nil {
 		return 0

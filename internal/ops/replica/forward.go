@@ -19,24 +19,24 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Call is a client's request that another replica is to answer.
+// Call is a client's request that another replica must answer.
 type Call struct {
 	Path      string      // of the door, with its query
-	Header    http.Header // of the client's request; what the door there needs of it goes along
+	Header    http.Header // of the client's request; the door's headers are forwarded
 	Body      []byte
-	Principal *access.Principal // who asks
-	MaxBytes  int64             // of one message of the answer
-	Notify    func([]byte)      // gets the messages ahead of the answer, each its own until Notify returns
+	Principal *access.Principal // the caller
+	MaxBytes  int64             // of one message in the response
+	Notify    func([]byte)      // receives messages before the response, valid until it returns
 }
 
-// Answer is what the other replica said.
+// Answer is the other replica's response.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte // one message
 }
 
-// Forward has another replica answer. The error is ErrGone where that is not alive, or cannot be reached.
+// Forward lets another replica answer. It returns ErrGone if that one is dead or unreachable.
 func (g *Group) Forward(ctx context.Context, to ID, c Call) (Answer, error) {
 	if g == nil {
 		return Answer{}, ErrGone
@@ -85,7 +85,7 @@ func newRequest(ctx context.Context, at announcement, c Call) (*http.Request, er
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, scheme+at.Address+c.Path, bytes.NewReader(c.Body))
 	if err != nil {
-		return nil, ErrGone // an address that is none
+		return nil, ErrGone // invalid address
 	}
 	for name, values := range c.Header {
 		if strings.HasPrefix(name, "Mcp-") || name == "Accept" || name == "Content-Type" || name == "Traceparent" || name == "Tracestate" || name == "X-Request-Id" {
@@ -97,7 +97,7 @@ func newRequest(ctx context.Context, at announcement, c Call) (*http.Request, er
 	return req, err
 }
 
-// readStream reads Server-Sent Events as the doors of this program write them, each on one line, up to the answer.
+// readStream reads Server-Sent Events in our doors' format, one line each, up to the response.
 func readStream(r io.Reader, c Call) ([]byte, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var line []byte
@@ -129,7 +129,7 @@ func readStream(r io.Reader, c Call) ([]byte, error) {
 	}
 }
 
-// newClient makes connections to replicas alone: no proxy, no redirect.
+// newClient returns a client only for replicas: no proxy, no redirects.
 func newClient(opt Options) *http.Client {
 	dialer := &net.Dialer{Timeout: 2 * time.Second}
 	return &http.Client{
@@ -145,12 +145,13 @@ func newClient(opt Options) *http.Client {
 
 type leafKey struct{}
 
-// dialPinned makes a connection over TLS to who shows the certificate that was announced, whatever name stands in it. To one that has ours, ours is shown.
+// dialPinned opens a TLS connection to a server with the announced certificate, whatever its name.
+// If that is our own certificate, it also presents ours.
 func dialPinned(ctx context.Context, opt Options, dialer *net.Dialer, network, addr string) (net.Conn, error) {
 	want, _ := ctx.Value(leafKey{}).([]byte)
 	config := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: true, //nolint:gosec // the certificate is compared with the one announced
+		InsecureSkipVerify: true, //nolint:gosec // compared with the announced certificate
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if len(c.PeerCertificates) == 0 {
 				return errors.New("no certificate")

@@ -10,32 +10,33 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Kind is what news are about.
+// Kind is the kind of news.
 type Kind string
 
 // The kinds of news.
 const (
-	ListChanged  Kind = "list_changed"  // List of Server is another at the replica that tells
-	Reloaded     Kind = "reloaded"      // the configuration was read again there, and was another
-	PinsApproved Kind = "pins_approved" // somebody has approved of Tools of Server there
+	ListChanged  Kind = "list_changed"  // the sender has a new version of List of Server
+	Reloaded     Kind = "reloaded"      // the sender has loaded a changed configuration
+	PinsApproved Kind = "pins_approved" // the definitions of Tools of Server were approved there
 )
 
-// News are what a replica tells the others of, for those of its kind to act on or not: they may be lost.
+// News is a message to the other replicas. It may be lost, and replicas may ignore it.
 type News struct {
-	From   string            `json:"from"` // its name
+	From   string            `json:"from"` // name of the sender
 	Kind   Kind              `json:"kind"`
 	Server string            `json:"server,omitempty"`
-	List   string            `json:"list,omitempty"`  // the method that lists it
-	Tools  map[string]string `json:"tools,omitempty"` // by name, the digest of the definition that was approved of
+	List   string            `json:"list,omitempty"`  // the list's method
+	Tools  map[string]string `json:"tools,omitempty"` // digest of the approved definition, by tool
 }
 
-// newsChannel is where they are told (pub/sub).
+// newsChannel is the pub/sub channel.
 var newsChannel = redisdb.Key("replica", "news", "")
 
-// maxNews bounds what waits to be told; what is more is lost, as it is with an engine that is away.
+// maxNews limits the queue of outgoing news. Further news is lost, as it is while the engine is
+// unreachable.
 const maxNews = 256
 
-// Tell tells the others, soon: it does not wait.
+// Tell queues news for the others. It does not block.
 func (g *Group) Tell(n News) {
 	if g == nil {
 		return
@@ -48,7 +49,7 @@ func (g *Group) Tell(n News) {
 	}
 }
 
-// publish tells what there is to tell until ctx is done.
+// publish sends queued news until ctx is done.
 func (g *Group) publish(ctx context.Context) {
 	for {
 		select {
@@ -57,7 +58,8 @@ func (g *Group) publish(ctx context.Context) {
 		case n := <-g.news:
 			b, err := json.Marshal(n)
 			if err == nil {
-				err = g.opt.DB.Publish(ctx, newsChannel, b).Err() // whether the engine answers is told by its owner
+				// the engine's owner reports whether it answers
+				err = g.opt.DB.Publish(ctx, newsChannel, b).Err()
 			}
 			if err != nil {
 				g.Count(NewsLost, 1)
@@ -68,10 +70,11 @@ func (g *Group) publish(ctx context.Context) {
 	}
 }
 
-// listenAgain is how long to wait before another attempt to listen.
+// listenAgain is the pause before the next attempt to subscribe.
 const listenAgain = 250 * time.Millisecond
 
-// listen hands over the others' news until ctx is done. Missed is called whenever some may have been lost: after the engine was away.
+// listen passes on the others' news until ctx is done. It calls missed if news may have been lost,
+// after the engine was unreachable.
 func (g *Group) listen(ctx context.Context, heard func(News), missed func()) {
 	for first := true; ctx.Err() == nil; {
 		sub := g.opt.DB.Subscribe(ctx, newsChannel)
@@ -99,7 +102,7 @@ func (g *Group) listen(ctx context.Context, heard func(News), missed func()) {
 	}
 }
 
-// received gives messages until there are no more, or ctx is done.
+// received iterates over messages until the channel is closed or ctx is done.
 func received(ctx context.Context, messages <-chan any) func(yield func(any) bool) {
 	return func(yield func(any) bool) {
 		for {

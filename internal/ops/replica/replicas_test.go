@@ -29,7 +29,8 @@ func newGroup(t *testing.T, server *redistest.Server, leaf func() []byte) *repli
 
 var alice = &access.Principal{Issuer: "token", Subject: "alice", Tenant: "team", Roles: []string{"dev"}}
 
-// The holder of a call gets what another replica forwards as its client sent it, with who that is; what comes ahead of the answer comes ahead of it.
+// The target replica gets a forwarded request as the client sent it, with the caller. Messages
+// before the response arrive before it.
 func TestForward(t *testing.T) {
 	server := redistest.Start(t)
 	holder, other := newGroup(t, server, nil), newGroup(t, server, nil)
@@ -78,7 +79,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// What was not signed for this replica, for this path, with this body, is not let in.
+// Only requests signed for this replica, path and body are accepted.
 func TestAcceptRefuses(t *testing.T) {
 	server := redistest.Start(t)
 	holder, third, other := newGroup(t, server, nil), newGroup(t, server, nil), newGroup(t, server, nil)
@@ -124,7 +125,7 @@ func TestAcceptRefuses(t *testing.T) {
 	}
 }
 
-// Over TLS the certificate is the one that was announced, whatever name is in it.
+// Over TLS the certificate must be the announced one, whatever its name.
 func TestForwardOverTLS(t *testing.T) {
 	server := redistest.Start(t)
 	var shown atomic.Pointer[[]byte]
@@ -162,7 +163,7 @@ func TestAddressOf(t *testing.T) {
 	}{
 		{"", "127.0.0.1:8000", overTCP, "127.0.0.1:8000"},
 		{"10.0.0.7:80", "127.0.0.1:8000", overTCP, "10.0.0.7:80"},
-		{"", "0.0.0.0:8000", overTCP, "127.0.0.1:8000"}, // the way to the engine
+		{"", "0.0.0.0:8000", overTCP, "127.0.0.1:8000"}, // the interface that leads to the engine
 		{"", "[::]:8000", overTCP, "127.0.0.1:8000"},
 		{"", "0.0.0.0:8000", overSocket, "127.0.0.1:8000"},
 	} {
@@ -176,7 +177,7 @@ func TestAddressOf(t *testing.T) {
 	}
 }
 
-// An answer without an end is given up at its bound, whole or as a stream.
+// An endless response is cut off at its limit, whole or as a stream.
 func TestForwardBoundsAnAnswer(t *testing.T) {
 	server := redistest.Start(t)
 	holder, other := newGroup(t, server, nil), newGroup(t, server, nil)

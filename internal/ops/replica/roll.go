@@ -13,7 +13,7 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// State is how a replica fares, as of its last announcement.
+// State is the state of a replica at its last announcement.
 type State struct {
 	Version   string    `json:"version"`
 	StartedAt time.Time `json:"started_at"`
@@ -22,7 +22,7 @@ type State struct {
 	Sessions  int       `json:"sessions"`
 }
 
-// Member is a replica that lives.
+// Member is a living replica.
 type Member struct {
 	Name    string
 	Address string
@@ -30,15 +30,16 @@ type Member struct {
 	State   State
 }
 
-// rollKey is the sorted set of all replicas, by when each has last announced itself: where to look, not who lives.
+// rollKey is a sorted set of all replicas by their last announcement. It says where to look, not
+// who is alive.
 var rollKey = redisdb.Key("replica", "roll", "")
 
 const (
 	rollLife = time.Hour
-	maxRoll  = 1000 // how many are looked at
+	maxRoll  = 1000 // maximum number of replicas read
 )
 
-// enroll adds this replica to the roll, and takes out those that are long gone.
+// enroll adds this replica to the roll, and removes those long gone.
 func (g *Group) enroll(ctx context.Context, p redis.Pipeliner) {
 	now := time.Now()
 	p.ZAdd(ctx, rollKey, redis.Z{Score: float64(now.Unix()), Member: g.id.String()})
@@ -46,7 +47,8 @@ func (g *Group) enroll(ctx context.Context, p redis.Pipeliner) {
 	p.Expire(ctx, rollKey, rollLife)
 }
 
-// Members lists the replicas that live, by their names. The error is the engine's: nobody knows of others then.
+// Members lists the living replicas by name. An error comes from the engine; the others are then
+// unknown.
 func (g *Group) Members(ctx context.Context) ([]Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, announceTime)
 	defer cancel()

@@ -16,18 +16,20 @@ import (
 	"secateur/internal/access"
 )
 
-// Header is what a forwarded request carries: when it was signed, who asks, a digest of its body, and the signature (HMAC-SHA256) over these and where it goes.
+// Header is the header of a forwarded request. It holds the time, the caller, a digest of the body,
+// and an HMAC-SHA256 over these and the destination.
 const Header = "Secateur-Replica"
 
-// maxAge is how old a signature may be; clocks of replicas may differ by as much.
+// maxAge is the maximum age of a signature. Replicas' clocks may differ by as much.
 const maxAge = 2 * time.Minute
 
 var errSignature = errors.New("not forwarded by a replica of this group")
 
-// IsForwarded reports whether a request says that another replica has sent it. Accept tells whether that is so.
+// IsForwarded reports whether a request claims to come from another replica. Accept verifies that.
 func IsForwarded(h http.Header) bool { return len(h[Header]) > 0 }
 
-// Accept checks a request that another replica has forwarded, and says who asks. Its body reads with an error at the end where it is not the one that was signed.
+// Accept verifies a forwarded request and returns the caller. If the body differs from the signed
+// one, reading it ends with an error.
 func (g *Group) Accept(r *http.Request) (*access.Principal, error) {
 	if g == nil || len(r.Header[Header]) != 1 {
 		return nil, errSignature
@@ -61,7 +63,7 @@ func (g *Group) Accept(r *http.Request) (*access.Principal, error) {
 	return &p, nil
 }
 
-// caller is a principal as it is written in a signature.
+// caller is a principal in a signature.
 type caller struct {
 	Issuer  string   `json:"issuer"`
 	Subject string   `json:"subject"`
@@ -70,7 +72,7 @@ type caller struct {
 	Expires int64    `json:"expires"`
 }
 
-// signature is the header for a request to the replica of this secret.
+// signature returns the header for a request to the replica with this secret.
 func signature(secret []byte, method, uri string, body []byte, p *access.Principal) (string, error) {
 	who, err := json.Marshal(caller(*p))
 	if err != nil {
@@ -86,7 +88,7 @@ func sign(secret []byte, method, uri string, parts []string) []byte {
 	return mac.Sum(nil)
 }
 
-// digestOf is the SHA-256 of something; nil of nothing.
+// digestOf returns the SHA-256, or nil for nil.
 func digestOf(b []byte) []byte {
 	if b == nil {
 		return nil
