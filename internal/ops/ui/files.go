@@ -16,19 +16,19 @@ import (
 
 const (
 	indexName    = "index.html"
-	assetsPrefix = "assets/" // of files whose name changes with their content
+	assetsPrefix = "assets/" // files whose names contain a content hash
 )
 
-// file is one of the dashboard's, kept in memory.
+// file is a dashboard file in memory.
 type file struct {
 	kind   string // Content-Type
-	tag    string // ETag, a weak one: it is the same compressed
+	tag    string // ETag; weak, since it is the same for the compressed form
 	cached string // Cache-Control
 	text   []byte
-	zipped func() []byte // nil: compressing does not make it smaller
+	zipped func() []byte // nil: compression does not help
 }
 
-// kinds are the types of files that a dashboard may have. They do not depend on the machine's own table.
+// kinds are the file types of a dashboard. They do not depend on the machine's MIME table.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".woff2": "font/woff2",
@@ -69,16 +69,16 @@ func newFile(name string, text []byte) (*file, error) {
 	return f, nil
 }
 
-// compress is done once for each file, when it is first asked for.
+// compress runs once per file, at its first request.
 func compress(text []byte) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one that there is
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
 	_, _ = z.Write(text)                                  // into memory
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// serve answers with the file, or that the browser has it.
+// serve sends the file, or 304 if the browser has it.
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", f.cached)
@@ -97,11 +97,11 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // a client that went away has no use for an error
+		_, _ = w.Write(body) // the client may be gone
 	}
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3) as far as it is about gzip.
+// acceptsGzip parses Accept-Encoding (RFC 9110, 12.5.3) for gzip.
 func acceptsGzip(header string) bool {
 	for one := range strings.SplitSeq(header, ",") {
 		name, quality, _ := strings.Cut(one, ";")

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ReportPath is where browsers report what they kept a page from doing.
+// ReportPath is the path for browsers' reports of violations.
 const ReportPath = Base + "csp-report"
 
-// policy is the content security policy: files of our own and nothing else, no inline script or style, no eval, no markup made of text
-// (Trusted Types), no frame around it.
+// policy is the content security policy: only our own files, no inline script or style, no eval, no
+// markup from text (Trusted Types), no framing.
 var policy = strings.Join([]string{
 	"default-src 'none'",
 	"script-src 'self'",
@@ -26,7 +26,7 @@ var policy = strings.Join([]string{
 	"report-uri " + ReportPath,
 }, "; ")
 
-// setPolicy sets what every answer of this door says to the browser.
+// setPolicy sets the security headers of every response of this door.
 func setPolicy(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

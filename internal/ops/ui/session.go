@@ -13,20 +13,20 @@ import (
 	"secateur/internal/access"
 )
 
-// cookiePath is what the browser sends the cookie to: the control plane.
+// cookiePath limits the cookie to the control plane.
 const cookiePath = "/api/v1"
 
-// KeyHeader carries the page's half of a session. Browsers keep cookies by host and the page's storage by origin, so a program on another
-// port of the host may get the cookie, but never both.
+// KeyHeader carries the page's half of a session. Browsers scope cookies by host, but storage by
+// origin. So a program on another port of the host may get the cookie, but never both halves.
 const KeyHeader = "X-Secateur-Session"
 
 const (
 	longestSession = 24 * time.Hour
-	maxSessions    = 1000 // beyond it the one that ends first makes room
+	maxSessions    = 1000 // beyond it the one that expires first is removed
 	maxToken       = 8 << 10
 )
 
-// Sessions are the people who have signed in, in memory: a restart ends them all. They are safe for concurrent use.
+// Sessions holds the sessions in memory: a restart ends them all. It is safe for concurrent use.
 type Sessions struct {
 	mu  sync.Mutex                     // guards the field below
 	all map[[sha256.Size]byte]*session // by the hash of the page's half
@@ -35,13 +35,13 @@ type Sessions struct {
 // session is one sign-in.
 type session struct {
 	cookie  [sha256.Size]byte // hash of the cookie's half
-	token   string            // shown again with each request, so that a revoked one opens nothing
+	token   string            // checked again at each request, so that revocation takes effect
 	expires time.Time
-	ended   context.Context //nolint:containedctx // done when the session ends, with all that it has open
+	ended   context.Context //nolint:containedctx // done when the session ends
 	end     context.CancelFunc
 }
 
-// open begins a session and returns its halves.
+// open starts a session and returns its halves.
 func (s *Sessions) open(token string, now time.Time, life time.Duration) (cookie, key string) {
 	cookie, key = rand.Text(), rand.Text()
 	one := &session{cookie: sha256.Sum256([]byte(cookie)), token: token, expires: now.Add(life)}
@@ -56,7 +56,8 @@ func (s *Sessions) open(token string, now time.Time, life time.Duration) (cookie
 	return cookie, key
 }
 
-// makeRoom ends sessions that have expired, and where there are too many the one that would expire first. The lock is held.
+// makeRoom removes expired sessions and, if there are too many, the one that expires first. The
+// caller holds mu.
 func (s *Sessions) makeRoom(now time.Time) {
 	var first [sha256.Size]byte
 	for key, one := range s.all {
@@ -71,7 +72,7 @@ func (s *Sessions) makeRoom(now time.Time) {
 	}
 }
 
-// remove ends a session. The lock is held.
+// remove ends a session. The caller holds mu.
 func (s *Sessions) remove(key [sha256.Size]byte) {
 	if one := s.all[key]; one != nil {
 		one.end()
@@ -79,14 +80,15 @@ func (s *Sessions) remove(key [sha256.Size]byte) {
 	}
 }
 
-// close ends the session with the page's half that a request shows.
+// close ends the session of the page's half in a request.
 func (s *Sessions) close(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(sha256.Sum256([]byte(r.Header.Get(KeyHeader))))
 }
 
-// Token returns the token of the session whose halves a request shows, and what is done when the session ends; "" where there is none.
+// Token returns the token of a request's session, and a context that ends with the session. It
+// returns "" unless the request carries both halves.
 func (s *Sessions) Token(r *http.Request) (token string, ended context.Context) {
 	cookie, err := r.Cookie(cookieName(r.Host))
 	if err != nil {
@@ -102,13 +104,14 @@ func (s *Sessions) Token(r *http.Request) (token string, ended context.Context) 
 	return one.token, one.ended
 }
 
-// HasCookie reports whether a request came with a cookie of ours.
+// HasCookie reports whether a request carries our cookie.
 func HasCookie(r *http.Request) bool {
 	_, err := r.Cookie(cookieName(r.Host))
 	return err == nil
 }
 
-// cookieName is the cookie's. A browser keeps cookies by host and not by port: two programs on one machine must not sign each other out.
+// cookieName returns the cookie's name. Browsers scope cookies by host, not by port, so the name
+// contains the port. Otherwise two programs on one machine would sign each other out.
 func cookieName(host string) string {
 	if _, port, err := net.SplitHostPort(host); err == nil && port != "" {
 		return "secateur-" + port
@@ -116,7 +119,8 @@ func cookieName(host string) string {
 	return "secateur"
 }
 
-// cookie keeps a session's half for so many seconds; a negative number takes it away.
+// cookie returns the cookie for a session's half, valid for some seconds. A negative number deletes
+// it.
 func (d *Dashboard) cookie(r *http.Request, half string, seconds int) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure wherever the browser can keep it so
 		Name: cookieName(r.Host), Value: half, Path: cookiePath, MaxAge: seconds,
@@ -124,7 +128,7 @@ func (d *Dashboard) cookie(r *http.Request, half string, seconds int) *http.Cook
 	}
 }
 
-// sessionLife is how long a session lasts: no longer than its token is good.
+// sessionLife returns the life of a session, at most that of its token.
 func sessionLife(p *access.Principal, now time.Time) time.Duration {
 	life := longestSession
 	if p != nil && p.Expires != 0 {
@@ -133,9 +137,10 @@ func sessionLife(p *access.Principal, now time.Time) time.Duration {
 	return max(time.Second, life.Truncate(time.Second))
 }
 
-// IsOwnPage reports whether a request that a cookie came along with was made by a page of ours; that an Origin is our own is the
-// guard's to see. What changes something has to say where it comes from. What only reads may leave it open, as browsers do
-// that reach us over a network without TLS: the cookie does not travel with what other sites ask, and they could not read the answer.
+// IsOwnPage reports whether a request with a cookie came from our own page. The guard checks
+// whether an Origin is ours. Requests that change something must say where they come from. Reads
+// may omit it, as browsers do over a network without TLS. The cookie is not sent with cross-site
+// requests, and other sites could not read the response.
 func IsOwnPage(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -16,30 +16,30 @@ import (
 	"secateur/internal/access/limit"
 )
 
-// Base is where the dashboard hangs.
+// Base is the base path of the dashboard.
 const Base = "/ui/"
 
-// Options make a dashboard.
+// Options configure a dashboard.
 type Options struct {
-	Files  fs.FS // index.html, and assets/ with names that carry a hash of their content
-	Secure bool  // it is reached over TLS
+	Files  fs.FS // index.html, and assets/ with content hashes in the names
+	Secure bool  // served over TLS
 
-	Sessions *Sessions // of people who have signed in, also before this dashboard was made
+	Sessions *Sessions // may hold sessions from before this dashboard
 
-	// SignIn says whom a token is of, and whether they may use the dashboard.
+	// SignIn returns the principal of a token, and whether it may use the dashboard.
 	SignIn func(r *http.Request, token string) (*access.Principal, access.Verdict)
-	// Refuse answers who may not, and Reject a request that is none.
+	// Refuse answers an unauthorized caller, Reject an invalid request.
 	Refuse func(w http.ResponseWriter, v access.Verdict)
 	Reject func(w http.ResponseWriter, detail string)
 
 	Log *slog.Logger // nil discards
 }
 
-// Dashboard serves the pages and keeps people signed in.
+// Dashboard serves the pages and manages sessions.
 type Dashboard struct {
 	opt     Options
 	files   map[string]*file
-	reports *limit.Local // how many reports of browsers are logged
+	reports *limit.Local // limits logged browser reports
 }
 
 // New reads the files.
@@ -66,7 +66,8 @@ func (d *Dashboard) Redirect(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, Base, http.StatusFound)
 }
 
-// ServeFile answers GET below Base. A path that is no file is a page's, which the script of index.html shows.
+// ServeFile answers GET below Base. A path without a file is a page, which the script of index.html
+// shows.
 func (d *Dashboard) ServeFile(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	name := strings.TrimPrefix(r.URL.Path, Base)
@@ -81,10 +82,11 @@ func (d *Dashboard) ServeFile(w http.ResponseWriter, r *http.Request) {
 	f.serve(w, r)
 }
 
-// maxSignIn bounds the body of a sign-in.
+// maxSignIn limits the body of a sign-in.
 const maxSignIn = 16 << 10
 
-// SignIn answers POST /ui/session: {"token": "…"}. The cookie and the key of the answer are the halves of a session.
+// SignIn answers POST /ui/session: {"token": "…"}. The response's cookie and key are the halves of
+// a session.
 func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
@@ -119,10 +121,11 @@ func (d *Dashboard) SignIn(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.MarshalWrite(w, struct {
 		Key string `json:"key"`
-	}{key}) // a client that went away has no use for an error
+	}{key}) // the client may be gone
 }
 
-// SignOut answers DELETE /ui/session: it ends the session whose key the request shows, with all that it has open.
+// SignOut answers DELETE /ui/session. It ends the session of the request's key, with its open
+// requests.
 func (d *Dashboard) SignOut(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
@@ -131,13 +134,14 @@ func (d *Dashboard) SignOut(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// How long the report of a browser may be, and how many are logged.
+// Limits on browser reports: size, and number logged.
 const (
 	maxReport        = 8 << 10
 	reportsPerMinute = 20
 )
 
-// Report answers POST /ui/csp-report: a browser tells what it kept a page from doing (CSP Level 3, "report-uri"). Of a flood some are logged.
+// Report answers POST /ui/csp-report, where a browser reports a violation (CSP Level 3,
+// "report-uri"). It logs a limited number of them.
 func (d *Dashboard) Report(w http.ResponseWriter, r *http.Request) {
 	setPolicy(w.Header())
 	var said struct {
@@ -165,7 +169,7 @@ func (d *Dashboard) Report(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// clip bounds what a stranger writes into the log.
+// clip shortens untrusted text for the log.
 func clip(s string) string {
 	const most = 200
 	if len(s) > most {

@@ -20,7 +20,8 @@ import (
 
 const page = "<!doctype html><title>page</title>"
 
-// dashboard is one whose token is "good", and one of somebody who may not use it "weak".
+// dashboard returns one that accepts the token "good". The token "weak" belongs to a caller who may
+// not use it.
 func dashboard(t *testing.T, log io.Writer) *Dashboard {
 	t.Helper()
 	d, err := New(Options{
@@ -87,7 +88,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A browser that has a file is told so; one that takes gzip gets it, and another the file itself.
+// A browser with a current copy gets 304. With gzip support it gets the compressed file, else the
+// file itself.
 func TestFilesTravelLight(t *testing.T) {
 	d := dashboard(t, io.Discard)
 	const script = "/ui/assets/main-abc.js"
@@ -116,7 +118,7 @@ func TestFilesTravelLight(t *testing.T) {
 	}
 }
 
-// The policy lets nothing in but files of our own, and says where to report.
+// The policy allows only our own files, and names the report path.
 func TestPolicy(t *testing.T) {
 	csp := ask(dashboard(t, io.Discard).ServeFile, "GET", "/ui/", "").Header().Get("Content-Security-Policy")
 	for _, want := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "report-uri /ui/csp-report"} {
@@ -195,7 +197,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// Sessions end by themselves, and there are not many.
+// Sessions expire, and their number is limited.
 func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all Sessions
@@ -256,7 +258,7 @@ func TestOnlyOwnPagesUseTheCookie(t *testing.T) {
 		{"GET", "same-site", "", false}, // a page on another port of this host
 		{"GET", "cross-site", "", false},
 		{"POST", "same-origin", "http://127.0.0.1:8000", true},
-		{"POST", "", "http://127.0.0.1:8000", true}, // whose it is, the guard has seen
+		{"POST", "", "http://127.0.0.1:8000", true}, // the guard has checked the origin
 		{"POST", "", "", false},
 		{"POST", "none", "", false},
 		{"DELETE", "same-site", "http://127.0.0.1:3000", false},
@@ -271,7 +273,7 @@ func TestOnlyOwnPagesUseTheCookie(t *testing.T) {
 	}
 }
 
-// What browsers report is logged, in bounds.
+// Browser reports are logged, up to a limit.
 func TestReports(t *testing.T) {
 	var log bytes.Buffer
 	d := dashboard(t, &log)
