@@ -8,7 +8,7 @@ import (
 	"secateur/internal/access"
 )
 
-// Exchange is a request and its answer, redacted.
+// Exchange is a redacted request and its response.
 type Exchange struct {
 	ExpiresAt time.Time
 	Request   Payload
@@ -20,27 +20,28 @@ type Exchange struct {
 // Payload is the beginning of a body.
 type Payload struct {
 	Text  string `json:"text"`
-	Bytes int64  `json:"bytes"`         // how many passed
-	Cut   bool   `json:"cut"`           // there was more than is kept
+	Bytes int64  `json:"bytes"`         // size of the whole body
+	Cut   bool   `json:"cut"`           // the text is truncated
 	Note  string `json:"note,omitzero"` // why there is no text; "": there is
 }
 
-// mostExchanges is how many a Book holds. The oldest of a caller who has used up its share makes room, else the oldest of all.
+// mostExchanges is the capacity of a Book. A caller beyond its share loses its own oldest exchange.
+// If it has none, the oldest of all goes.
 const mostExchanges = 256
 
-// key names an exchange: whose it is, and its request's id.
+// key names an exchange by owner and request id.
 type key struct{ owner, request string }
 
-// Book holds exchanges until their time is over. The zero value is empty. It may be used by many goroutines.
+// Book holds exchanges until they expire. The zero value is empty. It is safe for concurrent use.
 type Book struct {
 	mu    sync.Mutex // guards the fields below
 	all   map[key]*Exchange
 	share access.Share
-	order []key // the oldest first
+	order []key // oldest first
 	timer *time.Timer
 }
 
-// Find gives the exchange of a request, to its owner.
+// Find returns the exchange of a request to its owner.
 func (b *Book) Find(owner, request string) (Exchange, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +52,7 @@ func (b *Book) Find(owner, request string) (Exchange, bool) {
 	return *e, true
 }
 
-// Clear forgets all.
+// Clear removes everything.
 func (b *Book) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,7 +62,7 @@ func (b *Book) Clear() {
 	}
 }
 
-// Close forgets all.
+// Close removes everything.
 func (b *Book) Close() error {
 	b.Clear()
 	return nil
@@ -74,7 +75,7 @@ func (b *Book) put(owner, request string, e Exchange) {
 		b.all = map[key]*Exchange{}
 	}
 	k := key{owner, request}
-	if old := b.all[k]; old != nil { // a client names its requests as it likes
+	if old := b.all[k]; old != nil { // clients choose request ids freely
 		e.holder = old.holder
 		b.all[k] = &e
 		return
@@ -89,7 +90,7 @@ func (b *Book) put(owner, request string, e Exchange) {
 	}
 }
 
-// sweep forgets what is over.
+// sweep removes expired exchanges.
 func (b *Book) sweep() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,7 +105,7 @@ func (b *Book) sweep() {
 	}
 }
 
-// wakeIn has what is over forgotten after a while. The lock is held.
+// wakeIn schedules the next sweep. The caller holds mu.
 func (b *Book) wakeIn(d time.Duration) {
 	if b.timer == nil {
 		b.timer = time.AfterFunc(d, b.sweep)
@@ -113,7 +114,7 @@ func (b *Book) wakeIn(d time.Duration) {
 	b.timer.Reset(d)
 }
 
-// drop forgets the i-th in order. The lock is held.
+// drop removes the i-th exchange in order. The caller holds mu.
 func (b *Book) drop(i int) {
 	k := b.order[i]
 	b.share.Give(b.all[k].holder, 1)

@@ -13,7 +13,7 @@ import (
 	"secateur/internal/access"
 )
 
-// recorded sends a body through a recorder to a door that echoes it.
+// recorded sends a body through a recorder to an echoing handler.
 func recorded(t *testing.T, s Settings, secrets Secrets, path, kind, body string) Exchange {
 	t.Helper()
 	book := &Book{}
@@ -119,7 +119,7 @@ func TestItIsForgotten(t *testing.T) {
 	})
 }
 
-// One caller's requests push out their own, not what was kept of others.
+// A caller's requests push out its own captures, not those of others.
 func TestOneCallerDoesNotPushOutTheCapturesOfOthers(t *testing.T) {
 	book := &Book{}
 	t.Cleanup(book.Clear)

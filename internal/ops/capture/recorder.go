@@ -17,7 +17,7 @@ type Recorder struct {
 	book     *Book
 }
 
-// New makes a Recorder; nil where the settings want none.
+// New returns a Recorder, or nil if the settings disable it.
 func New(s Settings, secrets Secrets, book *Book) (*Recorder, error) {
 	if s.Bytes == 0 {
 		return nil, nil //nolint:nilnil // a nil one records nothing
@@ -26,14 +26,15 @@ func New(s Settings, secrets Secrets, book *Book) (*Recorder, error) {
 	return &Recorder{settings: s, secrets: r, book: book}, err
 }
 
-// margin is how much more than is kept is looked at, so that a secret at the end of it is known for one.
+// margin is how much more than kept is examined, so that a secret at the end is recognized.
 const margin = 4 << 10
 
-// Begin has a request of a caller and its answer copied while they pass. End keeps them, for the caller's tenant.
+// Begin copies a caller's request and its response as they pass. end stores them, for the caller's
+// tenant.
 func (c *Recorder) Begin(p *access.Principal, request string, w http.ResponseWriter, r *http.Request) (_ http.ResponseWriter, _ *http.Request, end func()) {
 	in, out := &copied{most: c.settings.Bytes + margin}, &copied{most: c.settings.Bytes + margin}
 	if r.Body != nil && r.Body != http.NoBody {
-		r = r.WithContext(r.Context()) // a copy: the caller's keeps its body
+		r = r.WithContext(r.Context()) // a copy: the caller's request keeps its body
 		r.Body = bodyTap{r.Body, in}
 	}
 	return writerTap{w, out}, r, func() {
@@ -45,13 +46,13 @@ func (c *Recorder) Begin(p *access.Principal, request string, w http.ResponseWri
 	}
 }
 
-// isModelStream tells the answers that come in pieces of a text.
+// isModelStream reports whether a response is streamed as pieces of a text.
 func isModelStream(h http.Header, path string) bool {
 	isMCP := strings.HasPrefix(path, "/mcp") || strings.HasPrefix(path, "/api/mcp-gateway/") || path == "/rpc"
 	return !isMCP && strings.HasPrefix(h.Get("Content-Type"), "text/event-stream")
 }
 
-// payload is what is kept of a body.
+// payload returns the stored form of a body.
 func (c *Recorder) payload(from *copied) Payload {
 	from.mu.Lock()
 	defer from.mu.Unlock()
@@ -82,26 +83,26 @@ func (c *copied) take(p []byte) {
 	c.data = append(c.data, p[:min(len(p), c.most-len(c.data))]...)
 }
 
-// bodyTap copies what is read of a request.
+// bodyTap copies what is read from a request.
 type bodyTap struct {
 	io.ReadCloser
 	to *copied
 }
 
-// Read reads some of it.
+// Read reads and copies.
 func (b bodyTap) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.to.take(p[:n])
 	return n, err
 }
 
-// writerTap copies what is written of an answer.
+// writerTap copies what is written to a response.
 type writerTap struct {
 	http.ResponseWriter
 	to *copied
 }
 
-// Write writes some of it.
+// Write writes and copies.
 func (w writerTap) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
 	w.to.take(p[:n])

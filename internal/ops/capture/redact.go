@@ -11,14 +11,14 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Secrets are what is taken out beside what always is.
+// Secrets are masked in addition to the built-in ones.
 type Secrets struct {
-	Fields   []string // names of members whose values go
+	Fields   []string // names of members to mask
 	Patterns []string // RE2
-	Values   []string // such as keys of the configuration, wherever they stand
+	Values   []string // such as configured keys, wherever they occur
 }
 
-// usualFields and usualPatterns are taken out whatever the configuration says.
+// usualFields and usualPatterns are always masked.
 var (
 	usualFields = []string{
 		"authToken", "auth_token", "token", "access_token", "accessToken", "refresh_token", "refreshToken", "id_token", "api_key", "apiKey", "apikey", "password", "passwd",
@@ -31,14 +31,15 @@ var (
 	}
 )
 
-// shortestValue is how long a value of the configuration is at least that is taken out: a shorter one is in many texts.
+// shortestValue is the minimum length of a configured value to mask: shorter ones occur in many
+// texts.
 const shortestValue = 8
 
-// redactor takes out what is secret.
+// redactor masks secrets.
 type redactor struct {
 	list     []*access.Redaction
 	patterns []*regexp.Regexp
-	member   *regexp.Regexp // a member that goes, in a document that is cut off
+	member   *regexp.Regexp // a member to mask in a truncated document
 }
 
 func newRedactor(s Secrets) (*redactor, error) {
@@ -68,13 +69,14 @@ func newRedactor(s Secrets) (*redactor, error) {
 	return r, nil
 }
 
-// clean is a body without what is secret. One that is no whole document is looked at line by line, as a stream of events is written.
+// clean masks secrets in a body. A body that is not a whole document is handled line by line, as in
+// a stream of events.
 func (r *redactor) clean(body []byte, whole bool) string {
 	if whole && isJSON(body) {
 		return r.document(body)
 	}
 	var out strings.Builder
-	for line := range bytes.Lines([]byte(r.patterned(string(body)))) { // first what goes over several lines
+	for line := range bytes.Lines([]byte(r.patterned(string(body)))) { // multi-line patterns first
 		text := bytes.TrimRight(line, "\r\n")
 		head := []byte(nil)
 		if data, ok := bytes.CutPrefix(text, []byte("data:")); ok {
@@ -95,7 +97,8 @@ func (r *redactor) document(doc []byte) string {
 	return string(access.Redact(doc, r.list, access.InResults))
 }
 
-// text is a text that is no document: as a rule the beginning of one. A member that holds an object or a list takes with it all that follows.
+// text masks secrets in a text that is not a document, usually a truncated one. A masked member
+// with an object or a list drops everything after it.
 func (r *redactor) text(text string) string {
 	var out strings.Builder
 	for {

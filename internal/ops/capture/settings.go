@@ -8,11 +8,11 @@ import (
 
 // Settings say how much is kept. The zero value keeps nothing.
 type Settings struct {
-	Bytes int           `toml:"bytes"` // of each request and of each answer; 0: nothing is kept
+	Bytes int           `toml:"bytes"` // of each request and response; 0: off
 	TTL   time.Duration `toml:"ttl_s"` // how long
 }
 
-// Default is off, and ten minutes where it is turned on.
+// Default is off, with ten minutes for when it is enabled.
 func Default() Settings { return Settings{TTL: 10 * time.Minute} }
 
 const (
