@@ -15,25 +15,26 @@ import (
 	"secateur/internal/access"
 )
 
-// Door is the chat side of the configuration.
+// Door is the chat part of the configuration.
 type Door struct {
 	Listen           string // its address
 	Messages, Others bool   // a provider speaks Anthropic's format, or one of OpenAI's
 }
 
-// Files are the settings of clients that may hold a base URL. "": none.
+// Files are settings of clients that may contain a base URL. "": none.
 type Files struct{ Claude, Codex, OpenCode string }
 
-// baseURL is a place where a client is told the address of a model provider.
+// baseURL is a setting with the address of a model provider.
 type baseURL struct {
 	subject, text string
-	suffix        string // the path that the client expects, to which it adds the rest
-	key, keyName  string // the key in the environment; "" for the name: the file decides
+	suffix        string // path that the client expects, and extends
+	key, keyName  string // key in the environment; keyName "": the file decides
 	isMessages    bool   // the client speaks Anthropic's format there
 }
 
-// CheckBaseURLs looks at the variables and files by which clients find a model provider, as far as they point at us. Claude Code's
-// settings.json beats the shell. Claude Code and Anthropic's SDKs add /v1 themselves, OpenAI's and OpenCode do not.
+// CheckBaseURLs checks the variables and files with a provider's address, if they point at us.
+// Claude Code's settings.json overrides the shell. Claude Code and Anthropic's SDKs add /v1
+// themselves, OpenAI's and OpenCode do not.
 func CheckBaseURLs(d Door, files Files, lookup func(string) (string, bool)) Check {
 	return func(context.Context) (found []Finding) {
 		env := claudeEnv(files.Claude)
@@ -58,7 +59,7 @@ func CheckBaseURLs(d Door, files Files, lookup func(string) (string, bool)) Chec
 	}
 }
 
-// judge looks at one base URL. It is not ok where the URL does not point at us.
+// judge checks one base URL. It is not ok if the URL does not point at us.
 func (d Door) judge(b baseURL) (f Finding, ok bool) {
 	_, port, _ := net.SplitHostPort(d.Listen)
 	base, err := url.Parse(b.text)
@@ -82,7 +83,7 @@ func (d Door) judge(b baseURL) (f Finding, ok bool) {
 	return f, true
 }
 
-// codexURLs are the base URLs in a config.toml of Codex.
+// codexURLs returns the base URLs in a config.toml of Codex.
 func codexURLs(file string) (all []baseURL) {
 	var settings struct {
 		BaseURL   string `toml:"openai_base_url"`
@@ -100,7 +101,7 @@ func codexURLs(file string) (all []baseURL) {
 	return all
 }
 
-// openCodeURLs are the base URLs in an opencode.json without comments.
+// openCodeURLs returns the base URLs in an opencode.json without comments.
 func openCodeURLs(file string) (all []baseURL) {
 	var settings struct {
 		Provider map[string]struct {

@@ -12,17 +12,18 @@ import (
 	"secateur/internal/access"
 )
 
-// Listed is what a client's file lists, as far as it matters here.
+// Listed is the relevant content of a client's file.
 type Listed struct {
-	Client  string // as 'secateur connect' calls it
+	Client  string // name for 'secateur connect'
 	Title   string
 	File    string
-	Program string   // what it starts as secateur; "": it connects to an address, or secateur is not among its servers
-	HasUs   bool     // secateur is among its servers
+	Program string   // program started as secateur; "": an address, or secateur is not listed
+	HasUs   bool     // secateur is listed
 	Others  []string // ids of its other servers
 }
 
-// CheckClient looks at how a client is connected: what it starts must be there, and a server that it also has by itself comes twice.
+// CheckClient checks a client's connection: the program that it starts must exist. It warns about
+// servers that the client also lists itself.
 func CheckClient(l Listed, ours []string, environ []string) Check {
 	return func(ctx context.Context) []Finding {
 		f := Finding{Check: Client, Subject: l.Client, Level: OK, Cause: l.File + " lists secateur"}
@@ -50,11 +51,12 @@ func CheckClient(l Listed, ours []string, environ []string) Check {
 	}
 }
 
-// CheckClaudeCode looks at what Claude Code switches off behind a base URL of ours. Settings are its settings.json.
+// CheckClaudeCode reports the features that Claude Code disables behind our base URL. settings is
+// its settings.json.
 func CheckClaudeCode(settings string, lookup func(string) (string, bool)) Check {
 	return func(context.Context) []Finding {
 		env := claudeEnv(settings)
-		value := func(name string) string { // the file beats the shell
+		value := func(name string) string { // the file overrides the shell
 			if v, ok := env[name]; ok {
 				return v
 			}
@@ -79,13 +81,13 @@ func CheckClaudeCode(settings string, lookup func(string) (string, bool)) Check 
 	}
 }
 
-// claudeEnv are the variables that a settings.json of Claude Code sets.
+// claudeEnv returns the variables that a settings.json of Claude Code sets.
 func claudeEnv(file string) map[string]string {
 	var settings struct {
 		Env map[string]string `json:"env"`
 	}
 	if data, err := os.ReadFile(file); err == nil {
-		_ = json.Unmarshal(data, &settings) // what is not there sets nothing
+		_ = json.Unmarshal(data, &settings) // missing values set nothing
 	}
 	return settings.Env
 }

@@ -1,4 +1,5 @@
-// Package doctor looks for what keeps the program from working on this machine: each [Finding] says what was looked at, how it is, why,
-// and what to do about it. The checks take values; what only the whole program can tell, such as a server's handshake, its caller hands in
-// as a [Check] of its own. [Examine] runs them side by side and keeps their order.
+// Package doctor looks for problems that keep the program from working on this machine. Each
+// [Finding] names its subject, level, cause and fix. The checks take values. Checks that need the
+// whole program, such as a server's handshake, are passed in as a [Check]. [Examine] runs them in
+// parallel and keeps their order.
 package doctor

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Level is how bad a finding is.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
@@ -16,7 +16,7 @@ const (
 	Fail Level = "fail"
 )
 
-// The checks there are.
+// The checks.
 const (
 	Config      = "config"
 	Command     = "command"
@@ -30,25 +30,26 @@ const (
 	Client      = "client"
 )
 
-// Finding is what a check has found.
+// Finding is the result of a check.
 type Finding struct {
 	Check   string `json:"check"`
-	Subject string `json:"subject"` // what was looked at: a file, a server's id, an address
+	Subject string `json:"subject"` // what was checked: a file, a server's id, an address
 	Level   Level  `json:"level"`
 	Cause   string `json:"cause"`
 	Fix     string `json:"fix"` // "": nothing to do
 }
 
-// Report is all findings.
+// Report holds all findings.
 type Report struct {
 	OK       bool      `json:"ok"` // nothing has failed
 	Findings []Finding `json:"findings"`
 }
 
-// Check is something to look at.
+// Check examines one thing.
 type Check func(ctx context.Context) []Finding
 
-// Then makes a second check only if the first finds nothing wrong: it would fail for the same reason.
+// Then runs a second check only if the first does not fail, since it would fail for the same
+// reason.
 func Then(first, second Check) Check {
 	return func(ctx context.Context) []Finding {
 		found := first(ctx)
@@ -59,10 +60,11 @@ func Then(first, second Check) Check {
 	}
 }
 
-// atOnce bounds how many checks run side by side: each may start a server.
+// atOnce limits parallel checks: each may start a server.
 const atOnce = 4
 
-// Examine runs the checks and reports what they find, in their order. Done is told how many are over; nil: nobody wants to know.
+// Examine runs the checks and returns their findings in order. done receives the number of finished
+// checks; nil: ignored.
 func Examine(ctx context.Context, checks []Check, done func(int)) Report {
 	found := make([][]Finding, len(checks))
 	slots := make(chan struct{}, atOnce)
@@ -87,7 +89,7 @@ func Examine(ctx context.Context, checks []Check, done func(int)) Report {
 	return r
 }
 
-// Count is how many findings are of a level.
+// Count returns the number of findings of a level.
 func (r Report) Count(l Level) (n int) {
 	for _, f := range r.Findings {
 		if f.Level == l {

@@ -89,7 +89,7 @@ func TestProvider(t *testing.T) {
 	want(t, check(key), doctor.Fail, "refused")
 }
 
-// A provider's address may hold a key: whatever comes of the check, it is not shown.
+// A provider's address may contain a key, which no finding shows.
 func TestFindingsShowNoSecretOfAnAddress(t *testing.T) {
 	status, path := http.StatusOK, ""
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { path = r.URL.String(); w.WriteHeader(status) }))

@@ -14,7 +14,7 @@ import (
 	"secateur/internal/mcp/child"
 )
 
-// CheckCommand looks for a server's program in the PATH that its process will have.
+// CheckCommand looks for a server's program in the PATH of its process.
 func CheckCommand(server, program string, environ []string) Check {
 	return func(context.Context) []Finding {
 		f := Finding{Check: Command, Subject: server, Level: OK}
@@ -31,7 +31,7 @@ func CheckCommand(server, program string, environ []string) Check {
 	}
 }
 
-// CheckPort tries to listen on an address. Ours reports whether this very program listens there already.
+// CheckPort tries to listen on an address. ours reports whether this program already listens there.
 func CheckPort(address string, ours func(ctx context.Context) bool) Check {
 	return func(ctx context.Context) []Finding {
 		f := Finding{Check: Port, Subject: address, Level: OK, Cause: "free"}
@@ -50,10 +50,10 @@ func CheckPort(address string, ours func(ctx context.Context) bool) Check {
 	}
 }
 
-// soon is how long before its end a certificate is to be renewed.
+// soon is the remaining life at which a certificate should be renewed.
 const soon = 14 * 24 * time.Hour
 
-// CheckCertificate reads the dates of a certificate file.
+// CheckCertificate checks the dates of a certificate file.
 func CheckCertificate(file string, now time.Time) Check {
 	return func(context.Context) []Finding {
 		f := Finding{Check: Certificate, Subject: file, Level: OK}

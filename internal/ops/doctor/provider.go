@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	providerTime = 10 * time.Second // for an answer
-	skewWarn     = time.Minute      // of the clock: tokens and signatures have this much leeway
+	providerTime = 10 * time.Second // response timeout
+	skewWarn     = time.Minute      // clock skew; tokens and signatures have this much leeway
 	skewFail     = 5 * time.Minute
 )
 
-// CheckProvider asks a provider for its list of models, which costs nothing, and compares the clock with the date of the answer.
+// CheckProvider requests a provider's list of models, which is free. It also compares the clock
+// with the date of the response.
 func CheckProvider(name, base string, key secret.Text, now func() time.Time) Check {
 	return func(ctx context.Context) []Finding {
 		f := Finding{Check: Provider, Subject: name, Level: OK}
