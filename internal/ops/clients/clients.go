@@ -8,16 +8,16 @@ import (
 	"secateur/internal/config/document"
 )
 
-// EntryName is what we are called in a client's file.
+// EntryName is our name in a client's file.
 const EntryName = "secateur"
 
-// Client is a program that lists MCP servers in a file of its own.
+// Client is a program that lists MCP servers in its own file.
 type Client struct {
 	Name   string // on the command line
-	Title  string // for a person
+	Title  string // for people
 	Format document.Format
-	Group  string // the top-level key under which it lists servers
-	List   bool   // servers are a list that carries their names
+	Group  string // top-level key of its servers
+	List   bool   // servers are a list whose items have names
 
 	files    func(Machine) []string // the one to write first; others that it reads after it
 	command  func(argv []string) []document.Field
@@ -26,14 +26,14 @@ type Client struct {
 	model    string                                // the setting by which its conversations pass through {base}; "": none is known
 }
 
-// Machine is what decides where files are.
+// Machine determines the paths of files.
 type Machine struct {
 	OS     string // as runtime.GOOS
 	Home   string
 	Lookup func(name string) (string, bool) // the environment
 }
 
-// Known are the clients, in the order in which they are looked for.
+// Known returns the clients, in the order of detection.
 func Known() []Client {
 	return []Client{
 		{Name: "claude-desktop", Title: "Claude Desktop", Group: "mcpServers", files: oneFile(Machine.appDir, "Claude", "claude_desktop_config.json"), command: plainCommand},
@@ -49,7 +49,7 @@ func Known() []Client {
 	}
 }
 
-// Names are the names of all clients.
+// Names returns the names of all clients.
 func Names() []string {
 	var names []string
 	for _, c := range Known() {
@@ -68,10 +68,10 @@ func ByName(name string) (Client, bool) {
 	return Client{}, false
 }
 
-// Files are the files in which the client may list servers. The first is where it looks by default.
+// Files returns the files in which the client may list servers. The first is its default.
 func (c Client) Files(m Machine) []string { return c.files(m) }
 
-// Place is where our entry stands in the client's file.
+// Place returns the position of our entry in the client's file.
 func (c Client) Place() document.Place {
 	return document.Place{Group: c.Group, Name: EntryName, List: c.List}
 }
@@ -82,7 +82,7 @@ func (c Client) Inherits() bool { return c.inherits }
 // Command is our entry for a client that starts us.
 func (c Client) Command(argv []string) []document.Field { return c.command(argv) }
 
-// URL is our entry for a client that connects to a running daemon.
+// URL returns our entry for a client that connects to a running daemon.
 func (c Client) URL(address string) ([]document.Field, error) {
 	if c.url == nil {
 		return nil, fmt.Errorf("the file of %s takes commands alone; connect it without --http", c.Title)
@@ -90,7 +90,8 @@ func (c Client) URL(address string) ([]document.Field, error) {
 	return c.url(address), nil
 }
 
-// ModelSetting is the setting by which the client's conversations with models pass through a running daemon at base, or "".
+// ModelSetting returns the setting that routes the client's model conversations through a daemon at
+// base, or "".
 func (c Client) ModelSetting(base string) string { return strings.ReplaceAll(c.model, "{base}", base) }
 
 func plainCommand(argv []string) []document.Field {
@@ -127,10 +128,10 @@ func openCodeURL(address string) []document.Field {
 	return append(typedURL("type", "remote", "url")(address), document.Field{Name: "enabled", Value: true})
 }
 
-// homeDir is the home directory, on every system.
+// homeDir returns the home directory, on every system.
 func (m Machine) homeDir() string { return m.Home }
 
-// appDir is where desktop programs keep their settings.
+// appDir returns the settings directory of desktop programs.
 func (m Machine) appDir() string {
 	switch m.OS {
 	case "darwin":
@@ -141,7 +142,7 @@ func (m Machine) appDir() string {
 	return m.dirOf("XDG_CONFIG_HOME", filepath.Join(m.Home, ".config"))
 }
 
-// dirOf is the directory that a variable names, or what stands for it.
+// dirOf returns the directory that a variable names, or otherwise.
 func (m Machine) dirOf(variable, otherwise string) string {
 	if m.Lookup != nil {
 		if dir, _ := m.Lookup(variable); filepath.IsAbs(dir) {
@@ -161,7 +162,7 @@ func claudeCodeFiles(m Machine) []string {
 	return []string{filepath.Join(m.dirOf("CLAUDE_CONFIG_DIR", m.Home), ".claude.json")}
 }
 
-// clineFiles are the extension's in VS Code, then that of the command line.
+// clineFiles returns the extension's file in VS Code, then that of the command line.
 func clineFiles(m Machine) []string {
 	const name = "cline_mcp_settings.json"
 	return []string{

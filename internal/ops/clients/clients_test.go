@@ -21,7 +21,7 @@ var (
 	address = "http://127.0.0.1:8000/mcp"
 )
 
-// Files are where the clients' documentation and users say they are; docs/clients.md names the places.
+// The paths come from the clients' documentation and users; docs/clients.md lists them.
 func TestFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		if os.Getenv("CI") != "" {
@@ -66,7 +66,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Each golden file is a client's file as that client writes it, then with our entry as a command, then as a URL.
+// Each golden file is a client's own file, then with our entry as a command, then as a URL.
 func TestConnectGolden(t *testing.T) {
 	for _, c := range Known() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func inserted(t *testing.T, c Client, data []byte, entry []document.Field) []byt
 	return out
 }
 
-// bench is a machine with one client's file on it.
+// bench is a machine with one client's file.
 type bench struct {
 	Machine
 	Keeper
@@ -168,7 +168,7 @@ func (b bench) now(t *testing.T) Version {
 	return v
 }
 
-// Whatever the file looks like, disconnecting gives it back byte for byte, also after connecting twice.
+// Disconnecting restores any file byte for byte, even after connecting twice.
 func TestDisconnectRestores(t *testing.T) {
 	for _, c := range Known() {
 		golden, err := txtar.ParseFile(filepath.Join("testdata", c.Name+".txtar"))
@@ -208,7 +208,7 @@ func TestDisconnectRestores(t *testing.T) {
 	}
 }
 
-// A file that was changed since loses our entry and nothing else.
+// A file that was changed since loses only our entry.
 func TestDisconnectFromAChangedFile(t *testing.T) {
 	c, _ := ByName("cursor")
 	b := newBench(t, c, []byte("{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}\n"))
@@ -221,7 +221,7 @@ func TestDisconnectFromAChangedFile(t *testing.T) {
 	}
 }
 
-// Where there was no file there is none afterwards.
+// A file that connecting created is removed again.
 func TestDisconnectRemovesWhatConnectMade(t *testing.T) {
 	for _, c := range Known() {
 		b := newBench(t, c, nil)
@@ -257,7 +257,7 @@ func TestLinksStay(t *testing.T) {
 	}
 }
 
-// A file that somebody writes between the preview and the answer is left alone.
+// A file changed between preview and confirmation is not touched.
 func TestWriteRefusesAChangedFile(t *testing.T) {
 	c, _ := ByName("cursor")
 	b := newBench(t, c, []byte("{}"))

@@ -11,7 +11,7 @@ import (
 	"secateur/internal/config/document"
 )
 
-// Connection is a change of a client's file that has been thought out and not been made.
+// Connection is a planned change of a client's file.
 type Connection struct {
 	Client        Client
 	File          string
@@ -25,14 +25,15 @@ func (c Connection) Changed() bool {
 	return c.Before.Exists != c.After.Exists || string(c.Before.Data) != string(c.After.Data)
 }
 
-// record is what disconnecting needs to know, beside the file's former content.
+// record holds what disconnecting needs, besides the file's former content.
 type record struct {
-	File    string `json:"file"`
-	Existed bool   `json:"existed"` // there was a file before; its content is kept beside the record
-	After   string `json:"after"`   // digest of what we wrote
+	File string `json:"file"`
+	// the file existed before; its content is kept beside the record
+	Existed bool   `json:"existed"`
+	After   string `json:"after"` // digest of what we wrote
 }
 
-// Connect works out how our entry gets into the client's file.
+// Connect plans how to add our entry to the client's file.
 func (k Keeper) Connect(c Client, m Machine, entry []document.Field) (Connection, error) {
 	out := Connection{Client: c, File: existing(c.Files(m))}
 	var err error
@@ -51,22 +52,22 @@ func (k Keeper) Connect(c Client, m Machine, entry []document.Field) (Connection
 	}
 	out.After = Version{Data: data, Exists: true}
 	if made, _ := document.Find(c.Format, data, at); there && sameWords(old, made) {
-		out.After = out.Before // it says so already, wherever and however it is laid out
+		out.After = out.Before // already there, in whatever layout
 	}
 	out.undo = out.Before
 	if r, before, err := k.recall(c); err == nil && r.File == out.File && out.Before.Exists && r.After == digest(out.Before.Data) {
-		out.undo = before // connected once more: what was there before the first time counts
+		out.undo = before // connected again: restore the state before the first time
 	}
 	return out, nil
 }
 
-// sameWords compares texts without their white space.
+// sameWords compares texts without white space.
 func sameWords(a, b []byte) bool {
 	return bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
 }
 
-// Disconnect works out how our entry gets out again: the file as it was before, byte for byte, or, if somebody has changed
-// it since, the file less our entry.
+// Disconnect plans how to remove our entry. It restores the file byte for byte or, if it was
+// changed since, removes only our entry.
 func (k Keeper) Disconnect(c Client, m Machine) (Connection, error) {
 	out := Connection{Client: c, File: existing(c.Files(m))}
 	r, before, err := k.recall(c)
@@ -96,7 +97,8 @@ func (k Keeper) Disconnect(c Client, m Machine) (Connection, error) {
 	return out, nil
 }
 
-// Join makes a connection and remembers how to undo it. The memory comes first: a file that was changed can always be restored.
+// Join makes a connection and records how to undo it. It writes the record first, so that a changed
+// file can always be restored.
 func (k Keeper) Join(c Connection) (backup string, err error) {
 	if err := k.remember(c); err != nil {
 		return "", err
@@ -104,7 +106,7 @@ func (k Keeper) Join(c Connection) (backup string, err error) {
 	return k.Replace(c.File, c.Before, c.After)
 }
 
-// Part undoes a connection and forgets it.
+// Part undoes a connection and removes its record.
 func (k Keeper) Part(c Connection) (backup string, err error) {
 	if backup, err = k.Replace(c.File, c.Before, c.After); err != nil {
 		return "", err
@@ -112,7 +114,7 @@ func (k Keeper) Part(c Connection) (backup string, err error) {
 	return backup, k.forget(c.Client)
 }
 
-// existing is the first file that is there, or the first of all.
+// existing returns the first file that exists, or else the first.
 func existing(files []string) string {
 	for _, f := range files {
 		if _, err := os.Stat(f); err == nil {

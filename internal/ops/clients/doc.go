@@ -1,6 +1,6 @@
-// Package clients knows the MCP clients of this machine: where each keeps its servers, how it writes one, and how to change
-// such a file so that the change can be undone.
+// Package clients knows the MCP clients on this machine: where each lists its servers, in which
+// format, and how to change its file reversibly.
 //
-// [Known] is the table of clients. [Keeper] writes files whole or not at all, keeps backups, and remembers what a
-// client's file was before secateur was put into it.
+// [Known] is the table of clients. [Keeper] writes files atomically, keeps backups, and remembers a
+// client's file from before secateur was added.
 package clients

@@ -14,23 +14,24 @@ import (
 	"secateur/internal/store/atomicfile"
 )
 
-// MaxBytes bounds a client's file; Claude Code keeps more than servers in its own.
+// MaxBytes limits the size of a client's file. Claude Code keeps more than servers in its own.
 const MaxBytes = 64 << 20
 
-// Version is a file at one moment.
+// Version is the content of a file at one moment.
 type Version struct {
 	Data   []byte
 	Exists bool
 }
 
-// Keeper writes files and keeps what they were in the state directory.
+// Keeper writes files and keeps their former contents in the state directory.
 type Keeper struct {
-	StateDir string // "": nothing can be kept, and so nothing is written
+	StateDir string // "": no backups possible, so nothing is written
 }
 
 var errNoState = errors.New("there is no state directory to keep a backup in; set XDG_STATE_HOME or HOME")
 
-// Regular refuses what is there and no file: a pipe would be waited for, and a device may never end.
+// Regular refuses an existing path that is not a regular file: a pipe would block, and a device may
+// never end.
 func Regular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file", path)
@@ -38,7 +39,7 @@ func Regular(path string) error {
 	return nil
 }
 
-// Read is the file as it is now.
+// Read returns the current content of a file.
 func Read(path string) (Version, error) {
 	if err := Regular(path); err != nil {
 		return Version{}, err
@@ -61,8 +62,8 @@ func Read(path string) (Version, error) {
 	return Version{Data: data, Exists: true}, nil
 }
 
-// Replace turns a file from one version into another and gives the path of the backup, "" where there was no file. A
-// file that is no longer what it was is left alone.
+// Replace changes a file from one version to another. It returns the path of the backup, or "" if
+// there was no file. It does not touch a file that has changed meanwhile.
 func (k Keeper) Replace(path string, before, after Version) (backup string, err error) {
 	if backup, err = k.backUp(path, before); err != nil {
 		return "", err
@@ -70,7 +71,8 @@ func (k Keeper) Replace(path string, before, after Version) (backup string, err 
 	return backup, write(path, before, after)
 }
 
-// backUp keeps a version under a name made of the file's and its content's, so that the same is kept once.
+// backUp stores a version under the file name and a content hash, so that equal contents are stored
+// once.
 func (k Keeper) backUp(path string, v Version) (string, error) {
 	if k.StateDir == "" {
 		return "", errNoState
@@ -87,10 +89,11 @@ func (k Keeper) backUp(path string, v Version) (string, error) {
 }
 
 func write(path string, before, after Version) error {
-	target, mode := path, fs.FileMode(0o600) // it may come to hold a token
+	target, mode := path, fs.FileMode(0o600) // it may contain a token
 	if before.Exists {
 		var err error
-		if target, err = filepath.EvalSymlinks(path); err != nil { // the link stays a link
+		// keep the link, write its target
+		if target, err = filepath.EvalSymlinks(path); err != nil {
 			return err
 		}
 		info, err := os.Stat(target)
@@ -114,7 +117,7 @@ func write(path string, before, after Version) error {
 	return writeWhole(target, after.Data, mode)
 }
 
-// writeWhole replaces a file by renaming, so that nobody reads half of it. It keeps its mode.
+// writeWhole replaces a file atomically, with the given mode.
 func writeWhole(path string, data []byte, mode fs.FileMode) error {
 	return atomicfile.Write{
 		Folder: filepath.Dir(path), Prefix: ".secateur-", Durable: true,
