@@ -11,10 +11,9 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// BenchmarkMask masks whole responses of about a megabyte. ours is all of it, from
-// bytes to bytes in a kept buffer; copy moves them and looks at none; scan looks for
-// quotes and backslashes byte by byte, checks nothing, and cuts; stdlib decodes,
-// walks and encodes.
+// BenchmarkMask masks whole responses of about a megabyte. ours does everything, into a reused
+// buffer. copy only copies. scan looks for quotes and backslashes byte by byte, checks nothing, and
+// cuts. stdlib decodes, walks and encodes.
 func BenchmarkMask(b *testing.B) {
 	for _, doc := range benchDocs(b) {
 		b.Run(doc.name+"/ours", func(b *testing.B) { benchOurs(b, doc.raw) })
@@ -126,7 +125,7 @@ func byteScan(dst, doc []byte) []byte {
 	return append(dst, doc[start:]...)
 }
 
-// walk is masking as a decoder would have it.
+// walk masks a decoded value.
 func walk(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

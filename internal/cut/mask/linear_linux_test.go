@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTextCutsAreLinear has documents that a careless search would go over again and
-// again. What counts is the time of the processor, which a loaded machine does not change.
+// TestTextCutsAreLinear uses documents that a naive search would read again and again. It measures
+// CPU time, which does not depend on the machine's load.
 func TestTextCutsAreLinear(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -34,7 +34,7 @@ func TestTextCutsAreLinear(t *testing.T) {
 	}
 }
 
-// Documents made to be slow must not be: all is linear in the document.
+// Hostile documents must not be slow: the time is linear in the size.
 func TestHostileDocumentsAreNotSlow(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -61,7 +61,7 @@ func TestHostileDocumentsAreNotSlow(t *testing.T) {
 	}
 }
 
-// threadTime is how long the processor has worked for this thread.
+// threadTime returns the CPU time of this thread.
 func threadTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u unix.Rusage

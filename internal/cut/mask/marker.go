@@ -11,19 +11,19 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A template is a marker as the settings have it: texts and places to fill in.
+// A template is a parsed marker: texts and placeholders.
 type template []part
 
 type part struct {
-	text  string // where place is ""
+	text  string // if place is ""
 	place string // orig, head, tail or id
 }
 
-// word is the form of a place to fill in. A brace in any other form is text.
+// word matches a placeholder. Any other brace is text.
 var word = regexp.MustCompile(`\{([A-Za-z_]+)\}`)
 
-// parseMarker reads a marker. It refuses one that could come out empty: head and
-// tail would then touch, and two halves become something else.
+// parseMarker parses a marker. It refuses one that could become empty: head and tail would then
+// touch and could combine into something else.
 func parseMarker(marker string) (template, error) {
 	if !utf8.ValidString(marker) {
 		return nil, errors.New("is not valid UTF-8")
@@ -31,7 +31,7 @@ func parseMarker(marker string) (template, error) {
 	var (
 		t     template
 		errs  []error
-		shows bool // something, even where {id} is empty
+		shows bool // not empty, even if {id} is
 	)
 	text := func(s string) {
 		if s != "" {
@@ -62,16 +62,16 @@ func parseMarker(marker string) (template, error) {
 	return t, errors.Join(errs...)
 }
 
-// A marker is what is written in the place of a cut: JSON text in pieces, with the
-// number of characters or the id after each.
+// A marker is what replaces a cut: pieces of JSON text, each followed by the number of characters
+// or the id.
 type marker []piece
 
 type piece struct {
-	raw  []byte // of a JSON string, without quotes
+	raw  []byte // JSON string content, without quotes
 	then string // "orig", "id" or "" at the end
 }
 
-// marker fills in what is the same for all cuts.
+// marker fills in the placeholders that are the same for all cuts.
 func (t template) marker(s Settings) marker {
 	m := marker{{}}
 	for _, p := range t {
@@ -91,7 +91,7 @@ func (t template) marker(s Settings) marker {
 	return m
 }
 
-// size returns how many bytes are appended, but for the id.
+// size returns the maximum number of bytes appended, without the id.
 func (m marker) size() (n int) {
 	for i := range m {
 		n += len(m[i].raw)
@@ -115,7 +115,7 @@ func (m marker) append(dst []byte, c *Cut) []byte {
 	return dst
 }
 
-// What stands in a marker's places, wherever it was written.
+// Possible contents of a marker's placeholders, also in markers of other programs.
 const (
 	numberLength  = 19
 	numberPattern = `[0-9]{1,19}`
@@ -123,8 +123,8 @@ const (
 	idPattern     = `[0-9A-Za-z_-]{0,64}`
 )
 
-// pattern matches the marker, whatever it was filled in with, in a decoded string;
-// longest bounds its characters.
+// pattern returns a pattern for the marker in a decoded string, with any contents. longest is the
+// maximum number of characters it matches.
 func (t template) pattern() (re *regexp.Regexp, longest int) {
 	var b strings.Builder
 	for _, p := range t {

@@ -7,7 +7,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A Masker cuts by its settings. It may be used concurrently.
+// A Masker cuts by its settings. It is safe for concurrent use.
 type Masker struct {
 	settings      Settings
 	marker        marker
@@ -15,7 +15,7 @@ type Masker struct {
 	longestMarker int            // in characters
 }
 
-// New returns a Masker, or what is wrong with the settings.
+// New returns a Masker, or the mistakes in the settings.
 func New(s Settings) (*Masker, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -31,24 +31,24 @@ func New(s Settings) (*Masker, error) {
 
 // A Cut is a string to be cut.
 type Cut struct {
-	Chars int    // of the original
-	ID    string // of the original, for markers that name it; set by the caller
+	Chars int    // length of the original
+	ID    string // id of the original, for markers that name it; set by the caller
 
-	start, end         int // of the string in the document, quotes included
-	headEnd, tailStart int // what lies between them gives way to the marker
+	start, end         int // the string in the document, with quotes
+	headEnd, tailStart int // the marker replaces what lies between
 }
 
-// Text returns the original, decoded. A lone surrogate is kept as rawjson keeps it.
+// Text returns the decoded original. A lone surrogate is encoded as in rawjson.
 func (c *Cut) Text(doc []byte) string { return rawjson.Unquote(doc[c.start:c.end]) }
 
-// LongString returns the number of characters above which a string is of interest.
+// LongString returns the number of characters above which a string is a candidate.
 func (m *Masker) LongString() int { return m.settings.MaxChars }
 
-// KeptChars returns how many characters are left of a string that is cut, beside the marker.
+// KeptChars returns the number of characters left of a cut string, without the marker.
 func (m *Masker) KeptChars() int { return m.settings.HeadChars + m.settings.TailChars }
 
-// Cuts returns the cuts to be made in doc, in the order of the document. The
-// strings of more than LongString characters are given, in that order too.
+// Cuts returns the cuts to make in doc, in document order. long are its strings of more than
+// LongString characters, in the same order.
 func (m *Masker) Cuts(doc []byte, long []rawjson.String) []Cut {
 	if len(long) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (m *Masker) Cuts(doc []byte, long []rawjson.String) []Cut {
 	return m.cuts(doc, long)
 }
 
-// cuts makes a cut of each string that is too long and was not cut before.
+// cuts makes a cut of each string that is too long and not already masked.
 func (m *Masker) cuts(doc []byte, long []rawjson.String) []Cut {
 	cuts := make([]Cut, 0, len(long))
 	for i := range long {
@@ -79,8 +79,8 @@ func (m *Masker) cuts(doc []byte, long []rawjson.String) []Cut {
 	return cuts
 }
 
-// isMasked tells whether a string holds a marker of ours and is longer than it may
-// be by no more than that.
+// isMasked reports whether a string contains our marker, and exceeds the limit by no more than
+// that.
 func (m *Masker) isMasked(doc []byte, s *rawjson.String) bool {
 	excess := s.Chars - m.settings.MaxChars
 	if excess > m.longestMarker {
@@ -95,8 +95,8 @@ func (m *Masker) isMasked(doc []byte, s *rawjson.String) bool {
 	return false
 }
 
-// Append appends doc with the cuts made. They are those that Cuts returned, less
-// any that the caller dropped.
+// Append appends doc with the cuts made. cuts are those that Cuts returned, except any that the
+// caller dropped.
 func (m *Masker) Append(dst, doc []byte, cuts []Cut) []byte {
 	size := len(doc)
 	for i := range cuts {
@@ -112,11 +112,11 @@ func (m *Masker) Append(dst, doc []byte, cuts []Cut) []byte {
 	return append(dst, doc[done:]...)
 }
 
-// maxDepth bounds the documents that Mask takes.
+// maxDepth limits the nesting of documents for Mask.
 const maxDepth = 10000
 
-// Mask returns doc, any JSON value, with all cuts made, and the cuts. Without any
-// it returns doc itself.
+// Mask returns doc, any JSON value, with all cuts made, and the cuts. Without cuts it returns doc
+// itself.
 func (m *Masker) Mask(doc []byte) ([]byte, []Cut, error) {
 	long, err := rawjson.LongStrings(doc, maxDepth, m.LongString())
 	if err != nil {

@@ -20,7 +20,7 @@ func newMasker(t *testing.T, s mask.Settings) *mask.Masker {
 	return m
 }
 
-// short settings make short examples.
+// short returns settings for short examples.
 func short(marker string) mask.Settings {
 	return mask.Settings{MaxChars: 6, HeadChars: 2, TailChars: 3, Marker: marker}
 }

@@ -7,9 +7,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// withoutMedia returns the strings that are not the content of an image, a sound or
-// a resource: neither named blob, nor named data in an object whose type is image
-// or audio or that has a mimeType.
+// withoutMedia drops strings that are the content of an image, a sound or a resource. These are
+// named blob, or named data in an object with a mimeType or the type image or audio.
 func withoutMedia(doc []byte, long []rawjson.String) []rawjson.String {
 	var data []int // offsets of the strings named data
 	long = slices.Clone(long)
@@ -27,26 +26,25 @@ func withoutMedia(doc []byte, long []rawjson.String) []rawjson.String {
 	return slices.DeleteFunc(long, func(s rawjson.String) bool { return media[s.Start] })
 }
 
-// nameOf returns the raw name of the member whose value starts at an offset of a
-// well-formed document; nil where the value is no member.
+// nameOf returns the raw name of the member whose value starts at an offset. It returns nil if the
+// value is not a member. The document must be well-formed.
 func nameOf(doc []byte, value int) []byte {
 	before := bytes.TrimRight(doc[:value], " \t\r\n")
 	if len(before) == 0 || before[len(before)-1] != ':' {
 		return nil
 	}
 	before = bytes.TrimRight(before[:len(before)-1], " \t\r\n")
-	// The quote that opens a name follows a brace, a comma or white space; any
-	// other quote in it follows a backslash.
+	// The opening quote of a name follows a brace, a comma or white space. Any other quote in it
+	// follows a backslash.
 	start := len(before) - 1
 	for start--; before[start] != '"' || before[start-1] == '\\'; start-- {
 	}
 	return before[start:]
 }
 
-// mediaData tells which of the strings named data, given by their offsets in the
-// order of the document, are in an object that describes media. It goes through the
-// document, which is well-formed, once, however such objects stand within each
-// other.
+// mediaData reports which of the strings named data are in an object that describes media. They are
+// given by offset, in document order. It walks over the well-formed document once, whatever its
+// nesting.
 func mediaData(doc []byte, data []int) map[int]bool {
 	type container struct {
 		media bool
@@ -55,7 +53,7 @@ func mediaData(doc []byte, data []int) map[int]bool {
 	var (
 		found = make(map[int]bool)
 		open  []container
-		name  []byte // the last one; of a string in an object it is its own
+		name  []byte // the last name; for a string in an object, its own
 	)
 	for p := 0; p < len(doc); p++ {
 		switch doc[p] {
@@ -90,13 +88,14 @@ func mediaData(doc []byte, data []int) map[int]bool {
 	return found
 }
 
-// isName tells whether the string before is a member's name.
+// isName reports whether the preceding string is a member name.
 func isName(follows []byte) bool {
 	follows = bytes.TrimLeft(follows, " \t\r\n")
 	return len(follows) > 0 && follows[0] == ':'
 }
 
-// is tells whether a raw string says text; what is no string, as only a broken document has it, says nothing.
+// is reports whether a raw string has this text. Anything but a string, as in an ill-formed
+// document, has none.
 func is(raw []byte, text string) bool {
 	if len(raw) == len(text)+2 {
 		return string(raw[1:len(raw)-1]) == text

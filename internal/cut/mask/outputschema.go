@@ -11,13 +11,13 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// unconstrained returns those of the strings, given in the order of a document,
-// whose form a JSON Schema (2020-12 and the drafts before) does not prescribe.
+// unconstrained returns the strings whose form a JSON Schema (2020-12 and earlier drafts) does not
+// prescribe. They are given in document order.
 func unconstrained(doc []byte, long []rawjson.String, schema []byte) []rawjson.String {
 	f := pathFinder{Cursor: rawjson.NewCursor(doc), wanted: long}
 	f.value()
 	free := long[:0:0]
-	known := map[string]bool{} // the elements of an array are all on the same path
+	known := map[string]bool{} // all elements of an array have the same path
 	for i, path := range f.found {
 		key := fmt.Sprintf("%#v", path)
 		is, seen := known[key]
@@ -32,14 +32,13 @@ func unconstrained(doc []byte, long []rawjson.String, schema []byte) []rawjson.S
 	return free
 }
 
-// A step leads from a container to what is in it: to a member of an object by its name, or to an element of an array,
-// whichever.
+// A step leads from a container to a member by name, or to any element of an array.
 type step struct {
 	name    string
 	element bool
 }
 
-// A pathFinder goes once over a document and notes the ways to the strings wanted.
+// A pathFinder walks over a document once and records the paths to the wanted strings.
 type pathFinder struct {
 	rawjson.Cursor
 	wanted []rawjson.String
@@ -70,11 +69,11 @@ func (f *pathFinder) value() {
 	}
 }
 
-// formKeywords prescribe what a string looks like.
+// formKeywords are keywords that prescribe the form of a string.
 var formKeywords = []string{"enum", "const", "pattern", "maxLength", "minLength", "format", "contentEncoding"}
 
-// prescribed tells whether some part of a schema that applies at the end of a path
-// prescribes a string's form. What cannot be told is taken for prescribed.
+// prescribed reports whether a part of a schema that applies at a path prescribes a string's form.
+// If unclear, it returns true.
 func prescribed(schema []byte, path []step) bool {
 	s := schemaWalk{root: schema}
 	s.add(schema)
@@ -94,15 +93,15 @@ func prescribed(schema []byte, path []step) bool {
 type schemaWalk struct {
 	root    []byte
 	nodes   [][]byte
-	seen    map[*byte]bool // of nodes, by where they stand
+	seen    map[*byte]bool // visited nodes, by address
 	unclear bool           // something that applies could not be found
 }
 
-// maxSchemas bounds how many parts are looked at for one place.
+// maxSchemas limits the parts examined for one place.
 const maxSchemas = 256
 
-// add takes a schema in, with all that it refers to and is put together from. One
-// that is true or false prescribes no form.
+// add adds a schema with everything that it refers to or combines. true and false prescribe no
+// form.
 func (s *schemaWalk) add(schema []byte) {
 	schema = rawjson.Trim(schema)
 	if len(schema) == 0 || schema[0] != '{' || s.seen[&schema[0]] {
@@ -140,7 +139,7 @@ func (s *schemaWalk) add(schema []byte) {
 	}
 }
 
-// into takes in what a schema says of one step further.
+// into adds what a schema says about one further step.
 func (s *schemaWalk) into(schema []byte, p step) {
 	for name, at := range rawjson.Members(schema) {
 		value := at.Of(schema)
@@ -174,8 +173,7 @@ func (s *schemaWalk) addValues(object []byte) {
 	}
 }
 
-// resolve finds what a $ref within the same schema names by a JSON Pointer; nil for
-// any other.
+// resolve finds the target of a $ref within the same schema by JSON Pointer; nil for any other.
 func (s *schemaWalk) resolve(ref []byte) []byte {
 	text, ok := rawjson.Text(ref)
 	pointer, local := strings.CutPrefix(text, "#")
@@ -196,7 +194,7 @@ func (s *schemaWalk) resolve(ref []byte) []byte {
 	return at
 }
 
-// child is a member of an object, or an element of an array by its number.
+// child returns a member of an object, or an element of an array by its index.
 func child(value []byte, name string) []byte {
 	if rawjson.IsObject(value) {
 		return rawjson.Get(value, name)

@@ -22,7 +22,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// check holds a Masker against the reference.
+// check compares a Masker with the reference.
 func check(t failer, doc string, s mask.Settings) {
 	t.Helper()
 	m, err := mask.New(s)
@@ -48,15 +48,15 @@ func check(t failer, doc string, s mask.Settings) {
 	if !json.Valid([]byte(got)) {
 		t.Fatalf("%q masked is no JSON: %q", doc, got)
 	}
-	// What the strings say, read by a decoder: the same but for those cut.
+	// A decoder reads the same strings, except for the cut ones.
 	before, after := (&reference{doc: doc}).value(), (&reference{doc: got}).value()
 	if problem := compare(before, after, s); problem != "" {
 		t.Fatalf("%+v: %q masked to %q: %s", s, doc, got, problem)
 	}
 }
 
-// compare checks that two trees say the same, except that strings of the first may
-// be cut in the second.
+// compare checks that two trees are equal, except that strings of the first may be cut in the
+// second.
 func compare(a, b *node, s mask.Settings) string {
 	if a.kind != b.kind || len(a.values) != len(b.values) {
 		return "another structure"
@@ -108,8 +108,7 @@ func FuzzMaskAgainstReference(f *testing.F) {
 	})
 }
 
-// TestMaskAgainstReference makes documents of the pieces that matter, which bytes
-// drawn at random seldom become.
+// TestMaskAgainstReference combines relevant pieces to documents, which random bytes rarely form.
 func TestMaskAgainstReference(t *testing.T) {
 	pieces := []string{
 		"a", "b", "7", "<", ">", "é", "日", "😀", `\n`, `\\`, `\"`, `\/`, `\u0041`, `\u00E9`, `\ud83d\ude00`, `\uD83D\uDE00`,

@@ -9,23 +9,22 @@ import (
 	"secateur/internal/cut/mask"
 )
 
-// The reference does what a Masker does in the plainest way: it reads the document
-// into a tree, splits every string into its characters, walks the tree, and puts
-// the document together again. It shares no code with the Masker, and is for
-// well-formed documents only.
+// The reference masks in the simplest way. It parses the document into a tree, splits every string
+// into characters, walks the tree, and writes the document again. It shares no code with the
+// Masker, and needs well-formed documents.
 
 // A node is a value of a document.
 type node struct {
 	start, end int
-	kind       byte    // the first byte of the value
+	kind       byte    // first byte of the value
 	chars      []char  // of a string
 	names      []*node // of an object's members
 	values     []*node // of an object's members or an array's elements
 }
 
-// A char is one character of a string: what it is, and its raw bytes.
+// A char is one character of a string, with its raw bytes.
 type char struct {
-	r   rune // a surrogate if it stands alone
+	r   rune // a surrogate if it is a lone one
 	raw string
 }
 
@@ -87,7 +86,7 @@ func (p *reference) char() char {
 	return char{r, p.doc[start:p.pos]}
 }
 
-// escape reads the escape at an offset, if there is one.
+// escape decodes the escape at an offset, if there is one.
 func (p *reference) escape(at int) (rune, int) {
 	if p.doc[at] != '\\' {
 		return 0, 0
@@ -102,7 +101,7 @@ func (p *reference) escape(at int) (rune, int) {
 	return rune(unit), 6
 }
 
-// says tells whether a string node is a plain text.
+// says reports whether a string node has this text.
 func (n *node) says(text string) bool {
 	var b []rune
 	for _, c := range n.chars {
@@ -111,7 +110,7 @@ func (n *node) says(text string) bool {
 	return n.kind == '"' && string(b) == text
 }
 
-// text returns a string's characters, lone surrogates as U+FFFD.
+// text returns a string's characters, with lone surrogates as U+FFFD.
 func (n *node) text() string {
 	var b strings.Builder
 	for _, c := range n.chars {
@@ -120,7 +119,7 @@ func (n *node) text() string {
 	return b.String()
 }
 
-// referenceMask returns what a Masker is to make of a document, and how many cuts.
+// referenceMask returns the expected result of a Masker, and the number of cuts.
 func referenceMask(doc string, s mask.Settings, id string) (string, int) {
 	p := reference{doc: doc}
 	return cutReference(doc, p.value(), s, id, func(_, parent, name *node) bool { return s.ExemptMedia && exempt(parent, name) })
@@ -163,8 +162,8 @@ func cutReference(doc string, root *node, s mask.Settings, id string, spared fun
 	return out.String(), cuts
 }
 
-// referenceTexts returns what a Masker is to make of the result of a tool, where it
-// cuts nothing but texts, and how many cuts.
+// referenceTexts returns the expected result of TextCuts for a tool's result, and the number of
+// cuts.
 func referenceTexts(doc string, s mask.Settings, id string) (string, int) {
 	p := reference{doc: doc}
 	root := p.value()
@@ -208,7 +207,7 @@ func (n *node) all(name string) (found []*node) {
 	return found
 }
 
-// fill makes the marker's text.
+// fill returns the marker's text.
 func fill(s mask.Settings, chars int, id string) string {
 	return strings.NewReplacer("{orig}", fmt.Sprint(chars), "{head}", fmt.Sprint(s.HeadChars), "{tail}", fmt.Sprint(s.TailChars), "{id}", id).Replace(s.Marker)
 }
@@ -229,7 +228,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// exempt tells whether a member of an object is the content of media.
+// exempt reports whether a member of an object is the content of media.
 func exempt(object, name *node) bool {
 	if name == nil || !name.says("blob") && !name.says("data") {
 		return false
@@ -258,8 +257,7 @@ func alreadyMasked(n *node, s mask.Settings) bool {
 	return false
 }
 
-// matches returns the lengths at which a marker's template matches the start of a
-// text.
+// matches returns the lengths at which a marker's template matches the start of a text.
 func matches(template string, text []rune) []int {
 	if template == "" {
 		return []int{0}

@@ -8,11 +8,10 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// WithRepeats adds to the cuts that are to be made in the texts of a tool's result
-// those in its structuredContent, where that says the same again: in strings that
-// equal or hold a text that is cut, or that such a text holds as JSON of them. A
-// string stays a string; one whose form the tool's outputSchema prescribes (nil:
-// there is none) is left whole, so that what was valid is valid still.
+// WithRepeats adds cuts in the structuredContent of a tool's result where it repeats a text that is
+// cut. These are strings that equal or contain such a text, or that the text contains as JSON. A
+// string stays a string. Strings whose form the tool's outputSchema prescribes stay whole, so that
+// a valid result stays valid. nil: no schema.
 func (m *Masker) WithRepeats(result []byte, cuts []Cut, outputSchema []byte) []Cut {
 	if len(cuts) == 0 {
 		return cuts
@@ -31,8 +30,7 @@ func (m *Masker) WithRepeats(result []byte, cuts []Cut, outputSchema []byte) []C
 	return all
 }
 
-// repeats returns the cuts to be made in the structuredContent that stands at a
-// place of a result.
+// repeats returns the cuts in the structuredContent at a span of a result.
 func (m *Masker) repeats(result []byte, at rawjson.Span, cuts []Cut, outputSchema []byte) []Cut {
 	content := at.Of(result)
 	long, err := rawjson.LongStrings(content, maxDepth, m.settings.MaxChars)
@@ -51,15 +49,15 @@ func (m *Masker) repeats(result []byte, at rawjson.Span, cuts []Cut, outputSchem
 	return m.cuts(result, long)
 }
 
-// cutTexts are the texts that are cut, to be compared with other strings.
+// cutTexts are the texts that are cut, for comparison with other strings.
 type cutTexts struct {
 	texts  []string
 	equal  map[string]bool
-	budget int // bytes that may still be looked through
+	budget int // bytes left to search
 }
 
-// maxCompared bounds the bytes that are looked through for texts within texts: there
-// may be many of either. What is not looked at is left whole.
+// maxCompared limits the bytes searched for texts within texts, since there may be many of both.
+// Beyond it, strings stay whole.
 const maxCompared = 16 << 20
 
 func newCutTexts(doc []byte, cuts []Cut) *cutTexts {
@@ -74,13 +72,13 @@ func newCutTexts(doc []byte, cuts []Cut) *cutTexts {
 	return t
 }
 
-// repeatedBy tells whether a string, given raw, says what a text says.
+// repeatedBy reports whether a raw string repeats a text.
 func (t *cutTexts) repeatedBy(raw []byte) bool {
 	s := rawjson.Unquote(raw)
 	if t.equal[s] {
 		return true
 	}
-	written := string(raw[1 : len(raw)-1]) // as it stands in JSON of it, if that is written alike
+	written := string(raw[1 : len(raw)-1]) // its form inside JSON, if escaped alike
 	for _, text := range t.texts {
 		whole, part := s, text
 		if len(whole) < len(part) {

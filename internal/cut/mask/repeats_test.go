@@ -98,7 +98,7 @@ func TestPrescribedStringsAreLeft(t *testing.T) {
 	}
 }
 
-// Many strings and a schema that branches at every step take no more than moments.
+// Many strings and a schema that branches at every step must not be slow.
 func TestRepeatsAreBounded(t *testing.T) {
 	m := newMasker(t, short("<{orig}>"))
 	var content, structured []string
@@ -117,7 +117,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 	}
 }
 
-// masked is a result with all its cuts made.
+// masked returns a result with all its cuts made.
 func masked(t *testing.T, in, schema string) string {
 	t.Helper()
 	m := newMasker(t, short("<{orig}>"))

@@ -2,10 +2,9 @@ package mask
 
 import "secateur/internal/rawjson"
 
-// TextCuts returns the cuts to be made in the result of a tool, a well-formed
-// document, in its order: in the text of content blocks of type text, and in the
-// text of the resource in those of type resource. All else is left whole: blocks of
-// other types, structuredContent, media, URIs, names.
+// TextCuts returns the cuts to make in the result of a tool, a well-formed document, in document
+// order. It cuts the text of content blocks of type text, and the text of resources in blocks of
+// type resource. All else stays whole: other blocks, structuredContent, media, URIs, names.
 func (m *Masker) TextCuts(result []byte) []Cut {
 	if len(result) <= m.settings.MaxChars {
 		return nil
@@ -18,14 +17,14 @@ func (m *Masker) TextCuts(result []byte) []Cut {
 	return m.cuts(result, t.long)
 }
 
-// A textFinder goes once over a result and notes the texts that are too long. It
-// follows no nesting but that of the protocol.
+// A textFinder walks over a result once and records texts that are too long. It follows only the
+// protocol's nesting.
 type textFinder struct {
 	rawjson.Cursor
-	most int // characters that a text may have
+	most int // maximum length of a text, in characters
 
 	long  []rawjson.String
-	inner []rawjson.String // those of the resource of the block at hand
+	inner []rawjson.String // texts of the current block's resource
 }
 
 func (t *textFinder) result() {
@@ -48,7 +47,7 @@ func (t *textFinder) result() {
 	}
 }
 
-// block passes a content block. Its type may stand behind its text.
+// block reads a content block. Its type may follow its text.
 func (t *textFinder) block() {
 	var kind []byte
 	first := len(t.long)
@@ -80,7 +79,7 @@ func (t *textFinder) block() {
 	}
 }
 
-// note passes a value and takes it down where it is a text that is too long.
+// note skips a value, and records it if it is a text that is too long.
 func (t *textFinder) note(long []rawjson.String) []rawjson.String {
 	at := t.Value()
 	raw := at.Of(t.Doc())

@@ -73,7 +73,7 @@ func TestTextCutsKeepTheOriginal(t *testing.T) {
 	}
 }
 
-// checkTexts holds TextCuts against the reference.
+// checkTexts compares TextCuts with the reference.
 func checkTexts(t failer, doc string, s mask.Settings) {
 	t.Helper()
 	m, err := mask.New(s)
@@ -147,14 +147,14 @@ func FuzzTextCuts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc string, limit, marker uint8) {
 		s := mask.Settings{MaxChars: int(limit), HeadChars: int(limit) / 2, TailChars: int(limit) / 3, Marker: markers[int(marker)%len(markers)]}
 		if m, err := mask.New(s); err == nil {
-			m.TextCuts([]byte(doc)) // must come back from any bytes
+			m.TextCuts([]byte(doc)) // must terminate for any bytes
 		}
 		checkTexts(t, doc, s)
 	})
 }
 
-// BenchmarkTextCuts is over results of a hundred kilobytes in which nothing is too
-// long. Raw is what reading the same bytes costs that parse a response.
+// BenchmarkTextCuts uses results of a hundred kilobytes without long texts. Raw is the cost of
+// parsing the same bytes.
 func BenchmarkTextCuts(b *testing.B) {
 	s := mask.Default()
 	s.MaxChars, s.HeadChars, s.TailChars = 20_000, 10_000, 10_000

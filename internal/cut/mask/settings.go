@@ -7,14 +7,16 @@ import (
 
 // Settings say what is cut and what is left of it.
 type Settings struct {
-	MaxChars    int    `toml:"max_chars" json:"max_chars"`       // longer strings are cut
-	HeadChars   int    `toml:"head_chars" json:"head_chars"`     // what is left of their beginning
-	TailChars   int    `toml:"tail_chars" json:"tail_chars"`     // what is left of their end
-	Marker      string `toml:"marker" json:"marker"`             // what stands between; {orig} {head} {tail} {id} are filled in
-	ExemptMedia bool   `toml:"exempt_media" json:"exempt_media"` // spare base64 of images, audio and resources
+	MaxChars  int `toml:"max_chars" json:"max_chars"`   // longer strings are cut
+	HeadChars int `toml:"head_chars" json:"head_chars"` // length of the kept head
+	TailChars int `toml:"tail_chars" json:"tail_chars"` // length of the kept tail
+	// text between them; {orig} {head} {tail} {id} are filled in
+	Marker string `toml:"marker" json:"marker"`
+	// keep base64 of images, audio and resources whole
+	ExemptMedia bool `toml:"exempt_media" json:"exempt_media"`
 }
 
-// Default returns the settings that hold where nothing else is said.
+// Default returns the defaults.
 func Default() Settings {
 	return Settings{
 		MaxChars:  4000,
@@ -24,7 +26,7 @@ func Default() Settings {
 	}
 }
 
-// Validate reports every mistake, each with the key it is about.
+// Validate reports every mistake, each with its key.
 func (s Settings) Validate() error {
 	var errs []error
 	if s.MaxChars < 1 {
@@ -36,7 +38,7 @@ func (s Settings) Validate() error {
 	if s.TailChars < 0 {
 		errs = append(errs, fmt.Errorf("tail_chars: %d is negative", s.TailChars))
 	}
-	// Compared without a sum, which could overflow.
+	// Compare without a sum, which could overflow.
 	if s.MaxChars >= 1 && s.HeadChars >= 0 && s.TailChars >= 0 && s.HeadChars > s.MaxChars-s.TailChars {
 		errs = append(errs, fmt.Errorf("head_chars: %d and tail_chars %d are together more than max_chars %d",
 			s.HeadChars, s.TailChars, s.MaxChars))

@@ -14,7 +14,7 @@ func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		rule string
 		set  func(*mask.Settings)
-		want []string // what the error says; nothing: no error
+		want []string // expected text of the error; none: no error
 	}{
 		{"head and tail as long as allowed", func(s *mask.Settings) { s.HeadChars, s.TailChars = 4000, 0 }, nil},
 		{"head and tail too long", func(s *mask.Settings) { s.HeadChars = 2001 }, []string{"head_chars", "2001", "tail_chars 2000", "max_chars 4000"}},

@@ -5,38 +5,39 @@ import (
 	"strings"
 )
 
-// What gives back what was cut must never be cut again, by any door.
+// Results that restore a cut text must never be cut again, at any door.
 const (
-	// PrunerName is what a pruner calls itself in its handshake.
+	// PrunerName is a pruner's name in its handshake.
 	PrunerName = "mcp-pruner"
-	// RecoverTool is the pruner's tool that gives back lines of an original.
+	// RecoverTool is the pruner's tool that returns lines of an original.
 	RecoverTool = "recover_text"
 )
 
-// recoveryTools are those of a pruner that give back what was cut, or cut by themselves.
+// recoveryTools are a pruner's tools that restore a text, or cut it themselves.
 var recoveryTools = [...]string{"prune_text", RecoverTool, "recover_range", "recover_chars", "search_text"}
 
 // RecoveryTools returns the names of a pruner's tools whose results are never cut.
 func RecoveryTools() []string { return slices.Clone(recoveryTools[:]) }
 
-// IsRecovery tells whether a tool of a pruner is one of RecoveryTools.
+// IsRecovery reports whether a pruner's tool is one of RecoveryTools.
 func IsRecovery(tool string) bool { return slices.Contains(recoveryTools[:], tool) }
 
-// recoveredMark is what a recovery says of itself where its tool's name does not tell. It is plain ASCII, so that it reads
-// the same however a client writes its JSON.
+// recoveredMark identifies a recovered text if the tool's name does not. It is plain ASCII, so that
+// it looks the same however a client encodes its JSON.
 const recoveredMark = "RECOVERED: prune_id=prn_"
 
-// RecoveredMark announces the text of an original that a command prints.
+// RecoveredMark returns the line that announces an original printed by a command.
 func RecoveredMark(id string) string {
 	return "[" + strings.TrimSuffix(recoveredMark, "prn_") + id + "]"
 }
 
-// IsRecovered tells whether a text announces that a recovery has brought it back.
+// IsRecovered reports whether a text contains the mark of a recovery.
 func IsRecovered[text string | []byte](t text) bool {
 	return strings.Contains(string(t), recoveredMark)
 }
 
-// NamesOriginal tells whether a text, such as the arguments of a call, names an original by its id.
+// NamesOriginal reports whether a text, such as the arguments of a call, contains the id of an
+// original.
 func NamesOriginal[text string | []byte](t text) bool {
 	const prefix, length = "prn_", 26
 	for rest := string(t); ; {
