@@ -35,6 +35,9 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 		}
 	}
 	least := n - most
+	if t.source == Logs && !req.Fill && !t.goal.asksWhy {
+		c.addErrors(least)
+	}
 	target := max(least, 1)
 	if req.Structure == All {
 		target = min(n, max(target, c.count+(least+1)/2))

@@ -7,7 +7,8 @@
 // rows with what encloses them until the budget is spent (choose.go, tidy.go), and those that are likely enough to stay on top of it
 // (likely.go). What is left over are the cuts, each with a reason (reason.go), as far as they are worth their markers (toll.go).
 //
-// On first pass the definitions that the goal names stay whole (named.go).
+// On first pass the definitions that the goal names stay whole (named.go). Of test runs the failing tests stay with their reasons, whatever
+// the goal is (verdict.go, failures.go), and of logs some of the errors (errorlines.go).
 //
 // What tools put around lines is looked past (decoration.go, stamps.go, frame.go); how a text is written decides what belongs together
 // (form.go, keyed.go); a huge line is cut in itself (snip.go). [Guess] tells what kind of text a file or a pipe holds. The numbers come

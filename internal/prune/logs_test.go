@@ -63,3 +63,41 @@ func TestQuestionsAboutALogAreAnsweredByItsWords(t *testing.T) {
 		t.Error("the line that answers is cut")
 	}
 }
+
+// TestErrorStaysWithItsTraceForOtherGoals: the row that logs the error, the head of its trace and what was thrown stay, not only frames.
+func TestErrorStaysWithItsTraceForOtherGoals(t *testing.T) {
+	crash := []string{
+		"2026-03-14 10:01:00 INFO worker 7 picked job 1234",
+		"2026-03-14 10:01:01 ERROR job 1234 crashed: could not write result",
+		"Traceback (most recent call last):",
+		`  File "/app/worker.py", line 88, in run`, "    self.step(job)",
+		`  File "/app/worker.py", line 120, in step`, "    store.put(job.id, job.result)",
+		`  File "/app/store.py", line 31, in put`, "    raise StoreFull(self.path)",
+		"app.store.StoreFull: /var/data is full",
+		"2026-03-14 10:01:02 INFO worker 7 gives job 1234 back",
+	}
+	said := [...]string{"fetched part", "user alice logged in, session", "backup of the volume took 12s, number", "GET /api/items 200"}
+	for _, structure := range []Structure{All, Enclosing} {
+		for _, goal := range []string{"fetched part 199", "how long do the backups take", "which user logged in"} {
+			for _, at := range []int{20, 100, 180} {
+				var b strings.Builder
+				for i := range 200 {
+					if i == at {
+						b.WriteString(strings.Join(crash, "\n") + "\n")
+					}
+					fmt.Fprintf(&b, "2026-03-14 10:%02d:%02d INFO %s %d of the archive\n", i/60, i%60, said[i%4], i)
+				}
+				res := Plan(Request{Text: b.String(), Goal: goal, Source: Logs, MaxPruneRatio: .9, MinKeepLines: 5, Structure: structure, Marker: shortened})
+				keeps := kept(res)
+				for _, i := range []int{0, 1, 2, 8, 9, 10} {
+					if !keeps[at+1+i] {
+						t.Errorf("%v, %q, at %d: %q is cut", structure, goal, at, crash[i])
+					}
+				}
+				if res.Kept > res.Lines*3/10 {
+					t.Errorf("%v, %q, at %d: %d of %d lines are left", structure, goal, at, res.Kept, res.Lines)
+				}
+			}
+		}
+	}
+}

@@ -64,7 +64,8 @@ func (r *Reading) planLines() Result {
 // IsProgram says whether the text is a program: source code with definitions, and not data or what a command has printed.
 func (r *Reading) IsProgram() bool { return r.isRead() && r.shape.program }
 
-// Named is how many bytes the definitions have that stay whole because the goal names them.
+// Named is how many bytes the lines have that stay whatever the ratio: definitions that the goal names, and failing tests with their
+// reasons.
 func (r *Reading) Named() (size int) {
 	if !r.isRead() {
 		return 0
@@ -110,8 +111,14 @@ func examine(req Request, lines Lines) (*text, *shape, []float32, bool) {
 		return nil, nil, nil, false
 	}
 	s := t.shape()
-	if s.program = req.Names && t.isProgram(); s.program {
+	var failing *failures
+	if program := t.isProgram(); program && req.Names {
+		s.program = true
 		s.named = t.namedDefinitions(s, req.Goal)
+	} else if !program && t.page == nil && t.form != JSON && t.form != Diff {
+		if failing = t.findFailures(); failing != nil {
+			s.named = failing.units()
+		}
 	}
 	if t.late() {
 		return nil, nil, nil, false
@@ -119,6 +126,9 @@ func examine(req Request, lines Lines) (*text, *shape, []float32, bool) {
 	score, ok := t.score(s)
 	if !ok {
 		return nil, nil, nil, false
+	}
+	if failing != nil {
+		failing.weigh(score)
 	}
 	t.prefer(score, req.Prefer)
 	return t, s, score, true

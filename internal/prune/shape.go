@@ -7,9 +7,8 @@ type shape struct {
 	blocks []uint32 // first row of each block; the first is 0
 	units  []unit   // runs of lines that may not be cut in the middle, in order
 
-	// Where lines count for names, too:
-	program bool   // the text is one
-	named   []unit // definitions that stay whole, since the goal names them
+	program bool   // the text is one, and lines count for names, too
+	named   []unit // lines that stay: of a program the definitions that the goal names, else failing tests with their reasons
 }
 
 // unit is a run of lines that goes or stays as one.

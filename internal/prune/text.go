@@ -49,6 +49,7 @@ const (
 	isLevelHigh // says of itself that it is a warning or worse
 	isDecorator
 	isBoilerplate // of a page: nothing to read, as in scripts, styles, navigation
+	isPassed      // of a test that began, passed or was skipped
 )
 
 // pollBytes is how much work is done between two looks at the deadline.

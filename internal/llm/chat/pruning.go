@@ -179,13 +179,14 @@ const (
 // wanted.
 func (s Pruning) targetOf(reading *prune.Reading, chars int) float64 {
 	target := aim * float64(s.TargetChars)
-	if named := float64(reading.Named()); named > 0 {
+	named := float64(reading.Named())
+	switch {
+	case !reading.IsProgram(): // failing tests
+		return max(target, textShare*float64(chars), named+besideNamed*target)
+	case named > 0:
 		return max(leastNamed*target, named+besideNamed*target)
 	}
-	if reading.IsProgram() {
-		return max(target, fileShare*float64(chars))
-	}
-	return max(target, textShare*float64(chars))
+	return max(target, fileShare*float64(chars))
 }
 
 // pruneLines takes lines out until the target is met, as far as the bounds allow.

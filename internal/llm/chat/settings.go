@@ -89,7 +89,7 @@ func DefaultPruning() Pruning {
 }
 
 // engineVersion changes whenever the same text for the same goal may come out another.
-const engineVersion = 6
+const engineVersion = 7
 
 // Engine names what prunes: results come out the same where it is the same.
 func (p Pruning) Engine() uint64 {
