@@ -230,7 +230,7 @@ Whatever the goal is, the name of a failing test and the first lines of its reas
 pytest, unittest, jest, vitest, cargo, surefire and gradle. Names come first, then reasons; together they take a quarter of the text and 8 000 bytes
 at most, and what is beyond that competes for the budget. Made logs with 1 to 20 failures among 200 to 2 000 passing tests, goals that name nothing or
 something else; left of names / reasons before and now, and the share of the lines
-(` + "`go test ./internal/chat -run TestFailingTestsStayWithTheirReasons -v`" + ` prints it):
+(` + "`go test ./internal/llm/chat -run TestFailingTestsStayWithTheirReasons -v`" + ` prints it):
 
 | | chat proxy, before | now | lines | prune_text at .9, before | now | lines |
 |---|---|---|---|---|---|---|

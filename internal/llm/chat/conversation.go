@@ -122,12 +122,12 @@ func (c *Conversation) List() []byte {
 // bytes are those of a stretch of the list.
 func (c *Conversation) bytes(s span) []byte { return s.of(c.Body[c.list:]) }
 
-// HasResults tells whether the conversation has anything that is cut, now or later.
-func (c *Conversation) HasResults() bool {
+// Talk is the number of messages before the first result: nothing of them is ever cut.
+func (c *Conversation) Talk() int {
 	for i := range c.Messages {
 		if c.Messages[i].Role == Tool {
-			return true
+			return i
 		}
 	}
-	return false
+	return len(c.Messages)
 }

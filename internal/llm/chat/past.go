@@ -28,6 +28,9 @@ type Past struct {
 	Claims  float64      // what the branches of this lane have claimed
 }
 
+// IsSeen tells whether any lane is known to have sent a part of the conversation.
+func (p *Past) IsSeen() bool { return p.Record != nil || p.Sibling != nil }
+
 // Lane names a conversation's cache: provider, model, tools, and whatever else a provider
 // may keep its caches apart by. What was sent in a lane goes out in the same bytes there.
 func (c *Conversation) Lane(provider, model string) Key {

@@ -30,7 +30,7 @@ func (a *ahead) wait() {
 func (x *exchange) expect(ctx context.Context) error {
 	r := x.plan.Record(nil)
 	x.ahead.expected = &r
-	err := x.lane.keep(ctx, &r)
+	err := x.lane.keep(ctx, &r, x.touchLate(r.Time)...)
 	x.ahead.written = x.ahead.written || err == nil
 	return err
 }
@@ -50,7 +50,7 @@ func (x *exchange) reckon(ctx context.Context) {
 			r := x.plan.Record(nil)
 			x.ahead.expected = &r
 		})
-	case x.isRecorded():
+	case !x.byMessagesAlone():
 		x.ahead.beside.Add(1)
 		x.ahead.later = time.AfterFunc(lull, func() {
 			defer x.ahead.beside.Done()

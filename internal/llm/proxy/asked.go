@@ -77,24 +77,32 @@ func (l *lane) askAhead(ctx context.Context, conv *chat.Conversation, others fun
 	if l.asked = l.p.newAsked(); l.asked == nil {
 		return
 	}
-	keys := append(others(conv), l.touchedKey(), l.cutKey(), l.begunKey(), l.learnedKey())
-	for n := range claimsAhead {
-		keys = append(keys, l.claimKey(n))
+	keys := append(others(conv), l.touchedKey(), l.begunKey(), l.learnedKey())
+	if !l.talk {
+		keys = append(keys, l.cutKey())
+		for n := range claimsAhead {
+			keys = append(keys, l.claimKey(n))
+		}
 	}
+	talk := conv.Talk()
 	for i, place := range conv.Places() {
 		if i == maxPlaces {
 			break
 		}
 		if i < placesAhead || place.Messages <= likelyPlaces {
-			keys = l.appendPlace(keys, place)
+			keys = l.appendPlace(keys, place, talk)
 		}
 	}
 	l.asked.fetch(ctx, keys)
 }
 
 // appendPlace adds the keys of a place. A request under way has not written yet what it will: its record is asked for when it has landed.
-func (l *lane) appendPlace(keys []string, place chat.Place) []string {
-	if record := l.recordKey(place.Key); !l.p.flights.has(record) {
+func (l *lane) appendPlace(keys []string, place chat.Place, talk int) []string {
+	record, isTalk := l.recordKey(place.Key), place.Messages <= talk
+	switch isUnderWay := l.p.flights.has(record); {
+	case isUnderWay && isTalk:
+		return keys
+	case !isUnderWay && !isTalk:
 		keys = append(keys, record)
 	}
 	return append(keys, l.lastKey(place.Key))
@@ -106,12 +114,13 @@ func (l *lane) askPlaces(ctx context.Context, conv *chat.Conversation, from int)
 		return
 	}
 	var keys []string
+	talk := conv.Talk()
 	for i, place := range conv.Places() {
 		if i == from+placesMore || i == maxPlaces {
 			break
 		}
 		if i >= from {
-			keys = l.appendPlace(keys, place)
+			keys = l.appendPlace(keys, place, talk)
 		}
 	}
 	l.asked.fetch(ctx, keys)

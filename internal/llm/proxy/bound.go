@@ -55,7 +55,7 @@ func (x *exchange) readRefusal(ctx context.Context, res *http.Response) {
 // empty.
 func isForgotten(conv *chat.Conversation, past *chat.Past) bool {
 	isAnswered := func(r *chat.Record) bool { return r != nil && r.Bill.Spent > 0 }
-	return conv.HasResults() && !isAnswered(past.Record) && !isAnswered(past.Sibling)
+	return conv.Talk() < len(conv.Messages) && !isAnswered(past.Record) && !isAnswered(past.Sibling)
 }
 
 // refusesReasoning tells whether an error is about signed or encrypted reasoning that is not valid where it stands.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"secateur/internal/llm/bill"
 	"secateur/internal/llm/chat"
@@ -23,6 +24,7 @@ type lane struct {
 	model  string // of the provider and the model
 	root   string // of what the conversation begins with
 	record string // of this request, in this lane
+	talk   bool   // it has no tool result; see talk.go
 	binds  bool   // the model may check its reasoning against what was sent: what stands masked must not be lost, be there reasoning yet or not
 	last   string // of this request, in any lane
 
@@ -36,7 +38,7 @@ type lane struct {
 func (x *exchange) laneOf(conv *chat.Conversation) lane {
 	provider, model := x.to.provider.name, x.modelOf(conv)
 	l := lane{p: x.p, tenant: x.tenant, key: conv.Lane(provider, model).String(), model: provider + "/" + model, root: conv.Root().String()}
-	l.record, l.last, l.binds = l.recordKey(conv.Key()), l.lastKey(conv.Key()), conv.Binds(model)
+	l.record, l.last, l.binds, l.talk = l.recordKey(conv.Key()), l.lastKey(conv.Key()), conv.Binds(model), isTalk(conv)
 	return l
 }
 
@@ -101,18 +103,28 @@ var errUnknownPast = errors.New("what was sent before cannot be asked for")
 // replica has sent itself still holds, and nothing more is cut; where it has sent nothing, the past is unknown, which is the error. What it asks for was
 // asked for ahead, in one round trip, as far as possible.
 func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, error) {
-	var past chat.Past
-	past.Touched, past.Alone = l.touched(ctx)
-	past.Frozen, past.Off = l.cut(ctx)
-	isKnown := past.Touched > 0 || past.Frozen || l.begun(ctx)
+	past := chat.Past{Alone: true}
+	if !l.talk {
+		past.Touched, past.Alone = l.touched(ctx)
+		past.Frozen, past.Off = l.cut(ctx)
+	}
+	talk := conv.Talk()
+	isKnown := sync.OnceValue(func() bool { return past.Touched > 0 || past.Frozen || l.begun(ctx) })
 	for i, place := range conv.Places() {
 		if i == maxPlaces || past.Record != nil || i >= placesAhead && l.unknown != nil {
 			break
 		}
-		if !isKnown && i >= likelyPlaces && place.Messages > likelyPlaces {
+		if i >= likelyPlaces && place.Messages > likelyPlaces && !isKnown() {
 			continue
 		}
 		l.askPlaces(ctx, conv, i)
+		if place.Messages <= talk {
+			var sibling *chat.Record
+			if past.Record, sibling = l.talkAt(ctx, place, i > 0); past.Sibling == nil {
+				past.Sibling = sibling
+			}
+			continue
+		}
 		past.Record = l.recordAt(ctx, place, i > 0)
 		if past.Record == nil && past.Sibling == nil {
 			past.Sibling = l.siblingAt(ctx, place)
@@ -121,11 +133,16 @@ func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, 
 	if past.Record == nil && l.unknown != nil {
 		return past, fmt.Errorf("%w: %w", errUnknownPast, l.unknown)
 	}
-	if past.Record != nil && past.Touched == 0 { // of a conversation that had nothing to cut, which this lane has sent
+	if l.talk && past.IsSeen() {
+		past.Touched, past.Alone = l.touched(ctx)
+	}
+	if past.Record != nil && past.Touched == 0 { // the first request of a talk, which does not write its time elsewhere
 		past.Touched = past.Record.Time
 	}
 	past.Learned = l.learned(ctx)
-	past.Claims, l.claimed = l.claims(ctx)
+	if !l.talk {
+		past.Claims, l.claimed = l.claims(ctx)
+	}
 	past.Off = past.Off || l.unknown != nil
 	return past, nil
 }
@@ -178,6 +195,11 @@ func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat
 	if !ok {
 		return nil
 	}
+	return decodeRecord(b, place)
+}
+
+// decodeRecord reads the record of a place; nil: it is none.
+func decodeRecord(b []byte, place chat.Place) *chat.Record {
 	var r chat.Record
 	if err := r.UnmarshalBinary(b); err != nil || r.Messages != place.Messages {
 		return nil
@@ -185,13 +207,13 @@ func (l *lane) recordOf(ctx context.Context, key string, place chat.Place) *chat
 	return &r
 }
 
-// keep remembers what was sent, for this lane and for the others.
-func (l *lane) keep(ctx context.Context, r *chat.Record) error {
+// keep remembers what was sent, for this lane and for the others, and whatever else is to be written with it.
+func (l *lane) keep(ctx context.Context, r *chat.Record, others ...write) error {
 	writes, err := l.recordWrites(r)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(l.p.writeEach(ctx, writes)...)
+	err = errors.Join(l.p.writeEach(ctx, append(writes, others...))...)
 	if err == nil {
 		l.p.unwritten.written(l.record, l.last)
 	}
@@ -199,6 +221,9 @@ func (l *lane) keep(ctx context.Context, r *chat.Record) error {
 }
 
 func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
+	if l.talk {
+		return l.talkWrites(r)
+	}
 	b, err := r.AppendBinary(nil)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 
 // isRecorded tells whether it is written down before a request goes out in which form it does. With nothing that could go out in another, there is no need.
 func (x *exchange) isRecorded() bool {
-	return !x.replay && !x.byMessagesAlone()
+	return !x.replay && !x.byMessagesAlone() && !x.lane.talk
 }
 
 // soonMeasured is how many bytes are measured in less time than it takes to have it done beside the sending.

@@ -157,7 +157,7 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
 	x.observe(ctx, usage, spent, spent+saved)
 	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
-	err := x.lane.keep(ctx, &r)
+	err := x.lane.keep(ctx, &r, x.touchLate(r.Time)...)
 	if err != nil {
 		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)
 	}
