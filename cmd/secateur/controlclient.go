@@ -82,30 +82,39 @@ func (w world) candidates(ctx context.Context, f daemonFlags) ([]*controlClient,
 	if err != nil {
 		return nil, err
 	}
-	own := w.listener(ctx, cfg.Config)
+	var all []*controlClient
+	if own := w.listener(ctx, cfg.Config); own != nil {
+		all = append(all, own)
+	}
 	address := f.url
 	if address == "" {
 		address, _ = w.lookup("SECATEUR_URL")
 	}
 	if address != "" {
-		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, usage("%q is no address of a running program; write http://127.0.0.1:8000", address)
-		}
-		if own != nil && names(u, own.base) {
-			return []*controlClient{own}, nil
-		}
-		token, _ := w.lookup("SECATEUR_TOKEN")
-		return []*controlClient{{name: address, base: strings.TrimSuffix(address, "/"), token: token, http: newClient(nil, nil)}}, nil
-	}
-	var all []*controlClient
-	if own != nil {
-		all = append(all, own)
+		c, err := w.programAt(address, all)
+		return []*controlClient{c}, err
 	}
 	for _, path := range w.sockets() {
 		all = append(all, &controlClient{name: path, base: "http://secateur", http: newClient(overSocket(path), nil)})
 	}
 	return all, nil
+}
+
+// programAt returns the program at an address: one of our own listeners, with its token and certificate, or another, which is shown
+// SECATEUR_TOKEN alone.
+func (w world) programAt(address string, own []*controlClient) (*controlClient, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usage("%q is no address of a running program; write http://127.0.0.1:8000", address)
+	}
+	token, _ := w.lookup("SECATEUR_TOKEN")
+	for _, c := range own {
+		if names(u, c.base) {
+			c.token = cmp.Or(c.token, token)
+			return c, nil
+		}
+	}
+	return &controlClient{name: address, base: strings.TrimSuffix(address, "/"), token: token, http: newClient(nil, nil)}, nil
 }
 
 // names reports whether a URL names a listener, given as scheme, host and port. "localhost" stands for any loopback address. The caller then

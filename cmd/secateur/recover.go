@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,23 +77,17 @@ SECATEUR_TOKEN, else auth_token, which goes to listeners of its own configuratio
 }
 
 // sources are where an original may be: a daemon's memory, the configured store, the cache of 'secateur prune'.
-func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemonAddress) (sources []pruner.Fetch, closeAll func(), err error) {
-	client := &http.Client{
-		Timeout:       10 * time.Second,
-		Transport:     &http.Transport{DisableKeepAlives: true}, // and no proxy: what goes out here is for this machine
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	for _, addr := range daemons {
-		header := http.Header{}
-		if addr.token != "" {
-			header.Set("Authorization", "Bearer "+addr.token)
-		}
-		sources = append(sources, pruner.FromDaemon(client, "http://"+addr.hostPort+"/rpc", header))
-	}
+func (w world) sources(ctx context.Context, cfg *config.Config, daemons []*controlClient) (sources []pruner.Fetch, closeAll func(), err error) {
 	for _, path := range w.sockets() {
-		client := newClient(overSocket(path), nil)
-		client.Timeout = 10 * time.Second
-		sources = append(sources, pruner.FromDaemon(client, "http://secateur/rpc", nil))
+		daemons = append(daemons, &controlClient{base: "http://secateur", http: newClient(overSocket(path), nil)})
+	}
+	for _, d := range daemons {
+		header := http.Header{}
+		if d.token != "" {
+			header.Set("Authorization", "Bearer "+d.token)
+		}
+		d.http.Timeout = 10 * time.Second
+		sources = append(sources, pruner.FromDaemon(d.http, d.base+"/rpc", header))
 	}
 	var open []io.Closer
 	closeAll = func() {
@@ -142,52 +135,34 @@ func (w world) sources(ctx context.Context, cfg *config.Config, daemons []daemon
 	return sources, closeAll, nil
 }
 
-// daemonAddress is where a daemon may listen on this machine.
-type daemonAddress struct {
-	hostPort string
-	token    string // what it is shown; "": the configuration puts no listener there, or asks for no token
-}
-
 // daemonsAt is the program at an address, or where else one of this configuration may listen.
-func (w world) daemonsAt(ctx context.Context, cfg *config.Config, address string) ([]daemonAddress, error) {
+func (w world) daemonsAt(ctx context.Context, cfg *config.Config, address string) ([]*controlClient, error) {
+	own := w.daemons(ctx, cfg)
 	if address == "" {
-		return w.daemons(ctx, cfg), nil
+		return own, nil
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" {
-		return nil, usage("%q is no address of a running program; write http://127.0.0.1:8000", address)
-	}
-	for _, own := range w.daemons(ctx, cfg) {
-		if own.token != "" && names(u, "http://"+own.hostPort) {
-			return []daemonAddress{own}, nil
-		}
-	}
-	token, _ := w.lookup("SECATEUR_TOKEN")
-	return []daemonAddress{{u.Host, token}}, nil
+	d, err := w.programAt(address, own)
+	return []*controlClient{d}, err
 }
 
 // daemons lists where a daemon of this configuration may listen. The token is for the listener that it is set for: whoever
 // else happens to have a well-known port of ours is asked without one. An address that this machine does not have is no
 // listener of ours, and is not asked at all.
-func (w world) daemons(ctx context.Context, cfg *config.Config) (all []daemonAddress) {
+func (w world) daemons(ctx context.Context, cfg *config.Config) (all []*controlClient) {
+	if own := w.listener(ctx, cfg); own != nil {
+		all = append(all, own)
+	}
+	host := onThisMachine(ctx, cfg.Pruner.Host)
+	if host == "" {
+		return all
+	}
+	alone := &controlClient{base: "http://" + net.JoinHostPort(host, strconv.Itoa(cfg.Pruner.Port)), http: newClient(nil, nil)}
 	_, hostGiven := w.lookup("MCP_PRUNER_HOST")
 	_, portGiven := w.lookup("MCP_PRUNER_PORT")
-	alone := net.JoinHostPort(cfg.Pruner.Host, strconv.Itoa(cfg.Pruner.Port))
-	token := w.tokenFor(cfg)
-	aloneToken := ""
 	if hostGiven || portGiven || cfg.Given("mcp_pruner") {
-		aloneToken = token
+		alone.token = w.tokenFor(cfg)
 	}
-	for _, d := range []daemonAddress{{cfg.Listen, token}, {alone, aloneToken}} {
-		host, port, err := net.SplitHostPort(d.hostPort)
-		if err != nil {
-			continue
-		}
-		if host = onThisMachine(ctx, host); host != "" {
-			all = append(all, daemonAddress{net.JoinHostPort(host, port), d.token})
-		}
-	}
-	return all
+	return append(all, alone)
 }
 
 // onThisMachine turns a host to listen on into one to call: loopback for every address, "" for what is no address of

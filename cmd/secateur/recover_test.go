@@ -58,19 +58,19 @@ func TestRecoverGivesItsTokenToItsListener(t *testing.T) {
 func TestRecoverGivesItsTokenToNobodyElse(t *testing.T) {
 	for _, c := range []struct {
 		rule, toml string
-		want       []daemonAddress
+		want       [][2]string // addresses and tokens
 	}{
 		{
 			"the pruner's port, which nobody has configured, gets none", `listen = "127.0.0.1:8000"`,
-			[]daemonAddress{{"127.0.0.1:8000", canary}, {"127.0.0.1:8006", ""}},
+			[][2]string{{"http://127.0.0.1:8000", canary}, {"http://127.0.0.1:8006", ""}},
 		},
 		{
 			"an address of another machine is not asked", `listen = "192.0.2.1:80"`,
-			[]daemonAddress{{"127.0.0.1:8006", ""}},
+			[][2]string{{"http://127.0.0.1:8006", ""}},
 		},
 		{
 			"a listener on every address is called by loopback", `listen = "0.0.0.0:80"`,
-			[]daemonAddress{{"127.0.0.1:80", canary}, {"127.0.0.1:8006", ""}},
+			[][2]string{{"http://127.0.0.1:80", canary}, {"http://127.0.0.1:8006", ""}},
 		},
 	} {
 		w, file := worldOf(t, c.toml+"\n")
@@ -78,7 +78,11 @@ func TestRecoverGivesItsTokenToNobodyElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := w.daemons(t.Context(), cfg); !slices.Equal(got, c.want) {
+		var got [][2]string
+		for _, d := range w.daemons(t.Context(), cfg) {
+			got = append(got, [2]string{d.base, d.token})
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: daemons = %v, want %v", c.rule, got, c.want)
 		}
 	}
@@ -122,9 +126,6 @@ func TestTheConfigurationsTokenStaysAtItsListener(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.HasPrefix(c.address, "https:") {
-				continue
-			}
 			if got, err := w.daemonsAt(t.Context(), cfg, c.address); err != nil || len(got) != 1 || got[0].token != want {
 				t.Errorf("recover: %s: %v, %v; want one program that is shown %q", c.rule, got, err, want)
 			}
@@ -142,8 +143,8 @@ func TestRecoverAsksStrangersWithoutItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources, done, err := w.sources(t.Context(), cfg, []daemonAddress{
-		{strings.TrimPrefix(m.URL, "http://"), canary}, {strings.TrimPrefix(a.URL, "http://"), ""},
+	sources, done, err := w.sources(t.Context(), cfg, []*controlClient{
+		{base: m.URL, token: canary, http: newClient(nil, nil)}, {base: a.URL, http: newClient(nil, nil)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,11 +7,15 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
+	"io"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -69,12 +73,13 @@ func TestCommandsReachAProgramOverTLS(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	listen := <-address
-	ask := func(path string) (code int, out, said string) {
+	command := func(args ...string) (code int, out, said string) {
 		var stdout, stderr bytes.Buffer
-		w := world{in: strings.NewReader(""), out: &stdout, err: &stderr, home: dir, stateDir: t.TempDir()}
-		code = run(t.Context(), []string{"status", "--json", "--config", path}, w)
+		w := world{in: strings.NewReader(""), out: &stdout, err: &stderr, home: dir, stateDir: t.TempDir(), cacheDir: t.TempDir()}
+		code = run(t.Context(), args, w)
 		return code, stdout.String(), stderr.String()
 	}
+	ask := func(path string) (code int, out, said string) { return command("status", "--json", "--config", path) }
 	if code, out, said := ask(file("own.toml", listen, own)); code != 0 || !strings.Contains(out, `"mode":"serve"`) {
 		t.Errorf("status: %d %s %s", code, out, said)
 	}
@@ -84,8 +89,47 @@ func TestCommandsReachAProgramOverTLS(t *testing.T) {
 	if code, out, _ := ask(file("plain.toml", listen, "")); code != exitUnreachable || out != "" {
 		t.Errorf("status without TLS: %d %s", code, out)
 	}
+	id, text := pruneOverTLS(t, "https://"+listen, filepath.Join(dir, "own.pem"))
+	for _, args := range [][]string{{"--config", filepath.Join(dir, "own.toml")}, {"--config", filepath.Join(dir, "own.toml"), "--url", "https://" + listen}} {
+		if code, out, said := command(append([]string{"recover", id}, args...)...); code != 0 || out != text {
+			t.Errorf("recover %v: %d, %d bytes of %d, %s", args, code, len(out), len(text), said)
+		}
+	}
+	for _, name := range []string{"other.toml", "plain.toml"} {
+		if code, out, _ := command("recover", id, "--config", filepath.Join(dir, name)); code == 0 || out != "" {
+			t.Errorf("recover with %s: %d %s", name, code, out)
+		}
+	}
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// pruneOverTLS has the program prune a text, and returns the id of the original and the text.
+func pruneOverTLS(t *testing.T, base, certificate string) (id, text string) {
+	t.Helper()
+	text = strings.Repeat("a line about nothing in particular, told at length\n", 100)
+	call, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
+		"name": "prune_text", "arguments": map[string]any{"text": text, "goal_hint": "needle", "source_type": "docs", "options": map[string]any{"max_prune_ratio": .5, "min_keep_lines": 1, "timeout_ms": 60_000, "annotate_lines": false, "include_markers": true}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/rpc", bytes.NewReader(call))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer a-token-of-this-test")
+	res, err := newClient(nil, ownCertificate(certificate)).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if id = regexp.MustCompile(`prn_[0-9A-Z]{26}`).FindString(string(answer)); err != nil || id == "" {
+		t.Fatalf("prune_text: %s %s %v", res.Status, answer, err)
+	}
+	return id, text
 }

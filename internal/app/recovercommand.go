@@ -22,7 +22,7 @@ func (gen *generation) recoverCommand() string {
 		address = *bound
 	}
 	if gen.cfg.TLS.Cert != "" {
-		address = "" // asked through the store
+		address = "" // the configuration has it, with the certificate
 	}
 	return recoverCommand(program, gen.opt.Config.Path, address)
 }
