@@ -17,7 +17,7 @@ import (
 // own has only that line. Within a wing the compiler forbids circles. Draw new packages in docs/architecture.md.
 var arrows = map[string]string{
 	"config": "access cut llm mcp prune secret store ops/telemetry ops/capture",
-	"mcp":    "access cut/cutting cut/mask front rawjson secret store ops/telemetry ops/events ops/replica",
+	"mcp":    "access config/suggest cut/cutting cut/mask front llm/tokens rawjson secret store ops/telemetry ops/events ops/replica",
 	"llm":    "access cut/mask front prune rawjson secret store ops/telemetry",
 	"prune":  "access cut/mask llm/tokens mcp rawjson secret store",
 	"cut":    "llm/tokens mcp/upstream rawjson store ops/telemetry",
@@ -37,7 +37,7 @@ var arrows = map[string]string{
 // of this program they import only each other.
 var (
 	core = []string{
-		"mcp/buffer", "mcp/toolserver", "mcp/wire", "mcp/era", "mcp/catalog", "mcp/routing", "cut/mask", "rawjson", "llm/chat", "llm/bill", "llm/tokens", "llm/bpe",
+		"mcp/buffer", "mcp/toolserver", "mcp/wire", "mcp/era", "mcp/catalog", "mcp/routing", "mcp/toolindex", "cut/mask", "rawjson", "llm/chat", "llm/bill", "llm/tokens", "llm/bpe",
 		"prune", "access", "secret", "config/suggest", "config/document",
 	}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
