@@ -121,7 +121,7 @@ client's settings need no more than the program and its file.`,
 			case file == "":
 				return cmd.Help()
 			}
-			return runStdio(cmd, w, file, catalog.ClientSettings{})
+			return runStdio(cmd, w, file, catalog.ClientSettings{}, "")
 		},
 	}
 	// cobra's own needs a template for the line, and a program with text/template in it keeps every exported method of every package:

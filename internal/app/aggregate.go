@@ -47,8 +47,11 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 		Metrics:   gen.registry,
 		Events:    gen.feed,
 		Tools:     gen.tools,
-		Cut:       gen.cutMade,
-		Log:       gen.log,
+
+		ToolProfiles: catalog.NewToolProfiles(gen.cfg.Tools),
+
+		Cut: gen.cutMade,
+		Log: gen.log,
 	}
 	if gen.pruner != nil {
 		opt.Recovery = config.PrunerID
@@ -88,7 +91,11 @@ func (gen *generation) openMCP() error {
 				return door.Only(name), nil
 			}
 			names, err := catalog.ReadQuery(query)
-			return door.AggregateAsking(names), err
+			if err != nil {
+				return nil, err
+			}
+			tools, err := catalog.ReadToolsQuery(query)
+			return door.AggregateAsking(aggregate.Asked{Names: names, Tools: tools}), err
 		},
 		Has:        func(p *access.Principal, name string) bool { return name == "" || door.Has(p, name) },
 		Known:      door.Known,
@@ -147,7 +154,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	held, release := g.auth.Hold(ctx, principal, nil)
 	defer release()
 	err = downstream.ServeStdio(telemetry.WithTracing(held, a.tracing), in, out, downstream.StdioOptions{
-		Server: door.AggregateAsking(a.opt.Names), Principal: principal, MaxMessage: a.maxMessage, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
+		Server: door.AggregateAsking(aggregate.Asked{Names: a.opt.Names, Tools: a.opt.ToolMode}), Principal: principal, MaxMessage: a.maxMessage, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
 		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})
 	if held.Err() != nil && ctx.Err() == nil {

@@ -65,6 +65,8 @@ type Options struct {
 
 	// Names are what the client of a pipe asks its tools and prompts to be called.
 	Names catalog.ClientSettings
+	// ToolMode is how it asks to learn of tools: list or search; "": as its profile says.
+	ToolMode string
 
 	// Kill is closed when Run, once told to stop, is to wait for nobody any more: what is in flight is cut off, and servers
 	// are ended by force, with all that they have started. Nil: never.

@@ -43,6 +43,16 @@ var keys = map[string]keyInfo{
 	"naming.clients.*.separator":  {doc: "Stands between a server's id and the name. Empty: the general one."},
 	"naming.clients.*.max_length": {doc: "Longer names are cut with a stable hash. 0: any length.", least: new(0.0)},
 
+	"tools":                  {doc: "Whether MCP clients list tools or find them."},
+	"tools.mode":             {doc: "list: tools/list has every definition. search: it has find_tools, describe_tools and call_tool, and the tools are found. Claude Code, Codex and VS Code search by themselves and get the list.", enum: []string{"list", "search"}},
+	"tools.threshold_tokens": {doc: "With search: only where the definitions take more tokens. 0: always.", least: new(0.0)},
+	"tools.clients":          {doc: "By a pattern of clientInfo.name, before the built-in profiles of the well-known clients."},
+	"tools.clients.*":        {doc: "How these clients learn of tools."},
+	"tools.clients.*.mode":   {doc: "list or search. Empty: the general one.", enum: []string{"list", "search"}},
+	"tools.clients.*.pinned": {doc: "With search: patterns of tools that are listed all the same, such as files::read_*."},
+	"tools.clients.*.hidden": {doc: "With list: patterns of tools that are found instead of listed, such as github::*."},
+	"tools.clients.*.split":  {doc: "call_tool_read and call_tool_write in the place of call_tool, for clients that ask their user by tool."},
+
 	"servers":                       {doc: "The MCP servers to call."},
 	"servers[]":                     {doc: "One server: a command, a url or a builtin."},
 	"servers[].id":                  {doc: "Letters, digits, - and _."},

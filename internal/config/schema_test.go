@@ -103,6 +103,9 @@ func enumFile(pattern, word string) string {
 	if key, ok := strings.CutPrefix(pattern, "providers.*."); ok {
 		return "[providers.p]\nbase_url = \"http://h\"\n" + key + " = \"" + word + "\"\n"
 	}
+	if key, ok := strings.CutPrefix(pattern, "tools.clients.*."); ok {
+		return "[tools.clients.c]\n" + key + " = \"" + word + "\"\n"
+	}
 	if pattern == "acl[].action" {
 		return "[[acl]]\naction = \"" + word + "\"\n" + map[bool]string{true: "fields = [\"x\"]\n"}[word == "redact"]
 	}

@@ -51,6 +51,7 @@ type Settings struct {
 	DefaultProvider     string        `toml:"default_provider"`    // "": the only one there is
 
 	Naming             catalog.Settings          `toml:"naming"`
+	Tools              catalog.ToolSettings      `toml:"tools"`
 	Servers            []upstream.Settings       `toml:"servers"`
 	ObservationMasking ObservationMasking        `toml:"observation_masking"`
 	ContextPruning     chat.Pruning              `toml:"context_pruning"`
@@ -82,6 +83,7 @@ func defaults() Settings {
 		MaxBodyBytes:        64 << 20,
 		DrainDelay:          200 * time.Millisecond,
 		Naming:              catalog.Default(),
+		Tools:               catalog.DefaultTools(),
 		ObservationMasking:  defaultObservationMasking(),
 		ContextPruning:      chat.DefaultPruning(),
 		Pruner:              pruner.Default(),

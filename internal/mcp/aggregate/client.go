@@ -26,6 +26,9 @@ type client struct {
 	level    atomic.Pointer[string] // legacy: the same, nil where it has not said
 
 	last atomic.Pointer[catalog.View] // of the lists that it was last given
+
+	profile *catalog.ToolProfile        // legacy: how it learns of tools; nil: not settled
+	frozen  atomic.Pointer[frozenTools] // legacy: the list that it was given, where it finds tools
 }
 
 // view is how the client sees lists.
@@ -84,6 +87,8 @@ func (s *clientConn) legacyClient() *client {
 func (s *clientConn) become(c *client, replace bool) *client {
 	c.feed = newClientFeed(s, c)
 	c.asked = s.asked
+	profile := s.profileOf(c, s.now.Load())
+	c.profile = &profile
 	c.member = s.opt.Pool.Join(pool.Client{
 		Era: era.Legacy, Name: c.name, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Owner: s.Principal().Key(), Subject: s.subject,
 	}, c.feed)

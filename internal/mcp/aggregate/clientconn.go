@@ -21,6 +21,7 @@ type clientConn struct {
 	*Server
 	only  string
 	asked catalog.ClientSettings // names that the client asks for
+	mode  string                 // how it asks to learn of tools; "": it does not
 
 	missing bool // there is no server of that id
 
@@ -133,6 +134,7 @@ type request struct {
 
 	principal *access.Principal // who sent it
 	permit    admission.Permit  // once it is asked
+	found
 }
 
 // isModern tells the era of a request by what it says, in its params or in its headers.

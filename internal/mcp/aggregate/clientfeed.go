@@ -65,6 +65,9 @@ var changeNotices = map[catalog.List]string{
 
 // ListChanged tells the client to list anew.
 func (n *clientFeed) ListChanged(l catalog.List) {
+	if f := n.c.frozen.Load(); l == catalog.Tools && n.c.profile != nil && n.c.profile.Search && (f == nil || !f.whole) {
+		return // its list does not change
+	}
 	n.tell(wire.NewNotification(changeNotices[l], nil).Raw)
 }
 

@@ -22,6 +22,7 @@ import (
 	"secateur/internal/access/admission"
 	"secateur/internal/cut/mask"
 	"secateur/internal/mcp/aggregate"
+	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/downstream"
 	"secateur/internal/mcp/pool"
 	"secateur/internal/mcp/upstream"
@@ -239,6 +240,8 @@ type doorOptions struct {
 	greeting   time.Duration // how long the door of one server waits for it; 0: long enough
 	grace      time.Duration // after the client has hung up
 	control    *admission.Control
+	tools      catalog.ToolSettings // how clients learn of tools
+	asked      aggregate.Asked
 }
 
 // redacting is the access control that has one rule, about fields; nil where there are none.
@@ -280,7 +283,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 		t.Fatal(err)
 	}
 	door, err := aggregate.New(aggregate.Options{
-		Pool: f, Admission: o.control, Masker: o.masker, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
+		Pool: f, ToolProfiles: catalog.NewToolProfiles(o.tools), Admission: o.control, Masker: o.masker, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
 		Authenticate: func(_ context.Context, token string) (*access.Principal, access.Verdict) {
 			if o.token == "" || token != o.token {
 				return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid}
@@ -326,7 +329,7 @@ func newPipeClient(t *testing.T, o doorOptions) *pipeClient {
 	in, toDoor := io.Pipe()
 	fromDoor, out := io.Pipe()
 	c := &pipeClient{in: toDoor, heard: make(chan string, 1000), got: make(chan string, 100), web: webOf(door, principal)}
-	server := door.Aggregate()
+	server := door.AggregateAsking(o.asked)
 	if o.only != "" {
 		server = door.Only(o.only)
 	}

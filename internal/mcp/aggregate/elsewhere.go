@@ -21,7 +21,7 @@ func (e *proxiedCall) elsewhere(ctx context.Context, holder replica.ID) reply {
 		return refused(badState())
 	}
 	answer, err := e.s.opt.Replicas.Forward(ctx, holder, replica.Call{
-		Path: e.s.path(), Header: e.a.x.Header(), Body: e.a.Raw, Principal: e.a.principal, MaxBytes: maxForwarded,
+		Path: e.s.path(), Header: e.a.x.Header(), Body: e.a.asItCame(), Principal: e.a.principal, MaxBytes: maxForwarded,
 		Notify: func(message []byte) { e.a.x.Send(message) },
 	})
 	switch {
@@ -54,10 +54,21 @@ func (s *clientConn) path() string {
 	if s.asked.MaxLength != 0 {
 		query.Set("max_length", strconv.Itoa(s.asked.MaxLength))
 	}
+	if s.mode != "" {
+		query.Set("tools", s.mode)
+	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
 	return path
+}
+
+// asItCame is the message of a request, whatever it was turned into.
+func (a request) asItCame() []byte {
+	if a.came != nil {
+		return a.came.Raw
+	}
+	return a.Raw
 }
 
 // isForwarded reports whether another replica has sent a request; the guard has seen to it that it really has.

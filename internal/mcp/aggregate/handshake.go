@@ -61,15 +61,17 @@ func (s *clientConn) instructions(ctx context.Context, c *client, a request, pee
 		if text, ok := rawjson.Text(p.Peer.Instructions()); ok && !now.Admission.HoldsInstructions(ctx, p.Server, text) {
 			said = append(said, catalog.ServerInstructions{Server: p.Server, Text: text})
 		}
-		if recovery == "" && p.Peer.ServerName == mask.PrunerName {
+		if recovery == "" && isPruner(p.Peer.ServerName) {
 			recovery = p.Server
 		}
 	}
 	if !now.Admission.Sees(who, access.DoorMCP, recovery) {
 		recovery = ""
 	}
-	return catalog.Instructions(said, s.recoverTool(c, now, recovery))
+	return catalog.Instructions(said, s.recoverTool(c, now, recovery), s.searchHint(c, now))
 }
+
+func isPruner(serverName string) bool { return serverName == mask.PrunerName }
 
 // recoverTool is what this client calls the tool of a server that gives back what was cut; "" where nothing is.
 func (s *clientConn) recoverTool(c *client, now *live, server string) string {

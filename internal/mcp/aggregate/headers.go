@@ -41,7 +41,7 @@ func paramHeaders(a request, tool []byte) ([]era.ParamHeader, *failure) {
 		return nil, nil // a tool whose annotations are wrong has none
 	}
 	arguments := rawjson.Get(a.Params, "arguments")
-	if h := a.x.Header(); h != nil && isModernHeader(a.x) {
+	if h := a.x.Header(); h != nil && isModernHeader(a.x) && a.via == "" {
 		get := func(name string) (string, bool) {
 			values := h.Values(name)
 			if len(values) == 0 {

@@ -17,6 +17,11 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 	if err != nil {
 		return refused(paramsFailed(err))
 	}
+	if p := s.profileOf(c, a.now); l == catalog.Tools && p.Finds() {
+		if r, ok := s.listTools(ctx, c, a, p); ok {
+			return r
+		}
+	}
 	lists, info := c.member.Catalog(ctx)
 	named := c.named(lists)
 	if l == catalog.Tools && s.only == "" {

@@ -38,11 +38,23 @@ func (s *clientConn) pass(ctx context.Context, c *client, a request) reply {
 	if !eraHas(c.era, a.Method) {
 		return refused(unknownMethod(a.Method))
 	}
+	p := s.profileOf(c, a.now)
+	if a.Method == "tools/call" && p.Finds() {
+		if r, ok := s.ownTool(ctx, c, a); ok {
+			return r
+		}
+		meant, r := s.unwrapped(c, a, p)
+		if r != nil {
+			return *r
+		}
+		a = meant
+	}
 	d, failed := s.route(ctx, c, a)
 	if failed != nil {
-		return refused(failed)
+		return s.unknownTool(ctx, c, a, p, refused(failed))
 	}
-	return s.admitted(ctx, c, a, d)
+	a.isHidden = p.Finds() && (a.via != "" || !p.Lists(d.server, d.tool))
+	return s.unknownTool(ctx, c, a, p, s.admitted(ctx, c, a, d))
 }
 
 // admitted forwards what the rules allow, with what they redact taken out.
@@ -57,10 +69,18 @@ func (s *clientConn) admitted(ctx context.Context, c *client, a request, d desti
 		return refused(failed)
 	}
 	a.permit = permit
+	if a.isHidden && d.raw == nil && a.Method == "tools/call" {
+		d.raw = s.settled(ctx, c, d)
+	}
+	if r, no := s.unfit(c, a, d); no {
+		permit.Done(len(a.Raw), len(r.Body))
+		return r
+	}
+	raw := d.raw
 	if params := permit.RedactParams(d.params); !same(params, d.params) {
 		d.params, d.raw = params, nil // the headers that repeat arguments would tell
 	}
-	r := s.forward(ctx, c, a, d)
+	r := s.explained(c, a, raw, s.forward(ctx, c, a, d))
 	permit.Done(len(a.Raw), len(r.Body))
 	if state := permit.State(); !state.IsZero() && r.failed == nil {
 		if r.Header == nil {

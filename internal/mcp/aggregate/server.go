@@ -65,8 +65,10 @@ type Options struct {
 	Metrics prometheus.Registerer
 	Events  *events.Feed          // nil: nobody listens
 	Tools   *telemetry.ToolLabels // nil: no tool has a label of its own
-	Cut     func(cutting.Made)    // told of each cut; nil: nobody wants to know
-	Log     *slog.Logger          // nil discards
+	// ToolProfiles say which clients find tools instead of listing them; nil: none.
+	ToolProfiles *catalog.ToolProfiles
+	Cut          func(cutting.Made) // told of each cut; nil: nobody wants to know
+	Log          *slog.Logger       // nil discards
 }
 
 // Server is the door. Its methods may be used by many goroutines.
@@ -82,6 +84,8 @@ type Server struct {
 	all     *scope
 
 	contractNames contractNames
+	indexes       toolIndexes
+	frozen        frozenLists
 }
 
 // New makes a Server.
@@ -128,12 +132,18 @@ func (o Options) withDefaults() Options {
 // Aggregate is all servers as one.
 func (s *Server) Aggregate() downstream.Server { return s.all }
 
-// AggregateAsking is all servers as one, for a client that asks for names of its own.
-func (s *Server) AggregateAsking(names catalog.ClientSettings) downstream.Server {
-	if names == (catalog.ClientSettings{}) {
+// Asked is what a client asks for with its address or its flags.
+type Asked struct {
+	Names catalog.ClientSettings
+	Tools string // catalog.ModeList, catalog.ModeSearch; "": as its profile says
+}
+
+// AggregateAsking is all servers as one, for a client that asks for names, or for a way to learn of tools.
+func (s *Server) AggregateAsking(asked Asked) downstream.Server {
+	if asked == (Asked{}) {
 		return s.all
 	}
-	return &scope{server: s, asked: names}
+	return &scope{server: s, asked: asked.Names, mode: asked.Tools}
 }
 
 // Only is one server as it is, nothing renamed and nothing cut. Where there is none of that id, all requests are told so.
@@ -167,16 +177,17 @@ type scope struct {
 	server *Server
 	only   string // the id of the one server; "": all
 	asked  catalog.ClientSettings
+	mode   string
 
 	missing bool // there is no such server
 }
 
 // Open makes the state of a client that has a connection of its own.
 func (sc *scope) Open(o downstream.Opening) downstream.Session {
-	return &clientConn{Server: sc.server, only: sc.only, missing: sc.missing, asked: sc.asked, link: o.Link, opener: o.Principal, tag: rand.Text(), quiet: make(chan struct{})}
+	return &clientConn{Server: sc.server, only: sc.only, missing: sc.missing, asked: sc.asked, mode: sc.mode, link: o.Link, opener: o.Principal, tag: rand.Text(), quiet: make(chan struct{})}
 }
 
 // Stateless makes the state for requests that stand alone.
 func (sc *scope) Stateless() downstream.Session {
-	return &clientConn{Server: sc.server, only: sc.only, missing: sc.missing, asked: sc.asked}
+	return &clientConn{Server: sc.server, only: sc.only, missing: sc.missing, asked: sc.asked, mode: sc.mode}
 }

@@ -246,3 +246,18 @@ func (c *Catalog) Tool(server, original string) (raw []byte, ok bool) {
 	}
 	return c.lists[Tools].entries[i].raw, true
 }
+
+// Each yields what a list has, by server and the server's own name or URI, with the bytes it came in, which must not be changed.
+func (c *Catalog) Each(l List) iter.Seq2[Named, []byte] {
+	return func(yield func(Named, []byte) bool) {
+		for i := range c.lists[l].entries {
+			e := &c.lists[l].entries[i]
+			if !yield(Named{c.servers[e.server], e.name}, e.raw) {
+				return
+			}
+		}
+	}
+}
+
+// Named is a thing of a server, by the server's own name or URI.
+type Named struct{ Server, Name string }

@@ -8,12 +8,16 @@ type ServerInstructions struct {
 	Text   string // "": none
 }
 
-// Instructions joins the servers' instructions, each under its id. First it explains how to recover
-// cut texts, because some clients read only the beginning. recoverTool is the client's name for the
-// tool that does; "": none.
-func Instructions(servers []ServerInstructions, recoverTool string) string {
+// Instructions joins the servers' instructions, each under its id. Some clients read only the
+// beginning: first comes search, the sentence about tools that are not listed, if any, then how to
+// recover cut texts. recoverTool is the client's name for the tool that does; "": none.
+func Instructions(servers []ServerInstructions, recoverTool, search string) string {
 	var b strings.Builder
+	b.WriteString(search)
 	if recoverTool != "" {
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
 		b.WriteString("Long texts in tool results are shortened. Where a part was taken out stands a marker in brackets with " +
 			"original_chars, the length of the whole text, and id=prn_…, its id. Nothing is lost: the tool ")
 		b.WriteString(recoverTool)

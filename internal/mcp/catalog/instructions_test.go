@@ -14,10 +14,10 @@ func TestInstructions(t *testing.T) {
 		{Server: "web", Text: "Fetch\n\nonce."},
 	}
 	const said = "# files\n\nRead before you write.\n\n# web\n\nFetch\n\nonce."
-	if got := catalog.Instructions(servers, ""); got != said {
+	if got := catalog.Instructions(servers, "", ""); got != said {
 		t.Errorf("Instructions = %q, want %q", got, said)
 	}
-	got := catalog.Instructions(servers, "pruner-recover_text")
+	got := catalog.Instructions(servers, "pruner-recover_text", "")
 	first, rest, ok := strings.Cut(got, "\n\n")
 	if !ok || rest != said {
 		t.Errorf("Instructions = %q, want a paragraph and then %q", got, said)
@@ -27,10 +27,10 @@ func TestInstructions(t *testing.T) {
 			t.Errorf("%q does not tell of %s", first, word)
 		}
 	}
-	if got := catalog.Instructions(nil, "x"); got == "" || strings.HasSuffix(got, "\n") {
+	if got := catalog.Instructions(nil, "x", ""); got == "" || strings.HasSuffix(got, "\n") {
 		t.Errorf("Instructions without servers = %q", got)
 	}
-	if got := catalog.Instructions(nil, ""); got != "" {
+	if got := catalog.Instructions(nil, "", ""); got != "" {
 		t.Errorf("Instructions of nothing = %q", got)
 	}
 }
