@@ -19,8 +19,8 @@ var arrows = map[string]string{
 	"config": "access cut llm mcp prune secret store ops/telemetry ops/capture",
 	"mcp":    "access config/suggest cut/cutting cut/mask front llm/tokens rawjson secret store ops/telemetry ops/events ops/replica",
 	"llm":    "access cut/mask front prune rawjson secret store ops/telemetry",
-	"prune":  "access cut/mask llm/tokens mcp rawjson secret store",
-	"cut":    "llm/tokens mcp/upstream rawjson store ops/telemetry",
+	"prune":  "access cut/mask llm/tokens llm/bpe mcp rawjson secret store",
+	"cut":    "llm/tokens mcp/upstream prune prune/excerpt rawjson store ops/telemetry",
 	"store":  "",
 	"access": "rawjson secret store",
 	"ops":    "access rawjson secret store",
@@ -38,7 +38,7 @@ var arrows = map[string]string{
 var (
 	core = []string{
 		"mcp/buffer", "mcp/toolserver", "mcp/wire", "mcp/era", "mcp/catalog", "mcp/routing", "mcp/toolindex", "cut/mask", "rawjson", "llm/chat", "llm/bill", "llm/tokens", "llm/bpe",
-		"prune", "access", "secret", "config/suggest", "config/document",
+		"prune", "prune/excerpt", "access", "secret", "config/suggest", "config/document",
 	}
 	impure   = []string{"os", "os/exec", "net", "net/http", "time", "math/rand", "math/rand/v2", "log", "syscall"}
 	sdkPaths = "github.com/modelcontextprotocol/go-sdk"

@@ -10,7 +10,8 @@ import (
 // [Marker] and [SnipMarker].
 type Mark struct {
 	Unit       Unit
-	Start, End int      // of Lines and Items both inclusive, of Chars the end exclusive, as recover_text and recover_chars count them
+	Start, End int      // of lines and items both inclusive and from 1, of chars the end exclusive, as recover_text and recover_chars count them
+	Count      int      // of members, which have no numbers
 	ID         string   // of the original; "": a marker before it in the text tells it
 	Names      []string // that are gone with the text
 	Note       string   // a sentence; "": none
@@ -23,6 +24,10 @@ type Unit string
 const (
 	InLines Unit = "lines" // those that the text shows where it numbers its lines, see [View]
 	InChars Unit = "chars" // of the text, from 0
+	InItems Unit = "items" // elements of an array of a JSON document
+
+	InMembers   Unit = "members"          // of an object of a JSON document
+	InMembersOf Unit = "members of items" // of the objects that are some elements of an array
 )
 
 const (
@@ -38,8 +43,16 @@ const NamesCost = len(namesWord)
 func (m Mark) String() string {
 	out := append(make([]byte, 0, 96), markStart...)
 	out = append(append(out, m.Unit...), ' ')
-	out = append(strconv.AppendInt(out, int64(m.Start), 10), '-')
-	out = strconv.AppendInt(out, int64(m.End), 10)
+	if m.Unit != InMembers {
+		out = append(strconv.AppendInt(out, int64(m.Start), 10), '-')
+		out = strconv.AppendInt(out, int64(m.End), 10)
+	}
+	switch m.Unit {
+	case InMembers:
+		out = append(strconv.AppendInt(append(out, '('), int64(m.Count), 10), ')')
+	case InItems:
+		out = append(strconv.AppendInt(append(out, " ("...), int64(m.End-m.Start+1), 10), ')')
+	}
 	if m.ID != "" {
 		out = append(append(out, " id="...), m.ID...)
 	}

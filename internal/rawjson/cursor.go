@@ -48,8 +48,11 @@ func NewCursor(doc []byte) Cursor { return Cursor{doc: doc} }
 // Doc returns the document.
 func (c *Cursor) Doc() []byte { return c.doc }
 
-// Peek returns the first byte of the next value, name or end of a container; 0 at the end of the
-// document.
+// Pos returns the offset that the Cursor stands at. After Peek it is where the next value begins.
+func (c *Cursor) Pos() int { return c.pos }
+
+// Peek returns the first byte of the next value, name or end of a container; 0 at
+// the end of the document.
 func (c *Cursor) Peek() byte {
 	for ; c.pos < len(c.doc); c.pos++ {
 		switch b := c.doc[c.pos]; b {

@@ -39,10 +39,19 @@ func run(args []string, out io.Writer) error {
 	types := flags.Bool("types", false, "only the table of types")
 	first := flags.Bool("first", false, "only what is lost on first pass")
 	edits := flags.Bool("edits", false, "only what is left of the lines that are edited next")
+	results := flags.Bool("results", false, "only what is left of MCP results")
 	folds := flags.Int("folds", 6, "parts for judging on unseen projects; 0: do not")
 	doc := flags.String("doc", filepath.Join("docs", "pruning-quality.md"), "where to write the report; empty: nowhere")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *results {
+		recorded, err := loadResults(resultsFile())
+		if err != nil {
+			return err
+		}
+		writeResults(out, recorded)
+		return nil
 	}
 	all, err := cases.Load(cases.Folder())
 	if err != nil {
@@ -106,6 +115,9 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	e.types = typeTable(context.Background(), everything)
+	if e.recorded, err = loadResults(resultsFile()); err != nil {
+		return err
+	}
 	return os.WriteFile(*doc, e.document(), 0o644) //nolint:gosec // documentation
 }
 
@@ -126,6 +138,7 @@ type evaluation struct {
 	types       []typeRow
 	first       firstPass
 	edits       []survival
+	recorded    []*resultCase
 }
 
 // The methods measured.

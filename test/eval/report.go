@@ -171,6 +171,7 @@ func (e *evaluation) document() []byte {
 	b.WriteString(triedText)
 	e.writeTypes(&b)
 	b.WriteString(tokensText)
+	writeResults(&b, e.recorded)
 	return b.Bytes()
 }
 
