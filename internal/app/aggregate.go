@@ -59,7 +59,10 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 	if set := gen.cfg.ObservationMasking.MCP; set.Enabled {
 		var err error
 		opt.MaskRepeats = set.Structured == config.StructuredRepeats
-		if opt.Masker, err = mask.New(set.Settings); err != nil {
+		if set.Mode == config.MaskGoal {
+			opt.TargetChars = set.TargetChars
+		}
+		if opt.Masker, err = mask.New(set.Cuts()); err != nil {
 			return opt, fmt.Errorf("observation_masking.mcp: %w", err)
 		}
 	}

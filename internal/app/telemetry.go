@@ -84,6 +84,12 @@ func (a *App) middleOut(m cutting.Made) *events.Removal {
 	if m.Door == history.FeatureMCP {
 		s = masking.MCP.Settings
 	}
+	if m.Sent != "" {
+		return &events.Removal{
+			Reason: fmt.Sprintf("it has %d characters, more than max_chars = %d: it was pruned for what its call asked", m.Chars, s.MaxChars),
+			Sent:   events.SentAs(m.Sent),
+		}
+	}
 	return &events.Removal{
 		Reason: fmt.Sprintf("it has %d characters, more than max_chars = %d: its head and its tail stay", m.Chars, s.MaxChars),
 		Parts:  []events.Part{{StartChar: s.HeadChars, EndChar: m.Chars - s.TailChars}},

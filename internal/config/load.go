@@ -68,6 +68,7 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	if schema1 := root.get("observation_masking").get("schema1"); schema1 != nil && schema1.kind == kindTable && schema1.get("strategy") == nil {
 		cfg.ObservationMasking.Schema1.Strategy = chat.Sliding
 	}
+	cfg.ObservationMasking.MCP.settleMode(func(key string) bool { return cfg.given["observation_masking.mcp."+key] })
 	if s := &cfg.ObservationMasking.Schema1; s.Strategy == chat.Priced && cfg.Pruner.Enabled && !cfg.given["observation_masking.schema1.recover"] {
 		s.Recover = chat.RecoverHint // the model sees no header; the seed's strategy has its placeholder to the letter
 	}

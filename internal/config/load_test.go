@@ -302,3 +302,25 @@ func TestOwnIDIsReserved(t *testing.T) {
 		}
 	}
 }
+
+func TestTheModeOfMCPMaskingFollowsWhatIsWritten(t *testing.T) {
+	for _, c := range []struct {
+		rule, text  string
+		mode        string
+		max, target int
+	}{
+		{"nothing: goal", "", config.MaskGoal, 10000, 8000},
+		{"head_chars without mode: head_tail", "head_chars = 500", config.MaskHeadTail, 20000, 8000},
+		{"tail_chars without mode: head_tail", "tail_chars = 500\nmax_chars = 12000", config.MaskHeadTail, 12000, 8000},
+		{"mode decides", "mode = \"goal\"\nhead_chars = 500", config.MaskGoal, 10000, 8000},
+		{"head_tail by itself", "mode = \"head_tail\"", config.MaskHeadTail, 20000, 8000},
+		{"a small max_chars has a smaller target", "max_chars = 1000", config.MaskGoal, 1000, 800},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			got := load(t, "secateur.toml", "[observation_masking.mcp]\n"+c.text).ObservationMasking.MCP
+			if got.Mode != c.mode || got.MaxChars != c.max || got.TargetChars != c.target {
+				t.Errorf("%s, max_chars %d, target_chars %d", got.Mode, got.MaxChars, got.TargetChars)
+			}
+		})
+	}
+}

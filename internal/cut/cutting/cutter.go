@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -11,6 +12,8 @@ import (
 	"secateur/internal/llm/tokens"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/ops/telemetry"
+	"secateur/internal/prune"
+	"secateur/internal/rawjson"
 	"secateur/internal/store/originals"
 )
 
@@ -18,6 +21,7 @@ import (
 type Options struct {
 	Masker    *mask.Masker
 	Originals originals.Store // where originals go before they are cut
+	Target    int             // characters that a text is pruned towards for its goal; 0: head and tail stay
 	Door      string          // whose cuts they are, in the names of the metrics: gateway, mcp
 	Metrics   prometheus.Registerer
 	Observe   func(Made) // told of each cut; nil: nobody wants to know
@@ -31,8 +35,9 @@ type Made struct {
 	RequestID    string // "": not known
 	Door         string
 	Server, Tool string
-	Chars, Kept  int // of the original, and of what is left of it
-	Tokens       int // an estimate of what is missing
+	Chars, Kept  int    // of the original, and of what is left of it
+	Tokens       int    // an estimate of what is missing
+	Sent         string // what is left, where it was pruned for a goal; "": head and tail
 }
 
 // A Cutter keeps originals and makes cuts. Its methods may be used by many goroutines.
@@ -69,41 +74,64 @@ type Server interface {
 // Exempts reports whether the settings of a server want the results of a tool whole. Tool is "" for what is no tool's.
 func (c *Cutter) Exempts(s Server, tool string) bool { return !s.Settings().Masked(tool) }
 
-// Keep keeps for a tenant the originals of what find wants to cut out of a document, which is what a server's tool answered. Tool
-// is "" for what is no tool's. Nothing is looked for, and nothing kept, where the result is spared.
-func (c *Cutter) Keep(ctx context.Context, tenant string, s Server, tool string, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
-	k := Kept{c: c, server: s.ID(), tool: tool, doc: doc}
-	if c.Exempts(s, tool) {
+// Call is the call that a document answers.
+type Call struct {
+	Tenant string
+	Server Server
+	Tool   string // "": what is no tool's
+
+	Goal        Goal
+	Session     *Session // nil: none is known
+	RecoverTool string   // what the client calls recover_text, for the first marker of a session; "": it has none
+}
+
+// Keep keeps the originals of what find wants to cut out of the document that answers a call. Nothing is looked for, and nothing kept,
+// where the result is spared.
+func (c *Cutter) Keep(ctx context.Context, call Call, doc []byte, find func(*mask.Masker) []mask.Cut) Kept {
+	k := Kept{c: c, call: call, doc: doc}
+	if c.Exempts(call.Server, call.Tool) {
 		return k
 	}
 	cuts := find(c.opt.Masker)
-	if len(cuts) == 0 || isRecovery(ctx, s, tool) {
+	if len(cuts) == 0 || isRecovery(ctx, call.Server, call.Tool) {
 		return k
 	}
+	k.request = telemetry.RequestID(ctx)
+	shorter := c.shortener(call)
 	for _, cut := range cuts {
 		text := cut.Text(doc)
 		if mask.IsRecovered(text) {
 			continue
 		}
-		id, err := c.opt.Originals.Put(ctx, tenant, text)
+		out, ok := shorter.shorten(text)
+		if !ok {
+			continue
+		}
+		id, err := c.opt.Originals.Put(ctx, call.Tenant, text)
 		if err != nil { // content fails open: what cannot be kept is not cut
-			c.metrics.unkept.WithLabelValues(k.server).Inc()
-			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "server", k.server, "chars", cut.Chars, "err", err)
+			c.metrics.unkept.WithLabelValues(call.Server.ID()).Inc()
+			c.opt.Log.DebugContext(ctx, "original not kept, text passes whole", "server", call.Server.ID(), "chars", cut.Chars, "err", err)
 			continue
 		}
 		cut.ID = id
-		k.cuts, k.IDs = append(k.cuts, cut), append(k.IDs, id)
-		if c.opt.Observe != nil {
-			k.tokens, k.request = append(k.tokens, c.missing(text, cut.Chars)), telemetry.RequestID(ctx)
+		made := Made{ID: id, Chars: cut.Chars, Kept: c.opt.Masker.KeptChars()}
+		if c.opt.Target > 0 {
+			made.Sent = strings.Replace(out, prune.CostlyID, id, 1)
+			made.Kept = rawjson.Chars(made.Sent)
+			cut.Out = rawjson.AppendQuoted(nil, made.Sent)
+			shorter.made(text, out)
 		}
+		if c.opt.Observe != nil {
+			made.Tokens = missing(text, made)
+		}
+		k.cuts, k.IDs, k.made = append(k.cuts, cut), append(k.IDs, id), append(k.made, made)
 	}
 	return k
 }
 
-// missing estimates how many tokens a cut takes out of a text of so many characters. Results of tools are measured as logs, as in conversations.
-func (c *Cutter) missing(text string, chars int) int {
-	kept := c.opt.Masker.KeptChars()
-	return int(float64(tokens.Sample(text, tokens.Logs)) * float64(chars-kept) / float64(max(chars, 1)))
+// missing estimates how many tokens a cut takes out of a text. Results of tools are measured as logs, as in conversations.
+func missing(text string, m Made) int {
+	return int(float64(tokens.Sample(text, tokens.Logs)) * float64(m.Chars-m.Kept) / float64(max(m.Chars, 1)))
 }
 
 // isRecovery asks a server for its name, where the tool could be a pruner's; one that does not tell is no pruner.
@@ -120,23 +148,23 @@ type Kept struct {
 	IDs []string // of the originals, in the document's order; equal texts share one. Empty: there is nothing to cut
 
 	c       *Cutter
-	server  string
-	tool    string
+	call    Call
 	request string // its id
 	doc     []byte
 	cuts    []mask.Cut
-	tokens  []int // that each of them takes out; nil: nobody wants to know
+	made    []Made // what each of the cuts is
 }
 
 // Append appends the document with the cuts made.
 func (k Kept) Append(dst []byte) []byte {
-	before := len(dst)
+	before, server := len(dst), k.call.Server.ID()
 	dst = k.c.opt.Masker.Append(dst, k.doc, k.cuts)
-	k.c.metrics.cut(k.server, len(k.cuts), len(k.doc)-(len(dst)-before))
-	for i, n := range k.tokens {
-		k.c.opt.Observe(Made{
-			ID: k.IDs[i], RequestID: k.request, Door: k.c.opt.Door, Server: k.server, Tool: k.tool, Chars: k.cuts[i].Chars, Kept: k.c.opt.Masker.KeptChars(), Tokens: n,
-		})
+	k.c.metrics.cut(server, len(k.made), len(k.doc)-(len(dst)-before))
+	for _, m := range k.made {
+		if k.c.opt.Observe != nil {
+			m.RequestID, m.Door, m.Server, m.Tool = k.request, k.c.opt.Door, server, k.call.Tool
+			k.c.opt.Observe(m)
+		}
 	}
 	return dst
 }

@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -33,6 +34,7 @@ func New(s Settings) (*Masker, error) {
 type Cut struct {
 	Chars int    // length of the original
 	ID    string // id of the original, for markers that name it; set by the caller
+	Out   []byte // a JSON value in place of the string, set by the caller; nil: head, marker and tail
 
 	start, end         int // the string in the document, with quotes
 	headEnd, tailStart int // the marker replaces what lies between
@@ -40,6 +42,19 @@ type Cut struct {
 
 // Text returns the decoded original. A lone surrogate is encoded as in rawjson.
 func (c *Cut) Text(doc []byte) string { return rawjson.Unquote(doc[c.start:c.end]) }
+
+// Replace returns the cut that puts a value in place of the one at a span of the document.
+func Replace(at rawjson.Span, chars int, value []byte) Cut {
+	return Cut{Chars: chars, Out: value, start: at.Start, end: at.End, headEnd: at.Start, tailStart: at.End}
+}
+
+// Within reports whether the string lies in a span of the document.
+func (c *Cut) Within(at rawjson.Span) bool { return at.Start <= c.start && c.end <= at.End }
+
+// SortCuts puts cuts in the order of the document.
+func SortCuts(cuts []Cut) {
+	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.start, b.start) })
+}
 
 // LongString returns the number of characters above which a string is a candidate.
 func (m *Masker) LongString() int { return m.settings.MaxChars }
@@ -100,11 +115,20 @@ func (m *Masker) isMasked(doc []byte, s *rawjson.String) bool {
 func (m *Masker) Append(dst, doc []byte, cuts []Cut) []byte {
 	size := len(doc)
 	for i := range cuts {
+		if cuts[i].Out != nil {
+			size += len(cuts[i].Out) - (cuts[i].end - cuts[i].start)
+			continue
+		}
 		size += m.marker.size() + len(cuts[i].ID) - (cuts[i].tailStart - cuts[i].headEnd)
 	}
 	dst = slices.Grow(dst, size)
 	done := 0
 	for i := range cuts {
+		if cuts[i].Out != nil {
+			dst = append(append(dst, doc[done:cuts[i].start]...), cuts[i].Out...)
+			done = cuts[i].end
+			continue
+		}
 		dst = append(dst, doc[done:cuts[i].headEnd]...)
 		dst = m.marker.append(dst, &cuts[i])
 		done = cuts[i].tailStart

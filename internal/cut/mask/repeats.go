@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func (m *Masker) WithRepeats(result []byte, cuts []Cut, outputSchema []byte) []C
 		return cuts
 	}
 	all := slices.Concat(cuts, repeats)
-	slices.SortFunc(all, func(a, b Cut) int { return cmp.Compare(a.start, b.start) })
+	SortCuts(all)
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/access/admission"
+	"secateur/internal/cut/cutting"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/downstream"
 	"secateur/internal/mcp/era"
@@ -32,7 +33,8 @@ type clientConn struct {
 	pending       pendingRequests
 	uris          subscribedURIs
 	notifications notificationQueue
-	quiet         chan struct{} // closed when the client will say nothing more; nil: that is not known
+	recent        cutting.Session // what it asked for, and what was cut of that
+	quiet         chan struct{}   // closed when the client will say nothing more; nil: that is not known
 
 	opener *access.Principal                // who opened the connection, as far as that told
 	told   atomic.Pointer[access.Principal] // whom a token in a message named

@@ -233,6 +233,7 @@ type doorOptions struct {
 	token      string            // that the door asks for
 	principal  *access.Principal // whom the pipe belongs to; nil: anonymous
 	masker     *mask.Masker
+	target     int  // characters that long texts are pruned towards
 	repeats    bool // what structured content says again is cut too
 	pageSize   int
 	answerTime time.Duration
@@ -283,7 +284,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 		t.Fatal(err)
 	}
 	door, err := aggregate.New(aggregate.Options{
-		Pool: f, ToolProfiles: catalog.NewToolProfiles(o.tools), Admission: o.control, Masker: o.masker, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
+		Pool: f, ToolProfiles: catalog.NewToolProfiles(o.tools), Admission: o.control, Masker: o.masker, TargetChars: o.target, MaskRepeats: o.repeats, Originals: &originals.Memory{MaxBytes: 1 << 24, TTL: time.Hour},
 		Authenticate: func(_ context.Context, token string) (*access.Principal, access.Verdict) {
 			if o.token == "" || token != o.token {
 				return nil, access.Verdict{Kind: access.Unauthorized, Cause: access.CauseInvalid}

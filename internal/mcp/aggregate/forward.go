@@ -3,6 +3,7 @@ package aggregate
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"secateur/internal/access"
 	"secateur/internal/mcp/catalog"
@@ -46,6 +47,8 @@ func (s *clientConn) forward(ctx context.Context, c *client, a request, d destin
 	} else if conn.Settings().Transport != upstream.TransportRPC { // such a server need not say who it is
 		return refused(callFailed(ctx, d.server, err))
 	}
+	e.takeFocus()
+	e.readGoal(time.Now())
 	r := s.noteTasks(ctx, c, a.Method, d.server, e.bridge(ctx))
 	if r.failed != nil && c.era == era.Legacy && !r.failed.hidden {
 		r.failed.stream = true

@@ -43,6 +43,7 @@ type nature struct {
 	Name         string                     `json:"name"`
 	Lists        map[string]json.RawMessage `json:"lists"` // by method, the result
 	Isolation    string                     `json:"isolation"`
+	Focus        bool                       `json:"focus"`
 	Mute         bool                       `json:"mute"` // it does not say a word
 	Asks         bool                       `json:"asks"` // what its tools are, the test says
 }
@@ -94,7 +95,7 @@ func newPuppet(t *testing.T, n nature) *puppet {
 // settings make it a child process.
 func (p *puppet) settings() upstream.Settings {
 	return upstream.Settings{
-		ID: p.id, Command: []string{os.Args[0]}, Isolation: p.nature.Isolation, StartupTimeout: patience, ShutdownGrace: 200 * time.Millisecond,
+		ID: p.id, Command: []string{os.Args[0]}, Isolation: p.nature.Isolation, Focus: p.nature.Focus, StartupTimeout: patience, ShutdownGrace: 200 * time.Millisecond,
 		Env: map[string]secret.Text{wireVariable: secret.New(p.ln.Addr().String())},
 	}
 }

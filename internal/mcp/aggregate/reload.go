@@ -26,7 +26,7 @@ func (s *Server) Reload(opt Options) error {
 	if opt.Masker != nil {
 		var err error
 		next.cutter, err = cutting.New(cutting.Options{
-			Masker: opt.Masker, Originals: opt.Originals, Door: "mcp", Metrics: s.opt.Metrics, Observe: opt.Cut, Log: s.log, Replaces: next.last,
+			Masker: opt.Masker, Originals: opt.Originals, Target: opt.TargetChars, Door: "mcp", Metrics: s.opt.Metrics, Observe: opt.Cut, Log: s.log, Replaces: next.last,
 		})
 		if err != nil {
 			return err

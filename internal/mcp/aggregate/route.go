@@ -9,6 +9,7 @@ import (
 
 	"secateur/internal/access"
 	"secateur/internal/access/admission"
+	"secateur/internal/cut/cutting"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/era"
 	"secateur/internal/rawjson"
@@ -22,6 +23,9 @@ type destination struct {
 	names  []access.Target // what the request names, in the server's own words
 	raw    []byte          // the tool as the server lists it; nil where it does not
 	found  bool            // its server is known only because it lists what is named
+
+	goal    cutting.Goal     // of a tools/call whose result may be pruned for it
+	session *cutting.Session // that it is in; nil: not known
 
 	renames bool // what comes back is to be rewritten for this client
 	out     catalog.Outgoing

@@ -31,6 +31,8 @@ type Options struct {
 	Pool      *pool.Pool
 	Masker    *mask.Masker    // nil: nothing is cut
 	Originals originals.Store // where originals go before they are cut
+	// TargetChars is what long texts are pruned towards for the goal of their call; 0: their head and tail stay.
+	TargetChars int
 	// MaskRepeats cuts what structuredContent says again of a text that is cut.
 	MaskRepeats bool
 	Admission   *admission.Control // nil: everyone may do everything
@@ -86,6 +88,7 @@ type Server struct {
 	contractNames contractNames
 	indexes       toolIndexes
 	frozen        frozenLists
+	sessions      cutting.Sessions // of clients without a connection
 }
 
 // New makes a Server.

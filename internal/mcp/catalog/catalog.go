@@ -18,6 +18,7 @@ import (
 type ServerLists struct {
 	Server                               string // id
 	Tools, Resources, Templates, Prompts [][]byte
+	Focus                                bool // its tools get [FocusArgument]
 }
 
 // A Problem is an item that is left out, or not treated as what it looks like, with the reason.
@@ -101,6 +102,9 @@ func (c *Catalog) merge(l List, servers []ServerLists) list {
 		for n, raw := range servers[i].items(l) {
 			e, problem := readItem(l, server, raw)
 			e.server = c.index[server]
+			if l == Tools && servers[i].Focus && problem == "" {
+				e.addFocus()
+			}
 			if problem == "" && !m.add(l, e) {
 				problem = "the server has another one of that name"
 			}
@@ -171,6 +175,9 @@ func (c *Catalog) generation(l List, entries []entry) string {
 	for i := range entries {
 		_, _ = io.WriteString(h, c.servers[entries[i].server]+"\x00")
 		part(entries[i].raw)
+		if entries[i].focus {
+			part([]byte(FocusArgument))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -18,8 +18,8 @@ func Instructions(servers []ServerInstructions, recoverTool, search string) stri
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("Long texts in tool results are shortened. Where a part was taken out stands a marker in brackets with " +
-			"original_chars, the length of the whole text, and id=prn_…, its id. Nothing is lost: the tool ")
+		b.WriteString("Long texts in tool results are shortened: a marker in brackets stands where a part was left out, such as " +
+			"⟦PRUNED lines 27-41 id=prn_…⟧ with the id of the whole text. Nothing is lost: the tool ")
 		b.WriteString(recoverTool)
 		b.WriteString(` gives lines of the whole text back, for example with {"prune_id":"prn_…",` +
 			`"ranges":[{"start_line":1,"end_line":200}],"include_line_numbers":false}.`)

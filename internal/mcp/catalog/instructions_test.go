@@ -22,7 +22,7 @@ func TestInstructions(t *testing.T) {
 	if !ok || rest != said {
 		t.Errorf("Instructions = %q, want a paragraph and then %q", got, said)
 	}
-	for _, word := range []string{"original_chars", "id=prn_", " pruner-recover_text ", `"prune_id"`} {
+	for _, word := range []string{"⟦PRUNED lines ", "id=prn_", " pruner-recover_text ", `"prune_id"`} {
 		if !strings.Contains(first, word) {
 			t.Errorf("%q does not tell of %s", first, word)
 		}

@@ -1,6 +1,10 @@
 package catalog
 
-import "secateur/internal/rawjson"
+import (
+	"slices"
+
+	"secateur/internal/rawjson"
+)
 
 // An entry is a usable item.
 type entry struct {
@@ -9,6 +13,7 @@ type entry struct {
 	name   string         // name, URI or template: identifies it to its server
 	at     rawjson.Span   // span of the name in raw
 	edits  []rawjson.Edit // edits for all clients, except the name
+	focus  bool           // one of them adds FocusArgument
 }
 
 // readItem finds an item's name. It returns the name, if any, and the problem with the item, if
@@ -75,4 +80,15 @@ func (e *entry) appendRenamed(dst []byte, name string) []byte {
 	edits := make([]rawjson.Edit, 0, len(e.edits)+1)
 	edits = append(append(append(edits, e.edits[:before]...), e.rename(name)), e.edits[before:]...)
 	return rawjson.Apply(dst, e.raw, edits)
+}
+
+// addFocus adds the argument that says what is wanted of a result, where the tool can have it.
+func (e *entry) addFocus() {
+	edit, ok := focusEdit(e.raw)
+	if !ok {
+		return
+	}
+	e.focus = true
+	e.edits = append(slices.Clip(e.edits), edit)
+	rawjson.SortEdits(e.edits)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"secateur/internal/cut/cutting"
 	"secateur/internal/cut/mask"
 	"secateur/internal/mcp/rpchttp"
 	"secateur/internal/mcp/upstream"
@@ -24,7 +25,8 @@ func (g *Gateway) mask(ctx context.Context, tenant string, up *upstream.Upstream
 	if req.Method == "tools/call" {
 		tool = req.Name
 	}
-	kept := g.cutter.Keep(ctx, tenant, up, tool, reply.Raw, func(m *mask.Masker) []mask.Cut { return m.Cuts(reply.Raw, reply.Long) })
+	call := cutting.Call{Tenant: tenant, Server: up, Tool: tool}
+	kept := g.cutter.Keep(ctx, call, reply.Raw, func(m *mask.Masker) []mask.Cut { return m.Cuts(reply.Raw, reply.Long) })
 	if len(kept.IDs) == 0 {
 		return whole, nil
 	}

@@ -104,6 +104,7 @@ func (m *Member) merged() *merged {
 			if snapshot := m.snapshotOf(s); snapshot != nil {
 				lists[i], numbers[i] = snapshot.lists(), snapshot.number
 			}
+			lists[i].Focus = s.settings.Focus && m.client.Only == ""
 		}
 		made = &merged{numbers: numbers, catalog: sync.OnceValue(func() *catalog.Catalog { return catalog.Merge(lists, names) })}
 		f.merged[string(key)] = made

@@ -44,6 +44,8 @@ type Settings struct {
 	Mask *bool `toml:"mask" json:"mask"`
 	// tools whose results are never cut, as path.Match patterns
 	MaskExempt []string `toml:"mask_exempt" json:"mask_exempt"`
+	// tools get an optional argument that says what the model looks for in a result
+	Focus bool `toml:"focus" json:"focus"`
 	// address of a server reached over HTTP
 	URL string `toml:"url" json:"url"`
 	// with URL: http (default) | sse | rpc
