@@ -23,7 +23,8 @@ func Read(req Request) *Reading { return &Reading{req: req, lines: IndexLines(re
 // Plan is [Plan] at a ratio.
 func (r *Reading) Plan(ratio float64) Result {
 	if len(r.req.Text) > MaxText || IsBinary(r.req.Text) {
-		return Result{Lines: r.lines.Len(), Kept: r.lines.Len()}
+		byRatio, most := allowance(r.lines.Len(), ratio, r.req.MinKeepLines)
+		return Result{Lines: r.lines.Len(), Kept: r.lines.Len(), Unmet: byRatio > 0 && most == 0}
 	}
 	r.req.MaxPruneRatio = ratio
 	res := r.planLines()

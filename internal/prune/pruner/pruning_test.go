@@ -91,6 +91,7 @@ func TestUnmetConstraintsPassWhole(t *testing.T) {
 	for name, a := range map[string]asked{
 		"min_keep_lines forbids every cut": {text: numbered(20), ratio: 0.5, minKeep: 20, annotate: true},
 		"min_keep_lines beyond counting":   {text: numbered(20), ratio: 0.5, minKeep: 1 << 62, annotate: true},
+		"of a binary text too":             {text: strings.Repeat("a\x00b\x00\n", 20), ratio: 0.5, minKeep: 10000},
 		"every line is protected":          {text: "⟦NO_PRUNE_BEGIN⟧\n" + numbered(20), ratio: 0.9, markers: true},
 	} {
 		t.Run(name, func(t *testing.T) { noOp(t, s, a.text, pruneText(t, s, a), "constraints_unmet") })
