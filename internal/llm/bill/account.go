@@ -1,59 +1,60 @@
 package bill
 
-// Account is what a lane has cost so far, in the price of uncached input tokens. The zero
-// value is a new lane's.
+// Account is the cost of a lane so far, in units of one uncached input token. The zero value is the
+// account of a new lane.
 type Account struct {
 	Spent float64 // by the provider's counts
-	Kept  float64 // what was saved by the provider's counts: less than nothing for what rewriting has cost
-	Cut   Size    // what was taken out of requests, each time at the rate it would have paid
-	Owed  float64 // what went into getting results back that had been cut
+	Kept  float64 // saved by the provider's counts; negative where rewriting has cost more
+	Cut   Size    // removed from requests, each time at the rate it would have paid
+	Owed  float64 // spent on fetching cut results back
 
-	// Claimed is what the rewrites of this branch were reckoned to cost when they were
-	// decided. All branches of a conversation share one account: what others have claimed
-	// cannot be spent again.
+	// Claimed is the estimated cost of this branch's rewrites, made when they were decided. All
+	// branches of a conversation share one account, so no branch may spend what others have
+	// claimed.
 	Claimed float64
 
 	Scale   Scale
 	Last    Counted
-	Grain   float64 // what all counts of cached tokens so far are multiples of; 0: there was none
-	Entries []Entry // what a cache of endings or markers has, by their places; it is never changed in place
+	Grain   float64 // all counts of cached tokens so far are multiples of it; 0: no count yet
+	Entries []Entry // places in a cache of endings or markers, in order; never changed in place
 }
 
-// Counted is a prompt as the provider counted it last.
+// Counted is the last prompt that the provider counted.
 type Counted struct {
-	Pieces  int // how many it had; 0: none was counted
+	Pieces  int // number of pieces; 0: no prompt was counted
 	Input   float64
-	Removed Size // of what had been taken out of it
+	Removed Size // text removed from it
 }
 
 // Piece is a stretch of a prompt.
 type Piece struct {
 	Size    Size // as it goes out
-	Removed Size // of what was taken out of it
-	Was     Size // of what had been taken out of it when it went out before
-	Result  bool // it is a tool's result
+	Removed Size // text removed from it
+	Was     Size // text that had been removed from it when it was last sent
+	Result  bool // it is a tool result
 	Ends    bool // a cache of endings can find the prompt up to its end
 
-	Saves  float64 // of its tokens, as we estimate them, go if it is masked now; 0: it may not be
-	Passed int     // earlier requests that it went out with
+	// share of its estimated tokens that masking now would save; 0: it may not be masked
+	Saves  float64
+	Passed int // earlier requests that carried it
 }
 
-// Request is a prompt with what is known of it.
+// Request is a prompt and what we know about it.
 type Request struct {
-	Head   Size // of what stands before the first piece
+	Head   Size // everything before the first piece
 	Pieces []Piece
-	Sent   int     // so many pieces went out before: unless it is cold, the cache has them as they were
-	Same   int     // of these so many go out as they did
-	Likely int     // so many pieces the cache is likely to have, before any change
-	Root   int     // so many pieces other conversations may begin with too
-	Cold   bool    // the cache is taken to have nothing of it
-	Pause  float64 // seconds since a request that began alike; 0: unknown
+	Sent   int     // number of pieces sent before; unless Cold, the cache has them as they were
+	Same   int     // number of these that are sent unchanged
+	Likely int     // number of pieces that the cache likely has, before any change
+	Root   int     // number of leading pieces that other conversations may share
+	Cold   bool    // assume that the cache has nothing of it
+	Pause  float64 // seconds since a request with the same beginning; 0: unknown
 	At     float64 // when it is sent, in seconds
-	Marks  []Mark  // where it asks a cache of markers to keep it
+	Marks  []Mark  // where it asks a cache of markers to store it
 }
 
-// Saved is what passing everything through would have cost more. The more is known of how the provider counts, the
-// better it is known, also of requests long past.
+// Saved returns the pass-through cost minus the amount spent. It also becomes more accurate for
+// past requests as the scale learns how the provider counts.
 func (a Account) Saved() float64 {
 	if a.Cut == (Size{}) {
 		return a.Kept
@@ -61,14 +62,13 @@ func (a Account) Saved() float64 {
 	return a.Kept + a.Scale.Count(a.Cut)
 }
 
-// Through is what passing everything through would have cost.
+// Through returns the cost of passing everything through unchanged.
 func (a Account) Through() float64 { return a.Spent + a.Saved() }
 
-// Ratio is what was spent over what passing through would have cost; 1 while
-// nothing was.
+// Ratio returns the amount spent divided by the pass-through cost, or 1 while both are 0.
 func (a Account) Ratio() float64 { return Ratio(a.Spent, a.Saved()) }
 
-// Ratio is what was spent over that and what was saved; 1 while nothing was.
+// Ratio returns spent / (spent + saved), or 1 if nothing was spent or saved.
 func Ratio(spent, saved float64) float64 {
 	if spent+saved <= 0 || saved == 0 {
 		return 1
@@ -76,7 +76,7 @@ func Ratio(spent, saved float64) float64 {
 	return spent / (spent + saved)
 }
 
-// Estimate books a request of which the provider's counts are not known.
+// Estimate books a request whose usage the provider did not report.
 func (a Account) Estimate(t Terms, req Request) Account {
 	t = t.With(req.Marks)
 	u := Usage{Input: a.size(req), Told: true}
@@ -84,10 +84,10 @@ func (a Account) Estimate(t Terms, req Request) Account {
 	return a.book(t, req, u)
 }
 
-// Settle books a request by what the provider counted.
+// Settle books a request by the provider's counts.
 func (a Account) Settle(t Terms, req Request, u Usage) Account {
 	t = t.With(req.Marks)
-	if !u.Told { // the usual is expected of a provider that keeps silent
+	if !u.Told { // no cache count: assume the usual hit
 		u.Cached = a.expected(t, req, u.Input)
 		u.Wrote, u.Hour = 0, 0
 	}
@@ -100,7 +100,7 @@ func (a Account) Settle(t Terms, req Request, u Usage) Account {
 	return a
 }
 
-// expected is how much of a prompt the cache is expected to have.
+// expected returns how many tokens of a prompt the cache is expected to have.
 func (a Account) expected(t Terms, req Request, input float64) float64 {
 	if req.Cold {
 		return 0
@@ -130,11 +130,12 @@ func (a Account) book(t Terms, req Request, u Usage) Account {
 	return a
 }
 
-// sent is the prompt as it was counted. What is too short for the cache is not written to it.
+// sent returns the prompt as the provider counted it. A prompt too short for the cache is not
+// written to it.
 func (a Account) sent(t Terms, req Request, u Usage) Prompt {
 	p := Prompt{Total: u.Input, Cached: min(u.Cached, u.Input), Hour: min(u.Hour, u.Wrote)}
 	switch {
-	case u.Wrote > 0 || u.WroteTold: // the rest costs neither more nor less than input
+	case u.Wrote > 0 || u.WroteTold: // the rest costs the plain input price
 		p.Plain = max(0, p.Total-p.Cached-u.Wrote)
 	case p.Total < t.minimum() && p.Cached == 0:
 		p.Plain = p.Total
@@ -145,8 +146,8 @@ func (a Account) sent(t Terms, req Request, u Usage) Prompt {
 	return p
 }
 
-// Lesson is what the answer to a request has taught about the cache of its model: whether a
-// prompt was found after the pause. It is not ok where nothing can be told.
+// Lesson reports whether a prompt was found in the model's cache after the pause. ok is false if
+// the response does not tell.
 func (a Account) Lesson(t Terms, req Request, u Usage) (found, ok bool) {
 	t = t.With(req.Marks)
 	hit := a.upTo(t, req, a.found(t, req, req.Same))
@@ -163,12 +164,13 @@ func (a Account) Lesson(t Terms, req Request, u Usage) (found, ok bool) {
 	return false, false
 }
 
-// learn compares how the prompt has grown with how it was counted.
+// learn compares the growth of the prompt with the growth of the provider's count.
 func (a *Account) learn(req Request, u Usage) {
 	last := a.Last
 	if last.Pieces == 0 {
 		a.Scale.first(req.Head.Plus(sizeOf(req.Pieces)), u.Input)
-		if len(req.Pieces) > req.Root { // it has more than instructions, of which not all may be seen
+		// it has more than instructions, which we may not see in full
+		if len(req.Pieces) > req.Root {
 			a.Scale.learn(req.Head.Plus(sizeOf(req.Pieces)), u.Input)
 		}
 		return
@@ -178,9 +180,9 @@ func (a *Account) learn(req Request, u Usage) {
 	}
 }
 
-// Teach adds what the answer to a request has taught to what was known about the model.
+// Teach adds the lessons of one response to what is known about the model.
 func (a Account) Teach(l Learned, t Terms, req Request, u Usage) Learned {
-	if found, ok := a.Lesson(t, req, u); ok { // of how long its prompts live
+	if found, ok := a.Lesson(t, req, u); ok { // how long its prompts live
 		l = l.Pause(req.Pause, found)
 	}
 	a.learn(req, u)

@@ -69,7 +69,7 @@ func TestCacheable(t *testing.T) {
 
 var claude = Terms{Rates: Rates{Read: 0.1, Write: 1.25}}
 
-// pieces are stretches of so many tokens, as we estimate them.
+// pieces returns pieces of the given estimated tokens.
 func pieces(tokens ...float64) (out []Piece) {
 	for _, n := range tokens {
 		out = append(out, Piece{Size: Size{Tokens: n}})
@@ -157,7 +157,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// The provider counts 1.3 tokens for each of ours, half a token more for a sign, and 3000 that we do not see.
+// The provider counts 1.3 tokens for each of ours, half a token more for a sign, and 3000 that we
+// do not see.
 func TestAccountLearnsTheSizeOfTokens(t *testing.T) {
 	var a Account
 	req := Request{}
@@ -198,7 +199,7 @@ func TestCachesTeachHowLongTheyLive(t *testing.T) {
 	}
 }
 
-// long is a conversation of n turns of which all but the last 8 may be masked.
+// long is a conversation of n turns. All but the last 8 may be masked.
 func long(n int) Request {
 	var req Request
 	for i := range n {
@@ -264,8 +265,8 @@ func TestChooseWaitsUntilWaitingHasCostAsMuch(t *testing.T) {
 	}
 }
 
-// TestAnEventNeverCostsMoreThanTheAccountHolds tries many conversations: whatever is
-// chosen, the bill with it stays within the bound even if no request follows.
+// TestAnEventNeverCostsMoreThanTheAccountHolds tries many conversations. With any chosen event, the
+// bill stays within the bound even if no request follows.
 func TestAnEventNeverCostsMoreThanTheAccountHolds(t *testing.T) {
 	for _, r := range []Rates{{0.1, 1.25, 1.25}, {0.1, 1, 1}, {0.168, 1, 1}, {0.02, 1, 1}, {0.5, 1, 1}, {1, 1, 1}} {
 		terms := Terms{Rates: r}
@@ -316,7 +317,8 @@ func TestACacheIsChosenByFormatAndModel(t *testing.T) {
 		want   Kind
 	}{
 		{Messages, "claude-opus-5-5", Prices{Input: 1}, Markers},
-		{Chat, "anthropic/claude-opus-5-5", Prices{Input: 1}, Blocks}, // a router sets marks of its own, or none
+		// a router sets its own marks, or none
+		{Chat, "anthropic/claude-opus-5-5", Prices{Input: 1}, Blocks},
 		{Messages, "deepseek-v4", Prices{Input: 1}, Blocks},
 		{Messages, "unheard-of", Prices{Input: 1}, Markers},
 		{Responses, "gpt-5.6-sol", Prices{Input: 1}, Endings},
@@ -362,7 +364,8 @@ func TestMarksSayWhatIsPaid(t *testing.T) {
 	}
 }
 
-// A change loses what lies behind the last place before it where the cache can find the prompt again.
+// A change loses everything behind the last place before it where the cache can find the prompt
+// again.
 func TestAnEventCostsWhatTheCacheWillNotFind(t *testing.T) {
 	rich := Account{Spent: 1e6, Kept: 9e6, Scale: Scale{Guess: Weights{Tokens: 1}}}
 	claim := func(terms Terms, entries ...Entry) float64 {
@@ -371,7 +374,7 @@ func TestAnEventCostsWhatTheCacheWillNotFind(t *testing.T) {
 			req.Pieces[i].Ends = i%2 == 1
 		}
 		req.Marks = []Mark{{Pieces: 1}, {Pieces: len(req.Pieces)}}
-		req.Pieces[150].Saves = 1450 // near the end, the only one
+		req.Pieces[150].Saves = 1450 // the only one, near the end
 		for i := range req.Pieces[:150] {
 			req.Pieces[i].Saves = 0
 		}
@@ -387,7 +390,7 @@ func TestAnEventCostsWhatTheCacheWillNotFind(t *testing.T) {
 	behind := claim(at(Blocks))
 	for name, c := range map[string]struct {
 		cost  float64
-		whole bool // of the prompt is lost
+		whole bool // the whole prompt is lost
 	}{
 		"markers, nothing known":            {claim(at(Markers)), true},
 		"markers, an entry out of reach":    {claim(at(Markers), Entry{Pieces: 140}), true},
@@ -462,8 +465,8 @@ func TestAccountsAreWrittenDown(t *testing.T) {
 	}
 }
 
-// A provider counts so many tokens for each of ours, so many more for each that a byte pair encoding has beyond our estimate, and so many for each
-// message. What is taken out has no messages in it, and may have other words than what is left.
+// The provider counts a factor of our tokens, a share of the pairs, and an overhead for each
+// message. Removed text contains no messages and may have other words than the rest.
 func TestAccountLearnsWhatABytePairEncodingKnows(t *testing.T) {
 	for _, c := range []struct{ scale, pairs, message float64 }{{1, 1, 12}, {1.1, 0.6, 20}, {1.25, 0, 15}} {
 		var a Account
@@ -484,7 +487,8 @@ func TestAccountLearnsWhatABytePairEncodingKnows(t *testing.T) {
 	}
 }
 
-// Our estimates are fitted to a byte pair encoding: who agrees with them is expected to have one that is much like it.
+// Our estimates are fitted to a byte pair encoding. A provider that agrees with them likely has a
+// similar one.
 func TestWhoAgreesWithUsIsLikelyToHaveTheSamePairs(t *testing.T) {
 	count := func(theirs float64) float64 {
 		var s Scale
@@ -496,7 +500,7 @@ func TestWhoAgreesWithUsIsLikelyToHaveTheSamePairs(t *testing.T) {
 	}
 }
 
-// Pieces one by one take as many tokens as all of them together, what each takes beside its text among them.
+// The pieces add up to the tokens of the whole prompt, including the overhead of each.
 func TestPiecesAddUpToThePrompt(t *testing.T) {
 	a := Account{Scale: Scale{Guess: Weights{Tokens: 1, Pairs: 0.5, Pieces: 20}}}
 	req := Request{Head: Size{Tokens: 500}}
@@ -517,7 +521,7 @@ func TestPiecesAddUpToThePrompt(t *testing.T) {
 			kept = rewrite
 		}
 	})
-	lost := max(0, caution*a.position(req, 100)-100*50) + 1 // nothing but the head is kept
+	lost := max(0, caution*a.position(req, 100)-100*50) + 1 // only the head is kept
 	lost -= caution * a.position(req, 0)
 	if want := (terms.Write - terms.Read) * lost; math.Abs(kept-want) > 0.05*want {
 		t.Errorf("masking from the first piece rewrites %.0f, want about %.0f", kept, want)

@@ -6,14 +6,16 @@ import (
 	"testing"
 )
 
-// A provider that caches in blocks would have had another number of them of the whole.
+// A provider that caches in blocks would have cached a different number of blocks of the whole
+// prompt.
 func TestWhatTheWholeHasInBlocksIsCountedInBlocks(t *testing.T) {
 	terms := Terms{Rates: Rates{Read: 0.1, Write: 1.25, Hour: 1.25}}
 	for _, block := range []float64{1, Block} {
 		var a Account
 		random := rand.New(rand.NewPCG(3, 3))
 		out := Size{Tokens: 460, Bytes: 1656}
-		truth, sent, whole := 0.0, 0.0, 0.0 // what was saved, and what each prompt had before
+		// the true savings, and the previous size of each prompt
+		truth, sent, whole := 0.0, 0.0, 0.0
 		inBlocks := func(n float64) float64 { return math.Floor(n/block) * block }
 		pieces := []Piece{{Size: Size{Tokens: 5000, Bytes: 18000}}}
 		for i := range 60 {
@@ -49,12 +51,13 @@ func TestInBlocks(t *testing.T) {
 	}
 }
 
-// What is masked was counted before: how much that takes out is what the prompt is shorter by.
+// A masked result was counted before, so the prompt's shrinkage shows how much masking removed.
 func TestWhatIsMaskedIsCountedAgain(t *testing.T) {
 	terms := Terms{Rates: Rates{Read: 0.1, Write: 1.25, Hour: 1.25}}
 	whole := []Piece{{Size: Size{Tokens: 2000, Bytes: 7200}}, {Size: Size{Tokens: 3000, Bytes: 10800}, Result: true}, {Size: Size{Tokens: 500, Bytes: 1800}}}
 	var a Account
-	a = a.Settle(terms, Request{Pieces: whole}, Usage{Input: 6400, Told: true}) // the result has 900 more than we think
+	// the result has 900 tokens more than we estimate
+	a = a.Settle(terms, Request{Pieces: whole}, Usage{Input: 6400, Told: true})
 	masked := append([]Piece(nil), whole...)
 	masked[1] = Piece{Size: Size{Tokens: 50, Bytes: 180}, Removed: Size{Tokens: 2950, Bytes: 10620}, Result: true}
 	masked = append(masked, Piece{Size: Size{Tokens: 100, Bytes: 360}})

@@ -5,21 +5,22 @@ import (
 	"slices"
 )
 
-// Kind says where in a prompt a provider's cache can find it again. What was sent before and
-// comes again unchanged is found up to such a place, and no farther.
+// Kind says at which places in a prompt a provider's cache can find it again. An unchanged
+// beginning is found up to the last such place.
 type Kind uint8
 
 // The kinds of caches.
 const (
-	// Blocks: at every so many tokens. DeepSeek, Moonshot, OpenAI's models before GPT-5.5, and whatever is not known.
+	// Blocks: every 128 tokens. DeepSeek, Moonshot, OpenAI's models before GPT-5.5, and any unknown
+	// model.
 	Blocks Kind = iota
-	// Intervals: the same, far apart. GPT-5.5.
+	// Intervals: like Blocks, but every 2048 tokens. GPT-5.5.
 	Intervals
-	// Endings: where a message ends that a request has ended with, the last twenty of them, and the first
-	// instructions. GPT-5.6 and later. [Piece.Ends] says where.
+	// Endings: at the end of the last twenty messages that a request has ended with, and of the
+	// first instructions. GPT-5.6 and later. [Piece.Ends] says where.
 	Endings
-	// Markers: where a request has asked for it, from a mark of this request on at most twenty pieces back. Claude in
-	// the Messages format. [Request.Marks] says where.
+	// Markers: where a request has set a mark, at most twenty pieces before a mark of the current
+	// request. Claude in the Messages format. [Request.Marks] says where.
 	Markers
 )
 
@@ -27,48 +28,48 @@ var kindNames = [...]string{"blocks", "intervals", "endings", "markers"}
 
 func (k Kind) String() string { return kindNames[min(int(k), len(kindNames)-1)] }
 
-// Cache is how a provider's cache takes prompts. The zero value stands for the usual one.
+// Cache describes a provider's prompt cache. The zero value is the usual one.
 type Cache struct {
 	Kind    Kind
-	Block   float64 // tokens; a beginning is known in whole blocks. 0: 128, for intervals 2048
-	Minimum float64 // tokens; nothing shorter is cached. 0: 1024
+	Block   float64 // tokens; only whole blocks are cached. 0: 128, for intervals 2048
+	Minimum float64 // tokens; shorter prompts are not cached. 0: 1024
 	Life    float64 // seconds an entry may live unused; 0: unknown
 }
 
-// Mark is where a request asks the cache to keep it: behind so many pieces.
+// Mark is a place where a request asks the cache to store the prompt.
 type Mark struct {
-	Pieces int  // 0: behind what stands before the first
-	Hour   bool // for an hour, which costs more than the usual five minutes
+	Pieces int  // number of pieces before it; 0: directly behind the head
+	Hour   bool // store it for an hour, at a higher price than the usual five minutes
 }
 
-// Entry is a place up to which the cache has a prompt, as it went out.
+// Entry is a place up to which the cache has the prompt as it was sent.
 type Entry struct {
 	Pieces int
-	At     float64 // when it was written or read last, as [Request.At]
+	At     float64 // time of the last write or read, as [Request.At]
 	Hour   bool
 }
 
-// The usual cache.
+// Properties of the usual cache.
 const (
 	Block    = 128
 	Minimum  = 1024
 	interval = 2048
-	// unknownLife is how long, in seconds, a cache of unknown kind may live.
+	// unknownLife is the assumed lifetime in seconds of an entry in an unknown cache.
 	unknownLife = 3600
-	// back is how many places a cache looks back from where a prompt ends or is marked, that one counted.
+	// back is how many places a cache looks back from an ending or a mark, including that place.
 	back = 20
-	// maxEntries bounds how many entries an account remembers.
+	// maxEntries bounds the entries that an account remembers.
 	maxEntries = 32
 )
 
-// Seconds that an entry is promised to live: it may live longer, and that is what [Cache.Life] says.
+// Guaranteed lifetimes of an entry in seconds. It may live longer; see [Cache.Life].
 const (
 	markLife   = 5 * 60
 	hourLife   = 60 * 60
 	endingLife = 30 * 60
 )
 
-// precise tells whether the cache knows a prompt up to the token, and not in blocks.
+// precise reports whether the cache matches prompts to the token rather than in blocks.
 func (c Cache) precise() bool { return c.Kind == Endings || c.Kind == Markers }
 
 func (c Cache) block() float64 {
@@ -90,8 +91,8 @@ func (c Cache) minimum() float64 {
 	return c.Minimum
 }
 
-// Cacheable is how much of a known beginning of that many tokens a provider takes
-// from its cache.
+// Cacheable returns how many of the given leading tokens, all known to the provider, it takes from
+// its cache.
 func (c Cache) Cacheable(tokens float64) float64 {
 	n := math.Floor(tokens/c.block()) * c.block()
 	if n < c.minimum() {
@@ -100,13 +101,14 @@ func (c Cache) Cacheable(tokens float64) float64 {
 	return n
 }
 
-// roomy tells whether a prompt is long enough to be cached, were we off by a quarter.
+// roomy reports whether a prompt is long enough to be cached even if our estimate is off by a
+// quarter.
 func (c Cache) roomy(tokens float64) bool { return tokens >= 1.25*c.minimum()+max(c.block(), Block) }
 
-// Cacheable is what the usual cache makes of a beginning.
+// Cacheable is [Cache.Cacheable] for the usual cache.
 func Cacheable(tokens float64) float64 { return Cache{}.Cacheable(tokens) }
 
-// alive tells whether an entry is promised to be there still.
+// alive reports whether the entry is still within its guaranteed lifetime.
 func (c Cache) alive(e Entry, now float64) bool {
 	life := float64(markLife)
 	switch {
@@ -118,7 +120,7 @@ func (c Cache) alive(e Entry, now float64) bool {
 	return now-e.At <= life
 }
 
-// reaches tells whether a request lets the cache look for it up to so many pieces.
+// reaches reports whether the request lets the cache look for an entry behind that many pieces.
 func (c Cache) reaches(req Request, pieces int) bool {
 	if c.Kind == Markers {
 		for _, m := range req.Marks {
@@ -137,7 +139,7 @@ func (c Cache) reaches(req Request, pieces int) bool {
 	return behind <= back || pieces == firstEnding(req)
 }
 
-// firstEnding is how many pieces the first instructions have.
+// firstEnding returns the number of pieces in the first instructions.
 func firstEnding(req Request) int {
 	for i := range req.Pieces {
 		if req.Pieces[i].Ends {
@@ -147,7 +149,7 @@ func firstEnding(req Request) int {
 	return 0
 }
 
-// kept are the places up to which a request is written to the cache.
+// kept returns the places up to which a request is written to the cache.
 func (c Cache) kept(req Request) []Mark {
 	switch c.Kind {
 	case Markers:

@@ -12,8 +12,9 @@ import (
 
 var conversations = flag.Uint64("conversations", 18, "how many conversations with each cache")
 
-// TestNeverAboveWhicheverCache has a small door prune and mask random conversations by what the account says, at
-// providers with each kind of cache. At every moment what was paid is no more than passing through would have cost.
+// TestNeverAboveWhicheverCache runs a small door that prunes and masks random conversations as the
+// account decides, for each kind of cache. At every moment the amount paid is at most the
+// pass-through cost.
 func TestNeverAboveWhicheverCache(t *testing.T) {
 	for name, p := range map[string]struct {
 		sim    simulated
@@ -49,7 +50,8 @@ func TestNeverAboveWhicheverCache(t *testing.T) {
 				worst, dear, flat, masked = max(worst, d.worst), max(dear, d.dear), max(flat, d.flat), masked+d.masked
 				sum += d.paid / d.through / float64(*conversations)
 			}
-			if flat > 0.02 || dear > 0.02 && terms.Kind != bill.Intervals { // a change early in a long block hides that the rest was lost
+			// A change early in a long block hides that the rest was lost.
+			if flat > 0.02 || dear > 0.02 && terms.Kind != bill.Intervals {
 				t.Errorf("told too much by %.3f, too little by %.3f", dear, flat)
 			}
 			t.Logf("mean %.3f, worst moment %.4f, told too much by %.3f at most, too little by %.3f, %d masked", sum, worst, dear, flat, masked)
@@ -57,9 +59,9 @@ func TestNeverAboveWhicheverCache(t *testing.T) {
 	}
 }
 
-// message is a piece of a conversation as the client sends it and as it goes out.
+// message is a piece of a conversation, as the client sends it and as we send it.
 type message struct {
-	whole, pruned, masked part // a part without tokens: it cannot be
+	whole, pruned, masked part // without tokens: this form does not exist
 	form                  int  // 0 whole, 1 pruned, 2 masked
 	result                bool
 	turn                  int
@@ -67,24 +69,25 @@ type message struct {
 
 func (m *message) sent() part { return []part{m.whole, m.pruned, m.masked}[m.form] }
 
-// style is how a conversation goes.
+// style is the shape of a conversation.
 type style int
 
 const (
 	mixed style = iota
-	small       // hardly enough for a cache
-	busy        // long, and without pauses
+	small       // barely enough for a cache
+	busy        // long and without pauses
 )
 
-// door is as much of a proxy as deciding takes.
+// door is a minimal proxy with just the decisions.
 type door struct {
 	*rand.Rand
 
-	t                      *testing.T
-	terms                  bill.Terms
-	paidCache, wholeCache  simulated
-	scale, rough           float64 // the provider's tokens for each of ours, and how much that differs
-	pattern                int     // where the client puts its marks
+	t                     *testing.T
+	terms                 bill.Terms
+	paidCache, wholeCache simulated
+	// the provider's tokens per token of ours, and the spread of that
+	scale, rough           float64
+	pattern                int // where the client puts its marks
 	style                  style
 	length, turns, request int
 	now, last              float64
@@ -92,10 +95,11 @@ type door struct {
 	sentMessages           int
 	account                bill.Account
 	learned                bill.Learned
-	silent                 bool // the provider tells no usage
+	silent                 bool // the provider reports no usage
 	paid, through          float64
-	worst, dear, flat      float64 // the highest ratio, and by how much one was told that was too high or too low
-	masked                 int
+	// the highest ratio, and how far reported ratios were too high or too low
+	worst, dear, flat float64
+	masked            int
 }
 
 func newDoor(t *testing.T, seed uint64, terms bill.Terms, sim simulated) *door {
@@ -140,10 +144,10 @@ func (d *door) add(ours int, ends, result bool) {
 	d.messages = append(d.messages, m)
 }
 
-// automatic is the pattern of a client that has the provider mark the end of each request, and nothing else.
+// automatic is the pattern of a client that lets the provider mark the end of each request.
 const automatic = 7
 
-// marks are where the client asks for its prompt to be kept.
+// marks returns where the client asks the cache to store its prompt.
 func (d *door) marks() (ours []bill.Mark, theirs []mark) {
 	add := func(pieces int, hour bool) {
 		if pieces >= 0 {
@@ -202,7 +206,7 @@ func (d *door) describe(same int, marks []bill.Mark) bill.Request {
 	return req
 }
 
-// turn sends the conversation as it stands, and has the agent go on. It tells whether it did.
+// turn sends the conversation and lets the agent continue. It reports whether the agent did.
 func (d *door) turn() bool {
 	marks, theirs := d.marks()
 	for i := d.sentMessages; i < len(d.messages); i++ {

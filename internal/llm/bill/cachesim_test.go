@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// The caches of four providers, written from their documentation and without the package's code: what they find, what
-// they write, and what that costs.
+// The caches of four providers, written from their documentation without using the package's code:
+// what they find, what they write, and what that costs.
 
 // part is a stretch of a prompt as a provider sees it.
 type part struct {
-	id     uint64 // of its content
+	id     uint64 // hash of its content
 	tokens int
-	ours   float64 // what the account takes them for
+	ours   float64 // the account's estimate of the tokens
 	ends   bool
 }
 
-// mark is a request to keep the prompt up to and with a part.
+// mark is a request to store the prompt up to and including a part.
 type mark struct {
 	part int // -1: behind the head
 	hour bool
 }
 
-// counted is what a provider says it has counted, and asks for it in uncached tokens.
+// counted is the count that a provider reports, and its charge in uncached tokens.
 type counted struct {
 	input, cached, wrote, hour int
 	cost                       float64
@@ -42,7 +42,7 @@ type simulated struct {
 	used        map[place]stamp
 }
 
-// place is a beginning of a prompt: all up to a part, and so many tokens of it.
+// place identifies a beginning of a prompt: everything before a part, and a number of tokens of it.
 type place struct {
 	before uint64
 	within int
@@ -90,7 +90,7 @@ func (s *simulated) blocks(c *counted, ends []int, hashes []uint64, now float64)
 		}
 		p := place{hashes[part], at}
 		if ends[part] != at && part > 0 {
-			p = place{hashes[part] ^ 7, at} // which is known by its whole content
+			p = place{hashes[part] ^ 7, at} // a part is identified by its whole content
 		}
 		if hit = hit && s.alive(p, now); hit {
 			c.cached = at
@@ -106,7 +106,7 @@ func (s *simulated) blocks(c *counted, ends []int, hashes []uint64, now float64)
 }
 
 func (s *simulated) endings(c *counted, prompt []part, ends []int, hashes []uint64, now float64) {
-	var places []int // pieces up to each ending, the last first
+	var places []int // number of pieces up to each ending, last first
 	for i, p := range slices.Backward(prompt) {
 		if p.ends {
 			places = append(places, i+1)

@@ -2,7 +2,7 @@ package bill
 
 import "testing"
 
-// taught is an account that has seen texts of so many tokens by our estimate counted as so many times that, by turns.
+// taught returns an account that saw texts counted as the given multiples of our estimate, in turn.
 func taught(times ...float64) Account {
 	a := Account{Spent: 20_000, Cut: Size{Tokens: 10_000, Bytes: 36_000}}
 	a.Scale.first(Size{Tokens: 2000, Bytes: 7200}, 2000)

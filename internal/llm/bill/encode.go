@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// AppendBinary appends a compact form of the account, for a record that outlives the process. It never fails.
+// AppendBinary appends a compact encoding of the account, for a record that outlives the process.
+// It never fails.
 func (a Account) AppendBinary(dst []byte) ([]byte, error) {
 	for _, f := range a.floats() {
 		dst = appendFloat(dst, *f)
@@ -14,7 +15,7 @@ func (a Account) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(dst, uint64(len(a.Entries)))
 	last := 0
 	for _, e := range a.Entries {
-		step := uint64(e.Pieces-last) << 1 //nolint:gosec // in the order of the pieces
+		step := uint64(e.Pieces-last) << 1 //nolint:gosec // entries are sorted by pieces
 		if e.Hour {
 			step |= 1
 		}
@@ -23,8 +24,8 @@ func (a Account) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Decode reads an account from the beginning of what AppendBinary has written, and gives the rest. It is not ok where
-// that is none.
+// Decode reads an account that AppendBinary wrote and returns the remaining bytes. ok is false if
+// the bytes hold no account.
 func (a *Account) Decode(b []byte) (rest []byte, ok bool) {
 	var out Account
 	d := decoder{b: b}
@@ -45,8 +46,8 @@ func (a *Account) Decode(b []byte) (rest []byte, ok bool) {
 	return d.b, true
 }
 
-// floats are the numbers of an account but for those of the pairs, in the order in which they are written down. As a list of its own it would take
-// memory with every record.
+// floats returns pointers to the account's numbers, except those for pairs, in encoding order. It
+// returns an array because a slice would allocate with every record.
 func (a *Account) floats() [38]*float64 {
 	cut, removed, guess := &a.Cut, &a.Last.Removed, &a.Scale.Guess
 	products, counted := &a.Scale.Products, &a.Scale.Counted
@@ -62,7 +63,8 @@ func (a *Account) floats() [38]*float64 {
 	}
 }
 
-// AppendPairs appends what an account knows of pairs, which AppendBinary leaves out: who has written records before did not know it.
+// AppendPairs appends the numbers for pairs. AppendBinary leaves them out to keep the format of
+// older records.
 func (a Account) AppendPairs(dst []byte) []byte {
 	for _, f := range a.pairs() {
 		dst = appendFloat(dst, *f)
@@ -70,7 +72,7 @@ func (a Account) AppendPairs(dst []byte) []byte {
 	return dst
 }
 
-// DecodePairs reads what AppendPairs has written, as Decode does.
+// DecodePairs reads what AppendPairs wrote. Its results are those of Decode.
 func (a *Account) DecodePairs(b []byte) (rest []byte, ok bool) {
 	d := decoder{b: b}
 	for _, f := range a.pairs() {
@@ -88,7 +90,7 @@ func (a *Account) pairs() [17]*float64 {
 	}
 }
 
-// AppendBinary appends the size as numbers, but for its pairs. It never fails.
+// AppendBinary appends the size as numbers, without its pairs. It never fails.
 func (s Size) AppendBinary(dst []byte) ([]byte, error) {
 	for _, f := range s.floats() {
 		dst = appendFloat(dst, *f)
@@ -96,7 +98,7 @@ func (s Size) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Decode reads a size from the beginning of what AppendBinary has written, and gives the rest.
+// Decode reads a size that AppendBinary wrote and returns the remaining bytes.
 func (s *Size) Decode(b []byte) (rest []byte, ok bool) {
 	d := decoder{b: b}
 	var out Size
@@ -118,7 +120,7 @@ func (w *Weights) floats() [7]*float64 {
 	return [7]*float64{&w.Tokens, &w.Digits, &w.Signs, &w.Others, &w.Bytes, &w.Pairs, &w.Pieces}
 }
 
-// AppendBinary appends what was learned as numbers. It never fails.
+// AppendBinary appends the learned values as numbers. It never fails.
 func (l Learned) AppendBinary(dst []byte) ([]byte, error) {
 	dst = appendFloat(appendFloat(dst, l.Warm), l.Cold)
 	for _, f := range l.Weights.floats() {
@@ -127,13 +129,13 @@ func (l Learned) AppendBinary(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// UnmarshalBinary reads what AppendBinary has written; of what is none nothing was learned.
+// UnmarshalBinary reads what AppendBinary wrote. Invalid bytes give the zero value.
 func (l *Learned) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	out := Learned{Warm: d.float(), Cold: d.float()}
 	for _, f := range out.Weights.floats() {
 		if f == &out.Weights.Pairs && len(d.b) == 0 {
-			break // it is older than they are
+			break // the record predates pairs
 		}
 		*f = d.float()
 	}
@@ -148,7 +150,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, math.Float64bits(f))
 }
 
-// decoder takes numbers off the front; once something is missing it is bad for good.
+// decoder reads numbers from the front. After the first missing number it stays bad.
 type decoder struct {
 	b   []byte
 	bad bool

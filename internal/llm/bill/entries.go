@@ -2,16 +2,16 @@ package bill
 
 import "slices"
 
-// found is how many pieces the cache finds of a prompt of which so many are as they were.
+// found returns how many pieces the cache finds if the first same pieces are unchanged.
 func (a Account) found(t Terms, req Request, same int) int {
-	if !t.precise() || a.Last.Pieces == 0 { // what was never seen is taken to have been sent whole
+	if !t.precise() || a.Last.Pieces == 0 { // assume that an unknown history was sent whole
 		return same
 	}
 	return a.entry(t, req, same)
 }
 
-// entry is the last of the known entries that this request lets the cache find, of a prompt of which so many pieces are
-// as they were.
+// entry returns the last known entry that this request lets the cache find, if the first same
+// pieces are unchanged.
 func (a Account) entry(t Terms, req Request, same int) (best int) {
 	for _, e := range a.Entries {
 		if e.Pieces > best && e.Pieces <= same && t.alive(e, req.At) && t.reaches(req, e.Pieces) {
@@ -21,8 +21,8 @@ func (a Account) entry(t Terms, req Request, same int) (best int) {
 	return best
 }
 
-// upTo is how many tokens the cache has of a prompt of which it finds so many pieces. What stands before the first piece is
-// found only if an earlier request was marked there.
+// upTo returns how many tokens the cache has if it finds that many pieces. The head before the
+// first piece is found only if an earlier request had a mark behind it.
 func (a Account) upTo(t Terms, req Request, found int) float64 {
 	isHead := func(e Entry) bool { return e.Pieces == 0 && t.alive(e, req.At) && t.reaches(req, 0) }
 	if found == 0 && t.precise() && a.Last.Pieces > 0 && !slices.ContainsFunc(a.Entries, isHead) {
@@ -31,7 +31,7 @@ func (a Account) upTo(t Terms, req Request, found int) float64 {
 	return a.position(req, found)
 }
 
-// reachable are all that entry would give, in their order: the first is none.
+// reachable returns every place that entry could return, in order. The first is 0: no entry.
 func (a Account) reachable(t Terms, req Request) []int {
 	places := make([]int, 1, 1+len(a.Entries))
 	for _, e := range a.Entries {
@@ -43,7 +43,7 @@ func (a Account) reachable(t Terms, req Request) []int {
 	return places
 }
 
-// remember is what the cache has when a request was sent.
+// remember returns the entries of the cache after the request.
 func (a Account) remember(t Terms, req Request) (entries []Entry) {
 	if !t.precise() {
 		return nil
@@ -51,7 +51,7 @@ func (a Account) remember(t Terms, req Request) (entries []Entry) {
 	hit := a.found(t, req, req.Same)
 	for _, e := range a.Entries {
 		if e.Pieces > min(req.Same, len(req.Pieces)) || !t.alive(e, req.At) {
-			continue // of a prompt that is not sent any more, or gone
+			continue // no longer part of the prompt, or expired
 		}
 		if e.Pieces == hit {
 			e.At = req.At
@@ -67,7 +67,7 @@ func (a Account) remember(t Terms, req Request) (entries []Entry) {
 			entries = slices.Insert(entries, i, e)
 		}
 	}
-	if more := len(entries) - maxEntries; more > 0 { // the first ones every request comes back to
+	if more := len(entries) - maxEntries; more > 0 { // keep the first two: every request reads them
 		entries = slices.Delete(entries, 2, 2+more)
 	}
 	return entries

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestReachableEntries compares what is found for every place at once with what is found for one, in random prompts.
+// TestReachableEntries compares the lookup of all places at once with single lookups, in random
+// prompts.
 func TestReachableEntries(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -1,35 +1,35 @@
 package bill
 
-// Choice is what a decision to mask depends on, beside the account.
+// Choice holds the inputs of a masking decision besides the account.
 type Choice struct {
 	Terms   Terms
-	MaxLoss float64 // how far the bill may rise above passing through, 0.05 being five percent
-	Horizon float64 // how many requests are expected to come
-	Request Request // with nothing more masked; its pieces say what each would save
+	MaxLoss float64 // how far the bill may rise above the pass-through cost; 0.05: five percent
+	Horizon float64 // number of further requests expected
+	Request Request // with no further masking; its pieces say what each would save
 	Cold    Coldness
-	Claims  float64 // what all branches of the conversation have claimed
+	Claims  float64 // sum of the claims of all branches of the conversation
 }
 
-// Event is a decision to mask: from a piece on, all that may be masked.
+// Event is a decision to mask every maskable piece from one piece on.
 type Event struct {
-	From  int     // the number of pieces: nothing is masked
-	Claim float64 // what it may cost, to be covered by the account; 0: nothing
+	From  int     // equal to the number of pieces: mask nothing
+	Claim float64 // the most it may cost, to be covered by the account
 }
 
 const (
-	// An account is an estimate: of what it holds only this part is spent.
+	// spendable is the share of the savings that may be spent: an account is an estimate.
 	spendable = 0.8
-	// An event is taken where what it is expected to return is so many times what it costs. What
-	// comes late in a conversation seldom does.
+	// worthwhile is how many times its cost an event must be expected to return. Returns expected
+	// late in a conversation seldom come.
 	worthwhile = 2
-	// And where so many times what it costs was missed by not having masked from the start: who waits longer
-	// rewrites less often, and more at a time.
+	// patience is how many times its cost an event must have lost because nothing was masked from
+	// the start. Waiting longer means fewer and larger rewrites.
 	patience = 1.4
-	// What the cache loses behind a change is an estimate, too.
+	// caution scales the estimated loss of cached tokens behind a change.
 	caution = 1.15
 )
 
-// Purse is what may be spent on rewriting, when all branches of the conversation have claimed so much.
+// Purse returns how much may be spent on rewriting, given the claims of all branches.
 func (a Account) Purse(maxLoss, claims float64) float64 {
 	certain := a.Saved() - a.Scale.doubt()*a.Scale.Count(a.Cut)
 	return max(0, spendable*(certain-a.Owed-max(0, claims-a.Claimed))+maxLoss*a.Through())
@@ -37,12 +37,12 @@ func (a Account) Purse(maxLoss, claims float64) float64 {
 
 // Choose decides whether to mask now.
 //
-// What was never sent costs nothing to change, and neither does anything once the cache is known to
-// have forgotten it. For the rest the best event is taken, or none: one that is expected
-// to return well more than it costs before the conversation ends, that costs well less than the
-// savings missed because its results were not masked from the start (to rewrite about when
-// waiting has cost as much as rewriting is never far from the best: ski rental), and that the account can
-// bear even if no other request follows. Without rates only what costs nothing is masked.
+// Masking is free for pieces that were never sent, and for all pieces once the cache is known to be
+// cold. Otherwise Choose takes the best event that passes three tests, or none. The event must
+// return clearly more than it costs before the conversation ends. It must cost clearly less than
+// the savings missed so far: rewriting once waiting has cost as much is near the optimum (ski
+// rental). The account must cover it even if no further request follows. Without rates, only free
+// masking happens.
 func (a Account) Choose(c Choice) Event {
 	pieces := c.Request.Pieces
 	c.Terms = c.Terms.With(c.Request.Marks)
@@ -68,7 +68,7 @@ func (a Account) Choose(c Choice) Event {
 	a.eachEvent(c, func(from int, cost, rewrite, returns, missed float64) {
 		switch {
 		case cost > purse && cost > 0:
-		case c.Cold == LikelyCold: // it most likely costs nothing; it can be borne if it does
+		case c.Cold == LikelyCold: // most likely free, and affordable if not
 			if a.staysCached(c, from) {
 				best, most = Event{From: from, Claim: max(0, cost)}, max(most, 1)
 			}
@@ -79,11 +79,12 @@ func (a Account) Choose(c Choice) Event {
 	return best
 }
 
-// eachEvent yields what masking from each piece on that was sent before would cost now, of that the
-// rewriting, what each later request gets back, and what was missed by not having masked from the start.
+// eachEvent calls yield for masking from each maskable piece that was sent before. It yields the
+// cost now, the part of it that is the rewrite, the return per later request, and the savings
+// missed by not masking from the start.
 func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns, missed float64)) {
 	req, t := c.Request, c.Terms
-	held := req.Sent // so many pieces the cache may have
+	held := req.Sent // number of pieces that the cache may have
 	if t.Kind == Markers {
 		held = min(held, marked(req.Marks))
 	}
@@ -92,14 +93,14 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 	if starts <= 0 {
 		return
 	}
-	fit := a.position(req, req.Sent) / starts // what was counted is exact
+	fit := a.position(req, req.Sent) / starts // the provider's count is exact
 	total, cached := a.size(req), a.position(req, held)
 	write := t.Write
 	if hourMarked(req.Marks) > 0 {
 		write = max(write, t.Hour)
 	}
-	now := t.Read*cached + write*(total-cached) // what the request costs with nothing more masked
-	var entries []int                           // that the cache may find, of what stands before a piece
+	now := t.Read*cached + write*(total-cached) // cost of the request with no further masking
+	var entries []int                           // entries before the piece that the cache may find
 	if t.precise() {
 		entries = a.reachable(t, req)
 	}
@@ -113,7 +114,7 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 			continue
 		}
 		saves, rate := fit*whole*p.Saves/p.Size.Tokens, t.Read
-		if i >= held { // it is paid in full each time
+		if i >= held { // uncached: paid in full each time
 			plain, rate = plain+saves, 1
 		} else {
 			removed += saves
@@ -134,11 +135,12 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 		}
 		rewrite := 0.0
 		if i < held {
-			lost := max(0, caution*(cached-kept)-removed) + t.block() // the block that the change falls into is lost whole
+			// the block that contains the change is lost whole
+			lost := max(0, caution*(cached-kept)-removed) + t.block()
 			rewrite = (write - t.Read) * lost
 		}
 		returns := t.Read*removed + plain
-		// Both are dearer above a band; whether the prompt is just within it nobody knows.
+		// Above a band both cost more. Near its edge we cannot tell on which side the prompt is.
 		before, after := t.times(total*(1-edge)), t.times((total-removed-plain)*(1+edge))
 		cost := after*(now+rewrite-returns) - before*now
 		returns = before*t.Read*total - after*(t.Read*total-returns)
@@ -146,12 +148,13 @@ func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns
 	}
 }
 
-// edge is how far from the size where a band begins a prompt is known to be on one side of it.
+// edge is the share around a band's limit within which we do not know on which side a prompt is.
 const edge = 0.03
 
-// staysCached tells whether what is left when all from a piece on is masked is long enough for the cache.
+// staysCached reports whether the prompt stays long enough for the cache after masking from a piece
+// on.
 func (a Account) staysCached(c Choice, from int) bool {
-	if c.Terms.Read >= c.Terms.Write { // there is none
+	if c.Terms.Read >= c.Terms.Write { // no cache
 		return true
 	}
 	left, weights := a.size(c.Request), a.Scale.Weights()

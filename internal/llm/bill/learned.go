@@ -1,17 +1,18 @@
 package bill
 
-// Learned is what the answers to all conversations have taught about a model of a provider.
+// Learned holds what the responses of all conversations have shown about one model of a provider.
 type Learned struct {
-	Warm    float64 // seconds; the longest pause after which a prompt was found in the cache
-	Cold    float64 // seconds; the shortest pause after which one was gone, above Warm; 0: none was seen
+	Warm float64 // seconds; longest pause after which a prompt was still cached
+	// seconds; shortest pause above Warm after which a prompt was gone; 0: none seen
+	Cold    float64
 	Weights Weights // of its tokenizer; zero: unknown
 }
 
-// minPause is the pause, in seconds, from which on a cache teaches something about its life:
-// within less a miss has other reasons.
+// minPause is the shortest pause, in seconds, that says something about a cache's lifetime. After
+// shorter pauses a miss has other reasons.
 const minPause = 60
 
-// Pause takes in whether a prompt was found in the cache after a pause of so many seconds.
+// Pause records whether a prompt was found in the cache after a pause of that many seconds.
 func (l Learned) Pause(seconds float64, found bool) Learned {
 	switch {
 	case seconds < minPause:
@@ -26,17 +27,17 @@ func (l Learned) Pause(seconds float64, found bool) Learned {
 	return l
 }
 
-// Coldness is how sure it is that a cache has forgotten a prompt.
+// Coldness says how sure we are that a cache has forgotten a prompt.
 type Coldness uint8
 
-// How sure it is.
+// The degrees of coldness.
 const (
 	MayBeWarm  Coldness = iota
-	LikelyCold          // for longer than caches of this kind live, as we were told
-	KnownCold           // and as we have seen
+	LikelyCold          // unused for longer than the documented lifetime of such caches
+	KnownCold           // and for longer than the observed lifetime
 )
 
-// After says how cold the cache is that was not used for so many seconds.
+// After returns how cold a cache is that was not used for that many seconds.
 func (l Learned) After(seconds float64, c Cache) Coldness {
 	life := c.Life
 	if life <= 0 {
@@ -51,7 +52,7 @@ func (l Learned) After(seconds float64, c Cache) Coldness {
 	return LikelyCold
 }
 
-// Clocks differ, and times are not written down with every request.
+// slack and slackShare allow for clock differences, and for times that not every request records.
 const (
 	slack      = 45 // seconds
 	slackShare = 0.1

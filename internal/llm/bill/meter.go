@@ -2,9 +2,9 @@ package bill
 
 import "bytes"
 
-// Meter finds the usage in a stream of server-sent events as it passes. The zero
-// value is ready. It holds one line at a time, and of a line much longer than maxMeterLine
-// its end: the event that ends a response holds all of it, and tells the usage behind.
+// Meter finds the usage in a stream of server-sent events as it passes. The zero value is ready. It
+// holds one line at a time, and only the end of a line much longer than maxMeterLine. That suffices
+// because a response's final event repeats the whole response and has the usage at its end.
 type Meter struct {
 	line  []byte
 	cut   bool // the beginning of the current line is gone
@@ -23,7 +23,7 @@ func (m *Meter) Write(p []byte) (int, error) {
 			break
 		}
 		if len(m.line) == 0 && !m.cut && i <= maxMeterLine {
-			m.read(rest[:i]) // the usual case: a whole line, not copied
+			m.read(rest[:i]) // the common case: a whole line, without a copy
 		} else {
 			m.hold(rest[:i])
 			m.read(m.line)
@@ -34,15 +34,16 @@ func (m *Meter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Usage is what the stream has told so far; false if nothing.
+// Usage returns the usage reported so far, or false if none.
 func (m *Meter) Usage() (Usage, bool) {
 	if len(m.line) > 0 {
-		m.read(m.line) // a last line without its end
+		m.read(m.line) // a last line without a newline
 	}
 	return m.usage, m.found
 }
 
-// hold keeps what may be needed of a line. Room for twice as much keeps what is moved in proportion to what comes.
+// hold buffers the end of a line. A buffer of twice the size keeps the copying proportional to the
+// input.
 func (m *Meter) hold(p []byte) {
 	m.line = append(m.line, p[max(0, len(p)-maxMeterLine):]...)
 	if len(p) > maxMeterLine || len(m.line) > 2*maxMeterLine {
@@ -58,14 +59,16 @@ func (m *Meter) read(line []byte) {
 	} else if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 		u = parseUsage(data)
 	}
-	output := max(u.Output, m.usage.Output) // counts only grow: an event with less tells a part of them
+	// counts only grow: an event with a smaller one is partial
+	output := max(u.Output, m.usage.Output)
 	if u.makesSense() && u.Input >= m.usage.Input {
 		m.usage, m.found = u, true
 	}
 	m.usage.Output = output
 }
 
-// usageWithin reads the last usage out of the end of a document. Within a string its name would have its quotes escaped.
+// usageWithin reads the last usage from the end of a document. Inside a JSON string the name would
+// have escaped quotes.
 func usageWithin(tail []byte) Usage {
 	name := []byte(`"usage":`)
 	for end := len(tail); ; {
@@ -82,7 +85,8 @@ func usageWithin(tail []byte) Usage {
 	}
 }
 
-// object is the JSON object that a text begins with, nil if it does not. What counts tokens has no braces in strings.
+// object returns the JSON object at the start of text, or nil. It ignores strings: usage has no
+// braces in strings.
 func object(text []byte) []byte {
 	text = bytes.TrimLeft(text, " ")
 	depth := 0

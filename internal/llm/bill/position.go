@@ -1,6 +1,7 @@
 package bill
 
-// grown is what has come to a prompt since it was counted last; it is not ok where anything else has changed.
+// grown returns the size of the pieces added since the last count. ok is false if anything else has
+// changed.
 func (a Account) grown(req Request) (size Size, ok bool) {
 	known := a.Last.Pieces
 	if known == 0 || known > req.Same || known >= len(req.Pieces) {
@@ -9,7 +10,8 @@ func (a Account) grown(req Request) (size Size, ok bool) {
 	return sizeOf(req.Pieces[known:]), true
 }
 
-// sizeOf adds up in variables of its own, which stay in registers: a prompt is summed up several times with each request.
+// sizeOf sums in local variables, which stay in registers. Each request sums a prompt several
+// times.
 func sizeOf(pieces []Piece) Size {
 	var tokens, digits, signs, others, bytes, pairs float64
 	for i := range pieces {
@@ -19,11 +21,11 @@ func sizeOf(pieces []Piece) Size {
 	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes, Pairs: pairs, Pieces: float64(len(pieces))}
 }
 
-// size is how many tokens the provider is expected to count.
+// size returns how many tokens the provider is expected to count.
 func (a Account) size(req Request) float64 { return a.position(req, len(req.Pieces)) }
 
-// position is how many tokens are expected before a piece, as the prompt goes out. What was
-// counted last is taken for exact, as long as it goes out again.
+// position returns how many tokens are expected before a piece, as the prompt is sent. The last
+// count is taken as exact while its pieces are sent again.
 func (a Account) position(req Request, piece int) float64 {
 	weights := a.Scale.Weights()
 	scaled := func(pieces []Piece) float64 { return weights.Count(sizeOf(pieces)) }
@@ -42,8 +44,8 @@ func (a Account) position(req Request, piece int) float64 {
 	}
 }
 
-// regained is by how many tokens the pieces that were counted last are longer now: fewer than
-// nothing where more is taken out of them.
+// regained returns how many tokens longer the last counted pieces are now. It is negative if more
+// was removed from them.
 func (a Account) regained(req Request, known int) float64 {
 	if req.Same >= known {
 		return 0
@@ -60,5 +62,5 @@ func removed(pieces []Piece) Size {
 	return Size{Tokens: tokens, Digits: digits, Signs: signs, Others: others, Bytes: bytes, Pairs: pairs}
 }
 
-// Size is how many tokens the provider is expected to count.
+// Size returns how many tokens the provider is expected to count.
 func (a Account) Size(req Request) float64 { return a.size(req) }

@@ -10,19 +10,26 @@ import (
 
 // Prices are dollars per million tokens.
 type Prices struct {
-	Input       float64  `toml:"input" json:"input"`
-	CachedInput *float64 `toml:"cached_input" json:"cached_input,omitempty"` // nil: as input, nothing is cached
-	CacheWrite  *float64 `toml:"cache_write" json:"cache_write,omitempty"`   // nil: as input
+	Input float64 `toml:"input" json:"input"`
+	// nil: as input, nothing is cached
+	CachedInput *float64 `toml:"cached_input" json:"cached_input,omitempty"`
+	CacheWrite  *float64 `toml:"cache_write" json:"cache_write,omitempty"` // nil: as input
 	Output      float64  `toml:"output" json:"output"`
-	CacheTTL    float64  `toml:"cache_ttl_s" json:"cache_ttl_s,omitempty"` // seconds a cached prompt lives unused; 0: unknown
+	// lifetime of an unused cached prompt in seconds; 0: unknown
+	CacheTTL float64 `toml:"cache_ttl_s" json:"cache_ttl_s,omitempty"`
 
-	CacheWriteHour *float64 `toml:"cache_write_1h" json:"cache_write_1h,omitempty"` // to be kept for an hour; nil: twice input where a request can ask for that
+	// to store for an hour; nil: twice input where a request can ask for it
+	CacheWriteHour *float64 `toml:"cache_write_1h" json:"cache_write_1h,omitempty"`
 
-	Cache        string  `toml:"cache" json:"cache,omitempty"`                           // a [Kind]'s name; "": by the model and the format
-	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"`     // shorter prompts are not cached; 0: 1024
-	CacheBlock   float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"` // a beginning is cached in blocks of so many; 0: 128
-	LongAbove    float64 `toml:"long_above_tokens" json:"long_above_tokens,omitempty"`   // from more tokens on a prompt is dearer; 0: never
-	LongTimes    float64 `toml:"long_times" json:"long_times,omitempty"`                 // what all its prices are multiplied with
+	// name of a [Kind]; "": by model and format
+	Cache        string  `toml:"cache" json:"cache,omitempty"`
+	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"` // shorter prompts are not cached; 0: 1024
+	// only whole blocks of this many tokens are cached; 0: 128
+	CacheBlock float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"`
+	// longer prompts cost more; 0: never
+	LongAbove float64 `toml:"long_above_tokens" json:"long_above_tokens,omitempty"`
+	// factor on all prices of a longer prompt
+	LongTimes float64 `toml:"long_times" json:"long_times,omitempty"`
 }
 
 // Validate reports every mistake as "key: text".
@@ -59,8 +66,8 @@ func (p Prices) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Terms gives what decisions need of the prices where nothing is known of a request but its size: what is cached
-// where messages end or are marked is then taken to be cached in blocks. [Prices.In] knows better.
+// Terms returns what decisions need of the prices if only a request's size is known. Caches of
+// endings and markers are then treated as caches of blocks. [Prices.In] is more exact.
 func (p Prices) Terms() Terms {
 	t := Terms{
 		Rates: p.Rates(),
@@ -73,8 +80,8 @@ func (p Prices) Terms() Terms {
 	return t
 }
 
-// Rates gives the prices as multiples of an uncached input token. Where input
-// costs nothing, the rates are unknown.
+// Rates returns the prices as multiples of an uncached input token. If input costs nothing, the
+// rates are unknown.
 func (p Prices) Rates() Rates {
 	if p.Input <= 0 {
 		return Rates{}
@@ -93,8 +100,8 @@ func (p Prices) Rates() Rates {
 	return r
 }
 
-// PromptCost is what a provider charges for a prompt that it has counted, in millionths of the prices' unit: what it says to have written
-// to its cache costs what writing does, the rest what input does.
+// PromptCost returns the provider's charge for a counted prompt, in millionths of the prices' unit.
+// Tokens reported as written to the cache pay the write price, the rest the input price.
 func (p Prices) PromptCost(u Usage) float64 {
 	r := p.Rates()
 	if !r.Known() {
@@ -108,26 +115,26 @@ func (p Prices) PromptCost(u Usage) float64 {
 	return r.Cost(prompt) * band.times(u.Input) * p.Input
 }
 
-// Rates are prices over the price of an uncached input token. The zero value means
-// that they are unknown.
+// Rates are prices divided by the price of an uncached input token. The zero value means unknown.
 type Rates struct {
-	Read  float64 // of a token found in the cache
-	Write float64 // of a token that was not, and is written to it
-	Hour  float64 // of one that is written to be kept for an hour
+	Read  float64 // for a token found in the cache
+	Write float64 // for a token written to the cache
+	Hour  float64 // for a token written to be stored for an hour
 }
 
-// Known tells whether there are rates.
+// Known reports whether the rates are known.
 func (r Rates) Known() bool { return r.Write > 0 }
 
-// Cost is what a prompt costs.
+// Cost returns the cost of a prompt.
 func (r Rates) Cost(p Prompt) float64 {
 	return r.Read*p.Cached + r.Write*(p.Total-p.Cached-p.Hour-p.Plain) + r.Hour*p.Hour + p.Plain
 }
 
-// Prompt is the size of a request in tokens. What is none of the last three is written to the cache.
+// Prompt is the size of a request in tokens. Tokens in none of the last three fields are written to
+// the cache.
 type Prompt struct {
 	Total  float64
-	Cached float64 // how many of them the provider has in its cache
-	Hour   float64 // written to be kept for an hour
+	Cached float64 // found in the provider's cache
+	Hour   float64 // written to be stored for an hour
 	Plain  float64 // neither found nor written
 }

@@ -2,8 +2,8 @@ package bill
 
 import "slices"
 
-// Recount gives a request with what was taken out of it since it was counted last as large as the provider's counts show: what is masked now it has
-// counted before, so that the two differ by that, and by what has come since.
+// Recount corrects the estimate of what was removed since the last count. The provider counted
+// those pieces before, so its counts differ by the removed text and by the new pieces.
 func (a Account) Recount(req Request, u Usage) Request {
 	known := a.Last.Pieces
 	if known == 0 || known > len(req.Pieces) || req.Same >= known {
@@ -16,11 +16,11 @@ func (a Account) Recount(req Request, u Usage) Request {
 	weights := a.Scale.Weights()
 	expected, grown := weights.Count(taken), weights.Count(sizeOf(req.Pieces[known:]))
 	if expected <= 0 || expected < grown {
-		return req // what has come since is an estimate, too
+		return req // the size of the new pieces is an estimate, too
 	}
 	times := (a.Last.Input + grown - u.Input) / expected
 	if times < minRecount || times > maxRecount {
-		return req // something else has happened to the prompt
+		return req // something else changed the prompt
 	}
 	req.Pieces = slices.Clone(req.Pieces)
 	for i := range req.Pieces[:known] {
@@ -30,8 +30,8 @@ func (a Account) Recount(req Request, u Usage) Request {
 	return req
 }
 
-// An estimate of what was taken out is not off by more.
+// Limits for how far an estimate of removed text can be off.
 const minRecount, maxRecount = 0.6, 1.6
 
-// taken is how much was taken out of a piece since it was counted last.
+// taken returns how much was removed from a piece since the last count.
 func (p Piece) taken() Size { return p.Removed.Less(p.Was) }

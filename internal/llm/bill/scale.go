@@ -2,24 +2,25 @@ package bill
 
 import "math"
 
-// Size is how large a text is, as far as that can be told without the provider's tokenizer. Tokenizers differ most in what
-// they make of digits, signs and what is not ASCII; some go by length alone.
+// Size measures a text without the provider's tokenizer. Tokenizers differ most in digits, signs
+// and non-ASCII text; some go by length alone.
 type Size struct {
-	Tokens float64 // as we estimate them
+	Tokens float64 // our estimate
 	Digits float64 // characters
-	Signs  float64 // characters that are no letters, digits or spaces
-	Others float64 // bytes of characters that are not ASCII
+	Signs  float64 // characters other than letters, digits and spaces
+	Others float64 // bytes of non-ASCII characters
 	Bytes  float64
-	Pairs  float64 // tokens that a byte pair encoding makes of it beyond our estimate; 0 where none was asked
-	Pieces float64 // of a prompt
+	Pairs  float64 // tokens of a byte pair encoding minus our estimate; 0: not measured
+	Pieces float64 // number of pieces in a prompt
 }
 
-// Plus is the size of both together.
+// Plus returns the size of both together.
 func (s Size) Plus(t Size) Size {
 	return Size{s.Tokens + t.Tokens, s.Digits + t.Digits, s.Signs + t.Signs, s.Others + t.Others, s.Bytes + t.Bytes, s.Pairs + t.Pairs, s.Pieces + t.Pieces}
 }
 
-// Less is what is left when another size is taken away. What stands for a text may have more signs than it had.
+// Less returns s without t. A placeholder may have more signs than the text it replaces, so those
+// may go negative.
 func (s Size) Less(t Size) Size {
 	return Size{max(0, s.Tokens-t.Tokens), s.Digits - t.Digits, s.Signs - t.Signs, s.Others - t.Others, max(0, s.Bytes-t.Bytes), s.Pairs - t.Pairs, s.Pieces - t.Pieces}
 }
@@ -28,19 +29,21 @@ func (s Size) times(x float64) Size {
 	return Size{x * s.Tokens, x * s.Digits, x * s.Signs, x * s.Others, x * s.Bytes, x * s.Pairs, x * s.Pieces}
 }
 
-// Weights are how many tokens a provider counts for each unit of a size. Either Bytes alone is not zero, or it is.
+// Weights are the tokens that a provider counts for each unit of a size. Either only Bytes is set,
+// or Bytes is zero.
 type Weights struct{ Tokens, Digits, Signs, Others, Bytes, Pairs, Pieces float64 }
 
-// Count is how many tokens the provider is expected to count in a text.
+// Count returns how many tokens the provider is expected to count in a text.
 func (w Weights) Count(s Size) float64 {
 	n := w.Tokens*s.Tokens + w.Digits*s.Digits + w.Signs*s.Signs + w.Others*s.Others + w.Bytes*s.Bytes + w.Pairs*s.Pairs + w.Pieces*s.Pieces
 	return min(max(n, minScale*s.Tokens), maxScale*s.Tokens)
 }
 
-// piece is how many tokens the provider is expected to count for a piece of a prompt, what a piece takes beside its text among them.
+// piece returns how many tokens the provider is expected to count for a piece, including its
+// overhead.
 func (w Weights) piece(p *Piece) float64 { return w.Count(p.Size) + w.Pieces }
 
-// Near tells whether weights are much the same.
+// Near reports whether two sets of weights are nearly equal.
 func (w Weights) Near(other Weights) bool {
 	const little = 0.03
 	theirs := other.floats()
@@ -52,54 +55,60 @@ func (w Weights) Near(other Weights) bool {
 	return true
 }
 
-// Scale learns how many tokens a provider counts in a text of some size. It has two explanations: our estimates, corrected for
-// digits, signs, what is not ASCII, what a byte pair encoding makes of it and what a piece takes beside its text, or a number of bytes a token. Each fits weights to the differences between
-// successive requests, by least squares held to a first guess (ridge regression); the one is believed that has
-// predicted these differences better (prequential selection). The zero value guesses that our estimates are right.
+// Scale learns how many tokens a provider counts for a text of a given size. It has two models. One
+// corrects our estimates for digits, signs, non-ASCII text, a byte pair encoding's count, and the
+// overhead of a piece. The other counts bytes per token. Each fits weights to the differences
+// between successive requests, by least squares held to a first guess (ridge regression). The model
+// that predicted these differences better is used (prequential selection). The zero value assumes
+// that our estimates are right.
 type Scale struct {
 	Guess Weights // zero: our estimates are right
 
-	// The normal equations: sums of products of what is corrected for (tokens, digits, signs, others, pairs, pieces; the upper triangle,
-	// row by row), and of that with what was counted.
+	// The normal equations. Products has the sums of products of the corrected quantities (tokens,
+	// digits, signs, others, pairs, pieces; the upper triangle, row by row). Counted has their
+	// products with the provider's counts.
 	Products [corrections * (corrections + 1) / 2]float64
 	Counted  [corrections]float64
 
-	// The same for bytes, and how wrong each explanation has been.
+	// The same for bytes, and the accumulated error of each model.
 	Bytes, BytesCounted    float64
 	Missed, MissedByLength float64
 }
 
-// corrections is what estimates are corrected for.
+// corrections is the number of corrected quantities.
 const corrections = 6
 
 const (
-	// held is how many tokens a guess is worth: that of the scale, which a whole prompt has told, of the pairs, of what a piece takes, and the others.
+	// The weight of a first guess in tokens: for the scale (known from a whole prompt), for pairs,
+	// for the overhead of a piece, and for the rest.
 	heldScale, heldPairs, heldPieces, held = 300, 100, 0.03, 60
-	// One estimate is not off by more than this.
+	// A single estimate is never off by more than this.
 	minScale, maxScale = 0.3, 3
 	// A whole prompt that is off by more has parts that we do not see.
 	minLikely, maxLikely = 0.6, 1.7
-	// others is what a byte that is not ASCII adds to our estimates, before anything is known.
+	// others is what a non-ASCII byte adds to our estimate before anything is known.
 	others = 0.1
-	// pairs is how much of what a byte pair encoding makes of a text beyond our estimate a provider counts, before anything is known. Most models have
-	// one, each another; whose count of a whole prompt is off by no more than so much from this one's most likely has one that is like it.
+	// pairs is the initial weight of Size.Pairs, and pairsAlike the one for an encoding like ours.
+	// Most models have a byte pair encoding, each a different one. An encoding is like ours if its
+	// count of a whole prompt differs from ours by less than alike.
 	pairs, pairsAlike, alike = 0.15, 0.7, 0.12
-	// perToken is about how many bytes a token has.
+	// perToken is the approximate number of bytes per token.
 	perToken = 3.6
-	// Length alone is believed where it is less wrong by so much, and by more than chance, and hardly wrong at all: a tokenizer
-	// that goes by length is known to the token.
+	// Length alone is believed if it is less wrong by this factor, by more than chance, and hardly
+	// wrong at all. A tokenizer that goes by length can be predicted to the token.
 	convincing, chance, exact = 0.6, 4, 0.04
-	// longest is how many tokens of one text count.
+	// longest is the most tokens of one text that count.
 	longest = 4000
-	// usualMiss is by which part predictions are off where texts are much alike, and doubtTimes how much more what was taken out may be, which
-	// was never counted.
+	// usualMiss is the usual relative error of predictions where texts are similar. doubtTimes
+	// scales an excess over it: removed text was never counted and may be further off. maxDoubt
+	// bounds the result.
 	usualMiss, doubtTimes, maxDoubt = 0.12, 4, 0.9
-	// enough is how many tokens have to be compared for a scale to be worth knowing.
+	// enough is how many tokens must be compared before the scale is worth sharing.
 	enough = 2000
 )
 
-// first takes in the first prompt that was counted whole. By how much it is off from our estimate lies the more on digits and
-// signs the more it has of them: those tokenizers differ in most.
+// first takes in the first prompt that was counted whole. Its error is attributed to digits and
+// signs in proportion to their number, since tokenizers differ most there.
 func (s *Scale) first(ours Size, theirs float64) {
 	if s.Guess != (Weights{}) || ours.Tokens <= 0 || theirs <= 0 {
 		return
@@ -117,16 +126,17 @@ func (s *Scale) first(ours Size, theirs float64) {
 	}
 }
 
-// learn takes in by how much a prompt has grown, as we estimated it and as it was counted.
+// learn takes in the growth of a prompt, as we estimated it and as the provider counted it.
 func (s *Scale) learn(grown Size, theirs float64) {
 	if grown.Tokens <= 0 || theirs <= 0 {
 		return
 	}
 	if x := theirs / grown.Tokens; x < minScale/2 || x > 2*maxScale {
-		return // something else has happened to the prompt
+		return // something else changed the prompt
 	}
 	s.judge(grown, theirs)
-	// What is long counts for more, but not as its square, and up to a length only: one huge result is one text.
+	// Long texts count for more, but not by their square, and only up to a limit: one huge result
+	// is one text.
 	w := min(1, longest/grown.Tokens) / max(grown.Tokens, held)
 	x := [corrections]float64{grown.Tokens, grown.Digits, grown.Signs, grown.Others, grown.Pairs, grown.Pieces}
 	k := 0
@@ -141,10 +151,10 @@ func (s *Scale) learn(grown Size, theirs float64) {
 	s.BytesCounted += w * grown.Bytes * theirs
 }
 
-// judge compares what each explanation would have said with what was counted.
+// judge adds the error of each model's prediction for this count.
 func (s *Scale) judge(grown Size, theirs float64) {
 	if s.Products[0] == 0 {
-		return // neither has learned anything
+		return // neither model has learned anything yet
 	}
 	const most, long = 0.25, 1500
 	wrong := func(w Weights) float64 {
@@ -155,10 +165,10 @@ func (s *Scale) judge(grown Size, theirs float64) {
 	s.MissedByLength += wrong(s.byLength())
 }
 
-// Suffices tells whether enough was compared for the scale to be worth knowing, and to need no other guess.
+// Suffices reports whether enough was compared to share the scale and to need no other guess.
 func (s Scale) Suffices() bool { return s.Products[0] > enough }
 
-// Weights are those of the better explanation.
+// Weights returns the weights of the better model.
 func (s Scale) Weights() Weights {
 	if s.goesByLength() {
 		return s.byLength()
@@ -167,14 +177,14 @@ func (s Scale) Weights() Weights {
 }
 
 func (s Scale) goesByLength() bool {
-	if s.Guess.Tokens == 0 && s.Guess.Bytes > 0 { // others have found that it does
+	if s.Guess.Tokens == 0 && s.Guess.Bytes > 0 { // other conversations found that it does
 		return s.Missed+chance >= convincing*s.MissedByLength
 	}
 	return s.MissedByLength+chance < convincing*s.Missed && s.MissedByLength < exact*exact*s.Products[0]
 }
 
-// doubt is which part of an estimate may be too much. Predictions have been off by some part of what they were of; as long as that is no more
-// than usual there is none.
+// doubt returns the share of an estimate that may be too much. It is 0 as long as predictions were
+// off by no more than usual.
 func (s Scale) doubt() float64 {
 	if s.Products[0] == 0 {
 		return 0
@@ -186,7 +196,7 @@ func (s Scale) doubt() float64 {
 	return min(maxDoubt, max(0, doubtTimes*(math.Sqrt(missed/s.Products[0])-usualMiss)))
 }
 
-// byLength explains counts by the number of bytes.
+// byLength predicts counts from the number of bytes.
 func (s Scale) byLength() Weights {
 	guess := s.Guess.Bytes
 	if guess == 0 {
@@ -199,8 +209,8 @@ func (s Scale) byLength() Weights {
 	return Weights{Bytes: (s.BytesCounted + heldBytes*guess) / (s.Bytes + heldBytes)}
 }
 
-// corrected explains counts by our estimates. It solves the normal equations (Gaussian elimination; they are symmetric
-// and positive definite, so that no pivot is zero).
+// corrected predicts counts from our estimates. It solves the normal equations by Gaussian
+// elimination. They are symmetric and positive definite, so no pivot is zero.
 func (s Scale) corrected() Weights {
 	guess := s.Guess
 	if guess.Tokens == 0 {
@@ -209,7 +219,7 @@ func (s Scale) corrected() Weights {
 			guess.Tokens = s.Guess.Bytes * perToken
 		}
 	}
-	if guess.Pairs == 0 { // it is older than they are
+	if guess.Pairs == 0 { // the guess predates pairs
 		guess.Pairs = pairs
 	}
 	var m [corrections][corrections + 1]float64
@@ -241,5 +251,5 @@ func (s Scale) corrected() Weights {
 	return Weights{Tokens: solved(0), Digits: solved(1), Signs: solved(2), Others: solved(3), Pairs: solved(4), Pieces: solved(5)}
 }
 
-// Count is how many tokens the provider is expected to count in a text.
+// Count returns how many tokens the provider is expected to count in a text.
 func (s Scale) Count(size Size) float64 { return s.Weights().Count(size) }

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// StaysCached tells whether a prompt that has been made shorter is still long enough for the
-// cache, and shorter by enough for what is lost where a block of the cache ends.
+// StaysCached reports whether a shortened prompt is still long enough for the cache. It must also
+// be shorter by enough to outweigh the loss at the last, partial block.
 func (a Account) StaysCached(t Terms, req Request) bool {
 	t = t.With(req.Marks)
-	if t.Known() && t.Read >= t.Write { // there is no cache
+	if t.Known() && t.Read >= t.Write { // no cache
 		return true
 	}
 	if !t.roomy(a.shortest(t, req)) {
@@ -18,7 +18,8 @@ func (a Account) StaysCached(t Terms, req Request) bool {
 	return t.precise() || a.Scale.Count(removed(req.Pieces)) >= t.enoughBlocks()*t.block()
 }
 
-// shortest is the shortest beginning with anything newly taken out that the cache is asked to keep.
+// shortest returns the tokens in the shortest beginning with a new cut that the cache is asked to
+// store.
 func (a Account) shortest(t Terms, req Request) float64 {
 	same := min(req.Same, len(req.Pieces))
 	first := slices.IndexFunc(req.Pieces[same:], func(p Piece) bool { return p.Removed.Tokens > 0 })
@@ -40,10 +41,10 @@ func (a Account) shortest(t Terms, req Request) float64 {
 	return a.position(req, end)
 }
 
-// enoughBlocks is how many blocks a prompt has to be shorter by. Where it ends within a block is chance, and so is
-// what that costs with each request: up to (w-r) of a block more than the whole would, or less. What is taken out
-// brings r of itself with each request and w of itself once; with so much of it the sum is as good as never negative
-// (gambler's ruin).
+// enoughBlocks returns how many blocks shorter a prompt must be. Where it ends within a block is
+// chance. So is the cost of that with each request: up to (w-r) of a block more or less than the
+// whole prompt. Removed text saves r of itself with each request and w of itself once. With this
+// many blocks removed, the sum is almost never negative (gambler's ruin).
 func (t Terms) enoughBlocks() float64 {
 	const least, most = 4, 16
 	if !t.Known() || t.Read <= 0 {

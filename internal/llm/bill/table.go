@@ -2,12 +2,12 @@ package bill
 
 import "strings"
 
-// Dated is the day that the built-in prices were last compared with the makers' price lists.
+// Dated is the day on which the built-in prices were last compared with the vendors' price lists.
 const Dated = "2026-11-15"
 
-// Lookup gives the list prices of a well-known model, by its name as the provider
-// or a router spells it ("claude-sonnet-4-5", "moonshotai/kimi-k2.6"). They age;
-// what the settings say goes before them.
+// Lookup returns the list prices of a well-known model, by the name that the provider or a router
+// uses ("claude-sonnet-4-5", "moonshotai/kimi-k2.6"). List prices age, so the settings take
+// precedence.
 func Lookup(model string) (Prices, bool) {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -21,7 +21,7 @@ func Lookup(model string) (Prices, bool) {
 	return Prices{}, false
 }
 
-// Dearest returns the highest price of input and of output that the built-in table or one of these has.
+// Dearest returns the highest input and output prices in the built-in table and the given prices.
 func Dearest(others ...Prices) (d Prices) {
 	for _, e := range table {
 		d.Input, d.Output = max(d.Input, e.input), max(d.Output, e.output)
@@ -34,11 +34,11 @@ func Dearest(others ...Prices) (d Prices) {
 
 // Listed is a row of the built-in table.
 type Listed struct {
-	Models string `json:"models"` // what their names begin with
+	Models string `json:"models"` // prefix of the models' names
 	Prices
 }
 
-// Table is what [Lookup] knows: the first row counts whose name a model's begins with.
+// Table returns the rows that [Lookup] searches. The first row whose prefix matches wins.
 func Table() []Listed {
 	rows := make([]Listed, len(table))
 	for i, e := range table {
@@ -47,23 +47,23 @@ func Table() []Listed {
 	return rows
 }
 
-// Times to live are the longest that the providers promise or are known for: to
-// take a warm cache for a cold one costs money, the opposite only misses a chance.
+// Lifetimes are the longest that the providers promise or are known for. Taking a warm cache for a
+// cold one costs money; the opposite only misses a chance.
 const (
 	hour = 60 * 60
 	day  = 24 * hour
 )
 
-// entry is what a family of models costs: dollars per million tokens of input and output, what reading and writing the
-// cache costs over input, how long an entry lives at most, from how many tokens on a prompt is cached, and from how many
-// on it costs how many times as much.
+// entry is the price of a family of models. Input and output are dollars per million tokens; read
+// and write are multiples of input. Prompts of minimum tokens or more are cached; above the given
+// size a prompt costs times as much.
 type entry struct {
 	prefix        string
 	cache         Kind
 	input, output float64
 	read, write   float64
 	life          float64
-	minimum       float64 // 0: as usual
+	minimum       float64 // 0: the usual one
 	above, times  float64
 }
 
@@ -77,15 +77,17 @@ func (e entry) prices() Prices {
 	return p
 }
 
-// table is searched from its top: a longer name stands before one it starts with. Of two prices that are told of a model
-// the one stands here with which less is rewritten. Where output is 0 its price is not known here; decisions do not need
-// it. Claude in the Messages format is cached where it is marked, elsewhere by whoever is in between.
+// table is searched from the top, so a longer prefix comes before a shorter one that it starts
+// with. Where sources differ, the row has the price that leads to fewer rewrites. An output of 0
+// means unknown; decisions do not need it. Claude is cached at marks in the Messages format, and
+// elsewhere as the router in between decides.
 var table = []entry{
 	{"claude-opus-4-1", Markers, 15, 75, 0.1, 1.25, hour, 0, 0, 0},
 	{"claude-opus-4-2", Markers, 15, 75, 0.1, 1.25, hour, 0, 0, 0}, // claude-opus-4-20250514
 	{"claude-opus-4-5", Markers, 5, 25, 0.1, 1.25, hour, 4096, 0, 0},
 	{"claude-opus-4-6", Markers, 5, 25, 0.1, 1.25, hour, 4096, 0, 0},
-	{"claude-opus-4-7", Markers, 5, 25, 0.1, 1.25, hour, 4096, 0, 0}, // 2048 at the maker's, 4096 at another host
+	// 2048 at Anthropic, 4096 at another host
+	{"claude-opus-4-7", Markers, 5, 25, 0.1, 1.25, hour, 4096, 0, 0},
 	{"claude-opus-5-5", Markers, 4, 0, 0.05, 1.25, hour, 512, 0, 0},
 	{"claude-opus-5.5", Markers, 4, 0, 0.05, 1.25, hour, 512, 0, 0},
 	{"claude-opus-5", Markers, 5, 25, 0.1, 1.25, hour, 512, 0, 0},

@@ -2,28 +2,27 @@ package bill
 
 import "slices"
 
-// Format is the shape of a request. The same model may be cached in one way in the one and in another in the other.
+// Format is the shape of a request. It can decide how the same model is cached.
 type Format uint8
 
 // The formats.
 const (
-	Chat      Format = iota // OpenAI's chat completions, and all that speak it
+	Chat      Format = iota // OpenAI's chat completions and compatible APIs
 	Messages                // Anthropic's
 	Responses               // OpenAI's
 )
 
-// Terms are how a provider bills a prompt.
+// Terms say how a provider bills a prompt.
 type Terms struct {
 	Rates
 	Cache
 	Band
 }
 
-// Band is the size from which on every token of a prompt costs more. The zero value means
-// that there is none.
+// Band is the size above which every token of a prompt costs more. The zero value means no band.
 type Band struct {
 	Above float64 // tokens
-	Times float64 // what the prices are multiplied with
+	Times float64 // factor on all prices
 }
 
 func (b Band) times(tokens float64) float64 {
@@ -33,7 +32,7 @@ func (b Band) times(tokens float64) float64 {
 	return 1
 }
 
-// In gives what decisions need of the prices, for requests of a format to a model.
+// In returns what decisions need of the prices, for requests of a format to a model.
 func (p Prices) In(f Format, model string) Terms {
 	t := p.Terms()
 	t.Kind = p.kind(f, model)
@@ -43,11 +42,12 @@ func (p Prices) In(f Format, model string) Terms {
 	return t
 }
 
-// hourWrite is what writing for an hour costs over input, where the prices do not say.
+// hourWrite is the price of writing for an hour over that of input, if the prices do not say.
 const hourWrite = 2
 
-// kind is what the prices say, else what is known of a model of this name, else what is usual in the format. Outside
-// of the Messages format nobody knows whether a request reaches Claude with marks of its own: a router may set others.
+// kind returns the configured kind, else the known kind of the model, else the usual one of the
+// format. Outside of the Messages format we cannot know a request's marks when it reaches Claude: a
+// router may set others.
 func (p Prices) kind(f Format, model string) Kind {
 	name := p.Cache
 	if name == "" {
@@ -67,8 +67,9 @@ func (p Prices) kind(f Format, model string) Kind {
 	return Blocks
 }
 
-// With gives the terms of a request with these marks. One without any is not cached at all where the cache needs
-// them, and how long it is kept hangs on what they ask for. What an [Account] is given goes through it by itself.
+// With returns the terms for a request with these marks. Where the cache needs marks, a request
+// without any is not cached. The marks also decide how long an entry lives. The methods of
+// [Account] call With themselves.
 func (t Terms) With(marks []Mark) Terms {
 	if t.Kind != Markers {
 		return t
@@ -79,7 +80,7 @@ func (t Terms) With(marks []Mark) Terms {
 		}
 		return t
 	}
-	if t.Hour > t.Write { // what is not asked for is not given
+	if t.Hour > t.Write { // entries live only as long as the request asks
 		t.Life = markLife
 		if slices.ContainsFunc(marks, func(m Mark) bool { return m.Hour }) {
 			t.Life = hourLife
@@ -88,7 +89,8 @@ func (t Terms) With(marks []Mark) Terms {
 	return t
 }
 
-// Cost is what a prompt costs of which nothing else is known. One too short for the cache is not written to it.
+// Cost returns the cost of a prompt of which only the counts are known. A prompt too short for the
+// cache is not written to it.
 func (t Terms) Cost(p Prompt) float64 {
 	if p.Total < t.minimum() && p.Cached == 0 {
 		p.Plain, p.Hour = p.Total, 0
@@ -98,7 +100,7 @@ func (t Terms) Cost(p Prompt) float64 {
 
 func (t Terms) cost(p Prompt) float64 { return t.Rates.Cost(p) * t.times(p.Total) }
 
-// rate is what a token of a piece pays, when so many pieces are found in the cache.
+// rate returns what a token of the piece pays if the first found pieces come from the cache.
 func (t Terms) rate(req Request, piece, found int) float64 {
 	switch {
 	case piece < found:
@@ -113,7 +115,7 @@ func (t Terms) rate(req Request, piece, found int) float64 {
 	return 1
 }
 
-// marked is how many pieces stand before the last mark.
+// marked returns the number of pieces before the last mark.
 func marked(marks []Mark) (pieces int) {
 	for _, m := range marks {
 		pieces = max(pieces, m.Pieces)
@@ -121,7 +123,7 @@ func marked(marks []Mark) (pieces int) {
 	return pieces
 }
 
-// hourMarked is how many pieces are to be kept for an hour.
+// hourMarked returns the number of pieces to be stored for an hour.
 func hourMarked(marks []Mark) (pieces int) {
 	for _, m := range marks {
 		if m.Hour {

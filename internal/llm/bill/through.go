@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// through is what the prompt would have counted had nothing ever been taken out, and how many of its pieces the cache
-// would have had.
+// through returns the prompt as it would have been counted without any cuts, and how many of its
+// pieces the cache would have had.
 func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, found int) {
 	out := a.Scale.Count(removed(req.Pieces))
 	if out == 0 && req.Same >= min(req.Sent, req.Likely) {
@@ -21,7 +21,7 @@ func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, fou
 			through.Hour += a.Scale.Count(removed(req.Pieces[found:hour]))
 		}
 	} else if sent.Plain == sent.Total && through.Total >= t.minimum() {
-		through.Plain = 0 // the whole would have been long enough for the cache
+		through.Plain = 0 // the whole prompt would have been long enough for the cache
 	}
 	through.Cached = min(sent.Cached+rewrote+a.moreCached(t, req, sent, found), through.Total-through.Plain)
 	through.Hour = min(max(0, through.Hour-rewrote), through.Total-through.Plain-through.Cached)
@@ -32,38 +32,40 @@ func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, fou
 	return through, found
 }
 
-// moreCached is how many tokens more the cache would have had of so many pieces with nothing ever taken out of them. Where a block of the whole ends is
-// not where one of what was sent does.
+// moreCached returns how many more tokens of these pieces the cache would have had without any
+// cuts. The blocks of the whole prompt end elsewhere than those of the prompt that was sent.
 func (a Account) moreCached(t Terms, req Request, sent Prompt, found int) float64 {
 	shorter, more := a.position(req, found), a.Scale.Count(removed(req.Pieces[:found]))
 	if t.block() > Block {
 		return t.Cacheable(shorter+more) - t.Cacheable(shorter)
 	}
 	rest := shorter - sent.Cached
-	isInBlocks := a.Grain > 1 && a.Grain <= Block // as far as was seen
+	isInBlocks := a.Grain > 1 && a.Grain <= Block // as far as observed
 	if !isInBlocks || sent.Cached == 0 || rest < 0 || rest >= a.Grain {
-		return more // what was found does not end with the last whole block of what there was
+		return more // the hit does not end with the last whole block
 	}
 	return inBlocks(shorter+more, uncertain*more, a.Grain) - sent.Cached
 }
 
-// uncertain is by which part an estimate of what was taken out is off, more or less.
+// uncertain is the relative error assumed for an estimate of removed text.
 const uncertain = 0.05
 
-// inBlocks is how many of so many tokens are within whole blocks, on average over numbers that are at most so far from it.
+// inBlocks returns how many tokens lie within whole blocks, averaged over all counts at most off
+// away from tokens.
 func inBlocks(tokens, off, block float64) float64 {
 	from, to := (tokens-off)/block, (tokens+off)/block
 	if to-from < 1e-3 {
 		return block * math.Floor(tokens/block)
 	}
-	sum := func(x float64) float64 { // of the whole numbers below, up to x (an integral)
+	// sum returns the integral of the floor function from 0 to x.
+	sum := func(x float64) float64 {
 		n := math.Floor(x)
 		return n * (x - (n+1)/2)
 	}
 	return block * (sum(to) - sum(from)) / (to - from)
 }
 
-// commonDivisor is the greatest number that both are multiples of; what is no count has none with any.
+// commonDivisor returns the greatest common divisor. A value below 1 is no count and is ignored.
 func commonDivisor(a, b float64) float64 {
 	for b >= 1 {
 		a, b = b, math.Mod(a, b)
@@ -71,8 +73,8 @@ func commonDivisor(a, b float64) float64 {
 	return max(a, 1)
 }
 
-// foundWhole is how many pieces the cache would have had of a prompt with nothing ever taken out of it, and how many of
-// the tokens that go out it had to read again only because they are not what they were.
+// foundWhole returns how many pieces the cache would have had without any cuts. rewrote is how many
+// of the sent tokens missed the cache only because of rewriting.
 func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewrote float64) {
 	same, usual := a.found(t, req, req.Same), a.found(t, req, min(req.Same, req.Likely))
 	hit, likely := a.upTo(t, req, same), a.upTo(t, req, usual)
@@ -83,7 +85,7 @@ func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewro
 		return usual, 0
 	case !changed && near(hit):
 		return same, 0
-	case !changed && t.precise(): // an entry may live longer than it is promised to
+	case !changed && t.precise(): // an entry may outlive its guarantee
 		for _, e := range slices.Backward(a.Entries) {
 			if e.Pieces <= req.Same && near(a.position(req, e.Pieces)) {
 				return e.Pieces, 0
@@ -91,20 +93,21 @@ func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewro
 		}
 		return a.reach(req, sent.Cached), 0
 	case !changed || req.Cold && !a.foundAfterAll(t, req, sent), t.roomy(hit) && sent.Cached < 0.5*hit:
-		return a.reach(req, sent.Cached), 0 // what the cache had lost it would have lost of the whole as well
+		// the cache would have lost the whole prompt's pieces as well
+		return a.reach(req, sent.Cached), 0
 	}
-	// What was there before the change was found: the rest would have been, too.
+	// The part before the change was found, so the rest would have been found, too.
 	found = a.found(t, req, req.Likely)
 	return found, max(0, t.Cacheable(a.upTo(t, req, found))-sent.Cached)
 }
 
-// foundAfterAll tells whether a cache that was taken for cold has proved to be warm: it had more than
-// what other conversations begin with as well.
+// foundAfterAll reports whether a cache taken for cold proved to be warm. It then had more than the
+// beginning shared with other conversations.
 func (a Account) foundAfterAll(t Terms, req Request, sent Prompt) bool {
 	return sent.Cached > a.position(req, req.Root)+2*max(t.block(), Block)
 }
 
-// reach is how many pieces stand within the first so many tokens.
+// reach returns how many pieces lie within the first tokens.
 func (a Account) reach(req Request, tokensWithin float64) (n int) {
 	weights := a.Scale.Weights()
 	at := a.position(req, 0)

@@ -8,19 +8,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Usage is what a provider counted for one request.
+// Usage is a provider's count of one request.
 type Usage struct {
 	Input  float64 // all tokens of the prompt, cached or not
-	Cached float64 // of these, read from the cache
-	Told   bool    // the provider said how many were cached; if not, Cached is 0
-	Wrote  float64 // of these, written to the cache at the price of that
-	Hour   float64 // of these, to be kept for an hour
+	Cached float64 // part of Input that was read from the cache
+	Told   bool    // the provider reported the cached tokens; if not, Cached is 0
+	Wrote  float64 // part of Input that was written to the cache at the write price
+	Hour   float64 // part of Wrote to be stored for an hour
 	Output float64
 
-	WroteTold bool // the provider said how many were written; if not, Wrote is 0
+	WroteTold bool // the provider reported the written tokens; if not, Wrote is 0
 }
 
-// answer holds the members that tell the usage, whatever the provider calls them.
+// answer holds the members that carry the usage, in every provider's shape.
 type answer struct {
 	Usage   *counts `json:"usage"`
 	Message *struct {
@@ -34,9 +34,9 @@ type answer struct {
 	} `json:"choices"`
 }
 
-// counts are the three shapes at once: chat completions, with what their providers have added; Responses, whose
-// input_tokens are all of the prompt and come with details; and Messages, whose input_tokens are what lies behind
-// the last mark and come without.
+// counts combines three shapes. Chat completions come with their providers' additions. The
+// input_tokens of Responses cover the whole prompt and come with details. The input_tokens of
+// Messages cover only what follows the last mark and come without details.
 type counts struct {
 	PromptTokens     *float64 `json:"prompt_tokens"`
 	CompletionTokens *float64 `json:"completion_tokens"`
@@ -54,7 +54,8 @@ type counts struct {
 	CacheWrites      *struct {
 		Hour *float64 `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
-	Iterations []counts `json:"iterations"` // one for each pass over the model; what stands beside them leaves some out
+	// one per pass over the model; the members beside it leave some passes out
+	Iterations []counts `json:"iterations"`
 }
 
 type details struct {
@@ -62,17 +63,17 @@ type details struct {
 	CacheWriteTokens *float64 `json:"cache_write_tokens"`
 }
 
-// lenient takes what a provider sends as it is: an answer is not ours to judge.
+// lenient accepts malformed JSON from a provider: validating its response is not our task.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// ParseUsage reads the usage out of a JSON answer, or out of one event of a
-// streamed one. It reports false where there is none.
+// ParseUsage reads the usage from a JSON response or from one event of a streamed one. It returns
+// false if it finds none.
 func ParseUsage(doc []byte) (Usage, bool) {
 	u := parseUsage(doc)
 	return u, u.makesSense()
 }
 
-// parseUsage may find no more than a part of the usage: an event that only says how much output there is by now.
+// parseUsage may return a partial usage: some events only report the output so far.
 func parseUsage(doc []byte) Usage {
 	if !bytes.Contains(doc, []byte(`"usage"`)) {
 		return Usage{}
@@ -130,7 +131,7 @@ func (c *counts) usage() (u Usage) {
 	return u
 }
 
-// makesSense tells whether there are counts that do not contradict each other.
+// makesSense reports whether the counts are present and consistent.
 func (u Usage) makesSense() bool {
 	return u.Input > 0 && u.Cached >= 0 && u.Hour >= 0 && u.Hour <= u.Wrote && u.Cached+u.Wrote <= u.Input
 }
