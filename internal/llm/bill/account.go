@@ -34,7 +34,7 @@ type Piece struct {
 	Result  bool // it is a tool result
 	Ends    bool // a cache of endings can find the prompt up to its end
 
-	// share of its estimated tokens that masking now would save; 0: it may not be masked
+	// Share of its estimated tokens that masking now would save; 0: it may not be masked.
 	Saves  float64
 	Passed int // earlier requests that carried it
 }

@@ -14,7 +14,7 @@ func TestWhatTheWholeHasInBlocksIsCountedInBlocks(t *testing.T) {
 		var a Account
 		random := rand.New(rand.NewPCG(3, 3))
 		out := Size{Tokens: 460, Bytes: 1656}
-		// the true savings, and the previous size of each prompt
+		// The true savings, and the previous size of each prompt.
 		truth, sent, whole := 0.0, 0.0, 0.0
 		inBlocks := func(n float64) float64 { return math.Floor(n/block) * block }
 		pieces := []Piece{{Size: Size{Tokens: 5000, Bytes: 18000}}}

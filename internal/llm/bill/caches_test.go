@@ -85,7 +85,7 @@ type door struct {
 	t                     *testing.T
 	terms                 bill.Terms
 	paidCache, wholeCache simulated
-	// the provider's tokens per token of ours, and the spread of that
+	// The provider's tokens per token of ours, and the spread of that.
 	scale, rough           float64
 	pattern                int // where the client puts its marks
 	style                  style
@@ -97,7 +97,7 @@ type door struct {
 	learned                bill.Learned
 	silent                 bool // the provider reports no usage
 	paid, through          float64
-	// the highest ratio, and how far reported ratios were too high or too low
+	// The highest ratio, and how far reported ratios were too high or too low.
 	worst, dear, flat float64
 	masked            int
 }

@@ -15,15 +15,16 @@ type Prices struct {
 	CachedInput *float64 `toml:"cached_input" json:"cached_input,omitempty"`
 	CacheWrite  *float64 `toml:"cache_write" json:"cache_write,omitempty"` // nil: as input
 	Output      float64  `toml:"output" json:"output"`
-	// lifetime of an unused cached prompt in seconds; 0: unknown
+	// Lifetime of an unused cached prompt in seconds; 0: unknown.
 	CacheTTL float64 `toml:"cache_ttl_s" json:"cache_ttl_s,omitempty"`
 
-	// to store for an hour; nil: twice input where a request can ask for it
+	// To store for an hour; nil: twice input where a request can ask for it.
 	CacheWriteHour *float64 `toml:"cache_write_1h" json:"cache_write_1h,omitempty"`
 
 	// name of a [Kind]; "": by model and format
-	Cache        string  `toml:"cache" json:"cache,omitempty"`
-	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"` // shorter prompts are not cached; 0: 1024
+	Cache string `toml:"cache" json:"cache,omitempty"`
+	// Shorter prompts are not cached; 0: 1024.
+	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"`
 	// only whole blocks of this many tokens are cached; 0: 128
 	CacheBlock float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"`
 	// longer prompts cost more; 0: never

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "ask the simulator below EVALDATA again, and keep what it says")
 
-// What we bill is what a simulator bills that only sees sessions and what was sent for them. Its word on sessions that
-// are made up is kept in testdata.
+// Our bill equals that of an independent simulator, which sees only the sessions and the sent
+// requests. Its results for synthetic sessions are in testdata.
 func TestAgreesWithAnIndependentSimulator(t *testing.T) {
 	const file, kept = "testdata/agreement.jsonl", "testdata/agreement.json"
 	sessions, err := ReadFile(file)
@@ -32,7 +32,8 @@ func TestAgreesWithAnIndependentSimulator(t *testing.T) {
 	if err != nil && !*update {
 		t.Fatal(err)
 	}
-	for _, st := range Strategies(chat.Default(), chat.DefaultPruning())[:2] { // what these send hangs on no price
+	// The first two send the same at every price.
+	for _, st := range Strategies(chat.Default(), chat.DefaultPruning())[:2] {
 		out := sendAll(t, sessions, st, Tables()[0])
 		if *update {
 			theirs[st.Name] = simulate(t, file, out)
@@ -50,7 +51,7 @@ func TestAgreesWithAnIndependentSimulator(t *testing.T) {
 	}
 }
 
-// The same on recorded sessions, where EVALDATA says where they are: make eval does.
+// The same for recorded sessions in the folder EVALDATA, which make eval sets.
 func TestAgreesOnRecordedSessions(t *testing.T) {
 	if os.Getenv("EVALDATA") == "" {
 		return
@@ -72,7 +73,7 @@ func TestAgreesOnRecordedSessions(t *testing.T) {
 	}
 }
 
-// sentAll is what was sent for each session.
+// sentAll holds the sent requests of each session.
 type sentAll map[string]judged
 
 type judged struct {
@@ -94,7 +95,7 @@ func sendAll(t *testing.T, sessions []Session, st Strategy, table Table) sentAll
 	return all
 }
 
-// compare holds our bills and faults against the simulator's.
+// compare checks our bills and faults against the simulator's.
 func (all sentAll) compare(t *testing.T, sessions []Session, theirs map[string]simulated) {
 	t.Helper()
 	for i := range sessions {
@@ -144,7 +145,7 @@ func writeSent(t *testing.T, w *bytes.Buffer, id string, out played) {
 	}
 }
 
-// simulate has the simulator below EVALDATA judge what was sent.
+// simulate runs the simulator below EVALDATA on the sent requests.
 func simulate(t *testing.T, sessions string, all sentAll) map[string]simulated {
 	t.Helper()
 	var sent bytes.Buffer

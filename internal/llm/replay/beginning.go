@@ -8,8 +8,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// beginning is the list of messages of the last request. The next one mostly begins with it, and only what is new is
-// read then, as in the proxy.
+// beginning is the list of messages of the last request. The next request usually starts with it,
+// so only the new messages are read, as in the proxy.
 type beginning struct {
 	list  []byte
 	known chat.Known
@@ -31,7 +31,8 @@ func (b *beginning) read(f chat.Format, body []byte) (*chat.Conversation, error)
 	return conv, nil
 }
 
-// list is the messages or items of a conversation as they are written. Several results may be parts of one.
+// list returns the messages or items of a conversation as written. One of them may hold several
+// results.
 func list(conv *chat.Conversation) []jsontext.Value {
 	all := make([]jsontext.Value, 0, len(conv.Messages))
 	end := 0

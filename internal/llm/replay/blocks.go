@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// block is what of a block of the Messages format, or of an item of Responses, is rendered.
+// block holds the rendered members of a block of the Messages format or of a Responses item.
 type block struct {
 	Type      string         `json:"type"`
 	Role      string         `json:"role"`
@@ -28,7 +28,8 @@ type block struct {
 	Encrypted string         `json:"encrypted_content"`
 }
 
-// readBlock reads a block of a message of a role, or a message that is no list of blocks.
+// readBlock reads a block of a message with the given role, or a message whose content is no list
+// of blocks.
 func (m *rendered) readBlock(role string, raw []byte) {
 	var b block
 	if json.Unmarshal(raw, &b, lenient) != nil {
@@ -48,7 +49,7 @@ func (m *rendered) readBlock(role string, raw []byte) {
 		m.text = "\x01" + role + "\n" + b.Text
 	case "thinking", "redacted_thinking":
 		m.text = "\x03" + sealed(b.Thinking, b.Signature+b.Data)
-	case "": // a message whose content is a string
+	case "": // a message with a string as content
 		m.role, m.said = b.Role, partsText(b.Content)
 		m.text = "\x01" + b.Role + "\n" + m.said
 	default:
@@ -57,7 +58,7 @@ func (m *rendered) readBlock(role string, raw []byte) {
 	}
 }
 
-// readItem reads an item of Responses.
+// readItem reads a Responses item.
 func (m *rendered) readItem(raw []byte) {
 	var b block
 	if json.Unmarshal(raw, &b, lenient) != nil {
@@ -86,7 +87,8 @@ func (m *rendered) readItem(raw []byte) {
 	}
 }
 
-// sealed is what stands for reasoning: its text, or what it is encrypted to, of which about four characters make one.
+// sealed returns the text of reasoning. Encrypted reasoning is about four times as long as its
+// text, so a quarter of it is used instead.
 func sealed(text, encrypted string) string {
 	if text != "" {
 		return text
@@ -95,7 +97,8 @@ func sealed(text, encrypted string) string {
 	return encrypted[:len(encrypted)/perCharacter]
 }
 
-// partsText is the text of a string or of a list of parts. A picture is not text: it stands for itself by its hash.
+// partsText returns the text of a string or of a list of parts. Images and documents are
+// represented by their hash.
 func partsText(v jsontext.Value) string {
 	if v.Kind() != '[' {
 		return contentText(v)

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// bodies gathers the bodies of requests: those of one format are one conversation.
+// bodies collects request bodies. Bodies of the same format form one conversation.
 type bodies struct {
 	name string
 	of   [3]Session // by format
@@ -36,7 +36,8 @@ func (b *bodies) add(v jsontext.Value, o outline) error {
 	var before []byte
 	q.head, before = q.members(v, f)
 	if len(o.Model) > 0 {
-		_ = json.Unmarshal(o.Model, &s.Model, lenient) // what is no name is none
+		// A value that is no string counts as no name.
+		_ = json.Unmarshal(o.Model, &s.Model, lenient)
 	}
 	s.ID, s.format, s.perToken = b.name, f, defaultPerToken
 	s.hidden = max(s.hidden, float64(len(before))/defaultPerToken)
@@ -47,10 +48,11 @@ func (b *bodies) add(v jsontext.Value, o outline) error {
 	return nil
 }
 
-// members gives what stands beside the list of messages, as it came, and of that what a model reads before it.
+// members returns the members other than the list of messages, and the part of them that a model
+// reads before it.
 func (q *request) members(v jsontext.Value, f chat.Format) (head, before []byte) {
 	d := jsontext.NewDecoder(bytes.NewReader(v), lenient)
-	_, _ = d.ReadToken() // it is an object
+	_, _ = d.ReadToken() // v is an object
 	for d.PeekKind() == '"' {
 		name, err := d.ReadToken()
 		if err != nil {

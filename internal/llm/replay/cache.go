@@ -6,15 +6,15 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// cache is a provider's prompt cache as one conversation sees it: everything sent
-// so far, as a tree of pieces. A cache of blocks or intervals matches a prompt with any earlier one, to the
-// character; the others know it where it was marked, or where messages ended.
+// cache simulates a provider's prompt cache for one conversation: everything sent so far, as a tree
+// of pieces. A cache of blocks or intervals matches a prompt with any earlier one, to the
+// character. The other kinds match it where it was marked or where messages ended.
 type cache struct {
-	bill.Cache         // how it takes prompts
+	bill.Cache         // kind and parameters
 	hidden     float64 // tokens before the first piece
 	ruler      Ruler
-	perToken   float64 // of what the ruler measures
-	timed      bool    // entries grow old
+	perToken   float64 // units of the ruler per token
+	timed      bool    // entries expire
 	root       entry
 	warm       bool
 }
@@ -22,19 +22,19 @@ type cache struct {
 type entry struct {
 	next map[*rendered]*entry
 	last float64 // when it was sent
-	kept float64 // when it was written or read as an entry of its own, if it is one
-	life float64 // seconds that this entry lives; 0: it is none
+	kept float64 // time of the last write or read as a cache entry, if it is one
+	life float64 // lifetime of this entry in seconds; 0: not an entry
 }
 
-// Seconds that the providers of these caches promise.
+// Lifetimes in seconds that the providers of these caches guarantee.
 const (
 	markLife   = 5 * 60
 	hourLife   = 60 * 60
 	endingLife = 30 * 60
-	lookBack   = 20 // positions, or endings, of which the last is the first
+	lookBack   = 20 // positions or endings, counting the last one
 )
 
-// request sends a prompt at a time and returns what it counts.
+// request sends a prompt at the given time and returns its counts.
 func (c *cache) request(prompt []piece, marked []bill.Mark, at float64) bill.Prompt {
 	total := 0.0
 	for _, m := range prompt {
@@ -53,7 +53,7 @@ func (c *cache) request(prompt []piece, marked []bill.Mark, at float64) bill.Pro
 	return p
 }
 
-// known is how many tokens of the prompt were sent before, to the character; 0: none.
+// known returns how many tokens of the prompt were sent before, to the character; 0: none.
 func (c *cache) known(prompt []piece, at float64) float64 {
 	node, depth, known := &c.root, 0, 0.0
 	if !c.warm || !c.alive(node, at) {
@@ -78,7 +78,8 @@ func (c *cache) known(prompt []piece, at float64) float64 {
 	return c.hidden + known/c.perToken
 }
 
-// takeMarked is Anthropic's way: a mark finds an entry at most 20 positions back, and writes one.
+// takeMarked models Anthropic's cache: a mark finds an entry at most 20 positions back, and writes
+// one.
 func (c *cache) takeMarked(p *bill.Prompt, prompt []piece, marked []bill.Mark, at float64) {
 	nodes, sizes := c.path(prompt)
 	hit := -1
@@ -112,8 +113,8 @@ func (c *cache) takeMarked(p *bill.Prompt, prompt []piece, marked []bill.Mark, a
 	p.Plain = p.Total - end
 }
 
-// takeEndings is the way of GPT-5.6 and later: entries where a request ended and where the first instructions do,
-// found there and at 20 earlier endings.
+// takeEndings models GPT-5.6 and later. A request writes an entry where it ends and where the first
+// instructions end. Entries are found there and at 20 earlier endings.
 func (c *cache) takeEndings(p *bill.Prompt, prompt []piece, at float64) {
 	nodes, sizes := c.path(prompt)
 	var ends []int
@@ -139,7 +140,7 @@ func (c *cache) takeEndings(p *bill.Prompt, prompt []piece, at float64) {
 	p.Plain = max(p.Total-max(sizes[last], p.Cached), 0)
 }
 
-// path are the entries along a prompt, made where there are none, and the tokens up to each.
+// path returns the nodes along a prompt and the tokens up to each. It creates missing nodes.
 func (c *cache) path(prompt []piece) (nodes []*entry, sizes []float64) {
 	node, size := &c.root, c.hidden
 	nodes, sizes = append(nodes, node), append(sizes, size)
@@ -150,7 +151,7 @@ func (c *cache) path(prompt []piece) (nodes []*entry, sizes []float64) {
 	return nodes, sizes
 }
 
-// finds tells whether there is an entry, and renews it.
+// finds reports whether e is a live entry, and renews it.
 func (c *cache) finds(e *entry, size, at float64) bool {
 	if e.life == 0 || size < c.minimum() || c.timed && at-e.kept > e.life {
 		return false
@@ -193,7 +194,7 @@ func (c *cache) alive(e *entry, at float64) bool {
 	return !c.timed || c.Life == 0 || at-e.last <= c.Life
 }
 
-// common is the length of the whole characters with which both texts begin.
+// common returns the length of the common prefix in whole characters.
 func common(a, b string) int {
 	i := sameBytes(a, b)
 	for i < min(len(a), len(b)) && i > 0 && !utf8.RuneStart(a[i]) { // within a character
@@ -202,7 +203,7 @@ func common(a, b string) int {
 	return i
 }
 
-// sameBytes is how many bytes both texts begin with.
+// sameBytes returns the length of the common prefix in bytes.
 func sameBytes[T string | []byte](a, b T) int {
 	const step = 256
 	i, end := 0, min(len(a), len(b))

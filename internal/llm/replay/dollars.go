@@ -8,40 +8,43 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// Prices tell what a model costs, and whether that is known.
+// Prices returns the prices of a model, and whether they are known.
 type Prices func(model string) (bill.Prices, bool)
 
-// Dollars is what the sessions cost at the prices of their own models, for input alone.
+// Dollars is the cost of the sessions' input at the prices of their own models.
 type Dollars struct {
 	Sessions   int               `json:"sessions"`
 	Requests   int               `json:"requests"`
-	Through    float64           `json:"through"` // passing everything through
+	Through    float64           `json:"through"` // pass-through cost
 	Strategies []StrategyDollars `json:"strategies"`
-	Unpriced   []string          `json:"unpriced,omitempty"` // models whose sessions are left out: nobody knows their prices
-	Advice     *Advice           `json:"advice,omitempty"`   // nil where nothing saves
+	// Models without known prices; their sessions are left out.
+	Unpriced []string `json:"unpriced,omitempty"`
+	Advice   *Advice  `json:"advice,omitempty"` // nil if nothing saves money
 }
 
-// StrategyDollars is what a strategy costs.
+// StrategyDollars is the cost of one strategy.
 type StrategyDollars struct {
 	Name   string  `json:"name"`
 	Spent  float64 `json:"spent"`
-	Dearer int     `json:"dearer"` // sessions that cost more than passing through
+	Dearer int     `json:"dearer"` // sessions that cost more than the pass-through cost
 }
 
-// Advice is the cheapest strategy, or one about as cheap, under which no session was dearer than passing through.
+// Advice is the cheapest strategy, or one about as cheap, under which no session cost more than
+// passing through.
 type Advice struct {
 	Strategy string  `json:"strategy"`
 	Spent    float64 `json:"spent"`
-	Write    string  `json:"write,omitempty"` // into the configuration; "": it says so already
+	Write    string  `json:"write,omitempty"` // lines for the configuration; "": already configured
 }
 
-// ownBill is what a session costs, in dollars.
+// ownBill is the cost of a session in dollars.
 type ownBill struct {
 	through float64
 	spent   []float64 // by strategy
 }
 
-// playOwn plays the session under every strategy at the prices of its own model; nil if those are not known.
+// playOwn plays the session under every strategy at the prices of its own model. It returns nil if
+// those are unknown.
 func (p *player) playOwn(ctx context.Context, o Options) (*ownBill, error) {
 	prices, known := o.Prices(p.session.Model)
 	if !known {
@@ -73,7 +76,7 @@ func dollars(prices bill.Prices, terms bill.Terms, counts []bill.Prompt) float64
 	return sum * prices.Input / million
 }
 
-// addUp adds the bills of all sessions whose prices are known, and looks for the best.
+// addUp sums the bills of all sessions with known prices, and picks the best strategy.
 func addUp(sessions []Session, own []*ownBill, o Options) *Dollars {
 	d := &Dollars{Strategies: make([]StrategyDollars, len(o.Strategies))}
 	for i, st := range o.Strategies {
@@ -100,12 +103,12 @@ func addUp(sessions []Session, own []*ownBill, o Options) *Dollars {
 	return d
 }
 
-// worthwhile is the share of the bill below which a strategy is not worth a change.
+// worthwhile is the share of the bill below which a saving does not justify a change.
 const worthwhile = 0.005
 
-// advise picks the strategy to write down. One that may lose by its settings is not advised, however it fared here. Of
-// those that cost the same the one that holds today is kept, else it is one that weighs prices: what comes may differ
-// from what was recorded.
+// advise picks the strategy to recommend. A strategy whose settings allow losses is never advised,
+// however it fared here. At equal cost the current strategy wins, then one that weighs prices,
+// since the future may differ from the recordings.
 func (d *Dollars) advise(o Options) {
 	limit := d.Through * (1 - worthwhile)
 	var safe []int
@@ -133,7 +136,7 @@ func (d *Dollars) advise(o Options) {
 	}
 }
 
-// preference orders strategies that cost the same.
+// preference ranks strategies of equal cost.
 func (s Strategy) preference(current Strategy) int {
 	switch {
 	case s.same(current):

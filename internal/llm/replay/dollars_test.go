@@ -11,10 +11,10 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// bytesRuler makes every byte a token, so that a bill can be worked out by hand.
+// bytesRuler counts every byte as a token, so that bills can be computed by hand.
 func bytesRuler(text string) float64 { return float64(len(text)) }
 
-// Counts that are known of o200k_base: two words, a letter, digits in threes.
+// Known counts of o200k_base: two words, a letter, digits in threes.
 func TestTokensAreATokenizers(t *testing.T) {
 	for text, want := range map[string]float64{"": 0, "hello world": 2, "a": 1, "1234567": 3} {
 		if got := Tokens(text); got != want {
@@ -32,7 +32,7 @@ func readAll(t *testing.T, text string) []Session {
 	return sessions
 }
 
-// A prompt of a provider without a cache costs its tokens times the price that was configured.
+// Without a cache, a prompt costs its tokens times the configured price.
 func TestDollarsAreOfTheConfiguredPrices(t *testing.T) {
 	const body = `{"model":"mine","messages":[{"role":"user","content":"hello"}]}`
 	o := Options{
@@ -60,7 +60,8 @@ func TestTheSummaryComesFirstAndSaysWhatToWrite(t *testing.T) {
 	all := Strategies(chat.Default(), chat.DefaultPruning())
 	o := Options{
 		Ruler: bytesRuler, Strategies: all, Tables: Tables()[:1],
-		Prices: func(string) (bill.Prices, bool) { return bill.Prices{Input: 3}, true }, // no cache: masking pays
+		// No cache: masking pays.
+		Prices: func(string) (bill.Prices, bool) { return bill.Prices{Input: 3}, true },
 	}
 	sessions := readAll(t, sessionLine("long", 20))
 	for _, c := range []struct {
@@ -88,7 +89,7 @@ func TestTheSummaryComesFirstAndSaysWhatToWrite(t *testing.T) {
 	}
 }
 
-// What made one conversation dearer, or may do so by its settings, is not advised.
+// A strategy that made one conversation dearer, or may by its settings, is not advised.
 func TestAdviceLosesNowhere(t *testing.T) {
 	strategies := []Strategy{
 		{Name: "cheap, but dearer once"},
@@ -103,7 +104,8 @@ func TestAdviceLosesNowhere(t *testing.T) {
 	}
 }
 
-// A tokenizer is slow: a message is counted once, however many requests and strategies send it.
+// Tokenizing is slow, so each message is counted once, however many requests and strategies send
+// it.
 func TestEachMessageIsCountedOnce(t *testing.T) {
 	var mu sync.Mutex
 	times := map[string]int{}
@@ -145,7 +147,7 @@ func TestMistakesAreToldByLine(t *testing.T) {
 	}
 }
 
-// A strategy that costs more is told with what it loses.
+// A strategy that costs more shows its loss.
 func TestSavingsAndLosses(t *testing.T) {
 	for x, want := range map[float64]string{2: "$2.00", 0.5: "$0.5000", 0: "$0.0000", -3: "-$3.00"} {
 		if got := saving(x); got != want {

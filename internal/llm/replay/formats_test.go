@@ -14,7 +14,7 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// What the two command lines have written when they ran, shortened: files of Claude Code 2.1.325 and Codex 0.166.0.
+// Shortened real files of Claude Code 2.1.325 and Codex 0.166.0.
 func TestRealFilesAreRead(t *testing.T) {
 	for _, c := range []struct {
 		file     string
@@ -62,7 +62,7 @@ func TestRealFilesAreRead(t *testing.T) {
 	}
 }
 
-// user and assistant are lines of a transcript.
+// user and assistant return lines of a transcript.
 func user(uuid, parent, content string) string {
 	return fmt.Sprintf(`{"type":"user","sessionId":"s","uuid":%q,"parentUuid":%q,"timestamp":"2026-03-01T10:00:00Z","message":{"role":"user","content":%s}}`+"\n", uuid, parent, content)
 }
@@ -137,7 +137,7 @@ func shortMessages(t *testing.T, q request) string {
 	return strings.Join(all, " ")
 }
 
-// A rollout's compaction starts anew with what it was replaced by.
+// After a compaction, a rollout continues with the replacement.
 func TestRolloutsAreCompacted(t *testing.T) {
 	item := func(payload string) string {
 		return `{"timestamp":"2026-03-01T10:00:00Z","type":"response_item","payload":` + payload + "}\n"
@@ -172,7 +172,7 @@ func TestFormatsAreToldApart(t *testing.T) {
 	}
 }
 
-// A bill is worked out by hand for each kind of cache: a token is a byte.
+// Bills computed by hand for each kind of cache; a token is a byte.
 func TestCachesBillByHand(t *testing.T) {
 	text := func(n int) string { return strings.Repeat("x", n) }
 	r := newRenderer(bytesRuler)
@@ -193,7 +193,8 @@ func TestCachesBillByHand(t *testing.T) {
 		{ask(120, block(a, ""), block(b, "")), bill.Prompt{Total: two, Plain: two}},
 		{ask(180, block(a, ""), block(b, mark)), bill.Prompt{Total: two, Cached: two}},
 		{ask(481, block(a, ""), block(b, mark)), bill.Prompt{Total: two}},
-		{ask(482, block(text(100), ""), block(b, mark)), bill.Prompt{Total: 400 + 2*head, Plain: 400 + 2*head}}, // too short
+		// Too short.
+		{ask(482, block(text(100), ""), block(b, mark)), bill.Prompt{Total: 400 + 2*head, Plain: 400 + 2*head}},
 		{ask(900, block(a, hour), block(b, mark)), bill.Prompt{Total: two, Hour: one}},
 		{ask(3000, block(a, hour), block(text(200), mark)), bill.Prompt{Total: one + 200 + head, Cached: one}},
 	} {
@@ -203,7 +204,7 @@ func TestCachesBillByHand(t *testing.T) {
 	}
 }
 
-// The report has a table for each format that was read, with the generations that speak it.
+// The report has a table for each format that was read, with the generations that use it.
 func TestReportOfAllFormats(t *testing.T) {
 	var sessions []Session
 	for _, f := range []string{"claude-code.jsonl", "codex.jsonl"} {
@@ -248,7 +249,7 @@ func TestReportOfAllFormats(t *testing.T) {
 	}
 }
 
-// A file that is none of what can be read is named with its first bad line.
+// The error for an unreadable file names its first bad line.
 func TestStrangersAreNamedByLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.jsonl")
 	if err := os.WriteFile(file, []byte(`{"messages":[{"role":"user","content":"hi"}]}`+"\n"+`{"events":[1],"version":2}`), 0o600); err != nil {

@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// Faults count what the model may have missed.
+// Faults counts what the model may have missed.
 type Faults struct {
 	Results int `json:"results"` // tool results sent
 	Changed int `json:"changed"` // of these, sent changed at least once
-	Lost    int `json:"lost"`    // of these, with an identifier that a later answer uses while nothing it was sent still has it
-	Blind   int `json:"blind"`   // requests whose answer uses such an identifier
+	// Of these, with an identifier that a later answer uses although no sent text has it.
+	Lost  int `json:"lost"`
+	Blind int `json:"blind"` // requests whose answer uses such an identifier
 }
 
 func (f *Faults) add(g Faults) {
@@ -20,7 +21,7 @@ func (f *Faults) add(g Faults) {
 	f.Blind += g.Blind
 }
 
-// faults compares what was sent with what was not.
+// faults compares the sent prompts with the whole ones.
 func (p *player) faults(out played) Faults {
 	var f Faults
 	changed, lost := make(map[*rendered]bool), make(map[*rendered]bool)
@@ -76,7 +77,7 @@ func (p *player) faults(out played) Faults {
 	return f
 }
 
-// identifiers are those of all pieces.
+// identifiers returns the identifiers of all pieces.
 func identifiers(of []piece) map[string]bool {
 	if len(of) == 1 {
 		return of[0].identifiers()

@@ -13,17 +13,20 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// ErrTooLong is what ReadRequest says of a conversation that is not played while somebody waits.
+// ErrTooLong is returned by ReadRequest for a conversation that takes too long to play
+// interactively.
 var ErrTooLong = errors.New("the conversation is too long to be played while you wait")
 
-// maxWork bounds what is played for one request: the bytes of all requests before it, a message counting for some by itself.
+// maxWork bounds the work for one request: the bytes of all requests before it, plus messageWork
+// for each message.
 const (
 	maxWork     = 512 << 20
 	messageWork = 256
 )
 
-// ReadRequest reads the body of one request and makes the session that it is the last request of: for every answer in it there was one
-// that asked for it. Errors name the format that was read, and the line or the member.
+// ReadRequest reads the body of one request and rebuilds the session that it ends. Each answer in
+// its list implies one earlier request. Errors name the format that was read, and the line or the
+// member.
 func ReadRequest(body []byte) (*Session, error) {
 	v, err := oneObject(body)
 	if err != nil {
@@ -49,7 +52,7 @@ func ReadRequest(body []byte) (*Session, error) {
 	return s, nil
 }
 
-// oneObject is the strict JSON object that a text is; errors begin with the line.
+// oneObject returns text as one strict JSON object. Errors begin with the line.
 func oneObject(text []byte) (jsontext.Value, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	v, err := d.ReadValue()
@@ -69,7 +72,7 @@ func oneObject(text []byte) (jsontext.Value, error) {
 	return v, nil
 }
 
-// readOne is the session of a request alone.
+// readOne makes a session with this one request.
 func readOne(v jsontext.Value, o outline) (*Session, error) {
 	var all bodies
 	if err := all.add(v, o); err != nil {
@@ -96,7 +99,7 @@ func readOne(v jsontext.Value, o outline) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(conv.Messages) > 0 { // else the list was a string
+	if len(conv.Messages) > 0 { // otherwise the list was a string
 		q.asCame = v
 	}
 	s.continues, s.called = conv.Thread == chat.ThreadContinue, make(map[string]string)
@@ -108,7 +111,7 @@ func readOne(v jsontext.Value, o outline) (*Session, error) {
 	return s, nil
 }
 
-// unfold puts the requests before the only one that were made for the answers in its list.
+// unfold inserts the earlier requests: one for each answer in the list.
 func (s *Session) unfold() {
 	last := s.requests[0]
 	if s.continues {
@@ -116,7 +119,7 @@ func (s *Session) unfold() {
 	}
 	earlier := last.earlier(s.format)
 	var before []request
-	start := 0 // of the answer that is being read; 0: none is
+	start := 0 // where the current answer starts; 0: not within an answer
 	for i, m := range last.list {
 		answers := isAnswer(kindAndRole(m))
 		switch {
@@ -128,14 +131,14 @@ func (s *Session) unfold() {
 			before[len(before)-1].answer, start = slices.Clip(last.list[start:i]), 0
 		}
 	}
-	if start > 0 { // the last answer is begun by the client: the last request asks for its end
+	if start > 0 { // the client began the last answer; the last request asks for the rest
 		before = before[:len(before)-1]
 	}
 	s.requests = slices.Concat(before, s.requests)
 }
 
-// earlier is a request without its list that was sent before this one by the same client. One that marks messages for the cache
-// moves its marks along: each request of its was marked where it ended.
+// earlier returns an earlier request of the same client, without its list. A client that marks
+// messages for the cache moves its marks along, so each of its requests was marked at its end.
 func (q *request) earlier(f chat.Format) request {
 	e := request{head: q.head, first: q.first, all: q.all}
 	if f != chat.Messages || e.all.mark {
@@ -152,7 +155,7 @@ func (q *request) earlier(f chat.Format) request {
 	return e
 }
 
-// tooLong tells whether to play the session takes more than somebody who waits for it has patience for.
+// tooLong reports whether playing the session takes too long for a waiting user.
 func (s *Session) tooLong(size int) bool {
 	n := len(s.requests)
 	return n*(size+messageWork*len(s.requests[n-1].list)) > maxWork
@@ -163,6 +166,6 @@ func kindAndRole(raw jsontext.Value) (kind, role string) {
 		Type string `json:"type"`
 		Role string `json:"role"`
 	}
-	_ = json.Unmarshal(raw, &m, lenient) // what has neither is no answer
+	_ = json.Unmarshal(raw, &m, lenient) // a message without them is no answer
 	return m.Type, m.Role
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A request's list tells which requests were made before it: one for each answer.
+// A request's list implies its earlier requests: one for each answer.
 func TestRequestsBeforeTheLast(t *testing.T) {
 	const (
 		user, answer = `{"role":"user","content":"q"}`, `{"role":"assistant","content":"a"}`

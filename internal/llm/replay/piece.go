@@ -10,17 +10,17 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// piece is a stretch of a prompt that a cache can know by itself: a message of a chat completion, a block of the
-// Messages format, an item of Responses.
+// piece is a stretch of a prompt that a cache can identify: a message of a chat completion, a block
+// of the Messages format, or an item of Responses.
 type piece struct {
 	*rendered
 
-	mark bool // the request asks the cache to keep it up to here
+	mark bool // the request asks the cache to store the prompt up to here
 	hour bool // for an hour
 	ends bool // a cache of endings can find the prompt up to here
 }
 
-// pieces takes a request's messages or items apart.
+// pieces splits a request's messages or items into pieces.
 func (r *renderer) pieces(format chat.Format, list []jsontext.Value) []piece {
 	prompt := make([]piece, 0, len(list))
 	for _, raw := range list {
@@ -35,7 +35,7 @@ func (r *renderer) pieces(format chat.Format, list []jsontext.Value) []piece {
 	return prompt
 }
 
-// blocks are the pieces of a message of the Messages format.
+// blocks appends the pieces of a message of the Messages format.
 func (r *renderer) blocks(prompt []piece, raw jsontext.Value) []piece {
 	var m struct {
 		Role    string         `json:"role"`
@@ -55,7 +55,7 @@ func (r *renderer) blocks(prompt []piece, raw jsontext.Value) []piece {
 	return prompt
 }
 
-// markOf reads what a block, a tool or a request asks of the cache.
+// markOf reads the cache mark of a block, a tool or a request.
 func markOf(raw jsontext.Value) (mark, hour bool) {
 	var b struct {
 		CacheControl *struct {
@@ -68,8 +68,8 @@ func markOf(raw jsontext.Value) (mark, hour bool) {
 	return true, b.CacheControl.TTL == "1h"
 }
 
-// markEndings says where messages end that GPT-5.6 and later can find a prompt up to: user messages, the last of a run
-// of results, the last of the first instructions.
+// markEndings marks the ends of messages at which GPT-5.6 and later can find a prompt: a user
+// message, the last of a run of results, the last of the first instructions.
 func markEndings(prompt []piece) {
 	instructions := true
 	for i := range prompt {
@@ -88,7 +88,7 @@ func markEndings(prompt []piece) {
 	}
 }
 
-// marks are where a request asks a cache of markers to keep it.
+// marks returns the places where a request asks a cache of markers to store it.
 func marks(prompt []piece, head, tail cacheControl) (all []bill.Mark) {
 	if head.mark {
 		all = append(all, bill.Mark{Hour: head.hour})
@@ -101,10 +101,11 @@ func marks(prompt []piece, head, tail cacheControl) (all []bill.Mark) {
 	return all
 }
 
-// cacheControl is a mark that stands in no message: on the tools or instructions, or on the request itself.
+// cacheControl is a mark outside of the messages: on the tools or instructions, or on the request
+// itself.
 type cacheControl struct{ mark, hour bool }
 
-// written is how a request says it.
+// written returns the mark as JSON.
 func (c cacheControl) written() string {
 	if c.hour {
 		return `{"type":"ephemeral","ttl":"1h"}`

@@ -14,19 +14,19 @@ type Strategy struct {
 	Pruning chat.Pruning
 }
 
-// priced tells whether what is sent depends on the prices.
+// priced reports whether the sent requests depend on the prices.
 func (s Strategy) priced() bool { return s.Masking.Enabled && s.Masking.Strategy == chat.Priced }
 
-// Table is what a generation of models costs and how it is cached, with the format that they are spoken to in.
+// Table describes a generation of models: its prices, its cache, and its request format.
 type Table struct {
 	Name   string
 	Rates  bill.Rates
 	Kind   bill.Kind
 	Format chat.Format
-	Model  string // one of them; "": none in particular
+	Model  string // a model of this generation; "": no particular one
 }
 
-// prices gives a table as what a provider's settings would say.
+// prices returns the table in the form of a provider's settings.
 func (t Table) prices(ttl float64) bill.Prices {
 	cached, write := t.Rates.Read, t.Rates.Write
 	p := bill.Prices{Input: 1, CachedInput: &cached, CacheWrite: &write, CacheTTL: ttl, Cache: t.Kind.String()}
@@ -36,13 +36,13 @@ func (t Table) prices(ttl float64) bill.Prices {
 	return p
 }
 
-// offer is what a model is offered for.
+// offer is a model with its prices.
 type offer struct {
 	model  string
 	prices bill.Prices
 }
 
-// terms are those of requests in a format.
+// terms returns the terms for requests in a format.
 func (o offer) terms(f chat.Format) bill.Terms {
 	return o.prices.In([...]bill.Format{bill.Chat, bill.Messages, bill.Responses}[f], o.model)
 }
@@ -51,22 +51,22 @@ func (o offer) terms(f chat.Format) bill.Terms {
 type player struct {
 	session *Session
 	ttl     float64
-	silent  bool // the provider does not tell what it counts
+	silent  bool // the provider reports no usage
 	ruler   Ruler
 
-	perToken float64 // of what the ruler measures
-	hidden   float64 // tokens of each request that are not in its messages
+	perToken float64 // units of the ruler per token
+	hidden   float64 // tokens of each request outside of its messages
 
 	render  *renderer
-	through map[bill.Cache][]bill.Prompt // what each request counts if it is passed through
-	whole   [][]piece                    // of each request
-	answers [][]piece                    // what was answered; nil where that is not known
+	through map[bill.Cache][]bill.Prompt // pass-through counts of each request
+	whole   [][]piece                    // pieces of each request
+	answers [][]piece                    // recorded answers; nil: not recorded
 	frozen  map[frozen]string
 
 	progress *progress
 }
 
-// frozen names the pruned form of a result.
+// frozen identifies the pruned form of a result.
 type frozen struct {
 	key     chat.Key
 	pruning chat.Pruning
@@ -87,7 +87,8 @@ func newPlayer(s *Session, o Options) *player {
 		p.whole = append(p.whole, p.render.pieces(s.format, q.list))
 		p.answers = append(p.answers, p.render.pieces(s.format, q.answer))
 	}
-	if s.counted > 0 { // what the provider counted and nobody has written down stands before the messages
+	// Tokens that the provider counted but the recording lacks come before the messages.
+	if s.counted > 0 {
 		seen := 0.0
 		for _, m := range p.whole[0] {
 			seen += m.size
@@ -97,7 +98,7 @@ func newPlayer(s *Session, o Options) *player {
 	return p
 }
 
-// passThrough counts the requests as they came.
+// passThrough counts the unchanged requests.
 func (p *player) passThrough(of offer) []bill.Prompt {
 	c := p.cache(of)
 	if known, ok := p.through[c.Cache]; ok {
@@ -112,20 +113,20 @@ func (p *player) passThrough(of offer) []bill.Prompt {
 	return counts
 }
 
-// cache is an empty cache of a provider.
+// cache returns an empty cache of a provider.
 func (p *player) cache(of offer) *cache {
 	return &cache{Cache: of.terms(p.session.format).Cache, ruler: p.ruler, hidden: p.hidden, perToken: p.perToken, timed: p.session.timed}
 }
 
-// played is what became of a session under a strategy.
+// played is the outcome of a session under a strategy.
 type played struct {
 	sent   []bill.Prompt
 	prompt [][]piece
 	last   *chat.Plan // of the last request
 }
 
-// play sends every request through the masking as a proxy would, and hands the
-// provider's counts back.
+// play sends every request through the masking as the proxy would, and hands the provider's counts
+// back.
 func (p *player) play(st Strategy, of offer) (played, error) {
 	var out played
 	records := make(map[chat.Key]chat.Record)
@@ -156,7 +157,7 @@ func (p *player) play(st Strategy, of offer) (played, error) {
 	return out, nil
 }
 
-// usage is what the provider tells; nil: nothing.
+// usage returns the provider's report; nil: none.
 func (p *player) usage(c bill.Prompt) *bill.Usage {
 	if p.silent {
 		return nil
@@ -188,7 +189,7 @@ func (p *player) decide(
 		text, done := p.frozen[name]
 		if !done {
 			text, _ = conv.Prune(st.Pruning, job, in.ID(""), nil)
-			p.frozen[name] = text // "" where it passes whole
+			p.frozen[name] = text // "": sent whole
 		}
 		if text != "" {
 			if in.Pruned == nil {

@@ -7,7 +7,7 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// WriteText writes the report for a person: what to do, all sessions together, then each.
+// WriteText writes the report for a person: the advice, the totals, then each session.
 func (r *Report) WriteText(w io.Writer) error {
 	p := printer{w: w}
 	r.writeSummary(&p)
@@ -21,12 +21,12 @@ func (r *Report) WriteText(w io.Writer) error {
 	return p.err
 }
 
-// formats names the formats as a person does, in the order in which they are written.
+// formats gives the names of the formats for people, in output order.
 var formats = []struct{ name, title string }{
 	{chat.Completions.String(), "chat completions"}, {chat.Messages.String(), "Messages (Claude Code)"}, {chat.Responses.String(), "Responses (Codex)"},
 }
 
-// in are the totals of sessions of a format.
+// in returns the totals for the sessions of a format.
 func (s StrategyReport) in(format string) (all []TableReport) {
 	for _, t := range s.Totals {
 		if t.Format == format {
@@ -36,7 +36,8 @@ func (s StrategyReport) in(format string) (all []TableReport) {
 	return all
 }
 
-// writeTotals writes one table for each format that there were sessions in: a row for each strategy, a column for each generation of models.
+// writeTotals writes one table for each format with sessions: a row for each strategy, a column for
+// each generation of models.
 func (r *Report) writeTotals(p *printer, cell func(TableReport) string) {
 	apart := ""
 	for _, f := range formats {
@@ -95,7 +96,7 @@ func shorten(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// printer writes until something goes wrong.
+// printer writes until the first error.
 type printer struct {
 	w   io.Writer
 	err error

@@ -2,7 +2,7 @@ package replay
 
 import "sync"
 
-// progress counts requests that were played. A nil one counts nothing.
+// progress counts played requests. A nil progress counts nothing.
 type progress struct {
 	tell func(done, of int)
 	of   int
@@ -11,7 +11,7 @@ type progress struct {
 	done int // guarded by mu
 }
 
-// newProgress counts what there is to play.
+// newProgress computes the total number of requests to play.
 func newProgress(sessions []Session, o Options) *progress {
 	if o.Progress == nil {
 		return nil

@@ -15,15 +15,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// ReadFile reads the sessions of a file, "-" being standard input: JSON objects, one a line, plain or gzipped. They are whole
-// sessions; the bodies of requests of one of the three formats, or a list of them, one after the other, those of a format making up one
-// session; the lines of a transcript of Claude Code; or those of a rollout of Codex. Which, their shape tells. Errors name
-// the file and the line.
+// ReadFile reads the sessions of a file; "-" is standard input. The file has JSON objects, one per
+// line, plain or gzipped. They may be whole sessions, request bodies, lines of a Claude Code
+// transcript or lines of a Codex rollout. Their shape tells which. Request bodies may be in any of
+// the three formats, also within a list; those of one format form one session. Errors name the file
+// and the line.
 func ReadFile(path string) ([]Session, error) {
 	f, where := os.Stdin, "standard input"
 	if path != "-" {
 		var err error
-		if f, err = os.Open(path); err != nil { //nolint:gosec // whoever types the command names the file
+		if f, err = os.Open(path); err != nil { //nolint:gosec // the user names the file on the command line
 			return nil, err
 		}
 		defer f.Close()
@@ -46,7 +47,7 @@ func ReadFile(path string) ([]Session, error) {
 	return sessions, nil
 }
 
-// known is what can be read.
+// known lists the readable formats, for error messages.
 const known = "known are sessions with an id and messages, bodies of requests (chat completions, Messages, Responses), " +
 	"transcripts of Claude Code and rollouts of Codex"
 
@@ -58,7 +59,7 @@ func unzip(data []byte) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-// Read reads sessions as ReadFile does. Requests that belong to no session are given the name.
+// Read reads sessions like ReadFile. Request bodies form a session with the given name.
 func Read(r io.Reader, name string) ([]Session, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -67,7 +68,7 @@ func Read(r io.Reader, name string) ([]Session, error) {
 	return parse(data, name)
 }
 
-// parse reads sessions; its errors begin with the line.
+// parse reads sessions. Its errors begin with the line.
 func parse(data []byte, name string) ([]Session, error) {
 	var sessions []Session
 	requests, lines, items := bodies{name: name}, transcripts{name: name}, rollout{name: name}
@@ -115,12 +116,12 @@ func parse(data []byte, name string) ([]Session, error) {
 	return slices.Concat(sessions, requests.sessions(), lines.sessions(), items.sessions()), nil
 }
 
-// speaks tells whether anything was asked.
+// speaks reports whether any request has messages.
 func (s Session) speaks() bool {
 	return slices.ContainsFunc(s.requests, func(q request) bool { return len(q.list) > 0 })
 }
 
-// noJSON says where the decoder stopped, and what stands there.
+// noJSON reports where the decoder stopped, and the text found there.
 func noJSON(data []byte, d *jsontext.Decoder, err error) error {
 	at := d.InputOffset()
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -133,7 +134,7 @@ func noJSON(data []byte, d *jsontext.Decoder, err error) error {
 	return fmt.Errorf("%d: not JSON: %w: found %s", lineOf(data, at), err, excerpt(data[min(at, int64(len(data))):]))
 }
 
-// wrongType names the member that is not what it should be.
+// wrongType names the member with the wrong type.
 func wrongType(at int, v jsontext.Value, err error) error {
 	if e, ok := errors.AsType[*json.SemanticError](err); ok {
 		return fmt.Errorf("%d: %s: found %s", at, strings.TrimPrefix(string(e.JSONPointer), "/"), e.JSONKind)
@@ -141,7 +142,7 @@ func wrongType(at int, v jsontext.Value, err error) error {
 	return fmt.Errorf("%d: %w: found %s", at, err, excerpt(v))
 }
 
-// lineOf is the number of the line in which a byte stands.
+// lineOf returns the line number of a byte offset.
 func lineOf(data []byte, at int64) int {
 	at = min(max(at, 0), int64(len(data)))
 	return 1 + bytes.Count(data[:at], []byte("\n"))
@@ -151,7 +152,7 @@ func lineOf(data []byte, at int64) int {
 func found(data []byte) string {
 	d := jsontext.NewDecoder(bytes.NewReader(data), lenient)
 	if d.PeekKind() == '[' {
-		_, _ = d.ReadToken() // it was read before
+		_, _ = d.ReadToken() // it was decoded before
 	}
 	if d.PeekKind() != '{' {
 		return "it is empty"
@@ -184,7 +185,7 @@ func kind(v jsontext.Value) string {
 	return excerpt(v)
 }
 
-// excerpt is the beginning of a text, to show what was found.
+// excerpt returns the beginning of a text for an error message.
 func excerpt(text []byte) string {
 	first, _, _ := bytes.Cut(text[:min(len(text), 200)], []byte("\n"))
 	return fmt.Sprintf("%q", shorten(string(first), 40))

@@ -11,25 +11,25 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// rendered is a piece of a prompt as the characters that count for its size and for the
-// cache. Equal pieces of a session are the same *rendered.
+// rendered is a piece of a prompt as the text that determines its size and its cache identity.
+// Equal pieces of a session share one *rendered.
 type rendered struct {
 	text  string
-	raw   string // one of the ways it was written
+	raw   string // one of its spellings
 	chars int
-	size  float64 // as the ruler measures it
-	id    string  // of the call that a tool's result answers
+	size  float64 // measured by the ruler
+	id    string  // of the call that a tool result answers
 	role  string  // roleTool for every result
 
 	said  string          // its content
-	calls []string        // the arguments of the calls in it
+	calls []string        // arguments of the calls in it
 	words map[string]bool // see identifiers
 }
 
-// roleTool is the role of results, whatever the format calls them.
+// roleTool is the role of results in every format.
 const roleTool = "tool"
 
-// message is what of a chat completion's message is rendered.
+// message holds the rendered members of a chat completion's message.
 type message struct {
 	Role       string         `json:"role"`
 	Content    jsontext.Value `json:"content"`
@@ -43,7 +43,7 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// renderer renders pieces, each one once.
+// renderer renders each piece once.
 type renderer struct {
 	byRaw  map[string]*rendered
 	byText map[string]*rendered
@@ -56,7 +56,7 @@ func newRenderer(ruler Ruler) *renderer {
 
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// render renders a message or an item. What is not shaped like one counts by its bytes.
+// render renders a message or an item. A value of another shape counts by its bytes.
 func (r *renderer) render(format chat.Format, raw []byte) *rendered {
 	if m, ok := r.byRaw[string(raw)]; ok {
 		return m
@@ -84,7 +84,7 @@ func (r *renderer) renderBlock(role string, raw []byte) *rendered {
 	return r.known(m, name)
 }
 
-// known gives the piece that has the same text already, and measures a new one.
+// known returns an existing piece with the same text, or measures the new one.
 func (r *renderer) known(m *rendered, name string) *rendered {
 	if old, ok := r.byText[m.text]; ok {
 		m = old
@@ -120,7 +120,7 @@ func (m *rendered) readMessage(raw []byte) {
 	m.text, m.id, m.role = b.String(), msg.ToolCallID, msg.Role
 }
 
-// contentText is the text of a content: a string, or a list of parts.
+// contentText returns the text of a content: a string or a list of parts.
 func contentText(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
@@ -156,8 +156,7 @@ func partText(v jsontext.Value) string {
 	return spread(v)
 }
 
-// spread writes a value with its members in order and a space behind each comma
-// and colon.
+// spread writes a value with its members sorted and a space after each comma and colon.
 func spread(v jsontext.Value) string {
 	switch v.Kind() {
 	case '{':

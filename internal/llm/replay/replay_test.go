@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// messages is an agent's run of so many tool turns.
+// messages is an agent's run with that many tool turns.
 func messages(turns int) []string {
 	out := []string{`{"role":"user","content":"do it"}`}
 	for i := range turns {

@@ -12,20 +12,20 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// rollout gathers the lines that Codex writes below its sessions folder: every item of the conversation as it is sent, with
-// much else between them. A compaction starts a new conversation.
+// rollout collects the lines that Codex writes below its sessions folder. They contain every item
+// of the conversation as sent, among other lines. A compaction starts a new conversation.
 type rollout struct {
 	Session
 
 	name  string
 	start time.Time
 	items []jsontext.Value
-	said  int // so many items there were when the answer began that is being read; 0: none is
+	said  int // number of items when the current answer began; 0: not within an answer
 	parts int
 	done  []Session
 }
 
-// add takes a line.
+// add takes one line.
 func (r *rollout) add(v jsontext.Value) error {
 	var l struct {
 		Timestamp string         `json:"timestamp"`
@@ -70,7 +70,7 @@ func (r *rollout) add(v jsontext.Value) error {
 	return nil
 }
 
-// item takes an item; the first one of an answer is where a request was made.
+// item takes one item. The first item of an answer implies a request.
 func (r *rollout) item(raw jsontext.Value, kind, role, timestamp string) {
 	answers := isAnswer(kind, role)
 	switch {
@@ -90,7 +90,7 @@ func (r *rollout) item(raw jsontext.Value, kind, role, timestamp string) {
 	r.items = append(r.items, raw)
 }
 
-// isAnswer tells the messages and items that a model has written.
+// isAnswer reports whether a model wrote the message or item.
 func isAnswer(kind, role string) bool {
 	return role == "assistant" || kind == "reasoning" || strings.HasSuffix(kind, "_call")
 }
@@ -114,7 +114,7 @@ func (r *rollout) compact(replacement []jsontext.Value) {
 	r.parts++
 }
 
-// end makes a session of what was read since the last compaction.
+// end makes a session of the lines since the last compaction.
 func (r *rollout) end() {
 	r.answered()
 	if len(r.requests) == 0 {

@@ -12,16 +12,18 @@ import (
 type Options struct {
 	Strategies []Strategy
 	Tables     []Table
-	CacheTTL   float64  // seconds a provider keeps an unused prompt, where the sessions tell times; 0: for ever
-	Ruler      Ruler    // nil: characters, and what the sessions say of them per token
-	Current    Strategy // what holds today: nothing is advised that it does already
-	Prices     Prices   // of the sessions' own models; nil: no dollars are told
-	Silent     bool     // the provider does not tell what it counts, so that estimates have to stand in
+	// Lifetime of an unused prompt in seconds, if the sessions record times; 0: for ever.
+	CacheTTL float64
+	Ruler    Ruler    // nil: characters, divided by the sessions' characters per token
+	Current  Strategy // the configured strategy; it is not advised again
+	Prices   Prices   // of the sessions' own models; nil: no dollars in the report
+	Silent   bool     // the provider reports no usage, so estimates are used
 
-	Progress func(done, of int) // told now and then how many requests were played; nil: nobody. One call at a time
+	// Receives the number of played requests from time to time; nil: none. Calls do not overlap.
+	Progress func(done, of int)
 }
 
-// Report is what all strategies would have cost.
+// Report is the cost under all strategies.
 type Report struct {
 	Sessions   int              `json:"sessions"`
 	Requests   int              `json:"requests"`
@@ -29,33 +31,34 @@ type Report struct {
 	Strategies []StrategyReport `json:"strategies"`
 }
 
-// StrategyReport is what one strategy would have cost.
+// StrategyReport is the cost under one strategy.
 type StrategyReport struct {
 	Name   string        `json:"name"`
 	Totals []TableReport `json:"totals"`
 }
 
-// TableReport is what a strategy would have cost at one table's prices.
+// TableReport is the cost under a strategy at one table's prices.
 type TableReport struct {
-	Table   string          `json:"table"`
-	Format  string          `json:"format"` // of the requests: only sessions in it are counted
-	Read    float64         `json:"read"`
-	Write   float64         `json:"write"`
-	Ratio   float64         `json:"ratio"`  // all bills over all bills of passing through
+	Table  string  `json:"table"`
+	Format string  `json:"format"` // only sessions in this request format are counted
+	Read   float64 `json:"read"`
+	Write  float64 `json:"write"`
+	// Sum of all bills divided by the sum of all pass-through costs.
+	Ratio   float64         `json:"ratio"`
 	Median  float64         `json:"median"` // of the sessions' ratios
-	Worst   float64         `json:"worst"`  // the highest of them
+	Worst   float64         `json:"worst"`  // highest of the sessions' ratios
 	WorstID string          `json:"worst_session"`
 	Dearer  int             `json:"dearer"`  // sessions that cost more than passing through
-	Removed float64         `json:"removed"` // share of all input tokens that was taken away
+	Removed float64         `json:"removed"` // share of all input tokens that was removed
 	Faults  Faults          `json:"faults"`
 	Each    []SessionReport `json:"sessions"`
 }
 
-// SessionReport is what one session would have cost.
+// SessionReport is the cost of one session.
 type SessionReport struct {
 	ID       string  `json:"id"`
 	Requests int     `json:"requests"`
-	Through  float64 `json:"through"` // in the price of an uncached input token
+	Through  float64 `json:"through"` // in units of one uncached input token
 	Spent    float64 `json:"spent"`
 	Ratio    float64 `json:"ratio"`
 
@@ -68,8 +71,8 @@ func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	o.Tables = slices.DeleteFunc(slices.Clone(o.Tables), func(t Table) bool {
 		return !slices.ContainsFunc(sessions, func(s Session) bool { return s.format == t.Format })
 	})
-	rows := make([][]*SessionReport, len(sessions)) // of each session, by strategy and table
-	own := make([]*ownBill, len(sessions))          // of each session, nil where its prices are not known
+	rows := make([][]*SessionReport, len(sessions)) // per session, by strategy and table
+	own := make([]*ownBill, len(sessions))          // per session; nil: prices unknown
 	progress := newProgress(sessions, o)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -111,7 +114,8 @@ func Run(ctx context.Context, sessions []Session, o Options) (*Report, error) {
 	return r, nil
 }
 
-// playAll plays the session under every strategy and every table of its format; others are nil.
+// playAll plays the session under every strategy and every table of its format. Reports for other
+// tables are nil.
 func (p *player) playAll(ctx context.Context, o Options) ([]*SessionReport, error) {
 	out := make([]*SessionReport, 0, len(o.Strategies)*len(o.Tables))
 	for _, st := range o.Strategies {
@@ -126,7 +130,8 @@ func (p *player) playAll(ctx context.Context, o Options) ([]*SessionReport, erro
 				continue
 			}
 			of := offer{t.Model, t.prices(p.ttl)}
-			if last == nil || st.priced() || t.Model != "" { // else the table changes neither what is sent nor what is found
+			// Otherwise the table changes neither the sent requests nor the faults.
+			if last == nil || st.priced() || t.Model != "" {
 				sent, err := p.play(st, of)
 				if err != nil {
 					return nil, err
@@ -155,7 +160,7 @@ func (p *player) report(t Table, of offer, out *played, faults Faults) *SessionR
 	return r
 }
 
-// dearer is the ratio from which on a session counts as dearer: below it is rounding.
+// dearer is the ratio from which a session counts as dearer. Below it is rounding.
 const dearer = 1.001
 
 func (t *TableReport) sum() {

@@ -9,31 +9,33 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// Session is one recorded conversation: the requests in the order they were made.
+// Session is one recorded conversation: its requests in order.
 type Session struct {
 	ID       string
 	Model    string
 	format   chat.Format
 	requests []request
 	perToken float64 // characters
-	hidden   float64 // tokens of each request that are not in its messages
-	measured bool    // by the one who recorded them
-	counted  float64 // tokens of the first request as its provider counted them; 0: not recorded
-	tools    []byte  // what stands before the messages
+	hidden   float64 // tokens of each request outside of its messages
+	measured bool    // hidden was recorded, not estimated
+	counted  float64 // the provider's count of the first request; 0: not recorded
+	tools    []byte  // text before the messages
 	timed    bool    // the requests' times are known
 
-	called    map[string]string // of a session that was made of its last request: the tools' names, by the call
-	continues bool              // the server has what was said before
+	// Called maps calls to tool names, in a session made from its last request.
+	called    map[string]string
+	continues bool // the server has the earlier messages
 }
 
 // request is one request of a session.
 type request struct {
 	list       []jsontext.Value // messages or items
 	head       []byte           // the other members of the body, as "name":value, joined by commas
-	first, all cacheControl     // on what stands before the messages, on the request itself
+	first, all cacheControl     // on the text before the messages, on the request itself
 	at         float64          // seconds
-	answer     []jsontext.Value // what was answered; nil if not recorded
-	asCame     []byte           // the whole body, where its bytes are to go out as they came; nil: it is written anew
+	answer     []jsontext.Value // recorded answer; nil: not recorded
+	// The whole original body, if its bytes must not change; nil: write it from the members.
+	asCame []byte
 }
 
 // recorded is a line of a file of sessions.
@@ -47,11 +49,11 @@ type recorded struct {
 	PrefixTokens  float64          `json:"prefix_tokens"`
 }
 
-// defaultPerToken is how many characters a token has where nobody has counted.
+// defaultPerToken is the number of characters per token if none was recorded.
 const defaultPerToken = 4
 
-// session makes the requests of a whole conversation: each ends where the
-// assistant's answer begins.
+// session splits a whole conversation into requests. Each request ends where the assistant's answer
+// begins.
 func (rec *recorded) session() Session {
 	s := Session{ID: rec.ID, Model: rec.Model, perToken: rec.CharsPerToken, hidden: rec.PrefixTokens}
 	s.measured, s.tools = rec.PrefixTokens > 0, rec.Tools
@@ -96,7 +98,7 @@ func modelMember(model string) []byte {
 	return h
 }
 
-// listName is what a format calls its list of messages.
+// listName returns a format's name for its list of messages.
 func listName(f chat.Format) string {
 	if f == chat.Responses {
 		return "input"

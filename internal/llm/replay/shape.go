@@ -10,7 +10,7 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// shape is what an object of a file is.
+// shape says what an object of a file is.
 type shape uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 	rolloutLine          // of Codex
 )
 
-// outline is what shapes are told apart by.
+// outline holds the members that tell shapes apart.
 type outline struct {
 	ID         jsontext.Value `json:"id"`
 	Model      jsontext.Value `json:"model"`
@@ -40,11 +40,12 @@ type outline struct {
 	Containing jsontext.Value `json:"context_management"`
 }
 
-// shapeOf tells what an object is.
+// shapeOf returns the shape of an object.
 func shapeOf(v jsontext.Value) (shape, outline) {
 	var o outline
 	if json.Unmarshal(v, &o, lenient) != nil {
-		// A member is of another type than it has in what leaves traces of its type and times: a session, or a body.
+		// A member has another type than in a transcript or a rollout, so this is a session or a
+		// body.
 		var b struct {
 			ID       jsontext.Value `json:"id"`
 			Messages jsontext.Value `json:"messages"`
@@ -67,7 +68,7 @@ func shapeOf(v jsontext.Value) (shape, outline) {
 	return stranger, o
 }
 
-// format tells in which format the body of a request is written.
+// format returns the format of a request body.
 func (o *outline) format() chat.Format {
 	switch {
 	case len(o.Input) > 0 && len(o.Messages) == 0:

@@ -7,8 +7,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// Tables are the generations of models that matter: by how much cheaper a cached token is than another, how much
-// dearer it is to write it to the cache, and where in a prompt the cache can find it again.
+// Tables returns the generations of models that matter. They differ in the price of a cached token,
+// in the price of a cache write, and in the places where the cache can find a prompt again.
 func Tables() []Table {
 	chats := func(name string, read, write float64) Table {
 		return Table{Name: name, Rates: bill.Rates{Read: read, Write: write}}
@@ -35,8 +35,8 @@ func Tables() []Table {
 	}
 }
 
-// Strategies are the ways to treat a conversation that are compared, all with the
-// window and the placeholder of the settings given.
+// Strategies returns the strategies to compare. All have the window and the placeholder of the
+// given settings.
 func Strategies(masking chat.Settings, pruning chat.Pruning) []Strategy {
 	masking.Enabled, pruning.Enabled = true, true
 	with := func(strategy string, maxLoss float64) chat.Settings {
@@ -56,10 +56,10 @@ func Strategies(masking chat.Settings, pruning chat.Pruning) []Strategy {
 	}
 }
 
-// same tells whether both say the same of what is compared here.
+// same reports whether both strategies have the same compared settings.
 func (s Strategy) same(other Strategy) bool { return s.settings() == other.settings() }
 
-// settings are the lines of a configuration that choose the strategy.
+// settings returns the configuration lines that choose the strategy.
 func (s Strategy) settings() string {
 	masking := "enabled = false\n"
 	if s.Masking.Enabled {

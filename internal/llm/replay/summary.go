@@ -2,7 +2,7 @@ package replay
 
 import "fmt"
 
-// writeSummary says what would have been paid, and what to do.
+// writeSummary writes the costs and the advice.
 func (r *Report) writeSummary(p *printer) {
 	d := r.Dollars
 	if d == nil {
@@ -45,7 +45,7 @@ func (d *Dollars) writeAdvice(p *printer) {
 
 func change(spent, through float64) string { return fmt.Sprintf("%+.0f %%", 100*(spent/through-1)) }
 
-// saving writes what was saved; what was lost has a minus before it.
+// saving formats a saving; a loss has a minus sign.
 func saving(x float64) string {
 	if x < 0 {
 		return "-" + money(-x)
@@ -53,7 +53,7 @@ func saving(x float64) string {
 	return money(x)
 }
 
-// money writes dollars; of small sums more digits, so that they can be told apart.
+// money formats dollars, with more digits for small sums.
 func money(x float64) string {
 	if x < 1 {
 		return fmt.Sprintf("$%.4f", x)

@@ -11,9 +11,9 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// transcripts gathers the lines that Claude Code writes below its projects folder: one line for each message of the user and
-// for each block of an answer, in the order of time, with much else between them. A sub-agent's lines are a conversation
-// of their own, and a compaction starts a new one.
+// transcripts collects the lines that Claude Code writes below its projects folder. Each user
+// message and each block of an answer is one line, in order of time, among other lines. A
+// sub-agent's lines form a separate conversation. A compaction starts a new one.
 type transcripts struct {
 	name  string
 	order []string
@@ -21,20 +21,20 @@ type transcripts struct {
 	done  []Session
 }
 
-// transcript is a conversation as far as it was read.
+// transcript is a conversation as read so far.
 type transcript struct {
 	Session
 
-	parts    int // conversations before it that were compacted
+	parts    int // number of earlier, compacted conversations
 	start    time.Time
 	messages []told
-	raw      []jsontext.Value // the messages that requests have, as they are sent
-	at       map[string]int   // how many messages there were with each line
+	raw      []jsontext.Value // the messages of requests, as they are sent
+	at       map[string]int   // number of messages at each line
 	control  jsontext.Value   // the context_management of its requests
-	hour     bool             // its prompts were kept for an hour
+	hour     bool             // its prompts were cached for an hour
 }
 
-// told is a message of which more blocks may come.
+// told is a message that may get more blocks.
 type told struct {
 	role, id string
 	blocks   []jsontext.Value
@@ -68,7 +68,7 @@ type line struct {
 	} `json:"params"`
 }
 
-// add takes a line.
+// add takes one line.
 func (ts *transcripts) add(v jsontext.Value) error {
 	var l line
 	if err := json.Unmarshal(v, &l, lenient); err != nil {
@@ -108,12 +108,13 @@ func (ts *transcripts) sessions() []Session {
 	return all
 }
 
-// add takes a line of this conversation.
+// add takes one line of this conversation.
 func (t *transcript) add(l *line) {
 	switch {
 	case l.Type == "user" && l.Message != nil:
 		t.user(l)
-	case l.Type == "assistant" && l.Message != nil && l.Message.Model != "<synthetic>": // that is an error shown to the user
+	// synthetic: an error shown to the user.
+	case l.Type == "assistant" && l.Message != nil && l.Message.Model != "<synthetic>":
 		t.assistant(l)
 	case l.Type == "api-request" && l.Params != nil && l.Params.ContextManagement.Kind() == '{':
 		t.control = l.Params.ContextManagement.Clone()
@@ -140,7 +141,8 @@ func (t *transcript) user(l *line) {
 func (t *transcript) assistant(l *line) {
 	blocks := blocksOf(l.Message.Content)
 	for i, m := range slices.Backward(t.messages) {
-		if m.role == "assistant" && m.id == l.Message.ID && m.id != "" { // a later block of the same answer
+		// A later block of the same answer.
+		if m.role == "assistant" && m.id == l.Message.ID && m.id != "" {
 			t.messages[i].blocks = append(t.messages[i].blocks, blocks...)
 			return
 		}
@@ -149,7 +151,7 @@ func (t *transcript) assistant(l *line) {
 	t.messages = append(t.messages, told{role: "assistant", id: l.Message.ID, blocks: blocks})
 }
 
-// ask makes the request that an answer has begun for.
+// ask adds the request to which the answer on this line belongs.
 func (t *transcript) ask(l *line) {
 	t.write()
 	t.Model = l.Message.Model
@@ -169,7 +171,7 @@ func (t *transcript) ask(l *line) {
 	t.requests = append(t.requests, q)
 }
 
-// write makes messages of what was told so far. What was asked for with them is the answer to the last request.
+// write encodes the messages read so far. Messages after the last request are its answer.
 func (t *transcript) write() {
 	for i := len(t.raw); i < len(t.messages); i++ {
 		m := t.messages[i]
@@ -205,7 +207,7 @@ func (t *transcript) session() Session {
 	return t.Session
 }
 
-// blocksOf are the blocks of a content.
+// blocksOf returns the blocks of a content.
 func blocksOf(content jsontext.Value) (blocks []jsontext.Value) {
 	if content.Kind() == '"' {
 		return []jsontext.Value{jsontext.Value(`{"type":"text","text":` + string(content) + `}`)}

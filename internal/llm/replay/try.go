@@ -11,40 +11,41 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// Trial is what would become of the last request of a session, and what the session would have cost up to it.
+// Trial is the outcome for the last request of a session, and the cost of the session up to it.
 type Trial struct {
 	Format     chat.Format
 	Requests   int
-	Prices     *bill.Prices    // nil: nobody knows them, and no strategy but that which holds today is tried
-	Through    float64         // dollars for input, passing everything through
-	Strategies []TriedStrategy // one of them is that which holds today
-	Out        []byte          // the last request as it goes out today; nil: as it came
-	Pieces     []TriedPiece    // of that
+	Prices     *bill.Prices    // nil: unknown; then only the current strategy is tried
+	Through    float64         // pass-through cost in dollars, for input
+	Strategies []TriedStrategy // includes the current strategy
+	Out        []byte          // the last request as it is sent today; nil: unchanged
+	Pieces     []TriedPiece    // of the last request
 }
 
-// TriedStrategy is what a strategy would have cost.
+// TriedStrategy is the cost under one strategy.
 type TriedStrategy struct {
 	Name           string
-	Current        bool    // it holds today
+	Current        bool    // it is the configured one
 	Spent          float64 // dollars for input
 	Masked, Pruned int     // results of the last request
 }
 
-// TriedPiece is a message of a request, or a block or an item where the format has these.
+// TriedPiece is a message of a request, or a block or an item in formats that have these.
 type TriedPiece struct {
-	Message       int    // its place in the list
+	Message       int    // index in the list
 	Role          string // "tool" for every result
 	Tool, CallID  string
 	Kind          chat.Kind
 	Chars, Kept   int     // characters before and after
 	Before, After float64 // tokens
-	Text          string  // what stands for a result that is cut
+	Text          string  // replacement of a cut result
 }
 
-// asConfigured names a strategy that holds today and is none of those that are compared.
+// asConfigured is the name of a current strategy that is none of the compared ones.
 const asConfigured = "as configured"
 
-// Try plays a session under every strategy at the prices of a model, and shows what goes out under that which holds today.
+// Try plays a session under every strategy at the prices of a model. It shows what the current
+// strategy sends.
 func Try(ctx context.Context, s *Session, model string, o Options) (*Trial, error) {
 	p := newPlayer(s, o)
 	prices, known := o.Prices(model)
@@ -87,7 +88,8 @@ func Try(ctx context.Context, s *Session, model string, o Options) (*Trial, erro
 	return t, nil
 }
 
-// tried compares the last request with what was sent for it. Cuts are in the order of the pieces, and each changes one.
+// tried compares the last request with what was sent for it. Cuts are in the order of the pieces,
+// and each changes one.
 func (p *player) tried(out played) []TriedPiece {
 	k := len(p.whole) - 1
 	whole, sent, cuts := p.whole[k], out.prompt[k], out.last.Cuts
@@ -109,7 +111,7 @@ func (p *player) tried(out played) []TriedPiece {
 	return all
 }
 
-// characters are those of what a result says, and of all that counts of anything else.
+// characters counts the content of a result, and the whole rendered text of any other piece.
 func (m *rendered) characters() int {
 	if m.role == roleTool {
 		return utf8.RuneCountInString(m.said)

@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// identifiers are the words of a message that one would remember: at least six
-// letters, digits or underscores, with a digit, an underscore or an inner capital
-// among them. In a call's arguments the strings are read, not their JSON.
+// identifiers returns the distinctive words of a message. They have at least six letters, digits or
+// underscores, with a digit, an underscore or an inner capital among them. In the arguments of a
+// call it reads the strings, not their JSON.
 func (m *rendered) identifiers() map[string]bool {
 	if m.words != nil {
 		return m.words
@@ -26,13 +26,13 @@ func (m *rendered) identifiers() map[string]bool {
 	return m.words
 }
 
-// addStrings adds the words of all strings of a document, names among them.
+// addStrings adds the words of all strings of a document, including member names.
 func addStrings(set map[string]bool, doc jsontext.Value) {
 	d := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
 	for {
 		token, err := d.ReadToken()
 		if err != nil {
-			return // the end: it is valid
+			return // the end: the document is valid
 		}
 		if token.Kind() == '"' {
 			addWords(set, token.String())
