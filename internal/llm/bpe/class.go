@@ -5,19 +5,19 @@ import (
 	"unicode"
 )
 
-// class is what the pattern that cuts a text into pieces knows of a character.
+// class is the kind of a character in the pattern that splits a text into pieces.
 type class uint8
 
 const (
 	sign    class = iota // none of the following
 	upper                // Lu, Lt
 	lower                // Ll
-	letter               // Lm, Lo: goes with upper and with lower case
-	mark                 // M: goes with upper and with lower case, and is no letter to those who ask for letters
+	letter               // Lm, Lo: belongs to upper and to lower case
+	mark                 // M: belongs to upper and to lower case, but does not match \p{L}
 	digit                // N
-	space                // \s, but for the ends of lines
+	space                // \s, except line ends
 	newline              // \r, \n
-	wide                 // no character but the first byte of one that has several
+	wide                 // first byte of a multi-byte character
 )
 
 // byteClass is the class of each byte. Most texts need no other table.
@@ -40,12 +40,13 @@ var byteClass = [256]class{
 	wide, wide, wide, wide, wide, wide, wide, wide, wide, wide, wide, wide, wide, wide, wide, wide,
 }
 
-// classes has a byte for each character of the basic plane, so that no text has to search Unicode's tables character by character.
+// classes has one byte for each character of the basic plane. It saves searching Unicode's tables
+// for each character.
 //
 //go:embed class.bin
 var classes string
 
-// basicPlane is how many characters have their class in the table.
+// basicPlane is the number of characters in the table.
 const basicPlane = 1 << 16
 
 func classOf(r rune) class {
@@ -58,7 +59,7 @@ func classOf(r rune) class {
 	return lookUpClass(r)
 }
 
-// PackClasses makes class.bin.
+// PackClasses returns the contents of class.bin.
 func PackClasses() []byte {
 	table := make([]byte, basicPlane)
 	for r := range table {

@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Count is the number of tokens of the text. What looks like a special token, <|endoftext|>, is text like any other. A byte that is not
-// UTF-8 counts as U+FFFD does. Count allocates nothing, unless there is such a byte. A piece longer than 4 KiB, which is nothing that
-// people write, is counted 4 KiB at a time and may come to a few tokens more: the time that a text takes grows with its length only.
+// Count returns the number of tokens of the text. A special token such as <|endoftext|> counts as
+// ordinary text. An invalid UTF-8 byte counts as U+FFFD. Count allocates only if the text has such
+// a byte. A piece longer than 4 KiB, which people never write, is counted 4 KiB at a time. It may
+// come to a few tokens more, but it keeps the time linear.
 func Count(text string) int {
 	if !utf8.ValidString(text) {
 		text = repaired(text)
@@ -21,7 +22,8 @@ func Count(text string) int {
 	return count
 }
 
-// repaired has U+FFFD for each byte that is not UTF-8, and not for each run of them, as strings.ToValidUTF8 would.
+// repaired replaces each invalid UTF-8 byte by U+FFFD; strings.ToValidUTF8 would replace each run
+// of them.
 func repaired(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/8)

@@ -16,12 +16,13 @@ import (
 	"secateur/internal/llm/bpe"
 )
 
-// o200k is the encoding as it is defined: its expression, interpreted, and its vocabulary, merged pair by pair. The library's own count is
-// not taken: the matcher that it has generated of the expression ends \s*[\r\n]+ after the first ends of lines instead of the last, and
-// passes over U+007F.
+// o200k is the reference encoding: its expression, interpreted, and its vocabulary, merged pair by
+// pair. The library's own count is not used because its generated matcher has two bugs. It ends
+// \s*[\r\n]+ after the first line ends instead of the last, and it skips U+007F.
 var o200k = sync.OnceValue(func() *reference {
 	library := codec.NewO200kBase()
-	r := &reference{ranks: map[string]int{}, split: regexp2.MustCompile("(?:"+expression+")", regexp2.None)} // in brackets it is not the generated one
+	// The brackets avoid the generated matcher.
+	r := &reference{ranks: map[string]int{}, split: regexp2.MustCompile("(?:"+expression+")", regexp2.None)}
 	for {
 		token, err := library.Decode([]uint{uint(len(r.ranks))})
 		if err != nil {
@@ -110,7 +111,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// texts are files of this repository, with their names.
+// texts returns files of this repository by name.
 func texts(tb testing.TB, most int, patterns ...string) map[string]string {
 	tb.Helper()
 	found, total := map[string]string{}, 0
@@ -156,7 +157,7 @@ func TestCountAgreesOnFiles(t *testing.T) {
 	}
 }
 
-// alphabet has what the rules of splitting tell apart, and what they nearly take for each other.
+// alphabet has the strings that the splitting rules distinguish, and near misses.
 var alphabet = []string{
 	"a", "b", "s", "t", "e", "ll", "re", "A", "B", "S", "E", "ñ", "É", "ß", "ſ", "ǅ", "ʰ", "ª", "中", "の", "한", "א", "\u0301", "\u20e3", "д", "Д", "𝐀", "𝒶",
 	"'", "'s", "'LL", "’", "0", "7", "Ⅷ", "²", "٣", "𝟘", " ", " ", "  ", "\t", "\n", "\r\n", "\v", "\u0085", "\u00a0", "\u2003", "\u2028", "\u3000", "\u200b",
@@ -192,12 +193,12 @@ func TestCountAgreesOnLongPieces(t *testing.T) {
 	}
 }
 
-// A text made to be slow ends, in a test's time, with a count that is possible.
+// Even texts made to be slow are counted within a test's time, with a plausible result.
 func TestCountOfHostileTexts(t *testing.T) {
 	for _, c := range []struct {
 		unit  string
 		size  int
-		bytes int // a token of it has, at most
+		bytes int // of one token, at most
 	}{
 		{"a", 1 << 20, 8},
 		{" ", 1 << 20, 128},
@@ -231,8 +232,8 @@ func FuzzCount(f *testing.F) {
 	f.Add(strings.Join(alphabet, ""))
 	f.Add(strings.Repeat("acgtta", 100))
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 4<<10/3 { // bytes that are no UTF-8 become three
-			return // a piece may be longer than is counted at once
+		if len(text) > 4<<10/3 { // an invalid byte becomes three bytes
+			return // a piece may be longer than the limit for one merge
 		}
 		if got, want := bpe.Count(text), want(t, text); got != want {
 			t.Errorf("Count(%q) = %d, want %d", text, got, want)

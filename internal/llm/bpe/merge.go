@@ -3,15 +3,17 @@ package bpe
 import "sync"
 
 const (
-	fewParts = 32      // a piece of so many bytes is merged by looking at all its parts each time
+	// Pieces of at most this many bytes are merged by scanning all parts each time.
+	fewParts = 32
 	atOnce   = 4 << 10 // bytes of a piece that are merged together
 )
 
-// mergeFew counts the tokens of a short piece. It joins the leftmost of the pairs with the lowest rank until no pair is a token.
+// mergeFew counts the tokens of a short piece. It merges the leftmost pair with the lowest rank
+// until no pair is a token.
 func mergeFew(text string, from, to int) int {
 	var (
-		start [fewParts + 1]uint8  // of each part in the piece; then the end of the last
-		rank  [fewParts + 1]uint32 // of each part with the one after it
+		start [fewParts + 1]uint8  // offset of each part in the piece, then the end of the last
+		rank  [fewParts + 1]uint32 // of each part merged with the next
 	)
 	n := to - from
 	lowest, at := uint32(absent), 0
@@ -45,11 +47,13 @@ func mergeFew(text string, from, to int) int {
 	return n
 }
 
-// parts is a long piece while it is merged: a list of its parts, linked both ways, and a heap of the pairs that are tokens.
+// parts is a long piece during merging: a doubly linked list of its parts, and a heap of the pairs
+// that are tokens.
 type parts struct {
 	next, before [atOnce + 1]int16
-	rank         [atOnce + 1]uint32 // of the part that starts here with the one after it
-	heap         []uint64           // rank, then start: the leftmost of the lowest is on top
+	rank         [atOnce + 1]uint32 // of the part that starts here, merged with the next
+	// rank, then offset: the leftmost pair with the lowest rank is on top.
+	heap []uint64
 }
 
 var spare = sync.Pool{New: func() any { return &parts{heap: make([]uint64, 0, 2*atOnce)} }}
@@ -65,7 +69,7 @@ func mergeMany(text string, from, to int) int {
 	return count + p.merge(text[from:to])
 }
 
-// merge does with a heap what mergeFew does by looking at all.
+// merge is mergeFew with a heap instead of a scan.
 func (p *parts) merge(piece string) int {
 	n := len(piece)
 	p.heap = p.heap[:0]
@@ -81,7 +85,7 @@ func (p *parts) merge(piece string) int {
 		top := p.pop()
 		i := int(top & (1<<32 - 1))
 		if p.rank[i] != uint32(top>>32) {
-			continue // one of the two has been joined with another since
+			continue // one of the two parts was merged with another since
 		}
 		joined := p.next[i]
 		p.rank[joined] = absent
@@ -98,7 +102,7 @@ func (p *parts) merge(piece string) int {
 	return count
 }
 
-// look finds the rank of the part that starts at i with the one after it.
+// look updates the rank of the part at i merged with the next.
 func (p *parts) look(piece string, i int) {
 	rank := uint32(absent)
 	if second := int(p.next[i]); second < len(piece) {
@@ -109,7 +113,7 @@ func (p *parts) look(piece string, i int) {
 	p.keep(i, rank)
 }
 
-// keep puts the pair that starts at i on the heap if it is a token.
+// keep stores the rank of the pair at i, and pushes the pair on the heap if it is a token.
 func (p *parts) keep(i int, rank uint32) {
 	p.rank[i] = rank
 	if rank != absent {

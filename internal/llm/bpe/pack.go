@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// PackVocabulary makes o200k.bin of the tokens in the order of their ranks.
+// PackVocabulary returns the contents of o200k.bin for tokens in rank order.
 func PackVocabulary(tokens []string) ([]byte, error) {
 	if len(tokens) >= 1<<rankBits {
 		return nil, fmt.Errorf("%d tokens: their ranks need more than %d bits", len(tokens), rankBits)
@@ -25,7 +25,7 @@ func PackVocabulary(tokens []string) ([]byte, error) {
 		b := bucketOf(hashes[rank])
 		buckets[b] = append(buckets[b], rank)
 	}
-	// The fullest buckets choose first, as long as most slots are free.
+	// Place the fullest buckets first, while most slots are free.
 	order := make([]int, len(buckets))
 	for b := range order {
 		order[b] = b
@@ -39,7 +39,7 @@ func PackVocabulary(tokens []string) ([]byte, error) {
 	return table, nil
 }
 
-// place finds the displacement of a bucket that leads all its tokens to free slots.
+// place finds a displacement that leads all tokens of a bucket to free slots.
 func place(table []byte, bucket int, ranks []int, hashes []uint64) bool {
 	var taken []int
 	for displacement := range 256 {

@@ -2,7 +2,8 @@ package bpe
 
 import "unicode/utf8"
 
-// pieceEnd says where the piece that starts at i ends. It is what o200k_base's regular expression matches there:
+// pieceEnd returns the end of the piece that starts at i: the match of o200k_base's regular
+// expression.
 //
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 //	[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -12,14 +13,15 @@ import "unicode/utf8"
 //	\s+(?!\S)
 //	\s+
 //
-// The first alternative that matches at all is taken, in this order.
+// The first alternative that matches is taken, in this order.
 func pieceEnd(text string, i int) int {
 	c, size := classAt(text, i)
 	switch c {
 	case digit:
 		return digitsEnd(text, i+size)
 	case upper, lower, letter, mark:
-		// A mark may also be what stands before a word. It comes to the same: the mark is in the word then, as any other in it.
+		// A mark may also precede a word. The result is the same: the mark then belongs to the
+		// word.
 		return wordEnd(text, i)
 	case newline:
 		return spacesEnd(text, i)
@@ -39,7 +41,7 @@ func pieceEnd(text string, i int) int {
 	return spacesEnd(text, i)
 }
 
-// classAt is the class and the length of the character at i.
+// classAt returns the class and the length of the character at i.
 func classAt(text string, i int) (class, int) {
 	if c := byteClass[text[i]]; c != wide {
 		return c, 1
@@ -47,13 +49,13 @@ func classAt(text string, i int) (class, int) {
 	return wideClass(text[i:])
 }
 
-// wideClass is classAt of the start of the text.
+// wideClass is classAt for the start of the text.
 func wideClass(text string) (class, int) {
 	r, size := utf8.DecodeRuneInString(text)
 	return classOf(r), size
 }
 
-// wordEnd is the end of the word that starts at i, or i if none does.
+// wordEnd returns the end of the word that starts at i, or i if none does.
 func wordEnd(text string, i int) int {
 	end := i
 	for end < len(text) && byteClass[text[end]] == upper {
@@ -73,8 +75,9 @@ func wordEnd(text string, i int) int {
 	return end
 }
 
-// wideWordEnd is wordEnd for words of all letters. Letters without case go with both cases: a word ends after its small letters if it
-// has any, otherwise after the last letter without case, and after its capitals only if it has nothing else.
+// wideWordEnd is wordEnd for all scripts. Letters without case fit both cases. A word ends after
+// its lower-case letters if it has any, otherwise after the last letter without case. It ends after
+// its capitals only if it has nothing else.
 func wideWordEnd(text string, i int) int {
 	j, uncased := i, i
 	for j < len(text) {
@@ -105,7 +108,8 @@ func wideWordEnd(text string, i int) int {
 	return i
 }
 
-// contractionEnd takes 's, 't, 're, 've, 'm, 'll and 'd to the word that ends at i. A long s is an s without its case.
+// contractionEnd extends the word that ends at i by 's, 't, 're, 've, 'm, 'll or 'd. A long s
+// counts as s when case is ignored.
 func contractionEnd(text string, i int) int {
 	if len(text)-i < 2 || text[i] != '\'' {
 		return i
@@ -133,7 +137,7 @@ func contractionEnd(text string, i int) int {
 	return i
 }
 
-// digitsEnd is the end of at most three digits, the first of which ends at i.
+// digitsEnd returns the end of at most three digits; the first of them ends at i.
 func digitsEnd(text string, i int) int {
 	for range 2 {
 		if i == len(text) {
@@ -148,7 +152,8 @@ func digitsEnd(text string, i int) int {
 	return i
 }
 
-// signsEnd is the end of the signs that go on at i, with the ends of lines and slashes after them.
+// signsEnd returns the end of the signs that continue at i, including the line ends and slashes
+// after them.
 func signsEnd(text string, i int) int {
 	for i < len(text) {
 		c, size := classAt(text, i)
@@ -163,8 +168,9 @@ func signsEnd(text string, i int) int {
 	return i
 }
 
-// spacesEnd is the end of the spaces that start at i, the first of which goes with no word and no sign. With ends of lines among them
-// they end with the last of those. Otherwise the last space is left to what follows, if there are two or more.
+// spacesEnd returns the end of the run of spaces that starts at i and belongs to no word or sign. A
+// run with line ends stops after the last of them. Otherwise a run of two or more leaves its last
+// space to the next piece.
 func spacesEnd(text string, i int) int {
 	last, line, j := i, i, i
 	for j < len(text) {

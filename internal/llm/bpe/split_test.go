@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Where a text is cut shows in the number of its tokens only now and then, so the cuts have cases of their own.
+// The number of tokens seldom shows where a text was split, so the splits have their own cases.
 func TestPieces(t *testing.T) {
 	for _, c := range []struct {
 		name   string

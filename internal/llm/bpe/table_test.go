@@ -64,7 +64,7 @@ func TestClassesAreUnicodes(t *testing.T) {
 			t.Errorf("class of %q = %d, want %d", b, got, want)
 		}
 	}
-	for r := rune(basicPlane - 0x100); r < 0x20000; r++ { // the emoji are there
+	for r := rune(basicPlane - 0x100); r < 0x20000; r++ { // the emoji are in this range
 		if got, want := classOf(r), lookUpClass(r); got != want {
 			t.Fatalf("class of %U = %d, want %d", r, got, want)
 		}
