@@ -1,6 +1,6 @@
 package tokens
 
-// Kind is the kind of content; the same bytes make more tokens in some kinds than in others.
+// Kind is the kind of content. The same bytes make more tokens in some kinds than in others.
 type Kind int
 
 // The kinds of content.
@@ -12,12 +12,13 @@ const (
 	kinds
 )
 
-// Estimate is about how many tokens the text has. The empty text has none, any other at least one. It allocates nothing.
+// Estimate returns the approximate number of tokens. The empty text has none, any other text at
+// least one. It does not allocate.
 func Estimate(text string, kind Kind) int {
 	return Size(text, kind).Tokens
 }
 
-// known is the kind, or Prose where it is none.
+// known returns the kind, or Prose if it is invalid.
 func (k Kind) known() Kind {
 	if k < 0 || k >= kinds {
 		return Prose
@@ -25,7 +26,7 @@ func (k Kind) known() Kind {
 	return k
 }
 
-// Profile says how often each state is visited. It is what the weights are fitted on.
+// Profile counts the visits to each state. The weights are fitted to these counts.
 func Profile(text string) (visits [States]uint32) {
 	s := uint8(start)
 	for i := range len(text) {

@@ -1,10 +1,10 @@
 package tokens
 
-// The states. A word's letters are told apart by their place in it, since the first few of a word come as one token and the more
-// follow, the likelier a further one begins.
+// The states. The letters of a word are told apart by their position. The first few of a word form
+// one token; the more follow, the likelier another token begins.
 const (
 	start    = iota
-	word1                   // first letter of a word, lower case or a capital
+	word1                   // first letter of a word, lower case or capital
 	word2                   // …
 	wordLast = word1 + 13   // and every later one
 	cap2     = wordLast + 1 // second capital in a row, …
@@ -26,13 +26,13 @@ const (
 	latin    = line2 + 1 // first byte of an accented Latin letter
 	greek    = latin + 1
 	cyrillic = greek + 1
-	semitic  = cyrillic + 1 // of Hebrew, Arabic
+	semitic  = cyrillic + 1 // Hebrew, Arabic
 	indic    = semitic + 1
-	symbol   = indic + 1 // of punctuation, arrows, box drawing
+	symbol   = indic + 1 // punctuation, arrows, box drawing
 	kana     = symbol + 1
 	han      = kana + 1
 	hangul   = han + 1
-	private  = hangul + 1 // of what is left below U+10000
+	private  = hangul + 1 // all others below U+10000
 	astral   = private + 1
 	rest     = astral + 1 // further bytes of a character
 	control  = rest + 1
@@ -41,7 +41,7 @@ const (
 	States = control + 1
 )
 
-// Tables have room for a power of two of each, so that no access has to be checked.
+// The tables have power-of-two dimensions, so that no access needs a bounds check.
 const (
 	room      = 64
 	classRoom = 32
@@ -72,7 +72,7 @@ const (
 	cRest
 	cControl
 
-	// What has a meaning of its own in a JSON string behind a backslash, and the backslash.
+	// The letters with a meaning after a backslash in a JSON string, and the backslash.
 	feedLetter // n, r: small
 	tabLetter  // t, b, f: small
 	codeLetter // u: small
@@ -148,7 +148,7 @@ var next = func() (t [room][classRoom]uint8) {
 	return t
 }()
 
-// plain is the class of a byte where a backslash is a sign like any other.
+// plain returns the class of a byte outside of escapes, where a backslash is an ordinary sign.
 func (c class) plain() class {
 	switch c {
 	case feedLetter, tabLetter, codeLetter:

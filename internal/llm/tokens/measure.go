@@ -1,17 +1,18 @@
 package tokens
 
-// Measure is what tokenizers make different things of, beside how many tokens there are for one of them.
+// Measure holds an estimate of the tokens, and the counts in which tokenizers differ.
 type Measure struct {
-	Tokens int // as Estimate has it
+	Tokens int // the result of Estimate
 	Digits int
-	Signs  int // characters that are no letters, digits or spaces
-	Others int // bytes of what is not ASCII
+	Signs  int // characters other than letters, digits and spaces
+	Others int // bytes of non-ASCII characters
 	Bytes  int
 }
 
-// Size measures a text, in the one pass that an estimate takes.
+// Size measures a text in a single pass.
 func Size(text string, kind Kind) Measure { return plainSteps[kind.known()]().measure(text) }
 
-// SizeQuoted measures what a JSON string says of which these are the bytes as they stand in a document, or some of them; its quotes count as
-// signs. It is what Size has for the text, without decoding it, but for what stands there by its number (\u00e9): that counts as one byte.
+// SizeQuoted measures the text of a JSON string from its raw bytes in a document, or from some of
+// them. Its quotes count as signs. The result is that of Size for the decoded text, except that a
+// numeric escape (\u00e9) counts as one byte.
 func SizeQuoted(raw string, kind Kind) Measure { return quotedSteps[kind.known()]().measure(raw) }

@@ -1,12 +1,12 @@
 package tokens
 
-// Of a long text so many pieces are measured, evenly spread.
+// A long text is measured in this many evenly spread samples.
 const (
 	samples     = 16
 	sampleBytes = 4 << 10
 )
 
-// Sample is Estimate for who has no time to read a long text to its end: how dense it is in some places tells how many tokens it has.
+// Sample is a faster Estimate for long texts: it extrapolates from the token density of samples.
 func Sample(text string, kind Kind) int {
 	if len(text) <= samples*sampleBytes {
 		return Estimate(text, kind)

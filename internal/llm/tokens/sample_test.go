@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is told of a long text is measured in pieces of it, and within a twentieth of what the whole would come to, whatever it is made of.
+// Samples of a long text give an estimate within a twentieth of the whole text's, for any content.
 func TestSampleIsCloseToTheWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := map[string]func(i int) string{

@@ -2,16 +2,17 @@ package tokens
 
 import "sync"
 
-// steps is the machine with what each of its steps counts for (a transducer): by the state and the class of the byte, the state after it, and what
-// it adds, all in one word. So a step is one access to memory, and to add it up is one addition. From the low bits up: the weight in fixed point, so that
-// an estimate is the same on every machine; whether it is a digit, a sign, a byte of what is not ASCII; whether the byte does not count; the
-// state. What overflows of the states is lost and not missed.
+// steps is the machine with the counts of each step (a transducer). It is indexed by the state and
+// the class of the byte. An entry has the next state and the counts in one word, so a step is one
+// memory access and one addition. From the low bits up: the weight in fixed point, so that an
+// estimate is the same on every machine; flags for a digit, a sign and a non-ASCII byte; a flag for
+// a byte that does not count; the state. Sums of states overflow, which does no harm.
 type steps [stepRows * classRoom]step
 
 type step = uint64
 
 const (
-	weightBits = 20 // behind the point
+	weightBits = 20 // after the binary point
 	countBits  = 7
 
 	digitsAt  = weightBits + 8
@@ -21,17 +22,18 @@ const (
 	stateAt   = skippedAt + countBits
 
 	stepRows = 128
-	rowMask  = (stepRows - 1) * classRoom // of a state as an index
+	rowMask  = (stepRows - 1) * classRoom // mask for a state as an index
 	rowShift = stateAt - 5                // classRoom is 1<<5
 
-	// together is how many steps may be added up before a count overflows into the next.
+	// together is how many steps can be summed before a count overflows into the next.
 	together = 1<<countBits - lanes
 )
 
-// States of what is quoted, beside the machine's own: just behind a backslash, by the state before it, and within a character's number.
+// States for quoted text, beside the machine's own: after a backslash, by the state before it, and
+// within a numeric escape.
 const (
 	behindBackslash = States
-	inNumber        = 2 * States // of the last digit; before it of the one before, …
+	inNumber        = 2 * States // the last digit; inNumber+1 is the one before it, …
 )
 
 var plainSteps, quotedSteps = everyKind(newPlainSteps), everyKind(newQuotedSteps)
@@ -53,7 +55,8 @@ func newPlainSteps(kind Kind) *steps {
 	return t
 }
 
-// newQuotedSteps has a step for each byte of an escape: what it stands for counts with its second.
+// newQuotedSteps has a step for each byte of an escape. The decoded character counts with the
+// second byte.
 func newQuotedSteps(kind Kind) *steps {
 	const skipped = 1 << skippedAt
 	t := newPlainSteps(kind)
@@ -85,7 +88,7 @@ func newQuotedSteps(kind Kind) *steps {
 
 func (t *steps) set(state int, c class, to step) { t[state*classRoom+int(c)] = to }
 
-// stepTo is a step to one of the machine's own states.
+// stepTo returns a step to one of the machine's own states.
 func stepTo(state int, kind Kind) step {
 	to := step(float64(float64(weights[kind][state])*(1<<weightBits))+.5) | step(state)<<stateAt //nolint:gosec // no state is negative
 	switch {
@@ -99,12 +102,13 @@ func stepTo(state int, kind Kind) step {
 	return to
 }
 
-// lanes is how many parts of a long text are walked at once, since a walk mostly waits for its own last step: as many as there are registers for.
+// lanes is how many parts of a long text are processed at once, because each walk mostly waits for
+// its last step. It is limited by the number of registers.
 const lanes = 5
 
 const (
 	short  = 16 * lanes
-	runway = 12 // bytes before a part that tell in which state it begins: few words are longer
+	runway = 12 // bytes before a part that determine its first state: few words are longer
 )
 
 func (t *steps) measure(text string) Measure {
@@ -128,7 +132,7 @@ func (t *steps) measure(text string) Measure {
 	return m
 }
 
-// lead is the last step of a text.
+// lead returns the last step of a text.
 func (t *steps) lead(text string) (last step) {
 	for i := range len(text) {
 		last = t[last>>rowShift&rowMask|step(classOf[text[i]])]
@@ -136,7 +140,7 @@ func (t *steps) lead(text string) (last step) {
 	return last
 }
 
-// walk takes the steps of a text and adds them up.
+// walk takes the steps of a text and sums them.
 func (t *steps) walk(text string, last step, sum *sums) {
 	for len(text) > 0 {
 		n := min(len(text), together)
@@ -150,14 +154,16 @@ func (t *steps) walk(text string, last step, sum *sums) {
 	}
 }
 
-// walkParts is walk for parts of so many bytes each, by the steps before them. It returns the last step of the last part.
+// walkParts is walk for lanes parts of equal length, given the step before each. It returns the
+// last step of the last part.
 func (t *steps) walkParts(text string, part int, before *[lanes]step, sum *sums) step {
 	a, b, c, d, e := text[:part], text[part:2*part], text[2*part:3*part], text[3*part:4*part], text[4*part:5*part]
 	v, w, x, y, z := before[0], before[1], before[2], before[3], before[4]
 	for i := 0; i < part; {
 		end := min(i+together/lanes, part)
 		added := step(0)
-		for ; i < end && i < len(a) && i < len(b) && i < len(c) && i < len(d) && i < len(e); i++ { // which spares five checks a turn
+		// The conditions on len save five bounds checks per round.
+		for ; i < end && i < len(a) && i < len(b) && i < len(c) && i < len(d) && i < len(e); i++ {
 			v = t[v>>rowShift&rowMask|step(classOf[a[i]])]
 			w = t[w>>rowShift&rowMask|step(classOf[b[i]])]
 			x = t[x>>rowShift&rowMask|step(classOf[c[i]])]
@@ -174,7 +180,7 @@ func (t *steps) walkParts(text string, part int, before *[lanes]step, sum *sums)
 	return z
 }
 
-// sums is what steps add up to.
+// sums holds the sums of steps.
 type sums struct {
 	weight                         uint64
 	digits, signs, others, skipped int

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// expected is what the weights say of a profile, one state after the other.
+// expected computes the measure from the weights and a profile, state by state.
 func expected(text string, kind Kind) (m Measure, tokens float64) {
 	m.Bytes = len(text)
 	for s, n := range Profile(text) {
@@ -26,7 +26,8 @@ func expected(text string, kind Kind) (m Measure, tokens float64) {
 	return m, tokens
 }
 
-// isNear tells whether a measure is the expected one: what stands where two parts of a text meet may be taken for a little more or less.
+// isNear reports whether a measure is the expected one. Where two parts of a text meet, it may be
+// slightly off.
 func isNear(got, want Measure, tokens float64, text string) bool {
 	off := 0.51
 	if len(text) >= short {
@@ -37,7 +38,7 @@ func isNear(got, want Measure, tokens float64, text string) bool {
 	return near && got == want
 }
 
-// texts are a program and its prose, in pieces of many lengths, and what has no sense.
+// texts are a program and its prose, in pieces of many lengths, and meaningless strings.
 func texts(t *testing.T) (all []string) {
 	t.Helper()
 	source, err := os.ReadFile("estimate_test.go")
@@ -98,7 +99,8 @@ func quoted(t *testing.T, text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// In a run that is longer than what is looked at before a part nobody knows where its first group of digits, or its first pair of backslashes, begins.
+// In a run longer than the runway, the first group of digits or pair of backslashes of a part is
+// unknown.
 func TestSizeOfALongRunIsOffByLittle(t *testing.T) {
 	for _, c := range "a90 \t\n-\\é服" {
 		text := strings.Repeat(string(c), 501)
@@ -120,7 +122,7 @@ func TestSizeQuotedTakesANumberForOneByte(t *testing.T) {
 	if got := SizeQuoted(`"x\u00e9\uD83Dy\\\t\/"`, Prose); got != want {
 		t.Errorf("SizeQuoted = %+v, want %+v", got, want)
 	}
-	for _, cut := range []string{`\`, `\u`, `\u00`, `"\u123`} { // in pieces of a string
+	for _, cut := range []string{`\`, `\u`, `\u00`, `"\u123`} { // pieces of a string
 		if got := SizeQuoted(cut, Prose); got.Bytes < 0 || got.Bytes > 2 {
 			t.Errorf("SizeQuoted(%s) = %+v", cut, got)
 		}
