@@ -14,7 +14,7 @@ import (
 	"secateur/internal/ops/replica"
 )
 
-// accessSettings are the rules and limits of the live configuration.
+// accessSettings returns the rules and limits of the live configuration.
 func (a *App) accessSettings() admin.AccessSettings {
 	gen := a.live.Load()
 	out := admin.AccessSettings{
@@ -37,7 +37,7 @@ func (a *App) accessSettings() admin.AccessSettings {
 	return out
 }
 
-// rateText is a rate as it is written; "" for none.
+// rateText returns a rate in configuration syntax; "": none.
 func rateText(r limit.Rate) string {
 	if r == (limit.Rate{}) {
 		return ""
@@ -45,7 +45,7 @@ func rateText(r limit.Rate) string {
 	return r.String()
 }
 
-// namedTokens are the credentials that are accepted, by their names.
+// namedTokens returns the accepted credentials by name.
 func (a *App) namedTokens() ([]admin.NamedToken, error) {
 	cfg := a.live.Load().cfg
 	all := []admin.NamedToken{}
@@ -82,7 +82,7 @@ func (a *App) namedTokens() ([]admin.NamedToken, error) {
 	return all, nil
 }
 
-// controlPins are the pinned definitions, as `secateur pins` lists them.
+// controlPins returns the pinned definitions, as `secateur pins` lists them.
 func (a *App) controlPins() ([]admin.Pin, error) {
 	dir := a.stateFile("pins")
 	if dir == "" {
@@ -99,7 +99,8 @@ func (a *App) controlPins() ([]admin.Pin, error) {
 	return all, err
 }
 
-// approvePins pins what tools are now, as `secateur pins approve` does; the book of this program follows the file.
+// approvePins pins the tools' current definitions, as `secateur pins approve` does. The running
+// program picks them up from the file.
 func (a *App) approvePins(_ context.Context, server, tool string) ([]string, error) {
 	dir := a.stateFile("pins")
 	if dir == "" {

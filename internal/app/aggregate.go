@@ -30,7 +30,7 @@ func (gen *generation) newAggregate() (*aggregate.Server, error) {
 	return aggregate.New(opt)
 }
 
-// aggregateOptions are what this configuration wants of it.
+// aggregateOptions returns the door's options for this configuration.
 func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 	opt := aggregate.Options{
 		Pool:      gen.servers,
@@ -69,12 +69,12 @@ func (gen *generation) aggregateOptions() (aggregate.Options, error) {
 	return opt, nil
 }
 
-// openingsPerMinute is how many sessions one principal may open a minute, and at once after a pause: enough for a crowd
-// behind one token, and far from all that there are.
+// openingsPerMinute is how many sessions one principal may open per minute, and at once after a
+// pause. It suffices for a crowd behind one token but leaves most of the capacity to others.
 const openingsPerMinute = 1200
 
-// openMCP opens the door for MCP clients over HTTP, once: sessions outlive reloads. Who calls is told by the door: the token may stand in
-// a request's body.
+// openMCP opens the HTTP door for MCP clients once: sessions outlive reloads. The door itself
+// authenticates, because the token may be in a request's body.
 func (gen *generation) openMCP() error {
 	if gen.mcp != nil {
 		return nil
@@ -118,23 +118,24 @@ func (gen *generation) openMCP() error {
 	return nil
 }
 
-// holdAgain has what somebody has open end with the token that a message showed.
+// holdAgain ends what a caller has open when the token of a message is revoked.
 func (gen *generation) holdAgain(ctx context.Context, p *access.Principal) (context.Context, func()) {
 	return gen.authenticator().HoldAgain(ctx, p)
 }
 
-// hangMCP hangs the routes of all servers as one and of each by itself.
+// hangMCP registers the routes for all servers together and for each server alone.
 func (gen *generation) hangMCP(mux *router, g guard) {
 	for _, path := range []string{"/mcp", "/mcp/{$}", "/mcp/{server}", "/mcp/{server}/{$}"} {
 		mux.Handle(path, g.site(gen.mcp))
 	}
 }
 
-// errRevoked is why a pipe is served no more.
+// errRevoked ends a pipe whose token was revoked.
 var errRevoked = errors.New("the token that this connection was opened with is no longer accepted")
 
-// RunStdio serves all servers as one to the client at the other end of a pipe, until it ends or ctx is done. An
-// environment that has the token speaks for the whole connection, which ends when a reload takes the token away.
+// RunStdio serves all servers as one to the client at the other end of a pipe, until the pipe ends
+// or ctx is done. A token from the environment covers the whole connection. The connection ends
+// when a reload revokes that token.
 func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token string) error {
 	g := a.live.Load()
 	door, err := g.newAggregate()
@@ -142,8 +143,9 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 		return errors.Join(err, a.close())
 	}
 	a.aggregate = door
-	principal, _ := g.auth.AuthenticateMessage(ctx, token, "/mcp") // nil: the messages have to tell
-	// The servers outlive the pipe: what is in flight needs them until it is answered.
+	// nil: each message must carry a token.
+	principal, _ := g.auth.AuthenticateMessage(ctx, token, "/mcp")
+	// The servers outlive the pipe: calls in flight need them until they are answered.
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()
 	var back errgroup.Group
@@ -169,12 +171,12 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
 
-// maxMessage is how many bytes a message may have at the moment.
+// maxMessage returns the current limit for the size of a message in bytes.
 func (a *App) maxMessage() int { return int(a.live.Load().cfg.MaxMessageBytes) }
 
-// closeMCP ends the streams and sessions of MCP clients, once what they wait for is answered.
+// closeMCP ends the streams and sessions of MCP clients after their pending calls are answered.
 func (a *App) closeMCP(ctx context.Context) {
 	a.aggregate.Close()
-	_ = a.mcp.Close(ctx) // what it does not finish in time, the listener's end does
+	_ = a.mcp.Close(ctx) // closing the listener ends the rest
 	a.aggregate.Wait()
 }

@@ -45,95 +45,96 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// Options make an App.
+// Options configure an App.
 type Options struct {
 	Config  *config.Config
 	Version string
-	Commit  string       // that the program was built from; "": not recorded
+	Commit  string       // the commit it was built from; "": not recorded
 	Log     *slog.Logger // nil discards
-	Environ []string     // what children may inherit of; the minimal base is taken from it
-	Home    string       // what ~ stands for in store.url
+	Environ []string     // environment for child processes; the minimal base is taken from it
+	Home    string       // replaces ~ in store.url
 
-	// StateDir is where tokens and the like of this user are kept; "": nowhere.
+	// StateDir holds this user's tokens and other state; "": none.
 	StateDir string
 
-	// StoreGiven makes the pruner alone use the configured store, even where the file names none.
+	// StoreGiven makes the standalone pruner use the configured store, even if the file names none.
 	StoreGiven bool
 
-	// Lazy starts servers when a client needs them, with that client's capabilities, instead of at once.
+	// Lazy starts servers when a client needs them, with that client's capabilities, instead of at
+	// once.
 	Lazy bool
 
-	// Names are what the client of a pipe asks its tools and prompts to be called.
+	// Names are the names that the client of a pipe wants for its tools and prompts.
 	Names catalog.ClientSettings
 	// ToolMode is how it asks to learn of tools: list or search; "": as its profile says.
 	ToolMode string
 
-	// Kill is closed when Run, once told to stop, is to wait for nobody any more: what is in flight is cut off, and servers
-	// are ended by force, with all that they have started. Nil: never.
+	// Kill is closed to make a stopping Run wait no longer. Requests in flight are cut off, and
+	// servers are killed with all their child processes. Nil: never.
 	Kill <-chan struct{}
 
-	// Load reads the configuration again; nil: it cannot be reloaded. Hangups asks for a reload with each value, and so does the
-	// configuration's file when it changes, unless the configuration says otherwise.
+	// Load reads the configuration again; nil: no reloads. Each value of Hangups triggers a reload.
+	// A change of the configuration file does too, unless the configuration turns that off.
 	Load    func() (*config.Config, []config.Problem)
 	Hangups <-chan os.Signal
-	Level   *slog.LevelVar    // of Log; nil: it stays as it is
-	Format  *telemetry.Format // the same
+	Level   *slog.LevelVar    // level of Log; nil: fixed
+	Format  *telemetry.Format // format of Log; nil: fixed
 
-	// Listening is called once the doors are open; nil: nobody wants to know.
+	// Listening is called once the doors are open; nil: none.
 	Listening func(addr net.Addr)
-	// Starting is called then, and now and again, as long as servers are still starting; Started once, when each has
-	// come up, or shown that it cannot or takes long. Nil: nobody wants to know.
+	// Starting is called then, and from time to time, while servers are starting. Started is called
+	// once, when each has come up, failed, or taken too long. Nil: none.
 	Starting func(ids []string, since time.Duration)
 	Started  func([]ServerStart)
 }
 
-// App is the whole program, built and not yet running.
+// App is the whole program, built but not yet running.
 type App struct {
 	opt         Options
-	cfg         config.Settings // what the program was started with: the listener and the store are its
+	cfg         config.Settings // settings at start; the listener and the store always use these
 	log         *slog.Logger
 	registry    *prometheus.Registry
 	store       originals.StoreCloser
-	redis       *redisdb.DB    // nil: the store is this process's, or on its disk
-	replicas    *replica.Group // the same
-	limitStore  *limit.Redis   // the same
-	servers     *pool.Pool     // those inside this program included; nil: the pruner is alone
+	redis       *redisdb.DB    // nil: the store is in this process or on its disk
+	replicas    *replica.Group // nil: as redis
+	limitStore  *limit.Redis   // nil: as redis
+	servers     *pool.Pool     // includes built-in servers; nil: standalone pruner
 	budget      *budget.Budget
 	connections *connections
-	aggregate   *aggregate.Server // nil as long as no door for MCP clients is open
-	mcp         *downstream.HTTP  // the same, over HTTP
+	aggregate   *aggregate.Server // nil while no MCP door is open
+	mcp         *downstream.HTTP  // HTTP side of the MCP door; nil while not open
 	guesses     *guesses
-	closers     []io.Closer     // closed when all else is done
-	rates       *datarate.Guard // one for all requests
-	tasks       *tasks.Owners   // one for all doors
+	closers     []io.Closer     // closed after everything else
+	rates       *datarate.Guard // shared by all requests
+	tasks       *tasks.Owners   // shared by all doors
 	feed        *events.Feed
 	pins        *pins.Book
 	sources     tokenSources
 	signIns     signIns
 	sessions    ui.Sessions // of the dashboard
 	captured    capture.Book
-	history     *history.History   // nil: the pruner alone
+	history     *history.History   // nil: standalone pruner
 	tracing     *telemetry.Tracing // nil: off
 	tools       *telemetry.ToolLabels
-	savings     *telemetry.Savings // nil: the pruner alone
+	savings     *telemetry.Savings // nil: standalone pruner
 	reloaded    *telemetry.Reloads
 	draining    atomic.Bool
-	clock       clock.Clock // by which it is judged whether a provider's cache is cold
+	clock       clock.Clock // decides whether a provider's cache is cold
 	editor      *serverEditor
 	ledger      *ledger.Ledger
 	templates   *templates.Book
-	stopping    chan struct{} // closed when the listener is about to
+	stopping    chan struct{} // closed when the listener is about to close
 	started     time.Time
-	addr        atomic.Pointer[string] // that is listened on; nil: none yet
+	addr        atomic.Pointer[string] // address of the listener; nil: not listening yet
 
-	web atomic.Pointer[http.Server] // serves the listener; nil: there is none
+	web atomic.Pointer[http.Server] // serves the listener; nil: none
 
-	loaded    atomic.Pointer[loaded]     // the configuration that was last applied
-	live      atomic.Pointer[generation] // what it asks for
-	reloading sync.Mutex                 // held while another takes its place
+	loaded    atomic.Pointer[loaded]     // the configuration last applied
+	live      atomic.Pointer[generation] // built from loaded
+	reloading sync.Mutex                 // held while live is replaced
 }
 
-// New builds the program. It opens the store and starts nothing.
+// New builds the program. It opens the store but starts nothing.
 func New(opt Options) (*App, error) {
 	a := newApp(opt)
 	a.placeStore(context.Background())
@@ -159,7 +160,7 @@ func New(opt Options) (*App, error) {
 	return a, nil
 }
 
-// newApp is an App without its live parts.
+// newApp returns an App without its live parts.
 func newApp(opt Options) *App {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -177,8 +178,8 @@ func newApp(opt Options) *App {
 	return a
 }
 
-// placeStore decides where a store is kept that the configuration does not place: in the user's state directory, so
-// that a restart changes nothing. A pipe's store ends with it.
+// placeStore picks a place for the store if the configuration names none. The default is the user's
+// state directory, so that a restart changes nothing. A pipe's store is in memory.
 func (a *App) placeStore(ctx context.Context) {
 	if a.cfg.Store.URL != "" {
 		return
@@ -206,7 +207,8 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 	}
 	opt := a.storeOptions()
 	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
-		opt.MaxBytes = min(opt.MaxBytes, memory/2-forConnections(memory)) // a store that takes it all ends with the process
+		// A store that takes it all ends with the process.
+		opt.MaxBytes = min(opt.MaxBytes, memory/2-forConnections(memory))
 	}
 	if !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
 		if opt.Key, err = a.idKey(); err != nil {
@@ -220,10 +222,11 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 	return store, nil
 }
 
-// idKey is what ids of originals in memory are made with: the same after a restart, where there is a state directory that can be written.
+// idKey returns the key for ids of originals in memory. It survives a restart if the state
+// directory is writable.
 func (a *App) idKey() (originals.Key, error) {
 	if a.opt.StateDir == "" || os.MkdirAll(a.opt.StateDir, 0o700) != nil {
-		return originals.NewKey(), nil //nolint:nilerr // as if there were none
+		return originals.NewKey(), nil //nolint:nilerr // same as without a state directory
 	}
 	key, _, err := originals.LoadKey(a.opt.StateDir, false)
 	if errors.Is(err, fs.ErrPermission) {
@@ -232,14 +235,14 @@ func (a *App) idKey() (originals.Key, error) {
 	return key, err
 }
 
-// OriginalID is what the store calls a text of callers without a tenant.
+// OriginalID returns the store's id for a text of callers without a tenant.
 func (a *App) OriginalID(text string) string { return a.store.ID("", text) }
 
 func (a *App) storeOptions() originals.Options {
 	return originals.Options{Settings: a.cfg.Store, Base: a.opt.Config.Dir(), Home: a.opt.Home, Log: a.log, Redis: a.redis, Shared: a.namesTenants}
 }
 
-// namesTenants reports whether several tenants may come, so that each has its share of the store.
+// namesTenants reports whether several tenants may call. Each then has its share of the store.
 func (a *App) namesTenants() bool {
 	if gen := a.live.Load(); gen != nil {
 		return gen.auth.NamesTenants()
@@ -261,12 +264,12 @@ func (a *App) storeState() admin.StoreState {
 	return state
 }
 
-// close lets go of what New opened.
+// close releases what New opened.
 func (a *App) close() error {
 	var errs []error
 	gen := a.live.Load()
 	if gen != nil && gen.chat != nil {
-		errs = append(errs, gen.chat.Close()) // what it writes down needs the others
+		errs = append(errs, gen.chat.Close()) // its final writes need the other parts
 	}
 	errs = append(errs, a.store.Close())
 	if gen != nil {
@@ -278,7 +281,8 @@ func (a *App) close() error {
 	return errors.Join(errs...)
 }
 
-// Run opens the doors and works until ctx is done; then it finishes what is in flight and takes everything down.
+// Run opens the doors and works until ctx is done. Then it finishes the requests in flight and
+// shuts everything down.
 func (a *App) Run(ctx context.Context) error {
 	g := a.live.Load()
 	if err := g.checkListen(a.cfg.Listen); err != nil {
@@ -293,7 +297,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := g.hang(&generation{}); err != nil {
 		return errors.Join(err, ln.Close(), a.close())
 	}
-	// The servers outlive the doors: what is in flight needs them until it is answered.
+	// The servers outlive the doors: calls in flight need them until they are answered.
 	serverCtx, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServers()
 	var back errgroup.Group
@@ -306,14 +310,14 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(err, a.waitForServers(ctx, &back), a.close())
 }
 
-// drainTime is how long what is in flight may take to finish once the program is asked to stop, beyond the time a
-// server has for its answer.
+// drainTime is how long requests in flight may take after a stop, beyond the servers' response
+// timeout.
 const drainTime = 5 * time.Second
 
-// lastWords is how long requests that were cut off may take to say so.
+// lastWords is how long requests that were cut off may take to tell their clients.
 const lastWords = 2 * time.Second
 
-// newServer serves HTTP within bounds: nobody holds a connection by a header that does not come, or by not using it.
+// newServer returns an HTTP server with timeouts for headers and for idle connections.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -324,8 +328,8 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// serve answers HTTP until ctx is done and what is in flight then is finished. Stopping ends what would otherwise never
-// finish; nil: there is nothing of the kind.
+// serve answers HTTP until ctx is done and the requests in flight are finished. stopping ends the
+// streams that would never finish by themselves; nil: none.
 func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stopping func(context.Context)) error {
 	defer a.limitHeap()()
 	defer a.tuneCollector()()
@@ -362,7 +366,7 @@ func (a *App) serve(ctx context.Context, h http.Handler, ln net.Listener, stoppi
 		cutOff(http.ErrServerClosed) // a stream ends with an event that says so
 		last, cancelLast := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancelLast()
-		_ = web.Shutdown(last) // who has not ended by then is cut off
+		_ = web.Shutdown(last) // the rest is cut off
 		return errors.Join(cutShort(err), web.Close())
 	})
 	if a.opt.Listening != nil {

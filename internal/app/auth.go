@@ -14,7 +14,8 @@ import (
 	"secateur/internal/mcp/catalog"
 )
 
-// loadCertificates reads what the listener needs for TLS, or goes on with what was read before.
+// loadCertificates reads the listener's TLS certificates, or keeps those of the last generation if
+// unchanged.
 func (gen *generation) loadCertificates(before *generation) (err error) {
 	switch {
 	case gen.cfg.TLS.Cert == "":
@@ -29,7 +30,7 @@ func (gen *generation) loadCertificates(before *generation) (err error) {
 	return err
 }
 
-// openAuth builds what finds out who is calling.
+// openAuth builds the authenticator.
 func (gen *generation) openAuth(before *generation) (err error) {
 	scheme := "http"
 	if gen.certificates != nil {
@@ -42,13 +43,14 @@ func (gen *generation) openAuth(before *generation) (err error) {
 	return err
 }
 
-// fileAudit is an audit in a file, which stays open as long as the program runs: requests of an earlier configuration may still write.
+// fileAudit is an audit log in a file. It stays open while the program runs, since requests of an
+// earlier configuration may still write to it.
 type fileAudit struct {
 	path string
 	*admission.FileAudit
 }
 
-// openAudit opens the file of the audit, or goes on with the one that is open.
+// openAudit opens the audit file, or keeps the open one.
 func (gen *generation) openAudit(path string, before *generation) (admission.Audit, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(gen.opt.Config.Dir(), path)
@@ -66,7 +68,7 @@ func (gen *generation) openAudit(path string, before *generation) (admission.Aud
 	return file, nil
 }
 
-// openAdmission builds what decides what callers may do.
+// openAdmission builds the access control of all doors.
 func (gen *generation) openAdmission(before *generation) error {
 	rules, err := access.NewRules(gen.cfg.ACL, gen.cfg.Auth.Default == access.ActionDeny)
 	if err != nil {
@@ -79,7 +81,8 @@ func (gen *generation) openAdmission(before *generation) error {
 		if audit, err = gen.openAudit(path, before); err != nil {
 			return err
 		}
-	case gen.cfg.Auth.Audit == auth.AuditLog && (rules != nil || gen.auth.Asks()): // with nothing to decide there is nothing to write
+	// Nothing to decide means nothing to audit.
+	case gen.cfg.Auth.Audit == auth.AuditLog && (rules != nil || gen.auth.Asks()):
 		audit = admission.LogAudit{Log: gen.log}
 	}
 	var shared limit.Store
@@ -97,12 +100,12 @@ func (gen *generation) openAdmission(before *generation) error {
 	return err
 }
 
-// hasTool reports whether a server lists a tool. The pruner alone has no servers to ask.
+// hasTool reports whether a server lists a tool. The standalone pruner has no servers to ask.
 func (a *App) hasTool(server, tool string) bool {
 	return a.servers == nil || a.tools.Label(server, tool) == tool || a.servers.HasTool(server, tool)
 }
 
-// lastListed is what a server lists, as far as it is known.
+// lastListed returns a server's lists as last known.
 func (a *App) lastListed(server string) (lists catalog.ServerLists, whole bool) {
 	if a.servers == nil {
 		return lists, false
@@ -110,7 +113,7 @@ func (a *App) lastListed(server string) (lists catalog.ServerLists, whole bool) 
 	return a.servers.LastListed(server)
 }
 
-// stateFile is a file in the state directory; "" where there is none.
+// stateFile returns the path of a file in the state directory; "": no state directory.
 func (a *App) stateFile(name string) string {
 	if a.opt.StateDir == "" {
 		return ""
@@ -118,10 +121,10 @@ func (a *App) stateFile(name string) string {
 	return filepath.Join(a.opt.StateDir, name)
 }
 
-// minToken is how many characters a token needs that other machines can try out.
+// minToken is the least length of a token on a listener that other machines reach.
 const minToken = 16
 
-// checkListen refuses an address that other machines reach where nothing controls access.
+// checkListen refuses an address that other machines reach without access control.
 func (gen *generation) checkListen(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

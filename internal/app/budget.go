@@ -11,14 +11,15 @@ import (
 	"secateur/internal/front/budget"
 )
 
-// Bounds of the bytes in flight where the file does not say how many there may be.
+// Bounds of the bytes in flight if the file does not set a limit.
 const (
 	leastInFlight   = 32 << 20
 	mostInFlight    = 2 << 30
-	unknownInFlight = 256 << 20 // where it cannot be told how much memory there is
+	unknownInFlight = 256 << 20 // if the size of the memory is unknown
 )
 
-// openBudget bounds what all requests under way may hold, and connections. Originals in the same memory count too.
+// openBudget bounds the memory of requests in flight and of connections. Originals in memory count
+// too.
 func (a *App) openBudget() {
 	a.connections = newConnections(forConnections(budget.Memory()), a.registry, a.log)
 	a.budget = budget.New(inFlightLimit(a.cfg), func() int64 { return a.heapOfStore() + a.connections.bytes.Load() + a.connections.charged.Load() })
@@ -29,7 +30,7 @@ func (a *App) openBudget() {
 	gauge("secateur_in_flight_bytes_limit", "Bytes that they may hold.", a.budget.Limit)
 }
 
-// inFlightLimit is how many bytes a configuration lets be in flight.
+// inFlightLimit returns how many bytes a configuration allows in flight.
 func inFlightLimit(cfg config.Settings) int64 {
 	if cfg.MaxInFlightBytes > 0 {
 		return cfg.MaxInFlightBytes
@@ -37,7 +38,8 @@ func inFlightLimit(cfg config.Settings) int64 {
 	return inFlight(budget.Memory())
 }
 
-// inFlight is how many bytes may be in flight in so much memory. A result is there several times over while it is cut.
+// inFlight returns how many bytes may be in flight with this much memory. A result exists several
+// times while it is cut.
 func inFlight(memory int64) int64 {
 	if memory <= 0 {
 		return unknownInFlight
@@ -45,8 +47,8 @@ func inFlight(memory int64) int64 {
 	return min(max(memory/8, leastInFlight), mostInFlight)
 }
 
-// limitHeap has the garbage collector work harder where the memory comes to its end (GOMEMLIMIT), until the returned
-// function is called. An operator who has set that himself is left alone.
+// limitHeap makes the garbage collector work harder near the memory limit (GOMEMLIMIT), until stop
+// is called. It does nothing if the operator has set GOMEMLIMIT.
 func (a *App) limitHeap() (stop func()) {
 	memory := budget.Memory()
 	if memory <= 0 || slices.ContainsFunc(a.opt.Environ, func(e string) bool { return strings.HasPrefix(e, "GOMEMLIMIT=") }) {

@@ -6,8 +6,9 @@ import (
 	"secateur/internal/ops/capture"
 )
 
-// recorder keeps what requests say, if the configuration asks for it. What it knows to be secret is taken out: by the redactions of all rules,
-// whomever they are about, and wherever a key or token of the configuration stands.
+// recorder captures the contents of requests if the configuration asks for it. Secrets are removed
+// by the redactions of all rules, for any caller, and wherever a key or token of the configuration
+// appears.
 func (gen *generation) recorder() (*capture.Recorder, error) {
 	if gen.cfg.Admin.Capture.Bytes == 0 {
 		gen.captured.Clear()
@@ -33,7 +34,7 @@ func (gen *generation) recorder() (*capture.Recorder, error) {
 	return capture.New(gen.cfg.Admin.Capture, known, &gen.captured)
 }
 
-// capturedOf is what is kept of a request of the caller's tenant.
+// capturedOf returns the capture of a request, for a caller of the same tenant.
 func (a *App) capturedOf(p *access.Principal, request string) admin.Captured {
 	out := admin.Captured{Enabled: a.live.Load().cfg.Admin.Capture.Bytes > 0}
 	if e, ok := a.captured.Find(p.Owner(), request); ok && out.Enabled {

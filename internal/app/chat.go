@@ -13,7 +13,8 @@ import (
 	"secateur/internal/store/records"
 )
 
-// openChat opens the door for chat completions. What it has sent before is remembered where originals are kept.
+// openChat opens the door for chat completions. Its records of sent requests are stored beside the
+// originals.
 func (gen *generation) openChat(before *generation) (err error) {
 	kept, forgetful := before.records, before.forgetful
 	if kept == nil {
@@ -49,15 +50,17 @@ func (gen *generation) openChat(before *generation) (err error) {
 	return err
 }
 
-// nearRecords is how much of what Redis keeps of conversations a replica has at hand, too: those that are going on.
+// nearRecords is the size of a replica's local cache for conversation records in Redis, for those
+// in progress.
 const nearRecords = 16 << 20
 
-// openRecords opens where it is kept what was sent before. A store in memory forgets it with a restart, and then
-// what had been cut would go out in another form, at a higher bill than passing through.
+// openRecords opens the store for records of sent requests. A store in memory loses them on a
+// restart. Cut results would then be sent in another form, which costs more than passing through.
 func (gen *generation) openRecords() (kept proxy.Records, forgetful bool, err error) {
 	ttl := gen.cfg.Store.SentTTL
 	dir, onDisk := gen.storeOptions().Dir()
-	room := max(gen.cfg.Store.MaxBytes, records.DefaultMaxKept) // who keeps more of what was cut cuts more
+	// A store with more originals means more cuts.
+	room := max(gen.cfg.Store.MaxBytes, records.DefaultMaxKept)
 	if onDisk {
 		kept, err = records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), MaxKept: room, TTL: ttl, Log: gen.log})
 		return kept, false, err
@@ -72,7 +75,8 @@ func (gen *generation) openRecords() (kept proxy.Records, forgetful bool, err er
 	return &records.Memory{TTL: ttl}, true, nil
 }
 
-// together keeps originals and what was sent in one round trip where both are in one engine; nil: they are not.
+// together writes originals and records in one round trip if both are in one engine; nil: they are
+// not.
 func (gen *generation) together() proxy.Together {
 	kept, ok := gen.records.(*records.Redis)
 	if !ok {
@@ -89,7 +93,7 @@ func (gen *generation) together() proxy.Together {
 	}
 }
 
-// hangChat hangs the routes of chat completions; a client's base URL may end in /v1 or not.
+// hangChat registers the routes for chat completions. A client's base URL may end in /v1 or not.
 func hangChat(mux *router, g guard, p *proxy.Proxy) {
 	for _, prefix := range []string{"", "/v1"} {
 		mux.Handle(prefix+"/chat/completions", g.shut(proxy.Refuse, g.watch(access.DoorChat, p.Serve)))
@@ -99,7 +103,8 @@ func hangChat(mux *router, g guard, p *proxy.Proxy) {
 	mux.Handle("/v1/", g.shut(proxy.Refuse, g.watch(access.DoorChat, p.ServeOther)))
 }
 
-// idHeader is where the answer to a request at a path tells our id of it. At the chat door X-Request-Id is the provider's.
+// idHeader returns the header that carries our request id in the response. At the chat door
+// X-Request-Id is the provider's.
 func idHeader(path string) string {
 	if strings.HasPrefix(path, "/v1/") || path == "/models" || strings.TrimSuffix(path, "/") == "/chat/completions" {
 		return "X-Secateur-Request-Id"

@@ -13,48 +13,50 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// collector tunes Go's garbage collector (GOGC) to what lives in the heap and to what the program does. By itself the heap grows to
-// twice that before it is collected: a full store of originals in memory would take its size a second time for nothing, since its
-// texts neither die nor hold pointers; and a program that holds a few megabytes, as most do, would be collected every few
-// hundred calls. Here it grows by the size of what lives beside the store, and while the program is busy by tens of megabytes
-// however little that is. When it comes to rest, the memory goes back to the system.
+// collector tunes Go's garbage collector (GOGC) to the live heap and to the program's activity. By
+// default the heap doubles before a collection. A full store of originals in memory would then
+// waste its own size again, although its texts neither die nor hold pointers. A program that holds
+// a few megabytes, as most do, would collect every few hundred calls. With the collector, the heap
+// grows by the live size beside the store, and by tens of megabytes while the program is busy. When
+// the program becomes idle, the memory goes back to the system.
 type collector struct {
 	stored func() int64 // bytes of originals in the heap
 	most   int64        // see busyGarbage
 
 	heap    func() heapState
-	percent func(int) // sets it
-	free    func()    // collects, and gives back what is free
+	percent func(int) // sets GOGC
+	free    func()    // collects and returns free memory to the system
 
-	mu      sync.Mutex  // guards what follows; held while memory is given back
-	stopped bool        // nothing is done any more
-	set     int         // the percentage, as last set
-	looked  int64       // what had been allocated in all at the last look
-	look    *time.Timer // looks whether the program has come to rest; nil: there was nothing to look for yet
+	mu      sync.Mutex  // guards the fields below; held while memory is returned
+	stopped bool        // no further work
+	set     int         // last value of GOGC
+	looked  int64       // total allocation at the last check
+	look    *time.Timer // checks whether the program is idle; nil: not needed yet
 }
 
-// heapState is what is to be known of the heap.
+// heapState is the state of the heap.
 type heapState struct {
-	live      int64 // bytes that the last collection left
-	allocated int64 // bytes since the start of the program
+	live      int64 // bytes left by the last collection
+	allocated int64 // bytes allocated since the program started
 }
 
-// defaultGC is the runtime's own GOGC.
+// defaultGC is the runtime's default GOGC.
 const defaultGC = 100
 
 const (
-	// restGarbage is how much may die between two collections while the program rests, however little lives.
+	// restGarbage is the least garbage between two collections while the program is idle.
 	restGarbage = 4 << 20
-	// mostGarbage is how much while it is busy, and maxGarbageShare the part of the memory that this may take.
+	// mostGarbage is the same while it is busy. It may take at most 1/maxGarbageShare of the
+	// memory.
 	mostGarbage, maxGarbageShare = 32 << 20, 8
-	// storeGarbage is how much where the store holds eight times as much.
+	// storeGarbage is the least garbage with a store of eight times that size or more.
 	storeGarbage = 24 << 20
-	// restsAfter is how long next to nothing is allocated in a program that rests.
+	// restsAfter is how long almost nothing is allocated before the program counts as idle.
 	restsAfter = 2 * time.Second
 )
 
-// tuneCollector begins to tune it, until the returned function is called. An operator who has set the collector himself is
-// left to it.
+// tuneCollector starts the tuning and returns a function that stops it. It does nothing if the
+// operator has set GOGC or GOMEMLIMIT.
 func (a *App) tuneCollector() (stop func()) {
 	isSet := func(entry string) bool {
 		return strings.HasPrefix(entry, "GOGC=") || strings.HasPrefix(entry, "GOMEMLIMIT=")
@@ -70,7 +72,7 @@ func (a *App) tuneCollector() (stop func()) {
 	return c.stop
 }
 
-// stop returns when what is being done is done, and nothing more will be.
+// stop waits for the work in progress and prevents any more.
 func (c *collector) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +83,7 @@ func (c *collector) stop() {
 	c.percent(defaultGC)
 }
 
-// heapOfStore is how much of the heap are originals.
+// heapOfStore returns how many bytes of the heap are originals.
 func (a *App) heapOfStore() int64 {
 	if s := a.store.Stats(); s.Kind == originals.KindMemory {
 		return s.Bytes
@@ -89,9 +91,10 @@ func (a *App) heapOfStore() int64 {
 	return 0
 }
 
-// awaitCollection has the next collection followed by collected: it finds an object that nobody holds.
+// awaitCollection calls collected after the next collection, through a cleanup on an unreachable
+// object.
 func (c *collector) awaitCollection() {
-	type sentinel struct{ _ *byte } // with a pointer, so that it shares its memory with nothing
+	type sentinel struct{ _ *byte } // a pointer keeps it out of shared allocations
 	runtime.AddCleanup(new(sentinel), func(c *collector) {
 		if c.collected() {
 			c.awaitCollection()
@@ -99,8 +102,8 @@ func (c *collector) awaitCollection() {
 	}, c)
 }
 
-// collected is called after a collection: the program is busy, unless the collection was one that comes by itself every two
-// minutes, or our own. It returns false where nobody wants to know any more.
+// collected is called after a collection. The program is then busy, unless the collection was ours
+// or the periodic one every two minutes. It returns false once stopped.
 func (c *collector) collected() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +123,7 @@ func (c *collector) collected() bool {
 	return true
 }
 
-// lookForRest gives memory back if the program has come to rest, and else looks again.
+// lookForRest returns memory to the system if the program is idle; otherwise it checks again later.
 func (c *collector) lookForRest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +148,7 @@ func (c *collector) isBusy(now heapState) bool {
 	return true
 }
 
-// tune sets the percentage where it has changed by much: setting it stops the world for a moment.
+// tune sets GOGC if it would change by much: setting it stops the world for a moment.
 func (c *collector) tune(now heapState, garbage int64) {
 	percent := gcPercent(now.live, c.stored(), garbage)
 	if abs := max(percent-c.set, c.set-percent); abs*8 > c.set {
@@ -154,14 +157,16 @@ func (c *collector) tune(now heapState, garbage int64) {
 	}
 }
 
-// gcPercent is how much garbage there may be over what lives, in percent of that: as much as lives beside the store, and
-// never less than a given size, or than where the store is large. A heap of less than a megabyte is taken for one.
+// gcPercent returns GOGC: the allowed garbage in percent of the live heap. The garbage may equal
+// the live heap beside the store, and is at least the given size, or more if the store is large. A
+// heap below one megabyte counts as one megabyte.
 func gcPercent(live, stored, least int64) int {
 	garbage := max(live-stored, least, min(stored/8, storeGarbage))
 	return int(max(1, defaultGC*garbage/max(live, 1<<20)))
 }
 
-// busyGarbage is how much may die between two collections of a busy program in so much memory; 0: it is not known how much.
+// busyGarbage returns the garbage allowed between two collections of a busy program; memory 0:
+// unknown.
 func busyGarbage(memory int64) int64 {
 	if memory <= 0 {
 		return mostGarbage
@@ -172,5 +177,5 @@ func busyGarbage(memory int64) int64 {
 func readHeap() heapState {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
-	return heapState{int64(s[0].Value.Uint64()), int64(s[1].Value.Uint64())} //nolint:gosec // no heap was ever larger than that
+	return heapState{int64(s[0].Value.Uint64()), int64(s[1].Value.Uint64())} //nolint:gosec // no heap is that large
 }

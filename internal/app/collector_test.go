@@ -38,7 +38,8 @@ func TestGarbageIsAShareOfTheMemory(t *testing.T) {
 	}
 }
 
-// busyProgram is one whose heap a collector tunes. What it is asked and told is guarded by the collector's lock.
+// busyProgram simulates a program whose heap a collector tunes. The collector's lock guards its
+// fields.
 type busyProgram struct {
 	*collector
 	now         heapState
@@ -82,9 +83,9 @@ func TestMemoryIsGivenBackAtRest(t *testing.T) {
 		}
 		time.Sleep(restsAfter)
 		p.is(t, "at rest", 100, 1)
-		p.collected() // that of giving back
+		p.collected() // caused by returning memory
 		time.Sleep(2 * time.Minute)
-		p.collected() // one that comes by itself
+		p.collected() // a periodic one
 		time.Sleep(time.Hour)
 		p.is(t, "at rest for long", 100, 1)
 		p.allocate(4 * mib)

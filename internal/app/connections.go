@@ -15,20 +15,20 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// connectionBytes is what an open connection takes, whether or not somebody uses it: buffers, and the stack of whoever reads from it; over TLS
-// its records besides.
+// The memory of an open connection, used or idle: buffers and the stack of its reader; with TLS
+// also its records.
 const (
 	connectionBytes    = 24 << 10
 	tlsConnectionBytes = 48 << 10
 )
 
-// Bounds of the memory of connections.
+// Bounds of the memory for connections.
 const (
 	leastForConnections   = 8 << 20
 	unknownForConnections = 128 << 20
 )
 
-// forConnections is how much of the memory they may take.
+// forConnections returns how much of the memory connections may take.
 func forConnections(memory int64) int64 {
 	if memory <= 0 {
 		return unknownForConnections
@@ -36,15 +36,16 @@ func forConnections(memory int64) int64 {
 	return max(memory/16, leastForConnections)
 }
 
-// enoughToCompare is among how many that rest the one that rests longest is looked for: with many, about the longest will do (as Redis
-// chooses what to evict).
+// enoughToCompare is the sample size when looking for the connection idle longest. With many
+// connections an approximation suffices (as in Redis's eviction).
 const enoughToCompare = 64
 
-// roomWait is how long a new connection waits until those that make room for it have ended. Meanwhile others wait in the system's queue.
+// roomWait is how long a new connection waits for evicted ones to end. Others wait in the system's
+// backlog meanwhile.
 const roomWait = time.Second
 
-// connections are those of a listener, bounded in memory. Where there is room for no more, one that nobody uses makes it. It is safe for
-// concurrent use.
+// connections are the connections of a listener, bounded in memory. If the limit is reached, an
+// idle one is evicted. It is safe for concurrent use.
 type connections struct {
 	limit  int64 // bytes
 	closed *prometheus.CounterVec
@@ -52,18 +53,18 @@ type connections struct {
 	seldom telemetry.Seldom
 
 	bytes   atomic.Int64
-	charged atomic.Int64  // for headers of unknown callers, see strangers.go; bounded by limit too
-	freed   chan struct{} // has one where a connection has ended since it was last looked
+	charged atomic.Int64  // for headers of unknown callers, see strangers.go; also bounded by limit
+	freed   chan struct{} // signals that a connection has ended since the last check
 
 	mu   sync.Mutex // guards open
 	open map[*connection]struct{}
 }
 
-// The labels of what was closed for want of memory.
+// Labels for the reasons of closing a connection.
 const (
-	closedResting  = "resting"  // nobody used it
-	closedNew      = "new"      // all others were used
-	closedStranger = "stranger" // its caller was not known, and its header took too much
+	closedResting  = "resting"  // it was idle
+	closedNew      = "new"      // all others were in use
+	closedStranger = "stranger" // its caller was unknown and its header took too much
 )
 
 func newConnections(limit int64, registry prometheus.Registerer, log *slog.Logger) *connections {
@@ -86,7 +87,8 @@ func (c *connections) number() int {
 	return len(c.open)
 }
 
-// admit counts a connection that was accepted and what it takes. false: there is no room for it, and it is closed.
+// admit counts an accepted connection and its memory. It closes it and returns false if there is no
+// room.
 func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	counted := &connection{waitingConn: waitingConn{Conn: conn}, all: c, bytes: bytes}
 	counted.rests.Store(time.Now().UnixNano())
@@ -99,7 +101,8 @@ func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	return counted, true
 }
 
-// makeRoom adds a connection once there is room for it: one that nobody uses is closed, and counts until whoever reads from it has seen that.
+// makeRoom adds a connection once there is room. It closes idle connections; each counts until its
+// reader has noticed.
 func (c *connections) makeRoom(counted *connection) bool {
 	if c.add(counted) {
 		return true
@@ -138,7 +141,8 @@ func (c *connections) add(counted *connection) bool {
 	return true
 }
 
-// resting takes out a connection that nobody has used for long, so that it is closed once; nil: all are in use.
+// resting picks a connection that was idle for long, and removes it so that it is closed once; nil:
+// all are in use.
 func (c *connections) resting() (longest *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,7 +165,7 @@ func (c *connections) resting() (longest *connection) {
 	return longest
 }
 
-// changed is told by the server what becomes of a connection.
+// changed receives the state changes of a connection from the HTTP server.
 func changed(conn net.Conn, state http.ConnState) {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -183,21 +187,23 @@ func changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// connection is one that counts until it is closed.
+// connection counts until it is closed.
 type connection struct {
 	waitingConn
 
 	all   *connections
 	bytes int64
-	rests atomic.Int64 // since when nobody uses it, or it was made, in nanoseconds; 0: a known caller does; isLeaving: it makes room
-	known atomic.Bool  // the caller of an earlier request on it was
+	// Idle since (or created at), in nanoseconds; 0: in use by a known caller; isLeaving: being
+	// evicted.
+	rests atomic.Int64
+	known atomic.Bool // an earlier request on it had a known caller
 
 	charge charge
 }
 
 const isLeaving = -1
 
-// Close closes it.
+// Close closes the connection and stops counting it.
 func (c *connection) Close() error {
 	c.all.forget(c)
 	return c.Conn.Close()

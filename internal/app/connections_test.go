@@ -16,12 +16,13 @@ import (
 	"secateur/internal/config"
 )
 
-// room serves on a listener whose connections may be so many at a time. A request for /hold is answered when the channel it gives is closed.
+// room serves on a listener with a limited number of connections. A request for /hold is answered
+// when hold is closed.
 type room struct {
 	t     *testing.T
 	all   *connections
 	addr  string
-	under chan struct{} // gets one for each request for /hold that has come
+	under chan struct{} // receives a value for each request for /hold
 	hold  chan struct{}
 }
 
@@ -83,7 +84,7 @@ func (r *room) dial() dialled {
 // ask sends a request.
 func (c dialled) ask(path string) { _, _ = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path) }
 
-// answer is what comes back; an error where the connection was closed.
+// answer returns the response, or an error if the connection was closed.
 func (c dialled) answer() (string, error) {
 	res, err := http.ReadResponse(c.r, nil)
 	if err != nil {
@@ -94,7 +95,8 @@ func (c dialled) answer() (string, error) {
 	return string(body), err
 }
 
-// Connections that nobody uses make room for new ones, and those in use are left alone, however many come: ten times what there is room for.
+// Idle connections make room for new ones, and those in use are kept, even if ten times as many
+// come as fit.
 func TestRestingConnectionsMakeRoom(t *testing.T) {
 	const most = 20
 	r := newRoom(t, most)
@@ -131,7 +133,7 @@ func TestRestingConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// Where all connections are in use a new one is refused, and there is room again as soon as one of them is not.
+// If all connections are in use a new one is refused. Once one of them is idle there is room again.
 func TestConnectionsInUseAreKept(t *testing.T) {
 	r := newRoom(t, 2)
 	used := []dialled{r.dial(), r.dial()}
@@ -160,7 +162,7 @@ func TestConnectionsInUseAreKept(t *testing.T) {
 	}
 }
 
-// What connections take is not there for requests, beside what originals take.
+// The memory of connections and originals is not available for requests.
 func TestConnectionsTakeFromWhatMayBeInFlight(t *testing.T) {
 	cfg, mistakes := config.Load("c.toml", []byte("max_in_flight_bytes = 1000000\n[store]\nurl = \"memory:\"\n"), config.Options{})
 	if len(mistakes) > 0 {

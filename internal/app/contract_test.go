@@ -18,7 +18,7 @@ import (
 	"secateur/internal/store/history"
 )
 
-// contractMetrics are the names that dashboards and alerts of users rely on, with their labels.
+// contractMetrics are the metrics with their labels on which users' dashboards and alerts rely.
 var contractMetrics = []string{
 	"secateur_gateway_requests_total{method,outcome,server,tool}", "secateur_gateway_request_seconds{method,server}",
 	"secateur_mcp_requests_total{method,outcome,server,tool}", "secateur_mcp_request_seconds{method,server}",
@@ -34,7 +34,8 @@ var contractMetrics = []string{
 	"secateur_build_info{commit,goversion,version}",
 }
 
-// busy is a program through which something of everything has gone: calls, cuts, a recovery, a priced conversation, refusals.
+// busy returns a program that has handled some of everything: calls, cuts, a recovery, a priced
+// conversation, refusals.
 func busy(t *testing.T, canary string) (*App, http.Handler, string) {
 	t.Helper()
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +110,7 @@ func TestEveryMetricOfTheContractIsThere(t *testing.T) {
 	}
 }
 
-// What clients, servers and providers say is in no metric, no event and no file of the history.
+// Contents from clients, servers and providers appear in no metric, no event and no history file.
 func TestTelemetryHoldsNoContents(t *testing.T) {
 	const canary = "canary-5f3a"
 	a, h, dir := busy(t, canary)
@@ -130,7 +131,7 @@ func TestTelemetryHoldsNoContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "history", "*.json"))
-	var kept []byte // one file, or two where the day has just ended
+	var kept []byte // one file, or two around midnight
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -143,14 +144,14 @@ func TestTelemetryHoldsNoContents(t *testing.T) {
 	}
 }
 
-// What was saved is there after a restart.
+// Savings survive a restart.
 func TestSavingsSurviveARestart(t *testing.T) {
 	a, _, dir := busy(t, "x")
 	before, err := a.history.Query(history.Query{By: history.ByFeature})
 	if err != nil || before.CutTokens == 0 || before.RecoveredTokens == 0 || before.SpentUSD <= 0 || before.CacheHitRate != 0.25 {
 		t.Fatalf("savings %+v, %v", before, err)
 	}
-	if err := a.history.Save(); err != nil { // as the end of the program does
+	if err := a.history.Save(); err != nil { // as at the end of the program
 		t.Fatal(err)
 	}
 	again, err := history.Open(history.Options{Dir: filepath.Join(dir, "history")})

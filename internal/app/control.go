@@ -24,7 +24,7 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// newControl builds the control plane. Sessions counts those of MCP clients.
+// newControl builds the control plane. sessions returns the number of MCP sessions.
 func (a *App) newControl(sessions func() int) (*admin.API, error) {
 	return admin.New(admin.Options{
 		Status:   func(ctx context.Context) admin.Status { return a.status(ctx, sessions()) },
@@ -57,12 +57,12 @@ func (a *App) newControl(sessions func() int) (*admin.API, error) {
 	})
 }
 
-// controlGuard stands before the control plane's routes.
+// controlGuard protects the control plane's routes.
 type controlGuard interface {
 	control(anyRole bool, d door) http.Handler
 }
 
-// hangControl hangs the control plane's routes.
+// hangControl registers the control plane's routes.
 func hangControl(mux *router, g controlGuard, api *admin.API) {
 	for _, o := range api.Operations() {
 		mux.Handle(o.Pattern(), g.control(o.AnyRole, o.Serve))
@@ -70,8 +70,8 @@ func hangControl(mux *router, g controlGuard, api *admin.API) {
 	mux.Handle(admin.Base+"/", g.control(true, api.NotFound))
 }
 
-// control lets those into the control plane who have the role admin. Where no credential is asked, pages of another origin are turned away,
-// also those that may call the other doors.
+// control admits callers with the role admin to the control plane. Without credentials, it refuses
+// pages of other origins, even those that may call the other doors.
 func (g guard) control(anyRole bool, d door) http.Handler {
 	hang := func(g guard) http.Handler {
 		if anyRole {
@@ -92,7 +92,7 @@ func (g guard) control(anyRole bool, d door) http.Handler {
 	})
 }
 
-// status is how the program fares.
+// status returns the state of the program.
 func (a *App) status(ctx context.Context, sessions int) admin.Status {
 	s := admin.Status{
 		Version: a.opt.Version, Commit: a.opt.Commit, Mode: "serve", PID: os.Getpid(), StartedAt: a.started, Uptime: age(a.started), Listen: a.listening(),
@@ -118,7 +118,7 @@ func (a *App) status(ctx context.Context, sessions int) admin.Status {
 	return s
 }
 
-// openDoors are the doors that a client may use now.
+// openDoors returns the doors that are open to clients.
 func (a *App) openDoors() []string {
 	doors := []string{string(access.DoorMCP)}
 	if !a.opt.Lazy {
@@ -133,7 +133,7 @@ func (a *App) openDoors() []string {
 	return append(doors, string(access.DoorAdmin))
 }
 
-// listening is the address that is listened on; "": none yet, or none ever.
+// listening returns the address of the listener; "": none.
 func (a *App) listening() string {
 	if addr := a.addr.Load(); addr != nil {
 		return *addr
@@ -141,7 +141,7 @@ func (a *App) listening() string {
 	return ""
 }
 
-// age is how many seconds ago something was, to the millisecond; 0 for what never was.
+// age returns the seconds since t, rounded to milliseconds; 0 for the zero time.
 func age(t time.Time) float64 {
 	if t.IsZero() {
 		return 0
@@ -149,7 +149,7 @@ func age(t time.Time) float64 {
 	return time.Since(t).Round(time.Millisecond).Seconds()
 }
 
-// controlServers are all servers as the control plane shows them.
+// controlServers returns all servers as the control plane shows them.
 func (a *App) controlServers() (all []admin.Server) {
 	for _, st := range a.servers.Status() {
 		all = append(all, a.controlServer(st))
@@ -205,10 +205,11 @@ func (a *App) serverStderr(id string, lines int) []string {
 	return d.Stderr(lines)
 }
 
-// levelStderr is the level of what a server writes to its standard error.
+// levelStderr is the level of lines from a server's standard error.
 const levelStderr = "STDERR"
 
-// stderrOf has what a server writes to its standard error told as events. Where the log has it, it is told with that.
+// stderrOf publishes a server's standard error as events. With debug logs it returns nil, since the
+// log publishes the lines.
 func (a *App) stderrOf(server string) func(line string) {
 	if a.log.Enabled(context.Background(), slog.LevelDebug) {
 		return nil
@@ -216,7 +217,7 @@ func (a *App) stderrOf(server string) func(line string) {
 	return func(line string) { a.feed.Publish(events.Log{Server: server, Level: levelStderr, Text: line}) }
 }
 
-// actOn does something to a server; what keeps it from being done becomes a refusal.
+// actOn runs an action on a server and turns its errors into problems.
 func (a *App) actOn(ctx context.Context, id string, act func(context.Context, string) error) error {
 	err := act(ctx, id)
 	switch {
@@ -228,7 +229,7 @@ func (a *App) actOn(ctx context.Context, id string, act func(context.Context, st
 	return err
 }
 
-// controlTools are the tools that a caller may have, by the names of the contract.
+// controlTools returns the tools that a caller may use, by the names of the contract.
 func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
 	for _, st := range a.servers.Status() {
 		d, _ := a.servers.Details(st.ID)
@@ -244,7 +245,7 @@ func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
 	return all
 }
 
-// original is a text that was cut, for its owner.
+// original returns a text that was cut, to its owner.
 func (a *App) original(ctx context.Context, p *access.Principal, id string) (string, error) {
 	text, err := a.store.Get(ctx, p.Owner(), id)
 	switch {
@@ -272,7 +273,7 @@ func (a *App) limitUsage() []admin.LimitUsage {
 	return all
 }
 
-// explain says which rule decides about a principal and a target, and why the others do not.
+// explain reports which rule decides about a principal and a target, and why the others do not.
 func (a *App) explain(principal, target, door string) (access.Explanation, error) {
 	p, err := a.live.Load().auth.Named(principal)
 	t, ok := access.ParseTarget(target)
@@ -290,5 +291,5 @@ func (a *App) explain(principal, target, door string) (access.Explanation, error
 	return out, nil
 }
 
-// definitionTokens is about how many tokens a definition takes in a prompt.
+// definitionTokens estimates how many tokens a definition takes in a prompt.
 func definitionTokens(raw []byte) int { return tokens.Estimate(string(raw), tokens.JSON) }

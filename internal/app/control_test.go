@@ -31,7 +31,7 @@ type controlled struct {
 	mux *router
 }
 
-// control runs the program on a configuration, until its servers have listed what they have.
+// control runs the program with a configuration and waits until its servers have listed everything.
 func control(t *testing.T, text string, keys ...string) *controlled {
 	t.Helper()
 	path := t.TempDir() + "/secateur.toml"
@@ -53,11 +53,12 @@ func control(t *testing.T, text string, keys ...string) *controlled {
 	c := &controlled{a, servedBy(t, a)}
 	m := a.servers.Join(pool.Client{Era: era.Legacy}, nil)
 	defer m.Leave()
-	m.Catalog(t.Context()) // waits for each
+	m.Catalog(t.Context()) // waits for each server
 	return c
 }
 
-// eventually waits until something holds that nothing orders before what the test has seen, with patience for a busy machine.
+// eventually waits for a condition that is not ordered with what the test has seen. It is patient
+// with a busy machine.
 func eventually(t *testing.T, holds func() bool, otherwise string, args ...any) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
@@ -67,7 +68,7 @@ func eventually(t *testing.T, holds func() bool, otherwise string, args ...any) 
 	}
 }
 
-// ask sends a request to the control plane and reads the answer; headers come in pairs.
+// ask sends a request to the control plane and reads the response. Headers come in pairs.
 func (c *controlled) ask(t *testing.T, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req := httptest.NewRequest(method, "http://127.0.0.1:8000/api/v1"+path, strings.NewReader(body))
@@ -84,7 +85,7 @@ func (c *controlled) ask(t *testing.T, method, path, body string, headers ...str
 	return res, string(text)
 }
 
-// get asks for something that is there and decodes it.
+// get requests an existing resource and decodes it.
 func get[T any](t *testing.T, c *controlled, path string) T {
 	t.Helper()
 	res, body := c.ask(t, "GET", path, "")
@@ -121,7 +122,7 @@ type openAPI struct {
 	Parts   struct{ Schemas map[string]any }     `json:"components"`
 }
 
-// The document and the router have the same operations, each with an id of its own: neither knows one that the other does not.
+// The document and the router have the same operations, each with a unique id.
 func TestOpenAPIAgreesWithTheRouter(t *testing.T) {
 	c := control(t, controlDemo)
 	doc := get[openAPI](t, c, "/openapi.json")
@@ -153,7 +154,7 @@ func TestOpenAPIAgreesWithTheRouter(t *testing.T) {
 	}
 }
 
-// What is answered has the shape that the document gives, judged by a validator that shares no code with us.
+// Responses have the shape of the document, checked by an independent validator.
 func TestAnswersHaveTheDescribedShape(t *testing.T) {
 	c := control(t, controlDemo)
 	_, text := c.ask(t, "GET", "/openapi.json", "")
@@ -199,7 +200,8 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 	}
 }
 
-// wantDescribed asks the control plane and holds its answer against what the document says of the operation.
+// wantDescribed sends a request and validates the response against the document's schema for the
+// operation.
 func (c *controlled) wantDescribed(t *testing.T, document, method, template, path, sent string) {
 	t.Helper()
 	res, body := c.ask(t, method, path, sent)
@@ -213,7 +215,7 @@ func (c *controlled) wantDescribed(t *testing.T, document, method, template, pat
 	}
 }
 
-// validate holds an answer to a schema of the document.
+// validate checks a response against a schema of the document.
 func validate(document, at, instance string) error {
 	document = strings.ReplaceAll(document, "#/components/schemas/", "#/$defs/")
 	var whole struct {
@@ -243,7 +245,7 @@ func validate(document, at, instance string) error {
 	return resolved.Validate(value)
 }
 
-// rawPart is what a JSON Pointer leads to.
+// rawPart returns the value at a JSON Pointer.
 func rawPart(doc []byte, steps []string) ([]byte, error) {
 	for _, step := range steps {
 		var members map[string]json.RawMessage
@@ -258,7 +260,8 @@ func rawPart(doc []byte, steps []string) ([]byte, error) {
 	return doc, nil
 }
 
-// The store's address may hold passwords, in more than one place: neither the status nor the doctor shows them.
+// The store's address may hold passwords in several places. Neither the status nor the doctor shows
+// them.
 func TestStatusShowsNoSecretOfTheStore(t *testing.T) {
 	const address = "redis://me:hunter2@127.0.0.1:1?master_name=m&password=hunter2&sentinel_password=hunter2"
 	c := control(t, controlDemo)
@@ -300,7 +303,7 @@ func TestControlStatus(t *testing.T) {
 	wantProblem(t, res, body, 400, "invalid_request", "sever", "server, limit, cursor")
 }
 
-// Pages follow each other until null, and a cursor that leads nowhere says so.
+// Pages follow each other until null. An invalid cursor is refused.
 func TestControlPages(t *testing.T) {
 	c := control(t, controlDemo)
 	type tools = admin.Page[admin.Tool]
@@ -333,7 +336,7 @@ func TestControlPages(t *testing.T) {
 	wantProblem(t, res, body, 404, "unknown_server")
 }
 
-// A tag holds while only ages and counters change.
+// An ETag stays valid while only ages and counters change.
 func TestControlTags(t *testing.T) {
 	c := control(t, controlDemo)
 	for _, path := range []string{"/status", "/servers", "/tools", "/limits", "/openapi.json"} {
@@ -363,7 +366,7 @@ func TestControlTags(t *testing.T) {
 	}
 }
 
-// A tool's result comes uncut, whatever the masks say; errors come as the server gave them.
+// A tool's result comes uncut, regardless of masking. Errors come as the server sent them.
 func TestControlCall(t *testing.T) {
 	c := control(t, controlDemo)
 	res, body := c.ask(t, "POST", "/call", `{"tool":"demo::read_log","arguments":{}}`)
@@ -390,7 +393,8 @@ func TestControlCall(t *testing.T) {
 	}
 }
 
-// Rules hold here as at every door: what is denied is missing from the list, and answers as one that is not there.
+// Rules apply here as at every door: a denied tool is not listed, and calls get the error of an
+// unknown one.
 func TestControlCallUnderRules(t *testing.T) {
 	c := control(t, controlDemo+`
 [auth]
@@ -427,7 +431,7 @@ rate = "1/h"
 	}
 }
 
-// called is the error that a call of a tool is answered with.
+// called returns the error of a tool call.
 func (c *controlled) called(t *testing.T, tool string) string {
 	t.Helper()
 	res, body := c.ask(t, "POST", "/call", `{"tool":"`+tool+`"}`)
@@ -438,7 +442,8 @@ func (c *controlled) called(t *testing.T, tool string) string {
 	return string(answer.Error)
 }
 
-// A call of a tool counts against the limits of its caller at every door; a look at the control plane only against those that name its door.
+// A tool call counts against its caller's limits at every door. Reading the control plane counts
+// only against limits that name its door.
 func TestControlLimits(t *testing.T) {
 	c := control(t, controlDemo+`
 [[limits]]
@@ -510,7 +515,7 @@ func TestControlOriginals(t *testing.T) {
 	wantProblem(t, res, body, 404, "prune_id_not_found")
 }
 
-// shellServer is an MCP server that has nothing, and says so on its standard error.
+// shellServer is an MCP server without any tools that writes to its standard error.
 const shellServer = `
 echo hello >&2
 while read -r line; do
@@ -522,7 +527,7 @@ while read -r line; do
 done
 `
 
-// Restart and refresh answer with the server as it is then; a child gets a new process.
+// Restart and refresh return the server's new state; a child gets a new process.
 func TestControlRestart(t *testing.T) {
 	script := t.TempDir() + "/server.sh"
 	if err := os.WriteFile(script, []byte(shellServer), 0o600); err != nil {
@@ -542,7 +547,8 @@ func TestControlRestart(t *testing.T) {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 	var got []string
-	eventually(t, func() bool { // standard error is a pipe of its own: its line may come after the answer to `initialize`
+	// Standard error is a separate pipe: its line may come after the response to `initialize`.
+	eventually(t, func() bool {
 		got = get[admin.Stderr](t, c, "/servers/shell/stderr?lines=5").Lines
 		return len(got) > 0
 	}, "nothing on standard error")
@@ -553,7 +559,8 @@ func TestControlRestart(t *testing.T) {
 	wantProblem(t, res, body, 404, "unknown_server")
 }
 
-// Without a credential only pages of our own origin are let in, even those that may use the other doors.
+// Without a credential only our own origin is let in, not even origins that may use the other
+// doors.
 func TestControlIsForTheSameOrigin(t *testing.T) {
 	c := control(t, controlDemo, "allowed_origins = [\"https://friend.example\"]\n")
 	for _, ask := range []struct {

@@ -23,7 +23,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// callTool calls a tool for the control plane: under the rules and limits of the door admin, and uncut.
+// callTool calls a tool for the control plane, under the rules and limits of the door admin, and
+// uncut.
 func (a *App) callTool(ctx context.Context, p *access.Principal, name string, arguments jsontext.Value) (admin.Called, error) {
 	began := time.Now()
 	out := admin.Called{RequestID: telemetry.RequestID(ctx)}
@@ -36,7 +37,8 @@ func (a *App) callTool(ctx context.Context, p *access.Principal, name string, ar
 	return out, nil
 }
 
-// callOne is the tool's result or a JSON-RPC error, both raw. The error is a *admin.Problem, or ctx's own.
+// callOne returns the tool's raw result or a raw JSON-RPC error. err is a *admin.Problem or the
+// error of ctx.
 func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arguments []byte) (result, failed []byte, err error) {
 	member := a.servers.Join(pool.Client{Era: era.Legacy}, nil)
 	defer member.Leave()
@@ -77,8 +79,9 @@ func (a *App) callOne(ctx context.Context, p *access.Principal, name string, arg
 	return result, failed, nil
 }
 
-// resolveTool finds whose tool a name is: by the form of the contract, without waiting for anyone, or by any form that the doors accept.
-// One that its server does not list is none.
+// resolveTool finds the server of a tool name. It tries the contract's form first, which waits for
+// no server, then any form that the doors accept. A tool that its server does not list is not
+// found.
 func (a *App) resolveTool(ctx context.Context, m *pool.Member, name string) (server, tool string, ok bool) {
 	server, tool, ok = strings.Cut(name, catalog.ContractSeparator)
 	if ok && a.lists(server, tool) {
@@ -89,13 +92,13 @@ func (a *App) resolveTool(ctx context.Context, m *pool.Member, name string) (ser
 	return server, tool, ok && a.lists(server, tool)
 }
 
-// lists reports whether a server has a tool, as far as it is known what it lists.
+// lists reports whether a server has a tool, according to its last known list.
 func (a *App) lists(server, tool string) bool {
 	d, known := a.servers.Details(server)
 	return known && !d.Settings.Disabled && (len(d.Lists.Tools) == 0 || definitionOf(d.Lists, tool) != nil)
 }
 
-// definitionOf is a tool as its server lists it; nil: it does not.
+// definitionOf returns a tool's definition from its server's list; nil: not listed.
 func definitionOf(lists catalog.ServerLists, name string) []byte {
 	for _, raw := range lists.Tools {
 		if rawjson.GetText(raw, "name") == name {
@@ -118,7 +121,7 @@ func (a *App) unknownTool(p *access.Principal, name string) *wire.Error {
 	return e
 }
 
-// callFailed is what became of a call that no server answered, raw.
+// callFailed returns the raw error for a call that no server answered.
 func (a *App) callFailed(server string, err error) []byte {
 	if errors.Is(err, pool.ErrUnknownServer) {
 		return wire.NewError(wire.CodeUnknownServer, err.Error()).Append(nil)
@@ -126,7 +129,7 @@ func (a *App) callFailed(server string, err error) []byte {
 	return upstream.RPCError(server, err).Append(nil)
 }
 
-// paramHeaders are the headers that a modern server wants arguments repeated in (SEP-2243).
+// paramHeaders returns the headers in which a modern server wants arguments repeated (SEP-2243).
 func (a *App) paramHeaders(conn *pool.Conn, tool string, params []byte) (all []upstream.Header) {
 	d, _ := a.servers.Details(conn.ID())
 	wanted, err := era.ReadToolHeaders(definitionOf(d.Lists, tool))
@@ -139,7 +142,7 @@ func (a *App) paramHeaders(conn *pool.Conn, tool string, params []byte) (all []u
 	return all
 }
 
-// asProblem is a refusal of access control.
+// asProblem turns a refusal of access control into a problem.
 func asProblem(r *admission.Refusal) *admin.Problem {
 	e, status, header := r.Error()
 	p := admin.NewProblem(status, e.Data.Code, e.Message, e.Data.Hint)

@@ -10,7 +10,8 @@ import (
 	"secateur/internal/store/ledger"
 )
 
-// A conversation's account has each of its requests under the id that its answer carried, with what it cost and why.
+// A conversation lists each of its requests by the id in its response, with the cost and the
+// reason.
 func TestControlConversations(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -8,20 +8,20 @@ import (
 	"secateur/internal/ops/ui"
 )
 
-// cors lets the web pages of some origins read our answers (the Fetch standard's CORS protocol). Browsers hold back what
-// carries no such leave, so for every other origin nothing is said, and of the dashboard to none. Whether a request is let in is the guard's to decide,
-// with or without this.
+// cors lets web pages of the configured origins read our responses (the Fetch standard's CORS
+// protocol). Browsers withhold responses without CORS headers, so other origins get none, and the
+// dashboard sends none at all. The guard decides separately whether a request is let in.
 type cors struct {
 	origins []string
 	next    http.Handler
 }
 
-// exposed are the headers that a page may read beside the few that it always may; * is all of them, which browsers that
-// are older do not know.
+// exposed lists the headers that a page may read besides the default ones. Older browsers do not
+// know "*".
 const exposed = "*, Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, X-Request-Id, X-Secateur-Originals, " +
 	"X-Secateur-Originals-Index, X-Secateur-Masked, X-Secateur-Tokens-Saved, X-Secateur-Bill-Ratio, X-Secateur-Unmasked"
 
-// ServeHTTP answers the question that a browser asks before it sends a page's request, and marks the answer to that.
+// ServeHTTP answers preflight requests and adds the CORS headers to other responses.
 func (c cors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
 	if origin == "" || strings.HasPrefix(r.URL.Path, ui.Base) || !slices.ContainsFunc(c.origins, func(o string) bool { return strings.EqualFold(o, origin) }) {
@@ -36,7 +36,7 @@ func (c cors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.next.ServeHTTP(&corsWriter{ResponseWriter: w, origin: origin}, r)
 }
 
-// preflight says what a page may send: every method we have, and the headers it asked for.
+// preflight says what a page may send: all our methods, and the headers it asked for.
 func preflight(answer, asked http.Header, origin string) {
 	answer.Set("Access-Control-Allow-Origin", origin)
 	answer.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
@@ -44,14 +44,15 @@ func preflight(answer, asked http.Header, origin string) {
 	if names := asked.Get("Access-Control-Request-Headers"); names != "" {
 		answer.Set("Access-Control-Allow-Headers", names)
 	}
-	if asked.Get("Access-Control-Request-Private-Network") == "true" { // the page came from elsewhere, we are on this machine
+	// The page is from a public site, we are on this machine.
+	if asked.Get("Access-Control-Request-Private-Network") == "true" {
 		answer.Set("Access-Control-Allow-Private-Network", "true")
 	}
 	answer["Vary"] = []string{"Origin, Access-Control-Request-Headers, Access-Control-Request-Private-Network"}
 }
 
-// corsWriter gives an answer its leave when it is sent: until then the handler may still copy a provider's headers over
-// ours, and what that one allows its own pages is not ours to pass on.
+// corsWriter sets the CORS headers when the response is sent. Until then the handler may copy a
+// provider's headers, and the provider's permissions must not be passed on.
 type corsWriter struct {
 	http.ResponseWriter
 	origin string
@@ -81,7 +82,7 @@ func (w *corsWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// FlushError is what a ResponseController asks for to send what was written.
+// FlushError flushes for a ResponseController.
 func (w *corsWriter) FlushError() error {
 	if !w.sent {
 		w.WriteHeader(http.StatusOK)
@@ -89,5 +90,5 @@ func (w *corsWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Unwrap leads a ResponseController to what can do more.
+// Unwrap returns the wrapped writer for a ResponseController.
 func (w *corsWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -9,7 +9,7 @@ import (
 
 func TestCORS(t *testing.T) {
 	door := cors{[]string{"https://app.example"}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Access-Control-Allow-Origin", "*") // as a provider says it
+		w.Header().Set("Access-Control-Allow-Origin", "*") // as a provider sends it
 		w.Header().Set("Access-Control-Allow-Credentials", "true")
 		_, _ = w.Write([]byte(r.Method))
 	})}

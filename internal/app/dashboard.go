@@ -10,7 +10,8 @@ import (
 	"secateur/web"
 )
 
-// newDashboard makes the door for a person's browser. Who signs in needs the role admin: the dashboard shows what the control plane does.
+// newDashboard makes the door for a person's browser. Signing in needs the role admin, because the
+// dashboard shows the control plane.
 func (g guard) newDashboard(isSecure bool) (*ui.Dashboard, error) {
 	return ui.New(ui.Options{
 		Files: web.Dist(), Secure: isSecure, Sessions: g.sessions, Log: g.log,
@@ -32,7 +33,7 @@ func (g guard) newDashboard(isSecure bool) (*ui.Dashboard, error) {
 	})
 }
 
-// hangDashboard hangs the dashboard's routes.
+// hangDashboard registers the dashboard's routes.
 func hangDashboard(mux *router, g guard, d *ui.Dashboard) {
 	mux.Handle("GET /{$}", g.page(d.Redirect))
 	mux.Handle("GET /ui/", g.page(d.ServeFile))
@@ -41,24 +42,27 @@ func hangDashboard(mux *router, g guard, d *ui.Dashboard) {
 	mux.Handle("POST /ui/csp-report", g.form(d.Report))
 }
 
-// form is page for requests with a body, which count in the budget of bytes as a stranger's.
+// form is page for requests with a body. They count in the byte budget as requests of an unknown
+// caller.
 func (g guard) form(h http.HandlerFunc) http.Handler {
 	return g.page(func(w http.ResponseWriter, r *http.Request) {
 		g.hold(plainRefusal, w, r, nil, func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h(w, r) })
 	})
 }
 
-// page lets every caller in whose request is no other origin's page's, also where that origin may call the other doors.
+// page lets every caller in except pages of other origins, even those that may call the other
+// doors.
 func (g guard) page(h http.HandlerFunc) http.Handler {
 	g.policy.Origins = nil
 	return g.open(h)
 }
 
-// headerToken is where a session's token is put for those who check it.
+// headerToken carries a session's token to the authenticator.
 const headerToken = "X-Secateur-Token" //nolint:gosec // a header's name
 
-// withCookie lets the session of a person who has signed in stand for its token, for want of any other credential, and only for
-// a request of our own pages (own). Any other goes on as it came (next). What is open ends with the session.
+// withCookie replaces a session cookie by the session's token, if the request has no other
+// credential and comes from our own pages (own). Any other request passes unchanged (next). Open
+// streams end with the session.
 func (g guard) withCookie(own, next http.Handler) http.Handler {
 	foreign := g.safely(func(w http.ResponseWriter, r *http.Request) {
 		v := access.Verdict{Kind: access.Forbidden, Reason: "only the dashboard's own pages may use its cookie"}
@@ -81,14 +85,14 @@ func (g guard) withCookie(own, next http.Handler) http.Handler {
 		}
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		defer context.AfterFunc(ended, cancel)() //nolint:contextcheck // the session's end, beside the request's
+		defer context.AfterFunc(ended, cancel)() //nolint:contextcheck // the session's end, in addition to the request's
 		r = r.Clone(ctx)
 		r.Header.Set(headerToken, token)
 		own.ServeHTTP(w, r)
 	})
 }
 
-// showsCredential reports whether a request shows a credential in a header.
+// showsCredential reports whether a request has a credential in a header.
 func showsCredential(r *http.Request) bool {
 	return r.Header.Get("X-Secateur-Signature") != "" || r.Header.Get(headerToken) != "" || r.Header.Get("Authorization") != ""
 }

@@ -13,7 +13,7 @@ import (
 	"secateur/internal/ops/ui"
 )
 
-// browse sends a request as a browser would; headers come in pairs.
+// browse sends a request as a browser would. Headers come in pairs.
 func browse(h http.Handler, method, path, body string, headers ...string) *http.Response {
 	r := httptest.NewRequest(method, "http://127.0.0.1:8000"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -27,7 +27,7 @@ func browse(h http.Handler, method, path, body string, headers ...string) *http.
 	return w.Result()
 }
 
-// signIn returns the Cookie header of someone who has signed in, and the key that their page keeps.
+// signIn signs in and returns the Cookie header and the key that the page keeps.
 func signIn(t *testing.T, h http.Handler, token string) (cookie, key string) {
 	t.Helper()
 	res := browse(h, "POST", "/ui/session", `{"token":"`+token+`"}`, "Origin", "http://127.0.0.1:8000", "Sec-Fetch-Site", "same-origin")
@@ -46,7 +46,7 @@ func hashed(token string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// The cookie opens the control plane to our own pages, and nothing else to anybody.
+// The cookie opens the control plane to our own pages, and nothing else to anyone.
 func TestCookieIsForTheControlPlaneAlone(t *testing.T) {
 	h := http.Handler(cors{[]string{"http://127.0.0.1:3000"}, builtWith(t, fmt.Sprintf("auth_token = %q\nallowed_origins = [\"http://127.0.0.1:3000\"]\n", tokenOfTest))})
 	cookie, key := signIn(t, h, tokenOfTest)
@@ -74,7 +74,7 @@ func TestCookieIsForTheControlPlaneAlone(t *testing.T) {
 		if res := browse(h, c.method, c.path, "", "Cookie", cookie, ui.KeyHeader, key, "Sec-Fetch-Site", c.site, "Origin", c.origin); res.StatusCode != c.status {
 			t.Errorf("%s: %d, want %d", c.rule, res.StatusCode, c.status)
 		}
-		// Another program of this host gets the cookie alone.
+		// Another program on this host gets the cookie alone.
 		if res := browse(h, c.method, c.path, "", "Cookie", cookie, "Sec-Fetch-Site", c.site, "Origin", c.origin); res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
 			t.Errorf("%s, without the page's half: %d, want it refused", c.rule, res.StatusCode)
 		}
@@ -92,7 +92,7 @@ func TestCookieIsForTheControlPlaneAlone(t *testing.T) {
 	}
 }
 
-// A token that has no role admin, has expired, or is none, signs nobody in.
+// A token that is expired, invalid or without the role admin cannot sign in.
 func TestSignInNeedsTheRole(t *testing.T) {
 	h := builtWith(t, fmt.Sprintf(`
 [[auth.tokens]]
@@ -119,7 +119,7 @@ expires = "2020-01-01T00:00:00Z"
 	}
 }
 
-// A session is over with its sign-out, and with its token; what it has open ends then.
+// A session ends with its sign-out and with its token; its open streams end then.
 func TestSessionEndsWithSignOut(t *testing.T) {
 	h := builtWith(t, fmt.Sprintf("auth_token = %q\n", tokenOfTest))
 	cookie, key := signIn(t, h, tokenOfTest)
@@ -141,7 +141,7 @@ func TestSessionEndsWithSignOut(t *testing.T) {
 	if res := browse(h, "DELETE", "/ui/session", "", ui.KeyHeader, key, "Origin", "http://127.0.0.1:8000"); res.StatusCode != http.StatusNoContent {
 		t.Errorf("sign-out: %d", res.StatusCode)
 	}
-	<-streams // whether it began before or after
+	<-streams // whether the stream began before or after
 	if got := status(cookie, key); got != http.StatusUnauthorized {
 		t.Errorf("after the sign-out: %d, want 401", got)
 	}
@@ -150,7 +150,7 @@ func TestSessionEndsWithSignOut(t *testing.T) {
 	}
 }
 
-// The cookie goes over no plain connection where the dashboard is reached over TLS that a proxy ends.
+// If a proxy terminates TLS for the dashboard, the cookie is not sent over plain connections.
 func TestCookieIsSecureBehindAProxy(t *testing.T) {
 	for address, want := range map[string]bool{"https://tools.example": true, "http://tools.example": false} {
 		h := builtWith(t, fmt.Sprintf("auth_token = %q\n[auth]\npublic_url = %q\n", tokenOfTest, address))
@@ -161,7 +161,8 @@ func TestCookieIsSecureBehindAProxy(t *testing.T) {
 	}
 }
 
-// Where nothing is asked, pages of our own need no sign-in, and those of another origin get nothing.
+// Without configured credentials, our own pages need no sign-in, and those of other origins get
+// nothing.
 func TestDashboardWithoutCredentials(t *testing.T) {
 	h := builtWith(t, "allowed_origins = [\"http://127.0.0.1:3000\"]\n")
 	for _, c := range []struct {

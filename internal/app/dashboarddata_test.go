@@ -43,7 +43,7 @@ burst = 5
 concurrent = 4
 `
 
-// What the dashboard asks for beside the rest has the shape that the document gives.
+// The dashboard's other data has the shape of the OpenAPI document.
 func TestDashboardDataHasTheDescribedShape(t *testing.T) {
 	c := control(t, controlDemo)
 	_, text := c.ask(t, "GET", "/openapi.json", "")
@@ -105,7 +105,8 @@ func TestAccessAsConfigured(t *testing.T) {
 	}
 }
 
-// A server is disabled and enabled in the configuration file, and its other keys stay as they were written.
+// Disabling and enabling a server changes the configuration file and keeps its other keys as
+// written.
 func TestDisableAServer(t *testing.T) {
 	c := control(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\nmask_exempt = [\"${NONE:-read_x}\"] # why\n# the end\n")
 	for _, step := range []struct{ verb, state, line string }{
@@ -129,7 +130,8 @@ func TestDisableAServer(t *testing.T) {
 	}
 }
 
-// One cut says which parts went, and why; what was pruned is told as it went out.
+// The details of a cut name the removed parts and the reasons; a pruned text is shown as it was
+// sent.
 func TestOneCut(t *testing.T) {
 	c := control(t, controlDemo)
 	_, document := c.ask(t, "GET", "/openapi.json", "")
@@ -183,7 +185,7 @@ func TestOneCut(t *testing.T) {
 	}
 }
 
-// What was pruned for a goal says so to whoever may read the text, and to nobody else.
+// The goal of a pruned text is shown to callers who may read the text, and to no others.
 func TestTheGoalOfACut(t *testing.T) {
 	c := control(t, controlDemo)
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prune_text","arguments":{"text":` + strconv.Quote(strings.Repeat("a line of no use\n", 300)) +
@@ -211,7 +213,7 @@ func TestTheGoalOfACut(t *testing.T) {
 	}
 }
 
-// To have an original back marks its cut, whoever asks; to look at it does not.
+// Recovering an original marks its cut as recovered, whoever asks; peeking does not.
 func TestRecoveredByHand(t *testing.T) {
 	c := control(t, controlDemo)
 	id := browse(c.mux, "POST", "/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}`).Header.Get("X-Secateur-Originals")
@@ -229,7 +231,8 @@ func TestRecoveredByHand(t *testing.T) {
 	}
 }
 
-// To take a conversation up again costs its prompt: read from the cache, written to it anew, or written with all that was cut.
+// Resuming a conversation costs its prompt: read from the cache, written again, or written without
+// any cuts.
 func TestResumeAt(t *testing.T) {
 	read, write := 0.1, 1.25
 	got := resumeAt(bill.Prices{Input: 1, CachedInput: &read, CacheWrite: &write}, 1_000_000, 200_000)
@@ -250,7 +253,7 @@ func TestResumeAt(t *testing.T) {
 	}
 }
 
-// Names that a server made up are no formulas in a spreadsheet, and the last row is the sum.
+// Names made up by a server are no formulas in a spreadsheet. The last row is the sum.
 func TestSavingsAsCSV(t *testing.T) {
 	c := control(t, controlDemo)
 	c.history.Cut(history.Cut{Feature: "mcp", Server: "demo", Tool: `=HYPERLINK("http://evil")`, Tokens: 5})
@@ -271,7 +274,7 @@ func TestSavingsAsCSV(t *testing.T) {
 	}
 }
 
-// A trial leaves no trace: no original, no cut.
+// A trial leaves no original and no cut.
 func TestTrialsLeaveNoTrace(t *testing.T) {
 	c := control(t, controlDemo)
 	demo := get[admin.Page[admin.Demo]](t, c, "/playground/demos").Items[0]
@@ -307,7 +310,8 @@ func TestTrialsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// What requests say is kept where the configuration asks for it, without secrets, for the tenant whose it is.
+// The contents of requests are captured if the configuration asks for it, without secrets, for
+// their own tenant.
 func TestCapture(t *testing.T) {
 	call := func(c *controlled) string {
 		return browse(c.mux, "POST", "/api/mcp-gateway/demo/rpc",

@@ -12,7 +12,7 @@ import (
 	"secateur/internal/config"
 )
 
-// A day's budget of a model is counted from the provider's usage at the door, and a restart gives nobody a second one.
+// A model's daily budget is counted from the provider's usage, and a restart does not reset it.
 func TestDayBudgetHoldsAtTheDoorAndOverARestart(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

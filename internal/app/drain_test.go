@@ -71,7 +71,8 @@ func TestNotReadyComesBeforeTheListenerCloses(t *testing.T) {
 	})
 }
 
-// Who does not read an answer does not hold up the program's end for as long as it may while the program runs.
+// A client that does not read its response cannot delay the shutdown for as long as it could delay
+// a request.
 func TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) {
 	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\n[store]\nurl = \"memory:\"\n"), config.Options{})
 	if len(mistakes) > 0 {
@@ -82,7 +83,7 @@ func TestAReaderThatDoesNotReadDoesNotHoldUpTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		a.rates = datarate.New(datarate.Limits{}) // of this bubble
+		a.rates = datarate.New(datarate.Limits{}) // belongs to this bubble
 		large := a.live.Load().guard("127.0.0.1").open(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

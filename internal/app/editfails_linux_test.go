@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asNobody does something without the rights of root: whoever runs the test, a file that is not theirs to write cannot be written.
+// asNobody runs do without the rights of root, so that a read-only file cannot be written.
 func asNobody(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -26,7 +26,7 @@ func asNobody(t *testing.T, do func()) {
 	do()
 }
 
-// A file that cannot be written is told as such, and nothing changes.
+// A file that cannot be written is reported, and nothing changes.
 func TestControlEditsNeedAWritableFile(t *testing.T) {
 	c := control(t, controlDemo)
 	path := c.opt.Config.Path
@@ -54,7 +54,7 @@ func TestControlEditsNeedAWritableFile(t *testing.T) {
 	}
 }
 
-// An edit that cannot be applied is taken back: what stands in the file is what was there before.
+// An edit that cannot be applied is undone: the file has its old contents again.
 func TestControlTakesBackAnEditThatCannotBeApplied(t *testing.T) {
 	c := control(t, controlDemo)
 	path := c.opt.Config.Path
@@ -62,7 +62,8 @@ func TestControlTakesBackAnEditThatCannotBeApplied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before = append(before, "\n[tls]\ncert = \"/nowhere.pem\"\nkey = \"/nowhere.key\"\n"...) // valid, and found wanting only when it is applied
+	// valid, but fails when applied.
+	before = append(before, "\n[tls]\ncert = \"/nowhere.pem\"\nkey = \"/nowhere.key\"\n"...)
 	if err := os.WriteFile(path, before, 0o600); err != nil {
 		t.Fatal(err)
 	}

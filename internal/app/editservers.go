@@ -21,13 +21,13 @@ import (
 	"secateur/internal/ops/clients"
 )
 
-// serverEditor changes the servers of the configuration file for the control plane.
+// serverEditor changes the servers in the configuration file for the control plane.
 type serverEditor struct {
 	a  *App
 	mu sync.Mutex // held while the file is changed
 }
 
-// Add writes one more server into the file.
+// Add writes another server into the file.
 func (e *serverEditor) Add(ctx context.Context, settings jsontext.Value) (string, error) {
 	s, err := e.read(settings, "")
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *serverEditor) Add(ctx context.Context, settings jsontext.Value) (string
 	})
 }
 
-// Change writes a server anew.
+// Change rewrites a server.
 func (e *serverEditor) Change(ctx context.Context, id string, settings jsontext.Value) error {
 	s, err := e.read(settings, id)
 	if err != nil {
@@ -52,14 +52,14 @@ func (e *serverEditor) Change(ctx context.Context, id string, settings jsontext.
 	})
 }
 
-// Remove takes a server out.
+// Remove deletes a server.
 func (e *serverEditor) Remove(ctx context.Context, id string) error {
 	return e.edit(ctx, func(path string, data []byte, list config.ServerList) ([]byte, error) {
 		return list.RemoveServer(path, data, id)
 	})
 }
 
-// SetDisabled writes whether a server is disabled. Its other keys and its comments stay as they are written.
+// SetDisabled writes whether a server is disabled. Its other keys and its comments do not change.
 func (e *serverEditor) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	return e.edit(ctx, func(path string, data []byte, list config.ServerList) ([]byte, error) {
 		i := slices.IndexFunc(list.Servers, func(s config.FileServer) bool { return s.ID == id })
@@ -70,7 +70,8 @@ func (e *serverEditor) SetDisabled(ctx context.Context, id string, disabled bool
 	})
 }
 
-// read takes a server's keys out of a request's body. An id is that of the path, and stands first.
+// read takes a server's keys from a request's body. The id comes from the path and is written
+// first.
 func (e *serverEditor) read(settings jsontext.Value, id string) (config.FileServer, error) {
 	fields, err := config.ReadFields(settings)
 	if err != nil {
@@ -106,7 +107,8 @@ func (e *serverEditor) read(settings jsontext.Value, id string) (config.FileServ
 	return s, nil
 }
 
-// edit changes the text of the file, judges what comes of it, writes it, and has it reloaded. What is not right changes nothing.
+// edit changes the text of the file, validates and writes it, and reloads it. If anything fails,
+// nothing changes.
 func (e *serverEditor) edit(ctx context.Context, change func(path string, data []byte, list config.ServerList) ([]byte, error)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -144,7 +146,8 @@ func (e *serverEditor) edit(ctx context.Context, change func(path string, data [
 	}
 	if _, err = e.a.controlReload(ctx, false); err != nil {
 		written, readErr := clients.Read(path)
-		if readErr == nil && bytes.Equal(written.Data, after) { // a file that is not in use is not left behind
+		// Do not leave a file behind that is not in use.
+		if readErr == nil && bytes.Equal(written.Data, after) {
 			_, readErr = keeper.Replace(path, written, before)
 		}
 		return errors.Join(err, readErr)
@@ -156,7 +159,7 @@ func readOnly(why, hint string) error {
 	return admin.NewProblem(http.StatusConflict, admin.CodeConfigReadOnly, "the configuration cannot be changed: "+why, hint)
 }
 
-// lookup finds a variable of the environment that the program was started with.
+// lookup finds a variable in the environment that the program was started with.
 func (a *App) lookup(name string) (string, bool) {
 	for _, entry := range slices.Backward(a.opt.Environ) {
 		if key, value, ok := strings.Cut(entry, "="); ok && key == name {

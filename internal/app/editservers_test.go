@@ -10,7 +10,8 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// Servers are added, changed and removed in the file, whose comments and order stay, and in the running program.
+// Adding, changing and removing servers works in the running program and in the file, which keeps
+// its comments and order.
 func TestControlEditsServers(t *testing.T) {
 	c := control(t, "# the demo\n[[servers]]\nid = \"demo\" # mine\nbuiltin = \"demo\"\n\n# the last\n[[servers]]\nid = \"last\"\nbuiltin = \"demo\"\n")
 	path := c.opt.Config.Path
@@ -55,7 +56,7 @@ func TestControlEditsServers(t *testing.T) {
 	}
 }
 
-// What cannot or may not be changed says so, and nothing is written.
+// Edits that are impossible or not allowed are refused with the reason, and nothing is written.
 func TestControlRefusesEdits(t *testing.T) {
 	c := control(t, controlDemo)
 	before, err := os.ReadFile(c.opt.Config.Path)
@@ -99,7 +100,7 @@ func TestControlRefusesEdits(t *testing.T) {
 	}
 }
 
-// With allow_commands a command may be named, and is run.
+// With allow_commands a command may be added, and it runs.
 func TestControlAddsACommand(t *testing.T) {
 	c := control(t, "[admin]\nallow_commands = true\n")
 	script := t.TempDir() + "/server.sh"
@@ -120,7 +121,7 @@ func TestControlAddsACommand(t *testing.T) {
 	}
 }
 
-// Without a file, or with one that cannot be written, there is nothing to change.
+// Without a writable file no edit is possible.
 func TestControlEditsNeedAFile(t *testing.T) {
 	c := control(t, controlDemo)
 	c.loaded.Load().Path = ""

@@ -9,8 +9,8 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// errorLog is what net/http writes its complaints to. That connections cannot be accepted, as when all file descriptors are
-// in use, is for the operator; the rest is for those who look closely.
+// errorLog receives net/http's error messages. Failures to accept connections, as when all file
+// descriptors are in use, are logged for the operator; all others at debug level.
 type errorLog struct {
 	log    *slog.Logger
 	accept telemetry.Seldom

@@ -11,32 +11,33 @@ import (
 	"secateur/internal/prune/pruner"
 )
 
-// generation is what the program makes of one configuration: all that a reload replaces. Once it is live it does not change. A request is
-// served by the generation that it met when it came.
+// generation is built from one configuration and holds everything that a reload replaces. Once live
+// it does not change. A request is served by the generation that was live when it came.
 type generation struct {
-	*App // what outlives reloads: the store, the servers, the sessions
+	*App // survives reloads: the store, the servers, the sessions
 
-	cfg        config.Settings // the App's own is the one that it was started with
+	cfg        config.Settings // App.cfg has the settings at start
 	auth       *auth.Authenticator
-	admission  *admission.Control // one for all doors
+	admission  *admission.Control // shared by all doors
 	pruner     *pruner.Server     // nil: not enabled
-	lastPruner *pruner.Server     // the newest there was; nil: none yet
-	gateway    *gateway.Gateway   // nil: there is no listener
-	chat       *proxy.Proxy       // the same
-	handler    http.Handler       // every HTTP door behind its guard; the same
+	lastPruner *pruner.Server     // the newest so far; nil: none yet
+	gateway    *gateway.Gateway   // nil: no listener
+	chat       *proxy.Proxy       // nil: no listener
+	handler    http.Handler       // every HTTP door behind its guard; nil: no listener
 
-	records      proxy.Records      // what the chat door has sent before
+	records      proxy.Records      // records of requests that the chat door has sent
 	forgetful    bool               // records do not outlive this process
 	certificates *auth.Certificates // nil: no TLS
 
-	hosts  bool      // there are resource templates of our own
-	audit  fileAudit // where decisions are written to a file of their own
-	scorer scorer    // what the pruner asks
+	hosts  bool      // we serve our own resource templates
+	audit  fileAudit // the audit file, if one is configured
+	scorer scorer    // used by the pruner
 }
 
-// newGeneration builds what a configuration asks for and starts nothing; before is the one whose place it takes, nil for the first.
+// newGeneration builds the parts for a configuration but starts nothing. before is the generation
+// it replaces; nil for the first.
 func (a *App) newGeneration(cfg config.Settings, before *generation) (*generation, error) {
-	cfg.Listen, cfg.Store = a.cfg.Listen, a.cfg.Store // they wait for a restart
+	cfg.Listen, cfg.Store = a.cfg.Listen, a.cfg.Store // both change only with a restart
 	gen := &generation{App: a, cfg: cfg, hosts: a.templates.Len() > 0}
 	if before == nil {
 		before = &generation{}
@@ -49,13 +50,14 @@ func (a *App) newGeneration(cfg config.Settings, before *generation) (*generatio
 	if before.handler == nil {
 		return gen, nil
 	}
-	if err := gen.checkListen(cfg.Listen); err != nil { // the listener stays, also where it needs a credential that has gone
+	// The listener stays, so it may still need a credential.
+	if err := gen.checkListen(cfg.Listen); err != nil {
 		return nil, err
 	}
 	return gen, gen.hang(before)
 }
 
-// hang makes the handler of every HTTP door.
+// hang makes the handler of all HTTP doors.
 func (gen *generation) hang(before *generation) error {
 	mux, err := gen.routes(before)
 	if err != nil {
@@ -73,10 +75,10 @@ func (gen *generation) withCORS(h http.Handler) http.Handler {
 	return cors{gen.cfg.AllowedOrigins, h}
 }
 
-// authenticator is the present one.
+// authenticator returns the live authenticator.
 func (a *App) authenticator() *auth.Authenticator { return a.live.Load().auth }
 
-// ServeHTTP has a request served by the generation that is live when it comes.
+// ServeHTTP serves a request with the generation that is live when it comes.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.leave(w)
 	a.live.Load().handler.ServeHTTP(w, r)

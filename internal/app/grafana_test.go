@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// expressions are those of the dashboard and of the alert rules, by what they are for.
+// expressions returns the queries of the dashboard and of the alert rules, by purpose.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -82,7 +82,7 @@ var (
 	grouping     = regexp.MustCompile(`\b(?:by|on) \(([a-z_, ]+)\)`)
 )
 
-// The dashboard and the alerts ask for metrics that there are, with labels that they have.
+// The dashboard and the alerts use existing metrics with existing labels.
 func TestTheDashboardAndTheAlertsNameRealMetrics(t *testing.T) {
 	a, _, _ := busy(t, "x")
 	labels := map[string][]string{} // by metric
@@ -126,7 +126,7 @@ func TestTheDashboardAndTheAlertsNameRealMetrics(t *testing.T) {
 		name, _, _ := strings.Cut(m, "{")
 		switch name {
 		case "secateur_cut_chars_total", "secateur_recovered_total", "secateur_recovered_tokens_total", "secateur_reloads_total",
-			"secateur_config_last_reload_success_timestamp_seconds": // for questions of one's own
+			"secateur_config_last_reload_success_timestamp_seconds": // for a user's own queries
 			continue
 		}
 		if !used[name] {

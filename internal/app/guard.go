@@ -22,14 +22,14 @@ import (
 	"secateur/internal/ops/ui"
 )
 
-// door is a handler for a caller who may come in.
+// door is a handler for an admitted caller.
 type door func(w http.ResponseWriter, r *http.Request, principal *access.Principal)
 
-// refusal answers a caller who may not, in the words of the door.
+// refusal answers a refused caller in the format of the door.
 type refusal func(w http.ResponseWriter, r *http.Request, v access.Verdict)
 
-// guard stands before every route: it turns away what a stranger's web page could send, asks who is calling, and
-// catches what should never happen. No client behind it may send or read too slowly.
+// guard precedes every route. It refuses requests of foreign web pages, authenticates the caller,
+// and recovers from panics. Clients behind it may not send or read too slowly.
 type guard struct {
 	policy    access.Policy
 	auth      *auth.Authenticator
@@ -40,12 +40,12 @@ type guard struct {
 	rates     *datarate.Guard
 	tracing   *telemetry.Tracing // nil: off
 	feed      *events.Feed
-	capture   *capture.Recorder // nil: nothing is kept
-	replicas  *replica.Group    // nil: there is one alone
+	capture   *capture.Recorder // nil: nothing is captured
+	replicas  *replica.Group    // nil: single replica
 	sessions  *ui.Sessions
 }
 
-// open lets every caller in whose request is no web page's.
+// open admits every caller, unless a web page sent the request.
 func (g guard) open(h http.HandlerFunc) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		if v := g.policy.CheckSite(requestOf(r)); v.Kind != access.Allowed {
@@ -57,7 +57,8 @@ func (g guard) open(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// site lets every caller in whose request is no web page's, and leaves it to the door to turn away who is not known: callerOf tells it.
+// site admits every caller, unless a web page sent the request. The door itself refuses unknown
+// callers; callerOf tells it.
 func (g guard) site(h http.Handler) http.Handler {
 	serve := func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +69,7 @@ func (g guard) site(h http.Handler) http.Handler {
 				rpchttp.Refuse(w, r, v)
 				return
 			}
-			g.holdWith(&caller{r.Context(), p, v}, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
+			g.holdWith(&caller{r.Context(), p, v}, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // derived from the request's context
 			return
 		}
 		v := g.policy.CheckSite(effective(r))
@@ -90,11 +91,12 @@ func (g guard) site(h http.Handler) http.Handler {
 			}
 		}
 		ctx := &caller{r.Context(), p, v}
-		g.holdWith(ctx, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // it is the request's, and more
+		g.holdWith(ctx, rpchttp.Refuse, w, r, p, serve) //nolint:contextcheck // derived from the request's context
 	})
 }
 
-// fromReplica lets a request in that another replica has forwarded, for whom that has let in.
+// fromReplica admits a request forwarded by another replica, for the principal that the other one
+// admitted.
 func (g guard) fromReplica(r *http.Request) (*access.Principal, access.Verdict) {
 	p, err := g.replicas.Accept(r)
 	if err != nil {
@@ -106,10 +108,10 @@ func (g guard) fromReplica(r *http.Request) (*access.Principal, access.Verdict) 
 	return p, access.Verdict{Kind: access.Allowed}
 }
 
-// caller is what the guard found out about a request, for a door that is an http.Handler. It is a context itself: every request
-// has one.
+// caller is the guard's result for a request, for a door that is an http.Handler. It is a context
+// itself to save an allocation.
 type caller struct {
-	context.Context //nolint:containedctx // as the contexts of package context do
+	context.Context //nolint:containedctx // as package context does
 
 	principal *access.Principal
 	verdict   access.Verdict
@@ -117,7 +119,7 @@ type caller struct {
 
 type callerKey struct{}
 
-// Value gives the caller itself for its key.
+// Value returns the caller itself for its key.
 func (c *caller) Value(key any) any {
 	if key == (callerKey{}) {
 		return c
@@ -133,11 +135,11 @@ func callerOf(r *http.Request) (*access.Principal, access.Verdict) {
 	return c.principal, c.verdict
 }
 
-// shut lets those in who are known. What they have open ends when their token is revoked.
+// shut admits known callers. What they have open ends when their token is revoked.
 func (g guard) shut(refuse refusal, d door) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		v := g.policy.CheckSite(effective(r))
-		if auth.IsReplica(r) { // nothing is handed over to these doors
+		if auth.IsReplica(r) { // these doors accept no forwarded requests
 			v = access.Verdict{Kind: access.Forbidden, Reason: "over a connection of another replica"}
 		}
 		var p *access.Principal
@@ -153,7 +155,7 @@ func (g guard) shut(refuse refusal, d door) http.Handler {
 	})
 }
 
-// note writes down who was turned away.
+// note audits a refused request.
 func (g guard) note(r *http.Request, v access.Verdict) {
 	switch v.Kind {
 	case access.Unauthorized:
@@ -163,7 +165,7 @@ func (g guard) note(r *http.Request, v access.Verdict) {
 	}
 }
 
-// doorOf is the door that a path leads to.
+// doorOf returns the door of a path.
 func doorOf(path string) access.Door {
 	switch {
 	case strings.HasPrefix(path, "/api/mcp-gateway/"):
@@ -179,13 +181,13 @@ func doorOf(path string) access.Door {
 	}
 }
 
-// hold serves a request that ends when its caller's token is revoked, if there is memory for one more. What is read of it
-// and for it counts from here on.
+// hold serves a request within the memory budget and ends it when its caller's token is revoked.
+// The bytes of the request and its response count from here on.
 func (g guard) hold(refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	g.holdWith(r.Context(), refuse, w, r, p, d)
 }
 
-// holdWith is hold for a request that gets ctx, which is made of its own.
+// holdWith is hold with another context, derived from the request's.
 func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWriter, r *http.Request, p *access.Principal, d door) {
 	if p != nil {
 		callerIsKnown(ctx)
@@ -214,16 +216,17 @@ func (g guard) holdWith(ctx context.Context, refuse refusal, w http.ResponseWrit
 	d(w, r, p)
 }
 
-// role lets those in who have one of these roles.
+// role admits callers with one of these roles.
 func (g guard) role(d door, roles ...string) http.Handler {
 	return g.shut(plainRefusal, g.withRole(d, roles...))
 }
 
-// withRole is a door for those who have one of these roles.
+// withRole is a door for callers with one of these roles.
 func (g guard) withRole(d door, roles ...string) door {
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 		if !g.admission.Lists(p, access.Target{Door: access.DoorAdmin, Kind: access.KindRoute, Name: r.URL.Path}) {
-			admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, "there is no such endpoint", "").Write(w) // as if it were not there
+			// As if it did not exist.
+			admin.NewProblem(http.StatusNotFound, admin.CodeInvalidRequest, "there is no such endpoint", "").Write(w)
 			return
 		}
 		if !p.HasRole(roles...) {
@@ -235,7 +238,8 @@ func (g guard) withRole(d door, roles ...string) door {
 	}
 }
 
-// limited is a door of the control plane for those who are within their limits. A call of a tool counts as at any other door.
+// limited is a control plane door for callers within their limits. A tool call counts as at any
+// other door.
 func (g guard) limited(d door) door {
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 		enter := g.admission.EnterView
@@ -255,7 +259,8 @@ func (g guard) limited(d door) door {
 	}
 }
 
-// ready answers whether the program is ready, and tells administrators how it fares. Who guesses is slowed down as at any door.
+// ready reports whether the program is ready, with details for administrators. Guessing callers are
+// slowed down as at any door.
 func (g guard) ready(tell func(w http.ResponseWriter, isAdmin bool)) http.Handler {
 	return g.open(func(w http.ResponseWriter, r *http.Request) {
 		p, v := g.auth.Authenticate(r)
@@ -267,7 +272,7 @@ func (g guard) ready(tell func(w http.ResponseWriter, isAdmin bool)) http.Handle
 	})
 }
 
-// safely gives a request its id, begins its trace and catches what should never happen.
+// safely gives a request its id, starts its trace and recovers from panics.
 func (g guard) safely(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, id := telemetry.WithRequest(r.Context(), r.Header.Get(telemetry.HeaderRequestID), g.tracing)
@@ -301,19 +306,19 @@ func (g guard) safely(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-// WriteHeader begins the answer.
+// WriteHeader records the status and starts the response.
 func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func requestOf(r *http.Request) access.Request {
@@ -323,13 +328,13 @@ func requestOf(r *http.Request) access.Request {
 	}
 }
 
-// effective is a request to a door that does something, whatever its method: a link or an image of another site's page
-// may not make us ask a provider.
+// effective is a request to a door with side effects, whatever its method: a link or an image on
+// another site's page must not make us call a provider.
 func effective(r *http.Request) access.Request {
 	req := requestOf(r)
 	req.ReadOnly = false
 	return req
 }
 
-// plainRefusal is the answer of a route that is no JSON-RPC door.
+// plainRefusal refuses at a route that is no JSON-RPC door.
 func plainRefusal(w http.ResponseWriter, _ *http.Request, v access.Verdict) { admin.Refuse(w, v) }

@@ -9,25 +9,25 @@ import (
 	"secateur/internal/access/limit"
 )
 
-// guesses slow down who shows credentials that are none: an address that has done so too often waits for each further
-// refusal. Who shows a good one is never held up.
+// guesses slows down callers with invalid credentials. An address with too many of them waits for
+// each further refusal. Callers with valid credentials are never delayed.
 type guesses struct {
 	limit *limit.Local
-	slots chan struct{} // holds a token for each that waits
+	slots chan struct{} // one token for each waiting refusal
 }
 
 const (
 	guessesPerMinute = 30
 	guessDelay       = time.Second
-	maxWaiting       = 256 // refusals that are held back; further ones are 429 at once
+	maxWaiting       = 256 // delayed refusals; further ones get 429 at once
 )
 
 func newGuesses() *guesses {
 	return &guesses{limit: limit.PerMinute(guessesPerMinute), slots: make(chan struct{}, maxWaiting)}
 }
 
-// slow waits before a refusal, if this address has made too many guesses, and returns the verdict to answer with: where too many wait
-// already, it is Guessing.
+// slow delays a refusal if this address has made too many guesses, and returns the verdict to
+// answer with. It returns Guessing at once if too many are waiting already.
 func (g *guesses) slow(r *http.Request, v access.Verdict) access.Verdict {
 	if v.Kind != access.Unauthorized || v.Cause == access.CauseMissing {
 		return v

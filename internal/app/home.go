@@ -7,8 +7,8 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// inHome is a server's settings with ~ and ~/… in its command and working directory made paths, as a shell would: no
-// shell stands between the file and the child.
+// inHome expands ~ and ~/… in a server's command and working directory, as a shell would: the child
+// runs without a shell.
 func inHome(set upstream.Settings, home string) upstream.Settings {
 	if home == "" {
 		return set

@@ -11,7 +11,7 @@ import (
 	"secateur/internal/config"
 )
 
-// hotPath runs a program with the pruner and the demo server, and gives its doors.
+// hotPath runs a program with the pruner and the demo server, and returns its doors.
 func hotPath(tb testing.TB, keys string) http.Handler {
 	tb.Helper()
 	cfg, problems := config.Load("hot.toml", []byte(keys+"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n"), config.Options{})
@@ -22,7 +22,7 @@ func hotPath(tb testing.TB, keys string) http.Handler {
 	return doors
 }
 
-// running builds the program, with its servers started, and gives its doors.
+// running builds the program, starts its servers, and returns its doors.
 func running(tb testing.TB, opt Options) (*App, http.Handler) {
 	tb.Helper()
 	opt.Config.FirstListWait = time.Minute // for a busy machine

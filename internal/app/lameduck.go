@@ -8,19 +8,23 @@ import (
 	"time"
 )
 
-// settle is how long connections that are being made have to arrive once no new ones are let in: the last part of drain_delay.
+// settle is how long connections in progress have to arrive once new ones are refused: the last
+// part of drain_delay.
 const settle = 100 * time.Millisecond
 
-// Those that have arrived are waited for until they are taken up, on a machine that is busy: so long at most, and looked at so often.
+// Arrived connections may take this long to be served on a busy machine, and are checked at this
+// interval.
 const (
 	takeUp  = 2 * time.Second
 	lookGap = 10 * time.Millisecond
 )
 
-// lameDuck waits for as long as the configuration says, so that a load balancer sees that we are not ready and sends no more.
-// One that does not ask keeps sending, so meanwhile every answer ends its connection (leave), and before the listener
-// closes no new connection is let in: the system resets those that were made and not yet accepted, with the requests that are on them,
-// while one that was never made can be made elsewhere. A request that has come is not left unread either, on a connection that rests and would be closed.
+// lameDuck waits for the configured delay, so that a load balancer sees that we are not ready and
+// sends no more requests. A balancer without health checks keeps sending, so meanwhile every
+// response closes its connection (leave). Before the listener closes, new connections are refused.
+// Otherwise the system would reset established connections that are not yet accepted, together with
+// their requests. A refused client can connect elsewhere. lameDuck also waits until requests that
+// arrived on idle connections are read.
 func (a *App) lameDuck(drain context.Context, ln net.Listener) {
 	delay := a.live.Load().cfg.DrainDelay
 	last := min(settle, delay/2)
@@ -35,7 +39,7 @@ func (a *App) lameDuck(drain context.Context, ln net.Listener) {
 	}
 }
 
-// haveUnread reports whether something has come on a connection that nobody uses.
+// haveUnread reports whether an idle connection has unread bytes.
 func (c *connections) haveUnread() bool {
 	c.mu.Lock()
 	resting := make([]net.Conn, 0, len(c.open))
@@ -55,7 +59,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// leave asks the client to use another connection for its next request, once we are about to stop.
+// leave asks the client to use another connection for its next request once we are draining.
 func (a *App) leave(w http.ResponseWriter) {
 	if a.draining.Load() {
 		w.Header().Set("Connection", "close")

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuseConnections has the system ignore who wants to connect to a listener: a socket filter (BPF) drops segments with SYN. Clients ask again
-// after a second, when the listener is closed, and are told so. false: the listener stays as it is.
+// refuseConnections makes the system ignore new connections to a listener: a socket filter (BPF)
+// drops segments with SYN. Clients retry after a second, when the listener is closed, and get an
+// error. It returns false if the filter could not be set.
 func refuseConnections(ln net.Listener) bool {
 	socket, ok := ln.(syscall.Conn)
 	if !ok || ln.Addr().Network() != "tcp" {
@@ -18,7 +19,8 @@ func refuseConnections(ln net.Listener) bool {
 	if err != nil {
 		return false
 	}
-	const flags, syn = 13, 0x02 // where a TCP header has its flags, and the one that begins a connection
+	// The offset of the flags in a TCP header, and the flag that starts a connection.
+	const flags, syn = 13, 0x02
 	filter := [...]unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: flags},
 		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jt: 0, Jf: 1, K: syn},
@@ -33,16 +35,16 @@ func refuseConnections(ln net.Listener) bool {
 	return err == nil && set == nil
 }
 
-// hasUnaccepted reports whether connections that the system has made for a listener wait to be accepted.
+// hasUnaccepted reports whether established connections wait to be accepted.
 func hasUnaccepted(ln net.Listener) (has bool) {
 	withDescriptor(ln, func(fd int) {
 		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-		has = err == nil && info.Unacked > 0 // of a listener, how many
+		has = err == nil && info.Unacked > 0 // for a listener: the length of its accept queue
 	})
 	return has
 }
 
-// hasUnread reports whether bytes have come that nobody has read.
+// hasUnread reports whether a connection has unread bytes.
 func hasUnread(conn net.Conn) (has bool) {
 	withDescriptor(conn, func(fd int) {
 		n, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
@@ -51,7 +53,7 @@ func hasUnread(conn net.Conn) (has bool) {
 	return has
 }
 
-// withDescriptor calls f with the descriptor of a listener or a connection that has one.
+// withDescriptor calls f with the file descriptor of a listener or a connection, if it has one.
 func withDescriptor(socket any, f func(fd int)) {
 	if s, ok := socket.(syscall.Conn); ok {
 		if raw, err := s.SyscallConn(); err == nil {

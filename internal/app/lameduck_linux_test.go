@@ -11,7 +11,8 @@ import (
 	"secateur/internal/config"
 )
 
-// Before a listener closes nobody new is let in, and who came before is still there to be accepted: the system would reset it.
+// Before a listener closes, new connections are refused and earlier ones can still be accepted. The
+// system would reset them.
 func TestNoConnectionIsLostToAClosingListener(t *testing.T) {
 	ln, err := listen(t.Context(), "127.0.0.1:0", "listen")
 	if err != nil {
@@ -46,7 +47,8 @@ func TestNoConnectionIsLostToAClosingListener(t *testing.T) {
 	}
 }
 
-// What has come when no new connections are let in is taken up before the listener closes, however long a busy machine takes.
+// Connections that arrived before the refusal are served before the listener closes, however busy
+// the machine is.
 func TestTheListenerStaysWhileSomethingWaits(t *testing.T) {
 	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\ndrain_delay = 0.02\n[store]\nurl = \"memory:\"\n"), config.Options{})
 	if len(mistakes) > 0 {

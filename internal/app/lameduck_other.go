@@ -4,11 +4,11 @@ package app
 
 import "net"
 
-// refuseConnections is for Linux.
+// refuseConnections works on Linux only.
 func refuseConnections(net.Listener) bool { return false }
 
-// hasUnaccepted is for Linux.
+// hasUnaccepted works on Linux only.
 func hasUnaccepted(net.Listener) bool { return false }
 
-// hasUnread is for Linux.
+// hasUnread works on Linux only.
 func hasUnread(net.Conn) bool { return false }

@@ -15,13 +15,14 @@ func (a *App) serveOn(web *http.Server, ln net.Listener) error {
 	return nil
 }
 
-// secured is a listener whose connections are over TLS if that is configured when they come, and take no more memory than they may.
+// secured is a listener that bounds the memory of its connections. It uses TLS if that is
+// configured when a connection comes.
 type secured struct {
 	net.Listener
 	a *App
 }
 
-// Accept waits for a connection that there is room for. Its handshake is made by whoever reads from it first.
+// Accept waits for a connection that fits into memory. The first read performs the TLS handshake.
 func (l *secured) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()

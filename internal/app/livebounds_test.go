@@ -28,7 +28,7 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// server is how the control plane shows a server.
+// server returns a server as the control plane shows it.
 func (r *reloadable) server(id string) admin.Server {
 	r.t.Helper()
 	_, body := r.do("GET", "/api/v1/servers/"+id, "")
@@ -39,7 +39,7 @@ func (r *reloadable) server(id string) admin.Server {
 	return s
 }
 
-// Only keys that concern the process give a server another: the others are applied to the one there is.
+// Only keys that concern the process restart it. The others are applied to the running process.
 func TestReloadKeepsTheProcess(t *testing.T) {
 	script := t.TempDir() + "/server.sh"
 	if err := os.WriteFile(script, []byte(shellServer), 0o600); err != nil {
@@ -47,7 +47,7 @@ func TestReloadKeepsTheProcess(t *testing.T) {
 	}
 	shell := "[[servers]]\nid = \"shell\"\nprotocol = \"legacy\"\ncommand = [\"sh\", \"" + script + "\"]\n"
 	r := startReloadable(t, demo1+shell+"startup_timeout = 60\n")
-	r.tools("shell") // waits until it is there
+	r.tools("shell") // waits until it is ready
 	before := r.server("shell")
 	if before.PID == nil || before.State != "ready" {
 		t.Fatalf("%+v", before)
@@ -77,7 +77,7 @@ func TestReloadKeepsTheProcess(t *testing.T) {
 	}
 }
 
-// What does not concern the process is applied all the same.
+// Keys that do not concern the process are applied all the same.
 func TestReloadOfAServersMask(t *testing.T) {
 	mask := "[observation_masking.gateway]\nmax_chars = 400\nhead_chars = 200\ntail_chars = 200\n"
 	r := startReloadable(t, demo1+mask)
@@ -124,7 +124,7 @@ func TestReloadOfBounds(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a log that may be read while it is written.
+// lockedBuffer is a log that can be read while it is written.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -160,7 +160,8 @@ func TestReloadOfTheLogsFormat(t *testing.T) {
 	}
 }
 
-// writeCertificate makes a certificate of our own for loopback, and gives the files and what trusts it.
+// writeCertificate makes a self-signed certificate for loopback. It returns the configuration keys
+// and a pool that trusts it.
 func writeCertificate(t *testing.T, name string) (keys string, trust *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -195,7 +196,7 @@ func writeCertificate(t *testing.T, name string) (keys string, trust *x509.CertP
 	return "[tls]\ncert = \"" + certFile + "\"\nkey = \"" + keyFile + "\"\n", trust
 }
 
-// TLS is switched on, given another certificate, and switched off, on the same listener; what is open goes on.
+// TLS is enabled, changed and disabled on the same listener; open connections continue.
 func TestReloadOfTLS(t *testing.T) {
 	first, trustFirst := writeCertificate(t, "first")
 	second, trustSecond := writeCertificate(t, "second")
@@ -220,7 +221,7 @@ func TestReloadOfTLS(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	at := <-address
-	// get asks over a connection of its own.
+	// get sends a request over a new connection.
 	get := func(scheme string, trust *x509.CertPool) string {
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}}}
 		res, err := client.Get(scheme + "://" + at + "/healthz")

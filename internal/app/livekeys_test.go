@@ -43,7 +43,7 @@ func TestReloadOfRules(t *testing.T) {
 	}
 }
 
-// What a limit has counted is not forgotten by a reload that leaves it there.
+// A reload keeps the counts of an unchanged limit.
 func TestReloadOfLimits(t *testing.T) {
 	limit := "[[limits]]\nname = \"few\"\nrate = \"2/d\"\n"
 	r := startReloadable(t, demo1+limit)
@@ -135,13 +135,14 @@ func TestReloadOfProviders(t *testing.T) {
 	}
 }
 
-// token is a row of [[auth.tokens]].
+// tokenRow is a row of [[auth.tokens]].
 func tokenRow(name, text, more string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "[[auth.tokens]]\nname = \"" + name + "\"\nhash = \"sha256:" + hex.EncodeToString(sum[:]) + "\"\n" + more
 }
 
-// A credential that a reload takes away opens no door any more, and what it has open ends; the others do not notice.
+// A credential that a reload removes is refused from then on, and its streams end. The others are
+// not affected.
 func TestReloadOfCredentialsEndsStreams(t *testing.T) {
 	signed := "[[auth.hmac]]\nkey_id = \"robot\"\nsecret = \"" + strings.Repeat("s", 32) + "\"\n"
 	r := startReloadable(t, demo1+tokenRow("a", "token-a", "")+tokenRow("b", "token-b", "")+signed)
@@ -163,7 +164,7 @@ func TestReloadOfCredentialsEndsStreams(t *testing.T) {
 	if err := b.end(); err != nil && !strings.Contains(err.Error(), "EOF") {
 		t.Errorf("the stream of a token that was replaced: %v", err)
 	}
-	// Other roles are another grant; what is left as it was goes on.
+	// Changed roles are another grant; an unchanged one continues.
 	c := r.listen(web, "Authorization", "Bearer token-c")
 	r.reload("page_size = 7\n" + demo1 + tokenRow("b", "token-c", "") + signed)
 	r.reload(demo1 + tokenRow("b", "token-c", "roles = [\"dev\"]\n") + signed)
@@ -191,13 +192,13 @@ func TestReloadThatAsksForATokenEndsWhatIsOpenWithout(t *testing.T) {
 	}
 }
 
-// eventStream is a client that listens.
+// eventStream is a listening client.
 type eventStream struct {
 	io.Closer
 	read *bufio.Reader
 }
 
-// listen opens a session and its stream of what comes outside of calls.
+// listen opens a session and its stream for server messages.
 func (r *reloadable) listen(web *httptest.Server, headers ...string) *eventStream {
 	r.t.Helper()
 	session := r.initialize(headers...)
@@ -228,7 +229,8 @@ func (s *eventStream) end() error {
 	return err
 }
 
-// A listener that other machines reach needs a credential, whatever the file says by now.
+// A listener that other machines reach needs a credential, even if the new file changes the
+// address.
 func TestReloadDoesNotOpenAListenerToStrangers(t *testing.T) {
 	r := startReloadable(t, "listen = \"0.0.0.0:0\"\nauth_token = \"a-long-enough-token\"\n"+demo1)
 	r.write("listen = \"127.0.0.1:0\"\n" + demo1)
@@ -240,7 +242,7 @@ func TestReloadDoesNotOpenAListenerToStrangers(t *testing.T) {
 	}
 }
 
-// Every key either is applied or said to wait: none is forgotten.
+// Every key is either applied or reported as waiting for a restart.
 func TestWhichKeysWaitForARestart(t *testing.T) {
 	var waiting []string
 	for _, key := range config.TopKeys() {

@@ -46,7 +46,7 @@ enabled = true
 url = "memory:"
 `
 
-// shown is what a caller of the matrix shows.
+// shown is a credential of the matrix.
 type shown struct {
 	name string
 	show func(r *http.Request, body string)
@@ -56,7 +56,7 @@ func header(name, field, value string) shown {
 	return shown{name, func(r *http.Request, _ string) { r.Header.Set(field, value) }}
 }
 
-// credentials are all that a caller may show, good and bad.
+// credentials are all credentials, good and bad.
 func credentials(t *testing.T, idp *issuer) []shown {
 	t.Helper()
 	nonces := 0
@@ -94,8 +94,8 @@ func credentials(t *testing.T, idp *issuer) []shown {
 
 const matrixToken = "the-shared-token-16"
 
-// Every route × every revision of the protocol × every credential has one decision, in testdata/matrix.txt. The routes are those that are
-// hung, so that a new door fails until somebody has decided about it.
+// Every route × every protocol revision × every credential has one decision in testdata/matrix.txt.
+// The routes come from the router, so a new door fails the test until it has decisions.
 func TestEveryRouteWithEveryCredential(t *testing.T) {
 	idp := newIssuer(t)
 	lookup := func(name string) (string, bool) {
@@ -149,13 +149,13 @@ func TestEveryRouteWithEveryCredential(t *testing.T) {
 	}
 }
 
-// said is a message of some revision of the protocol.
+// said is a message of a protocol revision.
 type said struct {
 	revision, body string
 	header         [][2]string
 }
 
-// messagesFor are the messages that a route is tried with: one, and where MCP is spoken one of every revision.
+// messagesFor returns the messages for a route: one, and for MCP routes one of every revision.
 func messagesFor(method, path string) []said {
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	all := []said{{body: list}}
@@ -189,7 +189,7 @@ func pathOf(pattern string) string {
 	return strings.NewReplacer("{server}", "pruner", "{id}", "pruner", "{name}", "note", "{$}", "").Replace(pattern)
 }
 
-// decision is in, or how a caller is turned away by access control.
+// decision returns "in", or how access control refuses the caller.
 func decision(h http.Handler, method, path string, m said, c shown) string {
 	r := httptest.NewRequest(method, path, strings.NewReader(m.body))
 	r.Host = "127.0.0.1:8000"
@@ -199,7 +199,8 @@ func decision(h http.Handler, method, path string, m said, c shown) string {
 		r.Header.Set(h[0], h[1])
 	}
 	c.show(r, m.body)
-	gone, leave := context.WithCancel(r.Context()) // nobody waits for a stream or a server: only who gets that far is of interest
+	// Canceled: only admission matters here, not the stream or the server behind it.
+	gone, leave := context.WithCancel(r.Context())
 	leave()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r.WithContext(gone))
@@ -235,7 +236,7 @@ func newIssuer(t *testing.T) *issuer {
 	return i
 }
 
-// token is a JWT that is good for so long.
+// token returns a JWT with the given lifetime.
 func (i *issuer) token(t *testing.T, life time.Duration) string {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: i.key}, (&jose.SignerOptions{}).WithHeader("kid", "one"))

@@ -46,7 +46,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 }
 
-// registeredMetrics are the program's own, as name{label,label}.
+// registeredMetrics returns the program's own metrics as name{label,label}.
 func registeredMetrics(reg *prometheus.Registry) []string {
 	ch := make(chan *prometheus.Desc)
 	go func() {

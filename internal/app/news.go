@@ -10,9 +10,11 @@ import (
 	"secateur/internal/ops/replica"
 )
 
-// What other replicas tell concerns this one where clients may be served by either: they list here and listen there, and approve of a tool once.
+// News from other replicas matters because any replica may serve a client: it may list at one and
+// listen at another. An approval of a tool counts for all.
 
-// tellListChanged tells other replicas that a child process lists something else than before. A server at an address tells each of them by itself.
+// tellListChanged tells other replicas that a child process has changed a list. A server with a URL
+// notifies each replica itself.
 func (a *App) tellListChanged(server string, l catalog.List) {
 	if a.isChild(server) {
 		a.replicas.Tell(replica.News{Kind: replica.ListChanged, Server: server, List: l.Method()})
@@ -23,7 +25,7 @@ func (a *App) isChild(server string) bool {
 	return slices.ContainsFunc(a.live.Load().cfg.Servers, func(s upstream.Settings) bool { return s.ID == server && len(s.Command) > 0 })
 }
 
-// heard does what another replica's news ask for.
+// heard acts on news from another replica.
 func (a *App) heard(ctx context.Context, n replica.News) {
 	switch n.Kind {
 	case replica.ListChanged:
@@ -39,7 +41,8 @@ func (a *App) heard(ctx context.Context, n replica.News) {
 	}
 }
 
-// approveToo approves of the definitions that somebody has approved of at another replica, where the tools here have become the same.
+// approveToo approves the definitions that were approved at another replica, if the tools here have
+// the same.
 func (a *App) approveToo(ctx context.Context, n replica.News) {
 	dir := a.stateFile("pins")
 	if dir == "" {
@@ -54,7 +57,8 @@ func (a *App) approveToo(ctx context.Context, n replica.News) {
 	}
 }
 
-// missedNews assumes that everything has changed of which other replicas may have told in vain.
+// missedNews assumes that everything has changed, after news from other replicas may have been
+// lost.
 func (a *App) missedNews() {
 	for _, s := range a.live.Load().cfg.Servers {
 		if len(s.Command) == 0 {

@@ -12,13 +12,14 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// tokenSources are where tokens for servers and providers come from, one for all connections to a server.
+// tokenSources are the OAuth sources for servers and providers. All connections to a server share
+// one.
 type tokenSources struct {
 	mu  sync.Mutex
 	all map[tokenUse]*oauth.Source
 }
 
-// tokenUse is what a source is for.
+// tokenUse is the key of a source.
 type tokenUse struct {
 	id, resource string
 	settings     oauth.Settings
@@ -36,17 +37,18 @@ func (s *tokenSources) of(use tokenUse, make func() *oauth.Source) *oauth.Source
 	return s.all[use]
 }
 
-// logins are the sign-ins of this user.
+// logins returns this user's sign-ins.
 func (a *App) logins() oauth.Logins { return oauth.Logins{Dir: a.stateFile("logins")} }
 
-// tokenSource gives the tokens for a server or a provider. Addresses that it names cannot lead into private networks.
+// tokenSource returns the token source for a server or a provider. URLs that the server names
+// cannot lead into private networks.
 func (gen *generation) tokenSource(id, resource string, set *oauth.Settings) *oauth.Source {
 	var settings oauth.Settings
 	if set != nil {
 		settings = *set
 	}
 	return gen.sources.of(tokenUse{id, resource, settings}, func() *oauth.Source {
-		configured, _ := url.Parse(resource) // as validated
+		configured, _ := url.Parse(resource) // already validated
 		also, _ := url.Parse(settings.TokenURL)
 		return oauth.NewSource(oauth.SourceOptions{
 			Server: id, Resource: resource, Settings: settings, Logins: gen.logins(), HTTP: outbound.Client(configured, gen.cfg.Auth.Networks(), also),
@@ -54,7 +56,7 @@ func (gen *generation) tokenSource(id, resource string, set *oauth.Settings) *oa
 	})
 }
 
-// signIn lets a server over HTTP be shown a token.
+// signIn configures the token for an HTTP server.
 func (gen *generation) signIn(opt *upstream.Options) {
 	set := opt.Settings
 	if set.URL == "" {
@@ -65,7 +67,8 @@ func (gen *generation) signIn(opt *upstream.Options) {
 	opt.LoginWanted = set.OAuth != nil && set.OAuth.Flow == oauth.FlowLogin
 }
 
-// providerTokens are where tokens for providers come from, by name, and who is told of those that a provider did not take.
+// providerTokens returns the token sources of providers by name, and the callbacks for tokens that
+// a provider refused.
 func (gen *generation) providerTokens() (all map[string]func(context.Context) (string, error), refused map[string]func(string)) {
 	all, refused = map[string]func(context.Context) (string, error){}, map[string]func(string){}
 	for name, p := range gen.cfg.Providers {
@@ -73,7 +76,7 @@ func (gen *generation) providerTokens() (all map[string]func(context.Context) (s
 			set := *p.OAuth
 			set.Flow = oauth.FlowClientCredentials
 			resource := p.BaseURL
-			if set.TokenURL != "" { // who names both knows what they are for
+			if set.TokenURL != "" { // a configured token URL needs no discovery
 				resource = ""
 			}
 			source := gen.tokenSource("provider:"+name, resource, &set)
@@ -83,10 +86,11 @@ func (gen *generation) providerTokens() (all map[string]func(context.Context) (s
 	return all, refused
 }
 
-// followEvery is how often it is looked whether somebody has signed in.
+// followEvery is the interval of checks for new sign-ins.
 const followEvery = time.Second
 
-// followLogins has servers that wait for a sign-in try again once somebody has signed in, until ctx is done.
+// followLogins retries servers that wait for a sign-in once somebody has signed in, until ctx is
+// done.
 func (a *App) followLogins(ctx context.Context) error {
 	if a.opt.StateDir == "" {
 		return nil
@@ -113,7 +117,7 @@ func (a *App) followLogins(ctx context.Context) error {
 	}
 }
 
-// controlLogins tells who is signed in.
+// controlLogins lists the sign-ins.
 func (a *App) controlLogins() ([]admin.Login, error) {
 	list, err := a.logins().List()
 	all := make([]admin.Login, len(list))

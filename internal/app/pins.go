@@ -12,12 +12,12 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// pinKinds are what is pinned of each list.
+// pinKinds maps each list to its kind of pins.
 var pinKinds = map[catalog.List]pins.Kind{
 	catalog.Tools: pins.Tool, catalog.Prompts: pins.Prompt, catalog.Resources: pins.Resource, catalog.Templates: pins.Template,
 }
 
-// held tells why a thing is held back; nil where none ever is.
+// held returns a function that reports why a definition is held back; nil: pins are not strict.
 func (gen *generation) held() func(server string, l catalog.List, name string) admission.Pin {
 	if gen.cfg.Pins.Mode != pins.ModeStrict {
 		return nil
@@ -40,18 +40,20 @@ func (gen *generation) see(ctx context.Context, server string, l catalog.List, i
 	}
 }
 
-// heldInstructions pins what a server says about its use, and reports whether that is held back.
+// heldInstructions pins a server's instructions and reports whether they are held back.
 func (gen *generation) heldInstructions(ctx context.Context, server, text string) bool {
 	return gen.isPinned(server) && gen.pins.SeeInstructions(ctx, server, text) && gen.cfg.Pins.Mode == pins.ModeStrict
 }
 
-// isPinned reports whether a server is pinned. Built-in ones change with the program.
+// isPinned reports whether a server is pinned. Built-in servers are not: they change with the
+// program.
 func (gen *generation) isPinned(server string) bool {
 	isBuiltin := func(s upstream.Settings) bool { return s.ID == server && s.Builtin != "" }
 	return gen.cfg.Pins.Mode != pins.ModeOff && server != config.OwnID && !slices.ContainsFunc(allServers(gen.cfg), isBuiltin)
 }
 
-// followPins tells clients that a list is another when something is held back, or somebody has approved of it, until ctx is done.
+// followPins tells clients about changed lists when a definition is held back or approved, until
+// ctx is done.
 func (a *App) followPins(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -63,7 +65,7 @@ func (a *App) followPins(ctx context.Context) error {
 		}
 		moved := a.pins.Moved()
 		if a.live.Load().cfg.Pins.Mode != pins.ModeStrict {
-			continue // whatever has changed is listed all the same
+			continue // changed definitions are listed all the same
 		}
 		for _, m := range moved {
 			for l, kind := range pinKinds {

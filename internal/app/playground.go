@@ -14,15 +14,15 @@ import (
 	"secateur/internal/prune/pruner"
 )
 
-// playground lets a person try out what would be cut.
+// playground lets a person try out cuts.
 func (a *App) playground() admin.Playground {
 	return admin.Playground{Text: a.tryText, Demos: sync.OnceValue(demos), Conversation: oneAtATime(a.tryRequest)}
 }
 
-// trialTime is how long a text may take, as with `secateur prune`.
+// trialTime is the time limit for a text, as in `secateur prune`.
 const trialTime = 10 * time.Second
 
-// tryText prunes a text as `secateur prune` does, and leaves no trace.
+// tryText prunes a text as `secateur prune` does and leaves no trace.
 func (a *App) tryText(ctx context.Context, p *access.Principal, req admin.TextTrial) (admin.TriedText, error) {
 	server := a.live.Load().pruner
 	if server == nil {
@@ -40,7 +40,7 @@ func (a *App) tryText(ctx context.Context, p *access.Principal, req admin.TextTr
 	return out, nil
 }
 
-// demos are the texts of the demo server.
+// demos returns the texts of the demo server.
 func demos() (all []admin.Demo) {
 	for _, t := range demo.Texts() {
 		all = append(all, admin.Demo{Name: t.Name, Title: t.Title, Type: prune.Guess("", t.Text).String(), Goal: t.Goal, Text: t.Text})

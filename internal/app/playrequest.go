@@ -13,10 +13,10 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// trial answers what would become of a request.
+// trial reports what would happen to a request.
 type trial func(ctx context.Context, req admin.RequestTrial) (admin.TriedRequest, error)
 
-// oneAtATime lets trials wait for each other: one may take a second of a core and a hundred megabytes.
+// oneAtATime serializes trials: one may take a second of a core and a hundred megabytes.
 func oneAtATime(try trial) trial {
 	turn := make(chan struct{}, 1)
 	return func(ctx context.Context, req admin.RequestTrial) (admin.TriedRequest, error) {
@@ -30,7 +30,7 @@ func oneAtATime(try trial) trial {
 	}
 }
 
-// tryRequest plays a request as `secateur replay` does, with the settings and prices that are in use.
+// tryRequest plays a request as `secateur replay` does, with the live settings and prices.
 func (a *App) tryRequest(ctx context.Context, req admin.RequestTrial) (admin.TriedRequest, error) {
 	session, err := replay.ReadRequest([]byte(req.Request))
 	switch {
@@ -60,7 +60,7 @@ func (a *App) tryRequest(ctx context.Context, req admin.RequestTrial) (admin.Tri
 	return triedRequest(req, t), nil
 }
 
-// triedRequest tells of a trial.
+// triedRequest converts the result of a trial.
 func triedRequest(req admin.RequestTrial, t *replay.Trial) admin.TriedRequest {
 	out := admin.TriedRequest{Format: t.Format.String(), Model: req.Model, Requests: t.Requests, PassthroughUSD: t.Through, Out: req.Request}
 	if t.Out != nil {
@@ -94,7 +94,8 @@ func priceOr(price *float64, otherwise float64) float64 {
 	return *price
 }
 
-// beginningOf is what a page shows of a text; the whole stands in the body that would go out.
+// beginningOf returns the part of a text that a page shows. The whole text is in the body that
+// would be sent.
 func beginningOf(text string) string {
 	const most = 16_000 // characters
 	n := 0

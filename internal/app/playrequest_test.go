@@ -16,7 +16,8 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// talk is a conversation in one of the formats: what is said before the first answer, what each answer adds, and what its result does.
+// talk is a conversation in one of the formats: its head, and what each turn adds as answer and
+// result.
 type talk struct {
 	format, model, list string
 	head                string // further members of each request
@@ -47,7 +48,7 @@ func logText(turn int) string {
 	return `"` + b.String() + `"`
 }
 
-// bodies are the requests of so many turns, in the order they are sent.
+// bodies returns the requests of that many turns, in order.
 func (k talk) bodies(turns int) (all []string) {
 	list := `{"role":"user","content":"The build fails. Find out why."}`
 	for turn := range turns + 1 {
@@ -72,7 +73,7 @@ func tryConversation(t *testing.T, c *controlled, request, model string) admin.T
 	return tried
 }
 
-// The last request of a conversation is played as secateur replay plays all of its requests.
+// A single last request gives the same costs as `secateur replay` for all requests.
 func TestTriedRequestCostsWhatReplaySays(t *testing.T) {
 	c := control(t, "[observation_masking.schema1]\nstrategy = \"priced\"\nwindow_turns = 4\nmax_loss = 0.05\n[context_pruning]\nenabled = true\nmin_chars = 1000\ntarget_chars = 600\nmin_keep_lines = 4\n")
 	cfg := c.live.Load().cfg
@@ -110,7 +111,7 @@ func TestTriedRequestCostsWhatReplaySays(t *testing.T) {
 	}
 }
 
-// checkOut holds what would go out against what the messages say about it.
+// checkOut compares the body that would be sent with the reported messages.
 func checkOut(t *testing.T, k talk, request string, got admin.TriedRequest) {
 	t.Helper()
 	chosen, cut := admin.TriedStrategy{}, map[string]int{}
@@ -152,7 +153,7 @@ func checkOut(t *testing.T, k talk, request string, got admin.TriedRequest) {
 	}
 }
 
-// Marks for the cache move along with the end of a conversation; only the last ones are in the last request.
+// Cache marks move along with the end of a conversation; the last request has only the last ones.
 func TestTriedRequestIsCachedAlongItsWay(t *testing.T) {
 	k, marked := talks[1], []string{}
 	c := control(t, "")
@@ -173,7 +174,8 @@ func TestTriedRequestIsCachedAlongItsWay(t *testing.T) {
 	}
 }
 
-// A model that nobody has a price for has no costs; what goes out is told all the same. Another model's prices can be asked for.
+// A model without prices has no costs, but the sent body is shown. Prices of another model can be
+// chosen.
 func TestTriedRequestWithoutPrices(t *testing.T) {
 	c := control(t, "[observation_masking.schema1]\nenabled = false\n", "")
 	request := " " + strings.Replace(talks[0].bodies(3)[3], "gpt-5", "nobody-knows-it", 1) + "\n"
@@ -220,7 +222,7 @@ func TestRequestsThatAreNotTried(t *testing.T) {
 	}
 }
 
-// quote is a JSON string with < > & as they are.
+// quote returns a JSON string with < > & unescaped.
 func quote(t *testing.T, s string) string {
 	t.Helper()
 	var b strings.Builder
@@ -232,7 +234,7 @@ func quote(t *testing.T, s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A trial is not an exchange: there is no original, no cut and no conversation of it.
+// A trial is no exchange: it leaves no original, no cut and no conversation.
 func TestTriedRequestsLeaveNoTrace(t *testing.T) {
 	c := control(t, "[context_pruning]\nenabled = true\nmin_chars = 1000\ntarget_chars = 600\nmin_keep_lines = 4\n")
 	got := tryConversation(t, c, talks[0].bodies(9)[9], "")

@@ -13,18 +13,19 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// Handshaken is how a server answered when it was started by itself.
+// Handshaken is the result of a handshake with one server.
 type Handshaken struct {
-	Name     string // as it calls itself
+	Name     string // the server's own name
 	Protocol string
 	Took     time.Duration
-	Stderr   []string // the end of what its process wrote, also where it failed
+	Stderr   []string // the last lines of its standard error, also if it failed
 }
 
-// Handshake starts one server by itself, shakes hands with it and ends it again. It needs no running program.
+// Handshake starts one server alone, performs the handshake and stops it. It needs no running
+// program.
 func Handshake(ctx context.Context, opt Options, set upstream.Settings) (Handshaken, error) {
 	gen := &generation{App: newApp(opt), cfg: opt.Config.Settings}
-	up, err := gen.connect(set, pool.Connection{Capabilities: []byte(`{}`)}) //nolint:contextcheck // what a server writes is logged for as long as it lives
+	up, err := gen.connect(set, pool.Connection{Capabilities: []byte(`{}`)}) //nolint:contextcheck // a server's output is logged for as long as it lives
 	if err != nil {
 		return Handshaken{}, err
 	}
@@ -43,15 +44,16 @@ func Handshake(ctx context.Context, opt Options, set upstream.Settings) (Handsha
 	return h, err
 }
 
-// stderrShown is how many lines of a server that failed are shown.
+// stderrShown is how many lines of a failed server are shown.
 const stderrShown = 5
 
-// CheckStore opens the configured store and looks something up in it. It tells where that is.
+// CheckStore opens the configured store and looks something up in it. It returns the store's
+// address.
 func CheckStore(ctx context.Context, opt Options) (where string, err error) {
 	a := newApp(opt)
 	a.placeStore(ctx)
 	where = secret.URL(a.cfg.Store.URL)
-	if a.store, err = a.openStore(); err != nil { //nolint:contextcheck // what it logs belongs to no call
+	if a.store, err = a.openStore(); err != nil { //nolint:contextcheck // its log lines belong to no call
 		return where, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()

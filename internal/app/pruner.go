@@ -16,13 +16,13 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// Pruner is the pruner alone: its own listener or its own pipe, and nothing else of the program.
+// Pruner is the standalone pruner: its own listener or pipe, and nothing else of the program.
 type Pruner struct {
 	app *App
 	gen *generation
 }
 
-// NewPruner builds the pruner alone. Where the configuration names no store, originals are kept in memory for
+// NewPruner builds the standalone pruner. Without a configured store, originals are in memory for
 // prune_id_ttl_s.
 func NewPruner(opt Options) (*Pruner, error) {
 	a := newApp(opt)
@@ -41,7 +41,7 @@ func NewPruner(opt Options) (*Pruner, error) {
 	}
 	a.openBudget()
 	cfg := a.cfg
-	cfg.Pruner.Enabled = true // whatever the file says about it as one of the servers
+	cfg.Pruner.Enabled = true // even if the file disables it as a server
 	g, err := a.newGeneration(cfg, nil)
 	if err != nil {
 		return nil, errors.Join(err, a.close())
@@ -74,12 +74,12 @@ func (p *Pruner) RunStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	return errors.Join(p.gen.pruner.ServeStdio(ctx, in, out), p.app.close())
 }
 
-// Prune prunes for a person or a pipe.
+// Prune prunes a text for a person or a pipe.
 func (p *Pruner) Prune(ctx context.Context, cmd pruner.PruneCommand) error {
 	return errors.Join(p.gen.pruner.RunPrune(ctx, cmd), p.app.close())
 }
 
-// hangPruner hangs the pruner's routes.
+// hangPruner registers the pruner's routes.
 func hangPruner(mux *router, g guard, p *pruner.Server) {
 	mux.Handle("/rpc", g.shut(rpchttp.Refuse, g.watch(access.DoorPruner, p.ServeRPC)))
 	mux.Handle("/health", g.shut(plainRefusal, plain(http.HandlerFunc(p.ServeHealth))))

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// recoverCommand is what a model on this machine runs to get back what was cut: with the configuration for the store and the token,
-// and with the address where that is not the built-in one.
+// recoverCommand returns the command that a model on this machine runs to recover a cut text. It
+// names the configuration, for the store and the token, and the address unless that is the default.
 func (gen *generation) recoverCommand() string {
 	program := "secateur"
 	if _, err := exec.LookPath(program); err != nil {
@@ -27,7 +27,7 @@ func (gen *generation) recoverCommand() string {
 	return recoverCommand(program, gen.opt.Config.Path, address)
 }
 
-// builtInAddress is where 'secateur recover' looks for a running program that has no configuration.
+// builtInAddress is where 'secateur recover' looks for a running program by default.
 const builtInAddress = "127.0.0.1:8000"
 
 func recoverCommand(program, config, address string) string {
@@ -48,7 +48,7 @@ func recoverCommand(program, config, address string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord is a word as a shell reads it.
+// shellWord quotes a word for a shell.
 func shellWord(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:@%+=,", r)

@@ -15,7 +15,8 @@ import (
 	"secateur/internal/store/redisdb"
 )
 
-// openRedis opens the engine that the store's URL names; none for a store in this process or on its disk.
+// openRedis connects to the engine in the store's URL. It does nothing for a store in this process
+// or on its disk.
 func (a *App) openRedis(ctx context.Context) error {
 	if !redisdb.IsURL(a.cfg.Store.URL) {
 		return nil
@@ -33,7 +34,7 @@ func (a *App) openRedis(ctx context.Context) error {
 	return nil
 }
 
-// announce tells the other replicas where this one is, now and as long as ctx lives.
+// announce publishes this replica's address to the others while ctx lives.
 func (a *App) announce(ctx context.Context, ln net.Listener, work *errgroup.Group) {
 	if a.replicas == nil {
 		return
@@ -43,7 +44,7 @@ func (a *App) announce(ctx context.Context, ln net.Listener, work *errgroup.Grou
 	a.relay(ctx, work)
 }
 
-// replicaState is how this replica fares, for the others to show.
+// replicaState returns this replica's state for the others to show.
 func (a *App) replicaState() replica.State {
 	s := replica.State{Version: a.opt.Version, StartedAt: a.started, Config: a.configState().SHA256}
 	for _, st := range a.servers.Status() {
@@ -55,7 +56,8 @@ func (a *App) replicaState() replica.State {
 	return s
 }
 
-// controlReplicas are the replicas that live as the control plane shows them; this one alone where nobody can be asked.
+// controlReplicas returns the live replicas as the control plane shows them. It returns only this
+// one if the engine is down.
 func (a *App) controlReplicas(ctx context.Context) []admin.Replica {
 	members, err := a.replicas.Members(ctx)
 	if err != nil || len(members) == 0 {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// isRefused reports whether nobody listens on a socket.
+// isRefused reports whether no process listens on a socket.
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

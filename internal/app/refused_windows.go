@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isRefused reports whether nobody listens on a socket.
+// isRefused reports whether no process listens on a socket.
 func isRefused(err error) bool { return errors.Is(err, windows.WSAECONNREFUSED) }

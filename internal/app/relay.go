@@ -14,8 +14,9 @@ import (
 	"secateur/internal/ops/replica"
 )
 
-// What happens at one replica is shown by the control plane of each: what it has published lately, a relay posts four times a second on boards that the others
-// read, requests on one, all else on another, so that many requests do not push out the few cuts.
+// Every replica's control plane shows the events of all. Four times a second a relay posts its
+// recent events on boards that the others read. Requests have a separate board, so that many
+// requests do not push out the few cuts.
 var (
 	requestBoard = replica.Board{Name: "requests", Keep: 64}
 	eventBoard   = replica.Board{Name: "events", Keep: 512}
@@ -23,33 +24,33 @@ var (
 
 const (
 	relayEvery = 250 * time.Millisecond
-	relayLast  = time.Second // for what is told at the end
-	// relayRequests is how many requests all replicas together tell in that time, and leastRequests how many one of them does however many they are: nobody
-	// can read more. What is more is told as a gap.
+	relayLast  = time.Second // for the last events at shutdown
+	// relayRequests is how many requests all replicas together post per interval. leastRequests is
+	// the minimum for one replica. A person cannot read more. The rest is reported as a gap.
 	relayRequests, leastRequests = 256, 4
 	relayBytes                   = 256 << 10 // of one post
-	relayRecoveries              = 256       // that wait to be told
+	relayRecoveries              = 256       // limit of unposted recoveries
 	isThere                      = time.Minute
 )
 
-// relay tells others what happens here, and what happens there to whoever listens here.
+// relay posts the events of this replica, and publishes those of others here.
 type relay struct {
 	a    *App
 	own  *events.Subscription
-	gaps int // told so far
+	gaps int // reported so far
 
 	mu        sync.Mutex           // guards the fields below
-	heard     map[string]time.Time // when each replica was last heard
-	recovered []string             // originals that were asked for here, to be told
+	heard     map[string]time.Time // time of the last post of each replica
+	recovered []string             // originals recovered here, not yet posted
 }
 
-// boardPost is what stands on a board.
+// boardPost is the content of a post.
 type boardPost struct {
 	Events    []json.RawMessage `json:"events,omitempty"`
-	Recovered []string          `json:"recovered,omitempty"` // originals that were asked for
+	Recovered []string          `json:"recovered,omitempty"` // originals that were recovered
 }
 
-// relay runs a relay as long as ctx lives.
+// relay runs a relay while ctx lives.
 func (a *App) relay(ctx context.Context, work *errgroup.Group) {
 	r := &relay{a: a, own: a.feed.Subscribe(events.FromStart), heard: map[string]time.Time{}}
 	a.savings.Tell(r.askedFor)
@@ -75,7 +76,7 @@ func (a *App) relay(ctx context.Context, work *errgroup.Group) {
 	})
 }
 
-// askedFor notes an original for others to hear of.
+// askedFor notes a recovered original for the next post.
 func (r *relay) askedFor(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +85,7 @@ func (r *relay) askedFor(id string) {
 	}
 }
 
-// tell posts what is new. While the engine is away the feed remembers.
+// tell posts new events. While the engine is down the feed keeps them.
 func (r *relay) tell(ctx context.Context) {
 	if r.a.redis.Up() != nil {
 		return
@@ -108,7 +109,7 @@ func (r *relay) tell(ctx context.Context) {
 	r.a.replicas.Count(replica.EventsLost, lost)
 }
 
-// sort divides events between the boards, within bounds. Lost is how many are beyond them.
+// sort divides events between the boards, within bounds. lost is the number of events beyond them.
 func (r *relay) sort(all []events.Event) (requests, rest boardPost, lost uint64) {
 	room, left := r.requestRoom(), map[bool]int{true: relayBytes, false: relayBytes}
 	for _, e := range all {
@@ -136,7 +137,7 @@ func (r *relay) sort(all []events.Event) (requests, rest boardPost, lost uint64)
 	return requests, rest, lost
 }
 
-// requestRoom is how many requests this replica may tell at once.
+// requestRoom returns how many requests this replica may post at once.
 func (r *relay) requestRoom() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +149,7 @@ func (r *relay) requestRoom() int {
 	return max(leastRequests, relayRequests/(1+len(r.heard)))
 }
 
-// post posts something, and reports whether others can read it.
+// post sends a post and reports whether others can read it.
 func (r *relay) post(ctx context.Context, b replica.Board, p boardPost) bool {
 	if len(p.Events)+len(p.Recovered) == 0 {
 		return true
@@ -161,14 +162,14 @@ func (r *relay) post(ctx context.Context, b replica.Board, p boardPost) bool {
 	return true
 }
 
-// read adds what another replica has posted to what is told here.
+// read publishes another replica's post here.
 func (r *relay) read(p replica.Post) {
 	r.mu.Lock()
 	r.heard[p.From] = time.Now()
 	r.mu.Unlock()
 	var told boardPost
 	if err := json.NewDecoder(bytes.NewReader(p.Body)).Decode(&told); err != nil {
-		return // of a version that this one does not know
+		return // from an unknown version
 	}
 	r.a.replicas.Count(replica.EventsReceived, uint64(len(told.Events)))
 	for _, b := range told.Events {

@@ -16,7 +16,7 @@ import (
 	"secateur/internal/ops/replica"
 )
 
-// InvalidConfig is a configuration with mistakes: nothing was changed.
+// InvalidConfig is the error for a configuration with mistakes. Nothing was changed.
 type InvalidConfig struct{ Mistakes []config.Problem }
 
 func (e *InvalidConfig) Error() string {
@@ -27,10 +27,10 @@ func (e *InvalidConfig) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// errNoReload is what a reload comes to where nobody has said how to load a configuration.
+// errNoReload is returned by a reload without Options.Load.
 var errNoReload = errors.New("this program was started without a way to load its configuration again")
 
-// Effect is whether a reload changes anything.
+// Effect says whether a reload changes anything.
 type Effect bool
 
 // The effects.
@@ -39,8 +39,9 @@ const (
 	DryRun Effect = false
 )
 
-// Reload reads the configuration again and, unless it is a dry run, applies what has changed: requests that come from then on are served by
-// the new one, those under way by the old. An *InvalidConfig, as any error, leaves everything as it was.
+// Reload reads the configuration again and applies the changes, unless it is a dry run. New
+// requests are served by the new configuration, those in flight by the old one. Any error, such as
+// *InvalidConfig, leaves everything unchanged.
 func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -76,7 +77,7 @@ func (a *App) Reload(ctx context.Context, e Effect) (done admin.Reloaded, err er
 	return out, nil
 }
 
-// apply makes a configuration the live one. Changed are the servers that get another process.
+// apply makes a configuration the live one. changed lists the servers that get a new process.
 func (a *App) apply(next *loaded, changed []string) error {
 	before := a.live.Load()
 	gen, err := a.newGeneration(next.Settings, before)
@@ -106,14 +107,15 @@ func (a *App) apply(next *loaded, changed []string) error {
 		a.mcp.SetMaxMessageBytes(gen.cfg.MaxMessageBytes)
 	}
 	if web := a.web.Load(); web != nil && gen.certificates != before.certificates {
-		web.SetKeepAlivesEnabled(false) // closes idle connections: clients connect again, with or without TLS
+		// This closes idle connections: clients reconnect, with or without TLS.
+		web.SetKeepAlivesEnabled(false)
 		web.SetKeepAlivesEnabled(true)
 	}
 	gen.auth.EndRevoked()
 	return nil
 }
 
-// bounds are those of a server.
+// bounds returns the bounds of a server.
 func (gen *generation) bounds(id string) upstream.Bounds {
 	b := upstream.Bounds{
 		ResponseTimeout: gen.cfg.ResponseTimeout, LongString: gen.cfg.ObservationMasking.Gateway.MaxChars, MaxMessageBytes: int(gen.cfg.MaxMessageBytes),
@@ -129,10 +131,11 @@ func (gen *generation) bounds(id string) upstream.Bounds {
 type loaded struct {
 	*config.Config
 	at            time.Time
-	restartNeeded []string // keys that have changed since the program was started, and wait for a restart
+	restartNeeded []string // keys changed since the start that wait for a restart
 }
 
-// difference is what a reload changes: from what is live to next, and for what waits for a restart from what the program was started with.
+// difference returns what a reload changes: from live to next, or from the start for keys that wait
+// for a restart.
 func difference(started, live, next config.Settings) (out admin.Reloaded, changed []string) {
 	servers := config.CompareServers(allServers(live), allServers(next))
 	out = admin.Reloaded{
@@ -148,7 +151,7 @@ func difference(started, live, next config.Settings) (out admin.Reloaded, change
 	return out, out.Restarted
 }
 
-// order is that of the servers, which is that of their tools in lists.
+// order returns the servers in the order of their tools in lists.
 func order(s config.Settings) (ids []string) {
 	for _, server := range s.Servers {
 		ids = append(ids, server.ID)
@@ -156,10 +159,11 @@ func order(s config.Settings) (ids []string) {
 	return ids
 }
 
-// list is a list that is none where it is empty, for JSON.
+// list returns a non-nil copy, for JSON.
 func list(ids []string) []string { return append([]string{}, ids...) }
 
-// liveKeys are the keys that a reload applies, with all below them. Any other waits for a restart.
+// liveKeys are the keys that a reload applies, with all keys below them. Any other key waits for a
+// restart.
 var liveKeys = []string{
 	"acl", "admin", "allowed_hosts", "allowed_origins", "auth", "auth_token", "context_pruning", "default_provider", "drain_delay", "first_list_wait",
 	"healthcheck_interval", "healthcheck_timeout", "limits", "log_level", "max_body_bytes", "max_in_flight_bytes", "max_message_bytes", "mcp_pruner", "models", "naming", "tools",
@@ -170,7 +174,7 @@ func waitsForRestart(key string) bool {
 	return !slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
 }
 
-// reloads reloads whenever it is asked to from outside, or the file changes, until ctx is done.
+// reloads reloads on request or when the file changes, until ctx is done.
 func (a *App) reloads(ctx context.Context) error {
 	if a.opt.Load == nil {
 		return nil
@@ -196,7 +200,7 @@ func (a *App) reloads(ctx context.Context) error {
 	}
 }
 
-// watchConfig tells when the file changes.
+// watchConfig signals changes of the file.
 func (a *App) watchConfig(ctx context.Context, changes chan<- struct{}) {
 	path := a.opt.Config.Path
 	if path == "" {
@@ -213,7 +217,7 @@ func (a *App) watchConfig(ctx context.Context, changes chan<- struct{}) {
 	}
 }
 
-// tryReload is Reload for who cannot be answered.
+// tryReload is Reload for callers that cannot be answered: it logs the errors.
 func (a *App) tryReload(ctx context.Context, why string) {
 	_, err := a.Reload(ctx, Apply)
 	if invalid, ok := errors.AsType[*InvalidConfig](err); ok {
@@ -236,7 +240,7 @@ func (a *App) controlReload(ctx context.Context, dryRun bool) (admin.Reloaded, e
 	return out, err
 }
 
-// problem is the refusal of an invalid configuration.
+// problem returns the refusal of an invalid configuration.
 func (e *InvalidConfig) problem() *admin.Problem {
 	p := admin.NewProblem(http.StatusUnprocessableEntity, admin.CodeConfigInvalid,
 		fmt.Sprintf("the configuration has mistakes (%d), and nothing was changed", len(e.Mistakes)), "errors tells file, line and key")
@@ -246,7 +250,7 @@ func (e *InvalidConfig) problem() *admin.Problem {
 	return p
 }
 
-// configState is which configuration is live.
+// configState describes the live configuration.
 func (a *App) configState() admin.ConfigState {
 	last := a.loaded.Load()
 	return admin.ConfigState{Path: last.Path, SHA256: last.SHA256, LoadedAt: last.at, RestartNeeded: last.restartNeeded}

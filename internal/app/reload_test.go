@@ -19,7 +19,7 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// reloadable is a program whose configuration may be rewritten while it runs.
+// reloadable is a program whose configuration can be rewritten while it runs.
 type reloadable struct {
 	*App
 	t    *testing.T
@@ -28,7 +28,7 @@ type reloadable struct {
 
 const demo1 = "[[servers]]\nid = \"one\"\nbuiltin = \"demo\"\n"
 
-// startReloadable runs the program on a configuration, without a listener.
+// startReloadable runs the program with a configuration, without a listener.
 func startReloadable(t *testing.T, text string) *reloadable {
 	t.Helper()
 	return startReloadableWith(t, text, func(*Options) {})
@@ -83,7 +83,7 @@ func (r *reloadable) write(text string) {
 	}
 }
 
-// reload rewrites the file and has it applied.
+// reload rewrites the file and applies it.
 func (r *reloadable) reload(text string) admin.Reloaded {
 	r.t.Helper()
 	r.write(text)
@@ -94,7 +94,7 @@ func (r *reloadable) reload(text string) admin.Reloaded {
 	return out
 }
 
-// do sends a request to whatever is live.
+// do sends a request to the live generation.
 func (r *reloadable) do(method, path, body string, headers ...string) (int, string) {
 	r.t.Helper()
 	req := httptest.NewRequest(method, "http://127.0.0.1:8000"+path, strings.NewReader(body))
@@ -106,7 +106,7 @@ func (r *reloadable) do(method, path, body string, headers ...string) (int, stri
 	return w.Code, w.Body.String()
 }
 
-// tools are the names that the gateway's client finds at a server; "" where there is none.
+// tools returns the tool names that the gateway lists for a server; "": none.
 func (r *reloadable) tools(server string) string {
 	r.t.Helper()
 	_, body := r.do("POST", "/api/mcp-gateway/"+server+"/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Content-Type", "application/json")
@@ -154,7 +154,7 @@ func TestReloadTellsAndApplies(t *testing.T) {
 	if _, body := r.do("GET", "/api/v1/status", ""); !strings.Contains(body, `"restart_needed":["store.ttl_s"]`) {
 		t.Errorf("status: %s", body)
 	}
-	// What waits for a restart is told as long as it does; what has been applied is not told again.
+	// Keys that wait for a restart are reported every time; applied ones only once.
 	want.Changed, want.Added, want.Keys, want.Unchanged = false, []string{}, []string{}, []string{"one", "two", "pruner"}
 	if got := r.reload(text); !reflect.DeepEqual(got, want) {
 		t.Errorf("the same again: %+v, want %+v", got, want)
@@ -221,7 +221,8 @@ func TestReloadOverTheControlPlane(t *testing.T) {
 	}
 }
 
-// The pruner is one of the servers: it is switched off and on, and its calls count on in the same metrics.
+// The pruner is one of the servers. It can be switched off and on, and its calls continue the same
+// metrics.
 func TestReloadSwitchesThePrunerOffAndOn(t *testing.T) {
 	r := startReloadable(t, demo1)
 	for range 3 {

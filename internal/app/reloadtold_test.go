@@ -9,7 +9,7 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// Every reload is counted and told, those that fail too; one that is only tried is not.
+// Every reload is counted and published, failed ones too; a dry run is not.
 func TestReloadsAreCountedAndTold(t *testing.T) {
 	r := startReloadable(t, demo1)
 	r.reload(demo1 + "[[servers]]\nid = \"two\"\nbuiltin = \"demo\"\n")
@@ -37,7 +37,7 @@ func TestReloadsAreCountedAndTold(t *testing.T) {
 			t.Errorf("/metrics lacks %s", want)
 		}
 	}
-	r.tools("one") // waits until it is ready, which is told meanwhile
+	r.tools("one") // waits until it is ready, which publishes an event
 	told = nil
 	eventually(t, func() bool {
 		told = r.feed.Recent(events.TypeServer, 100)

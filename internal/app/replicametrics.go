@@ -6,7 +6,7 @@ import (
 	"secateur/internal/ops/replica"
 )
 
-// replicaMetrics counts what replicas tell each other.
+// replicaMetrics counts the messages between replicas.
 type replicaMetrics struct {
 	messages *prometheus.Desc
 	counted  func(replica.Counted) uint64
@@ -19,10 +19,10 @@ func newReplicaMetrics(counted func(replica.Counted) uint64) *replicaMetrics {
 	}
 }
 
-// Describe tells the name.
+// Describe sends the metric's description.
 func (m *replicaMetrics) Describe(out chan<- *prometheus.Desc) { out <- m.messages }
 
-// Collect counts.
+// Collect sends the counts.
 func (m *replicaMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, c := range []struct {
 		what       replica.Counted

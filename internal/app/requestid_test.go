@@ -13,7 +13,8 @@ import (
 	"secateur/internal/ops/events"
 )
 
-// Every route answers under the id that it was sent, or under one of its own. That is in X-Request-Id but at the chat door, where it is the provider's.
+// Every route answers with the request id it was sent, or with a new one. The header is
+// X-Request-Id, except at the chat door, where that is the provider's.
 func TestEveryAnswerHasItsRequestID(t *testing.T) {
 	h := builtWith(t, "")
 	for _, r := range hungRoutes(t) {
@@ -30,7 +31,7 @@ func TestEveryAnswerHasItsRequestID(t *testing.T) {
 	}
 }
 
-// One id from the door to the log, the audit and the events.
+// One id connects the door, the log, the audit and the events.
 func TestARequestIDIsFoundAgain(t *testing.T) {
 	dir := t.TempDir()
 	audit := filepath.Join(dir, "audit.log")
@@ -40,7 +41,8 @@ func TestARequestIDIsFoundAgain(t *testing.T) {
 		t.Fatal(mistakes)
 	}
 	a, doors := running(t, Options{Config: cfg, StateDir: dir})
-	post(t, doors, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`, // it waits until the servers have listed their tools
+	// It waits until the servers have listed their tools.
+	post(t, doors, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`,
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list")
 	call := func(tool, id string) {
 		post(t, doors, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"demo::`+tool+`","arguments":{},`+modernMeta+`}}`,

@@ -7,16 +7,18 @@ import (
 	"secateur/internal/prune/rerank"
 )
 
-// scorer is a reranker with the settings that it was made of.
+// scorer is a reranker and its settings.
 type scorer struct {
 	settings rerank.Settings
 	score    pruner.Rerank // nil: none
 }
 
-// openRerank makes the reranker that the pruner's settings ask for, or goes on with the one there is. It is closed with the program.
+// openRerank makes the reranker of the pruner's settings, or keeps the existing one. It is closed
+// with the program.
 func (gen *generation) openRerank(before *generation) error {
 	settings := gen.cfg.Pruner.Settings
-	if backend, _ := rerank.ParseBackend(settings.Backend); backend == rerank.Heuristic { // the configuration has been checked
+	// Already validated.
+	if backend, _ := rerank.ParseBackend(settings.Backend); backend == rerank.Heuristic {
 		return nil
 	}
 	if before.scorer.score != nil && reflect.DeepEqual(before.scorer.settings, settings) {

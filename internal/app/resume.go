@@ -7,7 +7,7 @@ import (
 	"secateur/internal/store/ledger"
 )
 
-// resume is what a conversation costs that is taken up again; nil where its prices or its size are not known.
+// resume returns the cost of resuming a conversation; nil: prices or size unknown.
 func (a *App) resume(c ledger.Account) *admin.Resume {
 	if len(c.Requests) == 0 {
 		return nil
@@ -20,7 +20,8 @@ func (a *App) resume(c ledger.Account) *admin.Resume {
 	return resumeAt(prices, last.PromptTokens, last.RemovedTokens)
 }
 
-// resumeAt prices a prompt of so many tokens, out of which so many were cut.
+// resumeAt returns the cost for a prompt of that many tokens, after removed tokens were cut from
+// it.
 func resumeAt(p bill.Prices, prompt, removed int64) *admin.Resume {
 	read, write := priceOr(p.CachedInput, p.Input), priceOr(p.CacheWrite, p.Input)
 	cost := func(tokens int64, perMillion float64) float64 {

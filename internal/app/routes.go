@@ -21,7 +21,7 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// routes opens every door, in the place of those before, and hangs it behind the guard.
+// routes opens every door, replacing those before, and registers it behind the guard.
 func (gen *generation) routes(before *generation) (*router, error) {
 	host, _, err := net.SplitHostPort(gen.App.cfg.Listen)
 	if err != nil {
@@ -70,7 +70,7 @@ type router struct {
 
 func newRouter() *router { return &router{ServeMux: http.NewServeMux()} }
 
-// Handle hangs a route.
+// Handle registers a route.
 func (r *router) Handle(pattern string, h http.Handler) {
 	r.patterns = append(r.patterns, pattern)
 	r.ServeMux.Handle(pattern, h)
@@ -104,7 +104,7 @@ func (gen *generation) openGateway(before *generation) error {
 	return err
 }
 
-// subscribe asks a server for updates of a resource that nobody hears of, so that the subscription ends at once.
+// subscribe subscribes to a resource without a listener, so the subscription ends at once.
 func (gen *generation) subscribe(ctx context.Context, id, uri string) (refused []byte, err error) {
 	member := gen.servers.Join(pool.Client{Era: era.Legacy, Only: id}, nil)
 	defer member.Leave()
@@ -115,7 +115,7 @@ func (gen *generation) subscribe(ctx context.Context, id, uri string) (refused [
 	return nil, err
 }
 
-// listsOf is what a server lists over the connection that serves all.
+// listsOf returns a server's lists from its shared connection.
 func (gen *generation) listsOf(ctx context.Context, id string) *catalog.Catalog {
 	member := gen.servers.Join(pool.Client{Era: era.Legacy, Only: id}, nil)
 	defer member.Leave()
@@ -123,7 +123,7 @@ func (gen *generation) listsOf(ctx context.Context, id string) *catalog.Catalog 
 	return lists
 }
 
-// guard is the one for a listener on this host.
+// guard returns the guard for a listener on this host.
 func (gen *generation) guard(host string) guard {
 	return guard{
 		policy:    access.Policy{Listen: host, Hosts: gen.cfg.AllowedHosts, Origins: gen.cfg.AllowedOrigins},
@@ -140,22 +140,22 @@ func (gen *generation) guard(host string) guard {
 	}
 }
 
-// plain is a door that does not care who its caller is.
+// plain is a door that ignores its caller.
 func plain(h http.Handler) door {
 	return func(w http.ResponseWriter, r *http.Request, _ *access.Principal) { h.ServeHTTP(w, r) }
 }
 
-// notFound lists the endpoints there are.
+// notFound lists the available endpoints.
 func notFound(doors string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such endpoint: "+r.Method+" "+r.URL.Path+"; available are "+doors, http.StatusNotFound)
 	}
 }
 
-// listen takes an address, or says what to do about one that cannot be had.
+// listen opens a listener. Its errors say what to do if the address is not available.
 func listen(ctx context.Context, addr, choice string) (net.Listener, error) {
 	var how net.ListenConfig
-	how.SetMultipathTCP(false) // its sockets take no filter; see refuseConnections
+	how.SetMultipathTCP(false) // its sockets accept no filter; see refuseConnections
 	ln, err := how.Listen(ctx, "tcp", addr)
 	switch {
 	case err == nil:

@@ -8,7 +8,8 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// serverMetrics tell how the servers are doing when somebody asks. Labels are the ids of the configuration.
+// serverMetrics report the state of the servers when scraped. Labels are the ids in the
+// configuration.
 type serverMetrics struct {
 	status               func() []pool.Status
 	up, restarts, flight *prometheus.Desc
@@ -26,14 +27,14 @@ func newServerMetrics(status func() []pool.Status) *serverMetrics {
 	}
 }
 
-// Describe names the metrics.
+// Describe sends the descriptions of the metrics.
 func (m *serverMetrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.up
 	ch <- m.restarts
 	ch <- m.flight
 }
 
-// Collect gives their values.
+// Collect sends their values.
 func (m *serverMetrics) Collect(ch chan<- prometheus.Metric) {
 	for _, s := range m.status() {
 		if s.State == upstream.Disabled {
@@ -49,7 +50,7 @@ func (m *serverMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// limitMetrics tell how many calls wait for their turn. Labels are the names of limits.
+// limitMetrics report how many calls are queued. Labels are the names of limits.
 type limitMetrics struct {
 	usage  func() []limit.Usage
 	queued *prometheus.Desc
@@ -59,10 +60,10 @@ func newLimitMetrics(usage func() []limit.Usage) *limitMetrics {
 	return &limitMetrics{usage, prometheus.NewDesc("secateur_queued", "Calls that wait for their turn, by limit.", []string{"limit"}, nil)}
 }
 
-// Describe names the metric.
+// Describe sends the description of the metric.
 func (m *limitMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- m.queued }
 
-// Collect gives its values.
+// Collect sends its values.
 func (m *limitMetrics) Collect(ch chan<- prometheus.Metric) {
 	queued := map[string]int{}
 	for _, u := range m.usage() {

@@ -16,7 +16,7 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// newPool makes the pool of the MCP servers behind the doors, those inside this program included.
+// newPool makes the pool of the MCP servers behind the doors, including built-in ones.
 func (gen *generation) newPool() (*pool.Pool, error) {
 	set := gen.poolServers()
 	return pool.New(pool.Options{
@@ -34,7 +34,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 	})
 }
 
-// poolServers are the servers as the pool wants them.
+// poolServers returns the servers in the pool's form.
 func (gen *generation) poolServers() pool.Servers {
 	return pool.Servers{
 		Settings: gen.withOwn(allServers(gen.cfg)), New: gen.connect, Names: catalog.NewNames(gen.cfg.Naming), FirstListWait: gen.cfg.FirstListWait,
@@ -42,7 +42,7 @@ func (gen *generation) poolServers() pool.Servers {
 	}
 }
 
-// allServers are the configured servers and the pruner, which is one more.
+// allServers returns the configured servers and the pruner, which counts as one.
 func allServers(cfg config.Settings) []upstream.Settings {
 	if !cfg.Pruner.Enabled {
 		return cfg.Servers
@@ -50,7 +50,7 @@ func allServers(cfg config.Settings) []upstream.Settings {
 	return append(slices.Clone(cfg.Servers), upstream.Settings{ID: config.PrunerID, Builtin: config.PrunerID})
 }
 
-// withOwn are servers and, if it hosts templates, the program's own.
+// withOwn appends the program's own server if it hosts templates.
 func (gen *generation) withOwn(servers []upstream.Settings) []upstream.Settings {
 	if !gen.hosts {
 		return servers
@@ -58,7 +58,7 @@ func (gen *generation) withOwn(servers []upstream.Settings) []upstream.Settings 
 	return append(slices.Clip(servers), ownServer())
 }
 
-// local is what stands behind a built-in server; nil: it is none.
+// local returns the handler of a built-in server; nil: it is not built in.
 func (gen *generation) local(set upstream.Settings) (upstream.Handler, error) {
 	switch set.Builtin {
 	case "":
@@ -128,7 +128,7 @@ func (a *App) serverStates() (all []admin.ServerState) {
 	return all
 }
 
-// presentError is why a server is not as it should be; what it has recovered from is over.
+// presentError returns why a server is unhealthy. Errors it has recovered from are left out.
 func presentError(s upstream.Status) string {
 	if s.State == upstream.Ready {
 		return ""
@@ -136,11 +136,11 @@ func presentError(s upstream.Status) string {
 	return s.LastError
 }
 
-// sortedIDs are those of the servers that can be called, as a list for a person.
+// sortedIDs returns the ids of callable servers, sorted for display.
 func (a *App) sortedIDs() []string { return slices.Sorted(slices.Values(a.servers.IDs())) }
 
-// calm is for a connection that may well fail: whether a server speaks the modern era is found out by trying. What would
-// be a warning of any other is for those who look closely.
+// calm lowers warnings to debug level for a connection that may well fail: only a try shows whether
+// a server supports the modern era.
 type calm struct{ slog.Handler }
 
 func (h calm) Enabled(ctx context.Context, l slog.Level) bool {

@@ -19,7 +19,7 @@ import (
 // signInTime is how long a person has to sign in with a server.
 const signInTime = 10 * time.Minute
 
-// signIns are sign-ins with servers that the control plane has begun, one a server.
+// signIns are the sign-ins that the control plane has started, one per server.
 type signIns struct {
 	working sync.WaitGroup
 
@@ -27,7 +27,7 @@ type signIns struct {
 	all map[string]*pendingSignIn
 }
 
-// pendingSignIn is one of them. Its lock is that of all.
+// pendingSignIn is one of them. It is guarded by signIns.mu.
 type pendingSignIn struct {
 	cancel  context.CancelFunc
 	ended   bool
@@ -35,7 +35,8 @@ type pendingSignIn struct {
 	err     error  // why it failed
 }
 
-// begin signs in with a server and gives the address that the person has to open. One that was begun before is given up.
+// begin starts a sign-in with a server and returns the address for the person to open. It cancels
+// an earlier one.
 func (s *signIns) begin(ctx context.Context, with oauth.SignIn, keep func(oauth.Login) error) (string, error) {
 	running, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
 	one := &pendingSignIn{cancel: cancel}
@@ -80,7 +81,7 @@ func (s *signIns) begin(ctx context.Context, with oauth.SignIn, keep func(oauth.
 	}
 }
 
-// state tells how far the sign-in with a server is.
+// state returns the progress of the sign-in with a server.
 func (s *signIns) state(server string) admin.SignIn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +97,7 @@ func (s *signIns) state(server string) admin.SignIn {
 	return admin.SignIn{State: admin.SignInDone}
 }
 
-// giveUp ends the sign-in with a server, if one is under way.
+// giveUp cancels the sign-in with a server, if one is pending.
 func (s *signIns) giveUp(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +107,7 @@ func (s *signIns) giveUp(server string) {
 	}
 }
 
-// Close ends them all and waits for them.
+// Close cancels them all and waits for them.
 func (s *signIns) Close() error {
 	s.mu.Lock()
 	for _, one := range s.all {
@@ -117,7 +118,8 @@ func (s *signIns) Close() error {
 	return nil
 }
 
-// beginSignIn has a person sign in with a server: the address is theirs to open, and leads back to a listener of ours on loopback.
+// beginSignIn lets a person sign in with a server. The person opens the returned address, which
+// redirects to our listener on loopback.
 func (a *App) beginSignIn(ctx context.Context, id string) (string, error) {
 	gen := a.live.Load()
 	refuse := func(status int, detail, hint string) error {
@@ -138,7 +140,7 @@ func (a *App) beginSignIn(ctx context.Context, id string) (string, error) {
 	if with.Settings.Flow == oauth.FlowClientCredentials {
 		return "", refuse(http.StatusConflict, fmt.Sprintf("the server %s is set to client_credentials: nobody has to sign in", id), "")
 	}
-	configured, _ := url.Parse(set.URL) // as validated
+	configured, _ := url.Parse(set.URL) // already validated
 	also, _ := url.Parse(with.Settings.TokenURL)
 	with.HTTP = outbound.Client(configured, gen.cfg.Auth.Networks(), also)
 	address, err := a.signIns.begin(ctx, with, a.logins().Write)
@@ -148,12 +150,12 @@ func (a *App) beginSignIn(ctx context.Context, id string) (string, error) {
 	return address, nil
 }
 
-// signOut forgets the sign-in with a server, also one that is under way.
+// signOut deletes the sign-in with a server, including a pending one.
 func (a *App) signOut(id string) error {
 	a.signIns.giveUp(id)
 	err := a.logins().Remove(id)
 	if errors.Is(err, oauth.ErrNoLogin) {
-		return nil // as it was to be
+		return nil // already signed out
 	}
 	return err
 }

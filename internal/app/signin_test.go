@@ -13,7 +13,7 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// authorization is an authorization server that registers everybody and gives everybody a token.
+// authorization is an authorization server that registers every client and gives each a token.
 func authorization(t *testing.T) *httptest.Server {
 	t.Helper()
 	var s *httptest.Server
@@ -34,7 +34,7 @@ func authorization(t *testing.T) *httptest.Server {
 	return s
 }
 
-// redirect is where an address leads back to, with the code of a sign-in.
+// redirect returns the redirect address of a sign-in, with a code.
 func redirect(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -44,7 +44,7 @@ func redirect(t *testing.T, address string) string {
 	return u.Query().Get("redirect_uri") + "?code=c&state=" + url.QueryEscape(u.Query().Get("state"))
 }
 
-// visit opens an address as a browser would, and tells the status; 0 where nobody answers.
+// visit opens an address as a browser would, and returns the status; 0: no answer.
 func visit(t *testing.T, address string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -59,7 +59,7 @@ func visit(t *testing.T, address string) int {
 	return res.StatusCode
 }
 
-// One sign-in a server is under way; the next takes its place, and what is given up or closed is over.
+// One sign-in per server is pending. A new one replaces it, and a canceled one is over.
 func TestSignIns(t *testing.T) {
 	server := authorization(t)
 	var s signIns

@@ -20,10 +20,10 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// SocketDir is where programs that serve a pipe have their control planes, below the state directory.
+// SocketDir is the folder below the state directory for the control sockets of programs on a pipe.
 const SocketDir = "sockets"
 
-// private is the guard of a socket that nobody but its owner can open: whoever calls is that user.
+// private is the guard of a socket that only its owner can open: every caller is that user.
 type private struct{ guard }
 
 func (g private) control(anyRole bool, d door) http.Handler {
@@ -35,18 +35,19 @@ func (g private) control(anyRole bool, d door) http.Handler {
 	return g.shut(plainRefusal, d)
 }
 
-// shut lets the user in.
+// shut admits the user.
 func (g private) shut(refuse refusal, d door) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) { g.hold(refuse, w, r, access.Anonymous(), d) })
 }
 
-// socketHandler serves what the owner of a pipe's program may ask it, by the generation that is live.
+// socketHandler serves the control plane to the owner of a program on a pipe, with the live
+// generation.
 type socketHandler struct {
 	a        *App
 	sessions func() int
 
 	mu  sync.Mutex
-	gen *generation // guarded by mu; whose routes mux has
+	gen *generation // guarded by mu; mux has its routes
 	mux *router     // guarded by mu
 }
 
@@ -74,7 +75,7 @@ func (h *socketHandler) routes() (*router, error) {
 	return mux, err
 }
 
-// socketRoutes hangs the control plane, and the pruner for 'secateur recover'.
+// socketRoutes registers the control plane, and the pruner for 'secateur recover'.
 func (gen *generation) socketRoutes(sessions func() int) (*router, error) {
 	api, err := gen.newControl(sessions)
 	if err != nil {
@@ -92,8 +93,8 @@ func (gen *generation) socketRoutes(sessions func() int) (*router, error) {
 	return mux, nil
 }
 
-// serveSocket serves the control plane on a socket of this process until ctx is done; then the socket is gone. A program without one
-// does its work all the same: what is wrong is logged.
+// serveSocket serves the control plane on a socket of this process until ctx is done, and removes
+// it then. The program also works without it: errors are logged.
 func (a *App) serveSocket(ctx context.Context, sessions func() int) error {
 	ln, err := a.openSocket(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func (a *App) serveSocket(ctx context.Context, sessions func() int) error {
 	return work.Wait()
 }
 
-// openSocket makes the socket, which only this user can open, and takes away those of programs that ended without doing so.
+// openSocket creates the socket, which only this user can open, and removes stale ones.
 func (a *App) openSocket(ctx context.Context) (net.Listener, error) {
 	if a.opt.StateDir == "" {
 		return nil, errors.New("there is no state directory")
@@ -148,14 +149,14 @@ func (a *App) openSocket(ctx context.Context) (net.Listener, error) {
 	return ln, nil
 }
 
-// maxSocketPath is the length of sun_path where it is shortest, without the zero byte.
+// maxSocketPath is the shortest sun_path of all systems, without the zero byte.
 const maxSocketPath = 103
 
-// socketPatience is how long a socket may take to say whether somebody listens on it. One that nobody listens on says so at once; the
-// rest is for a machine that is busy.
+// socketPatience bounds the check whether a process listens on a socket. A stale socket answers at
+// once; the rest is for a busy machine.
 const socketPatience = 5 * time.Second
 
-// removeStaleSockets removes those that nobody listens on.
+// removeStaleSockets removes sockets without a listening process.
 func removeStaleSockets(ctx context.Context, dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// A program on a pipe answers its user on a socket of its own, which no other user can open, and which goes when it goes.
+// A program on a pipe answers its user on its own socket. No other user can open it, and it is
+// removed at the end.
 func TestSocketOfAPipe(t *testing.T) {
 	cfg, mistakes := config.Load("c.toml", []byte("auth_token = \"asked-of-others-only\"\n[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n"), config.Options{})
 	if len(mistakes) > 0 {
@@ -63,7 +64,8 @@ func TestSocketOfAPipe(t *testing.T) {
 	}}}
 	var status admin.Status
 	var res *http.Response
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) { // it is opened beside the pipe, whose answers say nothing about it
+	// The socket is opened in parallel to the pipe, whose responses say nothing about it.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if res, err = client.Get("http://secateur/api/v1/status"); err == nil {
 			break
 		}

@@ -8,24 +8,24 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// ServerStart is how a server came up.
+// ServerStart is the result of starting a server.
 type ServerStart struct {
 	ID     string
-	State  string // ready, disabled; or down, or starting for too long, and Error says why
-	Tools  int    // how many it lists
-	Listed bool   // it has said which; else it takes its time
+	State  string // ready, disabled; or down or starting for too long, with the reason in Error
+	Tools  int    // number of listed tools
+	Listed bool   // it has listed its tools; otherwise it is still busy
 	Error  string
 }
 
 const (
-	startLook  = 100 * time.Millisecond // between two looks at the servers that are starting
-	startQuiet = 300 * time.Millisecond // in which nothing is said about it: most come up
-	startWord  = 10 * time.Second       // after which it is said again who is still starting
-	listingMay = 10 * time.Second       // how long a server that is there is waited for to list its tools
+	startLook  = 100 * time.Millisecond // interval of checks on starting servers
+	startQuiet = 300 * time.Millisecond // quiet time at first: most servers come up within it
+	startWord  = 10 * time.Second       // interval of messages about servers still starting
+	listingMay = 10 * time.Second       // how long to wait for a ready server's list of tools
 )
 
-// watchStart tells how the servers come up, until each has, or has shown that it cannot or needs longer than
-// startup_timeout, or ctx is done.
+// watchStart reports how the servers come up. It ends when each is up, has failed or exceeded
+// startup_timeout, or when ctx is done.
 func (a *App) watchStart(ctx context.Context) {
 	look := time.NewTicker(startLook)
 	defer look.Stop()
@@ -50,7 +50,7 @@ func (a *App) watchStart(ctx context.Context) {
 	}
 }
 
-// stillStarting are the ids of the servers of which it cannot be said yet how they came up.
+// stillStarting returns the ids of servers whose start is not decided yet.
 func stillStarting(states []pool.Status, now time.Time) (ids []string) {
 	for _, s := range states {
 		isListing := s.State == upstream.Ready && !s.Listed && now.Sub(s.Since) < listingMay

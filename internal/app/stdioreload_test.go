@@ -12,8 +12,8 @@ import (
 	"secateur/internal/config"
 )
 
-// A program on a pipe sees its file change: its client hears of the new list on the pipe, without anything being asked again. When the file
-// takes the token away that the pipe was opened with, the pipe ends and says why.
+// A program on a pipe notices changes of its file. Its client hears of the new list without asking.
+// If the file removes the token of the pipe, the pipe ends with the reason.
 func TestReloadOfAPipe(t *testing.T) {
 	path := t.TempDir() + "/secateur.toml"
 	write := func(text string) {
@@ -45,7 +45,7 @@ func TestReloadOfAPipe(t *testing.T) {
 	}()
 	lines := bufio.NewScanner(fromStdout)
 	lines.Buffer(nil, 1<<20)
-	// until reads what the program says up to a line with some text in it.
+	// until reads the program's output up to a line with the given text.
 	until := func(part string) string {
 		t.Helper()
 		for lines.Scan() {

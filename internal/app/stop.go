@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stopWord is how often it is said who is waited for.
+// stopWord is the interval of messages about what the shutdown waits for.
 const stopWord = time.Second
 
-// busyServers are the ids of the servers that have calls to answer.
+// busyServers returns the ids of servers with calls in flight.
 func (a *App) busyServers() (ids []string) {
-	if a.servers == nil { // the pruner alone
+	if a.servers == nil { // standalone pruner
 		return nil
 	}
 	for _, s := range a.servers.Status() {
@@ -25,7 +25,7 @@ func (a *App) busyServers() (ids []string) {
 	return ids
 }
 
-// untilKilled is a context that also ends when the program is to wait for nobody any more.
+// untilKilled returns a context that also ends when Kill is closed.
 func (a *App) untilKilled(ctx context.Context, cancel context.CancelFunc) (context.Context, context.CancelFunc) {
 	if a.opt.Kill == nil {
 		return ctx, cancel
@@ -45,7 +45,7 @@ func (a *App) untilKilled(ctx context.Context, cancel context.CancelFunc) (conte
 	}
 }
 
-// cutShort says why requests that were in flight were not finished, which ended with err.
+// cutShort says why requests in flight were cut off; err ended the wait for them.
 func cutShort(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled): // untilKilled
@@ -56,8 +56,8 @@ func cutShort(err error) error {
 	return fmt.Errorf("requests were cut off: %w", err)
 }
 
-// waitForServers waits until no server is left, and says whom it waits for: who sees nothing for seconds presses Ctrl-C
-// again.
+// waitForServers waits until all servers have ended and reports which are left. A user who sees
+// nothing for seconds would press Ctrl-C again.
 func (a *App) waitForServers(ctx context.Context, servers *errgroup.Group) error {
 	gone := make(chan error, 1)
 	go func() { gone <- servers.Wait() }()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a person reads who has pressed Ctrl-C twice names what happened, not what the program calls it.
+// After a second Ctrl-C the message says what happened, without internal terms.
 func TestCutShortIsToldInPlainWords(t *testing.T) {
 	for want, err := range map[string]error{
 		"requests were cut off by the second signal": fmt.Errorf("shut down: %w", context.Canceled),

@@ -9,19 +9,20 @@ import (
 	"sync"
 )
 
-// Bounds of a request's header. A parsed field of six bytes takes more than a hundred, so a header whose caller is not known yet is charged
-// with parsedRatio times what was read of it.
+// Bounds of a request's header. A parsed field of six bytes takes more than a hundred bytes. Until
+// its caller is known, a header is therefore charged at parsedRatio times its size.
 const (
 	maxHeaderBytes  = 16 << 10
 	maxHeaderFields = 128
 	parsedRatio     = 20
-	mostCharged     = (maxHeaderBytes + 4<<10) * parsedRatio // net/http reads 4 KiB more than MaxHeaderBytes
+	// net/http reads 4 KiB more than MaxHeaderBytes.
+	mostCharged = (maxHeaderBytes + 4<<10) * parsedRatio
 )
 
-// errNoRoom ends a connection for whose header there is no memory.
+// errNoRoom ends a connection if there is no memory for its header.
 var errNoRoom = errors.New("no memory is left for headers of unknown callers")
 
-// fields is the number of a header's fields.
+// fields returns the number of a header's fields.
 func fields(h http.Header) (n int) {
 	for _, values := range h {
 		n += len(values)
@@ -29,15 +30,15 @@ func fields(h http.Header) (n int) {
 	return n
 }
 
-// charge is what a connection was charged with for a request whose caller is not known.
+// charge is the memory charged to a connection for a request of an unknown caller.
 type charge struct {
 	mu     sync.Mutex // guards the fields below
 	bytes  int64
 	exempt bool // the caller is known, or the connection is closed
 }
 
-// Read reads, and charges the connection with it until the caller is known. Where strangers have no memory left, a connection that was charged
-// with more is closed, and else this one.
+// Read reads, and charges the connection until the caller is known. If unknown callers have used up
+// their memory, a connection with a higher charge is closed, or else this one.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.waitingConn.Read(p)
 	for n > 0 && !c.take(int64(n)) {
@@ -49,7 +50,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take charges the connection, unless there is no room for it.
+// take charges the connection; false: there is no room.
 func (c *connection) take(read int64) bool {
 	c.charge.mu.Lock()
 	defer c.charge.mu.Unlock()
@@ -65,7 +66,7 @@ func (c *connection) take(read int64) bool {
 	return true
 }
 
-// settle gives back what the connection was charged with. Exempt says whether what comes next is charged.
+// settle refunds the charge. exempt says whether further reads are free.
 func (c *connection) settle(exempt bool) {
 	c.charge.mu.Lock()
 	defer c.charge.mu.Unlock()
@@ -79,7 +80,7 @@ func (c *connection) weight() int64 {
 	return c.charge.bytes
 }
 
-// closeHeavier closes a connection that was charged with more than this one; false: there is none.
+// closeHeavier closes a connection with a higher charge; false: none.
 func (c *connections) closeHeavier(than *connection) bool {
 	heaviest := c.heaviest(than.weight())
 	if heaviest == nil {
@@ -91,7 +92,7 @@ func (c *connections) closeHeavier(than *connection) bool {
 	return true
 }
 
-// heaviest returns the connection that was charged with most, among enough that were charged with more than so much; nil: there is none.
+// heaviest returns the connection with the highest charge above than, from a sample; nil: none.
 func (c *connections) heaviest(than int64) (found *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +113,7 @@ func (c *connections) heaviest(than int64) (found *connection) {
 
 type connectionKey struct{}
 
-// withConnection gives requests their connection, for callerIsKnown.
+// withConnection puts the connection into its requests' context, for callerIsKnown.
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -120,8 +121,8 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// callerIsKnown tells the connection of a request that its caller is: from here on it is in use. Connections of unknown callers count as
-// resting whatever they do, so that they make room.
+// callerIsKnown marks the connection of a request as in use. Connections of unknown callers always
+// count as idle, so that they can be evicted.
 func callerIsKnown(ctx context.Context) {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {
@@ -132,7 +133,7 @@ func callerIsKnown(ctx context.Context) {
 	c.settle(true)
 }
 
-// use marks the connection as one in use, unless it makes room already.
+// use marks the connection as in use, unless it is being evicted.
 func (c *connection) use() {
 	if rests := c.rests.Load(); rests > 0 {
 		c.rests.CompareAndSwap(rests, 0)

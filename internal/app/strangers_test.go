@@ -16,7 +16,8 @@ import (
 	"secateur/internal/config"
 )
 
-// A header of many fields takes a hundred times its size when it is parsed, so their number is bounded for everybody.
+// A header of many fields takes a hundred times its size when parsed, so their number is bounded
+// for all callers.
 func TestAHeaderOfManyFieldsIsRefused(t *testing.T) {
 	a, h := appWithToken(t, "")
 	defer a.close()
@@ -31,7 +32,8 @@ func TestAHeaderOfManyFieldsIsRefused(t *testing.T) {
 	}
 }
 
-// What strangers have sent of their headers is bounded in all: who has sent most makes room for the others.
+// The memory for headers of unknown callers is bounded. The connection that sent most is closed
+// first.
 func TestStrangersHeadersAreBounded(t *testing.T) {
 	all := newConnections(mostCharged+connectionBytes, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	dial := func() (client net.Conn, server *connection) {
@@ -82,7 +84,7 @@ func TestStrangersHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// Strangers whose requests last hold no place: they make room as if they rested.
+// Long requests of unknown callers hold no place: they can be evicted like idle connections.
 func TestStrangersHoldNoPlace(t *testing.T) {
 	r := newRoom(t, 2)
 	strangers := []dialled{r.dial(), r.dial()}
@@ -103,7 +105,8 @@ func TestStrangersHoldNoPlace(t *testing.T) {
 	close(r.hold)
 }
 
-// Half a sign-in is a stranger's, half a call with a token a known caller's.
+// A half-sent sign-in counts as an unknown caller's, a half-sent call with a token as a known
+// caller's.
 func TestHalfSignInsHoldNoPlace(t *testing.T) {
 	a, _ := appWithToken(t, "")
 	a.connections.limit = 2 * connectionBytes
@@ -118,7 +121,8 @@ func TestHalfSignInsHoldNoPlace(t *testing.T) {
 	half := func(path, header string) dialled {
 		c := room.dial()
 		_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n%s\r\n", path, header)
-		if line, err := c.r.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // its handler reads
+		// Its handler reads.
+		if line, err := c.r.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 			t.Errorf("half a request for %s: %q, %v", path, line, err)
 		}
 		_, _ = c.r.ReadString('\n')
@@ -148,7 +152,7 @@ func TestHalfSignInsHoldNoPlace(t *testing.T) {
 	}
 }
 
-// appWithToken is a program that asks for tokenOfTest.
+// appWithToken returns a program that requires tokenOfTest.
 func appWithToken(t *testing.T, more string) (*App, http.Handler) {
 	t.Helper()
 	cfg, mistakes := config.Load("c.toml", []byte("listen = \"127.0.0.1:0\"\ndrain_delay = 0\nauth_token = \""+tokenOfTest+"\"\n"+more+"[store]\nurl = \"memory:\"\n"), config.Options{})

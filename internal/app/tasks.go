@@ -7,8 +7,8 @@ import (
 	"secateur/internal/store/records"
 )
 
-// openTasks makes what all doors know of tasks: who made which. Beyond a restart, and to other replicas, that is known
-// where the store is.
+// openTasks makes the register of task owners, shared by all doors. It survives a restart, and
+// reaches other replicas, if the store does.
 func (a *App) openTasks() *tasks.Owners {
 	ttl := a.cfg.Store.SentTTL
 	if a.redis != nil {
@@ -19,7 +19,7 @@ func (a *App) openTasks() *tasks.Owners {
 		return &tasks.Owners{}
 	}
 	kept, err := records.OpenFile(records.FileOptions{Dir: filepath.Join(dir, "records"), TTL: ttl, Log: a.log})
-	if err != nil { // the door for chat says so, and does not open
+	if err != nil { // the chat door reports the error and does not open
 		a.log.Warn("who makes tasks is not kept beyond a restart", "err", err)
 		return &tasks.Owners{}
 	}

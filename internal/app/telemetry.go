@@ -26,7 +26,7 @@ import (
 	"secateur/internal/store/ledger"
 )
 
-// openTelemetry makes what counts, what traces, and what remembers across restarts.
+// openTelemetry makes the metrics, the tracing and the history.
 func (a *App) openTelemetry() error {
 	ctx := context.Background()
 	var err error
@@ -60,7 +60,7 @@ func (a *App) openTelemetry() error {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "secateur_sessions", Help: "Open sessions of MCP clients."}, func() float64 {
 			switch {
 			case a.opt.Lazy:
-				return 1 // that of the pipe
+				return 1 // the pipe's own
 			case a.mcp == nil:
 				return 0
 			}
@@ -77,7 +77,7 @@ func (a *App) cutMade(m cutting.Made) {
 	})
 }
 
-// middleOut is what goes of an observation that is too long.
+// middleOut describes what was removed from an observation that is too long.
 func (a *App) middleOut(m cutting.Made) *events.Removal {
 	masking := a.live.Load().cfg.ObservationMasking
 	s := masking.Gateway
@@ -97,7 +97,7 @@ func (a *App) middleOut(m cutting.Made) *events.Removal {
 	}
 }
 
-// middleCut is what goes out of a text that is too long.
+// middleCut returns a text that is too long as it is sent: with its middle cut.
 func middleCut(s mask.Settings, id, original string) string {
 	m, err := mask.New(s)
 	if err != nil {
@@ -115,7 +115,7 @@ func middleCut(s mask.Settings, id, original string) string {
 	return rawjson.Unquote(m.Append(nil, doc, cuts))
 }
 
-// textPruned tells of a text that a model had pruned by the pruner's tool.
+// textPruned publishes a text that a model pruned with the pruner's tool.
 func (gen *generation) textPruned(ctx context.Context, p pruner.Pruned) {
 	how := &events.Removal{Reason: "prune_text was called for it", Goal: events.ClipGoal(p.Request.Goal), Sent: events.SentAs(p.Result.Text)}
 	for _, a := range p.Result.Annotations {
@@ -131,12 +131,12 @@ func (gen *generation) textPruned(ctx context.Context, p pruner.Pruned) {
 	})
 }
 
-// tellServer tells that the state of a server has changed.
+// tellServer publishes a server's new state.
 func (a *App) tellServer(s upstream.Status) {
 	a.feed.Publish(events.Server{ID: s.ID, State: string(s.State), Restarts: s.Restarts, LastError: presentError(s)})
 }
 
-// noteReload counts a reload and tells of it.
+// noteReload counts and publishes a reload.
 func (a *App) noteReload(done admin.Reloaded, err error) {
 	outcome, told := telemetry.ReloadOK, ""
 	if err != nil {
@@ -152,7 +152,7 @@ func (a *App) noteReload(done admin.Reloaded, err error) {
 	})
 }
 
-// chatObserver counts what conversations cost.
+// chatObserver counts the costs of conversations.
 type chatObserver struct {
 	savings *telemetry.Savings
 	ledger  *ledger.Ledger
@@ -173,13 +173,13 @@ func (o chatObserver) Settled(ctx context.Context, s proxy.Settled) {
 	if s.PrunedTokens > 0 {
 		e.Parts = append(e.Parts, history.Part{Feature: history.FeaturePruned, Weight: float64(s.PrunedTokens)})
 	}
-	if len(e.Parts) == 0 && e.Spent != e.Passthrough { // what an earlier cut still costs or saves
+	if len(e.Parts) == 0 && e.Spent != e.Passthrough { // effects of an earlier cut
 		e.Parts = []history.Part{{Feature: history.FeatureMasked, Weight: 1}}
 	}
 	o.savings.Chat(e)
 }
 
-// why says what was done to a request, or why nothing was.
+// why says what was done to a request, or why nothing was done.
 func why(s proxy.Settled) string {
 	switch {
 	case s.Masked+s.Pruned > 0:
@@ -199,7 +199,7 @@ func why(s proxy.Settled) string {
 	return "nothing was worth cutting"
 }
 
-// Cut counts a result that went out cut.
+// Cut counts a result that was sent cut.
 func (o chatObserver) Cut(ctx context.Context, c proxy.ResultCut) {
 	feature, how := history.FeaturePruned, &events.Removal{Reason: "a big result, pruned when it first passed", Goal: events.ClipGoal(c.Goal), Sent: events.SentAs(c.Sent)}
 	if c.Masked {
@@ -214,7 +214,7 @@ func (o chatObserver) Cut(ctx context.Context, c proxy.ResultCut) {
 	})
 }
 
-// watch tells of the requests of a door that does not do so itself.
+// watch publishes the requests of a door that does not do so itself.
 func (g guard) watch(at access.Door, d door) door {
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {
 		began := time.Now()
@@ -231,7 +231,7 @@ func (g guard) watch(at access.Door, d door) door {
 	}
 }
 
-// modelOf is provider/model; "" where it was not for a model.
+// modelOf returns provider/model; "": the request named no model.
 func modelOf(e proxy.Ended) string {
 	if e.Model == "" {
 		return ""
@@ -239,7 +239,7 @@ func modelOf(e proxy.Ended) string {
 	return e.Provider + "/" + e.Model
 }
 
-// routeOf is what a request asks for, out of a closed set: the method and the pattern of its route.
+// routeOf returns the method and the pattern of a request's route: a closed set.
 func routeOf(r *http.Request) string {
 	if strings.HasPrefix(r.Pattern, r.Method+" ") {
 		return r.Pattern
@@ -251,7 +251,7 @@ func routeOf(r *http.Request) string {
 	return telemetry.Other + " " + r.Pattern
 }
 
-// outcomeOf is the word that a door has for how a request ended, else one for its status.
+// outcomeOf returns the door's word for the outcome of a request, or else one for its status.
 func outcomeOf(said string, status int) string {
 	switch {
 	case said != "":
@@ -266,13 +266,13 @@ func outcomeOf(said string, status int) string {
 	return "refused"
 }
 
-// sizeWriter counts the bytes of an answer.
+// sizeWriter counts the bytes of a response.
 type sizeWriter struct {
 	statusWriter
 	size int64
 }
 
-// Write writes some of them.
+// Write writes and counts.
 func (w *sizeWriter) Write(p []byte) (int, error) {
 	n, err := w.statusWriter.Write(p)
 	w.size += int64(n)

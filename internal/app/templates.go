@@ -12,16 +12,17 @@ import (
 	"secateur/internal/ops/admin"
 )
 
-// templateHost keeps the resource templates of the proxy itself for the control plane. With the first of them a server of our own joins the
-// aggregate, and with the last it leaves.
+// templateHost manages the program's own resource templates for the control plane. Our own server
+// joins the aggregate with the first template and leaves with the last.
 type templateHost struct{ a *App }
 
-// ownServer is the server that has the templates, as the pool wants it. It subscribes in the way of the legacy era.
+// ownServer returns the pool settings of the server for the templates. It uses legacy
+// subscriptions.
 func ownServer() upstream.Settings {
 	return upstream.Settings{ID: config.OwnID, Builtin: config.OwnID, Protocol: upstream.ProtocolLegacy}
 }
 
-// Templates are those that a caller may have.
+// Templates returns the templates that a caller may see.
 func (h templateHost) Templates(p *access.Principal) (all []admin.Template) {
 	rules := h.a.live.Load().admission
 	for _, t := range h.a.templates.List() {
@@ -41,7 +42,7 @@ func (h templateHost) Create(_ context.Context, t admin.Template) (admin.Templat
 	return admin.Template(made), h.a.joinTemplates()
 }
 
-// Replace changes one.
+// Replace changes a template.
 func (h templateHost) Replace(_ context.Context, t admin.Template) (admin.Template, error) {
 	made, err := h.a.templates.Replace(templates.Template(t))
 	if err != nil {
@@ -50,7 +51,7 @@ func (h templateHost) Replace(_ context.Context, t admin.Template) (admin.Templa
 	return admin.Template(made), nil
 }
 
-// Delete removes one.
+// Delete removes a template.
 func (h templateHost) Delete(_ context.Context, name string) error {
 	if err := h.a.templates.Delete(name); err != nil {
 		return templateProblem(err)
@@ -58,7 +59,7 @@ func (h templateHost) Delete(_ context.Context, name string) error {
 	return h.a.joinTemplates()
 }
 
-// joinTemplates has the server of the templates in the aggregate if there are any.
+// joinTemplates adds the templates' server to the aggregate, or removes it if none are left.
 func (a *App) joinTemplates() error {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -68,7 +69,7 @@ func (a *App) joinTemplates() error {
 	return a.apply(a.loaded.Load(), nil)
 }
 
-// templateProblem is the refusal of what a book refuses.
+// templateProblem turns an error of the book into a problem.
 func templateProblem(err error) error {
 	invalid, isInvalid := errors.AsType[templates.Invalid](err)
 	switch {

@@ -58,7 +58,7 @@ func TestControlTemplates(t *testing.T) {
 	if res.StatusCode != http.StatusOK || !strings.Contains(body, `"mime_type":"text/plain"`) || !strings.Contains(body, "Anew.") {
 		t.Errorf("PUT: %d %s", res.StatusCode, body)
 	}
-	// The server that has them comes with the first and goes with the last.
+	// The templates' server joins with the first and leaves with the last.
 	if res, body := c.ask(t, "GET", "/servers/secateur", ""); res.StatusCode != http.StatusOK || !strings.Contains(body, `"transport":"builtin"`) {
 		t.Errorf("GET /servers/secateur: %d %s", res.StatusCode, body)
 	}
@@ -70,7 +70,7 @@ func TestControlTemplates(t *testing.T) {
 	}
 }
 
-// What the rules deny at the control plane is not there.
+// Templates that the rules deny at the control plane are not shown.
 func TestControlTemplatesUnderRules(t *testing.T) {
 	c := control(t, controlDemo+"[[acl]]\ndoor = \"admin\"\nresource = \"hidden:*\"\naction = \"deny\"\n")
 	for _, body := range []string{noteTemplate, `{"name":"hidden","uri_template":"hidden://{x}","text":""}`} {
@@ -87,7 +87,7 @@ func TestControlTemplatesUnderRules(t *testing.T) {
 	}
 }
 
-// bearer shows a token with every request.
+// bearer sends a token with every request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -96,7 +96,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// mcpClient is a client of the official SDK, and what it hears.
+// mcpClient is a client of the official SDK with its notifications.
 type mcpClient struct {
 	*mcp.ClientSession
 	listed, updated chan string
@@ -117,7 +117,7 @@ func connectSDK(t *testing.T, url, token string) mcpClient {
 	return c
 }
 
-// templatesOf are the URI templates that a client finds.
+// templatesOf returns the URI templates that a client finds.
 func (c mcpClient) templatesOf(t *testing.T) string {
 	t.Helper()
 	list, err := c.ListResourceTemplates(t.Context(), nil)
@@ -131,7 +131,7 @@ func (c mcpClient) templatesOf(t *testing.T) string {
 	return strings.Join(all, " ")
 }
 
-// Clients find a template, read it, subscribe and hear of its changes; one that the rules keep from it does not.
+// Clients find a template, read it, subscribe and hear of its changes, unless the rules deny it.
 func TestClientsHaveTheTemplates(t *testing.T) {
 	r := startReloadable(t, demo1+tokenRow("alice", "token-a", "roles = [\"admin\"]\n")+tokenRow("bob", "token-b", "")+
 		"[[acl]]\nsubject = \"bob\"\nserver = \"secateur\"\naction = \"deny\"\n")
@@ -175,7 +175,8 @@ func TestClientsHaveTheTemplates(t *testing.T) {
 	if _, err := bob.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
 		t.Error("bob reads it")
 	}
-	if err := bob.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil { // of the modern era: what is not for him is left out
+	// Modern era: templates that the rules deny are left out.
+	if err := bob.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
 	legacy := []string{"Authorization", "Bearer token-b", "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
@@ -190,7 +191,7 @@ func TestClientsHaveTheTemplates(t *testing.T) {
 	if got := read(); !strings.HasSuffix(got, "More about go.") {
 		t.Errorf("read %q", got)
 	}
-	// One more is a change of the list, told by the server that is there already.
+	// Another template changes the list; the existing server reports it.
 	admin("POST", "", `{"name":"more","uri_template":"more://{x}","text":"{x}"}`)
 	<-alice.listed
 	if got := alice.templatesOf(t); got != "proxy://t/secateur/more://{x} "+shown {

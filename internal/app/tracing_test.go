@@ -58,7 +58,7 @@ func newCollected(t *testing.T) *collected {
 	return c
 }
 
-// peers are a plain MCP server and a provider that write down which trace they were told.
+// peers are a plain MCP server and a provider that record the trace headers they get.
 type peers struct {
 	mu            sync.Mutex
 	server        http.Header
@@ -106,7 +106,7 @@ func newPeers(t *testing.T) *peers {
 	return p
 }
 
-// traced runs a program with the peers, and telemetry as given.
+// traced runs a program with the peers and the given telemetry settings.
 func traced(t *testing.T, p *peers, telemetry string) (*App, http.Handler) {
 	t.Helper()
 	cfg, mistakes := config.Load("c.toml", []byte(telemetry+"[store]\nurl = \"memory:\"\n[[servers]]\nid = \"plain\"\ntransport = \"rpc\"\nurl = \""+p.serverAddress+
@@ -136,11 +136,12 @@ func askAll(t *testing.T, h http.Handler) {
 	}
 }
 
-// One trace from the client to the server and the provider, and nothing of what they say in it.
+// One trace connects the client, the server and the provider, without any of their contents.
 func TestOneTraceFromClientToServerAndProvider(t *testing.T) {
 	c, p := newCollected(t), newPeers(t)
 	a, h := traced(t, p, "[telemetry]\notlp_endpoint = \""+c.URL+"\"\notlp_headers = { X-Key = \"${KEY:-k}\" }\n")
-	post(t, h, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`, // it waits until the servers have listed their tools
+	// It waits until the servers have listed their tools.
+	post(t, h, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+modernMeta+`}}`,
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/list")
 	askAll(t, h)
 	post(t, h, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plain::echo","arguments":{},`+
@@ -202,7 +203,7 @@ func TestOneTraceFromClientToServerAndProvider(t *testing.T) {
 	}
 }
 
-// Without traces of our own the client's trace is passed on as it is.
+// Without our own tracing the client's trace is passed on unchanged.
 func TestATraceIsPassedOnWhereNothingIsTraced(t *testing.T) {
 	p := newPeers(t)
 	_, h := traced(t, p, "")
@@ -217,7 +218,7 @@ func TestATraceIsPassedOnWhereNothingIsTraced(t *testing.T) {
 	}
 }
 
-// Whether a request is traced is decided by its client where it says, else by sample.
+// The client's flag decides whether a request is traced, otherwise the sample rate does.
 func TestTracesAreSampled(t *testing.T) {
 	c, p := newCollected(t), newPeers(t)
 	a, h := traced(t, p, "[telemetry]\notlp_endpoint = \""+c.URL+"\"\nsample = 0.0\n")
@@ -230,12 +231,12 @@ func TestTracesAreSampled(t *testing.T) {
 	_ = a.tracing.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.spans) != 2 { // of the HTTP request and the call that the client wants traced
+	if len(c.spans) != 2 { // the HTTP request and the call that the client wants traced
 		t.Errorf("%d spans, want two", len(c.spans))
 	}
 }
 
-// A collector that is away costs nobody anything but its traces.
+// An unreachable collector loses only its traces.
 func TestACollectorThatIsAwayIsNoMatter(t *testing.T) {
 	c, p := newCollected(t), newPeers(t)
 	url := c.URL
@@ -247,7 +248,7 @@ func TestACollectorThatIsAwayIsNoMatter(t *testing.T) {
 	}
 }
 
-// Messages of a pipe are traced too, each as a request of its own.
+// Messages of a pipe are traced too, each as a separate request.
 func TestAPipeIsTraced(t *testing.T) {
 	c, p := newCollected(t), newPeers(t)
 	cfg, mistakes := config.Load("c.toml", []byte("[telemetry]\notlp_endpoint = \""+c.URL+"\"\n[store]\nurl = \"memory:\"\n[[servers]]\nid = \"plain\"\ntransport = \"rpc\"\nurl = \""+
@@ -277,7 +278,8 @@ func TestAPipeIsTraced(t *testing.T) {
 	for _, s := range c.spans {
 		names[s.GetName()]++
 	}
-	if names["initialize"] != 1 || names["tools/call plain::echo"]+names["tools/call plain::other"] != 1 { // its list may come later than the call
+	// Its list may come later than the call.
+	if names["initialize"] != 1 || names["tools/call plain::echo"]+names["tools/call plain::other"] != 1 {
 		t.Errorf("spans %v", names)
 	}
 	ids := map[string]bool{}

@@ -16,7 +16,7 @@ import (
 	"secateur/internal/secret"
 )
 
-// signRequest signs a request as the holder of the key robot does, for a body that may be another than the request's.
+// signRequest signs a request with the key robot, for a body that may differ from the request's.
 func signRequest(r *http.Request, key, nonce, body string) {
 	sum := sha256.Sum256([]byte(body))
 	path, query, _ := strings.Cut(r.RequestURI, "?")
@@ -32,7 +32,8 @@ func signRequest(r *http.Request, key, nonce, body string) {
 	}
 }
 
-// A body that is not the one that was signed is an unknown sender's, at doors that read it whole and at those that stream it.
+// A body that differs from the signed one is unauthorized, at doors that buffer it and at those
+// that stream it.
 func TestBodyThatWasNotSignedIsUnauthorized(t *testing.T) {
 	reached := make(chan string, 16)
 	provider := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// waitingConn sets the deadline of reads when somebody is about to wait for one, or does. net/http sets it four times for each request, and
-// whoever bounds the time that a body takes twice more; each time a timer is moved, though what a small request consists of has come
-// with its first byte.
+// waitingConn sets the read deadline only while a read waits or is about to. net/http sets it four
+// times per request, and the bound on a body's time twice more. Each would move a timer, although a
+// small request arrives with its first byte.
 type waitingConn struct {
 	net.Conn
 
-	mu      sync.Mutex // guards the fields below, and orders them with the deadline of Conn
+	mu      sync.Mutex // guards the fields below, and orders them with Conn's deadline
 	wanted  time.Time
-	set     time.Time // of Conn
-	readers int       // that wait, or are about to
+	set     time.Time // Conn's deadline
+	readers int       // reads that wait or are about to
 }
 
 // Read reads under the deadline that was set last.
@@ -44,7 +44,7 @@ func (c *waitingConn) leave() {
 	c.readers--
 }
 
-// SetReadDeadline ends reads at that time, those that wait already among them.
+// SetReadDeadline sets the deadline for reads, including those in progress.
 func (c *waitingConn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *waitingConn) SetReadDeadline(t time.Time) error {
 	return c.apply()
 }
 
-// apply is called with the lock held.
+// apply sets Conn's deadline. The caller holds the lock.
 func (c *waitingConn) apply() error {
 	if c.wanted.Equal(c.set) {
 		return nil
@@ -64,7 +64,7 @@ func (c *waitingConn) apply() error {
 	return c.Conn.SetReadDeadline(c.wanted)
 }
 
-// SetDeadline ends reads and writes.
+// SetDeadline sets the deadline for reads and writes.
 func (c *waitingConn) SetDeadline(t time.Time) error {
 	if err := c.SetReadDeadline(t); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deadlineConn counts how often the deadline of reads is set.
+// deadlineConn counts how often the read deadline is set.
 type deadlineConn struct {
 	net.Conn
 	set atomic.Int32
@@ -63,7 +63,8 @@ func TestWaitingConnEndsReadsAtTheirDeadline(t *testing.T) {
 	}
 }
 
-// A read that begins in the moment in which it is to end does not wait: so net/http takes back the one that it does on the side.
+// A read that begins just as its deadline expires does not wait: net/http cancels its background
+// read this way.
 func TestWaitingConnMissesNoDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, peer := newWaitingConn(t)

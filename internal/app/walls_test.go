@@ -28,13 +28,13 @@ import (
 	"secateur/internal/store/ledger"
 )
 
-// hung is a route as the program's source hangs it.
+// hung is a route as the source registers it.
 type hung struct {
 	method, path string
-	guard        string // which of the guard's ways it has
+	guard        string // the guard's method
 }
 
-// computed are the routes whose pattern is computed: by the expression in the source, what comes of it.
+// computed maps pattern expressions in the source to their values.
 var computed = map[string][]string{
 	`prefix + "/chat/completions"`:     {"/chat/completions", "/v1/chat/completions"},
 	`prefix + "/chat/completions/{$}"`: {"/chat/completions/", "/v1/chat/completions/"},
@@ -57,14 +57,14 @@ func controlPatterns() (all []string) {
 	return all
 }
 
-// strangersMay is what is open to those who are not known.
+// strangersMay lists the routes that are open to unknown callers.
 var strangersMay = []string{
 	"/healthz", "/readyz", "/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/",
 	"/ui/", "/ui/session", "/ui/csp-report",
 }
 
-// hungRoutes reads the routes out of this package's source: a door that is hung without its guard is found, however it is
-// reached.
+// hungRoutes reads the routes from this package's source. It finds a door without a guard, however
+// it is reached.
 func hungRoutes(t *testing.T) (all []hung) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -141,7 +141,7 @@ func serve(h http.Handler, r hung, body io.Reader, header ...string) *httptest.R
 		}
 		req.Header.Set(header[i], header[i+1])
 	}
-	if strings.HasSuffix(r.path, "/events") { // which never ends by itself
+	if strings.HasSuffix(r.path, "/events") { // it never ends by itself
 		gone, leave := context.WithCancel(req.Context())
 		leave()
 		req = req.WithContext(gone)
@@ -151,7 +151,7 @@ func serve(h http.Handler, r hung, body io.Reader, header ...string) *httptest.R
 	return w
 }
 
-// One walk over all routes: whichever is hung without its guard, its budget or its deadlines is found here.
+// One walk over all routes finds any that lacks its guard, its budget or its deadlines.
 func TestEveryRouteHasItsWalls(t *testing.T) {
 	routes := hungRoutes(t)
 	h := builtWith(t, fmt.Sprintf("auth_token = %q\n", tokenOfTest))
@@ -162,7 +162,7 @@ func TestEveryRouteHasItsWalls(t *testing.T) {
 			if w := serve(h, r, strings.NewReader("{}")); (w.Code == http.StatusUnauthorized) == isOpen {
 				t.Errorf("without a token: %d, open to strangers: %v", w.Code, isOpen)
 			}
-			// Each from an address of its own: one that has guessed too often waits.
+			// Each uses a different address, because one with too many guesses has to wait.
 			if w := serve(h, r, strings.NewReader("{}"), "Authorization", "Bearer wrong", "RemoteAddr", fmt.Sprintf("192.0.2.%d:1", i)); (w.Code == http.StatusUnauthorized) == isOpen {
 				t.Errorf("with a wrong token: %d, open to strangers: %v", w.Code, isOpen)
 			}
@@ -189,7 +189,7 @@ func TestEveryRouteHasItsWalls(t *testing.T) {
 	}
 }
 
-// deadlines is an answer that counts them.
+// deadlines is a response writer that counts deadlines.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	writes int
@@ -198,7 +198,7 @@ type deadlines struct {
 func (d *deadlines) SetWriteDeadline(time.Time) error { d.writes++; return nil }
 func (d *deadlines) SetReadDeadline(time.Time) error  { return nil }
 
-// Of the doors that reach a server or a provider each asks the limit, and each bounds its body.
+// Every door to a server or a provider applies the limit and bounds its body.
 func TestEveryDoorHasItsLimitAndItsBound(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	defer provider.Close()
@@ -236,7 +236,7 @@ func TestEveryDoorHasItsLimitAndItsBound(t *testing.T) {
 	}
 }
 
-// builtWith is built with top-level keys and, behind them, tables.
+// builtWith builds a program from top-level keys and tables.
 func builtWith(t *testing.T, keys string, tables ...string) http.Handler {
 	t.Helper()
 	cfg, mistakes := config.Load("c.toml", []byte(keys+"[store]\nurl = \"memory:\"\n[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n"+strings.Join(tables, "")), config.Options{})
@@ -250,7 +250,7 @@ func builtWith(t *testing.T, keys string, tables ...string) http.Handler {
 	return servedBy(t, a)
 }
 
-// servedBy has the servers of a program run, and gives its routes.
+// servedBy runs a program's servers and returns its routes.
 func servedBy(t *testing.T, a *App) *router {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -268,7 +268,7 @@ func servedBy(t *testing.T, a *App) *router {
 	return d
 }
 
-// The listener itself: a header that does not come, one that is too large, a connection that nobody uses.
+// The listener itself bounds headers that do not come or are too large, and idle connections.
 func TestConnectionsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		rule, send string
@@ -302,7 +302,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// oneConn is a listener that has one connection to give.
+// oneConn is a listener with one connection.
 type oneConn struct {
 	conn net.Conn
 	done chan struct{}
@@ -325,7 +325,8 @@ func (l *oneConn) Close() error {
 }
 func (l *oneConn) Addr() net.Addr { return &net.TCPAddr{} }
 
-// What callers make up is no label of a metric: else everyone could fill the memory of whoever collects them.
+// Strings made up by callers are no labels of metrics. Otherwise anyone could fill the memory of
+// the collecting server.
 func TestCallersMakeUpNoLabels(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	defer provider.Close()
@@ -358,7 +359,7 @@ func TestCallersMakeUpNoLabels(t *testing.T) {
 	}
 }
 
-// The header block of a server's answer is bounded as its body is.
+// The header of a server's response is bounded like its body.
 func TestAServersHeaderBlockIsBounded(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Large", strings.Repeat("x", 300<<10))

@@ -12,12 +12,13 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quietTime is how long a file must not change before it is taken to be whole (debounce): editors write in several steps.
+// quietTime is how long a file must not change before it counts as complete (debounce): editors
+// write in several steps.
 const quietTime = 200 * time.Millisecond
 
-// fileMark tells one state of a file from another.
+// fileMark identifies one state of a file.
 type fileMark struct {
-	target   string // where links lead; "": the file is not there
+	target   string // where links lead; "": the file is missing
 	modified time.Time
 	size     int64
 }
@@ -34,9 +35,10 @@ func markOf(path string) fileMark {
 	return fileMark{target, info.ModTime(), info.Size()}
 }
 
-// watchFile calls changed, until ctx is done, whenever a file has become another and then been quiet for a while. What is watched is the
-// directory that names the file and the one that it is in: editors put another file in its place, and a ConfigMap of Kubernetes is a link to
-// a link, the second of which is replaced. Ready is called once changes are seen; nil: nobody has to know.
+// watchFile calls changed when a file has changed and then been quiet for a while, until ctx is
+// done. It watches the directory of the path and the directory of its target. Editors replace the
+// file, and a Kubernetes ConfigMap is a link to a link of which the second is replaced. ready is
+// called once changes are seen; nil: none.
 func watchFile(ctx context.Context, path string, quiet time.Duration, ready, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -44,7 +46,7 @@ func watchFile(ctx context.Context, path string, quiet time.Duration, ready, cha
 	}
 	defer watcher.Close()
 	watch := func() error {
-		_ = watcher.Add(filepath.Dir(markOf(path).target)) // it may just have gone
+		_ = watcher.Add(filepath.Dir(markOf(path).target)) // the target may just be gone
 		return watcher.Add(filepath.Dir(path))
 	}
 	seen := markOf(path)
@@ -55,12 +57,12 @@ func watchFile(ctx context.Context, path string, quiet time.Duration, ready, cha
 		ready()
 	}
 	settled := time.NewTimer(0)
-	defer settled.Stop() // fires once at the beginning: the file may have changed since it was loaded
+	defer settled.Stop() // fires once at the start: the file may have changed since it was loaded
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-watcher.Events: // of any file there; some of them are our links
+		case <-watcher.Events: // of any file there, possibly our links
 			if now := markOf(path); now != seen {
 				seen = now
 				settled.Reset(quiet)

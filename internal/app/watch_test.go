@@ -12,14 +12,14 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// listeners hears of lists that have changed.
+// listeners receives list changes.
 type listeners chan string
 
 func (l listeners) ListChanged(list catalog.List)                           { l <- list.Member() }
 func (l listeners) Notified(string, *wire.Message)                          {}
 func (l listeners) Requested(context.Context, string, *wire.Message) []byte { return nil }
 
-// However a file becomes another, it is seen, and seen whole.
+// Every way to replace a file is noticed, and the file is read whole.
 func TestWatchFile(t *testing.T) {
 	write := func(t *testing.T, path, text string) {
 		t.Helper()

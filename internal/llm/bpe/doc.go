@@ -1,7 +1,10 @@
-// Package bpe counts the tokens of a text as o200k_base has them (a byte pair encoding), exactly, without reading a vocabulary at start.
+// Package bpe counts the tokens of a text exactly, as OpenAI's o200k_base does (byte pair
+// encoding). It reads no vocabulary at start.
 //
-// A text is cut into pieces (split.go): a word with what stands before it, up to three digits, a run of signs, a run of spaces. A piece
-// that is in the vocabulary is one token. Any other begins as its bytes, of which the two neighbours whose union has the lowest rank are
-// joined until no union is in the vocabulary (merge.go). The vocabulary is a hash table in the program's read-only data (table.go,
-// o200k.bin), and so is the class of each character (class.go, class.bin); test/eval/tokens writes both files.
+// A text is split into pieces (split.go): a word with the character before it, up to three digits,
+// a run of signs, a run of spaces. A piece in the vocabulary is one token. Any other piece starts
+// as single bytes. The two neighbours whose union has the lowest rank are merged until no union is
+// in the vocabulary (merge.go). The vocabulary is a hash table in the program's read-only data
+// (table.go, o200k.bin), and so is the class of each character (class.go, class.bin).
+// test/eval/tokens writes both files.
 package bpe
