@@ -207,7 +207,7 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 	}
 	opt := a.storeOptions()
 	if memory := budget.Memory(); memory > 0 && !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {
-		// A store that takes it all ends with the process.
+		// A store that takes all memory would kill the process.
 		opt.MaxBytes = min(opt.MaxBytes, memory/2-forConnections(memory))
 	}
 	if !strings.HasPrefix(opt.URL, "file:") && a.redis == nil {

@@ -2,10 +2,11 @@ package config
 
 import "secateur/internal/ops/capture"
 
-// Admin is how the running program is operated.
+// Admin are the settings for operating the running program.
 type Admin struct {
-	AllowCommands bool `toml:"allow_commands"` // the control plane may add servers that run commands
-	Watch         bool `toml:"watch"`          // reload when the file changes
+	// The control plane may add servers that run commands.
+	AllowCommands bool `toml:"allow_commands"`
+	Watch         bool `toml:"watch"` // reload when the file changes
 
-	Capture capture.Settings `toml:"capture"` // what requests say is kept for a while
+	Capture capture.Settings `toml:"capture"` // captures the contents of requests for a while
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// clientGroups are the keys under which clients list their servers by name: most of them, Codex, and VS Code, whose key
-// is ours with another shape.
+// clientGroups are the keys under which clients list their servers by name: those of most clients,
+// of Codex, and of VS Code. VS Code uses our key with another shape.
 var clientGroups = []string{"mcpServers", "mcp_servers", "servers"}
 
-// adoptClientServers rewrites servers that a client's file lists by name into entries of our own list, behind those
-// that are there. A file without such servers comes back as it is.
+// adoptClientServers converts servers that a client's file lists by name into entries of our list,
+// after the existing ones. A file without such servers is returned unchanged.
 func (d *decoder) adoptClientServers(root *node, dir string, readFile func(string) ([]byte, error)) *node {
 	adopted := &node{kind: kindList, off: root.off}
 	var groups []member
@@ -44,7 +44,8 @@ func (d *decoder) adoptClientServers(root *node, dir string, readFile func(strin
 	return out
 }
 
-// clientServer is what rewrites a server of a group into the entry at an index of our own list.
+// clientServer returns the converter for one server of a group, to the entry at an index of our
+// list.
 func (d *decoder) clientServer(group string, m member, index int, dir string, readFile func(string) ([]byte, error)) *clientServer {
 	return &clientServer{
 		decoder: d, dir: dir, readFile: readFile,
@@ -54,7 +55,7 @@ func (d *decoder) clientServer(group string, m member, index int, dir string, re
 	}
 }
 
-// takenIDs are the ids that no client's server may be given.
+// takenIDs returns the ids that a client's server may not get.
 func takenIDs(root *node) map[string]bool {
 	taken := map[string]bool{PrunerID: true}
 	if enabled := root.get("mcp_pruner").get("enabled"); enabled != nil && enabled.text == "false" {

@@ -18,7 +18,7 @@ func reveal(m map[string]secret.Text) map[string]string {
 	return out
 }
 
-// TestClientServersArrive shows what becomes of a client's keys.
+// TestClientServersArrive shows how a client's keys are converted.
 func TestClientServersArrive(t *testing.T) {
 	const text = `{
 	  "mcpServers": {

@@ -11,11 +11,11 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// clientServer rewrites one server of a client's file.
+// clientServer converts one server of a client's file.
 type clientServer struct {
 	*decoder
 	at       spot
-	dir      string // of the file, where relative names start
+	dir      string // of the file: the base of relative names
 	readFile func(string) ([]byte, error)
 
 	out, env, fileEnv, headers *node
@@ -41,7 +41,7 @@ func (c *clientServer) translate(m member, taken map[string]bool) *node {
 	return c.out
 }
 
-// putID makes an id of a name: what an id may not have becomes -, and a taken one gets a number.
+// putID makes an id from a name. Invalid characters become -, and a taken id gets a number.
 func (c *clientServer) putID(m member, taken map[string]bool) {
 	base := strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -63,7 +63,7 @@ func (c *clientServer) putID(m member, taken map[string]bool) {
 	c.set("id", "id", m.off, newString(id, m.off))
 }
 
-// key rewrites one key of the server.
+// key converts one key of the server.
 func (c *clientServer) key(m member) {
 	at := c.spot(m)
 	switch m.name {
@@ -121,7 +121,7 @@ func (c *clientServer) key(m member) {
 
 func (c *clientServer) spot(m member) spot { return c.at.key(m.name, m.name, m.off) }
 
-// set gives the server one of our keys. Two of a client's keys may mean the same one: the first counts.
+// set assigns one of our keys. If two of a client's keys mean the same one, the first counts.
 func (c *clientServer) set(name, label string, off int, value *node) {
 	if !c.out.put(member{name: name, label: label, off: off, value: value}) {
 		c.warn(c.at.key(label, label, off), "ignored: another key says the same")
@@ -139,7 +139,8 @@ func (c *clientServer) command(m member, at spot) {
 	}
 }
 
-// merge takes a table of strings; clients write numbers and booleans there too, and null for nothing.
+// merge takes a table of strings. Clients also write numbers and booleans there, and null for
+// nothing.
 func (c *clientServer) merge(into *node, m member, at spot) {
 	into.off = m.off
 	if m.value.kind != kindTable {
@@ -158,7 +159,7 @@ func (c *clientServer) merge(into *node, m member, at spot) {
 	}
 }
 
-// passVariables hands the child variables of our own environment, those that are set.
+// passVariables passes variables of our environment to the child, if they are set.
 func (c *clientServer) passVariables(m member, at spot) {
 	if m.value.kind != kindList {
 		c.wrongKind(m.value, at, "a list of strings")
@@ -194,7 +195,7 @@ func (c *clientServer) header(name, prefix string, variable member, at spot) {
 	c.headers.put(member{name: name, off: variable.off, value: value})
 }
 
-// envFile adds the variables of a file; those that the server's env names itself win, wherever they stand.
+// envFile adds the variables of a file. The server's own env takes precedence, regardless of order.
 func (c *clientServer) envFile(m member, at spot) {
 	name, ok := c.text(m.value, at)
 	if !ok {
@@ -224,7 +225,7 @@ func (c *clientServer) envFile(m member, at spot) {
 	}
 }
 
-// transport is our word for a client's type.
+// transport maps a client's type to our transport.
 func (c *clientServer) transport(m member, at spot) {
 	word, ok := c.text(m.value, at)
 	if !ok {
@@ -243,8 +244,8 @@ func (c *clientServer) transport(m member, at spot) {
 	}
 }
 
-// manySeconds is where a client's timeout must be in milliseconds: some count in seconds and allow an hour, others
-// count in milliseconds and begin at tens of thousands.
+// manySeconds is the value from which a client's timeout must be in milliseconds. Some clients
+// count seconds and allow an hour; others count milliseconds and start at tens of thousands.
 const manySeconds = 10_000
 
 func (c *clientServer) timeout(m member, at spot) {
@@ -259,7 +260,7 @@ func (c *clientServer) timeout(m member, at spot) {
 	c.set("response_timeout", m.name, m.off, value)
 }
 
-// finish puts together what several keys said, and leaves out what a server of this kind has no use for.
+// finish combines the results of several keys, and drops what this kind of server cannot use.
 func (c *clientServer) finish() {
 	for _, m := range c.fileEnv.members {
 		c.env.put(m)

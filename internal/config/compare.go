@@ -9,14 +9,15 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// ServerChanges are the ids of servers by what has become of them, each list in order.
+// ServerChanges are the ids of servers by their change, each list in order.
 type ServerChanges struct {
 	Added, Removed, Changed, Unchanged []string
-	Keys                               []string // that are others in servers whose process is the same: "servers.files.response_timeout"
+	// Changed keys of servers that keep their process: "servers.files.response_timeout".
+	Keys []string
 }
 
-// CompareServers tells what has become of servers. One that was switched on or off has changed; one that differs only in what can change
-// while it runs has not.
+// CompareServers reports how servers have changed. A server that was enabled or disabled has
+// changed. One that differs only in live settings has not.
 func CompareServers(before, after []upstream.Settings) (c ServerChanges) {
 	old := make(map[string]upstream.Settings, len(before))
 	for _, s := range before {
@@ -43,8 +44,8 @@ func CompareServers(before, after []upstream.Settings) (c ServerChanges) {
 	return c
 }
 
-// CompareKeys lists the keys that have other values in one configuration than in another, in alphabetical order, without those of
-// servers: "page_size", "store.url", "providers.kimi.base_url". A list is named as a whole.
+// CompareKeys lists the keys with different values in alphabetical order, without those of servers:
+// "page_size", "store.url", "providers.kimi.base_url". A list is reported as a whole.
 func CompareKeys(before, after Settings) []string {
 	var found []string
 	compareKeys(&found, "", reflect.ValueOf(before), reflect.ValueOf(after))
@@ -75,7 +76,7 @@ func compareKeys(found *[]string, path string, a, b reflect.Value) {
 	}
 }
 
-// compareEntries is compareKeys for tables with names of the user's.
+// compareEntries is compareKeys for tables with names chosen by the user.
 func compareEntries(found *[]string, path string, a, b reflect.Value) {
 	names := map[string]struct{}{}
 	for _, k := range slices.Concat(a.MapKeys(), b.MapKeys()) {
@@ -91,5 +92,5 @@ func compareEntries(found *[]string, path string, a, b reflect.Value) {
 	}
 }
 
-// TopKeys are the keys and sections of the top of a file, in alphabetical order.
+// TopKeys returns the top-level keys and sections of a file in alphabetical order.
 func TopKeys() []string { return shapeOf(reflect.TypeFor[Settings]()).names }

@@ -17,7 +17,7 @@ func settings(t *testing.T, text string) config.Settings {
 	return cfg.Settings
 }
 
-// A server is another only where its process is.
+// A server has changed only if its process must.
 func TestCompareServersByTheirProcess(t *testing.T) {
 	const was = "[[servers]]\nid = \"a\"\ncommand = [\"x\"]\n"
 	for _, c := range []struct {

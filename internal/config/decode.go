@@ -15,14 +15,14 @@ import (
 	"secateur/internal/mcp/upstream"
 )
 
-// decoder fills Settings from a tree and notes where every value came from.
+// decoder fills Settings from a tree and records where every value came from.
 type decoder struct {
 	lookup func(string) (string, bool)
-	json   bool // the file is JSON, which does not tell 1 from 1.0
-	lax    bool // a client's file: an unknown key at the top is ignored with a warning
+	json   bool // the file is JSON, which does not distinguish 1 from 1.0
+	lax    bool // a client's file: an unknown top-level key is ignored with a warning
 	shapes map[reflect.Type]*shape
 	places map[string]place
-	bad    map[string]bool // paths that have been complained about
+	bad    map[string]bool // paths with a reported mistake
 	meant  map[string]bool // paths that an unknown key was probably meant to be
 	found  []finding
 
@@ -30,7 +30,7 @@ type decoder struct {
 	expanded map[string]string // values of variables that were used, with their names
 }
 
-// spot is where the decoder stands.
+// spot is the decoder's position.
 type spot struct {
 	path    string // "servers[0].env.TOKEN": as validation names it
 	pattern string // "servers[].env.*": as keys.go names it
@@ -102,10 +102,11 @@ func (d *decoder) leaveOut(servers []upstream.Settings) {
 var (
 	durationType        = reflect.TypeFor[time.Duration]()
 	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
-	globsType           = reflect.TypeFor[access.Globs]() // where one stands, a list of them may
+	// A list is accepted in place of a single one.
+	globsType = reflect.TypeFor[access.Globs]()
 )
 
-// decode puts a node into a Go value. Null leaves the default, as if the key were absent.
+// decode puts a node into a Go value. Null keeps the default, as if the key were absent.
 func (d *decoder) decode(n *node, v reflect.Value, at spot) {
 	d.places[at.path] = at.place
 	if n.kind == kindNull {
@@ -194,7 +195,8 @@ func (d *decoder) decodeStruct(n *node, v reflect.Value, at spot) {
 	}
 }
 
-// isTheirs reports whether a key of a client's file that we have too means something else there: none of its members is ours.
+// isTheirs reports whether a key has another meaning in a client's file: none of its members is
+// ours.
 func (d *decoder) isTheirs(m member, field reflect.Value, at spot) bool {
 	if !d.lax || at.path != "" || !slices.Contains(sharedWords, m.name) {
 		return false
@@ -206,7 +208,7 @@ func (d *decoder) isTheirs(m member, field reflect.Value, at spot) bool {
 	return !slices.ContainsFunc(m.value.members, func(inner member) bool { return slices.Contains(ours, inner.name) })
 }
 
-// sharedWords are keys of ours that the files of clients use for something of their own.
+// sharedWords are our keys that clients' files use for something else.
 var sharedWords = []string{"telemetry"}
 
 func (d *decoder) unknownKey(m member, at spot, known []string) {
@@ -233,7 +235,7 @@ func (d *decoder) unknownKey(m member, at spot, known []string) {
 	d.complain(here, "unknown key%s", hint)
 }
 
-// isForOthers reports whether a key is left to other programs and to remarks.
+// isForOthers reports whether a key is reserved for other programs and for remarks.
 func isForOthers(name string) bool {
 	return strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "_")
 }
@@ -269,7 +271,7 @@ func (d *decoder) decodeSlice(n *node, v reflect.Value, at spot) {
 	v.Set(out)
 }
 
-// text is a string with its variables expanded.
+// text returns a string with its variables expanded.
 func (d *decoder) text(n *node, at spot) (string, bool) {
 	if n.kind != kindString {
 		d.wrongKind(n, at, "a string")
@@ -297,7 +299,7 @@ func (d *decoder) text(n *node, at spot) (string, bool) {
 	return e.value, true
 }
 
-// decodeDuration reads a time: seconds, or milliseconds where the key's name ends so.
+// decodeDuration reads a time in seconds, or in milliseconds if the key's name ends in _ms.
 func (d *decoder) decodeDuration(n *node, v reflect.Value, at spot) {
 	unit, what := time.Second, "a number of seconds"
 	if strings.HasSuffix(at.path, "_ms") {
@@ -315,7 +317,7 @@ func (d *decoder) decodeDuration(n *node, v reflect.Value, at spot) {
 	v.SetInt(int64(t))
 }
 
-// duration is a number of units that fits and is not negative.
+// duration converts a number of units, which must not be negative and must fit.
 func duration(f float64, unit time.Duration) (time.Duration, error) {
 	switch t := f * float64(unit); {
 	case f < 0:
@@ -342,7 +344,7 @@ func (d *decoder) number(n *node, at spot, want string) (float64, bool) {
 	return f, true
 }
 
-// integer is the whole number a node stands for; nil if it is something else.
+// integer returns the node's whole number; nil: it is something else.
 func (n *node) integer(json bool) (*int64, error) {
 	switch {
 	case n.kind == kindInteger:
@@ -351,7 +353,7 @@ func (n *node) integer(json bool) (*int64, error) {
 			return nil, fmt.Errorf("too large a number")
 		}
 		return &i, nil
-	case n.kind == kindFloat && json: // 60.0 and 6e1 are the same number there
+	case n.kind == kindFloat && json: // 60.0 and 6e1 are the same number in JSON
 		f, err := n.float()
 		if err != nil || math.Abs(f) >= 1<<53 {
 			return nil, fmt.Errorf("too large a number")
@@ -360,7 +362,7 @@ func (n *node) integer(json bool) (*int64, error) {
 			return &i, nil
 		}
 	}
-	return nil, nil // not a whole number, which is for the caller to say
+	return nil, nil // not a whole number; the caller reports it
 }
 
 func (n *node) float() (float64, error) {
@@ -373,7 +375,7 @@ func (n *node) float() (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// wrongKind says what was expected and, where it can be guessed, how to write it.
+// wrongKind reports what was expected and, if it can guess, how to write it.
 func (d *decoder) wrongKind(n *node, at spot, want string) {
 	hint := ""
 	if n.kind == kindString {
@@ -395,7 +397,7 @@ func (d *decoder) wrongKind(n *node, at spot, want string) {
 	d.complain(at, "expected %s, not %s%s", want, got, hint)
 }
 
-// itemName is what a list of this type holds.
+// itemName names the items of a list of this type.
 func itemName(t reflect.Type) string {
 	if t.Kind() == reflect.Struct {
 		return "table"

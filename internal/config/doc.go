@@ -1,13 +1,15 @@
-// Package config loads the one configuration file, gathers every package's Settings and reports all mistakes at once,
-// each with file, line, column and key.
+// Package config loads the one configuration file, collects every package's Settings and reports
+// all mistakes at once, each with file, line, column and key.
 //
-// A file, TOML or JSON by its ending, becomes a small tree of nodes that remember where they stood (tree.go,
-// tomltree.go, jsontree.go). What a client's own file says about servers is rewritten into our shape (client.go). The
-// tree is decoded over the defaults by reflection (decode.go), variables being expanded on the way (expand.go), then
-// the environment and the command line have their say (override.go), and every Settings validates itself
-// (validate.go). Each step adds to one list of findings; none stops the others.
+// A file, TOML or JSON by its extension, becomes a small tree of nodes with their positions
+// (tree.go, tomltree.go, jsontree.go). Servers in a client's own file are converted into our form
+// (client.go). Reflection decodes the tree over the defaults (decode.go) and expands variables on
+// the way (expand.go). Then the environment and the command line override values (override.go), and
+// every Settings validates itself (validate.go). Each step adds to one list of findings; none stops
+// the others.
 //
-// The package reads neither the environment nor, below [ReadFile], the disk: both are handed in with [Options].
+// The package reads neither the environment nor, apart from [ReadFile], the disk: both come with
+// [Options].
 //
-// What the keys mean is said once, in keys.go: [Schema] and the "did you mean" hints are made from it.
+// keys.go documents the keys once. [Schema] and the "did you mean" hints are made from it.
 package config

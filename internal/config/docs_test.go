@@ -11,18 +11,20 @@ import (
 	"secateur/internal/config"
 )
 
-// property is what the schema says of a key.
+// property is the schema of a key.
 type property struct {
 	Description string              `json:"description"`
 	Enum        []any               `json:"enum"`
 	Default     any                 `json:"default"`
 	Properties  map[string]property `json:"properties"`
 	Items       *property           `json:"items"`
-	OneOf       []property          `json:"oneOf"`                // forms that it may have; the first is ours
-	Values      json.RawMessage     `json:"additionalProperties"` // false, or what every member is
+	// Allowed forms; the first is ours.
+	OneOf []property `json:"oneOf"`
+	// false, or the schema of every member.
+	Values json.RawMessage `json:"additionalProperties"`
 }
 
-// ours is the property in the form that our own files have.
+// ours returns the property in the form that our own files have.
 func (p property) ours() property {
 	if len(p.OneOf) > 0 {
 		return p.OneOf[0]
@@ -30,7 +32,7 @@ func (p property) ours() property {
 	return p
 }
 
-// value is what every member of a table with names of the user's is; nil where there are none.
+// value returns the schema of the members of a table with the user's names; nil: no such table.
 func (p property) value() *property {
 	var v property
 	if json.Unmarshal(p.Values, &v) != nil || len(v.Properties) == 0 {

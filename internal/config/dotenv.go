@@ -7,9 +7,9 @@ import (
 
 type envVariable struct{ name, value string }
 
-// parseEnvFile reads NAME=value lines. "export" in front is skipped; 'single quotes' keep everything, in "double
-// quotes" \n, \r, \t, \" and \\ are escapes; without quotes a # after a space begins a comment. An error tells the line and
-// never shows it.
+// parseEnvFile reads NAME=value lines. A leading "export" is skipped. 'Single quotes' keep
+// everything; in "double quotes" \n, \r, \t, \" and \\ are escapes. Without quotes, a # after a
+// space begins a comment. An error names the line but never shows it.
 func parseEnvFile(data []byte) ([]envVariable, error) {
 	var out []envVariable
 	text := strings.TrimPrefix(string(data), "\ufeff")

@@ -7,10 +7,10 @@ import (
 	"secateur/internal/config/document"
 )
 
-// ErrNoServer means that a file lists no server of an id.
+// ErrNoServer means that a file has no server with the id.
 var ErrNoServer = errors.New("the file lists no such server")
 
-// InsertServer puts a server into the text of a file, where its other servers are.
+// InsertServer adds a server to the text of a file, next to its other servers.
 func (l ServerList) InsertServer(path string, data []byte, s FileServer) ([]byte, error) {
 	at, fields := l.Into, s.Fields
 	if !at.List {
@@ -19,7 +19,7 @@ func (l ServerList) InsertServer(path string, data []byte, s FileServer) ([]byte
 	return document.Insert(document.FormatOf(path, data), data, at, fields)
 }
 
-// ReplaceServer writes a server anew where it stands.
+// ReplaceServer rewrites a server in place.
 func (l ServerList) ReplaceServer(path string, data []byte, s FileServer) ([]byte, error) {
 	at, ok := l.place(s.ID)
 	if !ok {
@@ -32,7 +32,7 @@ func (l ServerList) ReplaceServer(path string, data []byte, s FileServer) ([]byt
 	return document.Replace(document.FormatOf(path, data), data, at, fields)
 }
 
-// RemoveServer takes a server out of the text of a file.
+// RemoveServer removes a server from the text of a file.
 func (l ServerList) RemoveServer(path string, data []byte, id string) ([]byte, error) {
 	at, ok := l.place(id)
 	if !ok {
@@ -50,7 +50,7 @@ func (l ServerList) place(id string) (document.Place, bool) {
 	return document.Place{}, false
 }
 
-// ReadFields reads the keys of a server from a JSON object, in the order in which they stand there.
+// ReadFields reads the keys of a server from a JSON object, in their order.
 func ReadFields(data []byte) ([]document.Field, error) {
 	root, found, whole := parseJSON(data)
 	if !whole || len(found) > 0 || root == nil || root.kind != kindTable {
@@ -60,7 +60,8 @@ func ReadFields(data []byte) ([]document.Field, error) {
 	return fields, nil
 }
 
-// asClient is how clients write a server: without its id, the program apart from its arguments.
+// asClient converts a server to the form of clients: without its id, and with the program separate
+// from its arguments.
 func asClient(fields []document.Field) []document.Field {
 	var out []document.Field
 	for _, f := range fields {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// expansion is what became of a string that may hold variables.
+// expansion is the result of expanding the variables in a string.
 type expansion struct {
 	value   string
-	literal bool // some of the value that is not empty stands in the file itself, in place of a variable or as its default
+	literal bool // a part of the value comes from the file itself, or from a default in it
 	errs    []string
 	unset   []string // errors about variables that are not set
 }
 
-// expand replaces ${VAR}, ${VAR:-default} and ${env:VAR} in a string; $${ is a literal ${. As in a shell, a default
-// stands in for an empty variable too. What a variable holds is never expanded again.
+// expand replaces ${VAR}, ${VAR:-default} and ${env:VAR} in a string; $${ is a literal ${. As in a
+// shell, a default also replaces an empty variable. Values of variables are never expanded again.
 func expand(s string, lookup func(string) (string, bool)) expansion {
 	if !strings.Contains(s, "${") {
 		return expansion{value: s, literal: s != ""}
@@ -90,7 +90,8 @@ func (e unsetError) Error() string {
 	return fmt.Sprintf("the environment variable %s is not set; set it, or write ${%s:-default}", string(e), string(e))
 }
 
-// editorVariable knows the variables that only a client can fill in, and what to write in their place.
+// editorVariable recognizes variables that only a client can fill in, and returns what to write
+// instead.
 func editorVariable(name string) (fix string, ok bool) {
 	prefix, _, hasPrefix := strings.Cut(name, ":")
 	switch {

@@ -46,7 +46,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandEscaped: any text can be written so that it arrives as it is.
+// TestExpandEscaped shows that any text can be written so that it arrives unchanged.
 func TestExpandEscaped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a$\{\}:\-]{0,12}`).Draw(t, "text")

@@ -7,21 +7,23 @@ import (
 	"syscall"
 )
 
-// Variable names the file where no flag does.
+// Variable is the environment variable that names the file if no flag does.
 const Variable = "SECATEUR_CONFIG"
 
-// FindOptions are where a configuration may be found.
+// FindOptions are the places to look for a configuration.
 type FindOptions struct {
-	Flag    string                           // --config; "": not given
-	Lookup  func(name string) (string, bool) // the environment; nil: empty
-	Dir     string                           // a working directory to look in; "": none, for what an editor starts wherever it likes
-	UserDir string                           // the user's configuration directory; "": none
+	Flag   string                           // --config; "": not given
+	Lookup func(name string) (string, bool) // the environment; nil: empty
+	// A working directory to search; "": none, for programs that an editor starts anywhere.
+	Dir     string
+	UserDir string // the user's configuration directory; "": none
 	Stat    func(path string) (fs.FileInfo, error)
 }
 
-// Find says which file to load: the one the flag names, else the one the environment names, else the first of
-// secateur.toml and secateur.json in Dir, else in UserDir/secateur. A named file need not exist: loading it says so. With
-// ok false there is none, and the built-in default runs. An error means that a file is there but cannot be looked at.
+// Find returns the file to load: the one from the flag, else from the environment, else the first
+// of secateur.toml and secateur.json in Dir, else in UserDir/secateur. A named file need not exist;
+// loading reports that. If ok is false there is none, and the built-in default applies. An error
+// means that a file exists but cannot be examined.
 func Find(o FindOptions) (path string, ok bool, err error) {
 	if o.Flag != "" {
 		return o.Flag, true, nil
@@ -53,7 +55,7 @@ func Find(o FindOptions) (path string, ok bool, err error) {
 	return "", false, nil
 }
 
-// isAbsent reports that nothing is there, be it that a part of the way is missing or no directory.
+// isAbsent reports that nothing is there, also if a part of the path is missing or no directory.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

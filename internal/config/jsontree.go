@@ -12,8 +12,8 @@ import (
 	"secateur/internal/config/document"
 )
 
-// parseJSON reads JSON, comments and trailing commas allowed, into a tree. After a syntax error the tree holds what came before
-// it and whole is false.
+// parseJSON reads JSON into a tree; comments and trailing commas are allowed. After a syntax error
+// the tree has everything before it, and whole is false.
 func parseJSON(data []byte) (root *node, found []finding, whole bool) {
 	plain := document.PlainJSON(data)
 	j := &jsonTree{
@@ -50,7 +50,7 @@ type jsonTree struct {
 	found []finding
 }
 
-// next is the offset where the token about to be read begins.
+// next returns the offset of the next token.
 func (j *jsonTree) next() int {
 	j.dec.PeekKind()
 	off := int(j.dec.InputOffset())
@@ -60,8 +60,8 @@ func (j *jsonTree) next() int {
 	return off
 }
 
-// value reads one value. On an error it gives what it had so far, so that mistakes before the broken place are found
-// too.
+// value reads one value. On an error it returns what it had so far, so that mistakes before that
+// place are found too.
 func (j *jsonTree) value(path string) (*node, error) {
 	if j.depth++; j.depth > maxDepth {
 		return nil, errDepth

@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// keyInfo is what a person and an editor should know of a key.
+// keyInfo documents a key for people and editors.
 type keyInfo struct {
 	doc   string
 	enum  []string
@@ -14,8 +14,8 @@ type keyInfo struct {
 	absent any
 }
 
-// keys describes every key by its pattern: [] is any item of a list, * any name in a table. A test holds the table and
-// the Settings together.
+// keys documents every key by its pattern: [] is any item of a list, * any name in a table. A test
+// checks that the table matches the Settings.
 var keys = map[string]keyInfo{
 	"listen":                {doc: "Address of the HTTP doors, host:port. One that other machines reach needs auth_token."},
 	"allowed_hosts":         {doc: "Further host names under which the HTTP doors may be reached, for a reverse proxy."},
@@ -278,7 +278,7 @@ var keys = map[string]keyInfo{
 	"prices.long_times":         {doc: "What all prices of such a prompt are multiplied with.", least: new(0.0)},
 }
 
-// infoOf is what keys says about a pattern; prices mean the same wherever they stand.
+// infoOf returns the entry for a pattern. Prices share their entries wherever they occur.
 func infoOf(pattern string) (keyInfo, bool) {
 	if _, price, ok := strings.Cut(pattern, ".prices."); ok {
 		pattern = "prices." + price
@@ -287,8 +287,8 @@ func infoOf(pattern string) (keyInfo, bool) {
 	return info, ok
 }
 
-// homeOf tells where a key that is unknown here would be known: at the top of the file, or in the one section that has
-// it.
+// homeOf says where a key that is unknown here would be known: at the top of the file, or in the
+// only section that has it.
 func homeOf(name, section string) string {
 	if _, top := keys[name]; top && section != "" {
 		return "it belongs at the top of the file, before the first [section]"
@@ -300,7 +300,7 @@ func homeOf(name, section string) string {
 			continue
 		}
 		if home != "" {
-			return "" // more than one
+			return "" // more than one section
 		}
 		home = parent
 	}

@@ -14,32 +14,34 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// MaxBytes bounds the size of a configuration file.
+// MaxBytes is the maximum size of a configuration file.
 const MaxBytes = 4 << 20
 
-// Config is a configuration with what there is to say about it.
+// Config is a loaded configuration with its warnings.
 type Config struct {
 	Settings
 	Path     string    // of the file; "": the built-in default
 	SHA256   string    // of the file's content, in hex
 	Warnings []Problem // to be shown; the program starts all the same. Those that are Unready keep a server from starting
 
-	given map[string]bool // the paths that stand in the file
+	given map[string]bool // paths that the file sets
 }
 
-// Given reports whether the file itself says something under this key, such as "store".
+// Given reports whether the file sets this key, such as "store".
 func (c *Config) Given(key string) bool { return c.given[key] }
 
-// Options are what loading needs from the outside.
+// Options are the external inputs of loading.
 type Options struct {
-	Lookup   func(name string) (string, bool)  // the environment; nil: empty
-	ReadFile func(path string) ([]byte, error) // for files that the configuration names; nil: none can be read
-	Listen   string                            // the command line's --listen; "": not given
+	Lookup func(name string) (string, bool) // the environment; nil: empty
+	// For files that the configuration names; nil: none can be read.
+	ReadFile func(path string) ([]byte, error)
+	Listen   string // the command line's --listen; "": not given
 }
 
-// Load makes a configuration of a file's content and lists every mistake in it, in the order of the file. Path tells the format by
-// its ending (.toml, .json, .jsonc; any other is recognised by its first character), and is what problems are reported
-// under. A configuration with mistakes must not be run; its Warnings are worth showing all the same.
+// Load parses a file's content and lists every mistake in it, in the order of the file. The
+// extension of path selects the format (.toml, .json, .jsonc; any other is recognised by its first
+// character). Problems name path. Do not run a configuration with mistakes; its Warnings are still
+// worth showing.
 func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	if opt.Lookup == nil {
 		opt.Lookup = func(string) (string, bool) { return "", false }
@@ -64,20 +66,22 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	for key := range d.places {
 		cfg.given[key] = true
 	}
-	delete(d.places, "") // a mistake about the file as a whole has no line
+	delete(d.places, "") // a mistake about the whole file has no line
 	if schema1 := root.get("observation_masking").get("schema1"); schema1 != nil && schema1.kind == kindTable && schema1.get("strategy") == nil {
 		cfg.ObservationMasking.Schema1.Strategy = chat.Sliding
 	}
 	cfg.ObservationMasking.MCP.settleMode(func(key string) bool { return cfg.given["observation_masking.mcp."+key] })
 	if s := &cfg.ObservationMasking.Schema1; s.Strategy == chat.Priced && cfg.Pruner.Enabled && !cfg.given["observation_masking.schema1.recover"] {
-		s.Recover = chat.RecoverHint // the model sees no header; the seed's strategy has its placeholder to the letter
+		// The model sees no header; the other strategy's placeholder is fixed.
+		s.Recover = chat.RecoverHint
 	}
 	if whole {
-		d.validate(reflect.ValueOf(cfg.Pruner), "mcp_pruner") // before the environment hides what the file got wrong
+		// Before the environment hides the file's mistakes.
+		d.validate(reflect.ValueOf(cfg.Pruner), "mcp_pruner")
 	}
 	d.override(&cfg.Settings, opt)
 	cfg.Pruner.Backend = oneBackendName(cfg.Pruner.Backend)
-	if whole { // of half a file nothing can be said to be missing
+	if whole { // in half a file nothing can be called missing
 		d.validate(reflect.ValueOf(cfg.Settings), "")
 		d.warnBackend(cfg.Settings)
 	}
@@ -102,7 +106,8 @@ func newDecoder(opt Options, json bool, found []finding) *decoder {
 	}
 }
 
-// Dir is the directory of the file, where relative names in it start; "" for the built-in default.
+// Dir returns the directory of the file, the base of its relative names; "" for the built-in
+// default.
 func (c *Config) Dir() string {
 	if c.Path == "" {
 		return ""
@@ -110,10 +115,10 @@ func (c *Config) Dir() string {
 	if abs, err := filepath.Abs(c.Path); err == nil {
 		return filepath.Dir(abs)
 	}
-	return filepath.Dir(c.Path) // there is no working directory to start from
+	return filepath.Dir(c.Path) // no working directory
 }
 
-// LoadFile is Load of a file read with opt.ReadFile, or with [ReadFile] where that is nil.
+// LoadFile is Load for a file, read with opt.ReadFile or, if that is nil, with [ReadFile].
 func LoadFile(path string, opt Options) (*Config, []Problem) {
 	if opt.ReadFile == nil {
 		opt.ReadFile = ReadFile
@@ -125,11 +130,11 @@ func LoadFile(path string, opt Options) (*Config, []Problem) {
 	return Load(path, data, opt)
 }
 
-// Default is the configuration of a program that was given no file: the one that [Init] writes. Mistakes can only come
+// Default is the configuration without a file: the one that [Init] writes. Mistakes can only come
 // from the environment and the command line.
 func Default(opt Options) (*Config, []Problem) {
 	cfg, mistakes := Load("built-in default.toml", Init(PresetDefault), opt)
-	cfg.Path, cfg.given = "", nil // nobody wrote any of its keys
+	cfg.Path, cfg.given = "", nil // the user wrote none of its keys
 	for _, list := range [][]Problem{mistakes, cfg.Warnings} {
 		for i := range list {
 			list[i].File = strings.TrimSuffix(list[i].File, ".toml")
@@ -138,7 +143,7 @@ func Default(opt Options) (*Config, []Problem) {
 	return cfg, mistakes
 }
 
-// readable takes a byte order mark off and refuses what is no text.
+// readable removes a byte order mark and refuses data that is no text.
 func readable(data []byte) ([]byte, *finding) {
 	if len(data) > MaxBytes {
 		return nil, refusal(noOffset, fmt.Sprintf("larger than %d bytes", MaxBytes))

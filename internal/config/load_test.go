@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// environment makes a lookup of NAME=value lines.
+// environment makes a lookup function from NAME=value lines.
 func environment(lines ...string) func(string) (string, bool) {
 	env := map[string]string{}
 	for _, line := range lines {
@@ -35,7 +35,7 @@ func environment(lines ...string) func(string) (string, bool) {
 	}
 }
 
-// load reads a configuration that must be free of mistakes.
+// load reads a configuration that must have no mistakes.
 func load(t *testing.T, name, text string, env ...string) *config.Config {
 	t.Helper()
 	cfg, mistakes := config.Load(name, []byte(text), config.Options{Lookup: environment(env...)})
@@ -45,8 +45,8 @@ func load(t *testing.T, name, text string, env ...string) *config.Config {
 	return cfg
 }
 
-// TestGolden loads the configuration in each archive, with its "env" as the environment and its other files to read,
-// and compares everything there is to say about it with "want".
+// TestGolden loads the configuration in each archive, with its "env" as the environment and its
+// other files to read. It compares the result and all problems with "want".
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -112,7 +112,7 @@ func TestSampleLoadsWithItsDefaults(t *testing.T) {
 	}
 	empty := load(t, "secateur.toml", "")
 
-	// What the sample spells out is what an empty file means, but for what only a sample has.
+	// The sample's values equal those of an empty file, except for what only a sample has.
 	sample.Servers, sample.Providers, sample.Models = nil, nil, nil
 	sample.Naming.Clients = nil
 	if got := sample.ObservationMasking.Schema1.Strategy; got != chat.Sliding {
@@ -216,7 +216,7 @@ func TestPresetsLoad(t *testing.T) {
 	}
 }
 
-// uncomment switches on the examples that a preset carries as comments: lines that look like a header or a key.
+// uncomment enables the examples in a preset's comments: lines that look like a header or a key.
 func uncomment(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -291,7 +291,8 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// The id of the program's own templates is nobody else's: a client's own file that names us would have us start ourselves.
+// The id of the program's own templates is reserved: a client's file that lists us would make us
+// start ourselves.
 func TestOwnIDIsReserved(t *testing.T) {
 	for name, text := range map[string]string{
 		"c.toml": "[[servers]]\nid = \"secateur\"\nbuiltin = \"demo\"\n",

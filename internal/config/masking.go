@@ -9,14 +9,14 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// ObservationMasking says what is cut out of tool results, door by door.
+// ObservationMasking configures the cutting of tool results for each door.
 type ObservationMasking struct {
 	Gateway mask.Settings `toml:"gateway"` // raw JSON-RPC to one server
 	MCP     MCPMasking    `toml:"mcp"`     // the aggregate
 	Schema1 chat.Settings `toml:"schema1"` // conversations on their way to a model
 }
 
-// MCPMasking is what the aggregate cuts: texts of tool results, never media.
+// MCPMasking configures the aggregate's cuts: texts of tool results, never media.
 type MCPMasking struct {
 	Enabled     bool   `toml:"enabled"`
 	Mode        string `toml:"mode"`         // MaskGoal | MaskHeadTail
@@ -42,7 +42,7 @@ func (m MCPMasking) Cuts() mask.Settings {
 
 // What is cut in structured content.
 const (
-	StructuredRepeats = "repeats" // strings that say again what was cut in a text
+	StructuredRepeats = "repeats" // strings that repeat a text that was cut
 	StructuredNone    = "none"
 )
 

@@ -9,15 +9,15 @@ import (
 	"secateur/internal/secret"
 )
 
-// override is an environment variable that beats the file.
+// override is an environment variable that takes precedence over the file.
 type override struct {
 	variable string
-	path     string // the key it beats
+	path     string // the key it overrides
 	set      func(*Settings, string) error
 }
 
-// overrides are applied in this order, so that of two variables for one key the later counts. An empty variable is as
-// good as none. KIMI_PRUNING_BACKEND has rules of its own, see overrideBackend.
+// overrides are applied in this order: of two variables for one key the later wins. An empty
+// variable counts as unset. KIMI_PRUNING_BACKEND has its own rules, see overrideBackend.
 var overrides = []override{
 	{"SECATEUR_LISTEN", "listen", text(func(s *Settings) *string { return &s.Listen })},
 	{"SECATEUR_LOG_LEVEL", "log_level", text(func(s *Settings) *string { return &s.LogLevel })},
@@ -38,7 +38,7 @@ var overrides = []override{
 
 const backendVariable = "KIMI_PRUNING_BACKEND"
 
-// override lets the environment and then the command line beat what the file said.
+// override applies the environment and then the command line over the file.
 func (d *decoder) override(s *Settings, opt Options) {
 	for _, o := range overrides {
 		value, ok := d.lookup(o.variable)
@@ -46,7 +46,7 @@ func (d *decoder) override(s *Settings, opt Options) {
 			continue
 		}
 		at := spot{path: o.path, place: place{file: "environment", label: o.variable, off: noOffset}}
-		delete(d.bad, o.path) // what the file got wrong has been said, and no longer counts
+		delete(d.bad, o.path) // the file's mistake has been reported and no longer counts
 		d.places[o.path] = at.place
 		if err := o.set(s, strings.TrimSpace(value)); err != nil {
 			d.complain(at, "%v", err)
@@ -60,8 +60,8 @@ func (d *decoder) override(s *Settings, opt Options) {
 	}
 }
 
-// overrideBackend lets the environment choose the pruner's backend. A word it does not know means the local engine:
-// nothing leaves the machine by a slip of the pen.
+// overrideBackend lets the environment choose the pruner's backend. An unknown word selects the
+// local engine, so that a typo sends nothing off the machine.
 func (d *decoder) overrideBackend(s *Settings) {
 	value, ok := d.lookup(backendVariable)
 	value = oneBackendName(value)

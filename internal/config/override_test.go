@@ -82,7 +82,8 @@ func TestBackendChoice(t *testing.T) {
 	}
 }
 
-// TestAuthTokenFromTheEnvironment shows the two ways in which AUTH_TOKEN counts: named by the file, or without a file.
+// TestAuthTokenFromTheEnvironment shows the two ways to use AUTH_TOKEN: named by the file, or
+// without a file.
 func TestAuthTokenFromTheEnvironment(t *testing.T) {
 	if got := load(t, "c.toml", `auth_token = "${AUTH_TOKEN:-}"`, "AUTH_TOKEN=t").AuthToken.Reveal(); got != "t" {
 		t.Errorf("auth_token = %q, want t", got)

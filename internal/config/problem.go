@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Severity tells a mistake from a warning.
+// Severity distinguishes a mistake from a warning.
 type Severity int
 
 // A Mistake keeps the program from starting, Unready one server, a Warning nothing.
@@ -18,7 +18,7 @@ const (
 	Unready
 )
 
-// String is the word for a person.
+// String returns the word for display.
 func (s Severity) String() string {
 	switch s {
 	case Warning:
@@ -30,17 +30,19 @@ func (s Severity) String() string {
 	}
 }
 
-// Problem is one thing to say about the configuration. Its text never holds a secret.
+// Problem is a mistake or a warning. Its text never holds a secret.
 type Problem struct {
-	File     string // the file as it was named, "environment", or "command line"
-	Line     int    // from 1; 0: unknown
-	Column   int    // in characters, from 1; 0: unknown
-	Key      string // "servers[0].command"; the variable or the flag where File is not a file; "" for the file as a whole
+	File   string // the file as it was named, "environment", or "command line"
+	Line   int    // from 1; 0: unknown
+	Column int    // in characters, from 1; 0: unknown
+	// "servers[0].command"; a variable or a flag if File is no file; "": the whole file.
+	Key      string
 	Text     string
 	Severity Severity
 }
 
-// String is the one-line form that editors and terminals can jump to: "secateur.toml:12:3: servers[0].comand: …".
+// String returns the one-line form that editors and terminals can jump to: "secateur.toml:12:3:
+// servers[0].comand: …".
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -62,25 +64,25 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// finding is a Problem whose place is still an offset into the file.
+// finding is a Problem whose position is still an offset into the file.
 type finding struct {
 	place
 	text     string
 	severity Severity
 }
 
-// place is where a value came from.
+// place is the origin of a value.
 type place struct {
 	file  string // "" for the configuration file itself
 	label string // the key as its author wrote it
-	off   int    // offset of the key in the file; noOffset when there is none
+	off   int    // offset of the key in the file, or noOffset
 }
 
-// noOffset marks what has no position in the file.
+// noOffset marks a value without a position in the file.
 const noOffset = -1
 
-// problems turns findings into Problems in the order of the file, those without a line last. It walks the data once,
-// however many findings there are.
+// problems converts findings into Problems in the order of the file, those without a line last. It
+// walks the data only once.
 func problems(file string, data []byte, found []finding) []Problem {
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Compare(uint(a.off), uint(b.off)) // noOffset becomes the largest number

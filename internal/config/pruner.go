@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// PrunerID is the id under which the built-in pruner is reached while it is enabled.
+// PrunerID is the server id of the built-in pruner while it is enabled.
 const PrunerID = "pruner"
 
-// OwnID is the id under which the program's own resource templates are reached.
+// OwnID is the server id of the program's own resource templates.
 const OwnID = "secateur"
 
-// The words for the pruner's backends.
+// The names of the pruner's backends.
 const (
 	backendHeuristic = "heuristic"
 	backendDeepInfra = "deepinfra"
-	backendCloud     = "cloud" // another word for deepinfra
+	backendCloud     = "cloud" // an alias of deepinfra
 	backendRerank    = "rerank"
 )
 
-// oneBackendName is the one word for a backend of which there are several spellings.
+// oneBackendName returns the canonical name of a backend.
 func oneBackendName(word string) string {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if word == backendCloud {
@@ -29,7 +29,8 @@ func oneBackendName(word string) string {
 	return word
 }
 
-// validatePruner checks what the pruner itself leaves to whoever listens and calls for it.
+// validatePruner checks the settings that the pruner itself does not: its listener and its
+// backend's URLs.
 func (s Settings) validatePruner() error {
 	var errs []error
 	host := s.Pruner.Host
@@ -42,7 +43,7 @@ func (s Settings) validatePruner() error {
 	return errors.Join(errs...)
 }
 
-// warnBackend says when a backend was asked for that cannot work.
+// warnBackend warns about a backend that cannot work.
 func (d *decoder) warnBackend(s Settings) {
 	missing := ""
 	switch {

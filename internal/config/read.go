@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// cause is what kept a file from being read, without its name: the problem carries that already.
+// cause returns the reason of a read error without the file's name, which the problem has already.
 func cause(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file"

@@ -9,7 +9,7 @@ import (
 	"secateur/internal/config"
 )
 
-// The recipes of docs/access.md are configurations that load.
+// The recipes of docs/access.md are valid configurations.
 func TestRecipesLoad(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/access.md")
 	if err != nil {

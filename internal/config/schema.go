@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// schema is the part of JSON Schema 2020-12 that we need, in the order it is written.
+// schema is the part of JSON Schema 2020-12 that we need, in output order.
 type schema struct {
 	Schema            string             `json:"$schema,omitempty"`
 	ID                string             `json:"$id,omitempty"`
@@ -24,15 +24,16 @@ type schema struct {
 	Items             *schema            `json:"items,omitempty"`
 	Properties        map[string]*schema `json:"properties,omitempty"`
 	PatternProperties map[string]*schema `json:"patternProperties,omitempty"`
-	Additional        any                `json:"additionalProperties,omitempty"` // false or a *schema
-	Required          []string           `json:"required,omitempty"`
-	OneOf             []*schema          `json:"oneOf,omitempty"`
-	AnyOf             []*schema          `json:"anyOf,omitempty"`
-	Defs              map[string]*schema `json:"$defs,omitempty"`
+	// False or a *schema.
+	Additional any                `json:"additionalProperties,omitempty"`
+	Required   []string           `json:"required,omitempty"`
+	OneOf      []*schema          `json:"oneOf,omitempty"`
+	AnyOf      []*schema          `json:"anyOf,omitempty"`
+	Defs       map[string]*schema `json:"$defs,omitempty"`
 }
 
-// Schema is the JSON Schema of a configuration file, TOML or JSON, made from the Settings. The same program always
-// gives the same bytes.
+// Schema returns the JSON Schema of a configuration file, TOML or JSON, derived from the Settings.
+// Its bytes are deterministic.
 func Schema() []byte {
 	root := schemaOf(reflect.ValueOf(defaults()), "")
 	root.Schema = "https://json-schema.org/draft/2020-12/schema"
@@ -50,12 +51,13 @@ func Schema() []byte {
 	root.Defs = map[string]*schema{"clientServer": clientServerSchema()}
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		panic("config: " + err.Error()) // a schema is made of strings, numbers and maps
+		panic("config: " + err.Error()) // a schema consists of strings, numbers and maps
 	}
 	return append(out, '\n')
 }
 
-// schemaOf describes a value and takes it as the default. A zero element of a list or a table has no defaults to tell.
+// schemaOf describes a value and uses it as the default. A zero element of a list or a table has no
+// defaults.
 func schemaOf(v reflect.Value, pattern string) *schema {
 	info, _ := infoOf(pattern)
 	s := &schema{Description: info.doc, Enum: info.enum, Minimum: info.least, Maximum: info.most, ExclusiveMinimum: info.above}
@@ -121,14 +123,14 @@ func (s *schema) fill(v reflect.Value, pattern string) {
 	}
 }
 
-// required are the keys that an entry cannot do without.
+// required lists the keys that an entry must have.
 var required = map[string][]string{
 	"servers[]":   {"id"},
 	"providers.*": {"base_url"},
 	"models.*":    {"provider"},
 }
 
-// stringDefault leaves an empty string out where it is not a value one would write.
+// stringDefault omits an empty default, unless the empty string is a meaningful value.
 func stringDefault(text string, emptyIsFine bool) any {
 	if text == "" && !emptyIsFine {
 		return nil
@@ -136,7 +138,7 @@ func stringDefault(text string, emptyIsFine bool) any {
 	return text
 }
 
-// forget drops the defaults of an entry that only exists once it is written.
+// forget drops the defaults of an entry that exists only if it is written.
 func forget(s *schema) *schema {
 	s.Default = nil
 	for _, p := range s.Properties {
@@ -145,7 +147,8 @@ func forget(s *schema) *schema {
 	return s
 }
 
-// clientServerSchema describes a server in a client's file. Clients have keys that we pass over, so it is open.
+// clientServerSchema describes a server in a client's file. It allows other keys, because clients
+// have keys that we ignore.
 func clientServerSchema() *schema {
 	text := &schema{Type: "string"}
 	texts := &schema{Type: "array", Items: text}

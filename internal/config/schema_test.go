@@ -31,7 +31,7 @@ func TestSchemaGolden(t *testing.T) {
 	}
 }
 
-// TestKeysMatchSettings holds the table of keys and the Settings together.
+// TestKeysMatchSettings checks that the table of keys matches the Settings.
 func TestKeysMatchSettings(t *testing.T) {
 	used := map[string]bool{}
 	var walk func(reflect.Type, string)
@@ -71,7 +71,7 @@ func hasFields(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && len(shapeOf(t).names) > 0
 }
 
-// TestEnumsAreWhatValidationAccepts tries every word that the schema offers, and one that it does not.
+// TestEnumsAreWhatValidationAccepts tries every word in the schema, and one that is not.
 func TestEnumsAreWhatValidationAccepts(t *testing.T) {
 	for pattern, info := range keys {
 		if info.enum == nil {

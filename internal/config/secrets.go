@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// literalSecret is what to say about a value that stands in the file itself, "" if nothing. The value is looked at and
-// never repeated.
+// literalSecret returns the warning for a secret in the file itself; "": none. It never repeats the
+// value.
 func literalSecret(pattern, path, value string) string {
 	const advice = "; put it into the environment and write ${VAR}"
 	switch pattern {
@@ -32,7 +32,8 @@ func literalSecret(pattern, path, value string) string {
 	return ""
 }
 
-// hideVariables takes what variables hold out of the findings: a secret may have been used in a place that is none.
+// hideVariables removes the values of variables from the findings: a secret may have been used in a
+// place that is not secret.
 func (d *decoder) hideVariables() {
 	for i := range d.found {
 		f := &d.found[i]
@@ -52,7 +53,8 @@ var (
 		"apikey", "auth", "authorization", "cookie", "credential", "credentials", "key", "pass", "passphrase", "passwd",
 		"password", "pat", "pwd", "secret", "token",
 	}
-	placeWords     = []string{"dir", "file", "path", "url", "uri", "endpoint"} // KEY_FILE says where a secret is, not what
+	// KEY_FILE is the place of a secret, not the secret.
+	placeWords     = []string{"dir", "file", "path", "url", "uri", "endpoint"}
 	secretPrefixes = []string{"sk-", "sk_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xox", "AKIA", "AIza", "hf_", "npm_", "eyJ", "Bearer "}
 )
 
@@ -78,7 +80,7 @@ func hasPassword(value string) bool {
 	return password != ""
 }
 
-// refused is why a key that someone may well write is not accepted, where there is more to say than that it is unknown.
+// refused returns why a likely key is not accepted, if that says more than "unknown".
 func refused(pattern string) (reason string, ok bool) {
 	switch pattern {
 	case "mcp_pruner.deepinfra_api_key":

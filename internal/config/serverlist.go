@@ -8,12 +8,12 @@ import (
 	"secateur/internal/config/document"
 )
 
-// ServerList is the servers of a configuration or of a client's file as the file writes them: in our keys, variables
-// not expanded.
+// ServerList has the servers of a configuration or of a client's file, in our keys and with
+// variables unexpanded.
 type ServerList struct {
 	Servers  []FileServer
-	Into     document.Place  // where one more server goes in this file; its Name is still to be set
-	Taken    map[string]bool // ids that one more server may not have
+	Into     document.Place  // where another server goes; its Name must still be set
+	Taken    map[string]bool // ids that another server may not have
 	Warnings []Problem
 }
 
@@ -24,11 +24,12 @@ type FileServer struct {
 	Fields []document.Field // id first
 }
 
-// openCodeGroup is where OpenCode lists its servers. It is read from that client's file, and is no key of a configuration.
+// openCodeGroup is the key under which OpenCode lists its servers. It is only read from that
+// client's file, not from a configuration.
 const openCodeGroup = "mcp"
 
-// ReadServers lists the servers of a file: a configuration, or that of any client that 'import' knows, YAML included.
-// Ids in taken are given to no server that is listed by name.
+// ReadServers lists the servers of a configuration or of a file of any client that 'import' knows,
+// including YAML. Servers listed by name get no id that is in taken.
 func ReadServers(path string, data []byte, opt Options, taken map[string]bool) (ServerList, []Problem) {
 	list := ServerList{Into: document.Place{Group: "servers", List: true}, Taken: map[string]bool{}}
 	if opt.Lookup == nil {
@@ -106,7 +107,7 @@ func (l *ServerList) add(entry *node, at document.Place) {
 	l.Servers = append(l.Servers, s)
 }
 
-// written is a value as the document package writes it.
+// written converts a value into the form of the document package.
 func written(n *node) any {
 	switch n.kind {
 	case kindTable:
@@ -131,8 +132,8 @@ func written(n *node) any {
 	return n.text
 }
 
-// ReadsEnvironment returns the first key of a server that takes something from the environment or a file of this machine, or "".
-// In a file that lists servers as clients do, some keys name variables without ${…}.
+// ReadsEnvironment returns the first key of a server that reads the environment or a file of this
+// machine, or "". In clients' files, some keys name variables without ${…}.
 func ReadsEnvironment(fields []document.Field) string {
 	for _, f := range fields {
 		switch f.Name {
@@ -158,7 +159,7 @@ func namesVariable(value any) bool {
 	return false
 }
 
-// VariablesOf are the variables that a server's values name without a default.
+// VariablesOf returns the variables that a server's values use without a default.
 func VariablesOf(value any) []string {
 	var out []string
 	switch v := value.(type) {

@@ -7,7 +7,7 @@ import (
 	"secateur/internal/config/document"
 )
 
-// servers writes a list of servers as a TOML file of ours would.
+// servers writes a list of servers as our TOML file would.
 func servers(t *testing.T, list []FileServer) string {
 	t.Helper()
 	var out []byte
@@ -20,7 +20,7 @@ func servers(t *testing.T, list []FileServer) string {
 	return string(out)
 }
 
-// Every client's way of writing a server becomes ours, with its variables as they are written.
+// Every client's form of a server is converted into ours, with its variables unexpanded.
 func TestReadServersOfClients(t *testing.T) {
 	for _, c := range []struct{ rule, path, in, want string }{
 		{

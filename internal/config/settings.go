@@ -31,24 +31,29 @@ import (
 
 // Settings are the whole configuration.
 type Settings struct {
-	Listen              string        `toml:"listen"`                // of `serve`; host:port
-	Advertise           string        `toml:"advertise"`             // host:port at which other replicas reach this one; "": its own
-	AllowedHosts        []string      `toml:"allowed_hosts"`         // further host names under which the HTTP doors may be reached
-	AllowedOrigins      []string      `toml:"allowed_origins"`       // origins of web pages that may call
+	Listen string `toml:"listen"` // of `serve`; host:port
+	// host:port at which other replicas reach this one; "": the listener's.
+	Advertise string `toml:"advertise"`
+	// Further host names of the HTTP doors.
+	AllowedHosts []string `toml:"allowed_hosts"`
+	// Origins of web pages that may call.
+	AllowedOrigins      []string      `toml:"allowed_origins"`
 	LogLevel            string        `toml:"log_level"`             // see Level
-	StructuredLogging   bool          `toml:"structured_logging"`    // one JSON object a line
-	AuthToken           secret.Text   `toml:"auth_token"`            // empty: none is asked
+	StructuredLogging   bool          `toml:"structured_logging"`    // one JSON object per line
+	AuthToken           secret.Text   `toml:"auth_token"`            // empty: not required
 	RateLimitPerMinute  int           `toml:"rate_limit_per_minute"` // 0: none
 	HealthcheckInterval time.Duration `toml:"healthcheck_interval"`  // 0: off
 	HealthcheckTimeout  time.Duration `toml:"healthcheck_timeout"`
-	ResponseTimeout     time.Duration `toml:"response_timeout"` // of a server that has none of its own
+	ResponseTimeout     time.Duration `toml:"response_timeout"` // for servers without their own
 	PageSize            int           `toml:"page_size"`
-	DrainDelay          time.Duration `toml:"drain_delay"` // from being asked to stop until the listener closes
-	FirstListWait       time.Duration `toml:"first_list_wait"`
-	MaxMessageBytes     int64         `toml:"max_message_bytes"`   // of one MCP message
-	MaxBodyBytes        int64         `toml:"max_body_bytes"`      // of one chat request
-	MaxInFlightBytes    int64         `toml:"max_in_flight_bytes"` // of all requests under way; 0: an eighth of the memory
-	DefaultProvider     string        `toml:"default_provider"`    // "": the only one there is
+	// From the stop signal until the listener closes.
+	DrainDelay      time.Duration `toml:"drain_delay"`
+	FirstListWait   time.Duration `toml:"first_list_wait"`
+	MaxMessageBytes int64         `toml:"max_message_bytes"` // of one MCP message
+	MaxBodyBytes    int64         `toml:"max_body_bytes"`    // of one chat request
+	// Of all requests in flight; 0: an eighth of the memory.
+	MaxInFlightBytes int64  `toml:"max_in_flight_bytes"`
+	DefaultProvider  string `toml:"default_provider"` // "": the only provider
 
 	Naming             catalog.Settings          `toml:"naming"`
 	Tools              catalog.ToolSettings      `toml:"tools"`
@@ -69,7 +74,7 @@ type Settings struct {
 	Pins               pins.Settings             `toml:"pins"`
 }
 
-// defaults are what a file that says nothing means.
+// defaults returns the settings of an empty file.
 func defaults() Settings {
 	return Settings{
 		Listen:              "127.0.0.1:8000",
@@ -95,13 +100,13 @@ func defaults() Settings {
 	}
 }
 
-// Level is the log level for slog.
+// Level returns the log level for slog.
 func (s Settings) Level() slog.Level {
 	l, _ := parseLevel(s.LogLevel)
 	return l
 }
 
-// parseLevel accepts the names of slog and the two that other loggers add.
+// parseLevel accepts the names of slog and two common aliases.
 func parseLevel(name string) (slog.Level, bool) {
 	switch strings.ToUpper(name) {
 	case "DEBUG":
@@ -116,8 +121,8 @@ func parseLevel(name string) (slog.Level, bool) {
 	return slog.LevelInfo, false
 }
 
-// Validate reports every mistake of the top level and of what its parts say about each other; each part has a
-// Validate of its own.
+// Validate reports every mistake of the top level and every inconsistency between sections. Each
+// section has its own Validate.
 func (s Settings) Validate() error {
 	errs := []error{
 		s.validateListen(),
@@ -154,7 +159,7 @@ func (s Settings) validateListen() error {
 	if p, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(p, 10) != port {
 		return errors.New("listen: the port is not a number from 0 to 65535")
 	}
-	// Whether the token file holds any is not for the configuration to know; the program looks when it starts.
+	// The program checks at start whether the token file has any tokens.
 	if !access.IsLoopback(host) && s.AuthToken.IsZero() && !s.Auth.Asks() && s.Auth.TokenFile == "" {
 		return errors.New("listen: reachable from other machines, and nothing controls access; set auth_token, auth.token_file or another credential of [auth], or listen on 127.0.0.1")
 	}
@@ -165,7 +170,7 @@ func (s Settings) validateListen() error {
 	return nil
 }
 
-// minToken is how many characters a token needs that other machines can try out.
+// minToken is the least length of a token that other machines can try to guess.
 const minToken = 16
 
 func (s Settings) validateAdvertise() error {
@@ -201,7 +206,7 @@ func (s Settings) validateServerIDs() error {
 	return errors.Join(errs...)
 }
 
-// builtins are the servers inside this program that a file may ask for.
+// builtins are the built-in servers that a file may use.
 var builtins = []string{"demo"}
 
 func (s Settings) validateProviderNames() error {
@@ -255,12 +260,13 @@ func positive(key string, value time.Duration) error {
 func httpURL(key, value string) error {
 	u, err := url.Parse(value)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fmt.Errorf("%s: expected a URL that starts with http:// or https://", key) // it may hold a key: never shown
+		// Never shown: it may contain a key.
+		return fmt.Errorf("%s: expected a URL that starts with http:// or https://", key)
 	}
 	return nil
 }
 
-// among writes alternatives as a person would: a, b or c.
+// among lists alternatives for people: a, b or c.
 func among(values []string) string {
 	values = slices.Clone(values)
 	if len(values) < 2 {
@@ -270,7 +276,7 @@ func among(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// validateAccess checks what rules and limits say about each other.
+// validateAccess checks rules and limits against each other.
 func (s Settings) validateAccess() error {
 	var errs []error
 	seen := map[string]bool{}

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// shape is which keys a struct has.
+// shape lists the keys of a struct.
 type shape struct {
 	names []string // in alphabetical order
 	index map[string][]int
 }
 
-// shapeOf reads the toml tags of a struct type; the keys of an embedded struct are the outer one's.
+// shapeOf reads the toml tags of a struct type. The keys of an embedded struct belong to the outer
+// one.
 func shapeOf(t reflect.Type) *shape {
 	s := &shape{index: map[string][]int{}}
 	for _, f := range reflect.VisibleFields(t) {
@@ -24,7 +25,7 @@ func shapeOf(t reflect.Type) *shape {
 	return s
 }
 
-// field is the field of v that a key means.
+// field returns the field of v for a key.
 func (s *shape) field(v reflect.Value, name string) (reflect.Value, bool) {
 	index, ok := s.index[name]
 	if !ok {
@@ -33,7 +34,7 @@ func (s *shape) field(v reflect.Value, name string) (reflect.Value, bool) {
 	return v.FieldByIndex(index), true
 }
 
-// shape is shapeOf, remembered.
+// shape is shapeOf with a cache.
 func (d *decoder) shape(t reflect.Type) *shape {
 	s, ok := d.shapes[t]
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// parseTOML reads TOML into a tree. The parser behind it knows the syntax; which table may be opened, extended or
-// closed by what follows is decided here, so that every clash is found, in linear time. After a syntax error the tree
-// holds what came before it and whole is false.
+// parseTOML reads TOML into a tree. The library's parser handles the syntax. This code decides
+// which tables may be opened, extended or closed, so that it finds every conflict in linear time.
+// After a syntax error the tree has everything before it, and whole is false.
 func parseTOML(data []byte) (root *node, found []finding, whole bool) {
 	t := &tomlTree{root: newTable(0, fromHeader)}
 	t.table = t.root
@@ -36,10 +36,10 @@ func parseTOML(data []byte) (root *node, found []finding, whole bool) {
 type tomlTree struct {
 	parser unstable.Parser
 	root   *node
-	table  *node  // the one the last header opened
+	table  *node  // opened by the last header
 	path   string // its name
 	depth  int
-	deep   error // set once the file nests too deeply
+	deep   error // set once the file is nested too deeply
 	deepAt int
 	found  []finding
 }
@@ -81,14 +81,14 @@ func (t *tomlTree) clash(off int, label, format string, args ...any) {
 	t.found = append(t.found, finding{place: place{label: label, off: off}, text: fmt.Sprintf(format, args...)})
 }
 
-// openTable follows a [header].
+// openTable handles a [header].
 func (t *tomlTree) openTable(parts []part) {
 	parent, path, ok := t.descend(parts)
 	last := parts[len(parts)-1]
 	t.path = join(path, last.name)
 	t.table = newTable(last.off, fromHeader)
 	if !ok {
-		return // what follows is checked for its syntax alone
+		return // the rest is checked for syntax only
 	}
 	old := parent.get(last.name)
 	switch {
@@ -105,7 +105,7 @@ func (t *tomlTree) openTable(parts []part) {
 	}
 }
 
-// openArrayItem follows a [[header]].
+// openArrayItem handles a [[header]].
 func (t *tomlTree) openArrayItem(parts []part) {
 	parent, path, ok := t.descend(parts)
 	last := parts[len(parts)-1]
@@ -128,7 +128,7 @@ func (t *tomlTree) openArrayItem(parts []part) {
 	}
 }
 
-// descend walks to the table that a header's last part lives in.
+// descend returns the table that contains the last part of a header.
 func (t *tomlTree) descend(parts []part) (parent *node, path string, ok bool) {
 	parent, ok = t.root, true
 	for _, p := range parts[:len(parts)-1] {
@@ -177,7 +177,7 @@ func (t *tomlTree) assign(table *node, path string, e *unstable.Node) {
 	}
 }
 
-// value turns a parsed value into a node. Lists carry no position of their own: they stand where their owner stands.
+// value converts a parsed value into a node. Lists have no position and use their owner's.
 func (t *tomlTree) value(v *unstable.Node, path string, off int) *node {
 	if v.Raw.Length > 0 {
 		off = int(v.Raw.Offset)
@@ -215,7 +215,7 @@ func (t *tomlTree) value(v *unstable.Node, path string, off int) *node {
 	return n
 }
 
-// closeTables makes an inline table and the tables its dotted keys made final.
+// closeTables closes an inline table and the tables made by its dotted keys.
 func closeTables(n *node) {
 	n.origin = fromValue
 	for _, m := range n.members {

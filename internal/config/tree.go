@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// maxDepth bounds how deep a file may nest; ours needs five levels. It keeps the work linear in the file's size.
+// maxDepth bounds the nesting of a file; ours needs five levels. It keeps the work linear in the
+// file's size.
 const maxDepth = 64
 
 var errDepth = errors.New("nested too deeply")
 
-// kind is what a value is in the file, before anyone asks what it should be.
+// kind is the type of a value in the file, before decoding.
 type kind int
 
 const (
@@ -24,7 +25,7 @@ const (
 	kindNull
 )
 
-// String names a kind for a person.
+// String names a kind for people.
 func (k kind) String() string {
 	return [...]string{"a table", "a list", "a string", "a whole number", "a number with a fraction", "true or false", "a date", "null"}[k]
 }
@@ -32,25 +33,25 @@ func (k kind) String() string {
 // node is one value of the file.
 type node struct {
 	kind    kind
-	text    string // of a string its value; of a number, a boolean or a date what stood in the file
+	text    string // the value of a string; the text of a number, a boolean or a date
 	members []member
-	byName  map[string]int // member name to its place in members
+	byName  map[string]int // member name to its index in members
 	items   []*node
 	off     int    // of the key, or of the value inside a list
-	label   string // the whole name of this item or entry where it is not what its place makes it
-	outside bool   // the value was read from another file: no literal of this one
-	origin  origin // how a TOML table came to be, which decides what may be added to it
+	label   string // full name of this item or entry, if its position does not give it
+	outside bool   // read from another file: not a literal of this one
+	origin  origin // origin of a TOML table, which decides what may be added to it
 }
 
 // member is one key of a table with its value.
 type member struct {
 	name  string
-	label string // the name its author wrote where we renamed it; "": name
+	label string // the author's name if we renamed it; "": name
 	off   int
 	value *node
 }
 
-// origin is how a table or list came to be.
+// origin is how a table or list was created.
 type origin int
 
 const (
@@ -65,7 +66,7 @@ func newTable(off int, o origin) *node { return &node{kind: kindTable, off: off,
 
 func newString(text string, off int) *node { return &node{kind: kindString, text: text, off: off} }
 
-// get is the member's value, nil if there is none.
+// get returns the member's value; nil: none.
 func (n *node) get(name string) *node {
 	if n == nil {
 		return nil
@@ -76,7 +77,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// put adds a member, or gives false where the name is taken.
+// put adds a member; false: the name is taken.
 func (n *node) put(m member) bool {
 	if _, taken := n.byName[m.name]; taken {
 		return false
@@ -89,10 +90,10 @@ func (n *node) put(m member) bool {
 	return true
 }
 
-// replace gives a member that is there another value.
+// replace changes the value of an existing member.
 func (n *node) replace(name string, value *node) { n.members[n.byName[name]].value = value }
 
-// without is the table less some members; the nodes below are shared.
+// without returns a copy of the table without some members; the nodes below are shared.
 func (n *node) without(names ...string) *node {
 	out := newTable(n.off, n.origin)
 	out.label = n.label
@@ -108,7 +109,7 @@ next:
 	return out
 }
 
-// join appends a key to a path, in quotes where it would not stand alone.
+// join appends a key to a path, quoted if necessary.
 func join(path, key string) string {
 	if !isBare(key) {
 		key = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\x1b", `\e`).Replace(key) + `"`

@@ -16,7 +16,7 @@ import (
 	"secateur/internal/config/document"
 )
 
-// plain turns a tree into what general decoders make of the same text. Numbers come as float64, dates as nil.
+// plain converts a tree into the result of general decoders. Numbers become float64, dates nil.
 func plain(n *node) any {
 	switch n.kind {
 	case kindTable:
@@ -49,7 +49,7 @@ func plain(n *node) any {
 	}
 }
 
-// plainGo brings what a general decoder gave into the same shape.
+// plainGo converts the result of a general decoder into the same form.
 func plainGo(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -79,7 +79,7 @@ func plainGo(v any) any {
 	}
 }
 
-// FuzzTOMLTree compares our reading of TOML with that of the library's own decoder.
+// FuzzTOMLTree compares our reading of TOML with the library's decoder.
 func FuzzTOMLTree(f *testing.F) {
 	for _, s := range []string{
 		"a = 1\n[b]\nc.d = 'x'\n[[e]]\nf = [1, {g = 2}]\n[[e]]\n[e.h]\n",
@@ -101,7 +101,7 @@ func FuzzTOMLTree(f *testing.F) {
 		err := toml.Unmarshal(data, &want)
 		ours := whole && len(found) == 0
 		if err != nil {
-			// The decoder also judges what numbers and dates mean, which we do where they are used.
+			// The decoder also checks numbers and dates; we do that where they are used.
 			if ours && !strings.Contains(err.Error(), "toml: ") {
 				t.Fatalf("%q: the library says %v, we say nothing", data, err)
 			}
@@ -122,7 +122,8 @@ func FuzzTOMLTree(f *testing.F) {
 	})
 }
 
-// FuzzJSONTree compares our reading of JSON with encoding/json's, and holds that blanking leaves valid JSON alone.
+// FuzzJSONTree compares our reading of JSON with encoding/json's, and checks that blanking does not
+// change valid JSON.
 func FuzzJSONTree(f *testing.F) {
 	for _, s := range []string{
 		`{"a": [1, 2.5e3, "x\u00e9\"//", true, null, {}], "b": {"c": []}}`, `{"a": 1, // x` + "\n" + `}`, `{,}`, `[1,]`, `{"a":1,/**/}`, `/*`, `"\`,
@@ -153,7 +154,7 @@ func FuzzJSONTree(f *testing.F) {
 		}
 		var want any
 		if err := json.Unmarshal(data, &want); err != nil {
-			return // a number that no float64 can hold
+			return // a number beyond float64
 		}
 		if got := plain(root); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q:\n got %v\nwant %v", data, got, want)
@@ -161,7 +162,8 @@ func FuzzJSONTree(f *testing.F) {
 	})
 }
 
-// FuzzLoad holds that no file makes Load panic, whatever it is taken for, and that positions lie within the file.
+// FuzzLoad checks that no file makes Load panic in any format, and that positions lie within the
+// file.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(`{"mcpServers": {"a": {"command": "x", "args": ["${A}"], "env": {"B": 1}, "timeout": 1e9, "envFile": "x"}}}`))
 	f.Add([]byte("[[servers]]\nid = \"a\"\ncommand = [\"x\"]\n[servers.env]\nTOKEN = \"${A:-b}\"\n"))
@@ -205,8 +207,8 @@ func TestReadableText(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNeverShown puts one secret wherever one may stand, rightly or wrongly, and looks for it in all that is
-// said and printed.
+// TestSecretsAreNeverShown puts a secret everywhere it may occur, rightly or wrongly, and looks for
+// it in all output.
 func TestSecretsAreNeverShown(t *testing.T) {
 	const canary = "sk-canary-0123456789"
 	text := strings.ReplaceAll(`

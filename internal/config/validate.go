@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// validate asks every Settings below v for its mistakes and finds out where each of them stands in the file.
+// validate collects the mistakes of every Settings below v and locates them in the file.
 func (d *decoder) validate(v reflect.Value, path string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -28,7 +28,8 @@ func (d *decoder) validate(v reflect.Value, path string) {
 		if s, ok := reflect.TypeAssert[interface{ Validate() error }](v); ok {
 			d.invalid(s.Validate(), path)
 		}
-		shape := d.shape(v.Type()) // with the keys of an embedded struct, whose Validate has been promoted
+		// Includes the keys of an embedded struct, whose Validate is promoted.
+		shape := d.shape(v.Type())
 		for _, key := range shape.names {
 			if field, _ := shape.field(v, key); isContainer(field.Type()) {
 				d.validate(field, join(path, key))
@@ -37,7 +38,7 @@ func (d *decoder) validate(v reflect.Value, path string) {
 	}
 }
 
-// isContainer reports whether there may be a Validate to call in a value of this type.
+// isContainer reports whether a value of this type may contain a Validate method to call.
 func isContainer(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -47,7 +48,7 @@ func isContainer(t reflect.Type) bool {
 	}
 }
 
-// invalid takes what a Validate returned apart.
+// invalid splits the error of a Validate into findings.
 func (d *decoder) invalid(err error, path string) {
 	if err == nil {
 		return
@@ -70,7 +71,7 @@ func (d *decoder) invalid(err error, path string) {
 	d.found = append(d.found, finding{place: d.locate(key), text: text})
 }
 
-// cutKey splits "key: text"; a message without a key is about the whole section.
+// cutKey splits "key: text". A message without a key is about the whole section.
 func cutKey(message string) (key, text string) {
 	quoted := false
 	for i := range len(message) {
@@ -87,8 +88,8 @@ func cutKey(message string) (key, text string) {
 	return "", message
 }
 
-// isConsequence reports whether a complaint only follows from another that has been made: about a part of its path,
-// or about a misspelt key, without which this one would not be missing.
+// isConsequence reports whether a mistake merely follows from a reported one: about a part of its
+// path, or about a misspelt key that makes this one missing.
 func (d *decoder) isConsequence(key string) bool {
 	for part := key; part != ""; part = part[:max(0, strings.LastIndexAny(part, ".["))] {
 		if _, given := d.places[part]; d.bad[part] || d.meant[part] && !given {
@@ -104,7 +105,7 @@ func (d *decoder) isConsequence(key string) bool {
 	return false
 }
 
-// locate finds where a key stands in the file or, if it is absent, the section it would stand in.
+// locate finds the position of a key in the file or, if it is absent, of its section.
 func (d *decoder) locate(key string) place {
 	for have := key; have != ""; have = have[:max(0, strings.LastIndexAny(have, ".["))] {
 		if p, ok := d.places[have]; ok {

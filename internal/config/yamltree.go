@@ -9,8 +9,8 @@ import (
 	"secateur/internal/config/document"
 )
 
-// parseYAML reads the YAML of a client into a tree. A list of servers that carry their names becomes a table by name,
-// which is what other clients write. Aliases are not followed.
+// parseYAML reads a client's YAML into a tree. A list of named servers becomes a table by name, as
+// other clients write it. Aliases are not followed.
 func parseYAML(data []byte) (root *node, found []finding, whole bool) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -83,8 +83,8 @@ var yamlKinds = map[string]kind{
 	"!!int": kindInteger, "!!float": kindFloat, "!!bool": kindBool, "!!null": kindNull, "!!timestamp": kindString, "!!binary": kindString,
 }
 
-// byName turns Continue's list of servers into a table, and what that client writes in its own way into what others write:
-// ${{ secrets.NAME }} and the headers of requestOptions.
+// byName converts Continue's list of servers into a table. It also converts that client's ${{
+// secrets.NAME }} and the headers of requestOptions into the common form.
 func byName(list *node) *node {
 	table := newTable(list.off, fromValue)
 	for _, item := range list.items {
@@ -102,7 +102,8 @@ func byName(list *node) *node {
 	return table
 }
 
-// nameVariables writes Continue's ${{ secrets.NAME }} and OpenCode's {env:NAME} as ${NAME}, in place.
+// nameVariables rewrites Continue's ${{ secrets.NAME }} and OpenCode's {env:NAME} as ${NAME}, in
+// place.
 func nameVariables(n *node) {
 	for _, m := range n.members {
 		nameVariables(m.value)

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// contextLines is how many unchanged lines a diff shows around a change.
+// contextLines is the number of unchanged lines around a change in a diff.
 const contextLines = 3
 
-// Diff is a unified diff of two versions of a file, "" where they are equal. All changes are in one hunk: an edit is one
-// place.
+// Diff returns a unified diff of two versions of a file; "": equal. It has one hunk, because an
+// edit is in one place.
 func Diff(name string, before, after []byte) string {
 	if string(before) == string(after) {
 		return ""
@@ -42,7 +42,8 @@ func Diff(name string, before, after []byte) string {
 	return out.String()
 }
 
-// span is the range of a hunk: the first line, counted from 1, and how many. An empty one names the line before it.
+// span returns the range of a hunk: the first line, counted from 1, and the number of lines. An
+// empty range names the line before it.
 func span(from, to int) string {
 	if from == to {
 		return fmt.Sprintf("%d,0", from)

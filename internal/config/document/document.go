@@ -19,10 +19,11 @@ const (
 	YAML
 )
 
-// String is the name of the format.
+// String returns the name of the format.
 func (f Format) String() string { return [...]string{"JSON", "TOML", "YAML"}[f] }
 
-// FormatOf tells the format by the file's ending; anything unknown is recognised by its first character, as a configuration is.
+// FormatOf returns the format by the file's extension. Unknown ones are recognised by the first
+// character, as configurations are.
 func FormatOf(path string, data []byte) Format {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".json", ".jsonc":
@@ -39,33 +40,35 @@ func FormatOf(path string, data []byte) Format {
 }
 
 var (
-	// ErrInline says that the group is there but written in a way that is not edited here.
+	// ErrInline means that the group is written in a form that cannot be edited here.
 	ErrInline = errors.New("written in a form that cannot be edited here; change it by hand")
-	// ErrNoEntry says that there is no such entry.
+	// ErrNoEntry means that the entry does not exist.
 	ErrNoEntry = errors.New("no such entry")
-	// ErrTaken says that an entry of this name is there.
+	// ErrTaken means that an entry with this name exists.
 	ErrTaken = errors.New("an entry of this name is already there")
 )
 
-// Place is where an entry stands or is to stand: in a top-level group, by its name or, in a list, by its index.
+// Place is the position of an entry: in a top-level group, by its name or, in a list, by its index.
 type Place struct {
 	Group string // the top-level key
-	Name  string // of the entry; "": Index counts
+	Name  string // of the entry; "": use Index
 	Index int    // from 0
-	List  bool   // a group that is not there yet becomes a list
+	List  bool   // a missing group is created as a list
 }
 
-// Field is one key of an entry. Value is a string, a bool, a Number, a []string, a []any of these, or a []Field.
+// Field is one key of an entry. Value is a string, a bool, a Number, a []string, a []any of these,
+// or a []Field.
 type Field struct {
 	Name  string
 	Value any
 }
 
-// Number is a number as it is written.
+// Number is a number as written.
 type Number string
 
-// Insert puts an entry at the end of a group, which is made where it is missing. In a list the name of the place is not
-// written: the fields carry it. An empty document becomes one with this entry alone.
+// Insert appends an entry to a group and creates the group if it is missing. In a list the name of
+// the place is not written: the fields carry it. An empty document becomes one with only this
+// entry.
 func Insert(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
 	return rewrite(f, data, at, onlyEntry, map[Format]editor{
 		JSON: func(body []byte) ([]edit, error) { return insertJSON(body, at, fields) },
@@ -74,7 +77,7 @@ func Insert(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
 	})
 }
 
-// Remove takes an entry out. The group stays, if need be empty.
+// Remove deletes an entry. The group stays, even if it is empty.
 func Remove(f Format, data []byte, at Place) ([]byte, error) {
 	return rewrite(f, data, at, onlyEntry, map[Format]editor{
 		JSON: func(body []byte) ([]edit, error) { return removeJSON(body, at) },
@@ -83,7 +86,7 @@ func Remove(f Format, data []byte, at Place) ([]byte, error) {
 	})
 }
 
-// Find gives the bytes of an entry.
+// Find returns the bytes of an entry.
 func Find(f Format, data []byte, at Place) ([]byte, bool) {
 	body, _ := cutMark(data)
 	if check(f, body) != nil {
@@ -99,10 +102,11 @@ func Find(f Format, data []byte, at Place) ([]byte, bool) {
 	}
 }
 
-// editor finds the edits that a change of a document takes.
+// editor returns the edits for a change of a document.
 type editor func(body []byte) ([]edit, error)
 
-// rewrite applies the edits of a format, if the document says the same afterwards but for what was meant.
+// rewrite applies the edits of a format, if only the intended part of the document changes its
+// meaning.
 func rewrite(f Format, data []byte, at Place, only func(f Format, before, after []byte, at Place) bool, by map[Format]editor) ([]byte, error) {
 	body, bom := cutMark(data)
 	if err := check(f, body); err != nil {
@@ -122,7 +126,7 @@ func rewrite(f Format, data []byte, at Place, only func(f Format, before, after 
 	return nil, fmt.Errorf("%s: %w", at.Group, err)
 }
 
-// cutMark takes a byte order mark off.
+// cutMark removes a byte order mark.
 func cutMark(data []byte) (body, mark []byte) {
 	mark = []byte("\xef\xbb\xbf")
 	if body, ok := bytes.CutPrefix(data, mark); ok {
@@ -131,7 +135,7 @@ func cutMark(data []byte) (body, mark []byte) {
 	return data, nil
 }
 
-// check parses the document; nothing at all is a document too.
+// check parses the document. An empty document is valid.
 func check(f Format, data []byte) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil
@@ -157,7 +161,7 @@ type edit struct {
 	text     string
 }
 
-// apply makes the edits; they are in order and do not overlap.
+// apply performs the edits, which are in order and do not overlap.
 func apply(data []byte, edits []edit) []byte {
 	var out bytes.Buffer
 	done := 0
@@ -170,7 +174,7 @@ func apply(data []byte, edits []edit) []byte {
 	return out.Bytes()
 }
 
-// newline is the line ending of the document.
+// newline returns the line ending of the document.
 func newline(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -178,7 +182,7 @@ func newline(data []byte) string {
 	return "\n"
 }
 
-// LineStarts are the offsets where the lines of a document begin.
+// LineStarts returns the offsets of the lines of a document.
 func LineStarts(data []byte) []int {
 	out := []int{0}
 	for i, c := range data {
@@ -189,10 +193,10 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// lineStart is where the line of an offset begins.
+// lineStart returns the start of the line at an offset.
 func lineStart(data []byte, off int) int { return bytes.LastIndexByte(data[:off], '\n') + 1 }
 
-// lineEnd is the offset behind the line's line ending, or the end of the document.
+// lineEnd returns the offset after the line's ending, or the end of the document.
 func lineEnd(data []byte, off int) int {
 	if i := bytes.IndexByte(data[off:], '\n'); i >= 0 {
 		return off + i + 1
@@ -200,7 +204,7 @@ func lineEnd(data []byte, off int) int {
 	return len(data)
 }
 
-// indentAt is the white space that the line of an offset begins with.
+// indentAt returns the indentation of the line at an offset.
 func indentAt(data []byte, off int) string {
 	line := data[lineStart(data, off):off]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])

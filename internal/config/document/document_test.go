@@ -175,8 +175,9 @@ func decoded(f Format, data []byte) (map[string]any, error) {
 	return meaning(f, body)
 }
 
-// FuzzEdit puts an entry into any document and takes it out again: every byte of the document is still there in its
-// order, other parsers agree on what changed, and what remains in the end means what the document meant.
+// FuzzEdit inserts an entry into any document and removes it again. Every byte of the document must
+// stay in order, other parsers must agree on the change, and the final meaning must be the original
+// one.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []struct {
 		format int
@@ -240,7 +241,7 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-// others is what a document says beside our entry. A group without entries says nothing.
+// others returns the contents of a document without our entry. An empty group counts as absent.
 func others(doc map[string]any) map[string]any {
 	out := maps.Clone(doc)
 	delete(out, "mcpServers")
@@ -265,7 +266,8 @@ func others(doc map[string]any) map[string]any {
 	return out
 }
 
-// isSubsequence reports that all bytes of a stand in b in their order, but for the space that an empty group may lose.
+// isSubsequence reports whether all bytes of a occur in b in order, except for the space that an
+// empty group may lose.
 func isSubsequence(a, b []byte) bool {
 	for _, c := range b {
 		if len(a) > 0 && a[0] == c {

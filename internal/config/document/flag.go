@@ -6,8 +6,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// SetFlag writes a key of an entry that is true or, where it is left out, false. All else in the entry stays, comments too. One that is set
-// to false loses its line in TOML, unless that says more.
+// SetFlag sets a boolean key of an entry; a missing key means false. Everything else in the entry
+// stays, including comments. In TOML, false removes the key's line, unless the line has more.
 func SetFlag(f Format, data []byte, at Place, name string, on bool) ([]byte, error) {
 	return rewrite(f, data, at, onlyReplaced, map[Format]editor{
 		JSON: func(body []byte) ([]edit, error) { return setFlagJSON(body, at, name, on) },

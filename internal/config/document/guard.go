@@ -10,14 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// onlyEntry reports that two documents say the same but for one entry. Offsets are not asked: a line that is put behind
-// another may change what that one means, such as a block of text at the end of a YAML document.
+// onlyEntry reports whether two documents differ only in one entry. It compares meanings, not
+// offsets: a line put after another may change that one's meaning, such as a block of text at the
+// end of a YAML document.
 func onlyEntry(f Format, before, after []byte, at Place) bool {
 	a, b, ok := groups(f, before, after, at.Group)
 	return ok && onlyMember(a, b, at.Name)
 }
 
-// groups are a group as two documents have it; not ok where they cannot be read, or differ elsewhere too.
+// groups returns a group in both documents. ok is false if they cannot be read or differ elsewhere.
 func groups(f Format, before, after []byte, name string) (a, b any, ok bool) {
 	first, err := meaning(f, before)
 	if err != nil {
@@ -70,7 +71,8 @@ func items(group any) []any {
 	return out
 }
 
-// meaning reads a document without regard to how it is written. It is compared and thrown away: nothing is ever written from it.
+// meaning reads a document regardless of its layout. The result is only compared; nothing is
+// written from it.
 func meaning(f Format, data []byte) (map[string]any, error) {
 	out := map[string]any{}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -80,7 +82,7 @@ func meaning(f Format, data []byte) (map[string]any, error) {
 	switch f {
 	case JSON:
 		read := json.NewDecoder(bytes.NewReader(PlainJSON(data)))
-		read.UseNumber() // two numbers that differ in their last digit are not the same
+		read.UseNumber() // numbers that differ in their last digit are different
 		err = read.Decode(&out)
 	case TOML:
 		err = toml.Unmarshal(data, &out)

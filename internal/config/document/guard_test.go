@@ -2,7 +2,7 @@ package document
 
 import "testing"
 
-// A number beyond what a float holds is not changed unseen beside the entry that was meant.
+// A change of a number beyond float precision is noticed, even beside the intended entry.
 func TestOnlyEntrySeesEveryDigit(t *testing.T) {
 	at := Place{Group: "servers", Name: "x"}
 	const before = `{"limit":9007199254740993,"servers":{}}`

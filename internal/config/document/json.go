@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonStyle is how a document is laid out.
+// jsonStyle is the layout of a document.
 type jsonStyle struct {
 	newline string
 	unit    string // of indentation
@@ -61,7 +61,7 @@ func insertJSON(data []byte, at Place, fields []Field) ([]edit, error) {
 	return nil, ErrInline
 }
 
-// appendTo puts an element behind the last one of an object or array. What makes the element is told its indentation.
+// appendTo appends an element to an object or array. element receives its indentation.
 func (s jsonStyle) appendTo(data []byte, in jsonValue, element func(indent string) string) []edit {
 	outer := indentAt(data, in.start)
 	if len(in.elements) == 0 {
@@ -104,14 +104,15 @@ func (s jsonStyle) appendTo(data []byte, in jsonValue, element func(indent strin
 func compact(text string) string {
 	var b bytes.Buffer
 	if strings.HasPrefix(text, "{") {
-		_ = json.Compact(&b, []byte(text)) // it is JSON of our own
+		_ = json.Compact(&b, []byte(text)) // it is our own JSON
 		return b.String()
 	}
 	_ = json.Compact(&b, []byte("{"+text+"}"))
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "{"), "}")
 }
 
-// restOfLine walks over spaces and comments. Where the line ends behind them it gives the offset of the line ending.
+// restOfLine skips spaces and comments. If the line ends after them it returns the offset of the
+// line ending.
 func restOfLine(data []byte, from int) (end int, ownLine bool) {
 	for i := from; i < len(data); i++ {
 		rest := data[i:]
@@ -161,13 +162,14 @@ func removeJSON(data []byte, at Place) ([]edit, error) {
 	return []edit{{comma, comma + 1, ""}, {from, e.value.end, ""}}, nil
 }
 
-// lastToken is where the white space before an element begins: behind the bracket, the comma or the comment that
-// stands there.
+// lastToken returns where the white space before an element begins: after the bracket, the comma or
+// the comment before it.
 func lastToken(data []byte, from, start int) int {
 	return from + len(bytes.TrimRight(data[from:start], " \t\r\n"))
 }
 
-// soleSpan widens the only element's span to all the space between its brackets, if there is nothing else.
+// soleSpan extends the span of an only element to the whole space between its brackets, if nothing
+// else is there.
 func soleSpan(data []byte, group jsonValue, from, end int) (int, int) {
 	if from == group.start+1 && len(bytes.TrimSpace(data[end:group.end-1])) == 0 {
 		return from, group.end - 1
@@ -235,7 +237,7 @@ func (s jsonStyle) colon() string {
 	return ": "
 }
 
-// render writes a value whose first line is indented already.
+// render writes a value whose first line is already indented.
 func (s jsonStyle) render(value any, indent string) string {
 	switch v := value.(type) {
 	case []Field:
@@ -275,7 +277,8 @@ func (s jsonStyle) wrap(opening, closing string, parts []string, indent string) 
 	return opening + inner + strings.Join(parts, ","+inner) + s.newline + indent + closing
 }
 
-// scalar writes what JSON, TOML and YAML write alike: a quoted string, a number, true or false.
+// scalar writes the values that JSON, TOML and YAML write alike: a quoted string, a number, true or
+// false.
 func scalar(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -291,8 +294,8 @@ func scalar(value any) string {
 	return quote("")
 }
 
-// quote is a JSON string, which is a basic string of TOML and a double-quoted one of YAML too: what those two do not
-// take raw, JSON does not either, but for DEL.
+// quote returns a JSON string, which is also a basic string in TOML and a double-quoted one in
+// YAML. Characters that those two escape are escaped in JSON too, except DEL.
 func quote(text string) string {
 	out, err := jsontext.AppendQuote(nil, text)
 	if err != nil {

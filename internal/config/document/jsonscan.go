@@ -9,18 +9,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// PlainJSON replaces // and /* */ comments and commas before a closing bracket by spaces, so that every offset
-// stays what it was. Line ends stay; a comment that is never closed is left for the parser to refuse.
+// PlainJSON replaces // and /* */ comments and commas before a closing bracket by spaces, so that
+// all offsets stay the same. Line ends stay. An unclosed comment is left for the parser to refuse.
 func PlainJSON(data []byte) []byte {
 	plain, _ := plainJSON(data)
 	return plain
 }
 
-// plainJSON is PlainJSON with the offsets of the commas that it blanked.
+// plainJSON is PlainJSON with the offsets of the commas it replaced.
 func plainJSON(data []byte) (out []byte, trailing map[int]bool) {
 	out = bytes.Clone(data)
 	trailing = map[int]bool{}
-	comma := -1     // offset of a comma with nothing but space behind it so far
+	comma := -1     // offset of a comma followed only by space so far
 	last := byte(0) // the last byte that was neither space nor comment
 	blank := func(from, to int) {
 		for i := from; i < to; i++ {
@@ -74,7 +74,7 @@ func plainJSON(data []byte) (out []byte, trailing map[int]bool) {
 	return out, trailing
 }
 
-// jsonValue is a value of a JSON document with the offsets of what it holds.
+// jsonValue is a value of a JSON document with the offsets of its parts.
 type jsonValue struct {
 	kind       jsontext.Kind
 	start, end int
@@ -85,13 +85,14 @@ type jsonValue struct {
 type jsonElement struct {
 	name  string // of a member
 	start int    // of the name, or of the item
-	comma int    // behind the value; -1: none
+	comma int    // after the value; -1: none
 	value jsonValue
 }
 
 var errNoObject = errors.New("expected { … }")
 
-// parseJSON reads a document whose root is an object, three levels deep, to the keys of an entry; what is further down is checked and skipped.
+// parseJSON reads a document whose root is an object, three levels deep, down to the keys of an
+// entry. Deeper values are checked and skipped.
 func parseJSON(data []byte) (jsonValue, error) {
 	plain, trailing := plainJSON(data)
 	s := &jsonScan{data: plain, trailing: trailing, dec: jsontext.NewDecoder(bytes.NewBuffer(plain))}
@@ -153,7 +154,7 @@ func (s *jsonScan) value(levels int) (jsonValue, error) {
 	return v, err
 }
 
-// stringStart is where the string that ends at an offset begins.
+// stringStart returns the start of the string that ends at an offset.
 func (s *jsonScan) stringStart(end int) int {
 	for i := end - 2; i > 0; i-- {
 		if s.data[i] != '"' {
@@ -170,7 +171,7 @@ func (s *jsonScan) stringStart(end int) int {
 	return 0
 }
 
-// commaAfter is the offset of the comma behind a value, a trailing one included; -1 if there is none.
+// commaAfter returns the offset of the comma after a value, including a trailing one; -1: none.
 func (s *jsonScan) commaAfter(end int) int {
 	for i := end; i < len(s.data); i++ {
 		switch {

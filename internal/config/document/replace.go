@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Replace writes an entry anew where it stands: what is around it stays, comments within it go.
+// Replace rewrites an entry in place. Text around it stays, comments within it are lost.
 func Replace(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
 	return rewrite(f, data, at, onlyReplaced, map[Format]editor{
 		JSON: func(body []byte) ([]edit, error) { return replaceJSON(body, at, fields) },
@@ -27,7 +27,8 @@ func replaceJSON(data []byte, at Place, fields []Field) ([]edit, error) {
 	return []edit{{v.start, v.end, styleOf(data, root).render(fields, indentAt(data, group.elements[i].start))}}, nil
 }
 
-// replaceTOML writes the entry in place of its first block and takes out the others, which are its tables.
+// replaceTOML writes the entry in place of its first block and removes its other blocks, which are
+// its tables.
 func replaceTOML(data []byte, at Place, fields []Field) ([]edit, error) {
 	blocks := entryBlocks(tomlBlocks(data), at)
 	if len(blocks) == 0 {
@@ -50,7 +51,7 @@ func replaceTOML(data []byte, at Place, fields []Field) ([]edit, error) {
 	return edits, nil
 }
 
-// onlyReplaced reports that two documents say the same but for what one entry holds.
+// onlyReplaced reports whether two documents differ only in the contents of one entry.
 func onlyReplaced(f Format, before, after []byte, at Place) bool {
 	ga, gb, ok := groups(f, before, after, at.Group)
 	if !ok {

@@ -9,26 +9,26 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// checkTOML is the strict reading: no key twice, no table opened twice.
+// checkTOML parses strictly: no duplicate keys or tables.
 func checkTOML(data []byte) error {
 	var all map[string]any
 	return toml.Unmarshal(data, &all)
 }
 
-// tomlBlock is what stands under one [header], or before the first one.
+// tomlBlock is the text under one [header], or before the first one.
 type tomlBlock struct {
 	key        []string // nil before the first header
 	array      bool     // [[header]]
 	start, end int      // from the header's line to the end of its last key's line
-	keys       []string // the first parts of the keys in it
+	keys       []string // the first parts of its keys
 }
 
-// tomlBlocks divides a valid document. Blank lines and comments before a header belong to no block.
+// tomlBlocks splits a valid document. Blank lines and comments before a header belong to no block.
 func tomlBlocks(data []byte) []tomlBlock {
 	p := unstable.Parser{KeepComments: true}
 	p.Reset(data)
 	blocks := []tomlBlock{{}}
-	comments := map[int]bool{} // starts of the lines that are comments
+	comments := map[int]bool{} // starts of comment lines
 	for p.NextExpression() {
 		e := p.Expression()
 		if e.Kind == unstable.Comment {
@@ -64,7 +64,7 @@ func tomlBlocks(data []byte) []tomlBlock {
 
 func indentWidth(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
 
-// contentEnd goes back from an offset over lines that are blank or comments.
+// contentEnd moves an offset back over blank and comment lines.
 func contentEnd(data []byte, start, end int, isComment func(line int) bool) int {
 	for end > start {
 		line := lineStart(data, end-1)
@@ -76,7 +76,7 @@ func contentEnd(data []byte, start, end int, isComment func(line int) bool) int 
 	return end
 }
 
-// of reports that the block belongs to the group.
+// of reports whether the block belongs to the group.
 func (b tomlBlock) of(group string) bool { return len(b.key) > 0 && b.key[0] == group }
 
 func insertTOML(data []byte, at Place, fields []Field) ([]edit, error) {
@@ -141,7 +141,7 @@ func findTOML(data []byte, at Place) ([]byte, bool) {
 	return out, out != nil
 }
 
-// missingTOML tells an entry that is not there from one that is written inline.
+// missingTOML distinguishes a missing entry from one that is written inline.
 func missingTOML(data []byte, at Place) error {
 	for _, b := range tomlBlocks(data) {
 		if b.key == nil && slices.Contains(b.keys, at.Group) || len(b.key) == 1 && b.of(at.Group) && slices.Contains(b.keys, at.Name) {
@@ -151,7 +151,7 @@ func missingTOML(data []byte, at Place) error {
 	return ErrNoEntry
 }
 
-// entryBlocks are the blocks of one entry: its header and those of its tables.
+// entryBlocks returns the blocks of one entry: its header and those of its tables.
 func entryBlocks(blocks []tomlBlock, at Place) []tomlBlock {
 	var out []tomlBlock
 	index := -1

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads a document whose root is a mapping; nil for one that says nothing.
+// parseYAML reads a document whose root is a mapping; nil: an empty document.
 func parseYAML(data []byte) (*yaml.Node, error) {
 	if hasOddLineEnds(data) {
 		return nil, errors.New("lines that end in neither LF nor CRLF are not edited")
@@ -23,7 +23,7 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		}
 		return nil, err
 	}
-	var all map[string]any // finds keys that are set twice
+	var all map[string]any // detects duplicate keys
 	if err := doc.Decode(&all); err != nil {
 		return nil, err
 	}
@@ -40,13 +40,13 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// hasOddLineEnds reports what ends a line for YAML and not for us: its nodes count lines.
+// hasOddLineEnds reports line ends that YAML counts but we do not: its nodes have line numbers.
 func hasOddLineEnds(data []byte) bool {
 	rest := bytes.ReplaceAll(data, []byte("\r\n"), nil)
 	return bytes.ContainsAny(rest, "\r\u0085\u2028\u2029")
 }
 
-// saysNothing reports that a document has comments, blank lines and its opening line alone.
+// saysNothing reports whether a document has only comments, blank lines and its opening line.
 func saysNothing(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && string(line) != "---" {
@@ -58,12 +58,12 @@ func saysNothing(data []byte) bool {
 
 // yamlGroup is a top-level list of entries.
 type yamlGroup struct {
-	keyLine int // offset of the line that its key stands on
+	keyLine int // offset of its key's line
 	value   *yaml.Node
 	items   []yamlItem
 }
 
-// yamlItem is one entry of the list: whole lines.
+// yamlItem is one entry of the list, in whole lines.
 type yamlItem struct {
 	name       string
 	start, end int
@@ -109,7 +109,7 @@ func insertYAML(data []byte, at Place, fields []Field) ([]edit, error) {
 	return []edit{{end, end, lineBreak(data, end, nl) + yamlEntry(indent, nl, fields)}}, nil
 }
 
-// lineBreak is what must come before a line that is put at an offset.
+// lineBreak returns the line ending needed before a line inserted at an offset.
 func lineBreak(data []byte, at int, nl string) string {
 	if at > 0 && data[at-1] != '\n' {
 		return nl
@@ -132,7 +132,8 @@ func removeYAML(data []byte, at Place) ([]edit, error) {
 		if len(g.items) > 1 {
 			return []edit{{item.start, item.end, ""}}, nil
 		}
-		colon := g.keyLine + bytes.IndexByte(data[g.keyLine:], ':') + 1 // a list without items must say so
+		// A list without items must be written as [].
+		colon := g.keyLine + bytes.IndexByte(data[g.keyLine:], ':') + 1
 		return []edit{{colon, colon, " []"}, {item.start, item.end, ""}}, nil
 	}
 	return nil, ErrNoEntry
@@ -193,7 +194,7 @@ func groupYAML(data []byte, name string) (g yamlGroup, ok bool, err error) {
 	return g, false, nil
 }
 
-// dashLine is the line of an item's dash: the item's own, or one above where the item begins on a line of its own.
+// dashLine returns the line of an item's dash: the item's line or one above it.
 func dashLine(data []byte, line, column int) int {
 	for line > 0 {
 		if i := line + column - 1; i < len(data) && data[i] == '-' && len(bytes.TrimSpace(data[line:i])) == 0 {
@@ -226,7 +227,7 @@ func yamlEntry(indent, nl string, fields []Field) string {
 	return b.String()
 }
 
-// yamlValue is in flow style, which is JSON.
+// yamlValue writes a value in flow style, which is JSON.
 func yamlValue(value any) string {
 	if text, ok := value.(string); ok {
 		return yamlScalar(text)
@@ -234,7 +235,7 @@ func yamlValue(value any) string {
 	return jsonStyle{oneLine: true}.render(value, "")
 }
 
-// yamlScalar leaves plain words plain; all else is quoted.
+// yamlScalar leaves plain words unquoted and quotes everything else.
 func yamlScalar(text string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_-."
 	if text == "" || strings.Trim(text, plain) != "" || strings.HasPrefix(text, "-") || strings.HasPrefix(text, ".") || isYAMLWord(text) {
@@ -243,7 +244,7 @@ func yamlScalar(text string) string {
 	return text
 }
 
-// isYAMLWord reports a plain word that does not mean a string, in one version of YAML or another.
+// isYAMLWord reports a plain word that is no string in some version of YAML.
 func isYAMLWord(text string) bool {
 	return slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text))
 }

@@ -2,7 +2,7 @@ package suggest
 
 import "strings"
 
-// Nearest is the known name that an unknown one was probably meant to be, or "".
+// Nearest returns the known name that the unknown one was probably meant to be, or "".
 func Nearest(unknown string, known []string) string {
 	if len(unknown) > 64 {
 		return ""
@@ -22,12 +22,13 @@ func Nearest(unknown string, known []string) string {
 	return best
 }
 
-// folded is what logLevel, log-level and LOG_LEVEL have in common.
+// folded returns what logLevel, log-level and LOG_LEVEL have in common.
 func folded(s string) string { return strings.ToLower(separators.Replace(s)) }
 
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// distance counts the letters to insert, delete, replace or swap with their neighbour to make a into b.
+// distance counts the letters to insert, delete, replace or swap with their neighbour to turn a
+// into b.
 func distance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {
