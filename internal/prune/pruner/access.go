@@ -11,13 +11,13 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// ID is what rules call the server whose tools these are.
+// ID is the server id of these tools in access rules.
 const ID = "pruner"
 
 // ToolPrune is the tool that prunes a text.
 const ToolPrune = "prune_text"
 
-// ask decides about what a message at the pruner's own door names.
+// ask checks the targets of a message at the pruner's own door.
 func (s *Server) ask(ctx context.Context, p *access.Principal, msg *wire.Message, targets []access.Target) (admission.Permit, *rpchttp.Failure) {
 	if targets != nil {
 		permit, no := s.opt.Admission.Ask(ctx, p, msg.Method, targets...)
@@ -38,7 +38,8 @@ func (s *Server) ask(ctx context.Context, p *access.Principal, msg *wire.Message
 	return permit, refusedBy(no)
 }
 
-// absent is our answer to a tool that there is not, in the words of a refusal; nil where it may pass as it is.
+// absent answers a call of an unknown tool with the words of a refusal; nil: the answer may pass
+// unchanged.
 func (s *Server) absent(permit admission.Permit, failed *wire.Error, targets []access.Target) *rpchttp.Failure {
 	return refusedBy(permit.Absent(&wire.Message{Error: failed.Append(nil)}, targets, func(t access.Target) bool {
 		return t.Kind == access.KindTool && s.tools.Has(t.Name)
@@ -56,7 +57,7 @@ func refusedBy(no *admission.Refusal) *rpchttp.Failure {
 	return rpchttp.NewFailure(status, e, header)
 }
 
-// withhold takes the tools out of a list that its caller may not have.
+// withhold removes the tools from a list that the caller may not use.
 func (s *Server) withhold(p *access.Principal, msg *wire.Message, result []byte) []byte {
 	l, ok := catalog.ListOf(msg.Method)
 	if !ok || s.opt.Admission.Rules() == nil {

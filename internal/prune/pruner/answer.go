@@ -7,7 +7,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// AppendJSON writes the result as the tool answers it.
+// AppendJSON writes the result in the tool's format.
 func (r PruneResult) AppendJSON(out []byte) []byte {
 	out = slices.Grow(out, len(r.Text)+len(r.Text)/8+len(r.Annotations)*256+1024)
 	out = rawjson.AppendQuoted(append(out, `{"prune_id":`...), r.ID)

@@ -60,7 +60,7 @@ func TestSDKClients(t *testing.T) {
 	}
 }
 
-// talk goes through what a client does.
+// talk exercises what a client does.
 func talk(t *testing.T, session *mcp.ClientSession, version string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -94,7 +94,7 @@ func talk(t *testing.T, session *mcp.ClientSession, version string) {
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "recover_text", Arguments: map[string]any{
 		"prune_id": "prn_x", "ranges": []map[string]any{{"start_line": 1, "end_line": 4}}, "include_line_numbers": false,
 	}})
-	// This SDK has a meaning of its own for the code, so the word has to tell.
+	// This SDK gives the code another meaning, so check the word.
 	if err == nil || !strings.Contains(err.Error(), "prune_id_not_found") {
 		t.Errorf("recover_text of an unknown id: %v", err)
 	}
@@ -125,7 +125,7 @@ func structured(ctx context.Context, t *testing.T, session *mcp.ClientSession, t
 	}
 }
 
-// lack skips at a desk and fails in CI.
+// lack skips on a developer's machine and fails in CI.
 func lack(t *testing.T, reason string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -134,7 +134,7 @@ func lack(t *testing.T, reason string) {
 	t.Skip(reason)
 }
 
-// The client most agents are built on.
+// Most agents are built on this client.
 func TestTypeScriptClient(t *testing.T) {
 	modules, err := filepath.Abs("../../../test/npm/node_modules")
 	if err != nil {

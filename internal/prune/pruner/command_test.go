@@ -21,7 +21,7 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// runPrune runs the command and returns what it wrote.
+// runPrune runs the command and returns its output.
 func runPrune(t *testing.T, s *pruner.Server, cmd pruner.PruneCommand, inputs ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	for i, text := range inputs {

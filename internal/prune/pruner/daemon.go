@@ -17,11 +17,11 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// maxAnswer bounds what is read of a daemon's answer, which bounds its answers itself.
+// maxAnswer limits how much of a daemon's response is read. A daemon limits its responses too.
 const maxAnswer = 2 * maxEncoded
 
-// FromDaemon fetches from the pruner of a running program, whose /rpc is at url. The header, which may be nil, goes
-// with every request. An original that is too large for one answer is fetched in parts.
+// FromDaemon fetches from the pruner of a running program, whose /rpc is at url. header is sent
+// with every request; nil: none. An original too large for one response is fetched in parts.
 func FromDaemon(client *http.Client, url string, header http.Header) Fetch {
 	d := daemon{client, url, header}
 	return func(ctx context.Context, id string) (string, error) {
@@ -52,15 +52,15 @@ type daemon struct {
 	header http.Header
 }
 
-// part is what one answer gives of an original.
+// part is the part of an original in one response.
 type part struct {
 	text       string
-	end, total int // in characters, of an answer of recover_chars
+	end, total int // in characters, in a response of recover_chars
 }
 
 func (p part) last() bool { return p.end >= p.total || p.text == "" }
 
-// errTooMuch means that an original does not fit into one answer.
+// errTooMuch means that an original does not fit into one response.
 var errTooMuch = errors.New("too much for one answer")
 
 // call calls a tool.
@@ -84,7 +84,7 @@ func (d daemon) call(ctx context.Context, params []byte) (part, error) {
 	return readPart(resp.Status, answer)
 }
 
-// readPart reads the text out of an answer.
+// readPart reads the text from a response.
 func readPart(status string, answer []byte) (part, error) {
 	msg, err := wire.ParseServer(answer, 0)
 	if err != nil && (strings.HasPrefix(status, "401") || strings.HasPrefix(status, "403")) {
@@ -112,7 +112,7 @@ func readPart(status string, answer []byte) (part, error) {
 			return part{}, errTooMuch
 		}
 		if data.Has("total_lines") && data.Integer("total_lines") == 0 {
-			return part{}, nil // the empty text has no line to ask for
+			return part{}, nil // the empty text has no lines
 		}
 	}
 	return part{}, fmt.Errorf("daemon refuses: %s", failed.Text("message"))

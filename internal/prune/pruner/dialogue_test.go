@@ -18,8 +18,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Every file of testdata is a dialogue: messages called "ask …" and the answers to them, called "answer …", which are
-// indented to be read.
+// Every file of testdata is a dialogue: requests named "ask …" and their responses named "answer
+// …", indented for reading.
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -72,7 +72,7 @@ func answerTo(t *testing.T, s *pruner.Server, request []byte) []byte {
 	return indent(t, estimates.ReplaceAll(answer, []byte(`${1}0`)))
 }
 
-// estimates are another package's business and are shown as 0.
+// estimates belong to another package and are shown as 0.
 var estimates = regexp.MustCompile(`(\\?"(?:tokens_est_before|tokens_est_after|tokens_saved_est|cost_estimated_usd)\\?":)-?[0-9.]+`)
 
 func indent(t *testing.T, doc []byte) []byte {
@@ -85,7 +85,7 @@ func indent(t *testing.T, doc []byte) []byte {
 	return b.Bytes()
 }
 
-// lengthScores is a reranker that likes short documents.
+// lengthScores is a reranker that prefers short documents.
 func lengthScores(_ context.Context, _, _ string, docs []string) (rerank.Result, error) {
 	out := rerank.Result{Status: 200, Latency: 12 * time.Millisecond}
 	for _, d := range docs {
@@ -94,7 +94,7 @@ func lengthScores(_ context.Context, _, _ string, docs []string) (rerank.Result,
 	return out, nil
 }
 
-// The schemas are what the specification prints, to the last key.
+// The schemas equal those in the specification, to the last key.
 func TestSchemasAreTheSpecified(t *testing.T) {
 	var answer struct {
 		Tools []struct {

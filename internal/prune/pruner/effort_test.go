@@ -7,7 +7,8 @@ import (
 	"secateur/internal/prune"
 )
 
-// Between two looks at the clock a search does a bounded piece of work, whatever pattern meets whatever line.
+// A search does a bounded amount of work between two checks of the clock, for any pattern and any
+// line.
 func TestASearchLooksAtTheClockOften(t *testing.T) {
 	for _, c := range []struct{ rule, pattern, text string }{
 		{"a pattern that is dear, on long lines", "a{0,660}b", strings.Repeat(strings.Repeat("a", 100_000)+"\n", 3)},

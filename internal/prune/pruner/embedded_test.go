@@ -9,7 +9,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// TestLinesOfATextInJSONAreRecovered: a pruned result that wraps a text into JSON counts the lines of that text.
+// TestLinesOfATextInJSONAreRecovered: for a text wrapped into JSON, a pruned result counts the
+// lines of that text.
 func TestLinesOfATextInJSONAreRecovered(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {
@@ -20,7 +21,8 @@ func TestLinesOfATextInJSONAreRecovered(t *testing.T) {
 	if failed != nil || got.text != "line 27\nline 28\n" {
 		t.Errorf("%q, %v", got.text, failed)
 	}
-	for _, end := range []int{1, 150} { // a range that begins in the document is of its lines, and clamped
+	// A range that starts within the document counts its lines, clamped.
+	for _, end := range []int{1, 150} {
 		if got, failed = recoverLines(doc, []prune.Span{{Start: 1, End: end}}, false, 1<<20); failed != nil || got.text != doc || got.spans[0].End != 1 {
 			t.Errorf("the document itself: %q, %v, %v", got.text, got.spans, failed)
 		}

@@ -7,11 +7,11 @@ import (
 	"secateur/internal/prune"
 )
 
-// memberTooMuch is the member of an error's data that says how large an answer may be, where one would be larger.
+// memberTooMuch is the member of an error's data with the largest allowed size of a response.
 const memberTooMuch = "max_answer_bytes"
 
-// encodedByte is how many bytes of an answer a byte of a text takes: quoted as a value of the object, and quoted once
-// more in the object's own text. A byte of a character that is not ASCII is itself.
+// encodedByte is the size of a byte of text in a response: quoted as a value of the object, and
+// quoted again in the object's text form. A byte of a non-ASCII character stays as it is.
 var encodedByte = func() (size [256]uint8) {
 	for c := range size {
 		switch {
@@ -28,7 +28,7 @@ var encodedByte = func() (size [256]uint8) {
 	return size
 }()
 
-// encodedSize is how many bytes of an answer a text takes; it stops counting above a limit.
+// encodedSize returns the size of a text in a response. It stops counting above a limit.
 func encodedSize(text string, limit int) int {
 	if len(text) > limit {
 		return len(text)
@@ -38,14 +38,15 @@ func encodedSize(text string, limit int) int {
 		n += int(encodedByte[text[i]])
 	}
 	if !utf8.ValidString(text) {
-		n *= 3 // what is no character becomes one of three bytes, a lone surrogate an escape
+		n *= 3 // an invalid byte becomes a three-byte character, a lone surrogate an escape
 	}
 	return n
 }
 
-// encodedLines is how many bytes of an answer lines take, at most.
+// encodedLines returns an upper bound for the size of lines in a response.
 func encodedLines(lines prune.Lines, span prune.Span, numbered bool, limit int) int {
-	n := encodedSize(lines.Range(span.Start, span.End), limit) + 5 // a line ending that the last line may lack
+	// A line ending that the last line may lack.
+	n := encodedSize(lines.Range(span.Start, span.End), limit) + 5
 	if numbered {
 		n += 2 * (span.End - span.Start + 1) * len(strconv.Itoa(lines.Len())+"│ ")
 	}

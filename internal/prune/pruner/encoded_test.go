@@ -8,7 +8,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// What is counted is what an answer takes: the text quoted, and the quoted text quoted again.
+// The computed size equals the size in a response: the text quoted, and the quoted text quoted
+// again.
 func TestEncodedSizeIsWhatAnAnswerTakes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

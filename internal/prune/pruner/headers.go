@@ -9,8 +9,8 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// checkHeaders compares what the headers of Streamable HTTP say with the message. Without a protocol version there,
-// nothing is compared: that is plain JSON-RPC.
+// checkHeaders compares the Streamable HTTP headers with the message. Without a protocol version
+// header it compares nothing: that is plain JSON-RPC.
 func checkHeaders(h http.Header, msg *wire.Message) *wire.Error {
 	version := h.Get(era.HeaderVersion)
 	if version == "" {
@@ -32,7 +32,7 @@ func checkHeaders(h http.Header, msg *wire.Message) *wire.Error {
 	return era.CheckHeaders(h, msg, meta)
 }
 
-// statusOf is the HTTP status of an error: the modern era has some of its own.
+// statusOf returns the HTTP status of an error. The modern era defines some.
 func statusOf(h http.Header, failed *wire.Error) int {
 	if !era.IsModern(h.Get(era.HeaderVersion)) {
 		return http.StatusOK

@@ -10,12 +10,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// health is the state of the pruner as a JSON object.
+// health returns the state of the pruner as a JSON object.
 func (s *Server) health() []byte {
 	out := []byte(`{"status":"healthy","server":"` + Name + `","version":`)
 	out = rawjson.AppendQuoted(out, s.opt.Version)
 	out = append(out, `,"capabilities":["prune_text","recover_text","annotations","markers"],"timestamp":"`...)
-	out = s.opt.Now().AppendFormat(out, "2006-01-02T15:04:05-07:00") // the offset in digits, in Greenwich too
+	// A numeric offset, also for UTC.
+	out = s.opt.Now().AppendFormat(out, "2006-01-02T15:04:05-07:00")
 	return append(out, `"}`...)
 }
 

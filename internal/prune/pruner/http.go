@@ -9,9 +9,9 @@ import (
 	"secateur/internal/mcp/wire"
 )
 
-// ServeRPC answers a principal's POST with one JSON-RPC message. It is what curl expects, an HTTP status of 200 for
-// every JSON-RPC answer, and it is the Streamable HTTP of MCP for clients of both eras: without a session and without
-// a stream, which they are told by 405.
+// ServeRPC answers a principal's POST with one JSON-RPC message. For curl, every JSON-RPC response
+// has HTTP status 200. For MCP clients of both eras it is Streamable HTTP without sessions and
+// streams, which it refuses with 405.
 func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if rpchttp.PostOnly(w, r) {
 		return
@@ -72,7 +72,7 @@ func (s *Server) ServeRPC(w http.ResponseWriter, r *http.Request, principal *acc
 	rpchttp.Write(w, http.StatusOK, answer)
 }
 
-// ServeHTTP is ServeRPC for a caller of whom nothing is known.
+// ServeHTTP is ServeRPC for an unknown caller.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.ServeRPC(w, r, access.Anonymous())
 }

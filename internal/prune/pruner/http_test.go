@@ -11,7 +11,7 @@ import (
 	"secateur/internal/prune/pruner"
 )
 
-// serveHTTP is the pruner's two routes on a port of their own.
+// serveHTTP serves the pruner's two routes on a free port.
 func serveHTTP(tb testing.TB, s *pruner.Server) string {
 	tb.Helper()
 	mux := http.NewServeMux()

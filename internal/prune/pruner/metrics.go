@@ -2,7 +2,7 @@ package pruner
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics count what the pruner does. Labels are fixed words.
+// metrics count the pruner's work. Labels are fixed words.
 type metrics struct {
 	prunes     *prometheus.CounterVec
 	lines      *prometheus.CounterVec

@@ -11,17 +11,17 @@ import (
 
 const (
 	maxPattern     = 1000 // bytes of a pattern; less than pieceOverlap
-	maxPatternCost = 2000 // steps of a pattern, repetitions multiplied out
+	maxPatternCost = 2000 // steps of a pattern, with repetitions multiplied out
 )
 
-// pattern is what a caller looks for.
+// pattern is a compiled search pattern.
 type pattern struct {
 	*regexp.Regexp
-	cost    int  // about the number of instructions
-	asserts bool // it looks at what stands beside a match: ^, $, \b
+	cost    int  // approximate number of instructions
+	asserts bool // it depends on the text around a match: ^, $, \b
 }
 
-// compilePattern reads literal text, or a regular expression whose effort is bounded.
+// compilePattern compiles literal text, or a regular expression of bounded cost.
 func compilePattern(text string, isRegexp, ignoreCase bool) (pattern, error) {
 	switch {
 	case text == "":
@@ -50,7 +50,7 @@ func compilePattern(text string, isRegexp, ignoreCase bool) (pattern, error) {
 	return p, nil
 }
 
-// cost is about the number of instructions of a compiled expression.
+// cost returns the approximate number of instructions of a compiled expression.
 func cost(re *syntax.Regexp) int {
 	sum := 1
 	if re.Op == syntax.OpLiteral {

@@ -17,8 +17,8 @@ import (
 
 var markerForm = regexp.MustCompile(`^⟦PRUNÉ: prune_id=([^\s]+) lignes (\d+)-(\d+) \((\d+)\) raison=(.*)⟧$`)
 
-// texts are of the kinds that break things: odd line endings, no final one, markers and directives in the text,
-// characters of every width.
+// texts generates difficult texts: odd line endings, no final one, markers and directives in the
+// text, characters of every width.
 func texts() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -37,7 +37,7 @@ func texts() *rapid.Generator[string] {
 	})
 }
 
-// linesOf cuts a text the way the specification counts.
+// linesOf splits a text as the specification counts lines.
 func linesOf(text string) []string {
 	if text == "" {
 		return nil
@@ -45,7 +45,7 @@ func linesOf(text string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// What a caller may rely on, whatever the text.
+// The guarantees to a caller hold for any text.
 func TestInvariants(t *testing.T) {
 	s := newServer(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -60,7 +60,7 @@ func TestInvariants(t *testing.T) {
 			timeout:  60_000,
 		}
 		text, _ := json.Marshal(a.text)
-		_ = json.Unmarshal(text, &a.text) // what JSON makes of bytes that are not UTF-8
+		_ = json.Unmarshal(text, &a.text) // as JSON converts bytes that are not UTF-8
 
 		var p pruned
 		result(t, call(t, s, "prune_text", a.json()), &p)
@@ -89,7 +89,7 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-// expected makes the pruned text from the account of the cuts alone.
+// expected builds the pruned text from the annotations alone.
 func expected(rt *rapid.T, a asked, p pruned) string {
 	lines := linesOf(a.text)
 	var b strings.Builder
@@ -125,7 +125,7 @@ func expected(rt *rapid.T, a asked, p pruned) string {
 	return b.String()
 }
 
-// ending is a line with the ending it has in the text.
+// ending returns a line with its ending in the text.
 func ending(text string, lines []string, n int) string {
 	if n == len(lines) && strings.HasSuffix(text, "\n") {
 		return lines[n-1] + "\n"
@@ -140,7 +140,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// checkRecovery has every cut back, and the whole.
+// checkRecovery recovers every cut, and the whole text.
 func checkRecovery(t *testing.T, rt *rapid.T, s *pruner.Server, text string, p pruned) {
 	t.Helper()
 	lines := linesOf(text)
@@ -166,7 +166,7 @@ func checkRecovery(t *testing.T, rt *rapid.T, s *pruner.Server, text string, p p
 	}
 }
 
-// Whatever the arguments, the answer is one, and what is kept comes back.
+// Any arguments get exactly one response, and stored originals can be recovered.
 func FuzzArguments(f *testing.F) {
 	for _, tool := range []string{"prune_text", "recover_text", "recover_chars", "search_text", "health"} {
 		f.Add(tool, `{}`)

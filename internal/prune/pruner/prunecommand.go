@@ -15,31 +15,31 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// PruneCommand is a prune for a person or a pipe.
+// PruneCommand prunes texts for a person or a pipe.
 type PruneCommand struct {
 	Inputs []Input
 
 	Goal         string
-	Type         string // code, logs or docs; empty: guessed for each input
+	Type         string // code, logs or docs; "": guessed for each input
 	Ratio        float64
 	MinKeepLines int
-	Timeout      time.Duration // of each input
-	Numbers      bool          // kept lines stand behind their numbers
-	Markers      bool          // a line stands for each cut
+	Timeout      time.Duration // for each input
+	Numbers      bool          // prefix kept lines with their numbers
+	Markers      bool          // put a marker line in place of each cut
 
-	JSON   bool                     // the full result, one object a line
-	Colour bool                     // markers stand out
-	Show   func(text string) string // escapes the text for a terminal; nil: it is written as it is
+	JSON   bool                     // print the full result, one object per line
+	Colour bool                     // highlight markers
+	Show   func(text string) string // escapes the text for a terminal; nil: no escaping
 
 	Out io.Writer // the text, or the JSON
-	Err io.Writer // what was done to it
+	Err io.Writer // for messages about the result
 }
 
-// Input is a text to prune. Its name is only looked at; without one it is the standard input.
+// Input is a text to prune. Name is only for display; "": standard input.
 type Input struct {
 	Name string
 	From io.Reader
-	Err  error // why it cannot be read, instead of From
+	Err  error // why it cannot be read; replaces From
 }
 
 func (in Input) title() string {
@@ -94,7 +94,7 @@ func (s *Server) RunPrune(ctx context.Context, cmd PruneCommand) error {
 	return fmt.Errorf("%d of %d inputs could not be read", failed, len(cmd.Inputs))
 }
 
-// withoutPath leaves out of an error of the file system what stands before it anyway.
+// withoutPath removes the path from a file system error, because the message already names it.
 func withoutPath(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -102,7 +102,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// patience is how much time a text gets: what was asked for, and more where it is large.
+// patience returns the time limit for a text: the given one, plus more for a large text.
 func patience(base time.Duration, bytes int) time.Duration {
 	const perMegabyte = 500 * time.Millisecond
 	return base + time.Duration(bytes>>20)*perMegabyte
@@ -113,7 +113,7 @@ func (s *Server) pruneInput(ctx context.Context, cmd PruneCommand, name, text st
 	return s.Prune(ctx, req), req.Source
 }
 
-// request is how the command has a text pruned.
+// request returns the prune request for a text.
 func (cmd *PruneCommand) request(name, text string) PruneRequest {
 	kind, err := prune.ParseSource(cmd.Type)
 	if err != nil {
@@ -126,7 +126,7 @@ func (cmd *PruneCommand) request(name, text string) PruneRequest {
 	}
 }
 
-// print writes a result. Of several, each says which it is.
+// print writes a result. With several inputs, each is labelled.
 func (cmd *PruneCommand) print(out *bufio.Writer, i int, name string, res PruneResult) error {
 	several := len(cmd.Inputs) > 1
 	switch {
@@ -152,8 +152,8 @@ func (cmd *PruneCommand) print(out *bufio.Writer, i int, name string, res PruneR
 	return out.Flush()
 }
 
-// colourMarkers is the text with its markers dimmed. Each is found where it must be: behind the one before, alone on
-// its line.
+// colourMarkers dims the markers in the text. It looks for each marker after the previous one,
+// alone on its line.
 func colourMarkers(res PruneResult, show func(string) string) string {
 	const dim, plain = "\x1b[2m", "\x1b[0m"
 	var b strings.Builder
@@ -170,7 +170,7 @@ func colourMarkers(res PruneResult, show func(string) string) string {
 	return b.String()
 }
 
-// report tells a person what was done.
+// report prints a summary for a person.
 func (s *Server) report(cmd PruneCommand, name string, kind prune.Source, text string, res PruneResult) {
 	st := res.Stats
 	what := kind.String()
@@ -178,7 +178,8 @@ func (s *Server) report(cmd PruneCommand, name string, kind prune.Source, text s
 		what += " (" + form.String() + ")"
 	}
 	kept := fmt.Sprintf("%d lines, %d kept (%.0f %% cut)", st.OriginalLines, st.KeptLines, 100*st.PrunedRatio())
-	if all, left := rawjson.Chars(text), rawjson.Chars(res.Text); st.KeptLines == st.OriginalLines && left < all { // parts of lines went
+	// Parts of lines were cut.
+	if all, left := rawjson.Chars(text), rawjson.Chars(res.Text); st.KeptLines == st.OriginalLines && left < all {
 		kept = fmt.Sprintf("%d characters, %d kept (%.0f %% cut)", all, left, 100*(1-float64(left)/float64(all)))
 	}
 	fmt.Fprintf(cmd.Err, "%s: %s, %s; about %d tokens, now %d; %s\n", name, what, kept, st.TokensBefore, st.TokensAfter, res.ID)
@@ -187,7 +188,7 @@ func (s *Server) report(cmd PruneCommand, name string, kind prune.Source, text s
 	}
 }
 
-// explain puts a warning into a sentence.
+// explain turns a warning into a sentence.
 func (s *Server) explain(warning string, chars int) string {
 	switch warning {
 	case warnInputTooLarge:

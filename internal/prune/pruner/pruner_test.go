@@ -20,10 +20,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noon is when every test with a standing clock happens.
+// noon is the time in every test with a fixed clock.
 var noon = time.Date(2026, 2, 26, 13, 0, 0, 0, time.FixedZone("CET", 3600))
 
-// newServer is a pruner with a memory store and a clock that stands still; change may be nil.
+// newServer returns a pruner with a memory store and a fixed clock; change may be nil.
 func newServer(tb testing.TB, change func(*pruner.Options)) *pruner.Server {
 	tb.Helper()
 	opt := pruner.Options{
@@ -42,7 +42,7 @@ func newServer(tb testing.TB, change func(*pruner.Options)) *pruner.Server {
 	return s
 }
 
-// ask sends a message and returns the answer, which must be JSON-RPC with the same id.
+// ask sends a message and returns the response, which must be JSON-RPC with the same id.
 func ask(tb testing.TB, s *pruner.Server, request string) wire.Message {
 	tb.Helper()
 	msg, bad := wire.ParseRequest([]byte(request), wire.MaxRequestDepth)
@@ -63,7 +63,7 @@ func call(tb testing.TB, s *pruner.Server, tool, arguments string) wire.Message 
 	return ask(tb, s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`}}`)
 }
 
-// result reads what a tool answered into v, after making sure that the text and the structure say the same.
+// result decodes a tool's result into v and checks that text and structured content agree.
 func result(tb testing.TB, answer wire.Message, v any) {
 	tb.Helper()
 	var r struct {
@@ -96,7 +96,7 @@ func sameJSON(tb testing.TB, a, b string) bool {
 	return fmt.Sprint(x) == fmt.Sprint(y)
 }
 
-// pruned is the answer of prune_text.
+// pruned is the response of prune_text.
 type pruned struct {
 	PruneID     string `json:"prune_id"`
 	PrunedText  string `json:"pruned_text"`
@@ -117,7 +117,7 @@ func (p pruned) stat(name string) int {
 	return int(f)
 }
 
-// asked is prune_text's arguments.
+// asked are the arguments of prune_text.
 type asked struct {
 	text, goal, source string
 	ratio              float64
@@ -154,7 +154,7 @@ func numbered(lines int) string {
 	return b.String()
 }
 
-// recovery is the answer of recover_text.
+// recovery is the response of recover_text.
 type recovery struct {
 	RawText  string `json:"raw_text"`
 	Metadata struct {

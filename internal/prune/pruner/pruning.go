@@ -9,19 +9,19 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// PruneRequest is a text to prune and how.
+// PruneRequest is a text to prune with its options.
 type PruneRequest struct {
 	Text           string // WTF-8
 	Goal           string
 	Source         prune.Source
 	MaxPruneRatio  float64
 	MinKeepLines   int
-	Timeout        time.Duration // for the local engine; a reranker gets as much for itself
+	Timeout        time.Duration // for the local engine; a reranker gets the same time again
 	AnnotateLines  bool
 	IncludeMarkers bool
 }
 
-// PruneResult is what is left of a text, and the account of what went.
+// PruneResult is the rest of a text and a description of its cuts.
 type PruneResult struct {
 	ID          string // of the original
 	Text        string
@@ -39,19 +39,19 @@ type Pruned struct {
 // Stats are the numbers of a prune.
 type Stats struct {
 	OriginalLines, KeptLines int
-	TokensBefore             int // estimates, as all tokens here
+	TokensBefore             int // an estimate, like all tokens here
 	TokensAfter              int
 	Elapsed                  time.Duration
-	UsedFallback             bool // the text is whole, or was pruned without the backend that was chosen
+	UsedFallback             bool // the text is whole, or was pruned without the configured backend
 	Backend                  string
-	CostUSD                  float64 // what the saved tokens are worth
+	CostUSD                  float64 // value of the saved tokens
 	Rerank                   RerankStats
 }
 
-// PrunedLines is the number of lines cut.
+// PrunedLines returns the number of lines cut.
 func (s Stats) PrunedLines() int { return s.OriginalLines - s.KeptLines }
 
-// PrunedRatio is the share of lines cut.
+// PrunedRatio returns the share of lines cut.
 func (s Stats) PrunedRatio() float64 {
 	if s.OriginalLines == 0 {
 		return 0
@@ -59,10 +59,10 @@ func (s Stats) PrunedRatio() float64 {
 	return float64(s.PrunedLines()) / float64(s.OriginalLines)
 }
 
-// TokensSaved may be negative: markers and line numbers cost too.
+// TokensSaved may be negative, because markers and line numbers also cost tokens.
 func (s Stats) TokensSaved() int { return s.TokensBefore - s.TokensAfter }
 
-// Why a text was given back whole.
+// Reasons for returning a whole text.
 const (
 	warnInputTooLarge       = "input_too_large"
 	warnTimeout             = "timeout"
@@ -71,8 +71,8 @@ const (
 	warnRecoveryUnavailable = "recovery_unavailable"
 )
 
-// Prune cuts a text for a goal. It always returns a text to work with: the whole one where it cannot be cut within
-// the request's bounds, or where the original cannot be kept.
+// Prune cuts a text for a goal. It always returns a usable text: the whole one if it cannot be cut
+// within the request's bounds, or if the original cannot be stored.
 func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 	res, fallback := s.prune(ctx, req, s.keep)
 	s.metrics.pruned(res.Stats, fallback)
@@ -82,7 +82,7 @@ func (s *Server) Prune(ctx context.Context, req PruneRequest) PruneResult {
 	return res
 }
 
-// Preview is what Prune would answer: the original is not kept, and nothing is counted.
+// Preview returns the result of Prune without storing the original or counting anything.
 func (s *Server) Preview(ctx context.Context, req PruneRequest) PruneResult {
 	res, _ := s.prune(ctx, req, func(ctx context.Context, text string) (id string, kept bool) {
 		return s.opt.Originals.ID(s.tenant(ctx), text), true
@@ -90,7 +90,7 @@ func (s *Server) Preview(ctx context.Context, req PruneRequest) PruneResult {
 	return res
 }
 
-// prune also says why a text is whole that was to be cut. Keep has the original kept.
+// prune also returns why a text was not cut. keep stores the original.
 func (s *Server) prune(ctx context.Context, req PruneRequest, keep func(ctx context.Context, text string) (id string, kept bool)) (_ PruneResult, fallback string) {
 	began := s.opt.Now()
 	plan, opinion, fallback := s.decide(ctx, req)
@@ -104,7 +104,7 @@ func (s *Server) prune(ctx context.Context, req PruneRequest, keep func(ctx cont
 	res.Stats.KeptLines = res.Stats.OriginalLines
 	var kept bool
 	if res.ID, kept = keep(ctx, req.Text); !kept && fallback == "" {
-		fallback = warnRecoveryUnavailable // what cannot be restored is not cut
+		fallback = warnRecoveryUnavailable // never cut what cannot be restored
 	}
 	if fallback == "" && !s.render(ctx, req, plan, &res) {
 		fallback = warnInternalError
@@ -126,8 +126,8 @@ func (s *Server) prune(ctx context.Context, req PruneRequest, keep func(ctx cont
 	return res, fallback
 }
 
-// decide plans the cut. Where there can be none it says why; "" with a plan that cuts nothing means that nothing is
-// worth cutting.
+// decide plans the cut, or returns why none is possible. "" with an empty plan means that nothing
+// is worth cutting.
 func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Result, op opinion, fallback string) {
 	if rawjson.Chars(req.Text) > s.opt.MaxInputChars {
 		return plan, op, warnInputTooLarge
@@ -158,7 +158,8 @@ func (s *Server) decide(ctx context.Context, req PruneRequest) (plan prune.Resul
 	return plan, op, ""
 }
 
-// keep has the original kept. The id is a function of the text, so there is one even if the store refuses.
+// keep stores the original. The id depends only on the text, so it exists even if the store
+// refuses.
 func (s *Server) keep(ctx context.Context, text string) (id string, kept bool) {
 	id, err := s.opt.Originals.Put(ctx, s.tenant(ctx), text)
 	if err != nil {
@@ -169,7 +170,7 @@ func (s *Server) keep(ctx context.Context, text string) (id string, kept bool) {
 	return id, true
 }
 
-// render makes the cut that was planned.
+// render performs the planned cut.
 func (s *Server) render(ctx context.Context, req PruneRequest, plan prune.Result, res *PruneResult) bool {
 	return s.safely(ctx, "render", func() {
 		text, notes := prune.Render(req.Text, plan, res.ID, req.AnnotateLines, req.IncludeMarkers)
@@ -178,7 +179,8 @@ func (s *Server) render(ctx context.Context, req PruneRequest, plan prune.Result
 	})
 }
 
-// safely runs a step of the engine and reports whether it came to its end. A fault in it costs the cut, not the call.
+// safely runs a step of the engine and reports whether it completed. After a panic the text stays
+// whole, but the call succeeds.
 func (s *Server) safely(ctx context.Context, step string, f func()) (sound bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -190,7 +192,7 @@ func (s *Server) safely(ctx context.Context, step string, f func()) (sound bool)
 	return true
 }
 
-// stopwatch counts the time that the engine spends, with pauses.
+// stopwatch measures the engine's time, with pauses.
 type stopwatch struct {
 	now   func() time.Time
 	limit time.Duration

@@ -39,7 +39,7 @@ func TestStatsAndWarningsAreAlwaysThere(t *testing.T) {
 	}
 }
 
-// noOp fails unless the whole text came back, marked as a fallback for this reason, with its id.
+// noOp fails unless the whole text came back with its id, marked as a fallback with these warnings.
 func noOp(t *testing.T, s *pruner.Server, text string, p pruned, warnings ...string) {
 	t.Helper()
 	if p.PrunedText != text || p.Annotations == nil || len(p.Annotations) != 0 || p.Stats["used_fallback"] != true {
@@ -66,7 +66,8 @@ func noOp(t *testing.T, s *pruner.Server, text string, p pruned, warnings ...str
 
 func TestTooLargeATextPassesWhole(t *testing.T) {
 	s := newServer(t, func(o *pruner.Options) { o.MaxInputChars = 100 })
-	fits, tooMuch := strings.Repeat("é\n", 50), strings.Repeat("é\n", 50)+"x" // characters count, not bytes
+	// Characters count, not bytes.
+	fits, tooMuch := strings.Repeat("é\n", 50), strings.Repeat("é\n", 50)+"x"
 	if p := pruneText(t, s, asked{text: fits, ratio: 0.5}); len(p.Warnings) != 0 {
 		t.Errorf("warnings for 100 characters: %v", p.Warnings)
 	}
@@ -139,7 +140,7 @@ func TestNothingIsCutThatCannotBeKept(t *testing.T) {
 	}
 }
 
-// watched notes whether the original was there when the answer was made.
+// The original is in the store, under the tenant, by the time of the response.
 func TestTheOriginalIsKeptBeforeTheCut(t *testing.T) {
 	store := &originals.Memory{}
 	s := newServer(t, func(o *pruner.Options) { o.Originals, o.Tenant = store, "somebody" })
@@ -162,7 +163,8 @@ func TestAFaultInTheEnginePassesTheTextWhole(t *testing.T) {
 	noOp(t, s, text, pruneText(t, s, asked{text: text, goal: "line", ratio: 0.5, annotate: true}), "internal_error")
 }
 
-// One text has another id in every store and for every tenant: what is cut does not hang on it, of one line or many.
+// The same text has different ids in different stores and for different tenants. The cuts do not
+// depend on the id.
 func TestEveryIDIsCutAlike(t *testing.T) {
 	var items, keyed strings.Builder
 	for i := range 600 {

@@ -12,14 +12,14 @@ import (
 	"secateur/internal/prune"
 )
 
-// errNotText means that an input holds no text.
+// errNotText means that an input is not text.
 var errNotText = errors.New("not a text (binary): nothing to prune")
 
-// maxUnpacked bounds what a packed input may unfold to.
+// maxUnpacked limits the unpacked size of an input.
 const maxUnpacked = 1 << 30
 
-// readInput reads an input as text, whatever a file or a pipe wraps it in: gzip is unpacked, UTF-16 is turned into UTF-8, and what
-// is no text is refused. The note says what was done; "" for nothing.
+// readInput reads an input as text. It unpacks gzip, converts UTF-16 to UTF-8 and refuses binary
+// data. note says what was converted; "": nothing.
 func readInput(from io.Reader) (text, note string, err error) {
 	raw, err := io.ReadAll(from)
 	if err != nil {
@@ -44,7 +44,7 @@ func readInput(from io.Reader) (text, note string, err error) {
 	return text, note, nil
 }
 
-// unpack undoes gzip, most bytes at most.
+// unpack decompresses gzip, up to most bytes.
 func unpack(raw []byte, most int) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
@@ -60,8 +60,8 @@ func unpack(raw []byte, most int) ([]byte, error) {
 	return out, nil
 }
 
-// wideOrder tells UTF-16 by its byte order mark, or by the zeros that plain letters have in it: how to read two bytes, and where the
-// text begins; nil for other texts.
+// wideOrder recognizes UTF-16 by its byte order mark, or by the zero bytes of plain letters. It
+// returns how to combine two bytes, and where the text begins; nil: not UTF-16.
 func wideOrder(raw []byte) (order func(a, b byte) uint16, at int) {
 	little := func(a, b byte) uint16 { return uint16(a) | uint16(b)<<8 }
 	big := func(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }

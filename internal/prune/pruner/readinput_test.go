@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A few bytes of gzip can unfold to any number: they are not unpacked further than the bound.
+// A few bytes of gzip can expand to any size, so unpacking stops at the limit.
 func TestPackedInputIsBounded(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

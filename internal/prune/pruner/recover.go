@@ -19,10 +19,11 @@ import (
 )
 
 const (
-	// maxEncoded bounds what ranges may add up to, in bytes of the answer: an original of control characters is thirteen
-	// times its size there.
+	// maxEncoded limits the sum of all ranges, in bytes of the response. There, an original of
+	// control characters is thirteen times its size.
 	maxEncoded = 32 << 20
-	// maxRecoveredChars is the most that one recover_chars gives; the answer says where to go on.
+	// maxRecoveredChars is the most that one recover_chars returns. The response says where to
+	// continue.
 	maxRecoveredChars = 100_000
 )
 
@@ -45,17 +46,17 @@ func (s *Server) recoverText(ctx context.Context, arguments jsontext.Value) (too
 	return answer(rec.appendJSON(nil, id)), nil
 }
 
-// recovered is lines of an original.
+// recovered is a selection of lines of an original.
 type recovered struct {
 	text  string
-	spans []prune.Span // as asked, held to the numbers of the text
+	spans []prune.Span // as requested, clamped to the line numbers of the text
 }
 
-// rangeError is a range that the text does not have.
+// rangeError is a range outside of the text.
 type rangeError struct {
 	path    string // JSON Pointer into the arguments
 	problem string
-	total   string // how much there is, as members of the error's data
+	total   string // the available size, as members of the error's data
 }
 
 func (e *rangeError) Error() string { return e.problem }
@@ -67,7 +68,8 @@ func (e *rangeError) rpc(id string) *wire.Error {
 	return failed
 }
 
-// embedded is the text that a JSON document of one line wraps. Pruned results know it by its own lines.
+// embedded returns the text that a one-line JSON document wraps. Pruned results count the lines of
+// that text.
 func embedded(text string) (string, bool) {
 	at, ok := rawjson.Embedded(text)
 	if !ok {
@@ -76,8 +78,9 @@ func embedded(text string) (string, bool) {
 	return rawjson.Unquote([]byte(text[at.Start:at.End])), true
 }
 
-// recoverLines takes spans of lines out of a text, in the order asked, if an answer of so many bytes can hold them. Lines of a text
-// that numbers them, such as a file that a tool has shown in part, are asked for by those numbers (prune.ViewOf).
+// recoverLines returns spans of lines in the requested order, if they fit into most bytes of a
+// response. If a text numbers its lines, such as a part of a file shown by a tool, the spans are
+// those numbers (prune.ViewOf).
 func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
 	if inner, ok := embedded(text); ok && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.Start > lines.Len() }) {
@@ -158,7 +161,8 @@ func (s *Server) recoverChars(ctx context.Context, arguments jsontext.Value) (to
 	return answer(append(out, `}}`...)), nil
 }
 
-// skipChars is the offset behind the first n characters of a text, a lone surrogate being one.
+// skipChars returns the offset after the first n characters of a text. A lone surrogate counts as
+// one.
 func skipChars(text string, n int) int {
 	for i := range len(text) {
 		if utf8.RuneStart(text[i]) {
@@ -171,7 +175,7 @@ func skipChars(text string, n int) int {
 	return len(text)
 }
 
-// original fetches an original, or tells the caller why there is none.
+// original fetches an original, or returns the error for the caller.
 func (s *Server) original(ctx context.Context, id string) (string, *wire.Error) {
 	text, err := s.opt.Originals.Get(ctx, s.tenant(ctx), originals.NormalID(id))
 	switch {
@@ -192,14 +196,14 @@ func (s *Server) original(ctx context.Context, id string) (string, *wire.Error) 
 			hint = "the original's file is damaged; run the tool that produced the text again"
 		}
 		return "", domainError(wire.CodePruneIDNotFound, wire.WordPruneIDNotFound, id, hint)
-	default: // the store tells that it does not answer, once a minute
+	default: // the store logs its outage once a minute
 		s.metrics.recoveries.WithLabelValues(wire.WordRecoveryUnavailable).Inc()
 		return "", domainError(wire.CodeRecoveryUnavailable, wire.WordRecoveryUnavailable, id,
 			"the store of originals does not answer; try again in a moment")
 	}
 }
 
-// domainError is one of the pruner's own errors: its message is the word, the hint says what to do.
+// domainError is one of the pruner's own errors. Its message is the word, the hint says what to do.
 func domainError(code int, word, id, hint string) *wire.Error {
 	e := wire.NewError(code, word)
 	e.Data.Hint = hint
@@ -207,7 +211,7 @@ func domainError(code int, word, id, hint string) *wire.Error {
 	return e
 }
 
-// clip keeps a caller's word from filling an answer.
+// clip limits how much of a caller's text goes into a response.
 func clip(s string) string {
 	const most = 200
 	if len(s) <= most {

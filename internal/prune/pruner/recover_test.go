@@ -12,7 +12,7 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// keep puts a text into the server's store by asking for no cut, and returns its id.
+// keep stores a text by asking for no cut, and returns its id.
 func keep(tb testing.TB, s *pruner.Server, text string) string {
 	tb.Helper()
 	return pruneText(tb, s, asked{text: text}).PruneID
@@ -24,7 +24,7 @@ func TestRecoverText(t *testing.T) {
 		ranges     string
 		numbers    bool
 		want       string
-		held       string // the ranges of the answer
+		held       string // the ranges in the response
 	}{
 		{"one line with its ending", "a\nb\nc\n", "2-2", false, "b\n", "2-2"},
 		{"first to last is the text", "a\nb\nc", "1-3", false, "a\nb\nc", "1-3"},
@@ -289,7 +289,7 @@ func TestEveryViolationIsNamed(t *testing.T) {
 	}
 }
 
-// Control characters are thirteen times their size in an answer: as a value, and as text once more.
+// In a response, control characters are thirteen times their size: as a value and again as text.
 func TestAnAnswerIsBoundedAsItIsEncoded(t *testing.T) {
 	store := &originals.Memory{}
 	s := newServer(t, func(o *pruner.Options) { o.Originals = store })
@@ -316,7 +316,7 @@ func TestAnAnswerIsBoundedAsItIsEncoded(t *testing.T) {
 	}
 }
 
-// A text of many small cuts makes an answer of markers: it is bounded too.
+// A text with many small cuts gives a response full of markers. Its size is bounded too.
 func TestAPrunedTextIsBoundedAsItIsEncoded(t *testing.T) {
 	s := newServer(t, nil)
 	text := strings.Repeat("needle\n\n\n\n", 200_000)

@@ -16,8 +16,8 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// Fetch gets an original from somewhere. Its errors are originals.ErrNotFound where there is no such original,
-// ErrUnreachable where nobody answers, or say what else is wrong.
+// Fetch gets an original from one source. It returns originals.ErrNotFound if the source has no
+// such original, ErrUnreachable if it does not answer, or another error.
 type Fetch func(ctx context.Context, id string) (text string, err error)
 
 // ErrUnreachable means that no program answers at an address.
@@ -26,19 +26,19 @@ var ErrUnreachable = errors.New("not reachable")
 // ErrRefused means that a running program does not accept our token.
 var ErrRefused = errors.New("the running secateur refuses the token; set AUTH_TOKEN or auth_token to its own")
 
-// RecoverCommand is a recovery for a person or a pipe.
+// RecoverCommand recovers an original for a person or a pipe.
 type RecoverCommand struct {
 	ID      string
-	Ranges  []string // "3", "3-7", "3-", "-7"; none: the whole text
-	Chars   string   // "4388-8364": these characters instead, from 0, the end exclusive; "": lines
-	Numbers bool     // lines stand behind their numbers
-	JSON    bool     // the answer of recover_text
-	Sources []Fetch  // asked in turn until one has the original
+	Ranges  []string // "3", "3-7", "3-", "-7"; empty: the whole text
+	Chars   string   // "4388-8364": these characters, from 0, end exclusive; "": lines
+	Numbers bool     // prefix lines with their numbers
+	JSON    bool     // print the response of recover_text
+	Sources []Fetch  // tried in turn until one has the original
 	Out     io.Writer
-	Err     io.Writer // where a recovery announces itself, so that nothing cuts it again; nil: nowhere
+	Err     io.Writer // receives the recovery mark, so that the text is not cut again; nil: none
 }
 
-// FromStore fetches out of a store of this process.
+// FromStore fetches from a store in this process.
 func FromStore(store originals.Store, tenant string) Fetch {
 	return func(ctx context.Context, id string) (string, error) { return store.Get(ctx, tenant, id) }
 }
@@ -73,7 +73,8 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 		out = string(append(rec.appendJSON(nil, cmd.ID), '\n'))
 	}
 	if cmd.Err != nil {
-		_, _ = fmt.Fprintln(cmd.Err, mask.RecoveredMark(cmd.ID)) // the text itself stays as it was, byte for byte
+		// The text itself stays the same, byte for byte.
+		_, _ = fmt.Fprintln(cmd.Err, mask.RecoveredMark(cmd.ID))
 	}
 	if _, err := io.WriteString(cmd.Out, out); err != nil {
 		return fmt.Errorf("write: %w", err)
@@ -81,7 +82,7 @@ func RunRecover(ctx context.Context, cmd RecoverCommand) error {
 	return nil
 }
 
-// charsOf takes characters out of a text as a marker names them: "4388-8364", from 0, the end exclusive.
+// charsOf returns characters of a text by a marker's range: "4388-8364", from 0, end exclusive.
 func charsOf(text, span string) (string, error) {
 	first, last, isSpan := strings.Cut(span, "-")
 	start, err1 := strconv.Atoi(first)
@@ -106,7 +107,8 @@ func (a absentDaemon) Unwrap() []error { return []error{ErrUnreachable, a.why} }
 // errAsked means that a running program was asked.
 var errAsked = errors.New("asked a running secateur")
 
-// fetch asks the sources in turn. Of what went wrong, what is known best about the original counts most.
+// fetch tries the sources in turn. If all fail, it reports the error that says most about the
+// original.
 func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
 	var problem, refused error
 	var absent []string
@@ -146,7 +148,7 @@ func (cmd *RecoverCommand) fetch(ctx context.Context) (string, error) {
 	return "", problem
 }
 
-// gravity orders errors by how much they say about the original.
+// gravity ranks errors by how much they say about the original.
 func gravity(err error) int {
 	switch {
 	case errors.Is(err, originals.ErrDamaged):
@@ -163,7 +165,7 @@ func gravity(err error) int {
 	return 1
 }
 
-// parseSpans reads ranges of lines; none means all lines.
+// parseSpans parses ranges of lines; none means all lines.
 func parseSpans(ranges []string) ([]prune.Span, error) {
 	if len(ranges) == 0 {
 		return []prune.Span{{Start: 1, End: math.MaxInt}}, nil

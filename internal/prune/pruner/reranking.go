@@ -14,26 +14,26 @@ import (
 // Rerank scores documents for a query, as [rerank.Client.Score] does.
 type Rerank func(ctx context.Context, tenant, query string, docs []string) (rerank.Result, error)
 
-// RerankStats tell what a reranker did for a prune.
+// RerankStats describe a reranker's part in a prune.
 type RerankStats struct {
-	Ran         bool // it gave scores
+	Ran         bool // it returned scores
 	Latency     time.Duration
 	LinesScored int
 	LinesTotal  int
-	HTTPStatus  int // 0: there was none to speak of
+	HTTPStatus  int // 0: no relevant status
 	Cached      bool
 }
 
-// opinion is what a reranker had to say of a text's lines.
+// opinion is a reranker's result for the lines of a text.
 type opinion struct {
-	prefer   []float64 // a score for each line, NaN where there is none; nil: no opinion
+	prefer   []float64 // a score for each line, NaN: none; nil: no scores
 	stats    RerankStats
 	warnings []string
 	failed   bool
 }
 
-// consult asks the reranker, if there is one and there is anything to decide. It gets the limit for itself: the
-// watch, which counts the local engine's time, rests meanwhile.
+// consult asks the reranker, if one is configured and a decision is needed. It has the whole limit
+// to itself: the watch, which measures the local engine, pauses meanwhile.
 func (s *Server) consult(ctx context.Context, req prune.Request, watch *stopwatch, limit time.Duration) opinion {
 	lines := prune.IndexLines(req.Text).Len()
 	if s.backend == rerank.Heuristic || req.MaxPruneRatio <= 0 || req.MinKeepLines >= lines || strings.TrimSpace(req.Goal) == "" {
@@ -43,7 +43,8 @@ func (s *Server) consult(ctx context.Context, req prune.Request, watch *stopwatc
 		return s.noOpinion(rerank.KindConfig, 0)
 	}
 	watch.start()
-	pieces := prune.Candidates(req, s.opt.DeepInfraMaxDocs+1) // one more, to see whether some are left out
+	// One more, to detect whether some are left out.
+	pieces := prune.Candidates(req, s.opt.DeepInfraMaxDocs+1)
 	watch.pause()
 	if len(pieces) == 0 {
 		return opinion{}
@@ -70,7 +71,7 @@ func (s *Server) consult(ctx context.Context, req prune.Request, watch *stopwatc
 	return s.opinionOf(pieces, scores, lines, truncated)
 }
 
-// noOpinion is why there is none. The status of an answer is told only where it is what failed.
+// noOpinion describes a failed request. It keeps the HTTP status only if that was the failure.
 func (s *Server) noOpinion(kind rerank.Kind, status int) opinion {
 	if kind != rerank.KindHTTP {
 		status = 0
@@ -83,8 +84,8 @@ func (s *Server) noOpinion(kind rerank.Kind, status int) opinion {
 	}
 }
 
-// opinionOf spreads the scores of pieces over their lines. Lines are what is counted: where every piece was scored,
-// the blank lines between them count as scored too.
+// opinionOf assigns the scores of pieces to their lines. LinesScored counts lines: if every piece
+// was scored, the blank lines between them count too.
 func (s *Server) opinionOf(pieces []prune.Candidate, scores rerank.Result, lines int, truncated bool) opinion {
 	op := opinion{prefer: make([]float64, lines)}
 	for i := range op.prefer {

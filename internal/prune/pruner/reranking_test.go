@@ -18,13 +18,13 @@ import (
 	"secateur/internal/secret"
 )
 
-// withScores is a pruner whose reranker is the function.
+// withScores returns a pruner with this reranker.
 func withScores(tb testing.TB, backend rerank.Backend, score pruner.Rerank) *pruner.Server {
 	tb.Helper()
 	return newServer(tb, func(o *pruner.Options) { o.Backend, o.Rerank = string(backend), score })
 }
 
-// likes is a reranker that prefers documents with a word in them.
+// likes is a reranker that prefers documents with a word.
 func likes(word string) pruner.Rerank {
 	return func(_ context.Context, _, _ string, docs []string) (rerank.Result, error) {
 		res := rerank.Result{Status: 200, Latency: 7 * time.Millisecond}
@@ -116,7 +116,8 @@ func TestRememberedScores(t *testing.T) {
 	}
 }
 
-// backendFallback fails unless the answer is the local engine's, marked as a fallback with these words.
+// backendFallback fails unless the response is the local engine's, marked as a fallback with these
+// words.
 func backendFallback(t *testing.T, p pruned, a asked, backend, kind string, status any) {
 	t.Helper()
 	local := pruneText(t, newServer(t, nil), a)
@@ -155,7 +156,7 @@ func TestRerankerThatFails(t *testing.T) {
 	}
 }
 
-// A real client against a server that behaves badly.
+// A real client with a misbehaving server.
 func TestRealRerankerThatFails(t *testing.T) {
 	a := asked{text: paragraphs(5), goal: "chapter3word", ratio: 0.5, markers: true}
 	for _, c := range []struct {
@@ -186,7 +187,7 @@ func TestRealRerankerThatFails(t *testing.T) {
 	}
 }
 
-// A reranker that is late is a fallback of the backend, never a timeout: the local engine has its own time.
+// A late reranker causes a backend fallback, never a timeout: the local engine has its own time.
 func TestRerankerThatIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := asked{text: paragraphs(5), goal: "chapter3word", ratio: 0.5, timeout: 1500}
@@ -212,7 +213,7 @@ func TestRerankerThatIsLate(t *testing.T) {
 	})
 }
 
-// Nothing leaves the machine that need not.
+// Nothing leaves the machine unnecessarily.
 func TestRerankerIsAskedOnlyIfItCanMatter(t *testing.T) {
 	for name, c := range map[string]struct {
 		backend rerank.Backend

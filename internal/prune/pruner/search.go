@@ -16,13 +16,14 @@ import (
 
 const (
 	defaultMatches = 100
-	searchTime     = 2 * time.Second // then the search ends with what it has
-	maxShown       = 100_000         // bytes of text in an answer
-	wholeLine      = 500             // bytes up to which a line is shown whole
-	aroundMatch    = 200             // bytes shown on either side of a match in a longer one
-	pieceSize      = 64 << 10        // bytes of a line searched in one go, if the pattern is cheap
+	searchTime     = 2 * time.Second // then the search ends with its matches so far
+	maxShown       = 100_000         // bytes of text in a response
+	wholeLine      = 500             // lines of at most this many bytes are shown whole
+	aroundMatch    = 200             // bytes shown on either side of a match in a longer line
+	pieceSize      = 64 << 10        // bytes of a line searched at once, if the pattern is cheap
 	pieceOverlap   = 1 << 10         // bytes that two such pieces share
-	maxEffort      = 4_000_000       // pattern times text searched between two looks at the clock, about a tenth of a second
+	// Pattern cost times bytes searched between two checks of the clock; about a tenth of a second.
+	maxEffort = 4_000_000
 )
 
 func (s *Server) searchText(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *wire.Error) {
@@ -63,22 +64,23 @@ func (s *Server) searchText(ctx context.Context, arguments jsontext.Value) (tool
 	return answer(append(out, `]}`...)), nil
 }
 
-// finder looks for a pattern line by line.
+// finder searches for a pattern line by line.
 type finder struct {
 	pattern pattern
 	text    string
 	lines   prune.Lines
-	most    int // matches
+	most    int // maximum number of matches
 	expired func() bool
 
 	found  []match
-	effort int  // since the clock was looked at
+	effort int  // since the last check of the clock
 	shown  int  // bytes
-	more   bool // not everything that matches was found
+	more   bool // some matches were not found
 	late   bool // because time ran out
 }
 
-// match is a piece of a line to show: the line, or what is around a match in a long one. Offsets are bytes.
+// match is a part of a line to show: the whole line, or the surroundings of a match in a long one.
+// Offsets are bytes.
 type match struct {
 	line       int
 	start, end int
@@ -94,9 +96,9 @@ func (f *finder) run() {
 	}
 }
 
-// spend notes that so many bytes were searched, and ends the search when its time is over.
+// spend records the searched bytes, and ends the search when its time is up.
 func (f *finder) spend(bytes int) {
-	const perCall = 1024 // bytes that the search of any line costs as much as
+	const perCall = 1024 // fixed cost per line, in bytes
 	if f.effort += (bytes + perCall) * f.pattern.cost; f.effort < maxEffort {
 		return
 	}
@@ -106,8 +108,8 @@ func (f *finder) spend(bytes int) {
 	}
 }
 
-// line searches one line, which starts at an offset of the text. A short one is shown whole if it matches at all; of
-// a long one, what is around each match.
+// line searches one line, which starts at an offset of the text. A short matching line is shown
+// whole; a long one is shown around each match.
 func (f *finder) line(n, offset int, line string) {
 	if len(line) <= wholeLine {
 		if f.pattern.MatchString(line) {
@@ -140,12 +142,13 @@ type longLine struct {
 	*finder
 	n, offset int
 	text      string
-	done      int // what is before has been shown or is part of a match that was
+	done      int // everything before it was shown or belongs to a shown match
 }
 
-// search looks through a piece of the line, for one match at a time: a pattern can look far beyond each, so that finding
-// all of them at once would take as long as the square of the piece. One that asserts something about its surroundings can
-// be wrong where the piece ends and the line does not: such a match is left to the neighbour, which sees beyond.
+// search looks through a piece of the line for one match at a time. A pattern can look far beyond
+// each match, so finding all at once could take quadratic time. A pattern with assertions can be
+// wrong at the end of a piece within the line. Such a match is left to the next piece, which sees
+// beyond.
 func (l *longLine) search(from, to int) {
 	for from = max(from, l.done); from < to && !l.more; from = max(from, l.done) {
 		start, end, ok := l.find(from, to)
@@ -157,8 +160,8 @@ func (l *longLine) search(from, to int) {
 	}
 }
 
-// find gives the first match that starts at an offset or behind it. The pattern gets to see the character before, too,
-// with which a match may start that is none of ours.
+// find returns the first match at or after an offset. The pattern also sees the character before,
+// so a match that starts there is skipped.
 func (l *longLine) find(from, to int) (start, end int, ok bool) {
 	before := charStart(l.text, max(0, from-1))
 	for _, m := range l.pattern.FindAllStringIndex(l.text[before:to], 2) {
@@ -169,7 +172,7 @@ func (l *longLine) find(from, to int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// show adds the surroundings of a match to what was found.
+// show adds the surroundings of a match to the results.
 func (l *longLine) show(start, end int) {
 	a := charStart(l.text, max(0, start-aroundMatch, l.done))
 	b := charStart(l.text, min(len(l.text), end+aroundMatch, a+2*wholeLine))
@@ -186,7 +189,7 @@ func (f *finder) add(m match) {
 	f.found = append(f.found, m)
 }
 
-// appendMatches writes what was found, with offsets in characters, which is what recover_chars asks for.
+// appendMatches writes the matches with offsets in characters, as recover_chars expects them.
 func (f *finder) appendMatches(out []byte) []byte {
 	at, chars := 0, 0
 	for i, m := range f.found {
@@ -205,7 +208,7 @@ func (f *finder) appendMatches(out []byte) []byte {
 	return out
 }
 
-// withoutEnding is a line without its line ending.
+// withoutEnding returns a line without its line ending.
 func withoutEnding(line string) string {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
@@ -216,7 +219,7 @@ func withoutEnding(line string) string {
 	return line
 }
 
-// charStart moves an offset back to where a character starts.
+// charStart moves an offset back to the start of a character.
 func charStart(s string, i int) int {
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--

@@ -23,7 +23,7 @@ type searchAnswer struct {
 	Warnings []string
 }
 
-// hits is what was found as "line:text", one after the other.
+// hits returns the matches as "line:text", joined.
 func (a searchAnswer) hits() string {
 	var all []string
 	for _, m := range a.Matches {
@@ -128,7 +128,7 @@ func TestSearchEndsInTime(t *testing.T) {
 	}
 }
 
-// The pieces of a line that is too much for one go find what the line as a whole would.
+// Searching a long line in pieces finds the same matches as searching the whole line.
 func TestSearchByPiecesLosesNothing(t *testing.T) {
 	s := newServer(t, func(o *pruner.Options) { o.MaxInputChars = 1 << 24 })
 	line := []byte(strings.Repeat("-", 500_000))
@@ -137,8 +137,8 @@ func TestSearchByPiecesLosesNothing(t *testing.T) {
 		copy(line[at:], " needle ")
 		places = append(places, at+1)
 	}
-	copy(line[64<<10-1<<10-1:], "xneedle ") // where the second piece starts, this looks like the word
-	// The cost of the optional tail makes the line too much for one go.
+	copy(line[64<<10-1<<10-1:], "xneedle ") // looks like the word where the second piece starts
+	// The cost of the optional tail makes the line too expensive to search at once.
 	a := search(t, s, string(line), map[string]any{"pattern": `\bneedle\b(abcdefghijk){0,150}`, "regex": true})
 	if len(a.Matches) != len(places) {
 		t.Fatalf("%d matches, want %d", len(a.Matches), len(places))

@@ -19,26 +19,29 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// Name is what the pruner calls itself in a handshake.
+// Name is the pruner's name in a handshake.
 const Name = mask.PrunerName
 
-// Options make a Server.
+// Options configure a Server.
 type Options struct {
 	Settings
 
 	Originals originals.Store
-	Rerank    Rerank // asked where the settings choose a backend other than the heuristic
-	Tenant    string // whose originals these are where the caller is not known
+	Rerank    Rerank // used if the settings choose a backend other than the heuristic
+	Tenant    string // owner of the originals if the caller is unknown
 	Version   string
-	Admission *admission.Control // of calls over HTTP; nil: everyone may do everything
+	Admission *admission.Control // for calls over HTTP; nil: no restrictions
 
-	Now             func() time.Time              // monotonic, as time.Now is
-	MaxMessageBytes int64                         // a larger message is refused; 0: 32 MiB
-	Log             *slog.Logger                  // nil discards
-	Metrics         prometheus.Registerer         // nil: none
-	Recovered       func(id string)               // told of each original that was found; nil: nobody wants to know
-	Pruned          func(context.Context, Pruned) // told of each text that a tool's call had cut; nil: nobody wants to know
-	Replaces        *Server                       // whose place it takes: it counts on in the same metrics; nil: nobody's
+	Now             func() time.Time      // monotonic, as time.Now is
+	MaxMessageBytes int64                 // larger messages are refused; 0: 32 MiB
+	Log             *slog.Logger          // nil discards
+	Metrics         prometheus.Registerer // nil: none
+	// Called for each original that was found; nil: none.
+	Recovered func(id string)
+	// Called for each text that a tool call cut; nil: none.
+	Pruned func(context.Context, Pruned)
+	// The server it replaces, whose metrics it continues; nil: none.
+	Replaces *Server
 }
 
 // Server is the pruner. Its methods may be called concurrently.
@@ -95,7 +98,7 @@ func New(opt Options) (*Server, error) {
 // Serve answers one message; nil for a notification.
 func (s *Server) Serve(ctx context.Context, msg *wire.Message) []byte { return s.tools.Serve(ctx, msg) }
 
-// tenant is whose originals a call is about.
+// tenant returns the owner of a call's originals.
 func (s *Server) tenant(ctx context.Context) string {
 	if p := access.FromContext(ctx); p != nil {
 		return p.Owner()

@@ -10,17 +10,21 @@ import (
 	"secateur/internal/prune/rerank"
 )
 
-// Settings say how the pruner works.
+// Settings configure the pruner.
 type Settings struct {
-	rerank.Settings // who scores lines
+	rerank.Settings // which backend scores lines
 
-	Enabled            bool          `toml:"enabled"`                // as upstream `pruner` and at /rpc
-	Host               string        `toml:"host"`                   // of the pruner alone
-	Port               int           `toml:"port"`                   // of the pruner alone; 0: any that is free
-	Structure          string        `toml:"structure"`              // all | enclosing: which structural lines must stay
-	PruneIDTTL         time.Duration `toml:"prune_id_ttl_s"`         // of the pruner alone, where no store is configured
-	MaxInputChars      int           `toml:"max_input_chars"`        // a longer text is given back as it is
-	USDPerMillionToken float64       `toml:"usd_per_million_tokens"` // what a saved token is worth
+	Enabled bool   `toml:"enabled"` // as upstream `pruner` and at /rpc
+	Host    string `toml:"host"`    // standalone pruner only
+	// Standalone pruner only; 0: any free port.
+	Port int `toml:"port"`
+	// All | enclosing: which structural lines must stay.
+	Structure string `toml:"structure"`
+	// Standalone pruner only, without a configured store.
+	PruneIDTTL time.Duration `toml:"prune_id_ttl_s"`
+	// Longer texts are returned unchanged.
+	MaxInputChars      int     `toml:"max_input_chars"`
+	USDPerMillionToken float64 `toml:"usd_per_million_tokens"` // value of saved tokens
 }
 
 // Default prunes locally, on the loopback address, texts of up to two million characters.
@@ -37,8 +41,8 @@ func Default() Settings {
 	}
 }
 
-// Validate reports every mistake as "key: text". A backend that lacks its key or its URL is none: the pruner starts,
-// and falls back call by call.
+// Validate reports every mistake as "key: text". A backend without its key or URL is no mistake:
+// the pruner starts and falls back with each call.
 func (s Settings) Validate() error {
 	var errs []error
 	bad := func(wrong bool, format string, args ...any) {

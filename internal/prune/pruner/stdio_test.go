@@ -17,7 +17,7 @@ import (
 	"secateur/internal/prune/rerank"
 )
 
-// dialogue runs a whole input through the pipe and returns the answers, sorted.
+// dialogue sends a whole input through the pipe and returns the responses, sorted.
 func dialogue(t *testing.T, s *pruner.Server, in string) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -38,7 +38,7 @@ func TestStdio(t *testing.T) {
 	broken := `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,`
 	for _, c := range []struct {
 		name, in string
-		want     []string // the beginnings of the answers
+		want     []string // the beginnings of the responses
 	}{
 		{"one", ping(1) + "\n", []string{pong(1)}},
 		{"the last line needs no break", ping(1) + "\n" + ping(2), []string{pong(1), pong(2)}},
@@ -66,7 +66,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// slow is a reranker that answers when it is let, or when it is called off.
+// slow is a reranker that answers when released or cancelled.
 type slow struct {
 	begun chan struct{}
 	let   chan struct{}
@@ -120,7 +120,7 @@ func (p *pipes) send(t *testing.T, line string) {
 	}
 }
 
-// id is that of the next answer.
+// id returns the id of the next response.
 func (p *pipes) id(t *testing.T) int {
 	t.Helper()
 	if !p.out.Scan() {

@@ -74,7 +74,8 @@ func (s *Server) toolTable() []toolserver.Tool {
 	}
 }
 
-// belowMinimum leaves numbers that are too small to the tool: a line below 1 is a bad range, not a bad type.
+// belowMinimum leaves numbers below the minimum to the tool: a line below 1 is a bad range, not a
+// bad type.
 func belowMinimum(v toolserver.Violation) bool { return v.Keyword == "minimum" }
 
 func (s *Server) pruneText(ctx context.Context, arguments jsontext.Value) (toolserver.Result, *wire.Error) {
@@ -97,13 +98,13 @@ func (s *Server) pruneText(ctx context.Context, arguments jsontext.Value) (tools
 	return answer(res.AppendJSON(nil)), nil
 }
 
-// milliseconds is a time that a caller gave, held to what a clock can count.
+// milliseconds converts a caller's time limit, at most a day.
 func milliseconds(n int) time.Duration {
 	const day = 24 * time.Hour
 	return time.Duration(min(n, int(day/time.Millisecond))) * time.Millisecond
 }
 
-// answer is a JSON object as a tool's result: as text, and as what it is.
+// answer returns a JSON object as a tool's result, both as text and as structured content.
 func answer(object []byte) toolserver.Result {
 	return toolserver.Result{Text: string(object), Structured: object}
 }

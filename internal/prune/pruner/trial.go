@@ -6,15 +6,16 @@ import (
 	"secateur/internal/prune"
 )
 
-// Trial is what `secateur prune` would do with a text, and why.
+// Trial is the result of `secateur prune` for a text, with the reasons.
 type Trial struct {
 	Result PruneResult
 	Source prune.Source
 	Form   prune.Form
-	Scores []float64 // of each line, NaN where it is not ranked by itself; nil: nothing was ranked
+	Scores []float64 // of each line, NaN: not ranked by itself; nil: nothing was ranked
 }
 
-// Try tells what the command would answer for a text, and how it ranks the lines. Nothing is kept or counted.
+// Try returns the command's result for a text, and the ranks of its lines. It stores and counts
+// nothing.
 func (s *Server) Try(ctx context.Context, cmd PruneCommand, text string) Trial {
 	req := cmd.request("", text)
 	t := Trial{Result: s.Preview(ctx, req), Source: req.Source, Form: prune.FormOf(text)}
