@@ -2,23 +2,25 @@ package rerank
 
 import "time"
 
-// What makes a backend count as silent, and for how long it is then left alone.
+// When a backend counts as silent, and for how long it is then not asked.
 const (
 	silencesToOpen = 5
 	coolDown       = 10 * time.Second
-	// A caller may give less time than any backend needs. Only a wait of this length tells about the backend.
+	// A caller may give less time than any backend needs. Only a wait of this length counts as
+	// silence.
 	tellingWait = time.Second
 )
 
-// breaker is a circuit breaker: it keeps callers from waiting, one after the other, for a backend that has stopped answering. Only silence
-// counts: a refusal comes at once and costs nobody time, and shows that somebody is there. Its user holds the lock.
+// breaker is a circuit breaker. It keeps callers from waiting, one after the other, for a backend
+// that has stopped answering. Only silence counts: a refusal comes at once and shows that the
+// backend is up. The caller holds the lock.
 type breaker struct {
 	silences int // in a row
 	until    time.Time
-	probing  bool // one call is trying whether the backend is back
+	probing  bool // one call is testing whether the backend is back
 }
 
-// allow reports whether the backend may be asked. The call that may must be followed by done.
+// allow reports whether the backend may be asked. If so, the caller must call done afterwards.
 func (b *breaker) allow(now time.Time) bool {
 	if b.silences < silencesToOpen {
 		return true
@@ -38,7 +40,7 @@ const (
 	unclear // given up too early to tell
 )
 
-// done notes how a call went. It reports whether that changed what allow says: opened, or closed again.
+// done records the outcome of a call. It reports whether the breaker opened or closed.
 func (b *breaker) done(o outcome, now time.Time) (opened, closed bool) {
 	wasOpen := b.silences >= silencesToOpen
 	b.probing = false

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// cache remembers answers for a while, the newest so many of them. Its user holds the lock.
+// cache keeps the newest responses for a while. The caller holds the lock.
 type cache struct {
 	ttl   time.Duration
 	max   int
 	byKey map[key]*list.Element
-	order list.List // of cached; oldest first: with one ttl that is also what expires first
+	order list.List // of cached, oldest first; with a single ttl that is also the order of expiry
 }
 
 type cached struct {

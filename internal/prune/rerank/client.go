@@ -17,14 +17,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxQuery bounds the query: it is sent once per document, and no reranker reads more of it.
+// maxQuery limits the query. It is sent once per document, and no reranker reads more of it.
 const maxQuery = 16 << 10
 
 // Options are the settings and the live parts of a Client.
 type Options struct {
 	Settings
 
-	Transport http.RoundTripper // nil: one of its own, with proxies as the environment says
+	Transport http.RoundTripper // nil: its own, with the proxies of the environment
 	Log       *slog.Logger      // nil discards
 }
 
@@ -35,9 +35,9 @@ type Client struct {
 	http     *http.Client
 	url      *url.URL
 	key      string
-	broken   error // why the backend cannot be asked at all; nil: it can
+	broken   error // why the backend cannot be asked; nil: it can
 	log      *slog.Logger
-	slots    chan struct{} // one for each question being asked
+	slots    chan struct{} // one for each request in flight
 	asTexts  atomic.Bool   // the server calls documents "texts"
 	asking   sync.WaitGroup
 
@@ -48,23 +48,24 @@ type Client struct {
 	flights map[key]*flight
 }
 
-// Result is what a backend answered.
+// Result is a backend's response.
 type Result struct {
-	Scores  []float64     // one for each document, in their order; higher is better, the scale is the backend's
-	Status  int           // of the HTTP answer
-	Latency time.Duration // of the HTTP answer; 0 when remembered
-	Cached  bool          // remembered from an earlier call
+	// One for each document, in order; higher is better, the scale is the backend's.
+	Scores  []float64
+	Status  int           // of the HTTP response
+	Latency time.Duration // of the HTTP response; 0: from the cache
+	Cached  bool          // from the cache
 }
 
-// New makes a client. A key or an address that is missing or wrong is no error here but one of each Score, so that a
-// pruner can start and say so. Heuristic is nobody to ask: that is an error.
+// New makes a client. A missing or invalid key or address is not an error here but in each Score,
+// so that a pruner can start and report it. Heuristic needs no client and is an error.
 func New(o Options) (*Client, error) {
 	backend, ok := ParseBackend(o.Backend)
 	if !ok || backend == Heuristic {
 		return nil, fmt.Errorf("make reranker: backend %q asks nobody", o.Backend)
 	}
 	check := o.Settings
-	check.RerankURL = "" // judged below
+	check.RerankURL = "" // checked below
 	if err := check.Validate(); err != nil {
 		return nil, fmt.Errorf("make reranker: %w", err)
 	}
@@ -79,7 +80,7 @@ func New(o Options) (*Client, error) {
 		backend:  backend,
 		http: &http.Client{
 			Transport: o.Transport,
-			// A redirect would carry the texts, and on the same host the key, to where nobody sent them.
+			// A redirect would send the texts, and on the same host the key, to another place.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		key:     o.apiKey(backend),
@@ -95,14 +96,14 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Backend is whom this client asks.
+// Backend returns the backend that this client asks.
 func (c *Client) Backend() Backend { return c.backend }
 
-// MaxDocs is how many documents one Score may have.
+// MaxDocs returns how many documents one Score may have.
 func (c *Client) MaxDocs() int { return c.settings.DeepInfraMaxDocs }
 
-// Score asks how well each document answers the query. It waits as long as ctx and the settings' timeout allow. Its
-// errors are *Error.
+// Score returns how well each document answers the query. It waits as long as ctx and the
+// configured timeout allow. Its errors are *Error.
 func (c *Client) Score(ctx context.Context, tenant, query string, docs []string) (Result, error) {
 	if c.broken != nil {
 		return Result{}, c.fail(KindConfig, 0, c.broken)
@@ -132,7 +133,8 @@ func (c *Client) Score(ctx context.Context, tenant, query string, docs []string)
 	return c.join(ctx, f)
 }
 
-// Close takes back what is under way, waits for it, and closes connections. Afterwards Score fails.
+// Close cancels the requests in flight, waits for them, and closes connections. Afterwards Score
+// fails.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -145,23 +147,23 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// board finds the flight with this question, or starts it. The caller holds the lock.
+// board joins the flight with this question, or starts it. The caller holds the lock.
 func (c *Client) board(ctx context.Context, k key, query string, docs []string) (*flight, error) {
 	if c.closed {
 		return nil, c.fail(KindHTTP, 0, errors.New("closed"))
 	}
-	if f := c.flights[k]; f != nil && f.waiters > 0 { // one without waiters has been taken back
+	if f := c.flights[k]; f != nil && f.waiters > 0 { // one without waiters was cancelled
 		f.waiters++
 		return f, nil
 	}
 	if !c.breaker.allow(time.Now()) {
 		return nil, c.fail(KindHTTP, 0, errors.New("not asked: it has not answered for some time"))
 	}
-	// Others may join, so the question outlives the caller that asks it first.
+	// Others may join, so the request outlives its first caller.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.settings.DeepInfraTimeout)
 	f := &flight{done: make(chan struct{}), cancel: cancel, waiters: 1}
 	c.flights[k] = f
-	docs = slices.Clone(docs) // the caller may be gone, and using its slice for something else
+	docs = slices.Clone(docs) // the caller may return and reuse its slice
 	c.asking.Go(func() { c.fly(ctx, k, f, query, docs) })
 	return f, nil
 }
@@ -179,12 +181,12 @@ func (c *Client) checkKey() error {
 
 func (c *Client) fail(kind Kind, status int, cause error) *Error {
 	if c.key != "" && strings.Contains(cause.Error(), c.key) {
-		cause = errors.New("an answer that repeats the key") // net/http quotes answers it does not understand
+		cause = errors.New("an answer that repeats the key") // net/http quotes malformed responses
 	}
 	return &Error{Backend: c.backend, Kind: kind, Status: status, cause: cause}
 }
 
-// key stands for a question. Whom it is put to is always the same.
+// key identifies a question. The backend is always the same.
 type key [sha256.Size]byte
 
 func keyOf(tenant, query string, docs []string) (k key) {
@@ -204,7 +206,7 @@ func keyOf(tenant, query string, docs []string) (k key) {
 	return k
 }
 
-// shorten cuts a query to what is sent of it, between two characters.
+// shorten cuts a query to the part that is sent, between two characters.
 func shorten(query string) string {
 	if len(query) <= maxQuery {
 		return query

@@ -27,7 +27,7 @@ func respond(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// backend is a server in memory: it takes its time and counts.
+// backend is a slow in-memory server that counts requests.
 type backend struct {
 	takes time.Duration
 	body  string
@@ -81,7 +81,7 @@ func TestAnswerIsRememberedForItsTime(t *testing.T) {
 		if first.Cached || first.Latency != time.Second {
 			t.Errorf("first answer: %+v", first)
 		}
-		first.Scores[0] = 100 // the caller's own
+		first.Scores[0] = 100 // the caller's own copy
 		time.Sleep(30*time.Second - 1)
 		ask("q", "a", "b").Scores[0] = 100
 		if r := ask("q", "a", "b"); !r.Cached || r.Latency != 0 || r.Status != 200 || !slices.Equal(r.Scores, []float64{1, 2}) {
@@ -106,7 +106,7 @@ func TestMemoryOfAnswersIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
 		set   func(*rerank.Options)
-		asked int32 // of 1 2 3, then 3 2 1 again
+		asked int32 // for 1 2 3, then 3 2 1 again
 	}{
 		{"the oldest are forgotten", func(o *rerank.Options) { o.CacheMaxEntries = 2 }, 4},
 		{"no entries, no memory", func(o *rerank.Options) { o.CacheMaxEntries = 0 }, 6},
@@ -146,7 +146,7 @@ func TestEqualQuestionsAreAskedOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
-				// Every other one gives up early, the one that asked first among them.
+				// Every other caller gives up early, including the first.
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%2)*700*time.Millisecond)
 				defer cancel()
 				time.Sleep(time.Duration(i) * time.Millisecond)
@@ -182,14 +182,14 @@ func TestQuestionIsTakenBackWhenNobodyWaits(t *testing.T) {
 	})
 }
 
-// A question that was taken back has no answer for those who ask it next.
+// A cancelled question has no result for later callers.
 func TestQuestionThatWasTakenBackIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		c := newClient(t, rerank.DeepInfra, "", func(o *rerank.Options) {
 			o.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 				asked.Add(1)
-				time.Sleep(time.Second) // deaf to being cancelled
+				time.Sleep(time.Second) // ignores the cancellation
 				if err := r.Context().Err(); err != nil {
 					return nil, err
 				}
@@ -207,7 +207,7 @@ func TestQuestionThatWasTakenBackIsAskedAgain(t *testing.T) {
 	})
 }
 
-// endless is a body that never ends, and counts what is read of it.
+// endless is a body that never ends and counts the bytes read.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -287,7 +287,7 @@ func TestSilentBackendIsLeftAlone(t *testing.T) {
 					t.Errorf("after five silences: waited %v, asked %d times", time.Since(start), c.b.asked.Load())
 				}
 
-				time.Sleep(10 * time.Second) // one more try, and another while
+				time.Sleep(10 * time.Second) // another try, and another pause
 				wantFailure(t, client, "deepinfra_http_error", 0)
 				wantFailure(t, client, "deepinfra_http_error", 0)
 				if got := c.b.asked.Load(); got != 6 {

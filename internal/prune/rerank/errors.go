@@ -5,25 +5,25 @@ import (
 	"net/http"
 )
 
-// Kind is what went wrong, as far as the pruner's answer tells.
+// Kind is the kind of failure that the pruner's response reports.
 type Kind string
 
 // The kinds of failure.
 const (
-	KindHTTP   Kind = "http"   // no answer in time, or one that refuses
-	KindParse  Kind = "parse"  // an answer that is not the scores asked for
-	KindConfig Kind = "config" // the backend was not asked: key or address are missing, or too much was asked
+	KindHTTP   Kind = "http"   // no response in time, or a refusal
+	KindParse  Kind = "parse"  // a response without the expected scores
+	KindConfig Kind = "config" // not asked: key or address missing, or too many documents
 )
 
-// Error is why there are no scores.
+// Error says why there are no scores.
 type Error struct {
 	Backend Backend
 	Kind    Kind
-	Status  int // the answer's HTTP status; 0: there was no answer
+	Status  int // of the HTTP response; 0: no response
 	cause   error
 }
 
-// Error says what happened, without any text, key or address that was sent.
+// Error describes the failure without any text, key or address that was sent.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s: %s error", e.Backend, e.Kind)
 	if e.Status != 0 && e.Kind == KindHTTP {
@@ -32,8 +32,9 @@ func (e *Error) Error() string {
 	return text + ": " + e.cause.Error()
 }
 
-// Unwrap gives the cause, so that a caller can see its own context in it.
+// Unwrap returns the cause, so that a caller can recognize its own context's error.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Warning is the word for this in a pruner's answer: deepinfra_http_error, rerank_parse_error and so on.
+// Warning returns the word in a pruner's response: deepinfra_http_error, rerank_parse_error and so
+// on.
 func (e *Error) Warning() string { return string(e.Backend) + "_" + string(e.Kind) + "_error" }

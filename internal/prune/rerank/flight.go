@@ -7,39 +7,40 @@ import (
 	"time"
 )
 
-// maxUnderWay bounds the questions that are asked at the same time; further ones wait their turn.
+// maxUnderWay limits the concurrent requests; further ones wait.
 const maxUnderWay = 16
 
-// flight is one question under way, and all who wait for its answer (singleflight with a refcount of the waiters).
+// flight is one request in flight with its waiters (singleflight with a refcount).
 type flight struct {
 	done   chan struct{} // closed when result and err are set
 	result Result
 	err    error
 
 	cancel  context.CancelFunc
-	waiters int // guarded by the client's lock; the last one to leave takes the question back
+	waiters int // guarded by the client's lock; the last to leave cancels the request
 }
 
-// join waits for a flight that the caller is counted in. Leaving does not disturb the others.
+// join waits for a flight in which the caller is counted. Leaving does not affect the others.
 func (c *Client) join(ctx context.Context, f *flight) (Result, error) {
 	select {
 	case <-f.done:
 	case <-ctx.Done():
 		c.leave(f)
 		select {
-		case <-f.done: // it was just in time
+		case <-f.done: // just in time
 		default:
 			return Result{}, c.fail(KindHTTP, 0, context.Cause(ctx))
 		}
 	}
 	if f.err != nil && ctx.Err() != nil && errors.Is(f.err, context.Canceled) {
-		return Result{}, c.fail(KindHTTP, 0, context.Cause(ctx)) // it ended because this caller left, whose reason counts
+		// It ended because this caller left, so report the caller's reason.
+		return Result{}, c.fail(KindHTTP, 0, context.Cause(ctx))
 	}
 	if f.err != nil {
 		return Result{}, f.err
 	}
 	result := f.result
-	result.Scores = slices.Clone(result.Scores) // the cache and the others have the same
+	result.Scores = slices.Clone(result.Scores) // shared with the cache and the other waiters
 	return result, nil
 }
 
@@ -51,7 +52,7 @@ func (c *Client) leave(f *flight) {
 	}
 }
 
-// fly asks the backend and tells everybody.
+// fly asks the backend and wakes all waiters.
 func (c *Client) fly(ctx context.Context, k key, f *flight, query string, docs []string) {
 	defer f.cancel()
 	var o outcome
@@ -86,7 +87,7 @@ func (c *Client) fly(ctx context.Context, k key, f *flight, query string, docs [
 	}
 }
 
-// judge says what a call tells about the backend.
+// judge derives the backend's state from a call.
 func judge(err error, waited, timeout time.Duration) outcome {
 	e, failed := err.(*Error) //nolint:errorlint // ask returns nothing else
 	switch {

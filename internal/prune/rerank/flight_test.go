@@ -9,7 +9,8 @@ import (
 	"secateur/internal/secret"
 )
 
-// A caller whose time is over is told so, also where its leaving has ended the question before it looked.
+// A caller whose deadline has passed gets that error, even if its leaving has cancelled the request
+// first.
 func TestDeadlineOfACallerIsNotCalledACancel(t *testing.T) {
 	s := Default()
 	s.Backend, s.DeepInfraAPIKey = string(DeepInfra), secret.New("k")
@@ -20,7 +21,7 @@ func TestDeadlineOfACallerIsNotCalledACancel(t *testing.T) {
 	defer c.Close()
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
-	for range 64 { // both are ready: which one is seen first is a matter of chance
+	for range 64 { // both are ready, so the order is random
 		f := &flight{done: make(chan struct{}), cancel: func() {}, waiters: 1, err: c.fail(KindHTTP, 0, context.Canceled)}
 		close(f.done)
 		if _, err := c.join(ctx, f); !errors.Is(err, context.DeadlineExceeded) {

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/secret"
 )
 
-// Backend is who scores lines.
+// Backend names what scores lines.
 type Backend string
 
 // The backends. Heuristic is the pruner's own engine and needs no Client.
@@ -20,10 +20,11 @@ const (
 	Rerank    Backend = "rerank"
 )
 
-// DefaultDeepInfraURL is the model DeepInfra is asked for unless the settings name another.
+// DefaultDeepInfraURL is the DeepInfra model used if the settings name none.
 const DefaultDeepInfraURL = "https://api.deepinfra.com/v1/inference/Qwen/Qwen3-Reranker-0.6B"
 
-// ParseBackend reads a backend's name; "cloud" is another name for DeepInfra. Case and surrounding space do not matter.
+// ParseBackend parses a backend's name; "cloud" is an alias of DeepInfra. Case and surrounding
+// space are ignored.
 func ParseBackend(name string) (Backend, bool) {
 	switch b := Backend(strings.ToLower(strings.TrimSpace(name))); b {
 	case Heuristic, DeepInfra, Rerank:
@@ -35,20 +36,23 @@ func ParseBackend(name string) (Backend, bool) {
 	}
 }
 
-// Settings say which backend scores lines and how it is reached. They are part of the pruner's section; the times and
-// bounds named after DeepInfra hold for either backend.
+// Settings choose the backend that scores lines and how to reach it. They are part of the pruner's
+// section. The limits named after DeepInfra apply to either backend.
 type Settings struct {
-	Backend          string        `toml:"backend"`              // heuristic | deepinfra (alias cloud) | rerank
-	CacheTTL         time.Duration `toml:"cache_ttl_s"`          // of an answer; 0: no cache
-	CacheMaxEntries  int           `toml:"cache_max_entries"`    // 0: no cache
-	DeepInfraTimeout time.Duration `toml:"deepinfra_timeout_ms"` // for one answer; a caller with less patience waits less
-	DeepInfraMaxDocs int           `toml:"deepinfra_max_docs"`   // texts in one question
-	RerankURL        string        `toml:"rerank_url"`           // of backend rerank; one without a path gets /rerank
-	RerankModel      string        `toml:"rerank_model"`         // of backend rerank; empty: not sent
+	// Heuristic | deepinfra (alias cloud) | rerank.
+	Backend         string        `toml:"backend"`
+	CacheTTL        time.Duration `toml:"cache_ttl_s"`       // of a response; 0: no cache
+	CacheMaxEntries int           `toml:"cache_max_entries"` // 0: no cache
+	// For one response; a caller's shorter deadline takes precedence.
+	DeepInfraTimeout time.Duration `toml:"deepinfra_timeout_ms"`
+	DeepInfraMaxDocs int           `toml:"deepinfra_max_docs"` // documents in one request
+	// Of backend rerank; /rerank is added if it has no path.
+	RerankURL   string `toml:"rerank_url"`
+	RerankModel string `toml:"rerank_model"` // of backend rerank; empty: not sent
 
-	// These come from the environment and never from a file.
+	// These come from the environment, never from a file.
 	DeepInfraURL    string      `toml:"-"` // empty: DefaultDeepInfraURL
-	DeepInfraAPIKey secret.Text `toml:"-"` // DeepInfra is not asked without
+	DeepInfraAPIKey secret.Text `toml:"-"` // DeepInfra needs it
 	RerankAPIKey    secret.Text `toml:"-"` // of backend rerank; empty: none is sent
 }
 
@@ -60,11 +64,11 @@ func Default() Settings {
 	}
 }
 
-// longest is what no duration may exceed.
+// longest is the maximum of all durations.
 const longest = 365 * 24 * time.Hour
 
-// Validate reports every mistake as "key: text". A missing key or address is none: the pruner then runs without scores
-// and says so.
+// Validate reports every mistake as "key: text". A missing key or address is no mistake: the pruner
+// then runs without scores and says so.
 func (s Settings) Validate() error {
 	var errs []error
 	if _, ok := ParseBackend(s.Backend); !ok {
@@ -90,7 +94,7 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// apiKey is the backend's.
+// apiKey returns the backend's key.
 func (s Settings) apiKey(b Backend) string {
 	key := s.RerankAPIKey
 	if b == DeepInfra {
@@ -99,7 +103,7 @@ func (s Settings) apiKey(b Backend) string {
 	return strings.TrimSpace(key.Reveal())
 }
 
-// address is where the backend is asked.
+// address returns the backend's URL.
 func (s Settings) address(b Backend) (*url.URL, error) {
 	if b == Rerank {
 		if s.RerankURL == "" {
@@ -120,7 +124,7 @@ func (s Settings) address(b Backend) (*url.URL, error) {
 	return parseURL(s.DeepInfraURL)
 }
 
-// parseURL does not repeat the URL in its errors, which may hold a password.
+// parseURL never repeats the URL in its errors, because it may hold a password.
 func parseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {

@@ -21,7 +21,7 @@ func TestParseBackend(t *testing.T) {
 	}
 }
 
-// No key is taken from a file.
+// Keys are not read from a file.
 func TestKeysHaveNoNameInAFile(t *testing.T) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[rerank.Settings]()) {
 		if f.Type == reflect.TypeFor[secret.Text]() && f.Tag.Get("toml") != "-" {

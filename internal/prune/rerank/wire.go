@@ -17,11 +17,12 @@ import (
 
 const (
 	maxAnswer  = 8 << 20  // some servers send the documents back
-	maxRefusal = 16 << 10 // what is read of an answer that is none
+	maxRefusal = 16 << 10 // read of a refusal
 )
 
 type deepInfraQuestion struct {
-	Queries   []string `json:"queries"` // the same, once per document: both lists must be equally long
+	// Repeated for each document: both lists must have the same length.
+	Queries   []string `json:"queries"`
 	Documents []string `json:"documents"`
 }
 
@@ -31,20 +32,21 @@ type rerankQuestion struct {
 	Documents []string `json:"documents"`
 }
 
-// textsQuestion is how Text Embeddings Inference is asked. It refuses long texts unless told to cut them.
+// textsQuestion is the request for Text Embeddings Inference. It refuses long texts unless told to
+// truncate them.
 type textsQuestion struct {
 	Query    string   `json:"query"`
 	Texts    []string `json:"texts"`
 	Truncate bool     `json:"truncate"`
 }
 
-// ask puts the question and reads the answer. Its errors are *Error.
+// ask sends the request and reads the response. Its errors are *Error.
 func (c *Client) ask(ctx context.Context, query string, docs []string) (Result, error) {
 	start := time.Now()
 	answer, status, err := c.post(ctx, c.question(query, docs))
 	if err != nil && !c.asTexts.Load() && c.backend == Rerank && wantsTexts(status, answer) {
-		// There are servers that know "documents" and refuse any field they do not know, and servers that want
-		// "texts". Which of them this one is shows only in its refusal, and is remembered.
+		// Some servers know "documents" and refuse unknown fields; others want "texts". Only the
+		// refusal shows which kind this is, so remember it.
 		c.asTexts.Store(true)
 		answer, status, err = c.post(ctx, c.question(query, docs))
 	}
@@ -77,8 +79,8 @@ func (c *Client) question(query string, docs []string) any {
 	}
 }
 
-// post sends the question and returns the answer's body. With an error and a status, the body is the beginning of a
-// refusal.
+// post sends the request and returns the response body. With an error and a status, the body is the
+// beginning of a refusal.
 func (c *Client) post(ctx context.Context, question any) (answer []byte, status int, err error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
@@ -102,17 +104,17 @@ func (c *Client) post(ctx context.Context, question any) (answer []byte, status 
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		refusal, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status says enough
+		refusal, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status is enough
 		return refusal, resp.StatusCode, errors.New("refused")
 	}
 	answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return nil, 0, secret.WithoutURL(err) // an answer that broke off is none
+		return nil, 0, secret.WithoutURL(err) // an incomplete response counts as none
 	}
 	return answer, resp.StatusCode, nil
 }
 
-// wantsTexts recognises the refusal of a server that calls documents "texts".
+// wantsTexts recognizes the refusal of a server that calls documents "texts".
 func wantsTexts(status int, refusal []byte) bool {
 	return (status == http.StatusBadRequest || status == http.StatusUnprocessableEntity) &&
 		bytes.Contains(refusal, []byte("texts"))
@@ -128,8 +130,8 @@ func readDeepInfra(answer []byte, n int) ([]float64, error) {
 	return scoresOf(a.Scores, n)
 }
 
-// readRerank reads what the various servers answer: a list of documents with index and score, in any order, bare or
-// under a name; or plain scores in the documents' order.
+// readRerank reads the formats of various servers: a list of documents with index and score, in any
+// order, bare or under a name; or plain scores in the documents' order.
 func readRerank(answer []byte, n int) ([]float64, error) {
 	type item struct {
 		Index          *int     `json:"index"`
@@ -177,7 +179,7 @@ func readRerank(answer []byte, n int) ([]float64, error) {
 	return scoresOf(scores, n)
 }
 
-// decode reads one JSON value. What was wrong with it is said without quoting it.
+// decode reads one JSON value. Its errors do not quote it.
 func decode(answer []byte, into any) error {
 	if len(answer) > maxAnswer {
 		return fmt.Errorf("an answer of more than %d bytes", maxAnswer)
@@ -205,7 +207,7 @@ func scoresOf(list []*float64, n int) ([]float64, error) {
 	return scores, nil
 }
 
-// wasCut reports whether a call failed because its time was over, or nobody waited for it any more.
+// wasCut reports whether a call failed by its deadline or because its last waiter left.
 func wasCut(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||

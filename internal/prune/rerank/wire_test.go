@@ -20,7 +20,7 @@ import (
 
 const canary = "sk-canary-1234567890"
 
-// newClient asks a real server at the given address.
+// newClient returns a client of a real server at the given address.
 func newClient(t *testing.T, backend rerank.Backend, address string, set func(*rerank.Options)) *rerank.Client {
 	t.Helper()
 	o := rerank.Options{Settings: rerank.Default()}
@@ -160,10 +160,11 @@ func TestNobodyIsThere(t *testing.T) {
 
 func TestTheShorterPatienceCounts(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice that the client is gone
+		// Only then does the server notice that the client is gone.
+		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	}))
-	defer srv.Close() // waits for its requests: each must have been taken back
+	defer srv.Close() // waits for its requests: each must have been cancelled
 	t.Run("the backend's", func(t *testing.T) {
 		client := newClient(t, rerank.DeepInfra, srv.URL, func(o *rerank.Options) { o.DeepInfraTimeout = 20 * time.Millisecond })
 		wantFailure(t, client, "deepinfra_http_error", 0)
@@ -240,7 +241,7 @@ func TestKeyMayBeWrittenWithSpaceAround(t *testing.T) {
 func TestRerankAnswers(t *testing.T) {
 	const parse = "rerank_parse_error"
 	for _, c := range []struct {
-		rule, body, warning string // warning empty: the scores are 0.5, 0.25
+		rule, body, warning string // empty warning: the scores are 0.5, 0.25
 	}{
 		{"Cohere, Jina", `{"id":"x","results":[{"index":0,"relevance_score":0.5},{"index":1,"relevance_score":0.25}],"meta":{}}`, ""},
 		{"best first", `{"results":[{"index":1,"relevance_score":0.25},{"index":0,"relevance_score":0.5}]}`, ""},
@@ -315,7 +316,7 @@ func TestRerankIsAsked(t *testing.T) {
 	}
 }
 
-// Some servers refuse fields they do not know, others want "texts" in place of "documents".
+// Some servers refuse unknown fields, others want "texts" instead of "documents".
 func TestServerThatWantsTexts(t *testing.T) {
 	var asked []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
