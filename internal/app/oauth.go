@@ -76,7 +76,8 @@ func (gen *generation) providerTokens() (all map[string]func(context.Context) (s
 			set := *p.OAuth
 			set.Flow = oauth.FlowClientCredentials
 			resource := p.BaseURL
-			if set.TokenURL != "" { // a configured token URL needs no discovery
+			// The operator sets both URLs, so the token's audience is not checked.
+			if set.TokenURL != "" {
 				resource = ""
 			}
 			source := gen.tokenSource("provider:"+name, resource, &set)

@@ -6,14 +6,16 @@ import (
 	"net/http"
 )
 
-// notThere are the words in which providers refuse a model that they do not have with another status than 404.
+// notThere lists the phrases with which providers refuse an unknown model with a status other than
+// 404.
 var notThere = [][]byte{
 	[]byte("model_not_found"), []byte("invalid_model"), []byte("unknown_model"), []byte("model not exist"), []byte("not a valid model"), []byte("unknown model"),
 	[]byte("model not found"), []byte("no such model"),
 }
 
-// saysNoModel reports whether a provider's answer can mean that it has no such model. That is told in our own words to those from whom models are
-// hidden: a denied one is answered by us, and one that there is not by its provider.
+// saysNoModel reports whether a provider's response can mean an unknown model. Callers with hidden
+// models get our own response instead: otherwise they could tell a denied model, which we refuse,
+// from an absent one.
 func saysNoModel(res *http.Response) bool {
 	switch res.StatusCode {
 	case http.StatusNotFound:

@@ -7,7 +7,7 @@ import (
 	"secateur/internal/access"
 )
 
-// Refuse answers a caller whom access control turned away, in the form that clients of the route know.
+// Refuse answers a caller refused by access control, in the error format of the route's clients.
 func Refuse(w http.ResponseWriter, r *http.Request, v access.Verdict) {
 	f := &failure{status: http.StatusForbidden, kind: "permission_error", code: "forbidden", message: v.Reason}
 	if v.Kind == access.Overloaded {

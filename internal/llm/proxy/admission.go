@@ -7,7 +7,7 @@ import (
 	"secateur/internal/access/admission"
 )
 
-// modelTarget is a model as it is asked for and as it resolves.
+// modelTarget is a model as requested and as resolved.
 func modelTarget(asked string, to target) access.Target {
 	resolved := to.model
 	if resolved == "" {
@@ -16,7 +16,7 @@ func modelTarget(asked string, to target) access.Target {
 	return access.Target{Door: access.DoorChat, Kind: access.KindModel, Name: asked, Also: to.provider.name + "/" + resolved}
 }
 
-// ask decides about a conversation's model.
+// ask checks the access to a conversation's model.
 func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principal, model string, to target) (admission.Permit, *failure) {
 	permit, no := p.opt.Admission.Ask(r.Context(), who, r.URL.Path, modelTarget(model, to))
 	if no != nil {
@@ -29,13 +29,14 @@ func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principa
 	return permit, nil
 }
 
-// askRoute decides about a path that passes untouched: nothing of it is read, so that with rules one has to name it.
+// askRoute checks the access to a path that is passed through unread. If there are rules, one must
+// name it.
 func (p *Proxy) askRoute(w http.ResponseWriter, r *http.Request, who *access.Principal) (admission.Permit, *failure) {
 	t := access.Target{Door: access.DoorChat, Kind: access.KindRoute, Name: r.URL.Path}
 	if rules := p.opt.Admission.Rules(); rules != nil && (!isPlainPath(r.URL.EscapedPath()) || !rules.Names(who, t)) {
 		return admission.Permit{}, noRoute()
 	}
-	if p.opt.Admission.Rules() == nil && !isModelList(r) { // a rule that names it answers for what it costs
+	if p.opt.Admission.Rules() == nil && !isModelList(r) { // a rule that names it accepts its cost
 		if limit := p.opt.Admission.Budget(who, access.DoorChat); limit != "" {
 			return admission.Permit{}, notCounted(limit)
 		}
@@ -51,13 +52,14 @@ func (p *Proxy) askRoute(w http.ResponseWriter, r *http.Request, who *access.Pri
 	return permit, nil
 }
 
-// isPlainPath reports whether a provider can read an escaped path in no other way than rules do.
+// isPlainPath reports whether a provider can interpret an escaped path only in the way that rules
+// do.
 func isPlainPath(escaped string) bool {
 	_, ok := access.NormalURI(escaped)
 	return ok
 }
 
-// maySee reports whether a model, to which a request of this format goes, is for this caller's lists.
+// maySee reports whether this caller may see a model, as requests of this format resolve it.
 func (p *Proxy) maySee(who *access.Principal, r *http.Request, model string) bool {
 	to, ok := p.routeIn(formatOf(r), isSignedIn(r), model)
 	if !ok {
@@ -66,7 +68,7 @@ func (p *Proxy) maySee(who *access.Principal, r *http.Request, model string) boo
 	return p.opt.Admission.Lists(who, modelTarget(model, to))
 }
 
-// refusedBy is a refusal of access control in the form of the provider's API.
+// refusedBy converts a refusal of access control into the provider's error format.
 func (p *Proxy) refusedBy(w http.ResponseWriter, no *admission.Refusal) *failure {
 	if no.Limit != nil {
 		admission.SetHeaders(w.Header(), no.Limit.State)
@@ -79,7 +81,7 @@ func (p *Proxy) refusedBy(w http.ResponseWriter, no *admission.Refusal) *failure
 	}
 }
 
-// notCounted answers a caller with a budget who asks for something of which nobody knows the cost.
+// notCounted refuses a caller with a budget whose request has an unknown cost.
 func notCounted(limit string) *failure {
 	return &failure{
 		status: http.StatusForbidden, kind: "permission_error", code: "not_counted", outcome: badRequest,

@@ -67,7 +67,7 @@ func TestALimitOfAPathThatPassesUnreadIsTold(t *testing.T) {
 	}
 }
 
-// A limit of some models is not passed by in a body that cannot be read.
+// An unreadable body does not bypass a limit for some models.
 func TestLimitsOfModelsNeedBodiesThatCanBeRead(t *testing.T) {
 	p := newProvider(t, jsonAnswer(smallAnswer))
 	_, with := governed(t, nil, limit.Settings{Name: "few", Model: access.Globs{"gpt*"}, Rate: limit.Rate{Number: 1, Per: 3600e9}})
@@ -82,7 +82,7 @@ func TestLimitsOfModelsNeedBodiesThatCanBeRead(t *testing.T) {
 	}
 }
 
-// What counts against a budget is what the provider charges: what was written to its cache and what was read from it at their own prices.
+// Budgets count the provider's charge: cache writes and cache reads at their own prices.
 func TestBudgetsCountWhatTheCacheCosts(t *testing.T) {
 	p := newProvider(t, jsonAnswer(`{"content":[],"usage":{"input_tokens":100,"cache_read_input_tokens":1000,"cache_creation_input_tokens":2000,"cache_creation":{"ephemeral_1h_input_tokens":500},"output_tokens":10}}`))
 	control, with := governed(t, nil, limit.Settings{Name: "budget", Model: access.Globs{"*"}, USDPerDay: 100})
@@ -101,7 +101,8 @@ func TestBudgetsCountWhatTheCacheCosts(t *testing.T) {
 	}
 }
 
-// A model that the rules deny and one that its provider does not have are answered alike, to those from whom something is hidden.
+// A denied model and one that its provider lacks get the same response, for callers with hidden
+// models.
 func TestDeniedAndAbsentModelsAnswerAlike(t *testing.T) {
 	for words, status := range map[string]int{
 		`{"error":{"message":"The model does not exist","code":"model_not_found"}}`: http.StatusNotFound, `{"detail":"?"}`: http.StatusNotFound,

@@ -9,16 +9,16 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// ahead is what is written down of a request, and told of it, before it is answered.
+// ahead is what we record and report about a request before its response.
 type ahead struct {
-	expected *chat.Record // what it sends and is likely to cost; nil: not known yet, or nobody wants to know
-	written  bool         // it is written down in which form it went out
+	expected *chat.Record // what it sends and will likely cost; nil: not known yet, or not needed
+	written  bool         // the form in which it was sent is recorded
 
-	beside sync.WaitGroup // what is made up while the request is under way
-	later  *time.Timer    // begins with it; nil: it has begun, or there is nothing
+	beside sync.WaitGroup // work done while the request is in flight
+	later  *time.Timer    // starts that work; nil: started, or none
 }
 
-// wait returns when nothing is made up any more. What has not begun never does.
+// wait returns when the work in progress is done. Work that has not started is cancelled.
 func (a *ahead) wait() {
 	if a.later != nil && a.later.Stop() {
 		a.beside.Done()
@@ -26,7 +26,8 @@ func (a *ahead) wait() {
 	a.beside.Wait()
 }
 
-// expect writes down what a request is likely to cost: if we die before the answer, it most likely has.
+// expect records the likely cost of a request: if we crash before the response, it most likely
+// applies.
 func (x *exchange) expect(ctx context.Context) error {
 	r := x.plan.Record(nil)
 	x.ahead.expected = &r
@@ -35,12 +36,14 @@ func (x *exchange) expect(ctx context.Context) error {
 	return err
 }
 
-// lull is how long a provider lets us wait at least that has more to do than to answer.
+// lull is the shortest provider latency that leaves time for bookkeeping before the response
+// arrives.
 const lull = 5 * time.Millisecond
 
-// reckon makes up, while a request is under way, what was not needed to send it. What a request costs that goes out whole, as it always did, and takes a
-// while to measure, is written down when the provider lets us wait for its answer: one that comes sooner brings the provider's own counts. What any
-// other comes to is told by the answer's header. Who reads x.ahead waits for it.
+// reckon computes, while a request is in flight, what was not needed to send it. An unchanged
+// request that takes long to measure is recorded once the provider takes longer than lull. A faster
+// response brings the provider's own counts. For any other request, the response header reports the
+// estimate. Readers of x.ahead must wait for it.
 func (x *exchange) reckon(ctx context.Context) {
 	switch {
 	case x.ahead.expected != nil:
@@ -64,14 +67,14 @@ func (x *exchange) reckon(ctx context.Context) {
 	}
 }
 
-// survive, deferred, has a request go on whose account cannot be kept.
+// survive, deferred, lets a request continue if its bookkeeping panics.
 func (x *exchange) survive(ctx context.Context) {
 	if v := recover(); v != nil {
 		x.p.trouble(ctx, "keeping the account panicked", fmt.Errorf("%v", v))
 	}
 }
 
-// expectedRatio is what the conversation's bill is likely to come to.
+// expectedRatio returns the likely ratio of the conversation's bill.
 func (x *exchange) expectedRatio() float64 {
 	if x.plan == nil || x.plan.Untouched() {
 		return x.effect.ratio
@@ -83,13 +86,15 @@ func (x *exchange) expectedRatio() float64 {
 	return x.ahead.expected.Bill.Ratio()
 }
 
-// byMessagesAlone tells whether what goes out hangs on the messages and on nothing that was sent before.
+// byMessagesAlone reports whether the sent request depends only on the messages, not on earlier
+// requests.
 func (x *exchange) byMessagesAlone() bool {
 	return x.at.format == chat.Completions && x.p.opt.Masking.Strategy != chat.Priced && !x.p.opt.Pruning.Enabled
 }
 
-// land ends the flight of a request. One that was refused, or reached nobody, has cost nothing: only the form in which
-// it went out is kept. Of one that its client has given up before the provider refused it nobody knows.
+// land ends the flight of a request. One that was refused or never reached the provider has cost
+// nothing: only its sent form is recorded. If the client gave up before the provider refused, the
+// cost is unknown.
 func (x *exchange) land(ctx context.Context, givenUp bool) {
 	x.ahead.wait()
 	if x.booked == nil && x.ahead.written && (x.refused || !givenUp) {

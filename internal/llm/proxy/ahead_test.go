@@ -13,13 +13,13 @@ import (
 	"secateur/internal/store/records"
 )
 
-// noticed tells when the record of a request is first written down.
+// noticed signals when the record of a request is first written.
 type noticed struct {
 	records.Memory
 
 	once    sync.Once
 	written chan struct{}
-	counted func(spent float64) // told of each record what it says was spent; nil: nobody wants to know
+	counted func(spent float64) // called with the amount spent in each record; nil: none
 }
 
 func (n *noticed) Put(ctx context.Context, key string, value []byte) error {
@@ -58,7 +58,7 @@ func TestARequestIsWrittenDownBeforeAProviderHasAllOfIt(t *testing.T) {
 			n := &noticed{written: make(chan struct{})}
 			p := anthropicProvider(t)
 			answer := p.answer
-			p.answer = func(w http.ResponseWriter, r *http.Request) { // when the request was read
+			p.answer = func(w http.ResponseWriter, r *http.Request) { // after the request was read
 				if !n.isWritten() {
 					t.Error("the provider has the request, and nothing is written down")
 				}
@@ -78,7 +78,8 @@ func TestARequestIsWrittenDownBeforeAProviderHasAllOfIt(t *testing.T) {
 	}
 }
 
-// Of a request that takes a while to measure only the form is written down before it goes out. While the provider lets us wait, what it costs is.
+// For a request that takes long to measure, only its form is recorded before it is sent. Its cost
+// is recorded while the provider works.
 func TestWhatARequestCostsIsWrittenDownBeforeItsAnswer(t *testing.T) {
 	spent := make(chan float64, 16)
 	n := &noticed{written: make(chan struct{}), counted: func(s float64) { spent <- s }}

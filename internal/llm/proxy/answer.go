@@ -14,23 +14,23 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// answer is a provider's answer on its way to the client.
+// answer is a provider's response on its way to the client.
 type answer struct {
 	from   *provider
 	format chat.Format
 	res    *http.Response
-	usage  *meter  // reads along; nil: nobody wants to know
-	events *events // reads along in a stream that can be read; nil: in any other answer
-	begun  bool    // its first byte that is no space has come
-	torn   bool    // the client has a part of an event whose end has not come
-	told   bool    // the client was told that the answer broke off
+	usage  *meter  // reads the usage from a copy; nil: not needed
+	events *events // follows a readable stream; nil: any other response
+	begun  bool    // its first byte other than space has come
+	torn   bool    // the client has an incomplete event
+	told   bool    // the client was told that the response broke off
 
-	patience time.Duration // how long the provider may send nothing
+	patience time.Duration // how long the provider may be silent
 	giveUp   context.CancelCauseFunc
 
-	ending *atomic.Bool // set before the client gets what may be the last of it; nil: nobody wants to know
+	ending *atomic.Bool // set before the client may get the last byte; nil: not needed
 	passed int64
-	said   *guess // counts what the model says; nil: nobody wants to know
+	said   *guess // measures the model's output; nil: not needed
 }
 
 // outcome is how a request ended. The words are labels of metrics.
@@ -39,7 +39,7 @@ type outcome string
 const (
 	answered      outcome = "ok"
 	providerError outcome = "provider_error" // the provider's own 4xx or 5xx
-	brokenOff     outcome = "broken_off"     // the provider ended in the middle of its answer
+	brokenOff     outcome = "broken_off"     // the provider ended in the middle of its response
 	clientGone    outcome = "client_gone"
 	unreachable   outcome = "unreachable"
 	timedOut      outcome = "timeout"
@@ -49,18 +49,18 @@ const (
 	limited       outcome = "rate_limited"
 )
 
-// broken tells whether the client has not got the answer whole.
+// broken reports whether the client did not get the whole response.
 func (o outcome) broken() bool { return o == brokenOff || o == timedOut || o == clientGone }
 
-// errSilent is why a provider is given up that sends nothing.
+// errSilent is the cause when we give up on a silent provider.
 var errSilent = errors.New("the provider sends nothing")
 
-// copyBuffer is how much of an answer is passed on at once.
+// copyBuffer is how much of a response is passed on at once.
 const copyBuffer = 32 << 10
 
 var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
 
-// pass sends the answer to the client as it comes, every piece at once, and says how it ended.
+// pass streams the response to the client, every piece at once, and returns how it ended.
 func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	h := w.Header()
 	copyAnswerHeaders(h, a.res.Header)
@@ -70,23 +70,24 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	w.WriteHeader(a.res.StatusCode)
 	control := http.NewResponseController(w)
 	if a.events != nil {
-		_ = control.Flush() // the first event may be long in coming; whoever cannot flush cannot be helped
+		// The first event may take long; a writer without Flush cannot be helped.
+		_ = control.Flush()
 	}
 	buf, _ := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buf)
 	silence := time.AfterFunc(a.patience, func() { a.giveUp(errSilent) })
 	defer silence.Stop()
-	held := 0 // bytes of an event whose end has not come
+	held := 0 // bytes of an incomplete event
 	for {
 		n, err := a.res.Body.Read(buf[held:])
-		silence.Stop() // a client that is slow to take it is not the provider's fault
+		silence.Stop() // a slow client is not the provider's fault
 		if n > 0 {
 			fresh, all := buf[held:held+n], buf[:held+n]
 			a.lookAhead(fresh)
 			out := a.ready(all)
 			taken := a.write(w, control, out)
 			if a.usage != nil {
-				a.usage.read(fresh) // also for a client that has gone: it was counted
+				a.usage.read(fresh) // even if the client has gone: the provider counted it
 			}
 			if !taken {
 				return clientGone
@@ -120,9 +121,9 @@ func (a *answer) pass(ctx context.Context, w http.ResponseWriter) outcome {
 	}
 }
 
-// ready is what of these bytes may go out: in a stream all events that are whole. Of one that the provider never ends
-// nothing goes out, so that the error event behind it is read as one; the bytes of an event too large for the buffer go
-// out as they come, and so does the last line of chat completions.
+// ready returns how many of these bytes may be sent: in a stream, all complete events. Nothing of
+// an incomplete event is sent, so that clients can parse a following error event. Events larger
+// than the buffer are sent as they come, and so is the last line of chat completions.
 func (a *answer) ready(p []byte) []byte {
 	if a.events == nil || a.format == chat.Completions && a.events.finished() {
 		return p
@@ -138,7 +139,7 @@ func (a *answer) ready(p []byte) []byte {
 	return p[:end]
 }
 
-// write sends bytes at once and tells whether the client takes them.
+// write sends bytes at once and reports whether the client accepts them.
 func (a *answer) write(w http.ResponseWriter, control *http.ResponseController, p []byte) bool {
 	if len(p) == 0 {
 		return true
@@ -150,12 +151,13 @@ func (a *answer) write(w http.ResponseWriter, control *http.ResponseController, 
 	return err == nil || errors.Is(err, http.ErrNotSupported)
 }
 
-// lookAhead sees what is about to go out.
+// lookAhead inspects the bytes that are about to be sent.
 func (a *answer) lookAhead(p []byte) {
 	if a.events != nil && !a.begun {
 		start := bytes.TrimLeft(p, " \t\r\n")
 		if a.begun = len(start) > 0; a.begun && start[0] == '{' {
-			a.events = nil // no field of an event begins so: it is a document, most likely an error
+			// No event field begins like this: it is a document, most likely an error.
+			a.events = nil
 		}
 	}
 	a.passed += int64(len(p))
@@ -170,7 +172,7 @@ func (a *answer) lookAhead(p []byte) {
 	}
 }
 
-// passTrailer sends what a provider says behind its answer.
+// passTrailer forwards the provider's trailers.
 func (a *answer) passTrailer(h http.Header) {
 	withoutOurs(a.res.Trailer)
 	for name, values := range a.res.Trailer {
@@ -178,9 +180,10 @@ func (a *answer) passTrailer(h http.Header) {
 	}
 }
 
-// endsTooEarly tells whether an answer that simply stops, behind these bytes that are held, has not come to its end. Where it
-// is framed, its frame tells, but for the streams of formats in which a last event is never missing; its blank line may be. Of
-// an answer that lasts as long as its connection a stream ends with a mark of its own, and JSON where it is whole.
+// endsTooEarly reports whether a response that ended after these held bytes is incomplete. The
+// framing of a framed response tells, except for streams of formats whose last event is never
+// missing; its blank line may be. A response delimited by its connection ends with a final mark if
+// it is a stream, and with valid JSON otherwise.
 func (a *answer) endsTooEarly(held []byte) bool {
 	switch {
 	case a.res.StatusCode != http.StatusOK, isFramed(a.res) && (a.events == nil || a.format == chat.Completions):
@@ -191,13 +194,13 @@ func (a *answer) endsTooEarly(held []byte) bool {
 	return a.usage != nil && isType(a.res.Header, "application/json") && a.usage.isHalf()
 }
 
-// isFramed tells whether an answer says itself how long it is.
+// isFramed reports whether a response declares its own length.
 func isFramed(res *http.Response) bool {
 	return res.ContentLength >= 0 || len(res.TransferEncoding) > 0 || res.ProtoMajor > 1
 }
 
-// tell ends a stream with an error event, where that can be done: behind the last event of a stream, or in one whose
-// length was told, only the broken connection says that something is missing.
+// tell ends a stream with an error event, if possible. After the last event of a stream, or in one
+// with a declared length, only the broken connection shows that something is missing.
 func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController, why *failure) {
 	if a.events == nil || a.events.finished() || a.res.ContentLength >= 0 {
 		return

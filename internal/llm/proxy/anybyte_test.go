@@ -12,7 +12,8 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// dying is a provider whose stream ends after so many bytes, with this error, read in pieces of so many.
+// dying is a provider whose stream ends after a number of bytes with this error, read in pieces of
+// the given size.
 type dying struct {
 	stream string
 	err    error
@@ -45,7 +46,8 @@ var blankLine = regexp.MustCompile(`\r?\n\r?\n|\r\r`)
 
 var comment = regexp.MustCompile(`(?m)^:[^\r\n]*(\r?\n|$)`)
 
-// dispatched are the events of a stream as a client sees them: comments are none, nor is one without a blank line behind it.
+// dispatched returns the events of a stream as a client sees them: no comments, and no event
+// without its blank line.
 func dispatched(stream string) (events []string) {
 	parts := blankLine.Split(stream, -1)
 	for _, part := range parts[:len(parts)-1] {
@@ -56,8 +58,9 @@ func dispatched(stream string) (events []string) {
 	return events
 }
 
-// TestAStreamCutAtAnyByte has a provider die after every byte of an answer. The client gets every event that has come whole, as it came, and nothing of the
-// next; then it is told. Only the whole looks whole; the last blank line may be missing.
+// TestAStreamCutAtAnyByte lets a provider die after every byte of a response. The client gets every
+// complete event unchanged and nothing of the next, and then an error. Only the whole stream looks
+// whole; the last blank line may be missing.
 func TestAStreamCutAtAnyByte(t *testing.T) {
 	const (
 		claude = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n: a comment\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n" +
@@ -69,7 +72,8 @@ func TestAStreamCutAtAnyByte(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		path, stream, last string
-		end                string // the clean end of a stream that is not whole is one, too; "": it is for its frame to tell
+		// A clean end of an incomplete stream counts as broken too; "": its framing tells.
+		end string
 	}{
 		{"/v1/messages", claude, "message_stop", "clean"},
 		{"/v1/responses", codex, "response.completed", "clean"},
@@ -83,7 +87,7 @@ func TestAStreamCutAtAnyByte(t *testing.T) {
 			}
 			for cut := range len(stream) + 1 {
 				for _, err := range []error{io.ErrUnexpectedEOF, io.EOF} {
-					if err == io.EOF && tt.end == "" { //nolint:errorlint // as it is made above
+					if err == io.EOF && tt.end == "" { //nolint:errorlint // as made above
 						continue
 					}
 					d := &dying{stream: stream[:cut], err: err, piece: 1 + cut%50}
@@ -93,7 +97,7 @@ func TestAStreamCutAtAnyByte(t *testing.T) {
 					if len(events) < len(whole) || strings.Join(events[:len(whole)], "|") != strings.Join(whole, "|") {
 						t.Fatalf("%s cut at %d: the client has %q of %q", tt.path, cut, events, whole)
 					}
-					isWhole := len(whole) == len(all) || err == io.EOF && cut >= len(strings.TrimRight(stream, "\r\n")) //nolint:errorlint // as it is made above
+					isWhole := len(whole) == len(all) || err == io.EOF && cut >= len(strings.TrimRight(stream, "\r\n")) //nolint:errorlint // as made above
 					told := len(events) == len(whole)+1 && strings.Contains(events[len(whole)], `"error"`)
 					if len(events) > len(whole) && !told || isWhole == (told || broken) && cut < len(stream) || isWhole && told {
 						t.Fatalf("%s cut at %d of %d (%v): the client has %q, broken %v", tt.path, cut, len(stream), err, got, broken)
@@ -104,7 +108,8 @@ func TestAStreamCutAtAnyByte(t *testing.T) {
 	}
 }
 
-// newProxyOnly is a proxy that is called directly. It gives the body of the answer, and whether its connection is broken.
+// newProxyOnly calls a proxy directly. It returns the body of the response, and whether the
+// connection broke.
 func newProxyOnly(t *testing.T, to http.RoundTripper) func(path string) (string, bool) {
 	t.Helper()
 	provider := proxy.Provider{BaseURL: "http://127.0.0.1:1/v1"}

@@ -9,15 +9,18 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// manyRecords are Records a round trip away: many are asked for, and written, at once. What was Put there is as safe as what is kept by a keeper.
+// manyRecords are Records one round trip away that can read and write many values at once. Their
+// Put is as durable as a keeper's Keep.
 type manyRecords interface {
-	// GetEach hands over what Get would return for each key.
+	// GetEach calls found with the result of Get for each key.
 	GetEach(ctx context.Context, keys []string, found func(i int, value []byte, ok bool, err error))
-	// PutEach keeps n values, and tells of each why it was not kept. One that is onlyNew is kept where its key has none, or the error is fs.ErrExist.
+	// PutEach stores n values and returns an error for each. With onlyNew, an existing key gives
+	// fs.ErrExist.
 	PutEach(ctx context.Context, n int, at func(i int) (key string, value []byte, onlyNew bool)) []error
 }
 
-// asked is what the store was asked for ahead of its use, for one request: nil, or a store that is near, and it is asked when it is needed.
+// asked holds values prefetched from the store for one request. It is nil for a local store, which
+// is asked when needed.
 type asked struct {
 	store  manyRecords
 	values map[string]value
@@ -36,7 +39,7 @@ func (p *Proxy) newAsked() *asked {
 	return nil
 }
 
-// fetch asks for those keys that were not asked for yet, in one round trip.
+// fetch reads those keys that were not read yet, in one round trip.
 func (a *asked) fetch(ctx context.Context, keys []string) {
 	if a == nil {
 		return
@@ -53,7 +56,7 @@ func (a *asked) fetch(ctx context.Context, keys []string) {
 	a.store.GetEach(ctx, fresh, func(i int, b []byte, ok bool, err error) { a.values[fresh[i]] = value{b, ok, err} })
 }
 
-// get gives a value that was fetched, or asks the store for it.
+// get returns a prefetched value, or asks the store for it.
 func (a *asked) get(ctx context.Context, key string, ask func(context.Context, string) ([]byte, bool, error)) ([]byte, bool, error) {
 	if a != nil {
 		if v, known := a.values[key]; known {
@@ -63,16 +66,16 @@ func (a *asked) get(ctx context.Context, key string, ask func(context.Context, s
 	return ask(ctx, key)
 }
 
-// How much is asked for with the first round trip: nearly always all there is to ask for.
+// Sizes of the first round trip, which nearly always suffices.
 const (
-	placesAhead = 16 // at the end of a conversation; its beginning is likelyPlaces
+	placesAhead = 16 // from the end of a conversation; see likelyPlaces for its beginning
 	placesMore  = 256
 	claimsAhead = 4
 	claimsMore  = 16
 	frozenAhead = 256
 )
 
-// askAhead fetches what recall is about to ask for, together with the keys that others will need.
+// askAhead prefetches what recall is about to read, together with other keys.
 func (l *lane) askAhead(ctx context.Context, conv *chat.Conversation, others func(*chat.Conversation) []string) {
 	if l.asked = l.p.newAsked(); l.asked == nil {
 		return
@@ -108,7 +111,7 @@ func (l *lane) appendPlace(keys []string, place chat.Place, talk int) []string {
 	return append(keys, l.lastKey(place.Key))
 }
 
-// askPlaces fetches more places, from the i-th on, where the first round trip did not go so far back.
+// askPlaces fetches more places, from the i-th on, beyond those of the first round trip.
 func (l *lane) askPlaces(ctx context.Context, conv *chat.Conversation, from int) {
 	if l.asked == nil || from < placesAhead || (from-placesAhead)%placesMore != 0 {
 		return
@@ -138,16 +141,16 @@ func (l *lane) askClaims(ctx context.Context, n int) {
 	l.asked.fetch(ctx, keys)
 }
 
-// write is a value to be kept.
+// write is a value to be stored.
 type write struct {
 	key     string
 	value   []byte
-	onlyNew bool // where the key has none
-	mine    bool // that others have written it counts as not kept
-	safe    bool // must not be lost before its time
+	onlyNew bool // only if the key has no value
+	mine    bool // an existing value of another writer is an error
+	safe    bool // must not be evicted before its TTL
 }
 
-// writeEach keeps values, in one round trip where the store is one away, and tells of each why it was not kept.
+// writeEach stores values, in one round trip if the store is remote, and returns an error for each.
 func (p *Proxy) writeEach(ctx context.Context, writes []write) []error {
 	if store, ok := p.opt.Records.(manyRecords); ok {
 		if len(writes) == 0 {
@@ -162,7 +165,7 @@ func (p *Proxy) writeEach(ctx context.Context, writes []write) []error {
 	return errs
 }
 
-// unwrittenOf forgets the errors that say no more than that a value was there, of which it does not matter whose it is.
+// unwrittenOf clears the errors for existing values whose writer does not matter.
 func unwrittenOf(writes []write, errs []error) []error {
 	for i, err := range errs {
 		if errors.Is(err, fs.ErrExist) && !writes[i].mine {

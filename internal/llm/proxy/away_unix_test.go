@@ -15,7 +15,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// sharing makes a proxy whose records are in an engine that others use too.
+// sharing makes a proxy whose records are in a shared engine.
 func sharing(t *testing.T, url string, providers map[string]*fakeProvider) (*proxied, *redisdb.DB) {
 	t.Helper()
 	db, err := redisdb.Open(t.Context(), redisdb.Options{URL: url})
@@ -29,8 +29,9 @@ func sharing(t *testing.T, url string, providers map[string]*fakeProvider) (*pro
 	}, providers), db
 }
 
-// While the engine is away a replica goes on with the conversations that it has served, in the form they had, and cuts nothing more; what it has never
-// served passes as it came. Then the engine's word counts again.
+// While the engine is down, a replica continues its own conversations in their recorded form and
+// cuts nothing more. Other conversations pass unchanged. After that the engine's records count
+// again.
 func TestRecordsThatCannotBeAskedForCutNothing(t *testing.T) {
 	server := redistest.Start(t)
 	p := anthropicProvider(t)

@@ -9,34 +9,35 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// beginnings remember the last conversations as they were read. An agent sends all that was said with every request,
-// and a little more: what a request begins with like one before it is compared, not read, which takes a small part
-// of the time.
+// beginnings remembers the last conversations as they were parsed. An agent sends the whole
+// conversation with every request, plus a little more. The part equal to an earlier request is
+// compared instead of parsed, which takes a fraction of the time.
 type beginnings struct {
 	mu    sync.Mutex   // guards the fields below
-	all   []*beginning // the latest last
-	bytes int          // that all of them hold
+	all   []*beginning // latest last
+	bytes int          // held by all of them
 }
 
-// beginning is a list of messages that was read.
+// beginning is a parsed list of messages.
 type beginning struct {
 	format chat.Format
 	body   *buffer // held for the list
 	list   []byte  // from its bracket to the end of its last message
 	known  chat.Known
-	middle [probeLength]byte // of the list: most conversations that begin alike are different there
+	middle [probeLength]byte // of the list: conversations with the same start mostly differ there
 }
 
 const (
 	probeLength   = 64
-	minBeginning  = 16 << 10 // shorter lists are soon read
+	minBeginning  = 16 << 10 // shorter lists are parsed quickly
 	maxBeginnings = 64
 	maxRemembered = 16 << 20 // bytes of all of them
-	maxAlike      = 4        // that are compared with a request
+	maxAlike      = 4        // compared with a request
 )
 
-// find gives the messages with which a list begins, and the beginning that the list goes on from. Marks for the cache move
-// from request to request, so that one goes on from another that it has all but the end of.
+// find returns the parsed messages at the start of a list, and the beginning that the list
+// continues. Cache marks move from request to request, so a list continues another if all but its
+// end is equal.
 func (b *beginnings) find(format chat.Format, list []byte) (known chat.Known, from *beginning) {
 	enough := false
 	for _, one := range b.alike(format, list) {
@@ -49,17 +50,18 @@ func (b *beginnings) find(format chat.Format, list []byte) (known chat.Known, fr
 			if isMost(same, one.list) {
 				from = one
 			}
-			enough = same == len(one.list) || isMost(same, list) // nothing is likely to have more
+			enough = same == len(one.list) || isMost(same, list) // no other is likely to match more
 		}
 		one.body.release()
 	}
 	return known, from
 }
 
-// isMost tells whether all but the end of a list is within so many bytes.
+// isMost reports whether that many bytes cover all but the end of a list.
 func isMost(bytes int, list []byte) bool { return bytes >= len(list)-len(list)/16 }
 
-// alike gives the beginnings that may be a list's, the latest first. Their bodies are the caller's to release.
+// alike returns the beginnings that may match a list, latest first. The caller must release their
+// bodies.
 func (b *beginnings) alike(format chat.Format, list []byte) (alike []*beginning) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,7 +78,7 @@ func (b *beginnings) alike(format chat.Format, list []byte) (alike []*beginning)
 	return alike
 }
 
-// note remembers a conversation, in the place of one that it goes on from.
+// note remembers a conversation and replaces the one that it continues.
 func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning) {
 	if len(conv.Messages) == 0 || cap(body.bytes) > maxPooled {
 		return
@@ -99,19 +101,19 @@ func (b *beginnings) note(body *buffer, conv *chat.Conversation, from *beginning
 	}
 }
 
-// drop forgets a beginning; the lock is held.
+// drop removes a beginning. The caller holds the lock.
 func (b *beginnings) drop(i int) {
 	b.bytes -= b.all[i].size()
 	b.all[i].body.release()
 	b.all = slices.Delete(b.all, i, i+1)
 }
 
-// size is how much memory it holds. Messages that it shares with another count for both.
+// size returns how much memory it holds. Shared messages count for each.
 func (one *beginning) size() int { return cap(one.body.bytes) + one.known.Bytes() }
 
 func (one *beginning) middleAt() int { return (len(one.list) - probeLength) / 2 }
 
-// commonLength is how many bytes two texts begin with in common.
+// commonLength returns the length of the common prefix.
 func commonLength(a, b []byte) (same int) {
 	for step := 4 << 10; step > 0; step /= 16 {
 		for end := same + step; end <= min(len(a), len(b)) && bytes.Equal(a[same:end], b[same:end]); end += step {

@@ -11,7 +11,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// request is a chat request of so many messages of about a thousand bytes, from which on the texts are of another conversation.
+// request is a chat request with messages of about a thousand bytes. From the given message on, the
+// texts are those of another conversation.
 func request(messages, from int, other string) []byte {
 	var b strings.Builder
 	b.WriteString(`{"model":"m","messages":[`)
@@ -29,7 +30,7 @@ func request(messages, from int, other string) []byte {
 	return []byte(b.String())
 }
 
-// read reads a request as the proxy does, in a buffer of the pool.
+// read parses a request as the proxy does, in a pooled buffer.
 func (b *beginnings) read(t *testing.T, text []byte) (known int) {
 	t.Helper()
 	body := grab(len(text))

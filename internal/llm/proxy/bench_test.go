@@ -20,7 +20,7 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// reverse is the standard library's proxy, to compare with.
+// reverse is the standard library's proxy, for comparison.
 func reverse(provider string) http.Handler {
 	target, _ := url.Parse(provider)
 	proxy := httputil.NewSingleHostReverseProxy(target)
@@ -39,7 +39,8 @@ func (d ourDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.Serve(w, r, &access.Principal{Subject: "x"})
 }
 
-// newDoor is ours, which sends by this transport; nil: its own. Without a strategy nothing is masked.
+// newDoor returns our proxy with this transport; nil: its own. Without a strategy nothing is
+// masked.
 func newDoor(provider, strategy string, transport http.RoundTripper, kept proxy.Records) (http.Handler, error) {
 	s, pruning := masking(strategy), chat.DefaultPruning()
 	s.Enabled, pruning.Enabled = strategy != "", strategy == "priced"
@@ -68,9 +69,10 @@ func post(b *testing.B, to *process, path string, body []byte) time.Duration {
 	return time.Since(began)
 }
 
-// compare sends the bodies, one after the other and again, through our door and through the standard library's, by
-// turns, so that whatever else runs on the machine slows both. Each request begins when all is done that the one before it has left to do. It reports our time
-// up to the end of the answer, the ratio of the two medians, and that of the processor time, what is done when the answer has gone on included.
+// compare sends the bodies in a loop, alternating between our proxy and the standard library's, so
+// that other load slows both. Each request starts after all work of the previous one is done. It
+// reports our time to the end of the response, the ratio of the medians, and the ratio of the
+// processor time including background work.
 func compare(b *testing.B, path, does string, provider http.Handler, body func(i int) []byte) {
 	b.Helper()
 	srv := httptest.NewServer(provider)
@@ -134,8 +136,8 @@ func bodies(path, kind string) func(i int) []byte {
 	return func(int) []byte { return body }
 }
 
-// BenchmarkRequest400KB sends the same request again, the next request of the conversation, or one that is new but for
-// its tool results.
+// BenchmarkRequest400KB sends the same request again, the next request of the conversation, or one
+// that is new except for its tool results.
 func BenchmarkRequest400KB(b *testing.B) {
 	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -10,26 +10,28 @@ import (
 	"time"
 )
 
-// buffer is pooled bytes with several holders: the handler, and the transport that may go on reading a request while
-// its answer is already there. The last one to let go gives the bytes back.
+// buffer holds pooled bytes with a reference count. The holders are the handler, and the transport
+// that may still read a request when its response arrives. The last one to release it returns the
+// bytes to the pool.
 type buffer struct {
 	bytes   []byte
 	holders atomic.Int32
 }
 
-// maxPooled keeps one huge request from holding its memory for good.
+// maxPooled keeps huge requests out of the pool.
 const maxPooled = 4 << 20
 
-// pools keep buffers of about the same size together, so that a large request seldom gets a small one: those whose
-// size has as many binary digits.
+// pools group buffers by the number of binary digits of their size, so that a large request seldom
+// gets a small buffer.
 var pools [24]sync.Pool
 
 func poolFor(size int) *sync.Pool { return &pools[bits.Len(uint(min(size, maxPooled)))] }
 
-// roomFor is how large a buffer is made for size bytes: the next request of a conversation is a little longer.
+// roomFor returns the capacity for size bytes: the next request of a conversation is a little
+// longer.
 func roomFor(size int) int { return max(size, min(size+size/8, maxPooled)) }
 
-// grab takes an empty buffer with room for size bytes, held once, from where one that is made for them goes.
+// grab takes an empty buffer with room for size bytes from the matching pool, with one holder.
 func grab(size int) *buffer {
 	b, ok := poolFor(roomFor(size)).Get().(*buffer)
 	if !ok {
@@ -55,13 +57,14 @@ func (b *buffer) release() {
 	poolFor(cap(b.bytes)).Put(b)
 }
 
-// reader gives the bytes to a transport.
+// reader returns the bytes for a transport.
 func (b *buffer) reader() io.ReadCloser {
 	b.hold()
 	return &bufferReader{from: b}
 }
 
-// bufferReader lets go of its buffer when it is closed, which transports do at any time, from any goroutine.
+// bufferReader releases its buffer when closed. Transports close it at any time, from any
+// goroutine.
 type bufferReader struct {
 	mu   sync.Mutex // guards the fields below
 	from *buffer    // nil: closed
@@ -84,7 +87,7 @@ func (r *bufferReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// writeTo writes what is left, most bytes at most, from where it is.
+// writeTo writes the remaining bytes, at most most, without a copy.
 func (r *bufferReader) writeTo(w io.Writer, most int64) (int64, error) {
 	r.mu.Lock()
 	from := r.from
@@ -92,7 +95,7 @@ func (r *bufferReader) writeTo(w io.Writer, most int64) (int64, error) {
 		r.mu.Unlock()
 		return 0, errClosed
 	}
-	from.hold() // whoever closes the reader need not wait for the writing
+	from.hold() // closing the reader need not wait for the write
 	defer from.release()
 	rest := from.bytes[r.pos:]
 	rest = rest[:min(int64(len(rest)), most)]
@@ -113,21 +116,23 @@ func (r *bufferReader) Close() error {
 }
 
 const (
-	guessBytes = 64 << 10  // room for a request that does not declare its length
-	trustBytes = 1 << 20   // a declared length beyond this is believed once so much has come
-	drainBytes = 256 << 20 // of a request that is too large, so that its sender gets to read why
+	guessBytes = 64 << 10 // initial size without a declared length
+	trustBytes = 1 << 20  // a larger declared length is trusted once this much has come
+	// Read from a request that is too large, so that its sender can read the error.
+	drainBytes = 256 << 20
 	drainTime  = 10 * time.Second
 )
 
-// readBody reads a whole request, limit bytes at most. It does not use buffer.Read: a declared length is not believed at
-// once, a request that is too large is read to its end so that its sender gets to read why, and the bytes are counted
-// (refcount), since a transport may still send them when the answer has come.
+// readBody reads a whole request of at most limit bytes. It differs from buffer.Read in three ways.
+// It does not trust a declared length at once. It drains a request that is too large, so that its
+// sender can read the error. It counts references, since a transport may still send the bytes when
+// the response arrives.
 func readBody(r *http.Request, limit int64) (*buffer, *failure) {
 	if r.ContentLength > limit {
 		drain(r.Body)
 		return nil, bodyTooLarge(limit)
 	}
-	size := r.ContentLength + 1 // one more than declared, so that the end is seen without growing
+	size := r.ContentLength + 1 // one more, so that the end is seen without growing
 	if size == 0 {
 		size = guessBytes
 	}
@@ -151,7 +156,7 @@ func readBody(r *http.Request, limit int64) (*buffer, *failure) {
 	}
 }
 
-// grow moves the bytes to where there is room for more.
+// grow moves the bytes to a larger buffer.
 func (b *buffer) grow(declared int64) *buffer {
 	size := 2*cap(b.bytes) + 4096
 	if declared >= int64(len(b.bytes)) {
@@ -163,7 +168,7 @@ func (b *buffer) grow(declared int64) *buffer {
 	return grown
 }
 
-// drain reads on for a while, to nobody's use but the sender's.
+// drain reads on for a while, for the sender's sake only.
 func drain(body io.Reader) {
 	until := time.Now().Add(drainTime)
 	for left := int64(drainBytes); left > 0 && time.Now().Before(until); {

@@ -7,14 +7,14 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// books keep the accounts of answers that are out, so that no answer's end waits for them.
+// books does the bookkeeping of finished responses, so that no response has to wait for it.
 type books struct {
 	mu     sync.Mutex
-	closed bool // guarded by mu; accounts are kept before their answers end
+	closed bool // guarded by mu; then bookkeeping happens before the response ends
 	jobs   sync.WaitGroup
 }
 
-// keep has a job done beside the handler; false: nobody would wait for it.
+// keep runs a job in the background; false: closed, run it yourself.
 func (b *books) keep(job func()) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,7 +25,7 @@ func (b *books) keep(job func()) bool {
 	return true
 }
 
-// close returns when the accounts of all answers are kept.
+// close waits for the bookkeeping of all responses.
 func (b *books) close() {
 	b.mu.Lock()
 	b.closed = true
@@ -33,7 +33,7 @@ func (b *books) close() {
 	b.jobs.Wait()
 }
 
-// pastOf finds what is known of a conversation; others are keys that will be asked for, too.
+// pastOf finds what is known of a conversation. others returns further keys to prefetch.
 func (l *lane) pastOf(ctx context.Context, conv *chat.Conversation, others func(*chat.Conversation) []string) (chat.Past, error) {
 	l.askAhead(ctx, conv, others)
 	return l.recall(ctx, conv)

@@ -14,13 +14,13 @@ import (
 	"secateur/internal/store/records"
 )
 
-// watched are records that count who asks for them, and write when they may.
+// watched are records that count reads and block writes until allowed.
 type watched struct {
 	records.Memory
 
 	asked, wrote atomic.Int32
-	spent        atomic.Uint64 // what the last record says, as the bits of a float64
-	may          chan struct{} // closed: they may be written; nil: always
+	spent        atomic.Uint64 // of the last record, as the bits of a float64
+	may          chan struct{} // closed: writes are allowed; nil: always
 }
 
 func (w *watched) Get(ctx context.Context, key string) ([]byte, bool, error) {
@@ -39,7 +39,7 @@ func (w *watched) Put(ctx context.Context, key string, value []byte) error {
 	return w.Memory.Put(ctx, key, value)
 }
 
-// streaming answers with a stream that counts so many tokens.
+// streaming answers with a stream that reports that many tokens.
 func streaming(tokens int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -54,7 +54,8 @@ func TestTheEndOfAStreamDoesNotWaitForTheBooks(t *testing.T) {
 	p := newProvider(t, streaming(3000))
 	px := newProxy(t, func(o *proxy.Options) { o.Records, o.Masking = kept, masking("sliding") }, one(p))
 	body := `{"model":"m","stream":true,"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"short"}]}`
-	if got := px.post(t, body); got.err != nil || got.status != http.StatusOK { // whole, while nothing can be written
+	// complete, while nothing can be written.
+	if got := px.post(t, body); got.err != nil || got.status != http.StatusOK {
 		t.Errorf("%+v", got)
 	}
 	close(kept.may)

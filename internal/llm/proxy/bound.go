@@ -11,18 +11,20 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// boundElsewhere is Anthropic's refusal of thinking that was made in another conversation than the one it stands in.
+// boundElsewhere is Anthropic's refusal of thinking from another conversation.
 var boundElsewhere = []byte("bound to a different conversation")
 
-// goOn is the way out where the record of how a conversation was sent is lost.
+// goOn is the advice if the record of a conversation is lost.
 const goOn = "start a new session, or fork this one ('claude --resume ID --fork-session', 'codex fork')"
 
-// lostRecord is added to a refusal of reasoning in a conversation without a record. Claude Code recognizes the refusal by the words before it.
+// lostRecord is added to a refusal of reasoning in a conversation without a record. Claude Code
+// recognizes the refusal by the words before it.
 const lostRecord = " secateur has no record of how it sent this conversation: " + goOn + "."
 
-// readRefusal looks whether a provider refuses a conversation for what was changed in it. If so it is counted, and the
-// conversation is left alone from then on. The answer passes as it came: clients know by its wording what to do.
-// Only where no record of the conversation is left, one sentence in its message says how to go on.
+// readRefusal detects that a provider refuses a conversation because of our changes. It counts the
+// refusal, and the conversation is not changed from then on. The response passes unchanged, because
+// clients react to its wording. Only if the conversation has no record, a sentence in the message
+// says how to continue.
 func (x *exchange) readRefusal(ctx context.Context, res *http.Response) {
 	hasCuts := x.plan != nil && len(x.plan.Cuts) > 0 && x.at.format != chat.Responses
 	if res.StatusCode != http.StatusBadRequest || !hasCuts && !x.forgotten {
@@ -51,14 +53,15 @@ func (x *exchange) readRefusal(ctx context.Context, res *http.Response) {
 	}
 }
 
-// isForgotten tells whether a conversation with results has no record of an answered request. A refused request leaves a record too, and its bill is
-// empty.
+// isForgotten reports whether a conversation with results has no record of an answered request. A
+// refused request leaves a record with an empty bill.
 func isForgotten(conv *chat.Conversation, past *chat.Past) bool {
 	isAnswered := func(r *chat.Record) bool { return r != nil && r.Bill.Spent > 0 }
 	return conv.Talk() < len(conv.Messages) && !isAnswered(past.Record) && !isAnswered(past.Sibling)
 }
 
-// refusesReasoning tells whether an error is about signed or encrypted reasoning that is not valid where it stands.
+// refusesReasoning reports whether an error is about signed or encrypted reasoning that is invalid
+// in its place.
 func refusesReasoning(doc []byte) bool {
 	for _, words := range [][]byte{boundElsewhere, []byte("not created in this conversation"), []byte("Invalid `signature` in `thinking` block"), []byte("invalid_encrypted_content")} {
 		if bytes.Contains(doc, words) {
@@ -68,7 +71,8 @@ func refusesReasoning(doc []byte) bool {
 	return bytes.Contains(doc, []byte("encrypted content")) && bytes.Contains(doc, []byte("could not be verified"))
 }
 
-// advise adds a sentence to the message of an error, which has the same place in all formats. Any other document passes as it came.
+// advise appends a sentence to the message of an error, which has the same place in all formats.
+// Any other document passes unchanged.
 func advise(res *http.Response, doc []byte) {
 	if rawjson.Check(doc, maxErrorDepth) != nil {
 		return
@@ -88,5 +92,5 @@ func advise(res *http.Response, doc []byte) {
 	}
 }
 
-// maxErrorDepth bounds the nesting of an error that is changed.
+// maxErrorDepth limits the nesting of an error that we change.
 const maxErrorDepth = 64

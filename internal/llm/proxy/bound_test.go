@@ -13,7 +13,8 @@ import (
 
 const howToGoOn = " secateur has no record of how it sent this conversation: start a new session, or fork this one ('claude --resume ID --fork-session', 'codex fork')."
 
-// refusals are what providers say of reasoning that is not valid where it stands, by the path of the format. END is where the message ends.
+// refusals are providers' errors about reasoning that is invalid in its place, by path. END marks
+// the end of the message.
 var refusals = []struct{ path, provider, refusal string }{
 	{"/v1/messages", "anthropic", `{"type":"error", "error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid ` + "`signature` in `thinking`" +
 		` block. The block is bound to a different conversation.END"},"request_id":"r"}` + "\n"},
@@ -31,7 +32,7 @@ func turnIn(path string, turns int) string {
 	return agentTalk(turns)
 }
 
-// agentTalk is a conversation of so many tool turns in chat completions.
+// agentTalk is a conversation of that many tool turns in chat completions.
 func agentTalk(turns int) string {
 	var b strings.Builder
 	b.WriteString(`{"model":"anthropic/claude-opus-5.5","messages":[{"role":"user","content":"find compute_part_3"}`)

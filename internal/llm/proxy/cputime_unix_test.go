@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time that this process has had; 0: unknown.
+// cpuTime returns the processor time of this process; 0: unknown.
 func cpuTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/secret"
 )
 
-// sinks are four providers without keys, as in examples/agents.toml, and one with a key of its own.
+// sinks are four providers without keys, as in examples/agents.toml, and one with its own key.
 func sinks(t *testing.T) (*proxied, map[string]*fakeProvider) {
 	t.Helper()
 	all := map[string]*fakeProvider{}
@@ -70,7 +70,7 @@ func TestCredentialsReachTheirOwnProviderOnly(t *testing.T) {
 				format = "openai chatgpt"
 			}
 			if format != "" && !strings.Contains(format, c.own) {
-				continue // the path says what the credential is for
+				continue // the path determines the credential's provider
 			}
 			t.Run(c.name+" "+way, func(t *testing.T) {
 				px, all := sinks(t)
@@ -90,7 +90,8 @@ func TestCredentialsReachTheirOwnProviderOnly(t *testing.T) {
 	}
 }
 
-// A provider with a key of its own is asked with that key, and one without any still lists what it shows to everyone.
+// A provider with its own key is asked with that key. One without any still lists its public
+// models.
 func TestOtherProvidersListTheirModelsWithoutTheCaller(t *testing.T) {
 	px, all := sinks(t)
 	got := px.do(t, http.MethodGet, "/v1/models", "", "X-Api-Key", "canary")

@@ -28,7 +28,8 @@ func crowd(list string, n int) string {
 	return `{"model":"m","` + list + `":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"a"},`, n), ",") + `]}`
 }
 
-// askWithin asks a proxy whose requests share a budget. It returns what is held while the provider answers, too.
+// askWithin sends a request to a proxy with a memory budget. It also returns how much is held while
+// the provider answers.
 func askWithin(t *testing.T, limit int64, path, list, name string, n int) (got *httptest.ResponseRecorder, asked int, held int64) {
 	t.Helper()
 	b := budget.New(limit, nil)

@@ -1,18 +1,22 @@
-// Package proxy stands between a client and the providers of language models. It speaks their protocols, OpenAI's
-// chat completions and Responses and Anthropic's Messages (endpoint.go, format.go), so that a client only needs another
-// base URL. It does not translate between them: a request goes to a provider that speaks its format.
+// Package proxy connects clients with the providers of language models. It speaks their protocols:
+// OpenAI's chat completions and Responses, and Anthropic's Messages (endpoint.go, format.go). A
+// client only needs another base URL. The proxy does not translate formats: a request goes to a
+// provider of its format.
 //
-// A request is read whole and parsed once; what it begins with like the request before it is only compared
-// (beginnings.go). Its model chooses the provider (route.go). What stands in the conversation is masked and pruned as
-// the core packages chat and bill decide (masking.go); every text that is taken out is kept in originals first, and
-// whatever goes wrong on the way, the request goes out as it came. In which form a request
-// goes out is written down before it is sent, and what it is likely to cost before it is answered, as a rule (ahead.go). The rest of the request,
-// its headers included, reaches the provider byte for byte (send.go, headers.go, transport.go).
+// A request is read whole and parsed once; the part equal to an earlier request is only compared
+// (beginnings.go). Its model selects the provider (route.go). The conversation is masked and pruned
+// as the core packages chat and bill decide (masking.go). Every removed text is first stored in
+// originals. On any failure the request is sent unchanged. The sent form is recorded before the
+// request is sent, and its likely cost, as a rule, before the response (ahead.go). The rest of the
+// request, including its headers, reaches the provider byte for byte (send.go, headers.go,
+// transport.go).
 //
-// The answer is passed on as it comes (answer.go). A copy is read aside for the provider's counts (usage.go), which
-// correct the conversation's account (settle.go); a next request that comes while this is being written down finds it
-// among those under way (flights.go). A stream that breaks off, or in which nothing comes any more, ends with an error
-// event, any other answer with a broken connection: half an answer never looks like a whole one.
+// The response is streamed as it comes (answer.go). A copy is read for the provider's counts
+// (usage.go), which correct the conversation's account (settle.go). The next request may come while
+// this is being recorded; it finds the flight (flights.go). A stream that breaks off or goes silent
+// ends with an error event, any other response with a broken connection: an incomplete response
+// never looks complete.
 //
-// ServeModels lists what may be asked for (models.go). ServeOther passes everything else to the default provider.
+// ServeModels lists the available models (models.go). ServeOther passes everything else to the
+// default provider.
 package proxy

@@ -6,12 +6,13 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// endpoint is a path that conversations are posted to, below a provider's base.
+// endpoint is a path for conversations, below a provider's base URL.
 type endpoint struct {
 	path   string
 	format chat.Format
 	free   bool // it counts tokens, which costs nothing
-	replay bool // it counts or compacts a conversation: it gets what was sent of it, and nothing more is masked
+	// It counts or compacts a conversation: it gets what was sent, and nothing more is masked.
+	replay bool
 
 	compacts bool // its newest results are pruned, as with any first pass
 }
@@ -25,7 +26,7 @@ var endpoints = []endpoint{
 	{path: "/responses/input_tokens", format: chat.Responses, free: true, replay: true},
 }
 
-// endpointOf finds the endpoint of a path. One that only looks unlike an endpoint's is its, too.
+// endpointOf finds the endpoint of a path, also if the path is spelled differently.
 func endpointOf(path string) (endpoint, bool) {
 	below, isV1 := strings.CutPrefix(path, "/v1")
 	below = strings.TrimRight(below, "/")
@@ -39,7 +40,7 @@ func endpointOf(path string) (endpoint, bool) {
 
 func isBelow(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
-// routeOf is where clients find a format.
+// routeOf returns the path of a format.
 func routeOf(f chat.Format) string {
 	for _, e := range endpoints {
 		if e.format == f {

@@ -7,25 +7,25 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// events follows a stream of server-sent events as its bytes pass, wherever they are cut, just far enough to know
-// whether its end has come.
+// events follows a stream of server-sent events, in pieces of any size, just enough to detect its
+// end.
 type events struct {
 	format chat.Format
-	start  [48]byte // how the current line begins
+	start  [48]byte // beginning of the current line
 	length int      // of the current line so far
-	last   bool     // the line that is the last, or begins the last event, has come
-	done   bool     // all of the last event has
+	last   bool     // the last line, or the first line of the last event, has come
+	done   bool     // the last event is complete
 }
 
-// lastEvents are the events that end a stream, by their types. Chat completions have none, but a last line.
+// lastEvents are the types of events that end a stream. Chat completions end with a line instead.
 var lastEvents = [...][]string{
 	chat.Completions: {"[DONE]"},
 	chat.Messages:    {"message_stop", "error"},
 	chat.Responses:   {"response.completed", "response.failed", "response.incomplete", "error"},
 }
 
-// wholeEvents is how many of these bytes, which begin between two events or in the middle of one, are followed by a place
-// where an event can begin: a blank line ends an event, and a comment is none.
+// wholeEvents returns the length of the part of p that ends where a new event can begin. A blank
+// line ends an event, and a comment belongs to none. p may begin within an event.
 func wholeEvents(p []byte) int {
 	end := lastBlankLine(p)
 	for end < len(p) {
@@ -38,8 +38,8 @@ func wholeEvents(p []byte) int {
 	return end
 }
 
-// lastBlankLine is where the last blank line of these bytes ends; 0: there is none. It hops from line end to line end, from the
-// last one on, which is next to nothing where a piece ends with an event.
+// lastBlankLine returns the end of the last blank line; 0: none. It searches backwards from line
+// end to line end, which is quick if a piece ends with an event.
 func lastBlankLine(p []byte) (end int) {
 	for i := bytes.LastIndexByte(p, '\n'); i > 0; i = bytes.LastIndexByte(p[:i], '\n') {
 		if p[i-1] == '\n' || i > 1 && p[i-1] == '\r' && p[i-2] == '\n' {
@@ -56,7 +56,8 @@ func lastBlankLine(p []byte) (end int) {
 }
 
 func (e *events) read(p []byte) {
-	// Of many lines only the first, which may have begun before, and the last tell something, unless the end is among them.
+	// Of many lines only the first, which may have begun earlier, and the last matter, unless the
+	// end is among them.
 	first, last := bytes.IndexByte(p, '\n'), bytes.LastIndexByte(p, '\n')
 	if first < last && !e.last && !e.mayEnd(p[first:]) {
 		e.readLines(p[:first+1])
@@ -85,7 +86,7 @@ func (e *events) readLines(p []byte) {
 	}
 }
 
-// mayEnd tells whether one of these lines may be the last.
+// mayEnd reports whether one of these lines may be the last.
 func (e *events) mayEnd(p []byte) bool {
 	for _, kind := range lastEvents[e.format] {
 		if bytes.Contains(p, []byte(kind)) {
@@ -95,7 +96,7 @@ func (e *events) mayEnd(p []byte) bool {
 	return false
 }
 
-// saysDone tells whether the current line begins as the last one of a stream does, or as the last event.
+// saysDone reports whether the current line begins like the last line or event of a stream.
 func (e *events) saysDone() bool {
 	line := e.start[:min(e.length, len(e.start))]
 	data, isData := bytes.CutPrefix(line, []byte("data:"))
@@ -104,7 +105,7 @@ func (e *events) saysDone() bool {
 		return isData && bytes.HasPrefix(data, []byte("[DONE]"))
 	}
 	name, ok := bytes.CutPrefix(line, []byte("event:"))
-	if isData { // some leave out the line that names the event
+	if isData { // some omit the line that names the event
 		data, _ = bytes.CutPrefix(data, []byte(`{"type":`))
 		data = bytes.TrimLeft(data, " ")
 		name, ok = bytes.CutPrefix(data, []byte(`"`))
@@ -119,10 +120,10 @@ func (e *events) saysDone() bool {
 	return false
 }
 
-// finished tells whether the stream has said its last, be it in a line that has no end yet.
+// finished reports whether the stream has sent its end, even if that line is incomplete.
 func (e *events) finished() bool { return e.last || e.saysDone() }
 
-// hasWholeData tells whether the data of an event is JSON up to its end.
+// hasWholeData reports whether the data of an event is complete JSON.
 func hasWholeData(event []byte) bool {
 	var doc []byte
 	for line := range bytes.SplitSeq(event, []byte{'\n'}) {

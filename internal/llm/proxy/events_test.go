@@ -64,7 +64,7 @@ func FuzzEventsDoNotDependOnChunks(f *testing.F) {
 	})
 }
 
-// pending reads a stream as clients do, line by line, and tells whether it ends within an event.
+// pending reads a stream as clients do, line by line, and reports whether it ends within an event.
 func pending(stream string) bool {
 	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
 	open := false
@@ -79,7 +79,7 @@ func pending(stream string) bool {
 	return open
 }
 
-// FuzzManyLines cuts a stream in two: however much of it comes at once, what is known in the end is the same.
+// FuzzManyLines splits a stream in two: the final state does not depend on the split.
 func FuzzManyLines(f *testing.F) {
 	f.Add("data: 1\n\ndata: 2\r\n\r\n: ping\n\ndata: [DONE]\n\n", 9)
 	f.Add("data: [DO\nNE]\n\n\ndata: [DONE", 6)
@@ -95,7 +95,7 @@ func FuzzManyLines(f *testing.F) {
 	})
 }
 
-// FuzzMeter does the same with what a stream tells about usage.
+// FuzzMeter does the same for the usage in a stream.
 func FuzzMeter(f *testing.F) {
 	const chunk = "data: {\"choices\":[{\"delta\":{\"content\":\"ging\"}}]}\n\n"
 	usage := "data: {\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":3}}\n\n"
@@ -119,7 +119,7 @@ func FuzzMeter(f *testing.F) {
 	})
 }
 
-// FuzzLastBlankLine holds the search against one that looks at every place.
+// FuzzLastBlankLine compares the search with one that checks every position.
 func FuzzLastBlankLine(f *testing.F) {
 	for _, s := range []string{"", "\n", "\n\n", "a\n\nb", "a\r\n\r\nb", "a\r\rb", "\n\n\r\r", "\r\r\n\n", "\r\r\r", "\n\n\rx\r\r", "\r\n\n"} {
 		f.Add(s)

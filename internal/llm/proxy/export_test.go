@@ -1,4 +1,4 @@
 package proxy
 
-// WaitForBooks returns when the accounts of all answers so far are kept.
+// WaitForBooks waits for the bookkeeping of all responses so far.
 func (p *Proxy) WaitForBooks() { p.books.jobs.Wait() }

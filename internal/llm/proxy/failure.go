@@ -20,7 +20,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// failure is an answer of our own that says no, in the form that clients of the format know.
+// failure is our own error response, in the format of the client.
 type failure struct {
 	status  int
 	kind    string // error.type
@@ -40,7 +40,7 @@ const (
 	upstreamError  = "upstream_error"
 )
 
-// append appends the failure as an answer in a format has it.
+// append appends the failure as a response body in a format.
 func (f *failure) append(dst []byte, format chat.Format) []byte {
 	if format == chat.Messages {
 		return f.appendAnthropic(dst)
@@ -60,7 +60,7 @@ func (f *failure) append(dst []byte, format chat.Format) []byte {
 	return append(dst, "}}"...)
 }
 
-// refuse answers with a failure.
+// refuse responds with a failure.
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, to *provider, f *failure) {
 	p.ended(r.Context(), to, f.outcome)
 	if f.wait > 0 {
@@ -70,9 +70,10 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, to *provider, f *
 		w.Header().Set("WWW-Authenticate", f.challenge)
 	}
 	if f.status == http.StatusUpgradeRequired {
-		w.Header().Set("Upgrade", "HTTP/1.1") // RFC 9110, section 15.5.22: it has to name one
+		w.Header().Set("Upgrade", "HTTP/1.1") // RFC 9110, section 15.5.22: it must name a protocol
 	}
-	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout || f.status == http.StatusServiceUnavailable { // there may be more of it that nobody is going to read
+	// The rest of the request will not be read.
+	if f.outcome == tooLarge || f.status == http.StatusRequestTimeout || f.status == http.StatusServiceUnavailable {
 		w.Header().Set("Connection", "close")
 	}
 	writeJSON(w, f.status, f.append(nil, formatOf(r)))
@@ -83,7 +84,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = bytes.NewReader(body).WriteTo(w) // a client that went away has no use for an error
+	_, _ = bytes.NewReader(body).WriteTo(w) // a client that is gone needs no error
 }
 
 func bodyTooLarge(limit int64) *failure {
@@ -93,7 +94,7 @@ func bodyTooLarge(limit int64) *failure {
 	}
 }
 
-// tooMany answers a request that is small and would take far more memory than its bytes.
+// tooMany refuses a small request that would take far more memory than its bytes.
 func tooMany() *failure {
 	return &failure{
 		status: http.StatusRequestEntityTooLarge, kind: invalidRequest, code: "request_too_large", outcome: tooLarge,
@@ -124,7 +125,7 @@ func bodyBroken(err error) *failure {
 	}
 }
 
-// overloaded answers where the memory for requests is used up.
+// overloaded refuses a request because the memory for requests is used up.
 func overloaded() *failure {
 	return &failure{
 		status: http.StatusServiceUnavailable, kind: "server_error", code: "overloaded", outcome: limited, wait: 2 * time.Second,
@@ -132,7 +133,7 @@ func overloaded() *failure {
 	}
 }
 
-// notJSON answers a body that names no model we could trust, where nobody would take it as it is.
+// notJSON refuses a body without a trustworthy model if no provider takes it unread.
 func notJSON() *failure {
 	return &failure{
 		status: http.StatusBadRequest, kind: invalidRequest, code: "invalid_json", outcome: badRequest,
@@ -140,7 +141,7 @@ func notJSON() *failure {
 	}
 }
 
-// modelNotFound answers for a model that no provider takes.
+// modelNotFound refuses a model that no provider has.
 func (p *Proxy) modelNotFound(model string) *failure {
 	f := &failure{status: http.StatusNotFound, kind: invalidRequest, code: "model_not_found", param: "model", outcome: noModel}
 	switch {
@@ -148,7 +149,8 @@ func (p *Proxy) modelNotFound(model string) *failure {
 		f.message = "No provider is configured: add one under [providers]."
 	case model == "":
 		f.message = "The request names no model, and there is no default provider to take it; set default_provider."
-	case p.opt.Admission.Rules() != nil: // which of them hides it, or whether its provider does not know it, is not to be told
+	// Do not reveal whether a rule hides it or its provider lacks it.
+	case p.opt.Admission.Rules() != nil:
 		f.message = fmt.Sprintf("The model %s does not exist here; GET /v1/models lists what there is.", shorten(model))
 	default:
 		f.message = fmt.Sprintf("The model %s does not exist here: it is no alias, starts with no provider's name, "+
@@ -157,7 +159,7 @@ func (p *Proxy) modelNotFound(model string) *failure {
 	return f
 }
 
-// wrongFormat answers for a model of a provider that does not speak the client's format.
+// wrongFormat refuses a model whose provider does not use the client's format.
 func wrongFormat(model string, to *provider, asked chat.Format) *failure {
 	return &failure{
 		status: http.StatusBadRequest, kind: invalidRequest, code: "wrong_format", param: "model", outcome: badRequest,
@@ -167,7 +169,7 @@ func wrongFormat(model string, to *provider, asked chat.Format) *failure {
 	}
 }
 
-// wrongLogin answers a client that is signed in with ChatGPT and asks for another provider.
+// wrongLogin refuses a client that is signed in with ChatGPT and asks for another provider.
 func wrongLogin(to *provider) *failure {
 	return &failure{
 		status: http.StatusForbidden, kind: "permission_error", code: "wrong_login", outcome: badRequest,
@@ -175,7 +177,8 @@ func wrongLogin(to *provider) *failure {
 	}
 }
 
-// noWebSocket answers a client that asks to speak WebSocket. It goes on with HTTP, where its requests can be read.
+// noWebSocket refuses an upgrade to WebSocket. The client falls back to HTTP, where we can read its
+// requests.
 func noWebSocket() *failure {
 	return &failure{
 		status: http.StatusUpgradeRequired, kind: invalidRequest, code: "websocket_refused", outcome: badRequest,
@@ -183,7 +186,7 @@ func noWebSocket() *failure {
 	}
 }
 
-// noProvider answers where only the default provider could.
+// noProvider refuses a request that only a default provider could take.
 func noProvider() *failure {
 	return &failure{
 		status: http.StatusNotFound, kind: invalidRequest, code: "no_default_provider", outcome: noModel,
@@ -198,7 +201,7 @@ func rateLimited(wait time.Duration) *failure {
 	}
 }
 
-// unanswered says why a provider has sent no answer.
+// unanswered says why a provider has sent no response.
 func unanswered(to *provider, err error) *failure {
 	f := &failure{status: http.StatusBadGateway, kind: upstreamError, code: "upstream_unavailable", outcome: unreachable}
 	why := "the connection ended before it answered"
@@ -229,7 +232,7 @@ func isTLS(err error) bool {
 	return strings.Contains(text, "tls: ") || strings.Contains(text, "x509: ")
 }
 
-// notRedacted answers where a rule redacts what the provider says, and that could not be read whole.
+// notRedacted refuses to pass a response on that a rule redacts and that could not be read whole.
 func notRedacted(to *provider) *failure {
 	return &failure{
 		status: http.StatusBadGateway, kind: upstreamError, code: "upstream_invalid_response", outcome: brokenOff,
@@ -245,12 +248,12 @@ func brokeOff(to *provider) *failure {
 	}
 }
 
-// stopped is the last event of a stream that did not end before we had to.
+// stopped is the last event of a stream that did not end before our shutdown.
 func stopped() *failure {
 	return &failure{kind: "server_error", code: "stopped", message: "secateur is stopping, and this answer has not ended in time."}
 }
 
-// wentSilent is the last event of a stream in which the provider sent nothing for too long.
+// wentSilent is the last event of a stream in which the provider was silent for too long.
 func wentSilent(to *provider, patience time.Duration) *failure {
 	return &failure{
 		kind: upstreamError, code: "upstream_timeout",
@@ -258,7 +261,7 @@ func wentSilent(to *provider, patience time.Duration) *failure {
 	}
 }
 
-// shorten quotes a name of the client's for a message.
+// shorten quotes a client's name for a message, shortened.
 func shorten(name string) string {
 	const most = 100
 	if len(name) > most {

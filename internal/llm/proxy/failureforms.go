@@ -16,7 +16,7 @@ func (f *failure) appendAnthropic(dst []byte) []byte {
 	return append(dst, "}}"...)
 }
 
-// anthropicKind is the type of an error by Anthropic's table, where statuses and types go together.
+// anthropicKind returns the error type by Anthropic's table of statuses and types.
 func (f *failure) anthropicKind() string {
 	switch f.status {
 	case http.StatusBadRequest, http.StatusRequestTimeout, http.StatusUpgradeRequired:
@@ -36,10 +36,10 @@ func (f *failure) anthropicKind() string {
 	case http.StatusGatewayTimeout:
 		return "timeout_error"
 	}
-	return "api_error" // and whatever breaks off in the middle of an answer
+	return "api_error" // also for a response that breaks off
 }
 
-// appendEvent appends the failure as an event of a stream, without the blank line that ends it.
+// appendEvent appends the failure as an event of a stream, without the final blank line.
 func (f *failure) appendEvent(dst []byte, format chat.Format) []byte {
 	switch format {
 	case chat.Messages:

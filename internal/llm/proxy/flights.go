@@ -10,32 +10,32 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// flights are the requests under way. A client that has the last byte of an answer may send its next request before
-// we have written down what this one sent and cost; there the next request finds it all the same, and no answer is
-// held up for the writing.
+// flights are the requests in flight. A client that has the last byte of a response may send its
+// next request before we have recorded this one. The next request then finds it here, and no
+// response waits for the recording.
 type flights struct {
 	mu    sync.Mutex // guards the field below
 	byKey map[string]*flight
 }
 
-// flight is a request under way.
+// flight is a request in flight.
 type flight struct {
 	key    string
-	ending atomic.Bool   // the client may have its answer whole
+	ending atomic.Bool   // the client may have the whole response
 	landed chan struct{} // closed when final is set
-	final  *chat.Record  // with what the provider has counted; nil: it cost nothing
+	final  *chat.Record  // with the provider's counts; nil: it cost nothing
 
 	mu       sync.Mutex   // guards the fields below
-	plan     bookkeeper   // of what it sent; nil: it has landed, and the bytes are gone
-	estimate *chat.Record // of what it may have cost; nil: nobody has asked
+	plan     bookkeeper   // of the sent request; nil: it has landed and its bytes are gone
+	estimate *chat.Record // of its cost; nil: not computed yet
 }
 
-// bookkeeper is a [chat.Plan]: what it says takes a while to make up.
+// bookkeeper is a [chat.Plan]. Computing its record takes a while.
 type bookkeeper interface {
 	Record(usage *bill.Usage) chat.Record
 }
 
-// expected is what the request sent, and may have cost; nil: it has landed.
+// expected returns what the request sent and may have cost; nil: it has landed.
 func (f *flight) expected() *chat.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,10 +49,11 @@ func (f *flight) expected() *chat.Record {
 	return f.estimate
 }
 
-// landingTime bounds how long a request waits for the one before it to be written down: then the writing is given up, too.
+// landingTime limits how long a request waits for the recording of the one before. After that the
+// recording is given up too.
 const landingTime = settleTime
 
-// start notes a request. Of several with one key the last is found.
+// start registers a request. Of several with one key the last is found.
 func (f *flights) start(key string, plan bookkeeper) *flight {
 	one := &flight{key: key, plan: plan, landed: make(chan struct{})}
 	f.mu.Lock()
@@ -71,21 +72,21 @@ func (f *flights) land(one *flight, final *chat.Record) {
 		delete(f.byKey, one.key)
 	}
 	f.mu.Unlock()
-	one.mu.Lock() // whoever makes up an estimate reads the request's bytes
+	one.mu.Lock() // a concurrent estimate reads the request's bytes
 	one.plan = nil
 	one.mu.Unlock()
 	one.final = final
 	close(one.landed)
 }
 
-// has tells whether a request is under way.
+// has reports whether a request is in flight.
 func (f *flights) has(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.byKey[key] != nil
 }
 
-// find gives the record of a request under way.
+// find returns the record of a request in flight.
 func (f *flights) find(ctx context.Context, key string) *chat.Record {
 	f.mu.Lock()
 	one := f.byKey[key]

@@ -10,7 +10,7 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// planned is a plan that says what it was told to.
+// planned is a plan with a fixed record.
 type planned chat.Record
 
 func (p planned) Record(*bill.Usage) chat.Record { return chat.Record(p) }

@@ -15,7 +15,7 @@ func parseFormat(name string) (chat.Format, bool) {
 	return chat.Format(max(i, 0)), i >= 0 //nolint:gosec // one of three
 }
 
-// format is what the settings say, else what the name and the address tell.
+// format returns the configured format, or else the one implied by the name and the address.
 func (p Provider) format(name string, base *url.URL) chat.Format {
 	if f, ok := parseFormat(p.Format); ok {
 		return f
@@ -30,7 +30,8 @@ func (p Provider) format(name string, base *url.URL) chat.Format {
 	return chat.Completions
 }
 
-// SpeaksMessages tells whether a provider of this name takes Anthropic's format; else it takes OpenAI's.
+// SpeaksMessages reports whether a provider of this name uses Anthropic's format; otherwise it uses
+// OpenAI's.
 func (p Provider) SpeaksMessages(name string) bool {
 	base, err := p.parseBase()
 	return err == nil && p.format(name, base) == chat.Messages
@@ -47,7 +48,8 @@ func (p *provider) isChatGPT() bool {
 	return p.name == chatGPT || isHost(p.base.Hostname(), "chatgpt.com")
 }
 
-// speaks tells whether a provider takes requests in a format. Those that take OpenAI's newer one take the older, too.
+// speaks reports whether a provider accepts requests in a format. Providers of OpenAI's newer
+// format also accept the older one.
 func (p *provider) speaks(f chat.Format) bool {
 	return p.format == f || p.format == chat.Responses && f == chat.Completions && !p.isChatGPT()
 }

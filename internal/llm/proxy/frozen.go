@@ -7,8 +7,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// keeper keeps what must not be lost before its time: when Keep returns it is safe. Records that are none are taken at
-// their word.
+// keeper stores values that must not be lost before their TTL: when Keep returns, the value is
+// durable. Records without Keep are trusted to be durable.
 type keeper interface {
 	Keep(ctx context.Context, key string, value []byte) error
 	Kept(ctx context.Context, key string) (value []byte, ok bool, err error)
@@ -28,35 +28,35 @@ func (p *Proxy) kept(ctx context.Context, key string) (value []byte, ok bool, er
 	return p.opt.Records.Get(ctx, key)
 }
 
-// What is written down of conversations that begin alike.
+// Notes about conversations with the same beginning.
 const (
-	someCut  = "cut" // results of theirs went out pruned
-	leftOver = "off" // a provider has refused what was made of one: nothing more is cut
+	someCut  = "cut" // some of their results were sent pruned
+	leftOver = "off" // a provider has refused our changes to one: cut nothing more
 )
 
-// cut tells what is known of conversations that begin alike.
+// cut returns the notes about conversations with the same beginning.
 func (l *lane) cut(ctx context.Context) (frozen, off bool) {
 	b, ok, err := l.asked.get(ctx, l.cutKey(), l.p.kept)
 	l.note(err)
 	return ok, string(b) == leftOver
 }
 
-// leave writes down that nothing more is cut of conversations that begin alike.
+// leave notes that nothing more is cut in conversations with the same beginning.
 func (l *lane) leave(ctx context.Context) error {
 	return l.p.keepSafe(ctx, l.cutKey(), []byte(leftOver))
 }
 
-// What is pruned is bounded by its size, not by a clock: pruning takes time in proportion to the text, and a busy machine sends the
-// same bytes. What is beyond passes whole, and stays so.
+// Pruning is bounded by size, not by a clock: its time is proportional to the text, and a busy
+// machine must send the same bytes. Results beyond the bounds are sent whole, and stay so.
 const (
 	maxPruneChars = 2_000_000 // of one result
-	maxPruneWork  = 8_000_000 // of all results that one request has pruned
+	maxPruneWork  = 8_000_000 // of all results that one request prunes
 )
 
-// pruneWork is how many characters a request has pruned.
+// pruneWork is the number of characters that a request has pruned.
 type pruneWork int
 
-// takes says whether a result of so many characters is pruned, and counts it then.
+// takes reports whether a result of that many characters is pruned, and counts it if so.
 func (w *pruneWork) takes(chars int) bool {
 	if chars > maxPruneChars || int(*w)+chars > maxPruneWork {
 		return false
@@ -65,9 +65,10 @@ func (w *pruneWork) takes(chars int) bool {
 	return true
 }
 
-// prune gives the results that go out pruned, each in the form in which it first did, and of those that never did the
-// keys under which they are to be frozen. Where the form is lost it is made anew, if the same comes out: what prunes
-// is the same, and so are the text and the goal. The error says that nobody knows in which form a result was sent.
+// prune returns the results to send pruned, each in the form in which it was first sent. For new
+// ones, freezing has the keys under which to store (freeze) them. A lost form is recreated if the
+// result is the same: the engine, the text and the goal must be unchanged. An error means that the
+// form in which a result was sent is unknown.
 func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, past chat.Past, by chat.Recovery) (pruned map[int]string, freezing map[int][]string, err error) {
 	settings := x.p.opt.Pruning
 	if x.p.opt.Forgetful || x.replay && !x.compacts {
@@ -77,17 +78,17 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 	expired := func() bool { return ctx.Err() != nil }
 	var work pruneWork
 	jobs := conv.Jobs(settings, past)
-	l.asked.fetch(ctx, x.keysOf(jobs...)) // those that could not be told before the past was known
+	l.asked.fetch(ctx, x.keysOf(jobs...)) // keys that were unknown before the past was
 	for _, job := range jobs {
 		keys := x.keysOf(job)
 		text, at, err := l.thaw(ctx, keys)
 		switch {
 		case err != nil && job.Fresh:
-			continue // it was never sent: whole, it cannot be wrong
+			continue // never sent, so the whole text is always right
 		case err != nil:
 			return nil, nil, fmt.Errorf("%w: %w", errUnknownPast, err)
 		case at == 0:
-		case at > 0: // in a thread; later requests know it by the conversation
+		case at > 0: // in a thread; later requests find it by the conversation
 			freezing[job.Message] = keys[:1]
 		case job.Frozen, expired(), !work.takes(conv.Messages[job.Message].Chars):
 			continue
@@ -110,7 +111,7 @@ func (x *exchange) prune(ctx context.Context, l lane, conv *chat.Conversation, p
 	return pruned, freezing, nil
 }
 
-// frozenKeys are those that prune may ask for, as far as can be told before the past is known.
+// frozenKeys returns the keys that prune may read, as far as known before the past is.
 func (x *exchange) frozenKeys(conv *chat.Conversation) (keys []string) {
 	for _, k := range conv.FrozenKeys(x.p.opt.Pruning, frozenAhead) {
 		keys = append(keys, x.frozenKey(k))
@@ -118,7 +119,7 @@ func (x *exchange) frozenKeys(conv *chat.Conversation) (keys []string) {
 	return keys
 }
 
-// keysOf are those under which the results of jobs may be frozen.
+// keysOf returns the keys under which the results of jobs may be frozen.
 func (x *exchange) keysOf(jobs ...chat.Job) (keys []string) {
 	for _, job := range jobs {
 		keys = append(keys, x.frozenKey(job.Key))
@@ -129,7 +130,7 @@ func (x *exchange) keysOf(jobs ...chat.Job) (keys []string) {
 	return keys
 }
 
-// thaw gives the bytes that are frozen under one of the keys, and under which; -1: under none.
+// thaw returns the bytes frozen under one of the keys, and the index of that key; -1: none.
 func (l *lane) thaw(ctx context.Context, keys []string) (text string, at int, err error) {
 	for i, key := range keys {
 		switch b, ok, err := l.asked.get(ctx, key, l.p.kept); {
@@ -142,7 +143,7 @@ func (l *lane) thaw(ctx context.Context, keys []string) (text string, at int, er
 	return "", -1, nil
 }
 
-// canRepeat tells whether pruning makes of a result what it made of it when it was sent.
+// canRepeat reports whether pruning gives the same result as when it was sent.
 func canRepeat(past chat.Past) bool {
 	for _, r := range []*chat.Record{past.Record, past.Sibling} {
 		if r != nil && r.Engine != 0 && r.Engine != past.Engine {

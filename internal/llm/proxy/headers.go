@@ -9,17 +9,20 @@ import (
 	"secateur/internal/secret"
 )
 
-// What the answer to a chat request says about what was done to the request.
+// Response headers that say what was done to a chat request.
 const (
-	headerMasked = "X-Secateur-Masked"       // tool results that stand masked
+	headerMasked = "X-Secateur-Masked"       // tool results sent masked
 	headerSaved  = "X-Secateur-Tokens-Saved" // estimated, in this request
-	headerRatio  = "X-Secateur-Bill-Ratio"   // of the conversation so far: spent over what passing through would have cost
-	headerIDs    = "X-Secateur-Originals"    // what was taken out, where the text left behind does not tell its id
-	headerWhy    = "X-Secateur-Unmasked"     // why nothing more was masked, where there would have been something
+	// Of the conversation so far: spent over the pass-through cost.
+	headerRatio = "X-Secateur-Bill-Ratio"
+	// Ids of originals that the remaining text does not name.
+	headerIDs = "X-Secateur-Originals"
+	// Why nothing more was masked although there was something.
+	headerWhy = "X-Secateur-Unmasked"
 )
 
-// ours is how the names of headers begin that only we may set. A provider who could would tell clients what we did, and a
-// client's are for us alone.
+// ours is the prefix of headers that only we may set. A provider must not be able to forge them,
+// and a client's are only for us.
 const ours = "X-Secateur-"
 
 func withoutOurs(h http.Header) {
@@ -30,7 +33,7 @@ func withoutOurs(h http.Header) {
 	}
 }
 
-// effect is what these headers tell.
+// effect holds the values of these headers.
 type effect struct {
 	masked int
 	saved  int
@@ -40,10 +43,10 @@ type effect struct {
 	barrier chat.Barrier
 }
 
-// maxListed bounds the ids in a header: clients bound the size of headers.
+// maxListed limits the ids in a header, because clients limit the size of headers.
 const maxListed = 100
 
-// untouched is what they tell of a request that went out as it came.
+// untouched is the effect on a request that was sent unchanged.
 var untouched = effect{ratio: 1}
 
 func (e effect) announce(h http.Header) {
@@ -64,7 +67,7 @@ var hopByHop = map[string]bool{
 	"Proxy-Authorization": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
 }
 
-// copyHeaders copies what is the message's own. The values are shared, not copied.
+// copyHeaders copies the end-to-end headers. The values are shared, not copied.
 func copyHeaders(dst, src http.Header) {
 	for name, values := range src {
 		if !hopByHop[name] {
@@ -80,14 +83,14 @@ func copyHeaders(dst, src http.Header) {
 	}
 }
 
-// headersFor are the client's headers as a provider gets them: without our own token, and with the provider's key
-// where it has one.
+// headersFor returns the client's headers for a provider: without our own token, and with the
+// provider's key if it has one.
 func (p *Proxy) headersFor(to *provider, client http.Header) http.Header {
 	h := make(http.Header, len(client)+1)
 	copyHeaders(h, client)
 	withoutOurs(h)
-	delete(h, "Content-Length") // the transport's to say
-	delete(h, "Expect")         // we have met it: the body is here
+	delete(h, "Content-Length") // set by the transport
+	delete(h, "Expect")         // already met: the body is here
 	withoutToken(h, p.opt.OwnToken)
 	if !to.APIKey.IsZero() {
 		to.sign(h)
@@ -95,7 +98,7 @@ func (p *Proxy) headersFor(to *provider, client http.Header) http.Header {
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = []string{""} // net/http would send its own
 	}
-	// net/http takes a request with such a key for one that may be sent twice. Under another spelling it does not.
+	// net/http resends requests with such a key. Under another spelling it does not.
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
 		if values, ok := h[name]; ok {
 			delete(h, name)
@@ -105,17 +108,17 @@ func (p *Proxy) headersFor(to *provider, client http.Header) http.Header {
 	return h
 }
 
-// sign puts the provider's key where it looks for one, in place of the client's.
+// sign puts the provider's key where the provider expects it, in place of the client's.
 func (p *provider) sign(h http.Header) {
 	if p.format == chat.Messages {
-		delete(h, "Authorization") // of two that differ nobody knows which counts
+		delete(h, "Authorization") // two different credentials would be ambiguous
 		h["X-Api-Key"] = []string{p.APIKey.Reveal()}
 		return
 	}
 	h["Authorization"] = []string{"Bearer " + p.APIKey.Reveal()}
 }
 
-// withoutToken drops every value that is our own token, alone or behind a scheme.
+// withoutToken drops every value that is our own token, alone or after a scheme.
 func withoutToken(h http.Header, own secret.Text) {
 	if own.IsZero() {
 		return
@@ -136,7 +139,7 @@ func withoutToken(h http.Header, own secret.Text) {
 	}
 }
 
-// credential is what follows the scheme of an Authorization value.
+// credential returns the part of an Authorization value after the scheme.
 func credential(value string) string {
 	_, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
 	return strings.TrimSpace(rest)

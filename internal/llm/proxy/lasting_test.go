@@ -26,7 +26,7 @@ func onDisk(t *testing.T, dir string) *records.File {
 	return f
 }
 
-// half forgets what was put, and keeps what was kept.
+// half forgets values from Put, but not those from Keep.
 type half struct{ *records.File }
 
 func (half) Get(context.Context, string) (value []byte, ok bool, err error) { return nil, false, nil }
@@ -35,7 +35,7 @@ func (h half) Kept(ctx context.Context, key string) (value []byte, ok bool, err 
 	return h.File.Kept(ctx, key)
 }
 
-// otherVersion gives records as a program of another version has written them: of a form that nobody knows.
+// otherVersion returns records in an unknown form, as from a program of another version.
 type otherVersion struct{ *records.File }
 
 func (o otherVersion) Get(ctx context.Context, key string) ([]byte, bool, error) {
@@ -85,7 +85,8 @@ func TestWhatWasSentOnceIsSentForEver(t *testing.T) {
 				}
 				before := string(p.last(t).body)
 				px = newProxy(t, func(o *proxy.Options) { pruningOn(o); o.Records = onDisk(t, dir); tt.next(o) }, both)
-				for _, again := range []int{3, 2, 3, 4} { // the same, a rewind, forth again, on
+				// The same, a rewind, forward again, and on.
+				for _, again := range []int{3, 2, 3, 4} {
 					px.do(t, http.MethodPost, path, talk(again, partOf))
 					px.running.Wait()
 					sent := string(p.last(t).body)
@@ -102,13 +103,13 @@ func TestWhatWasSentOnceIsSentForEver(t *testing.T) {
 	}
 }
 
-// withoutTail is a request without what follows its last result, and the mark on that.
+// withoutTail returns a request without what follows its last result, and without the mark on that.
 func withoutTail(body string) string {
 	body = strings.TrimSuffix(body, "]}")
 	return strings.TrimSuffix(body, `,"cache_control":{"type":"ephemeral"}}]}`)
 }
 
-// unsafe takes what is put and keeps nothing.
+// unsafe accepts Put but fails on Keep.
 type unsafe struct{ records.Memory }
 
 func (u *unsafe) Keep(context.Context, string, []byte) error { return errors.New("disk full") }
@@ -159,7 +160,8 @@ func TestARefusalOfWhatWasChangedLeavesTheConversationAlone(t *testing.T) {
 	if grown := len(p.last(t).body) - cut; grown < len(partOf(0)) {
 		t.Errorf("the next result went out in %d bytes", grown)
 	}
-	px.do(t, http.MethodPost, "/v1/messages", claudeTalk(3, false, partOf)) // the client has dropped all thinking
+	// The client has dropped all thinking.
+	px.do(t, http.MethodPost, "/v1/messages", claudeTalk(3, false, partOf))
 	if !strings.Contains(string(p.last(t).body), quoted(partOf(2))) {
 		t.Error("a conversation that was refused was cut on")
 	}

@@ -13,17 +13,17 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// rewritten is what was made of a request.
+// rewritten is the result of rewriting a request.
 type rewritten struct {
-	plan   *chat.Plan // nil: it goes out as it came
+	plan   *chat.Plan // nil: sent unchanged
 	lane   lane
 	past   chat.Past
-	flight *flight // nil where plan is
-	pruned int     // results that go out pruned
+	flight *flight // nil if plan is
+	pruned int     // results that are sent pruned
 }
 
-// rewrite gives the body that goes out, which is the caller's to release: the client's own bytes wherever nothing is to be
-// changed, or anything goes wrong.
+// rewrite returns the body to send, which the caller must release. It is the client's own bytes if
+// nothing changes or anything goes wrong.
 func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *buffer) *buffer {
 	if conv != nil && len(conv.Messages) > 0 && x.p.cuts() {
 		out, err := x.mask(ctx, conv, body)
@@ -31,7 +31,7 @@ func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *b
 			return out
 		}
 		x.p.sentUnwritten(ctx, x.p.opt.Now().Unix())
-		if errors.Is(err, errUnknownPast) { // who owns the store says so, once
+		if errors.Is(err, errUnknownPast) { // the store's owner reports it once
 			x.p.metrics.troubles.Inc()
 			x.p.opt.Log.DebugContext(ctx, "the request goes out as it came", "err", err)
 		} else {
@@ -48,7 +48,7 @@ func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *b
 	return out
 }
 
-// mask plans how the conversation goes out, keeps what is taken out of it, and writes the body.
+// mask plans how to send the conversation, stores what it removes, and writes the body.
 func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buffer) (out *buffer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -68,7 +68,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	if err != nil {
 		return nil, err
 	}
-	lane.asked = nil // from here on what others have written meanwhile counts
+	lane.asked = nil // from here on, concurrent writes of others count
 	plan := chat.Decide(chat.Input{
 		Past: past, Conversation: conv, Model: x.modelOf(conv), Replay: x.replay, Masking: x.p.masking(), Prices: x.to.prices, Now: now,
 		Pruned: pruned,
@@ -98,12 +98,12 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	}
 	x.pruned = len(plan.Cuts) - x.effect.masked
 	if !x.replay {
-		x.flight = x.p.flights.start(lane.record, plan) // the last that can go wrong
+		x.flight = x.p.flights.start(lane.record, plan) // the last step that can fail
 	}
 	return out, nil
 }
 
-// modelOf is what the provider calls the model.
+// modelOf returns the provider's name of the model.
 func (x *exchange) modelOf(conv *chat.Conversation) string {
 	if x.to.model != "" {
 		return x.to.model
@@ -111,7 +111,7 @@ func (x *exchange) modelOf(conv *chat.Conversation) string {
 	return conv.Model
 }
 
-// masking are the settings, less what needs a memory that we do not have.
+// masking returns the settings without what needs a durable store, if we have none.
 func (p *Proxy) masking() chat.Settings {
 	s := p.opt.Masking
 	if p.opt.Forgetful && s.Strategy == chat.Priced {
@@ -120,7 +120,7 @@ func (p *Proxy) masking() chat.Settings {
 	return s
 }
 
-// unnamed lists the ids that the texts left behind do not tell, the newest first.
+// unnamed lists the ids that the remaining texts do not name, newest first.
 func unnamed(cuts []chat.Cut) (ids []string) {
 	seen := make(map[string]bool, min(len(cuts), maxListed))
 	for _, cut := range slices.Backward(cuts) {
@@ -135,18 +135,19 @@ func unnamed(cuts []chat.Cut) (ids []string) {
 	return ids
 }
 
-// trouble counts what went wrong with a conversation, of which nothing is logged.
+// trouble counts and logs a failure, without any text of the conversation.
 func (p *Proxy) trouble(ctx context.Context, what string, err error) {
 	p.metrics.troubles.Inc()
 	p.opt.Log.ErrorContext(ctx, "conversation not rewritten", "what", what, "err", err)
 }
 
-// maxUnkept is how many results may have to go out whole before all of them do.
+// maxUnkept is how many results may have to be sent whole before all of them are.
 const maxUnkept = 256
 
 var errStore = errors.New("too many originals could not be kept")
 
-// keep stores the originals of all cuts, takes back the cuts whose original is not safe, and writes down what goes out.
+// keep stores the originals of all cuts, undoes the cuts whose original is not stored, and records
+// what is sent.
 func (x *exchange) keep(ctx context.Context, freezing map[int][]string, now int64) error {
 	due := x.p.renewed.due(x.plan.Cuts, x.p.opt.OriginalsTTL)
 	if x.canGoTogether(due) {
@@ -162,19 +163,20 @@ func (x *exchange) keep(ctx context.Context, freezing map[int][]string, now int6
 		return errStore
 	}
 	for _, message := range unkept {
-		x.plan.Keep(message) // content fails open: what cannot be kept is not cut
+		x.plan.Keep(message) // fail open: do not cut what cannot be stored
 	}
 	x.remember(ctx, freezing, now)
 	return nil
 }
 
-// unkept lists the messages that must not go out cut, by why the originals of cuts are not kept.
+// unkept lists the messages that must not be sent cut because their originals were not stored.
 func (x *exchange) unkept(ctx context.Context, cuts []chat.Cut, errs []error) (messages []int) {
 	for i, err := range errs {
 		switch cut := cuts[i]; {
 		case err == nil:
 			x.p.renewed.note(cut.ID)
-		case !cut.New && !cut.Unsure: // it went out so before, and goes on to: what came after is bound to that
+		// It was sent like this before and must stay: later messages depend on it.
+		case !cut.New && !cut.Unsure:
 		default:
 			messages = append(messages, cut.Message)
 			if len(messages) == 1 {
@@ -186,10 +188,11 @@ func (x *exchange) unkept(ctx context.Context, cuts []chat.Cut, errs []error) (m
 	return messages
 }
 
-// putsAtOnce is how many originals of a request are on their way to the store at the same time.
+// putsAtOnce is how many originals of a request are stored concurrently.
 const putsAtOnce = 8
 
-// put stores the originals of cuts, and tells of each why it is not kept. A store that does not answer is not asked again for this request.
+// put stores the originals of cuts and returns an error for each. After one timeout the store is
+// not asked again for this request.
 func (x *exchange) put(ctx context.Context, plan *chat.Plan, cuts []chat.Cut) []error {
 	errs := make([]error, len(cuts))
 	var isDown atomic.Bool
@@ -207,13 +210,13 @@ func (x *exchange) put(ctx context.Context, plan *chat.Plan, cuts []chat.Cut) []
 		}
 	}
 	if len(cuts) > 0 {
-		one(0) // by itself: it shows whether the store answers
+		one(0) // alone: it shows whether the store answers
 		spreadOver(min(putsAtOnce, len(cuts)-1), len(cuts)-1, func(i int) { one(i + 1) })
 	}
 	return errs
 }
 
-// isOf is nil where a store has kept an original under the id that its cut tells.
+// isOf checks that a store has used the id that the cut names.
 func isOf(cut chat.Cut, id string) error {
 	if id != cut.ID {
 		return fmt.Errorf("%w: it calls an original %s", originals.ErrUnavailable, id)
@@ -221,7 +224,7 @@ func isOf(cut chat.Cut, id string) error {
 	return nil
 }
 
-// appendRenamed appends a body, which has been checked, with another value for its model.
+// appendRenamed appends a validated body with another value for its model.
 func appendRenamed(dst, body []byte, model string) []byte {
 	for name, at := range rawjson.Members(body) {
 		if string(name) == "model" && rawjson.IsString(at.Of(body)) {

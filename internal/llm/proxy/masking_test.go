@@ -51,7 +51,7 @@ func result(i, lines int) string {
 	return b.String()
 }
 
-// counting answers with usage as a provider that caches what the last prompts began with.
+// counting is a provider that reports usage and caches the prefix shared with the last prompt.
 func counting(t *testing.T) *fakeProvider {
 	t.Helper()
 	var mu sync.Mutex
@@ -172,7 +172,7 @@ func TestARestartGoesOnWhereItWas(t *testing.T) {
 	for i := range 30 {
 		k.turn("read_file", "{}", result(i, 40))
 		one.post(t, k.request("m"))
-		one.running.Wait() // what it came to is written down
+		one.running.Wait() // its result is recorded
 	}
 	a := one.post(t, k.request("m"))
 	one.running.Wait()
@@ -222,8 +222,8 @@ func TestBigResultsArePrunedOnceAndFrozen(t *testing.T) {
 	}
 }
 
-// Clients that mark their newest result for the cache write it as a list of parts, and as a string when the mark has moved on: what was pruned in the one form
-// goes out alike in the other.
+// Clients write their newest result as a list of parts to mark it for the cache, and later as a
+// string. A result pruned in one form is sent alike in the other.
 func TestAResultIsPrunedInAListAndStaysSo(t *testing.T) {
 	p := counting(t)
 	px := newProxy(t, pruningOn, one(p))
@@ -254,7 +254,7 @@ func TestAResultIsPrunedInAListAndStaysSo(t *testing.T) {
 	}
 }
 
-// resultsIn are the texts of the tools' results of a request, in whichever form they stand.
+// resultsIn returns the texts of the tool results of a request, in any form.
 func resultsIn(t *testing.T, body []byte) (texts []string) {
 	t.Helper()
 	var request struct {
@@ -306,7 +306,7 @@ func TestWhatCannotBeRememberedIsNotCut(t *testing.T) {
 	}
 }
 
-// forgetful keeps nothing.
+// forgetful stores nothing.
 type forgetful struct{}
 
 func (forgetful) Get(context.Context, string) (value []byte, ok bool, err error) {
@@ -324,7 +324,7 @@ func (brokenRecords) Get(context.Context, string) (value []byte, ok bool, err er
 	panic("broken")
 }
 
-// store answers Put as it is told.
+// store is a store whose Put fails on demand.
 type store struct {
 	originals.Memory
 
@@ -480,7 +480,7 @@ func TestUsageIsReadFromEveryKindOfAnswer(t *testing.T) {
 			if got := px.post(t, newTalk().request("m")); got.body != tt.body {
 				t.Errorf("the answer of %d bytes arrived as %d bytes", len(tt.body), len(got.body))
 			}
-			px.Close() // waits until all is written down
+			px.Close() // waits until everything is written
 			spent, _ := px.told.dollars()
 			if known := spent > 0.1999 && spent < 0.2001; spent <= 0 || known != (tt.want > 0) {
 				t.Errorf("spent %v dollars, want %v", spent, tt.want)
@@ -494,14 +494,14 @@ func TestARefusedRequestIsNotBooked(t *testing.T) {
 	rec := &records.Memory{}
 	px := newProxy(t, func(o *proxy.Options) { o.Masking, o.Records = masking("sliding"), rec }, one(p))
 	px.post(t, newTalk().request("m"))
-	px.Close() // waits until all is written down
+	px.Close() // waits until everything is written
 	if rec.Len() != 0 {
 		t.Errorf("%d records kept of a request that was refused", rec.Len())
 	}
 }
 
-// TestAConversationThatGoesOnIsReadAsIfAlone sends a conversation request by request, and each request to a proxy that
-// has not seen the others.
+// TestAConversationThatGoesOnIsReadAsIfAlone sends a conversation request by request, and each
+// request also to a proxy that has not seen the others.
 func TestAConversationThatGoesOnIsReadAsIfAlone(t *testing.T) {
 	change := func(o *proxy.Options) { o.Masking = masking("sliding") }
 	p := newProvider(t, jsonAnswer(smallAnswer))

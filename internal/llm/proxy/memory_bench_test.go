@@ -24,7 +24,7 @@ func (n *nearby) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// nowhere is a client that has gone for a coffee.
+// nowhere is a client that discards everything.
 type nowhere http.Header
 
 func (n nowhere) Header() http.Header         { return http.Header(n) }
@@ -37,8 +37,9 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkRequestMemory tells what a request of 400 KB takes beside itself: what is allocated for it, all in all, where buffers are used again (÷body), and
-// what is alive of that while it is being sent, where none is (÷body-held).
+// BenchmarkRequestMemory measures the memory for a request of 400 KB besides itself: the total
+// allocation with pooled buffers (÷body), and the live memory while it is sent without them
+// (÷body-held).
 func BenchmarkRequestMemory(b *testing.B) {
 	for _, path := range []string{"/v1/chat/completions", "/v1/messages", "/v1/responses"} {
 		for _, strategy := range []string{"priced", "sliding"} {
@@ -63,7 +64,7 @@ func BenchmarkRequestMemory(b *testing.B) {
 					var held, sizes float64
 					for range 10 {
 						runtime.GC()
-						runtime.GC() // nothing is left in a pool
+						runtime.GC() // the pools are empty now
 						before := heap()
 						to.during = func() { runtime.GC(); held += float64(heap()) - float64(before) }
 						sizes += float64(send())

@@ -18,7 +18,7 @@ import (
 const messagesAnswer = `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"hi"}],` +
 	`"usage":{"input_tokens":%d,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":1}}`
 
-// bigText is what a tool says that is worth pruning.
+// bigText is a tool result worth pruning.
 func bigText(lines int) string {
 	var b strings.Builder
 	for i := range lines {
@@ -27,7 +27,7 @@ func bigText(lines int) string {
 	return b.String()
 }
 
-// quoted is a text as JSON.
+// quoted returns a text as JSON.
 func quoted(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -36,8 +36,8 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// claudeTalk is a conversation of so many tool turns, as Claude Code sends it. With thinking every answer has a signed
-// thought.
+// claudeTalk is a conversation of that many tool turns, as Claude Code sends it. With thinking,
+// every answer has a signed thought.
 func claudeTalk(turns int, thinking bool, text func(turn int) string) string {
 	var b strings.Builder
 	b.WriteString(`{"model":"claude-opus-5-5","max_tokens":100,"system":[{"type":"text","text":"You help.","cache_control":{"type":"ephemeral"}}],` +
@@ -101,8 +101,8 @@ func TestMessagesPassAsTheyCame(t *testing.T) {
 	}
 }
 
-// Claude Code asks for a summary with a text behind its newest results, which may not have been sent before: they are pruned as with any first pass, and what
-// was sent goes out as it did.
+// Claude Code asks for a summary with a text after its newest results, which may not have been sent
+// before. They are pruned as with any first pass, and earlier results are sent as before.
 func TestAClaudeCodeCompactionHasItsNewestResultsPruned(t *testing.T) {
 	const ask = `,{"type":"text","text":"CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the conversation so far."}]}]}`
 	text := func(i int) string { return bigText(300 + i) }
@@ -110,7 +110,8 @@ func TestAClaudeCodeCompactionHasItsNewestResultsPruned(t *testing.T) {
 		p := anthropicProvider(t)
 		px := newProxy(t, pruningOn, anthropicOnly(p))
 		px.do(t, http.MethodPost, "/v1/messages", claudeTalk(3, thinking, text))
-		before, _, _ := strings.Cut(string(p.last(t).body), `,"cache_control":{"type":"ephemeral"}}]}]}`) // the newest result is marked
+		// The newest result is marked.
+		before, _, _ := strings.Cut(string(p.last(t).body), `,"cache_control":{"type":"ephemeral"}}]}]}`)
 		body := strings.TrimSuffix(claudeTalk(4, thinking, text), "]}]}") + ask
 		px.do(t, http.MethodPost, "/v1/messages", body)
 		sent := string(p.last(t).body)
@@ -166,7 +167,7 @@ func TestFormatsAreNotTranslated(t *testing.T) {
 		to          *fakeProvider
 		says        string
 	}{
-		{"/v1/messages", "claude-opus-5", 200, a, ""}, // nobody else speaks it
+		{"/v1/messages", "claude-opus-5", 200, a, ""}, // no other provider has this format
 		{"/v1/messages", "anthropic/claude-opus-5", 200, a, ""},
 		{"/v1/messages", "kimi/k2", 400, nil, `{"type":"error","error":{"type":"invalid_request_error","message":"The model \"kimi/k2\" is one of the provider \"kimi\", which speaks the format \"chat\"`},
 		{"/v1/messages/count_tokens", "openai/gpt", 400, nil, "/v1/responses"},
@@ -174,7 +175,8 @@ func TestFormatsAreNotTranslated(t *testing.T) {
 		{"/v1/responses", "anthropic/x", 400, nil, `{"error":{"message":"The model \"anthropic/x\"`},
 		{"/v1/chat/completions", "openai/gpt-6", 200, b, ""},
 		{"/v1/chat/completions", "anthropic/x", 400, nil, `{"error":{"message":`},
-		{"/v1/chat/completions", "unknown", 404, nil, "model_not_found"}, // two could
+		// ambiguous: two providers.
+		{"/v1/chat/completions", "unknown", 404, nil, "model_not_found"},
 	} {
 		before := [2]int{a.count(), b.count()}
 		got := px.do(t, http.MethodPost, tt.path, `{"model":"`+tt.model+`","messages":[],"input":[]}`)

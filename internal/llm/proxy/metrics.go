@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics count what passes this door. Labels come from closed sets: configured providers, fixed words.
+// metrics count the requests of this door. Labels come from closed sets: configured providers,
+// fixed words.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -48,7 +49,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	return m
 }
 
-// request counts how a request ended; to is nil where it had no provider yet.
+// request counts the outcome of a request; to is nil if it had no provider yet.
 func (m *metrics) request(to *provider, how outcome) {
 	name := "none"
 	if to != nil {

@@ -22,16 +22,16 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Bounds of asking providers for their models.
+// Bounds for model lists of providers.
 const (
 	modelsTimeout  = 3 * time.Second
-	modelsFor      = time.Minute      // how long a list holds
-	modelsRetry    = 10 * time.Second // how long a provider that gave none is not asked again
+	modelsFor      = time.Minute      // lifetime of a list
+	modelsRetry    = 10 * time.Second // pause after a provider returned none
 	maxModelsBytes = 8 << 20
 	maxModels      = 10_000
 )
 
-// modelList is what a provider said last when asked for its models.
+// modelList is the last list of models from a provider.
 type modelList struct {
 	mu    sync.Mutex // guards the fields below
 	who   [sha256.Size]byte
@@ -39,22 +39,23 @@ type modelList struct {
 	list  []listed
 }
 
-// listed is a model of a provider's.
+// listed is a model of a provider.
 type listed struct {
 	id  string
-	raw []byte // all that the provider says about it
+	raw []byte // everything the provider says about it
 }
 
-// ServeModels lists what may be asked for: the aliases and what they stand for, and all that the providers list, as
-// provider/model. What the provider lists that takes the client's format can be asked for by its maker's name too. A provider
-// that does not answer soon is left out. A provider that the client's credentials are not for is asked without them.
+// ServeModels lists the available models: the aliases and their models, and everything that the
+// providers list, as provider/model. Models of the provider with the client's format are also
+// available by their plain names. A provider that does not answer soon is left out. Providers for
+// which the client's credentials are not meant are asked without them.
 func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	entry, ok := p.admit(w, r, principal)
 	if !ok {
 		return
 	}
 	defer entry.Leave()
-	if formatOf(r) == chat.Responses { // Codex cannot read any other list than its backend's
+	if formatOf(r) == chat.Responses { // Codex can read only its own backend's list
 		p.pass(w, r, principal)
 		return
 	}
@@ -89,7 +90,8 @@ func (p *Proxy) ServeModels(w http.ResponseWriter, r *http.Request, principal *a
 	writeJSON(w, http.StatusOK, append(out.json, "]}"...))
 }
 
-// serveModel tells about one model, as the list does; a model that is not in the list its provider may know.
+// serveModel describes one model, as the list does. A model that is not listed is left to its
+// provider.
 func (p *Proxy) serveModel(w http.ResponseWriter, r *http.Request, name, below string, principal *access.Principal) {
 	var absent *failure
 	if p.opt.Admission.HidesFrom(principal, access.DoorChat, "") {
@@ -139,7 +141,7 @@ func (a *modelsAnswer) add(id, owner string, raw []byte) {
 	a.json = appendModel(a.json, id, owner, raw)
 }
 
-// appendModel appends a model. What its provider says about it, if anything, is passed on but for the id.
+// appendModel appends a model. The provider's description, if any, is passed on except for the id.
 func appendModel(dst []byte, id, owner string, raw []byte) []byte {
 	if raw != nil {
 		if at := rawjson.Find(raw, "id"); !at.IsZero() {
@@ -154,7 +156,7 @@ func appendModel(dst []byte, id, owner string, raw []byte) []byte {
 	return append(o, '}')
 }
 
-// modelsOf asks a provider for its models, or remembers what it said to the same caller.
+// modelsOf asks a provider for its models, or returns the cached list for the same caller.
 func (p *Proxy) modelsOf(ctx context.Context, to *provider, client http.Header) []listed {
 	h := http.Header{"Accept": {"application/json"}, "User-Agent": {""}}
 	signed := p.headersFor(to, client)
@@ -200,7 +202,7 @@ func (p *Proxy) fetchModels(ctx context.Context, to *provider, h http.Header) ([
 	defer cancel()
 	query := ""
 	if to.format == chat.Messages {
-		query = "limit=1000" // the list comes in pages
+		query = "limit=1000" // the list is paginated
 	}
 	res, err := p.send(ctx, to, &http.Request{Method: http.MethodGet, URL: to.url("/models", query), Header: h})
 	if err != nil {
@@ -220,7 +222,7 @@ func (p *Proxy) fetchModels(ctx context.Context, to *provider, h http.Header) ([
 	return parseModels(b)
 }
 
-// parseModels reads a list of models as OpenAI writes it.
+// parseModels reads a list of models in OpenAI's format.
 func parseModels(b []byte) ([]listed, error) {
 	var doc struct {
 		Data []jsontext.Value `json:"data"`

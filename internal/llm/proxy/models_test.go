@@ -33,7 +33,8 @@ func idsOf(t *testing.T, body string) (ids []string) {
 	return ids
 }
 
-// Claude Code and OpenAI's clients each find the names that their makers know, and those names reach the provider that listed them.
+// Claude Code and OpenAI's clients find their vendors' model names, and those names reach the
+// provider that listed them.
 func TestModelsHaveTheirMakersNamesInTheFormatOfTheClient(t *testing.T) {
 	claude := newProvider(t, jsonAnswer(`{"data":[{"type":"model","id":"claude-x","object":"model"}]}`))
 	gpt := newProvider(t, jsonAnswer(`{"object":"list","data":[{"id":"gpt-x","object":"model"}]}`))

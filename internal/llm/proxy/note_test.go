@@ -8,8 +8,8 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// The first marker of a conversation tells how to get more, by the way that this client has; none behind it does, whichever model gets them, and
-// what was told stays as it was.
+// The first marker of a conversation says how to recover more, in a way that this client has. Later
+// markers do not, for any model, and the first one does not change.
 func TestTheFirstMarkerOfAConversationTellsHowToGetMore(t *testing.T) {
 	const sentence = "left out to save context"
 	for way, c := range map[string]struct{ tools, want string }{

@@ -13,53 +13,55 @@ import (
 	"secateur/internal/prune"
 )
 
-// Observer is told what answered requests came to. Its methods may be called by many goroutines at once. Of the text of a conversation only
-// Goal and Sent of a ResultCut reach it, and its names are from closed sets.
+// Observer receives the results of answered requests. Its methods may be called concurrently. Of a
+// conversation's text it gets only Goal and Sent of a ResultCut. All names are from closed sets.
 type Observer interface {
-	// Settled tells what a request has cost, once its answer is out.
+	// Settled receives the cost of a request after its response was sent.
 	Settled(ctx context.Context, s Settled)
-	// Cut tells of a result that went out cut for the first time.
+	// Cut receives a result that was sent cut for the first time.
 	Cut(ctx context.Context, c ResultCut)
 }
 
-// Settled is what an answered request came to.
+// Settled is the result of an answered request.
 type Settled struct {
 	Provider, Model            string
-	Conversation               string  // what its beginning is known by
-	PromptTokens, CachedTokens int64   // as the provider counted them; 0: it did not say
+	Conversation               string  // id of its beginning
+	PromptTokens, CachedTokens int64   // the provider's counts; 0: not reported
 	Priced                     bool    // the model's prices are known
-	Spent, Passthrough         float64 // dollars, of the prompt; 0 where it is not priced
-	Masked, Pruned             int     // results that stand so
-	MaskedTokens, PrunedTokens int     // estimates of what these lack
-	Barrier                    string  // why what was sent before may not be masked; "": it may
+	Spent, Passthrough         float64 // dollars for the prompt; 0 if not priced
+	Masked, Pruned             int     // number of such results
+	MaskedTokens, PrunedTokens int     // estimated tokens removed from them
+	Barrier                    string  // why earlier results may not be masked; "": they may
 }
 
-// ResultCut is a result of a conversation that went out cut.
+// ResultCut is a result of a conversation that was sent cut.
 type ResultCut struct {
-	ID                  string // of its original
-	Masked              bool   // else it was pruned
-	Provider, Model     string
-	Chars, Kept, Tokens int           // of the original, of what stands for it, and an estimate of the difference
-	Removed             []prune.Block // lines of the original that went; none: all, or parts of lines
-	Goal                string        // what it was pruned for; content, as Sent is: neither is for logs
-	Sent                string        // what stands in its place
+	ID              string // of its original
+	Masked          bool   // otherwise pruned
+	Provider, Model string
+	// Of the original, of its replacement, and the estimated difference.
+	Chars, Kept, Tokens int
+	// Removed lines of the original; empty: all, or parts of lines.
+	Removed []prune.Block
+	Goal    string // what it was pruned for; content like Sent: not for logs
+	Sent    string // its replacement
 }
 
-// Ended is how a request ended, for whoever has handed it in with WithEnded.
+// Ended is the outcome of a request, for the caller that passed it to WithEnded.
 type Ended struct {
-	Provider string // "": it had none yet
-	Model    string // out of a bounded set; "": it had none yet, or no model was asked for
+	Provider string // "": none yet
+	Model    string // from a bounded set; "": none yet, or none requested
 	Outcome  string
 }
 
 type endedKey struct{}
 
-// WithEnded has it written down how the request of ctx ends.
+// WithEnded makes the proxy store the outcome of ctx's request in e.
 func WithEnded(ctx context.Context, e *Ended) context.Context {
 	return context.WithValue(ctx, endedKey{}, e)
 }
 
-// ended counts how a request ended; to is nil where it had no provider yet.
+// ended counts the outcome of a request; to is nil if it had no provider yet.
 func (p *Proxy) ended(ctx context.Context, to *provider, how outcome) {
 	p.metrics.request(to, how)
 	if e, ok := ctx.Value(endedKey{}).(*Ended); ok {
@@ -70,14 +72,14 @@ func (p *Proxy) ended(ctx context.Context, to *provider, how outcome) {
 	}
 }
 
-// tellModel writes down which model the request is for.
+// tellModel stores the requested model.
 func (x *exchange) tellModel(ctx context.Context) {
 	if e, ok := ctx.Value(endedKey{}).(*Ended); ok && x.asked.Name != "" {
 		e.Model = x.p.modelLabel(x.asked.Name, x.to)
 	}
 }
 
-// observe tells what an answered request came to. Spent and passthrough are what it has added to its account.
+// observe reports an answered request. spent and passthrough are its additions to the account.
 func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passthrough float64) {
 	o := x.p.opt.Observer
 	if o == nil || x.at.replay {
@@ -114,7 +116,8 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 	o.Settled(ctx, s)
 }
 
-// removed lists the lines of the original that a cut took out. Markers have the numbers that the text shows.
+// removed lists the lines of the original that a cut removed. Markers have the line numbers that
+// the text shows.
 func (x *exchange) removed(c chat.Cut) []prune.Block {
 	blocks := prune.ReadMarkers(c.Text, c.ID)
 	if len(blocks) == 0 {
@@ -128,11 +131,13 @@ func (x *exchange) removed(c chat.Cut) []prune.Block {
 	return blocks
 }
 
-// other stands for models that are neither configured nor of a well-known family: clients can make up any name.
+// other stands for models that are neither configured nor of a well-known family. Clients can make
+// up any name.
 const other = "other"
 
-// modelLabel is a name for a model out of a bounded set: an alias stands for its model; names of a family in the price table are taken as
-// they are, as long as they are few, and then as the family's.
+// modelLabel returns a name for a model from a bounded set. An alias stands for its model. Names of
+// a family in the price table are used unchanged while they are few, and then replaced by the
+// family's.
 func (p *Proxy) modelLabel(asked string, to target) string {
 	if alias, ok := p.opt.Models[asked]; ok {
 		if alias.Model == "" {
@@ -157,13 +162,13 @@ func (p *Proxy) modelLabel(asked string, to target) string {
 	return other
 }
 
-// modelNames are the names of models that stand for themselves.
+// modelNames are the model names that are used unchanged.
 type modelNames struct {
 	mu    sync.Mutex // guards the field below
 	known map[string]bool
 }
 
-// How many there are, and how long they may be.
+// Their maximum number and length.
 const (
 	maxModelNames = 64
 	maxModelName  = 64
@@ -189,7 +194,7 @@ func (m *modelNames) take(name string) bool {
 	return true
 }
 
-// cost is what a prompt has cost out of which nothing was cut, in dollars.
+// cost returns the cost of an uncut prompt in dollars.
 func (x *exchange) cost(u *bill.Usage) float64 {
 	if u == nil {
 		return 0
@@ -197,7 +202,7 @@ func (x *exchange) cost(u *bill.Usage) float64 {
 	return x.to.prices.PromptCost(*u) / 1e6
 }
 
-// routeLabel is a path of a provider's API out of a closed set, the newest version's prefix left out.
+// routeLabel maps a path of a provider's API to a closed set, without the version prefix.
 func routeLabel(path string) string {
 	for _, known := range []string{
 		"/chat/completions", "/completions", "/embeddings", "/messages", "/messages/count_tokens", "/models", "/responses", "/responses/compact",
@@ -210,15 +215,16 @@ func routeLabel(path string) string {
 	return "/*"
 }
 
-// isPage reports whether a browser renders a type of content, with the scripts in it.
+// isPage reports whether a browser renders this content type, including scripts.
 func isPage(contentType string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
 	kind = strings.TrimSpace(kind)
 	return kind == "text/html" || strings.HasSuffix(kind, "/xml") || strings.HasSuffix(kind, "+xml")
 }
 
-// copyAnswerHeaders copies a provider's headers, its id of the request among them. A browser must not take the answer
-// for a page of ours: it gets no cookies of a provider, nothing to render, and no script runs in our origin.
+// copyAnswerHeaders copies a provider's headers, including its request id. A browser must not treat
+// the response as our page: it gets no cookies of a provider, nothing to render, and no script runs
+// in our origin.
 func copyAnswerHeaders(dst, src http.Header) {
 	copyHeaders(dst, src)
 	delete(dst, "Set-Cookie")

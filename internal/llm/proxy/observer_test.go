@@ -15,7 +15,7 @@ import (
 	"secateur/internal/store/records"
 )
 
-// ledger adds up what the proxy tells.
+// ledger sums up the proxy's reports.
 type ledger struct {
 	mu      sync.Mutex
 	settled []proxy.Settled
@@ -34,7 +34,7 @@ func (l *ledger) Cut(_ context.Context, c proxy.ResultCut) {
 	l.cuts = append(l.cuts, c)
 }
 
-// dollars are what all prompts have cost, and would have cost passed through.
+// dollars returns the cost of all prompts, and their pass-through cost.
 func (l *ledger) dollars() (spent, through float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,7 @@ func TestEveryRequestIsSettledOnce(t *testing.T) {
 	}
 }
 
-// What a result was pruned for, and what went out of it, is told with the cut.
+// The goal of pruning and the sent text are reported with the cut.
 func TestAPrunedResultIsToldWithItsGoal(t *testing.T) {
 	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) })
 	px := newProxy(t, func(o *proxy.Options) { o.Pruning = pruning() }, map[string]*fakeProvider{"main": p})
@@ -95,7 +95,7 @@ func TestAPrunedResultIsToldWithItsGoal(t *testing.T) {
 	}
 }
 
-// Passing through is spent and passthrough alike, also where nothing is ever masked.
+// A request without cuts has equal spent and passthrough, even if nothing is ever masked.
 func TestWhatIsNotCutSavesNothing(t *testing.T) {
 	p := newProvider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -13,10 +13,10 @@ import (
 	"secateur/internal/front/datarate"
 )
 
-// ServeOther passes any other request under /v1 to the default provider: method, path, query, headers and body as
-// they came, the answer too. Bodies are not read whole, and half an answer breaks the client's connection. Only a
-// question for one model goes to whom the model is of, and what only clients of one format ask to a provider that speaks
-// it. A path that only looks unlike that of an endpoint is its.
+// ServeOther passes any other request under /v1 to the default provider, and its response back,
+// unchanged. Bodies are streamed, and an incomplete response breaks the client's connection. A
+// request for one model goes to the model's provider. A request of a particular format goes to a
+// provider of that format. Other spellings of an endpoint's path are served by that endpoint.
 func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	if _, ok := endpointOf(r.URL.Path); ok {
 		p.Serve(w, r, principal)
@@ -30,7 +30,7 @@ func (p *Proxy) ServeOther(w http.ResponseWriter, r *http.Request, principal *ac
 	p.pass(w, r, principal)
 }
 
-// pass passes a request under /v1 on.
+// pass forwards a request under /v1.
 func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	below := strings.TrimPrefix(r.URL.EscapedPath(), "/v1")
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok && name != "" && r.Method == http.MethodGet {
@@ -57,8 +57,9 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, principal *access.P
 	passed = p.passOn(w, r, to, below, nil)
 }
 
-// passOn passes a request to a provider, nil where there is none, at a path below its base. It returns the size of the answer. Absent stands for the
-// answer that there is no such model; nil: that passes too.
+// passOn forwards a request to a provider (nil: none) at a path below its base. It returns the size
+// of the response. absent replaces the provider's response for an unknown model; nil: that passes
+// too.
 func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, below string, absent *failure) (passed int64) {
 	began := time.Now()
 	if to == nil {
@@ -80,7 +81,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	if r.ContentLength != 0 {
 		req.Body = budget.Uncounted(r.Body)
 		defer r.Body.Close()
-		// The answer may begin while the body is still on its way.
+		// The response may begin while the body is still being sent.
 		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 always is
 	}
 	if wantsWebSocket(r) {
@@ -90,7 +91,7 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	if err != nil {
 		if r.Context().Err() != nil {
 			p.ended(ctx, to, clientGone)
-			panic(http.ErrAbortHandler) // nobody is there to be told
+			panic(http.ErrAbortHandler) // the client is gone
 		}
 		if errors.Is(err, datarate.ErrTooSlow) || errors.Is(err, access.ErrBodyHash) {
 			p.refuse(w, r, to, bodyBroken(err))
@@ -114,12 +115,12 @@ func (p *Proxy) passOn(w http.ResponseWriter, r *http.Request, to *provider, bel
 	p.ended(ctx, to, ended)
 	p.metrics.took(to, began)
 	if ended.broken() {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // an incomplete response must not look complete
 	}
 	return a.passed
 }
 
-// climbs tells whether a path leads out of where it starts.
+// climbs reports whether a path has "." or ".." segments.
 func climbs(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == ".." || part == "." {

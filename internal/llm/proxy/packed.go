@@ -14,8 +14,9 @@ import (
 	"secateur/internal/front/budget"
 )
 
-// unpackBody gives what a request says that came packed, as Codex sends its own; nil where it did not, or cannot be
-// read, which is for the provider to judge. What unpacks to more than limit bytes is refused.
+// unpackBody returns the contents of a compressed request, such as Codex sends. It returns nil if
+// it is not compressed or cannot be read; the provider then decides. More than limit bytes are
+// refused.
 func unpackBody(r *http.Request, packed *buffer, limit int64) (*buffer, *failure) {
 	held := budget.From(r.Context())
 	from, err := unpacker(r.Header, packed.bytes, limit, held)
@@ -52,7 +53,7 @@ func unpackBody(r *http.Request, packed *buffer, limit int64) (*buffer, *failure
 	}
 }
 
-// unpacker reads a body by its Content-Encoding; nil for one that is not packed, or in a way that nobody here knows.
+// unpacker returns a reader by Content-Encoding; nil: not compressed, or an unknown encoding.
 func unpacker(h http.Header, packed []byte, limit int64, held *budget.Hold) (io.ReadCloser, error) {
 	switch strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ","))) {
 	case "gzip", "x-gzip":
@@ -72,10 +73,11 @@ func unpacker(h http.Header, packed []byte, limit int64, held *budget.Hold) (io.
 	return nil, nil
 }
 
-// usualWindow is what RFC 8878 asks every decoder to have room for.
+// usualWindow is the window size that RFC 8878 asks every decoder to support.
 const usualWindow = 8 << 20
 
-// windowOf is how many bytes a packed body says that it takes to unpack it, however short it is: a decoder makes room for them before it knows better.
+// windowOf returns how many bytes a compressed body claims to need for unpacking, however short it
+// is. A decoder allocates them up front.
 func windowOf(packed []byte) int64 {
 	var h zstd.Header
 	if h.Decode(packed) != nil || h.Skippable {
@@ -88,8 +90,8 @@ func windowOf(packed []byte) int64 {
 	return int64(min(window, math.MaxInt64))
 }
 
-// pack gives what goes out of a request that came packed, in place of what was made of it: the client's own bytes where
-// nothing was changed, else what it says, in the plain.
+// pack returns the body to send for a request that came compressed: the client's own bytes if
+// nothing was changed, otherwise the uncompressed result.
 func (x *exchange) pack(h http.Header, out *buffer) *buffer {
 	switch {
 	case x.packed == nil:

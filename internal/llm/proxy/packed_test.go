@@ -12,14 +12,14 @@ import (
 	"secateur/internal/front/budget"
 )
 
-// A few bytes can say that it takes as many megabytes to unpack them as a request may have. They are counted among the bytes in flight before a decoder
-// makes room for them.
+// A few bytes can claim to need as many megabytes for unpacking as a request may have. These count
+// as bytes in flight before a decoder allocates them.
 func TestWhatUnpackingTakesIsCounted(t *testing.T) {
 	const limit = 64 << 20
 	var usual bytes.Buffer
 	w, _ := zstd.NewWriter(&usual, zstd.WithWindowSize(1<<20))
 	_, _ = w.Write([]byte(`{"input":[]}`))
-	_ = w.Flush() // so that the window is told, and not the length
+	_ = w.Flush() // so that the window is declared, not the length
 	_ = w.Close()
 	const magic = "\x28\xb5\x2f\xfd"
 	const last = "\x11\x00\x00{}" // a block of two bytes

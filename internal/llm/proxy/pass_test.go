@@ -110,7 +110,7 @@ func TestHeadersPass(t *testing.T) {
 		rule     string
 		key, own string
 		send     []string
-		want     map[string]string // "": not there
+		want     map[string]string // "": absent
 	}{
 		{
 			"the client's own headers pass", "", "",
@@ -295,7 +295,8 @@ func TestManyAnswersAtOnceArriveWhole(t *testing.T) {
 	for i := range text {
 		text[i] = byte('a' + rand.IntN(26))
 	}
-	asked := strings.Repeat("one word and another ", 5<<10) // words: to count the tokens of one that long takes longer than all the rest
+	// Separate words: counting the tokens of one long word would dominate the test.
+	asked := strings.Repeat("one word and another ", 5<<10)
 	plain := `{"x":"` + string(text) + `"}`
 	var stream strings.Builder
 	for i := range 200 {

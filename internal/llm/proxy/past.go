@@ -15,24 +15,25 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// lane is where what was sent of a conversation is remembered: under its cache, as far as we know what a provider
-// keeps caches apart by.
+// lane is where the sent form of a conversation is recorded: one per provider cache, as far as we
+// know how the provider separates caches.
 type lane struct {
 	p      *Proxy
 	tenant string
 	key    string // of the lane
 	model  string // of the provider and the model
-	root   string // of what the conversation begins with
+	root   string // of the conversation's beginning
 	record string // of this request, in this lane
 	talk   bool   // it has no tool result; see talk.go
 	binds  bool   // the model may check its reasoning against what was sent: what stands masked must not be lost, be there reasoning yet or not
 	last   string // of this request, in any lane
 
-	written int64  // when a request that begins alike was last written down to have been sent to this model, Unix seconds; 0: never
-	asked   *asked // what was asked for ahead; nil: nothing
-	vague   bool   // nobody knows when a request that begins alike was last sent, only when at the latest
-	claimed int    // how often branches of this lane have claimed something
-	unknown error  // why something of its past could not be asked for; nil: it could
+	// Last recorded request with this beginning to this model, Unix seconds; 0: never.
+	written int64
+	asked   *asked // prefetched values; nil: none
+	vague   bool   // of the last such request only the latest possible time is known
+	claimed int    // number of claims by branches of this lane
+	unknown error  // why a part of its past could not be read; nil: it could
 }
 
 func (x *exchange) laneOf(conv *chat.Conversation) lane {
@@ -42,7 +43,7 @@ func (x *exchange) laneOf(conv *chat.Conversation) lane {
 	return l
 }
 
-// keyPart is a tenant's name as a part of a key: what is in it never reaches into the next part.
+// keyPart escapes a tenant's name, so that it cannot reach into the next part of a key.
 func keyPart(tenant string) string {
 	if !strings.ContainsAny(tenant, "/%") {
 		return tenant
@@ -50,7 +51,7 @@ func keyPart(tenant string) string {
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(tenant)
 }
 
-// TenantOf returns whose a record is, by its key, as keyPart writes it.
+// TenantOf returns the tenant of a record's key, as written by keyPart.
 func TenantOf(key string) string {
 	_, rest, _ := strings.Cut(key, "/")
 	tenant, _, _ := strings.Cut(rest, "/")
@@ -76,14 +77,15 @@ func (x *exchange) frozenKey(k chat.Key) string {
 	return "frozen/" + keyPart(x.tenant) + "/" + k.String()
 }
 
-// maxPlaces bounds how far back a record is looked for.
+// maxPlaces limits how far back a record is searched.
 const maxPlaces = 1024
 
-// likelyPlaces is how many places, at the end of a conversation and at its beginning, are looked at where no
-// conversation is known that begins like it: it may go on from another that its client has shortened.
+// likelyPlaces is how many places, at the end and at the beginning of a conversation, are checked
+// if no conversation with this beginning is known. It may continue one that its client has
+// shortened.
 const likelyPlaces = 8
 
-// get asks for a value; that it could not be asked for is noted.
+// get reads a value and notes a failure to read it.
 func (l *lane) get(ctx context.Context, key string) ([]byte, bool) {
 	b, ok, err := l.asked.get(ctx, key, l.p.opt.Records.Get)
 	l.note(err)
@@ -96,12 +98,13 @@ func (l *lane) note(err error) {
 	}
 }
 
-// errUnknownPast means that nobody can tell in which form a conversation was sent.
+// errUnknownPast means that the form in which a conversation was sent is unknown.
 var errUnknownPast = errors.New("what was sent before cannot be asked for")
 
-// recall finds what is known of a conversation: what this lane has sent last of it, and what any lane has. Where the store cannot be asked, what this
-// replica has sent itself still holds, and nothing more is cut; where it has sent nothing, the past is unknown, which is the error. What it asks for was
-// asked for ahead, in one round trip, as far as possible.
+// recall finds what is known of a conversation: the last request of this lane, and of any lane. If
+// the store is down, the requests that this replica has sent still count, and nothing more is cut.
+// If it has sent none, the past is unknown, which is the error. As far as possible it reads
+// prefetched values.
 func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, error) {
 	past := chat.Past{Alone: true}
 	if !l.talk {
@@ -147,14 +150,14 @@ func (l *lane) recall(ctx context.Context, conv *chat.Conversation) (chat.Past, 
 	return past, nil
 }
 
-// begun tells whether a request that begins alike was ever sent, to any model.
+// begun reports whether a request with this beginning was ever sent, to any model.
 func (l *lane) begun(ctx context.Context) bool {
 	_, ok := l.get(ctx, l.begunKey())
 	return ok
 }
 
-// recordAt gives the record of a request of this lane. One that is as long as ours is no answer to it, but the same
-// request at the same time, which is not waited for.
+// recordAt returns the record of a request of this lane. One as long as ours is not its predecessor
+// but the same request at the same time, and is not waited for.
 func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.Record {
 	key := l.recordKey(place.Key)
 	if wait {
@@ -165,7 +168,7 @@ func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.
 	return l.recordOf(ctx, key, place)
 }
 
-// siblingAt gives the record of a request of any lane.
+// siblingAt returns the record of a request of any lane.
 func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
 	if r := l.inMemory(l.lastKey(place.Key)); r != nil {
 		return r
@@ -177,7 +180,7 @@ func (l *lane) siblingAt(ctx context.Context, place chat.Place) *chat.Record {
 	return l.recordOf(ctx, string(key), place)
 }
 
-// inMemory gives a record that the store does not have.
+// inMemory returns a record that the store does not have.
 func (l *lane) inMemory(key string) *chat.Record {
 	return l.p.unwritten.find(key)
 }
@@ -232,10 +235,11 @@ func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
 	return []write{{key: l.record, value: b, safe: l.binds && masks}, {key: l.last, value: []byte(l.record)}}, nil
 }
 
-// touchEvery is how often, in seconds, it is written down that a conversation goes on.
+// touchEvery is the interval, in seconds, of recording that a conversation continues.
 const touchEvery = 30
 
-// touched tells when a request that begins alike may last have been sent to this model, and whether all of them were of this lane.
+// touched returns when a request with this beginning may last have been sent to this model, and
+// whether all of them were of this lane.
 func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
 	b, ok := l.get(ctx, l.touchedKey())
 	if !ok || len(b) < 8 {
@@ -244,16 +248,16 @@ func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
 	l.written = int64(binary.LittleEndian.Uint64(b)) //nolint:gosec // a time
 	if unwritten := l.p.unwritten.sent.Load(); unwritten > l.written {
 		l.vague = true
-		return unwritten, false // it may have been of any conversation, and of any lane
+		return unwritten, false // it may belong to any conversation and any lane
 	}
 	return l.written, string(b[8:]) == l.key
 }
 
-// touch is to be written down where a request is sent.
+// touch returns the writes for a sent request.
 func (l *lane) touch(past chat.Past, now int64) (writes []write) {
 	who := l.key
 	if past.Touched > 0 && !past.Alone || l.unknown != nil {
-		who = "" // of several, for good; or nobody can be asked
+		who = "" // several lanes, for good; or the store is down
 	}
 	if l.written > 0 && now-l.written < touchEvery && past.Alone == (who == l.key) {
 		return nil
@@ -264,23 +268,23 @@ func (l *lane) touch(past chat.Past, now int64) (writes []write) {
 	return append(writes, write{key: l.touchedKey(), value: append(binary.LittleEndian.AppendUint64(nil, uint64(now)), who...)}) //nolint:gosec // a time
 }
 
-// learned is what other requests have taught about the model.
+// learned returns what other requests have taught about the model.
 func (l *lane) learned(ctx context.Context) (known bill.Learned) {
 	if b, ok := l.get(ctx, l.learnedKey()); ok {
-		_ = known.UnmarshalBinary(b) // what is no lesson has taught nothing
+		_ = known.UnmarshalBinary(b) // an invalid value teaches nothing
 	}
 	return known
 }
 
-// learn writes down what an answer has taught, where it is something new.
+// learn records what a response has taught, if it is new.
 func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
-	if l.vague && was.Warm == is.Warm { // what is gone after a pause may have been gone for longer
+	if l.vague && was.Warm == is.Warm { // an entry gone after a pause may have been gone for longer
 		is.Cold = was.Cold
 	}
 	if was.Warm == is.Warm && was.Cold == is.Cold && was.Weights.Near(is.Weights) {
 		return nil
 	}
-	// Others may have learned meanwhile: the longest life holds.
+	// Others may have learned meanwhile: the longest lifetime counts.
 	now := l.learned(ctx)
 	if now.Warm > is.Warm {
 		is.Warm = now.Warm
@@ -295,10 +299,10 @@ func (l *lane) learn(ctx context.Context, was, is bill.Learned) error {
 	return l.p.opt.Records.Put(ctx, l.learnedKey(), b)
 }
 
-// maxClaims bounds how many rewrites the branches of a conversation can claim.
+// maxClaims limits the claims by the branches of a conversation.
 const maxClaims = 64
 
-// claims adds up what the branches of this lane have claimed of its account, and tells how often.
+// claims returns the sum and the number of claims by the branches of this lane.
 func (l *lane) claims(ctx context.Context) (sum float64, n int) {
 	for ; n < maxClaims; n++ {
 		if n >= claimsAhead && (n-claimsAhead)%claimsMore == 0 {
@@ -313,8 +317,8 @@ func (l *lane) claims(ctx context.Context) (sum float64, n int) {
 	return sum, n
 }
 
-// claim takes an amount off the account for this branch. It fails where another branch has claimed since: then less is
-// left than was reckoned with.
+// claim reserves an amount of the account for this branch. It fails if another branch has claimed
+// since: then less is left than assumed.
 func (l *lane) claim(ctx context.Context, amount, known float64) bool {
 	sum, n := l.claims(ctx)
 	if sum != known || n == maxClaims {
@@ -325,7 +329,7 @@ func (l *lane) claim(ctx context.Context, amount, known float64) bool {
 	return err == nil && first
 }
 
-// claimWrite is the n-th claim of an amount. There is none between those that there were and this one, so it is not kept where another branch has claimed
+// claimWrite is the n-th claim. Claims have no gaps, so it fails if another branch has claimed
 // since.
 func (l *lane) claimWrite(n int, amount float64) write {
 	return write{key: l.claimKey(n), value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(amount)), onlyNew: true, mine: true}

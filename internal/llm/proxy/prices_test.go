@@ -6,7 +6,7 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// The prices of an alias go before its provider's, and these before the list.
+// The prices of an alias take precedence over its provider's, and those over the list.
 func TestPricesOfAModelByTheSettings(t *testing.T) {
 	price := func(input float64) *bill.Prices { return &bill.Prices{Input: input} }
 	o := Options{

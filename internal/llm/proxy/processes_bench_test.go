@@ -17,20 +17,22 @@ import (
 	"secateur/internal/store/records"
 )
 
-// proxyOf is the environment variable that makes this test binary one of the proxies that a benchmark compares. Its value is the provider's address, a space,
-// and what the proxy does: the standard library's, or one of our strategies.
+// proxyOf is the environment variable that makes this test binary one of the proxies that a
+// benchmark compares. Its value is the provider's address, a space, and the kind: the standard
+// library's proxy or one of our strategies.
 const proxyOf = "SECATEUR_TEST_PROXY_OF"
 
-// The standard library's proxy, and ours where nothing is masked.
+// The standard library's proxy, and ours without masking.
 const (
 	standard = "reverse"
 	off      = "off"
 )
 
-// idlePath answers when nothing is left to do for the requests before it, with the processor time that the process has had.
+// idlePath answers once all work for earlier requests is done, with the processor time of the
+// process.
 const idlePath = "/idle"
 
-// isProxy serves a proxy until standard input ends, where this process is one.
+// isProxy serves a proxy until standard input ends, if this process is one.
 func isProxy() bool {
 	provider, does, ok := strings.Cut(os.Getenv(proxyOf), " ")
 	if !ok {
@@ -42,14 +44,14 @@ func isProxy() bool {
 		dir, err := os.MkdirTemp("", "secateur-bench-")
 		if err == nil {
 			defer os.RemoveAll(dir)
-			var kept *records.File // as for those who use it
+			var kept *records.File // as in production
 			if kept, err = records.OpenFile(records.FileOptions{Dir: dir}); err == nil {
 				h, err = newDoor(provider, strategy, nil, kept)
 			}
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1) //nolint:gocritic // a directory that is empty may stay
+			os.Exit(1) //nolint:gocritic // an empty directory may stay
 		}
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -78,13 +80,14 @@ func isProxy() bool {
 	return true
 }
 
-// process is a proxy that runs by itself, as it does for its users: its clients and their provider neither share its heap nor its threads.
+// process is a proxy in its own process, as in production: it shares no heap and no threads with
+// its clients and their provider.
 type process struct {
 	url    string
 	client *http.Client
 }
 
-// launch starts a proxy that lasts as long as the benchmark.
+// launch starts a proxy for the duration of the benchmark.
 func launch(b *testing.B, provider, does string) *process {
 	b.Helper()
 	self, err := os.Executable()
@@ -118,7 +121,8 @@ func launch(b *testing.B, provider, does string) *process {
 	return &process{strings.TrimSpace(url), &http.Client{Transport: transport}}
 }
 
-// idle waits until nothing is left to do, and tells the processor time that the proxy, its clients and their provider have had; 0: unknown.
+// idle waits until all work is done, and returns the processor time of the proxy, its clients and
+// their provider; 0: unknown.
 func (p *process) idle(b *testing.B) time.Duration {
 	b.Helper()
 	res, err := p.client.Get(p.url + idlePath)

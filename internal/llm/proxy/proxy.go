@@ -20,61 +20,69 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// Options make a Proxy.
+// Options configure a Proxy.
 type Options struct {
-	Providers       map[string]Provider // by name
-	Models          map[string]Model    // by the name that clients ask for
-	DefaultProvider string              // who gets a model that no alias and no prefix names; "": the only provider there is
+	Providers map[string]Provider // by name
+	Models    map[string]Model    // by the name that clients use
+	// Gets models without an alias or prefix; "": the only provider.
+	DefaultProvider string
 
-	Masking      chat.Settings
-	Pruning      chat.Pruning
-	Originals    originals.Store // may be nil only where nothing is masked or pruned
-	OriginalsTTL time.Duration   // how long they live unused; 0: unknown, so that they are renewed with every request
-	Records      Records         // may be nil only where nothing is masked or pruned
-	Together     Together        // nil: originals and records are kept one after the other
-	Forgetful    bool            // Records do not outlive this process: nothing is cut that a restart would send in another form
+	Masking   chat.Settings
+	Pruning   chat.Pruning
+	Originals originals.Store // nil only if nothing is masked or pruned
+	// Lifetime of unused originals; 0: unknown, so renew them with every request.
+	OriginalsTTL time.Duration
+	Records      Records  // nil only if nothing is masked or pruned
+	Together     Together // nil: originals and records are stored one after the other
+	// Records do not outlive this process: cut nothing that a restart would send in another form.
+	Forgetful bool
 
-	// Tokens give the one to show to a provider, by its name, in the place of a key.
-	Tokens  map[string]func(context.Context) (string, error)
-	Refused map[string]func(token string) // told of a token that the provider did not take; nil: nobody is
+	// Tokens returns the token for a provider, by name, in place of a key.
+	Tokens map[string]func(context.Context) (string, error)
+	// Called with a token that the provider refused; nil: none.
+	Refused map[string]func(token string)
 
-	OwnToken     secret.Text        // what our own door asks for: it never reaches a provider
-	Admission    *admission.Control // nil: everyone may do everything
-	MaxBodyBytes int64              // a larger chat request is refused
+	OwnToken     secret.Text        // the token of our own door: it never reaches a provider
+	Admission    *admission.Control // nil: no restrictions
+	MaxBodyBytes int64              // larger chat requests are refused
 	Now          func() time.Time   // nil: time.Now
 	Log          *slog.Logger       // nil discards
 	Metrics      prometheus.Registerer
-	Observer     Observer // nil: nobody wants to know
+	Observer     Observer // nil: none
 
-	// RecoverCommand is what the first marker of a conversation tells to run in a shell, before an id and lines; "": nothing.
+	// RecoverCommand is the shell command in the first marker of a conversation, before an id and
+	// lines; "": none.
 	RecoverCommand string
-	Patience       time.Duration     // how long a provider may send nothing, before its answer or in the middle; 0: DefaultPatience
-	Transport      http.RoundTripper // nil: one of our own
+	// How long a provider may be silent, before or within its response; 0: DefaultPatience.
+	Patience  time.Duration
+	Transport http.RoundTripper // nil: our own
 
-	// Replaces is whose place it takes: what that remembers of conversations under way, its connections and its metrics go on; nil: nobody's.
+	// Replaces is the proxy it replaces. Its flights, connections and metrics continue; nil: none.
 	Replaces *Proxy
 }
 
-// Records keep what was sent before. A value that is lost costs a miss of the provider's cache, or an error where a provider binds its thinking to what
-// was sent. So none is one thing, and not knowing (the error) another: then nothing is cut that was not cut before.
+// Records store what was sent before. A lost value costs a miss of the provider's cache, or an
+// error if a provider binds its thinking to what was sent. So a missing value differs from an
+// unknown one (the error): then nothing is cut that was not cut before.
 type Records interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
-	PutNew(ctx context.Context, key string, value []byte) (first bool, err error) // false where the key has a value
+	// False if the key has a value.
+	PutNew(ctx context.Context, key string, value []byte) (first bool, err error)
 }
 
-// Together keeps originals and records where both are a round trip away, in one, and tells of each why it was not kept; ids are those of the originals.
-// What it says of records is what PutEach of theirs would.
+// Together stores originals and records in one round trip if both are remote, and returns an error
+// for each. ids are those of the originals. The errors for records are those of their PutEach.
 type Together func(ctx context.Context, tenant string, texts []string, n int, at func(i int) (key string, value []byte, onlyNew bool)) (ids []string, unkept, unwritten []error)
 
-// DefaultPatience lets a model think as long as the usual clients wait.
+// DefaultPatience lets a model think as long as common clients wait.
 const DefaultPatience = 10 * time.Minute
 
 // Proxy is the door for conversations with models.
 type Proxy struct {
 	opt       Options
 	providers map[string]*provider
-	fallback  *provider // takes what nobody else does; nil: none
+	fallback  *provider // takes requests without another provider; nil: none
 	transport http.RoundTripper
 	metrics   metrics
 	renewed   *renewals
@@ -84,7 +92,7 @@ type Proxy struct {
 
 	unremembered *unremembered
 	unwritten    *unwritten
-	dearest      bill.Prices // that are known, of the table and of the settings
+	dearest      bill.Prices // highest known prices, of the table and the settings
 	books        *books
 }
 
@@ -137,7 +145,7 @@ func New(opt Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Close returns when all accounts are kept, and lets go of the connections that wait for another request.
+// Close waits for all bookkeeping and closes idle connections.
 func (p *Proxy) Close() error {
 	p.books.close()
 	if t, ok := p.transport.(interface{ CloseIdleConnections() }); ok {
@@ -146,7 +154,8 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// Serve answers what is posted to one of the endpoints, for a principal who may call. Any other method is passed on.
+// Serve answers POST requests to the endpoints, for an admitted principal. Any other method is
+// passed on.
 func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.Principal) {
 	entry, ok := p.admit(w, r, principal)
 	if !ok {
@@ -163,17 +172,17 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, principal *access.
 	p.pass(w, r, principal)
 }
 
-// passesWebSocket tells whether the provider that an upgrade would go to is one whose clients may have it.
+// passesWebSocket reports whether the provider of an upgrade allows it.
 func (p *Proxy) passesWebSocket(r *http.Request) bool {
 	to := p.fallbackIn(chat.Responses, isSignedIn(r))
 	return to != nil && to.WebSocket == WebSocketPass
 }
 
-// cuts tells whether anything may be taken out of a conversation.
+// cuts reports whether anything may be cut from a conversation.
 func (p *Proxy) cuts() bool { return p.opt.Masking.Enabled || p.opt.Pruning.Enabled }
 
-// admit asks the limit, before anything of the request is read; where it is one too many the caller is told so. Every way
-// to a provider begins with it.
+// admit checks the limit before reading the request, and refuses the caller if it is exceeded.
+// Every way to a provider begins with it.
 func (p *Proxy) admit(w http.ResponseWriter, r *http.Request, principal *access.Principal) (admission.Entry, bool) {
 	entry, over := p.opt.Admission.Enter(r.Context(), principal, access.DoorChat)
 	if over != nil {
@@ -227,7 +236,7 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 		x.packed, x.unpacked = packed, unpacked
 	}
 	var conv *chat.Conversation
-	if err == nil { // only now, that it may go on, memory is taken for its messages
+	if err == nil { // only admitted requests get memory for their messages
 		conv, bad = p.readFor(&x, r, body)
 	}
 	if bad != nil {
@@ -253,7 +262,8 @@ func (p *Proxy) serveConversation(w http.ResponseWriter, r *http.Request, at end
 	x.run(w, r, x.rewrite(r.Context(), conv, body))
 }
 
-// readFor reads the conversation of an exchange. One that is not strict JSON behind its model goes to the default provider.
+// readFor reads the conversation of an exchange. A body that is not strict JSON after its model
+// goes to the default provider.
 func (p *Proxy) readFor(x *exchange, r *http.Request, body *buffer) (conv *chat.Conversation, bad *failure) {
 	conv, bad = p.read(r.Context(), x.at.format, body)
 	switch {
@@ -266,7 +276,8 @@ func (p *Proxy) readFor(x *exchange, r *http.Request, body *buffer) (conv *chat.
 	return conv, bad
 }
 
-// read parses a request; nil where it is not strict JSON, or defeats us. The failure says that it takes too much memory.
+// read parses a request; nil: it is not strict JSON, or parsing panicked. The failure means that it
+// takes too much memory.
 func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (conv *chat.Conversation, bad *failure) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -285,13 +296,14 @@ func (p *Proxy) read(ctx context.Context, format chat.Format, body *buffer) (con
 	case errors.Is(err, budget.ErrFull):
 		return nil, overloaded()
 	case err != nil:
-		return nil, nil // a provider may know better
+		return nil, nil // the provider decides
 	}
 	p.begun.note(body, conv, from)
 	return conv, nil
 }
 
-// targetOf says where a request for a model goes. What is not strict JSON has no model we could trust, and goes to the default.
+// targetOf returns where a request for a model goes. A body that is not strict JSON has no
+// trustworthy model and goes to the default.
 func (p *Proxy) targetOf(model string, isJSON bool, format chat.Format, r *http.Request) (target, *failure) {
 	to, ok := p.routeIn(format, isSignedIn(r), model)
 	switch {

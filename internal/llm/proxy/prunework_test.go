@@ -2,7 +2,8 @@ package proxy
 
 import "testing"
 
-// TestPruningIsBoundedBySize: what a request prunes depends on its texts, not on how fast the machine is.
+// TestPruningIsBoundedBySize: what a request prunes depends on its texts, not on the speed of the
+// machine.
 func TestPruningIsBoundedBySize(t *testing.T) {
 	var work pruneWork
 	if work.takes(maxPruneChars + 1) {

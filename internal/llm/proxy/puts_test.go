@@ -11,12 +11,12 @@ import (
 	"secateur/internal/store/originals"
 )
 
-// together is a store that answers the first call of Put, and those after it when so many of them wait for it.
+// together is a store that answers the first Put, and later ones once a number of them are waiting.
 type together struct {
 	originals.Memory
 
 	want int
-	all  chan struct{} // closed when they do
+	all  chan struct{} // closed when they are
 	err  error         // of all but the first
 
 	mu                      sync.Mutex // guards the fields below

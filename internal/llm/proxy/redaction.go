@@ -16,21 +16,21 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Where a rule redacts results, an answer is read whole before any of it goes out: what is to be replaced may lie across the pieces in which a
-// model streams its words.
+// If a rule redacts results, a response is read whole before any of it is sent. The text to replace
+// may span several pieces of a stream.
 
-// errUnreadable is why an answer that has to be redacted is not passed on.
+// errUnreadable means that a response that must be redacted cannot be read.
 var errUnreadable = errors.New("the answer cannot be read, and a rule redacts it")
 
-// redactsAnswer reports whether a rule redacts what the model says.
+// redactsAnswer reports whether a rule redacts the model's output.
 func (x *exchange) redactsAnswer() bool {
 	return slices.ContainsFunc(x.redact, func(r *access.Redaction) bool { return r.Results })
 }
 
-// redactAnswer replaces what is to be redacted in a provider's answer.
+// redactAnswer redacts a provider's response.
 func (x *exchange) redactAnswer(res *http.Response, held *budget.Hold) error {
 	if isEncoded(res.Header) {
-		return errUnreadable // it was asked to come plain
+		return errUnreadable // we asked for no compression
 	}
 	most := x.p.opt.MaxBodyBytes
 	from := io.Reader(res.Body)
@@ -57,7 +57,7 @@ func (x *exchange) redactAnswer(res *http.Response, held *budget.Hold) error {
 	return nil
 }
 
-// redactWhole redacts a JSON document, or a text that is none.
+// redactWhole redacts a JSON document or a plain text.
 func redactWhole(doc []byte, list []*access.Redaction) []byte {
 	if !isJSON(doc) {
 		return []byte(access.RedactText(string(doc), list, access.InResults))
@@ -70,8 +70,9 @@ func isJSON(doc []byte) bool {
 	return len(doc) > 0 && rawjson.Check(doc, maxDepth) == nil
 }
 
-// redactEvents redacts a stream of server-sent events. What a model says in pieces, one to an event, is looked at as the whole text that a
-// client puts together again; where something is replaced in it, its first piece becomes the new text and the others become empty.
+// redactEvents redacts a stream of server-sent events. The pieces of a text, one per event, are
+// joined as a client would join them. If something is replaced, the first piece becomes the new
+// text and the others become empty.
 func redactEvents(stream []byte, list []*access.Redaction) []byte {
 	lines := bytes.SplitAfter(stream, []byte{'\n'})
 	texts := map[string][]*piece{}
@@ -93,7 +94,7 @@ func redactEvents(stream []byte, list []*access.Redaction) []byte {
 	for _, key := range order {
 		rejoin(texts[key], list)
 	}
-	for _, p := range slices.Backward(all) { // so that the places before it stay where they are
+	for _, p := range slices.Backward(all) { // backwards, so that earlier offsets stay valid
 		if p.changed {
 			at := bytes.Index(lines[p.line], dataOf(lines[p.line]))
 			lines[p.line] = slices.Concat(lines[p.line][:at+p.from], rawjson.AppendQuoted(nil, p.text), lines[p.line][at+p.to:])
@@ -110,7 +111,7 @@ func redactEvents(stream []byte, list []*access.Redaction) []byte {
 	return out
 }
 
-// dataOf is what stands in a data line; nil for any other.
+// dataOf returns the contents of a data line; nil for any other line.
 func dataOf(line []byte) []byte {
 	data, ok := bytes.CutPrefix(line, []byte("data:"))
 	if !ok {
@@ -119,16 +120,16 @@ func dataOf(line []byte) []byte {
 	return bytes.TrimSpace(data)
 }
 
-// piece is a part of a text that a stream gives bit by bit.
+// piece is a part of a streamed text.
 type piece struct {
-	key      string // which text
+	key      string // identifies the text
 	line     int
 	from, to int // of the quoted string in its data
 	text     string
 	changed  bool
 }
 
-// rejoin redacts the text that pieces make.
+// rejoin redacts the text formed by pieces.
 func rejoin(pieces []*piece, list []*access.Redaction) {
 	var whole strings.Builder
 	for _, p := range pieces {
@@ -146,13 +147,13 @@ func rejoin(pieces []*piece, list []*access.Redaction) {
 	}
 }
 
-// piecesOf finds the strings below a member called delta, which is how all three formats name what is said bit by bit. A text is told from
-// another by the event's type, its place, and the index members of what it stands in.
+// piecesOf finds the strings below a member named delta, which all three formats use for streamed
+// text. A text is identified by the event's type, its path, and the index members of its parents.
 func piecesOf(line int, data []byte) (list []*piece) {
 	if !bytes.Contains(data, []byte(`"delta"`)) {
 		return nil
 	}
-	indexes := map[string]string{} // by the pointer of the object
+	indexes := map[string]string{} // by the object's pointer
 	kind := ""
 	walkStrings(data, func(at jsontext.Pointer, token jsontext.Token, from, to int64) {
 		switch name := at.LastToken(); {
@@ -174,7 +175,7 @@ func piecesOf(line int, data []byte) (list []*piece) {
 	return list
 }
 
-// withoutPlace leaves out where in an array something stands: its index member tells.
+// withoutPlace drops an array index from a path, because the index member identifies the element.
 func withoutPlace(name string) string {
 	if _, err := strconv.Atoi(name); err == nil {
 		return "#"
@@ -188,13 +189,13 @@ func walkStrings(data []byte, visit func(at jsontext.Pointer, token jsontext.Tok
 	for {
 		token, err := d.ReadToken()
 		if err != nil {
-			return // it was checked: the end
+			return // the end: the document was checked
 		}
 		if kind := token.Kind(); kind != '"' && kind != '0' {
 			continue
 		}
 		if container, n := d.StackIndex(d.StackDepth()); container == '{' && n%2 == 1 {
-			continue // a name
+			continue // a member name
 		}
 		from, to := int64(0), d.InputOffset()
 		if token.Kind() == '"' {
@@ -204,7 +205,7 @@ func walkStrings(data []byte, visit func(at jsontext.Pointer, token jsontext.Tok
 	}
 }
 
-// stringStart is where the string that ends before an offset begins: at the last quote that no backslash escapes.
+// stringStart returns the start of the string that ends before an offset: the last unescaped quote.
 func stringStart(data []byte, end int64) int64 {
 	for at := end - 2; at >= 0; at-- {
 		if data[at] != '"' {

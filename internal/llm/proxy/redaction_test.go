@@ -13,7 +13,7 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// redacting lets a proxy hide a field and a pattern in what models say.
+// redacting makes a proxy hide a field and a pattern in the output of models.
 func redacting(t *testing.T) func(*proxy.Options) {
 	t.Helper()
 	rules, err := access.NewRules([]access.Rule{
@@ -130,7 +130,7 @@ func TestAnAnswerThatCannotBeReadIsNotPassedOn(t *testing.T) {
 	}
 }
 
-// An answer that is too long to be read whole is not passed on, since nobody has looked at its end.
+// A response that is too long to be read whole is not passed on, since its end was not checked.
 func TestALongAnswerIsNotPassedUnredacted(t *testing.T) {
 	provider := newProvider(t, jsonAnswer(`{"choices":[{"message":{"content":"`+strings.Repeat("x", 2000)+` sk-abcdefgh1"}}]}`))
 	px := newProxy(t, func(o *proxy.Options) {

@@ -8,31 +8,33 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// memory is what is written down before a request goes out.
+// memory is what is recorded before a request is sent.
 type memory struct {
-	frozen []write // bytes of what goes out pruned for the first time
-	ofCut  []int   // of which message each of them is
-	sent   []write // in which form it goes out
-	err    error   // why that cannot be told
+	frozen []write // bytes of results sent pruned for the first time
+	ofCut  []int   // message of each of them
+	sent   []write // the form in which the request is sent
+	err    error   // why that form cannot be encoded
 }
 
 func (m memory) writes() []write { return append(slices.Clip(m.frozen), m.sent...) }
 
-// memory lists what is to be written down of the plan. Nobody knows yet whether the originals of messages that are unsure can be kept.
+// memory lists the writes for the plan. unsure lists messages whose originals may not have been
+// stored.
 func (x *exchange) memory(freezing map[int][]string, now int64, unsure []int) (m memory) {
 	m.frozen, m.ofCut = x.freeze(freezing)
 	m.sent, m.err = x.sent(now, unsure)
 	return m
 }
 
-// remember writes down what is about to go out in another form than before: whatever happens to the request or to us,
-// it goes out in that form from now on. What cannot be remembered is not cut. All of it is one round trip to a store that is one away.
+// remember records what is about to be sent in a new form: from now on it is always sent in that
+// form, even after a crash. Results that cannot be recorded are not cut. It takes one round trip to
+// a remote store.
 func (x *exchange) remember(ctx context.Context, freezing map[int][]string, now int64) {
 	m := x.memory(freezing, now, nil)
 	x.remembered(ctx, m, x.p.writeEach(ctx, m.writes()), now)
 }
 
-// remembered takes back what could not be written down; errs are of the writes of m.
+// remembered undoes the cuts that could not be recorded; errs belong to the writes of m.
 func (x *exchange) remembered(ctx context.Context, m memory, errs []error, now int64) {
 	unfrozen, err := errors.Join(errs[:len(m.frozen)]...), m.err
 	if err == nil {
@@ -45,7 +47,7 @@ func (x *exchange) remembered(ctx context.Context, m memory, errs []error, now i
 				x.plan.Keep(message)
 			}
 		}
-		if x.ahead.written { // as it goes out now
+		if x.ahead.written { // as it is sent now
 			err = x.expect(ctx)
 		}
 	}
@@ -59,7 +61,7 @@ func (x *exchange) remembered(ctx context.Context, m memory, errs []error, now i
 	}
 }
 
-// freeze lists the bytes of what goes out pruned for the first time, and of which message each of them is.
+// freeze lists the bytes of results sent pruned for the first time, and their messages.
 func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []int) {
 	for _, cut := range x.plan.Cuts {
 		keys := freezing[cut.Message]
@@ -76,16 +78,18 @@ func (x *exchange) freeze(freezing map[int][]string) (writes []write, ofCut []in
 	return writes, ofCut
 }
 
-// isRecorded tells whether it is written down before a request goes out in which form it does. With nothing that could go out in another, there is no need.
+// isRecorded reports whether the form of a request is recorded before it is sent. Requests that can
+// only be sent in one form need no record.
 func (x *exchange) isRecorded() bool {
 	return !x.replay && !x.byMessagesAlone() && !x.lane.talk
 }
 
-// soonMeasured is how many bytes are measured in less time than it takes to have it done beside the sending.
+// soonMeasured is how many bytes can be measured faster than in the background.
 const soonMeasured = 32 << 10
 
-// sent lists what is written down of a request before it goes out. Of one that goes out whole, as it always did, that is the form alone where it takes a
-// while to know what it costs: what goes out does not hang on that, so it is made up while the request is sent.
+// sent lists the writes for a request before it is sent. For an unchanged request that takes long
+// to measure, it is the form alone. What is sent does not depend on the cost, so that is computed
+// during the request.
 func (x *exchange) sent(now int64, unsure []int) ([]write, error) {
 	if !x.isRecorded() {
 		return nil, nil
@@ -96,7 +100,7 @@ func (x *exchange) sent(now int64, unsure []int) ([]write, error) {
 		record, err := x.lane.recordWrites(&r)
 		return append(writes, record...), err
 	}
-	r := x.plan.Record(nil) // if we die before the answer, it has most likely cost what we expect
+	r := x.plan.Record(nil) // if we crash before the response, this is the most likely cost
 	x.ahead.expected = &r
 	doubtful := withUnsure(r, unsure)
 	record, err := x.lane.recordWrites(&doubtful)

@@ -7,8 +7,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// renewals remember which originals were put a short while ago, so that a long conversation does not put all of its
-// originals again with every request.
+// renewals remembers which originals were stored recently, so that a long conversation does not
+// store all of its originals again with every request.
 type renewals struct {
 	mu  sync.Mutex // guards the field below
 	ids map[string]time.Time
@@ -16,10 +16,10 @@ type renewals struct {
 
 const (
 	maxRenewals = 1 << 16
-	renewShare  = 4 // an original is put again after this part of its life
+	renewShare  = 4 // an original is stored again after this fraction of its TTL
 )
 
-// due gives the cuts whose originals are to be put.
+// due returns the cuts whose originals must be stored.
 func (r *renewals) due(cuts []chat.Cut, ttl time.Duration) (due []chat.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

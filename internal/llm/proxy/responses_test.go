@@ -14,7 +14,7 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// codexTalk is a conversation of so many tool turns, as Codex sends it.
+// codexTalk is a conversation of that many tool turns, as Codex sends it.
 func codexTalk(turns int, text func(turn int) string) string {
 	var b strings.Builder
 	b.WriteString(`{"model":"gpt-5.6-sol","instructions":"You code.","store":false,"stream":false,"include":["reasoning.encrypted_content"],"prompt_cache_key":"s1",` +
@@ -68,7 +68,7 @@ func TestNewResultsOfResponsesArePrunedOnceAndStaySo(t *testing.T) {
 		trigger := strings.TrimSuffix(body, "]}") + `,{"type":"function_call","name":"x","call_id":"c","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":` +
 			quoted(bigText(500)) + `},{"type":"compaction_trigger"}]}`
 		px.do(t, http.MethodPost, "/v1/responses", trigger)
-		again := string(p.last(t).body) // as it was sent, and its newest result pruned
+		again := string(p.last(t).body) // as it was sent, with its newest result pruned
 		if !strings.HasPrefix(again, strings.TrimSuffix(before, "]}")) || !strings.HasSuffix(again, `,{"type":"compaction_trigger"}]}`) || len(again)-len(before) > len(bigText(500))/2 {
 			t.Errorf("a request to compact went out in %d bytes, %d more than was sent before", len(again), len(again)-len(before))
 		}

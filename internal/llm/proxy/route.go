@@ -21,15 +21,17 @@ type provider struct {
 // target is where a request goes.
 type target struct {
 	provider *provider
-	model    string // what the provider calls the model; "": what the client does, or nothing
+	model    string // the provider's name of the model; "": the client's, or none
 	prices   bill.Prices
-	told     bool // the settings say what it costs
+	told     bool // the prices come from the settings
 }
 
-// route finds the provider of a model: an alias, else provider/model, else the default provider takes it as it is.
+// route finds the provider of a model: an alias, else provider/model, else the default provider
+// takes it unchanged.
 func (p *Proxy) route(model string) (target, bool) { return p.routeTo(p.fallback, model) }
 
-// routeIn is route for a request in a format: what nobody else takes goes to a provider that speaks it.
+// routeIn is route for a request in a format. Models without a provider go to one that uses the
+// format.
 func (p *Proxy) routeIn(format chat.Format, signedIn bool, model string) (target, bool) {
 	return p.routeTo(p.fallbackIn(format, signedIn), model)
 }
@@ -53,9 +55,10 @@ func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
 	return to, true
 }
 
-// fallbackIn takes what no alias and no prefix names, in a format: the default provider, if it speaks the format, else the
-// only one that does. Of two that Codex speaks to, the one for those who are signed in with ChatGPT gets their requests
-// and no others: the credentials for the one are no good at the other.
+// fallbackIn returns the provider for models without an alias or prefix, in a format: the default
+// provider if it uses the format, else the only one that does. Of two providers for Codex, the one
+// for ChatGPT sign-ins gets exactly their requests, because the credentials for one are invalid at
+// the other.
 func (p *Proxy) fallbackIn(format chat.Format, signedIn bool) *provider {
 	signedIn = signedIn && format == chat.Responses
 	fits := func(to *provider) bool { return to.speaks(format) && to.isChatGPT() == signedIn }
@@ -78,8 +81,8 @@ func (p *Proxy) fallbackIn(format chat.Format, signedIn bool) *provider {
 	return only
 }
 
-// Prices gives what a model costs by the settings, as the proxy would take it. The input of one that nobody knows costs
-// nothing.
+// Prices returns the prices of a model by the settings, as the proxy would use them. An unknown
+// model has an input price of 0.
 func (o Options) Prices(model string) bill.Prices {
 	p := Proxy{opt: o, providers: make(map[string]*provider, len(o.Providers))}
 	for name, settings := range o.Providers {
@@ -93,7 +96,8 @@ func (o Options) Prices(model string) bill.Prices {
 	return to.prices
 }
 
-// pricesOf gives the alias's prices, else the provider's, else those known for a model of this name. Told says that they are from the settings.
+// pricesOf returns the alias's prices, else the provider's, else the known ones of a model with
+// this name. told means that they are from the settings.
 func pricesOf(own *bill.Prices, to target, asked string) (prices bill.Prices, told bool) {
 	switch {
 	case own != nil:
@@ -107,7 +111,7 @@ func pricesOf(own *bill.Prices, to target, asked string) (prices bill.Prices, to
 	return known, false
 }
 
-// url is an address of the provider: below is an escaped path under its base.
+// url returns an address of the provider: below is an escaped path under its base.
 func (p *provider) url(below, query string) *url.URL {
 	u := *p.base
 	path := strings.TrimSuffix(u.EscapedPath(), "/") + below
@@ -124,7 +128,7 @@ func (p *provider) url(below, query string) *url.URL {
 	return &u
 }
 
-// defaultProvider is the one named, else the only one there is, else nil.
+// defaultProvider returns the named provider, else the only one, else nil.
 func defaultProvider(name string, all map[string]*provider) *provider {
 	if name == "" && len(all) == 1 {
 		for _, p := range all {

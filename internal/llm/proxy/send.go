@@ -14,50 +14,51 @@ import (
 	"secateur/internal/ops/telemetry"
 )
 
-// exchange is one chat request and its answer.
+// exchange is one chat request and its response.
 type exchange struct {
-	p        *Proxy
-	at       endpoint
-	replay   bool // it gets what was sent, nothing more is masked, and nothing is booked
-	to       target
-	tenant   string // whose originals and records it makes
-	who      *access.Principal
-	asked    access.Target      // the model
-	conv     *chat.Conversation // nil: it could not be read
-	size     int                // bytes of the request
-	counts   bool               // a budget of the caller's counts what it costs
-	began    time.Time
-	effect   effect
-	ahead    ahead
-	counted  *counted     // what the answer has told before it was passed on; nil: nothing
-	booked   *chat.Record // what was written down of it; nil: nothing
-	compacts bool         // it asks for a summary: its newest results are pruned, as with any first pass
-	later    bool         // its account is kept beside the handler
+	p       *Proxy
+	at      endpoint
+	replay  bool // it gets what was sent: nothing more is masked, and nothing is booked
+	to      target
+	tenant  string // owner of its originals and records
+	who     *access.Principal
+	asked   access.Target      // the model
+	conv    *chat.Conversation // nil: it could not be parsed
+	size    int                // bytes of the request
+	counts  bool               // a budget of the caller counts its cost
+	began   time.Time
+	effect  effect
+	ahead   ahead
+	counted *counted     // the usage read before the response was passed on; nil: none
+	booked  *chat.Record // the written record; nil: none
+	// It asks for a summary: its newest results are pruned, as with any first pass.
+	compacts bool
+	later    bool // its bookkeeping runs in the background
 
-	body             *buffer // what the plan reads
-	packed, unpacked *buffer // the request as it came, and what it says; nil: it was not packed
+	body             *buffer // read by the plan
+	packed, unpacked *buffer // the compressed request and its contents; nil: it was not compressed
 	redact           []*access.Redaction
-	limits           admission.Told // that were told, before those of the model
-	passed           int64          // bytes of the answer that went to the client
-	said             *guess         // about how much the model has said; nil: nobody wants to know
-	forgotten        bool           // no record of how its conversation was sent is left
-	refused          bool           // the provider has answered with an error, so it costs nothing
+	limits           admission.Told // limits already reported, before the model's
+	passed           int64          // bytes of the response sent to the client
+	said             *guess         // estimate of the model's output; nil: not needed
+	forgotten        bool           // the conversation has no record of how it was sent
+	refused          bool           // the provider returned an error, so it costs nothing
 
 	rewritten
 }
 
-// run sends the request, whose body it releases, and passes the answer on.
+// run sends the request, releases its body, and passes the response on.
 func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer func() { //nolint:contextcheck // it lands for those who wait, also when this request is given up
+	defer func() { //nolint:contextcheck // it lands for those who wait, even if this request is given up
 		if x.flight != nil && !x.later {
 			x.land(r.Context(), r.Context().Err() != nil)
 		}
 	}()
 	x.tellModel(ctx)
 	header := x.p.headersFor(x.to.provider, r.Header)
-	if x.redactsAnswer() || x.counts { // what is packed cannot be counted as it passes
+	if x.redactsAnswer() || x.counts { // a compressed response cannot be counted as it passes
 		header["Accept-Encoding"] = []string{"identity"}
 	}
 	body = x.pack(header, body)
@@ -68,14 +69,15 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
 		Header: header,
 		Body:   body.reader(), ContentLength: int64(len(body.bytes)),
-		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil }, // called only if nothing was written
+		// Called only if nothing was written.
+		GetBody: func() (io.ReadCloser, error) { return body.reader(), nil },
 	})
-	body.release() // the transport may hold it still
+	body.release() // the transport may still hold it
 	if err != nil {
 		if r.Context().Err() != nil {
 			x.p.ended(ctx, x.to.provider, clientGone)
-			x.spend(nil, clientGone)    //nolint:contextcheck // for a caller who has gone too
-			panic(http.ErrAbortHandler) // nobody is there to be told
+			x.spend(nil, clientGone)    //nolint:contextcheck // also for a caller who has gone
+			panic(http.ErrAbortHandler) // the client is gone
 		}
 		x.p.opt.Log.WarnContext(ctx, "provider did not answer", "provider", x.to.provider.name, "err", err)
 		x.p.refuse(w, r, x.to.provider, unanswered(x.to.provider, err))
@@ -115,20 +117,20 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	x.passed = a.passed
 	x.settle(ctx, res, ended, a.usage)
 	if ended.broken() && !a.told {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // an incomplete response must not look complete
 	}
 }
 
-// errWrongUpgrade is why an answer is none that goes over to a protocol nobody has asked for.
+// errWrongUpgrade means that a provider switches to a protocol that was not requested.
 var errWrongUpgrade = errors.New("the provider changes to a protocol that was not asked for")
 
-// tokenError is why a provider that wants a token of ours was not asked: nobody gave us one.
+// tokenError means that we have no token for a provider that needs one.
 type tokenError struct{ err error }
 
 func (e *tokenError) Error() string { return "secateur has no token for it: " + e.err.Error() }
 func (e *tokenError) Unwrap() error { return e.err }
 
-// send makes one request of a provider. Redirects are the client's to follow.
+// send makes one request to a provider. It does not follow redirects; the client may.
 func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*http.Response, error) {
 	req.Host = to.base.Host
 	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
@@ -138,7 +140,7 @@ func (p *Proxy) send(ctx context.Context, to *provider, req *http.Request) (*htt
 		if text, err = token(ctx); err != nil {
 			return nil, &tokenError{err}
 		}
-		delete(req.Header, "X-Api-Key") // of two that differ nobody knows which counts
+		delete(req.Header, "X-Api-Key") // two different credentials would be ambiguous
 		req.Header["Authorization"] = []string{"Bearer " + text}
 	}
 	ctx, span := telemetry.StartProvider(ctx, to.name, req.Method, routeLabel(req.URL.Path))

@@ -11,28 +11,35 @@ import (
 	"secateur/internal/secret"
 )
 
-// Provider is a place that answers conversations.
+// Provider is an API that answers conversations.
 type Provider struct {
-	Format  string       `toml:"format" json:"format"`     // one of the formats' names; "": by the provider's name and its address
-	BaseURL string       `toml:"base_url" json:"base_url"` // what /chat/completions is appended to, or /messages, or /responses
-	APIKey  secret.Text  `toml:"api_key" json:"api_key"`   // empty: the client's own credentials are passed on
-	Prices  *bill.Prices `toml:"prices" json:"prices"`     // nil: those of the built-in table, by the model's name
+	// Name of a format; "": by the provider's name and address.
+	Format string `toml:"format" json:"format"`
+	// /chat/completions, /messages or /responses is appended.
+	BaseURL string `toml:"base_url" json:"base_url"`
+	// empty: the client's own credentials are passed on.
+	APIKey secret.Text `toml:"api_key" json:"api_key"`
+	// nil: the built-in prices, by the model's name.
+	Prices *bill.Prices `toml:"prices" json:"prices"`
 
-	WebSocket string `toml:"websocket" json:"websocket"` // what becomes of an upgrade to WebSocket where conversations are cut; "": WebSocketRefuse
+	// How to treat an upgrade to WebSocket while conversations are cut; "": WebSocketRefuse.
+	WebSocket string `toml:"websocket" json:"websocket"`
 
-	OAuth *oauth.Settings `toml:"oauth" json:"oauth"` // how to get a token for it, in the place of an APIKey; nil: none
+	// How to get a token in place of an APIKey; nil: none.
+	OAuth *oauth.Settings `toml:"oauth" json:"oauth"`
 }
 
-// What becomes of a client of Responses that asks for WebSocket. What it says there is not read: nothing of it is cut, and nothing booked.
+// How to treat a Responses client that asks for WebSocket. Its messages are not read, so nothing is
+// cut or booked.
 const (
-	WebSocketRefuse = "refuse" // it is told at once to speak HTTP
-	WebSocketPass   = "pass"   // it talks to the provider
+	WebSocketRefuse = "refuse" // tell it at once to use HTTP
+	WebSocketPass   = "pass"   // connect it to the provider
 )
 
-// Model is a name that clients may ask for.
+// Model is a name that clients may use.
 type Model struct {
 	Provider string       `toml:"provider" json:"provider"`
-	Model    string       `toml:"model" json:"model"`   // what the provider calls it; "": the same
+	Model    string       `toml:"model" json:"model"`   // the provider's name of it; "": the same
 	Prices   *bill.Prices `toml:"prices" json:"prices"` // nil: the provider's
 }
 
@@ -63,7 +70,7 @@ func (p Provider) Validate() error {
 	return errors.Join(append(errs, validatePrices(p.Prices))...)
 }
 
-// target is what the provider calls the model that clients ask for by name.
+// target returns the provider's name of a model that clients call by name.
 func (m Model) target(name string) string {
 	if m.Model == "" {
 		return name
@@ -90,7 +97,7 @@ func validatePrices(p *bill.Prices) error {
 	return nil
 }
 
-// parseBase parses the base URL. Its errors do not repeat it: it may hold a password.
+// parseBase parses the base URL. Its errors do not repeat it, because it may hold a password.
 func (p Provider) parseBase() (*url.URL, error) {
 	if p.BaseURL == "" {
 		return nil, errors.New("missing")

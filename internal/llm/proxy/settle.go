@@ -11,10 +11,11 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// settleTime bounds what is done for the next request of a conversation when this one's client has gone.
+// settleTime limits the bookkeeping for a request whose client has gone.
 const settleTime = 5 * time.Second
 
-// meter reads along where the provider's counts are of use, or the end of an answer shows in it alone.
+// meter returns a meter if the provider's counts are needed, or if only the content shows the end
+// of the response.
 func (x *exchange) meter(res *http.Response) *meter {
 	if res.StatusCode/100 == 2 && (x.plan != nil || x.counts || x.p.opt.Observer != nil || !isFramed(res)) {
 		return newMeter(res)
@@ -22,11 +23,11 @@ func (x *exchange) meter(res *http.Response) *meter {
 	return nil
 }
 
-// maxAhead is how much of an answer is read before its headers go out.
+// maxAhead is how much of a response is read before its headers are sent.
 const maxAhead = 64 << 10
 
-// readAhead reads a short JSON answer, whose usage then tells what the request has cost before its headers do. It comes
-// in one piece anyway.
+// readAhead reads a short JSON response, so that its headers can report the actual cost. Such a
+// response comes in one piece anyway.
 func (x *exchange) readAhead(res *http.Response) {
 	if x.plan == nil || len(x.plan.Cuts) == 0 || res.StatusCode/100 != 2 || !isType(res.Header, "application/json") || isEncoded(res.Header) ||
 		res.ContentLength > maxAhead {
@@ -40,13 +41,13 @@ func (x *exchange) readAhead(res *http.Response) {
 	}
 }
 
-// resumed is a body whose beginning was read before.
+// resumed is a body whose beginning was already read.
 type resumed struct {
 	io.Reader
 	io.Closer
 }
 
-// failed reads on where reading has not failed before.
+// failed continues reading, or returns an earlier read error.
 type failed struct {
 	err  error
 	from io.Reader
@@ -59,20 +60,20 @@ func (f *failed) Read(p []byte) (int, error) {
 	return f.from.Read(p)
 }
 
-// told is the ratio that the conversation's bill has come to.
+// told returns the actual ratio of the conversation's bill.
 func (x *exchange) told(usage *bill.Usage) float64 {
 	r := x.plan.Record(usage)
 	x.counted = &counted{*usage, r}
 	return r.Bill.Ratio()
 }
 
-// counted is the record of a request for which the provider has counted so much.
+// counted is the record of a request for a reported usage.
 type counted struct {
 	usage  bill.Usage
 	record chat.Record
 }
 
-// record is what is to be written down of the request.
+// record returns the record to write for the request.
 func (x *exchange) record(usage *bill.Usage) chat.Record {
 	if x.counted != nil && usage != nil && *usage == x.counted.usage {
 		return x.counted.record
@@ -80,8 +81,9 @@ func (x *exchange) record(usage *bill.Usage) chat.Record {
 	return x.plan.Record(usage)
 }
 
-// settle writes down what was sent and what it cost, and tells it. A stream's headers went out before the provider had counted; the log and the
-// metrics wait for that. The end of an answer without a length is out when the handler returns, so its account is kept beside.
+// settle records what was sent and what it cost, and reports it. A stream's headers are sent before
+// the provider's counts, so the log and the metrics wait for those. A response without a length
+// ends when the handler returns, so its bookkeeping runs in the background.
 func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome, m *meter) {
 	took := time.Since(x.began)
 	x.p.ended(ctx, x.to.provider, ended)
@@ -91,9 +93,9 @@ func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome
 		usage = m.result()
 		m.close()
 	}
-	isPaid := !x.refused // what was refused cost nothing; in which form it went out is written down
+	isPaid := !x.refused // a refused request cost nothing; only its form is recorded
 	if isPaid {
-		x.spend(usage, ended) //nolint:contextcheck // what was spent is written down also for a caller who has gone
+		x.spend(usage, ended) //nolint:contextcheck // spending is recorded even if the caller has gone
 	}
 	givenUp := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
@@ -120,7 +122,7 @@ func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome
 	}
 }
 
-// tell counts and logs what became of a request.
+// tell counts and logs the outcome of a request.
 func (x *exchange) tell(ctx context.Context, status int, ended outcome, took time.Duration) {
 	to := x.to.provider
 	x.p.metrics.effect(to, x.effect, x.pruned)
@@ -133,7 +135,7 @@ func (x *exchange) tell(ctx context.Context, status int, ended outcome, took tim
 		"took_ms", took.Milliseconds())
 }
 
-// account adds what an answer has cost.
+// account adds the cost of a response.
 func (x *exchange) account(ctx context.Context, usage *bill.Usage) {
 	if x.plan == nil {
 		x.observe(ctx, usage, x.cost(usage), x.cost(usage))
@@ -144,7 +146,7 @@ func (x *exchange) account(ctx context.Context, usage *bill.Usage) {
 	x.book(ctx, usage)
 }
 
-// book keeps the record of this request, under which the next one finds it.
+// book writes the record of this request, where the next one finds it.
 func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -152,7 +154,7 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 			x.p.opt.Log.ErrorContext(ctx, "keeping the account panicked", "panic", v)
 		}
 	}()
-	x.ahead.wait() // what is written now holds
+	x.ahead.wait() // this write is final
 	before, r := x.plan.BilledBefore(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
 	x.observe(ctx, usage, spent, spent+saved)

@@ -23,7 +23,7 @@ import (
 	"secateur/internal/store/records"
 )
 
-// fakeProvider answers as it is told and remembers what it was asked.
+// fakeProvider gives fixed responses and records its requests.
 type fakeProvider struct {
 	*httptest.Server
 
@@ -81,7 +81,8 @@ func jsonAnswer(text string) http.HandlerFunc {
 
 // proxied is a proxy behind a listener.
 type proxied struct {
-	running running // requests whose handlers have not returned: a client may have its answer before
+	// Requests whose handlers have not returned; a client may have its response before.
+	running running
 	*httptest.Server
 
 	proxy    *proxy.Proxy
@@ -89,23 +90,23 @@ type proxied struct {
 	store    *originals.Memory
 	records  proxy.Records
 	told     ledger
-	tenant   string // of who calls next; "": the default one
+	tenant   string // of the next caller; "": the default one
 }
 
-// running are requests that are not all done.
+// running are requests that are not completely done.
 type running struct {
 	sync.WaitGroup
 
 	books *proxy.Proxy
 }
 
-// Wait returns when their accounts are kept, too.
+// Wait also waits for their bookkeeping.
 func (r *running) Wait() {
 	r.WaitGroup.Wait()
 	r.books.WaitForBooks()
 }
 
-// newProxy serves a proxy in front of providers. Change may be nil.
+// newProxy serves a proxy in front of providers; change may be nil.
 func newProxy(t *testing.T, change func(*proxy.Options), providers map[string]*fakeProvider) *proxied {
 	t.Helper()
 	px := &proxied{registry: prometheus.NewRegistry(), store: &originals.Memory{}, records: &records.Memory{}}
@@ -157,7 +158,7 @@ func newProxy(t *testing.T, change func(*proxy.Options), providers map[string]*f
 
 func one(p *fakeProvider) map[string]*fakeProvider { return map[string]*fakeProvider{"main": p} }
 
-// reply is an answer as the client got it.
+// reply is a response as the client got it.
 type reply struct {
 	status int
 	header http.Header
@@ -190,14 +191,15 @@ func (px *proxied) do(t *testing.T, method, path, body string, header ...string)
 	return reply{res.StatusCode, res.Header, string(b), err}
 }
 
-// counted is the value of a counter with these labels.
+// counted returns the value of a counter with these labels.
 func (px *proxied) counted(t *testing.T, metric string, labels ...string) float64 {
 	t.Helper()
 	px.running.Wait()
 	return telemetrytest.Sum(t, px.registry, metric, labels...)
 }
 
-// rawProvider answers every connection with these bytes once a request is there, and then closes it.
+// rawProvider answers every connection with these bytes once a request has come, and then closes
+// it.
 func rawProvider(t *testing.T, answer func() []byte) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -226,7 +228,7 @@ func rawProvider(t *testing.T, answer func() []byte) string {
 	return "http://" + ln.Addr().String() + "/v1"
 }
 
-// readRequest reads until the blank line and the declared body are there.
+// readRequest reads up to the blank line and the declared body.
 func readRequest(conn net.Conn) bool {
 	var got []byte
 	buf := make([]byte, 4096)

@@ -15,7 +15,7 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// pieces is a provider without a network: it answers with pieces of a stream, each after a while.
+// pieces is a provider without a network: it answers with pieces of a stream, each after a delay.
 type pieces struct {
 	contentType string
 	all         []piece
@@ -35,7 +35,7 @@ func (p pieces) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// slowBody ends as a transport's does when its request is cancelled.
+// slowBody ends like a transport's body when its request is cancelled.
 type slowBody struct {
 	r    *http.Request
 	left []piece
@@ -63,7 +63,7 @@ func TestAProviderThatGoesSilentIsGivenUp(t *testing.T) {
 	for _, tt := range []struct {
 		rule, contentType string
 		all               []piece
-		body              string // what the client gets, or begins with
+		body              string // what the client gets, or its beginning
 		breaks, ends      bool   // the connection breaks; an error event comes last
 	}{
 		{"in a stream", "text/event-stream", []piece{{0, event}, {patience + time.Second, event}}, event, false, true},
@@ -111,7 +111,7 @@ func TestAProviderThatGoesSilentIsGivenUp(t *testing.T) {
 	}
 }
 
-// A stream that has not ended when the program must ends with an event that says so.
+// A stream that has not ended at shutdown ends with an event that says so.
 func TestAStreamIsToldThatWeStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := proxy.New(proxy.Options{
@@ -132,7 +132,7 @@ func TestAStreamIsToldThatWeStop(t *testing.T) {
 	})
 }
 
-// flushed notes when bytes are sent on.
+// flushed records when bytes are flushed.
 type flushed struct {
 	*httptest.ResponseRecorder
 	began time.Time

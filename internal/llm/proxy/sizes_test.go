@@ -9,8 +9,8 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// Sizes are made up when they are asked for, of messages that requests share which begin alike: while the answer to one is on its way
-// others go on from it, go back behind it, and ask what it may have cost.
+// Sizes are computed on demand, from messages that requests with the same beginning share. While
+// one request is answered, others continue from it, go back behind it, and ask for its likely cost.
 func TestSizesAreMadeUpByManyAtOnce(t *testing.T) {
 	const hold = `"hold":true`
 	release := make(chan struct{})

@@ -10,8 +10,9 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// spend counts what a request cost against the budgets of its caller. Where the provider has not said, or the answer has not come to its end, what was
-// sent and what has passed are estimated: to leave out the usage, or to hang up, is not cheaper.
+// spend counts the cost of a request against its caller's budgets. If the provider reported none,
+// or the response is incomplete, the cost is estimated from what was sent and received. Hanging up,
+// or omitting the usage, is not cheaper.
 func (x *exchange) spend(told *bill.Usage, ended outcome) {
 	if !x.counts || x.asked == (access.Target{}) {
 		return
@@ -30,7 +31,7 @@ func (x *exchange) spend(told *bill.Usage, ended outcome) {
 	x.p.opt.Admission.Spend(x.who, x.asked, int64(u.Input+u.Output), usd)
 }
 
-// promptGuess is about how many tokens were sent.
+// promptGuess estimates how many tokens were sent.
 func (x *exchange) promptGuess() float64 {
 	if x.conv == nil {
 		return float64(x.size) / bytesPerToken
@@ -38,8 +39,8 @@ func (x *exchange) promptGuess() float64 {
 	return max(1, x.conv.Tokens()-float64(x.effect.saved))
 }
 
-// charged returns the prices that budgets count with. A price that is not known counts as the dearest that is; a model is free only if the
-// settings say so of input and output.
+// charged returns the prices for budgets. An unknown price counts as the highest known one. A model
+// is free only if the settings say so for input and output.
 func (p *Proxy) charged(to target) bill.Prices {
 	prices := to.prices
 	if to.told && prices.Input == 0 {
@@ -54,7 +55,7 @@ func (p *Proxy) charged(to target) bill.Prices {
 	return prices
 }
 
-// dearest returns the highest prices that the table and the settings know.
+// dearest returns the highest prices in the table and the settings.
 func (o Options) dearest() bill.Prices {
 	var told []bill.Prices
 	for _, p := range o.Providers {
@@ -70,25 +71,26 @@ func (o Options) dearest() bill.Prices {
 	return bill.Dearest(told...)
 }
 
-// bytesPerToken is how many bytes of a text make a token, rather too few than too many.
+// bytesPerToken is a low estimate of the bytes per token.
 const bytesPerToken = 3
 
-// guess counts the text of an answer as it passes. Of a stream it counts what the model says, and not what is around it in each event.
+// guess measures the text of a response as it passes. In a stream it counts only the model's
+// output, not the rest of each event.
 type guess struct {
-	names  []string // the members of events that hold what the model says; nil: all bytes count
-	line   []byte   // the beginning of an event whose end has not come
+	names  []string // members of events with the model's output; nil: all bytes count
+	line   []byte   // the beginning of an incomplete event
 	bytes  int
-	events int // that say something
+	events int // events with output
 }
 
-// saidIn are the names of the members in which a stream tells what the model says, once.
+// saidIn lists the members that contain the model's output in a stream, once.
 var saidIn = [...][]string{
 	chat.Completions: {"content", "reasoning", "reasoning_content", "refusal", "arguments", "text"},
 	chat.Messages:    {"text", "thinking", "partial_json"},
 	chat.Responses:   {"delta"},
 }
 
-// maxGuessLine is how much of a line is held. All of a longer one counts.
+// maxGuessLine is how much of a line is buffered. A longer line counts as a whole.
 const maxGuessLine = 256 << 10
 
 func newGuess(format chat.Format, res *http.Response) *guess {
@@ -98,7 +100,7 @@ func newGuess(format chat.Format, res *http.Response) *guess {
 	return &guess{names: saidIn[format]}
 }
 
-// tokens is about how many tokens the model has said. An event that says something has one at least.
+// tokens estimates the tokens of the output. Each event with output has at least one.
 func (g *guess) tokens() float64 {
 	if g == nil {
 		return 0
@@ -126,10 +128,10 @@ func (g *guess) read(p []byte) {
 	}
 }
 
-// take counts the strings of a line that are what the model says.
+// take counts the strings of a line that are the model's output.
 func (g *guess) take(line []byte) {
 	before := g.bytes
-	said := false // the member that is read now is one of them
+	said := false // the current member is output
 	for {
 		open := bytes.IndexByte(line, '"')
 		if open < 0 {
@@ -156,7 +158,7 @@ func (g *guess) isSaid(name []byte) bool {
 	return slices.Contains(g.names, string(name))
 }
 
-// endOfString is where the string that text begins with ends, in front of its quote.
+// endOfString returns the end of the string at the start of text, before its closing quote.
 func endOfString(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

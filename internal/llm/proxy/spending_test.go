@@ -16,7 +16,7 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// budgeted is a control whose callers all have a budget of models that nothing uses up.
+// budgeted gives all callers a budget of models that is never used up.
 func budgeted(t *testing.T, rules ...access.Rule) *admission.Control {
 	t.Helper()
 	compiled, err := access.NewRules(rules, false)
@@ -32,7 +32,7 @@ func budgeted(t *testing.T, rules ...access.Rule) *admission.Control {
 	return c
 }
 
-// spent is what a proxy's only caller has spent.
+// spent returns what a proxy's only caller has spent.
 func spent(px *proxied, c *admission.Control) (tokens int64, usd float64) {
 	px.running.Wait()
 	for _, d := range c.Days() {
@@ -41,7 +41,7 @@ func spent(px *proxied, c *admission.Control) (tokens int64, usd float64) {
 	return tokens, usd
 }
 
-// streamed are the events of an answer of n words, without any usage, and what comes last.
+// streamed has the events of a response of n words without any usage, and its last event.
 var streamed = map[string]struct {
 	provider, body, event, last string
 }{
@@ -73,7 +73,8 @@ func TestAStreamWithoutUsageIsEstimated(t *testing.T) {
 				t.Fatalf("%d %s %v", got.status, got.body, got.err)
 			}
 			tokens, usd := spent(px, control)
-			if tokens < words+150 || tokens > 3*words+600 || usd <= 0 { // 200 to 300 tokens were sent, one to two a word came back
+			// 200 to 300 tokens were sent, one to two per word came back.
+			if tokens < words+150 || tokens > 3*words+600 || usd <= 0 {
 				t.Errorf("%d tokens and %f dollars are counted", tokens, usd)
 			}
 			if got := p.last(t).header.Get("Accept-Encoding"); got != "identity" {
@@ -113,7 +114,8 @@ func TestHangingUpIsNotFree(t *testing.T) {
 	}
 }
 
-// hangUp sends a request, reads so many bytes of its answer, and closes the connection once the provider was reached.
+// hangUp sends a request, reads a number of bytes of its response, and closes the connection once
+// the provider was reached.
 func hangUp(t *testing.T, req *http.Request, reached <-chan struct{}, read int) {
 	t.Helper()
 	transport := &http.Transport{}
@@ -136,7 +138,7 @@ func hangUp(t *testing.T, req *http.Request, reached <-chan struct{}, read int) 
 	}
 }
 
-// A message_start tells the prompt and one token of output: what has passed since counts, too.
+// A message_start reports the prompt and one token of output. Everything after it counts too.
 func TestHangingUpBehindTheFirstUsageCountsWhatHasPassed(t *testing.T) {
 	s := streamed["/v1/messages"]
 	control := budgeted(t)

@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// spread calls do for 0 up to n, by so many goroutines, but no more than there are processors. One that panics has the caller panic.
+// spread calls do for 0 to n-1 in up to shares goroutines, limited by the number of processors. It
+// panics if one of them does.
 func spread(shares, n int, do func(i int)) { spreadOver(min(shares, runtime.GOMAXPROCS(0)), n, do) }
 
 func spreadOver(goroutines, n int, do func(i int)) {
@@ -29,7 +30,7 @@ func spreadOver(goroutines, n int, do func(i int)) {
 		})
 	}
 	func() {
-		defer others.Wait() // they note by the message: nobody may read it before they are done
+		defer others.Wait() // they write through the message: do not read it before they are done
 		work()
 	}()
 	if v := failed.Load(); v != nil {

@@ -81,7 +81,7 @@ func TestAStreamThatBreaksOffEndsWithAnErrorEvent(t *testing.T) {
 		b := whole[:cut]
 		answer.Store(&b)
 		sent := smallStream[:max(0, min(cut-start, len(smallStream)))]
-		if len(sent) < lastEvent { // of an event that the provider did not end nothing arrives
+		if len(sent) < lastEvent { // nothing of an incomplete event arrives
 			for sent != "" && !strings.HasSuffix(sent, "\n\n") && !strings.HasSuffix(sent, "\n\r\n") && sent != ": hello\r\n" {
 				sent = sent[:len(sent)-1]
 			}
@@ -91,7 +91,7 @@ func TestAStreamThatBreaksOffEndsWithAnErrorEvent(t *testing.T) {
 		if got.status != 200 || !ok {
 			t.Fatalf("cut at %d: status %d, %q does not start with %q", cut, got.status, got.body, sent)
 		}
-		if len(sent) >= lastEvent { // it has said its last word: only the connection tells
+		if len(sent) >= lastEvent { // after its last word only the connection tells
 			if got.err == nil || rest != "" {
 				t.Errorf("cut at %d, behind the end: %q, %v, want a broken connection", cut, rest, got.err)
 			}
@@ -344,7 +344,7 @@ func TestProtocolsCanBeChanged(t *testing.T) {
 	}
 }
 
-// open sends a chat request and leaves its answer to the caller.
+// open sends a chat request and leaves its response to the caller.
 func (px *proxied) open(t *testing.T, ctx context.Context, body string) *http.Response { //nolint:revive // t first, as in all tests
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, px.URL+"/v1/chat/completions", strings.NewReader(body))

@@ -13,8 +13,8 @@ import (
 
 var idInBody = regexp.MustCompile(`prn_[0-9A-Z]{26}`)
 
-// The ids that a model is shown, of results that are pruned and of those that are masked, are the tenant's own: it gets the
-// originals with them, and nobody else does.
+// The ids shown to a model, for pruned and masked results, belong to the tenant. Only this tenant
+// gets the originals with them.
 func TestIDsAreTheTenants(t *testing.T) {
 	provider := counting(t)
 	store := &originals.Memory{Key: originals.NewKey()}
@@ -50,7 +50,7 @@ func TestIDsAreTheTenants(t *testing.T) {
 	}
 }
 
-// spied notes under which keys something is looked for or remembered.
+// spied records the keys that are read or written.
 type spied struct {
 	proxy.Records
 
@@ -79,7 +79,7 @@ func (s *spied) PutNew(ctx context.Context, key string, value []byte) (bool, err
 	return s.Records.PutNew(ctx, key, value)
 }
 
-// take gives the keys since the last time.
+// take returns the keys since the last call.
 func (s *spied) take() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,8 @@ func (s *spied) take() map[string]bool {
 	return keys
 }
 
-// What is remembered of one tenant's conversations is nobody else's, whatever is in the names of tenants and models.
+// Records of one tenant's conversations are inaccessible to others, whatever the names of tenants
+// and models contain.
 func TestNamesOfTenantsDoNotReachIntoKeys(t *testing.T) {
 	spy := &spied{Records: &records.Memory{}, keys: map[string]bool{}}
 	px := newProxy(t, func(o *proxy.Options) { o.Pruning, o.Masking, o.Records = pruning(), masking("priced"), spy }, one(counting(t)))

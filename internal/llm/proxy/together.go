@@ -7,10 +7,11 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// togetherChars is how much text goes to the store with what is written down of a request. Of more the originals go first, by themselves.
+// togetherChars limits the text that goes to the store together with the records. Beyond it the
+// originals are stored first.
 const togetherChars = 4 << 20
 
-// canGoTogether tells whether originals, a claim and what is written down go to the store at once.
+// canGoTogether reports whether originals, a claim and records can be stored in one round trip.
 func (x *exchange) canGoTogether(due []chat.Cut) bool {
 	if x.p.opt.Together == nil || len(due) == 0 && x.plan.Claim == 0 {
 		return false
@@ -23,22 +24,28 @@ func (x *exchange) canGoTogether(due []chat.Cut) bool {
 	return len(due) <= maxUnkept && chars <= togetherChars
 }
 
-// keepTogether keeps originals and writes down what goes out in one round trip. So it is written down that a result was cut before it is known that its
-// original was kept. Where the store takes the original, as it nearly always does, that was the whole of it. Where it refuses one, or another branch has
-// claimed what a cut was to cost, a second trip writes down what goes out instead, before it does: no request is sent, and no bytes go out, of
-// which the record says something else.
+// keepTogether stores originals and records in one round trip. The record thus says that a result
+// was cut before we know that its original was stored. If the store accepts the original, as it
+// nearly always does, nothing more is needed. If it refuses one, or another branch has made the
+// claim, a second round trip records what is sent instead. Only then is the request sent: no
+// request differs from its record.
 //
-// If we die between the two trips, nothing was sent, and a record stands that names a cut without an original. Who finds it (the client asks again, perhaps
-// another replica) must not take the cut for sent: what was sent cut goes on to be cut, original or not. So cuts whose originals go in the same trip are
-// written down as unsure, until the answer's record takes that one's place. An unsure cut is made where its original is kept, as for a new one: if it
-// had been sent, so was its original kept, and the same bytes go out again; if the store refuses the original, it goes out whole. That is wrong only where
-// we died between a trip that went well and the answer, and the original was lost since, and the store is full now: a miss of the provider's cache, and
-// never a text that nobody can recover.
+// If we crash between the two round trips, nothing was sent, but the record names a cut without an
+// original. A reader of that record, such as a retry at another replica, must not take the cut for
+// sent: results sent cut stay cut, with or without an original. So cuts whose originals go in the
+// same round trip are recorded as unsure, until the record after the response replaces this one. An
+// unsure cut is made only if its original is stored, like a new one. If it was sent, its original
+// was stored, and the same bytes are sent again. If the store refuses the original, the result is
+// sent whole. That is wrong only if we crashed between a successful round trip and the response,
+// the original was lost since, and the store is full now. It costs a miss of the provider's cache,
+// but never an unrecoverable text.
 //
-// Two replicas that are asked the same at once come to the same: both make the cut if the store has the original, whoever wrote the record last.
+// Two replicas with the same request at the same time agree: both cut if the store has the
+// original, whichever wrote the record last.
 //
-// A trip that is not answered leaves it open what the engine has done. It counts as refused; that it is answered late is waited for (see
-// originals.Together), so that it does not overtake the second.
+// A round trip without a response leaves the state of the engine open. It counts as refused. A late
+// response is waited for (see originals.Together), so that it does not overtake the second round
+// trip.
 func (x *exchange) keepTogether(ctx context.Context, due []chat.Cut, freezing map[int][]string, now int64) {
 	if x.plan.Claim > 0 && x.lane.claimed == maxClaims {
 		x.plan.Unclaimed()
@@ -63,7 +70,7 @@ func (x *exchange) keepTogether(ctx context.Context, due []chat.Cut, freezing ma
 		x.plan.Unclaimed()
 	}
 	for _, message := range lost {
-		x.plan.Keep(message) // content fails open: what cannot be kept is not cut
+		x.plan.Keep(message) // fail open: do not cut what cannot be stored
 	}
 	x.ahead.expected = nil
 	m = x.memory(freezing, now, nil)
@@ -71,7 +78,7 @@ func (x *exchange) keepTogether(ctx context.Context, due []chat.Cut, freezing ma
 	x.remembered(ctx, m, x.p.writeEach(ctx, m.writes()), now)
 }
 
-// writeTogether keeps the originals of cuts and values, and tells of each why it was not kept.
+// writeTogether stores the originals of cuts and the values, and returns an error for each.
 func (x *exchange) writeTogether(ctx context.Context, cuts []chat.Cut, writes []write) (unkept, unwritten []error) {
 	texts := make([]string, len(cuts))
 	spread(len(cuts), len(cuts), func(i int) { texts[i] = x.plan.Original(cuts[i]) })
@@ -84,7 +91,7 @@ func (x *exchange) writeTogether(ctx context.Context, cuts []chat.Cut, writes []
 	return unkept, unwrittenOf(writes, unwritten)
 }
 
-// undecided lists the messages of cuts that are only made if their originals are kept.
+// undecided lists the messages of cuts that are made only if their originals are stored.
 func undecided(cuts []chat.Cut) (messages []int) {
 	for _, cut := range cuts {
 		if cut.New || cut.Unsure {
@@ -94,17 +101,17 @@ func undecided(cuts []chat.Cut) (messages []int) {
 	return messages
 }
 
-// thawed are the writes that take back bytes that were frozen for messages: nothing was pruned to none.
+// thawed returns the writes that undo frozen bytes of messages: an empty value means not pruned.
 func (m memory) thawed(messages []int) (writes []write) {
 	for i, message := range m.ofCut {
-		if i > 0 && slices.Contains(messages, message) { // the first is no message's own
+		if i > 0 && slices.Contains(messages, message) { // the first belongs to no message
 			writes = append(writes, write{key: m.frozen[i].key, safe: true})
 		}
 	}
 	return writes
 }
 
-// withUnsure is a record in which the cuts of these messages are unsure.
+// withUnsure returns a record in which the cuts of these messages are unsure.
 func withUnsure(r chat.Record, messages []int) chat.Record {
 	if len(messages) == 0 {
 		return r

@@ -17,19 +17,20 @@ import (
 	"secateur/internal/store/records"
 )
 
-// engine keeps originals and records at once, for every proxy that is given it: one that takes another's place, or a replica.
+// engine stores originals and records together, for every proxy that uses it, such as a successor
+// or a replica.
 type engine struct {
 	records.Memory
 
 	store originals.Memory
 
 	mu      sync.Mutex // guards the fields below
-	isFull  bool       // no original is taken
+	isFull  bool       // refuses originals
 	isTaken bool       // another branch has claimed
-	dies    bool       // with the next trip: the engine does what it was asked, and nobody hears of it
-	isDead  bool       // of the proxy nothing more comes
+	dies    bool       // in the next round trip: the engine does its work, but the response is lost
+	isDead  bool       // the proxy sends nothing more
 	trips   int
-	keys    []string // of what was written in trips
+	keys    []string // written in round trips
 }
 
 var errDead = errors.New("the proxy has died")
@@ -72,7 +73,7 @@ func (e *engine) Put(ctx context.Context, key string, value []byte) error {
 	return e.Memory.Put(ctx, key, value)
 }
 
-// proxy is one that keeps everything there.
+// proxy returns a proxy that stores everything there.
 func (e *engine) proxy(t *testing.T, p *fakeProvider, change func(*proxy.Options)) *proxied {
 	t.Helper()
 	return newProxy(t, func(o *proxy.Options) {
@@ -81,7 +82,7 @@ func (e *engine) proxy(t *testing.T, p *fakeProvider, change func(*proxy.Options
 	}, one(p))
 }
 
-// conversations of which something is cut with the last request, and what tells that it was.
+// cutsOf are conversations whose last request has a cut, with a check for it.
 var cutsOf = map[string]struct {
 	change func(p *fakeProvider) func(*proxy.Options)
 	turns  int
@@ -99,7 +100,8 @@ var cutsOf = map[string]struct {
 	}, 9, 40, func(body string) bool { return strings.Contains(body, "Observation masqu") }},
 }
 
-// Originals and records go to the store at once, and still no record says of a result that it was sent cut whose original was refused, whenever we die.
+// Originals and records are stored in one round trip. Still no record says that a result was sent
+// cut whose original was refused, whenever we crash.
 func TestOriginalsAndRecordsAreKeptAtOnce(t *testing.T) {
 	for kind, c := range cutsOf {
 		talkOf := func(turns int) *talk {
@@ -109,7 +111,7 @@ func TestOriginalsAndRecordsAreKeptAtOnce(t *testing.T) {
 			}
 			return k
 		}
-		begin := func(t *testing.T, e *engine) { // everything before what is cut
+		begin := func(t *testing.T, e *engine) { // everything before the cut
 			t.Helper()
 			p := counting(t)
 			px := e.proxy(t, p, c.change(p))
@@ -153,7 +155,7 @@ func TestOriginalsAndRecordsAreKeptAtOnce(t *testing.T) {
 			begin(t, e)
 			p := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
 				e.mu.Lock()
-				e.isDead = true // what is written by now is all there will be
+				e.isDead = true // nothing more will be written
 				e.mu.Unlock()
 				jsonAnswer(smallAnswer)(w, r)
 			})
@@ -168,7 +170,7 @@ func TestOriginalsAndRecordsAreKeptAtOnce(t *testing.T) {
 				}
 			}
 			if e.isFull, e.isDead = false, false; kind == "masked" {
-				return // it may well be masked later
+				return // it may be masked later
 			}
 			quoted, _ := json.Marshal(original)
 			if sent := ask(t, e, talkOf(c.turns+1)); !strings.Contains(sent, string(quoted)) {
@@ -190,7 +192,7 @@ func TestOriginalsAndRecordsAreKeptAtOnce(t *testing.T) {
 				if c.isCut(sent) != isKept(e) || isKept(e) == isFull {
 					t.Errorf("the store is full: %v; cut: %v, kept: %v", isFull, c.isCut(sent), isKept(e))
 				}
-				if e.isFull = false; isFull && kind == "pruned" { // whole, then: and so it stays
+				if e.isFull = false; isFull && kind == "pruned" { // sent whole, and it stays so
 					if later := ask(t, e, talkOf(c.turns+1)); c.isCut(later[:len(sent)-100]) {
 						t.Error("what was sent whole is cut now")
 					}
@@ -200,7 +202,8 @@ func TestOriginalsAndRecordsAreKeptAtOnce(t *testing.T) {
 	}
 }
 
-// What a cut was to cost is claimed in the same trip. Where another branch has claimed since, nothing is masked.
+// The cost of a cut is claimed in the same round trip. If another branch has claimed since, nothing
+// is masked.
 func TestAClaimThatIsTakenMasksNothing(t *testing.T) {
 	for _, isTaken := range []bool{false, true} {
 		e, p := &engine{isTaken: isTaken}, counting(t)

@@ -19,7 +19,7 @@ import (
 	"secateur/internal/store/records"
 )
 
-// lines is a log's text.
+// lines is the text of a log.
 type lines struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -50,7 +50,8 @@ func TestWhatAnAnswerTellsIsLoggedAndCounted(t *testing.T) {
 				k.turn("read", "{}", result(i, 20))
 			}
 			got := px.post(t, k.request("gpt-4o"))
-			if n := px.counted(t, "secateur_chat_requests_total", "outcome", "ok"); n != 1 { // and the handler has returned
+			// And the handler has returned.
+			if n := px.counted(t, "secateur_chat_requests_total", "outcome", "ok"); n != 1 {
 				t.Fatalf("%v requests counted", n)
 			}
 			var said struct {
@@ -85,7 +86,7 @@ func TestWhatAnAnswerTellsIsLoggedAndCounted(t *testing.T) {
 	}
 }
 
-// observed is the sum of a histogram.
+// observed returns the sum of a histogram.
 func (px *proxied) observed(t *testing.T, metric string) (sum float64) {
 	t.Helper()
 	px.running.Wait()
@@ -103,7 +104,8 @@ func (px *proxied) observed(t *testing.T, metric string) (sum float64) {
 	return sum
 }
 
-// The headers of a stream go out before the provider has counted; the log and the metrics tell what it has, as the headers of an answer in one piece do.
+// A stream's headers are sent before the provider's counts. The log and the metrics report those,
+// like the headers of a response in one piece.
 func TestAStreamIsLoggedWithWhatItHasCost(t *testing.T) {
 	const usage = `"usage":{"prompt_tokens":9000,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}`
 	play := func(stream bool) (told, logged, counted float64) {
@@ -149,7 +151,8 @@ func TestAStreamIsLoggedWithWhatItHasCost(t *testing.T) {
 	}
 }
 
-// What it costs that a result was read again because it had been cut is told by the header, the log, and to whoever adds up savings and history.
+// The cost of reading a cut result again is reported in the header, in the log, and to the observer
+// for savings and history.
 func TestADebtIsTold(t *testing.T) {
 	read, write := 0.1e6, 1.25e6
 	play := func(tool, second string) (header, logged, spent, through float64) {
@@ -180,7 +183,8 @@ func TestADebtIsTold(t *testing.T) {
 		return header, said.BillRatio, spent, through
 	}
 	header, logged, spent, through := play("read", result(1, 200))
-	_, _, same, without := play("task", result(2, 200)) // as long, and whole, but nothing that was fetched again: a tool that is spared
+	// Equally long and whole, but not fetched again: a spared tool.
+	_, _, same, without := play("task", result(2, 200))
 	if math.Abs(spent-same) > 0.001*same {
 		t.Fatalf("spent %v, without a debt %v: want the same", spent, same)
 	}
@@ -193,7 +197,7 @@ func TestADebtIsTold(t *testing.T) {
 	}
 }
 
-// leaving is a store at which a client hangs up while its request is written down.
+// leaving is a store at which a client hangs up while its request is recorded.
 type leaving struct {
 	*records.File
 	hangUp func()

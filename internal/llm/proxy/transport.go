@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// maxHeaderBytes bounds the header block of a provider's answer.
+// maxHeaderBytes limits the headers of a provider's response.
 const maxHeaderBytes = 256 << 10
 
-// newTransport speaks HTTP/1.1: each answer has a connection of its own, so that none suffers from another's, and a
-// request is known not to have been written when it is sent again. It neither asks for compression nor undoes it.
+// newTransport returns an HTTP/1.1 transport. Each response has its own connection, so none delays
+// another, and a retried request is known to be unwritten. It neither asks for compression nor
+// undoes it.
 func newTransport(patience time.Duration) *http.Transport {
 	var only http.Protocols
 	only.SetHTTP1(true)
@@ -40,11 +41,11 @@ func newTransport(patience time.Duration) *http.Transport {
 	}
 }
 
-// wire is a connection to a provider that sends the body of a request from where it is, in one piece. net/http would
-// copy it into a buffer of its own and send it by the buffer.
+// wire is a connection to a provider that sends a request body directly, in one piece. net/http
+// would copy it through its own buffer.
 type wire struct{ net.Conn }
 
-// ReadFrom sends what the transport reads of a request's body.
+// ReadFrom sends a request's body.
 func (c wire) ReadFrom(r io.Reader) (int64, error) {
 	if limited, ok := r.(*io.LimitedReader); ok {
 		if body, ok := limited.R.(*bufferReader); ok {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// recorder is a connection that remembers what is written to it, piece by piece.
+// recorder is a connection that records the written pieces.
 type recorder struct {
 	net.Conn
 
@@ -32,9 +32,9 @@ func TestBodiesAreSentInOnePiece(t *testing.T) {
 	from := body.reader()
 	body.release()
 	start := make([]byte, 100)
-	_, _ = io.ReadFull(from, start) // as much as goes with the headers
+	_, _ = io.ReadFull(from, start) // the part that is sent with the headers
 	conn := &recorder{during: func() {
-		_ = from.Close() // as a transport does whose request is cancelled
+		_ = from.Close() // as a transport does for a cancelled request
 		if next := grab(len(text)); len(next.bytes) < cap(next.bytes) {
 			clear(next.bytes[:cap(next.bytes)])
 		}

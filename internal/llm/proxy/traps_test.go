@@ -17,11 +17,12 @@ import (
 	"secateur/internal/store/records"
 )
 
-// What is remembered of a conversation lives as long as the conversation does, however long ago it was written.
+// Records of a conversation live as long as it continues, however old they are.
 func TestRecordsAreRenewedByEveryRequest(t *testing.T) {
 	dir := t.TempDir()
 	p := anthropicProvider(t)
-	px := newProxy(t, func(o *proxy.Options) { pruningOn(o); o.Records = onDisk(t, dir) }, anthropicOnly(p)) // for an hour
+	// For an hour.
+	px := newProxy(t, func(o *proxy.Options) { pruningOn(o); o.Records = onDisk(t, dir) }, anthropicOnly(p))
 	before := ""
 	for turns := 1; turns <= 5; turns++ {
 		px.do(t, http.MethodPost, "/v1/messages", claudeTalk(turns, true, partOf))
@@ -57,7 +58,7 @@ func age(t *testing.T, dir string, by time.Duration) {
 	}
 }
 
-// A model may write half a character; whoever decodes and encodes it again makes another of it.
+// A model may write a lone surrogate. Decoding and encoding it again would change it.
 func TestALoneSurrogateInThinkingIsLeftAlone(t *testing.T) {
 	p := anthropicProvider(t)
 	px := newProxy(t, pruningOn, anthropicOnly(p))
@@ -70,7 +71,7 @@ func TestALoneSurrogateInThinkingIsLeftAlone(t *testing.T) {
 	}
 }
 
-// Agents of one session have its id, and may have the ids of each other's calls: what was sent for one is not sent for another.
+// Agents of one session share its id and may share call ids, but each has its own sent form.
 func TestAgentsOfASessionAreConversationsOfTheirOwn(t *testing.T) {
 	p := anthropicProvider(t)
 	px := newProxy(t, pruningOn, anthropicOnly(p))
@@ -100,7 +101,8 @@ func TestAgentsOfASessionAreConversationsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A client that summarizes begins another conversation: what it carries over goes out as it says, and the one before can still go on.
+// A client that summarizes begins another conversation. What it carries over is sent unchanged, and
+// the old conversation can still continue.
 func TestAClientsCompactionBeginsAnew(t *testing.T) {
 	p := anthropicProvider(t)
 	px := newProxy(t, pruningOn, anthropicOnly(p))
@@ -113,7 +115,8 @@ func TestAClientsCompactionBeginsAnew(t *testing.T) {
 	compacted := func(turns int) string {
 		return strings.Replace(claudeTalk(turns, true, partOf), "find compute_part_3", "What was said before, in short: nothing yet.", 1)
 	}
-	// The first request of the new conversation holds two results; only the one behind the last answer was never sent in it.
+	// The first request of the new conversation has two results. Only the one after the last answer
+	// was never sent in it.
 	first := send(compacted(2))
 	if !strings.Contains(first, quoted(partOf(0))) || strings.Contains(first, quoted(partOf(1))) {
 		t.Error("of what the client carried over something was cut, or the new result was not")
@@ -126,7 +129,8 @@ func TestAClientsCompactionBeginsAnew(t *testing.T) {
 	}
 }
 
-// With a compaction of the server's the counts beside the iterations leave some of them out: they are summed.
+// With a server-side compaction, the counts beside the iterations leave some out. So the iterations
+// are summed.
 func TestIterationsAreSummed(t *testing.T) {
 	const usage = `"usage":{"input_tokens":10,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,"output_tokens":5,"iterations":[` +
 		`{"type":"compaction","input_tokens":50000,"cache_read_input_tokens":20000,"cache_creation_input_tokens":0,"output_tokens":900},` +
@@ -153,7 +157,8 @@ func TestIterationsAreSummed(t *testing.T) {
 	}
 }
 
-// What a provider refuses has no usage and costs nothing, whatever its body says; what comes after is booked as if it had not been.
+// A refused request has no usage and costs nothing, whatever its body says. Later requests are
+// booked as if it had not been.
 func TestARefusalHasNoUsage(t *testing.T) {
 	refuse := true
 	p := newProvider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +191,8 @@ func TestARefusalHasNoUsage(t *testing.T) {
 	}
 }
 
-// A result that the client has cut itself saves no more than what it would have sent: not what the tool once wrote.
+// A result that the client has shortened saves at most what the client would have sent, not what
+// the tool once wrote.
 func TestSavingsAreOfWhatTheClientWouldHaveSent(t *testing.T) {
 	p := openAIProvider(t)
 	px := newProxy(t, func(o *proxy.Options) {
@@ -205,12 +211,13 @@ func TestSavingsAreOfWhatTheClientWouldHaveSent(t *testing.T) {
 	if sent == len(body) || through <= spent {
 		t.Fatalf("nothing was saved: %d of %d bytes, %v of %v dollars", sent, len(body), spent, through)
 	}
-	if most := float64(len(body)) / 4 / 1e6 * 1.5; through > most { // the provider counts four bytes a token
+	// The provider counts four bytes per token.
+	if most := float64(len(body)) / 4 / 1e6 * 1.5; through > most {
 		t.Errorf("passing through would have cost %v dollars, but the client sent no more than for %v", through, most)
 	}
 }
 
-// What stands masked before a model that binds its thinking has begun to think is not lost with the records that make room for others.
+// Masks made before a model with bound thinking starts to think are not evicted with other records.
 func TestMasksBeforeThinkingAreKeptSafe(t *testing.T) {
 	const room = 1 << 20
 	kept, err := records.OpenFile(records.FileOptions{Dir: t.TempDir(), MaxBytes: room, TTL: time.Hour})
@@ -226,7 +233,7 @@ func TestMasksBeforeThinkingAreKeptSafe(t *testing.T) {
 		}, nil)
 	}
 	px := start()
-	// Without a mark nothing is cached, and every token that goes pays at once.
+	// Without a mark nothing is cached, and every removed token pays off at once.
 	body := strings.ReplaceAll(claudeTalk(10, false, partOf), `,"cache_control":{"type":"ephemeral"}`, "")
 	got := px.do(t, http.MethodPost, "/v1/messages", body)
 	px.running.Wait()
@@ -247,7 +254,8 @@ func TestMasksBeforeThinkingAreKeptSafe(t *testing.T) {
 	}
 }
 
-// Of a request that holds only what is new, what the provider counted was spent, and what was cut of it would have been sent once.
+// A request with only new messages is booked by the provider's count. Its cuts would have been sent
+// once.
 func TestAPartOfAConversationIsBooked(t *testing.T) {
 	cached := 0.1
 	for path, body := range map[string]string{
@@ -267,7 +275,7 @@ func TestAPartOfAConversationIsBooked(t *testing.T) {
 		if want := (10000 + 4000) / 1e6; path == "/v1/responses" && math.Abs(spent-want) > 1e-9 {
 			t.Errorf("%s: spent %v dollars, want %v", path, spent, want)
 		}
-		cut := float64(len(body)-len(p.last(t).body)) / 1e6 // bytes: a token has some
+		cut := float64(len(body)-len(p.last(t).body)) / 1e6 // in bytes; a token has several
 		if saved := through - spent; spent <= 0 || saved < cut/6 || saved > cut {
 			t.Errorf("%s: spent %v dollars, saved %v of %v bytes", path, spent, saved, cut)
 		}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// unremembered counts what could not be written down of conversations, so that the log has a line a minute of it and not one a request.
+// unremembered counts failed writes of conversation records, so that the log has one line per
+// minute instead of one per request.
 type unremembered struct {
 	mu    sync.Mutex // guards the fields below
 	count int
@@ -16,7 +17,8 @@ type unremembered struct {
 
 const unrememberedEvery = time.Minute
 
-// notRemembered tells, where it is time to, that something of a conversation was not written down. Of a request whose client has gone nothing is sent.
+// notRemembered logs, if it is time, that a part of a conversation was not recorded. A request of a
+// client that has gone does not count: nothing is sent for it.
 func (p *Proxy) notRemembered(ctx context.Context, what string, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return

@@ -9,15 +9,16 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// unwritten is what could not be written down of conversations, for as long as this process lives.
+// unwritten holds the records that could not be stored, in this process.
 type unwritten struct {
-	// When a request was last sent of which that could not be written down, Unix seconds; 0: never. It is one time for all conversations: where
-	// one cannot be written down, another replica is likely to have sent others of which we do not know.
+	// Last time when a request was sent without a record, Unix seconds; 0: never. It applies to all
+	// conversations: if one cannot be recorded, another replica has likely sent others unknown to
+	// us.
 	sent atomic.Int64
 
 	mu      sync.Mutex // guards the fields below
 	records map[string]*chat.Record
-	order   []string // the keys of records, the earliest first
+	order   []string // keys of records, earliest first
 	cuts    int      // of all records
 }
 
@@ -26,7 +27,8 @@ const (
 	maxUnwrittenCuts = 16 << 10
 )
 
-// sentUnwritten notes that a request goes out at a time that could not be written down. For a client who has gone nothing is sent.
+// sentUnwritten notes that a request is sent without a record. A client that has gone sends
+// nothing.
 func (p *Proxy) sentUnwritten(ctx context.Context, now int64) {
 	if ctx.Err() != nil {
 		return
@@ -36,8 +38,8 @@ func (p *Proxy) sentUnwritten(ctx context.Context, now int64) {
 	}
 }
 
-// keep holds a record that could not be written down under any of the keys, which is newer than what the store has there. Those that were held for
-// longest make room.
+// keep holds a record that could not be stored under any of the keys, and is newer than the stored
+// one. The oldest ones are evicted.
 func (u *unwritten) keep(r *chat.Record, keys ...string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -54,7 +56,7 @@ func (u *unwritten) keep(r *chat.Record, keys ...string) {
 	}
 }
 
-// written forgets what the store has again.
+// written drops the records that the store has again.
 func (u *unwritten) written(keys ...string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -63,7 +65,7 @@ func (u *unwritten) written(keys ...string) {
 	}
 }
 
-// drop forgets a record; the lock is held.
+// drop removes a record. The caller holds the lock.
 func (u *unwritten) drop(key string) {
 	if r := u.records[key]; r != nil {
 		u.cuts -= len(r.Cuts)
@@ -73,7 +75,7 @@ func (u *unwritten) drop(key string) {
 	}
 }
 
-// find gives the record that is held under a key; nil: none is.
+// find returns the record held under a key; nil: none.
 func (u *unwritten) find(key string) *chat.Record {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -30,7 +30,7 @@ func TestUnwrittenRecordsAreBounded(t *testing.T) {
 	}
 }
 
-// A conversation that is kept again and again, as each of its requests is, holds one place, and its newest record is held for as long as others as new.
+// A conversation that is kept repeatedly holds one place, and its newest record counts as new.
 func TestAnUnwrittenRecordKeptAgainIsNotTheEarliest(t *testing.T) {
 	var u unwritten
 	for i := range 2 * maxUnwritten {

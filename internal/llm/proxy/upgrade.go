@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// webSocket is the one protocol that a connection may go over to. Behind any other, h2c above all, requests could follow
-// that nobody has looked at.
+// webSocket is the only protocol to which a connection may switch. Others, above all h2c, could
+// carry further requests that we would not check.
 const webSocket = "websocket"
 
-// wantsWebSocket tells whether a client asks to speak WebSocket from here on (RFC 6455, section 4.1).
+// wantsWebSocket reports whether a client requests an upgrade to WebSocket (RFC 6455, section 4.1).
 func wantsWebSocket(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.ContentLength == 0 && r.ProtoMajor == 1 && isWebSocket(r.Header)
 }
 
-// isWebSocket tells whether these headers ask for WebSocket, or agree to it.
+// isWebSocket reports whether these headers request WebSocket or agree to it.
 func isWebSocket(h http.Header) bool {
 	if !strings.EqualFold(strings.Join(h["Upgrade"], ","), webSocket) {
 		return false
@@ -34,10 +34,10 @@ func isWebSocket(h http.Header) bool {
 	return false
 }
 
-// takeTime is how long a client may take nothing of what is sent to it.
+// takeTime is how long a client may read nothing.
 const takeTime = 30 * time.Second
 
-// impatient is a connection whose reader must read.
+// impatient is a connection with a write deadline.
 type impatient struct{ net.Conn }
 
 func (c impatient) Write(p []byte) (int, error) {
@@ -45,12 +45,12 @@ func (c impatient) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// join lets the client and the provider talk once the provider has agreed to another protocol, until one of them
-// has had enough.
+// join connects the client and the provider after the provider has agreed to another protocol,
+// until one of them closes.
 func (p *Proxy) join(ctx context.Context, w http.ResponseWriter, res *http.Response) outcome {
 	theirs, ok := res.Body.(io.ReadWriteCloser)
 	if !ok {
-		panic(http.ErrAbortHandler) // the answer makes no sense, and there is no other
+		panic(http.ErrAbortHandler) // the response is invalid, and no other can follow
 	}
 	ours, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *Proxy) join(ctx context.Context, w http.ResponseWriter, res *http.Respo
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer once.Do(end)
-		_, _ = io.Copy(theirs, buffered) // what the client has sent already is in there
+		_, _ = io.Copy(theirs, buffered) // includes what the client has sent already
 	})
 	both.Go(func() {
 		defer once.Do(end)

@@ -12,17 +12,17 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// meter reads along in an answer to find what the provider has counted. It never holds the answer up: what it cannot
-// read it leaves alone, and estimates stand in.
+// meter reads a copy of a response to find the provider's counts. It never delays the response. If
+// it cannot read it, estimates are used.
 type meter struct {
 	stream bool
 	plain  bool
 	events bill.Meter
-	inLine bool    // the events so far end in the middle of a line
-	copied *buffer // what cannot be read before it is whole; nil: nothing, or too much of it
+	inLine bool    // the events so far end within a line
+	copied *buffer // buffered until it is complete; nil: nothing, or too much
 }
 
-// Bounds of what is kept aside to be read at the end, and of what it may unpack to.
+// Bounds for the buffered copy, and for its unpacked size.
 const (
 	maxCopied   = 4 << 20
 	maxUnpacked = 16 << 20
@@ -51,10 +51,11 @@ func (m *meter) read(p []byte) {
 	}
 }
 
-// usageEnd is how the name of a usage ends: quotes are so frequent in a stream that to look for one that begins the name takes several times as long.
+// usageEnd is the end of the name "usage". Searching for the opening quote takes several times as
+// long, because quotes are frequent.
 var usageEnd = []byte(`usage"`)
 
-// readEvents reads a piece of a stream. Few lines of it tell anything: the others are passed over.
+// readEvents reads a piece of a stream. It skips the many lines without usage.
 func (m *meter) readEvents(p []byte) {
 	if m.inLine && len(p) > 0 {
 		end := bytes.IndexByte(p, '\n') + 1
@@ -74,12 +75,13 @@ func (m *meter) readEvents(p []byte) {
 	}
 }
 
-// isHalf tells whether what should be JSON is not: where nothing else says that an answer has ended, this does.
+// isHalf reports whether expected JSON is incomplete, for responses without another sign of their
+// end.
 func (m *meter) isHalf() bool {
 	return !m.stream && m.plain && m.copied != nil && rawjson.Check(m.copied.bytes, chat.MaxDepth) != nil
 }
 
-// result is what the provider has counted; nil where it did not say.
+// result returns the provider's counts; nil: none reported.
 func (m *meter) result() *bill.Usage {
 	var doc []byte
 	if m.copied != nil {
@@ -112,12 +114,13 @@ func (m *meter) close() {
 	}
 }
 
-// unpack gives as much as can be had.
+// unpack returns as much as possible.
 func unpack(packed []byte) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil
 	}
-	doc, _ := io.ReadAll(io.LimitReader(z, maxUnpacked)) // half a document has no usage, and that is answer enough
+	// Half a document has no usage, which is fine.
+	doc, _ := io.ReadAll(io.LimitReader(z, maxUnpacked))
 	return doc
 }

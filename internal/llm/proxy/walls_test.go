@@ -71,7 +71,7 @@ func TestOnlyWebSocketIsTunnelled(t *testing.T) {
 	for _, c := range []struct {
 		rule, request, answer string
 		want                  string // status
-		asked                 string // Upgrade, as the provider gets it
+		asked                 string // the Upgrade header that the provider gets
 	}{
 		{"websocket that is agreed to", "GET /v1/x HTTP/1.1\r\nConnection: keep-alive, upgrade\r\nUpgrade: WebSocket\r\n", agreed + "websocket\r\n\r\n", "101", "websocket"},
 		{"h2c, which the provider is not even asked for", "GET /v1/x HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n", agreed + "h2c\r\n\r\n", "502", ""},
@@ -189,7 +189,7 @@ func perMinute(t *testing.T, n int) *admission.Control {
 	return c
 }
 
-// A body that does not declare its length is bounded as it comes.
+// A body without a declared length is bounded as it comes.
 func TestABodyOfUnknownLengthIsBounded(t *testing.T) {
 	p := newProvider(t, jsonAnswer(smallAnswer))
 	px := newProxy(t, func(o *proxy.Options) { o.MaxBodyBytes = 1000 }, one(p))
