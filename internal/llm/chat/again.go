@@ -10,10 +10,10 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A result that was asked for again is one whose first form was not enough. Clients write something new into every result, such as
-// a counter or the time it took, so more than equal bytes counts.
+// If a result is requested again, its first form was not enough. Clients write something new into
+// every result, such as a counter or a duration, so equal bytes are not required.
 
-// isAgain tells whether a result brings what one of those before it did, or answers the same request.
+// isAgain reports whether a result repeats an earlier one, or answers the same request.
 func (c *Conversation) isAgain(result int) bool {
 	r := repeat{c: c, result: result}
 	near := 0
@@ -29,29 +29,30 @@ func (c *Conversation) isAgain(result int) bool {
 	return false
 }
 
-// Bounds of the search for results that say the same. Beyond them a result counts as new.
+// Bounds of the search for equal results. Beyond them a result counts as new.
 const (
-	nearResults = 512      // results before it that one is compared with
-	maxCompared = 64 << 20 // characters that are compared in a conversation
+	nearResults = 512      // earlier results that one is compared with
+	maxCompared = 64 << 20 // characters compared in a conversation
 )
 
-// repeatsAny tells whether a result says what one of some others did before it.
+// repeatsAny reports whether a result repeats one of the others before it.
 func (c *Conversation) repeatsAny(result int, others []int) bool {
 	r := repeat{c: c, result: result}
 	return slices.ContainsFunc(others, func(earlier int) bool { return earlier < result && r.of(earlier) })
 }
 
-// repeat is a result that may say what another has said.
+// repeat is a result that may repeat another.
 type repeat struct {
 	c      *Conversation
 	result int
-	body   string // what it says, once it is asked for
+	body   string // its text, decoded on demand
 }
 
-// alike is by how many characters two results differ at most that say the same.
+// alike is the maximum difference in characters between two equal results.
 const alike = 2048
 
-// of tells whether it says what an earlier result did, or a part of it, whatever the client has written around them.
+// of reports whether it repeats an earlier result, or a part of it, ignoring the client's text
+// around them.
 func (r *repeat) of(earlier int) bool {
 	a, b := &r.c.Messages[r.result], &r.c.Messages[earlier]
 	if a.said == b.said {
@@ -70,15 +71,15 @@ func (r *repeat) of(earlier int) bool {
 
 func (r *repeat) asked() ask { return r.c.askOf(r.result) }
 
-// clientLines begin lines that clients write before or behind what a tool has said.
+// clientLines are prefixes of lines that clients write before or after a tool's output.
 var clientLines = []string{
 	"Chunk ID: ", "Wall time", "Process exited with code ", "Original token count: ", "Total output lines: ", "Output:", "Exit code: ",
 	"Script completed", "Script running with cell ID ", "Process Group PGID: ", "Background PIDs: ", "Exit Code: ", "Signal: ", "(End of file", "</",
 }
 
-// bodyOf is a result without what the client has written around it.
+// bodyOf returns a result without the client's text around it.
 func bodyOf(text string) string {
-	if strings.HasPrefix(text, `{"output":`) { // Codex in an older form tells how long it took
+	if strings.HasPrefix(text, `{"output":`) { // an older form of Codex includes the duration
 		if i := strings.LastIndex(text, `,"metadata":{`); i > 0 {
 			text = text[:i]
 		}
@@ -102,7 +103,7 @@ func bodyOf(text string) string {
 	return strings.TrimSpace(lines.Range(first, last))
 }
 
-// frameOf is how many lines of a header may stand before what a client has written into it.
+// frameOf is how many header lines may precede the client's lines.
 const frameOf = 8
 
 func isClientLine(line string) bool {
@@ -121,9 +122,9 @@ func isClientLine(line string) bool {
 // ask is what a call asks for.
 type ask struct {
 	tool     string
-	file     string // that is read; "": none
+	file     string // the file to read; "": none
 	from, to int    // lines of it
-	rest     Key    // of all else that the result depends on
+	rest     Key    // of everything else that the result depends on
 }
 
 var (
@@ -132,12 +133,14 @@ var (
 	fromMembers  = wordSet("offset start_line startLine line_start start")
 	toMembers    = wordSet("end_line endLine line_end end")
 	limitMembers = wordSet("limit line_count num_lines")
-	// idleMembers are what a model says about a call, and how long it waits: they do not change the result.
+	// idleMembers are a model's remarks about a call, and its timeouts: they do not change the
+	// result.
 	idleMembers = wordSet("description explanation justification reason timeout timeout_ms yield_time_ms max_output_tokens " +
 		"max_tokens task_progress requires_approval sandbox_permissions with_escalated_permissions run_in_background is_background")
 )
 
-// askOf is what the call asks for that a result answers. The zero value is of a call that names no file, command or search.
+// askOf returns what the call of a result asks for. It is zero for a call that names no file,
+// command or search.
 func (c *Conversation) askOf(result int) ask {
 	r := c.relate()
 	a, found := r.asks[result]
@@ -164,7 +167,7 @@ func (c *Conversation) readAsk(r *results, result int) (a ask) {
 		return a
 	}
 	a = ask{tool: asked.name, to: math.MaxInt}
-	if doc[0] != '{' { // what Codex has run
+	if doc[0] != '{' { // a command of Codex
 		a.rest = keyOf(doc)
 		return a
 	}
@@ -204,16 +207,16 @@ func keyOf(text []byte) Key {
 	return d.sum()
 }
 
-// isAbout tells whether two calls ask for the same file, command or search.
+// isAbout reports whether two calls ask for the same file, command or search.
 func (a ask) isAbout(b ask) bool {
 	return a.tool != "" && a.tool == b.tool && a.file == b.file && a.rest == b.rest
 }
 
-// whole is the same call without its range of lines: all parts of a file have one.
+// whole returns the call without its range of lines, so that all parts of a file are equal.
 func (a ask) whole() ask {
 	a.from, a.to = 0, 0
 	return a
 }
 
-// isSame tells whether they also ask for some of the same lines.
+// isSame reports whether they also ask for some of the same lines.
 func (a ask) isSame(b ask) bool { return a.isAbout(b) && a.from <= b.to && b.from <= a.to }

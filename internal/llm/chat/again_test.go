@@ -8,7 +8,7 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// asks is a call of a tool with arguments.
+// asks is a tool call with arguments.
 func asks(id, tool, arguments string) string {
 	return fmt.Sprintf(`raw:{"role":"assistant","content":null,"tool_calls":[{"id":%q,"function":{"name":%q,"arguments":%s}}]}`, id, tool, quote(arguments))
 }
@@ -50,7 +50,8 @@ func TestWhatIsAskedForAgainPassesWhole(t *testing.T) {
 	}
 }
 
-// A file that was read again after it had been cut is not cut any more, in none of its parts; the tool's other results are.
+// A file that was read again after a cut is not cut any more, in any of its parts. Other results of
+// the tool are.
 func TestAFileThatIsReadTwiceIsNotCutAgain(t *testing.T) {
 	s := DefaultPruning()
 	s.Enabled = true
@@ -75,7 +76,8 @@ func TestAFileThatIsReadTwiceIsNotCutAgain(t *testing.T) {
 	}
 }
 
-// What was cut and comes again is owed, also where the client has written something new beside it. A file that has changed is not.
+// A cut result that comes again is owed, even if the client has added something new. A changed file
+// is not.
 func TestWhatComesAgainIsOwed(t *testing.T) {
 	file := bigFile(200)
 	first, again := asks("1", "Read", `{"file_path":"/a.py"}`), asks("2", "Read", `{"file_path":"/a.py"}`)
@@ -95,7 +97,8 @@ func TestWhatComesAgainIsOwed(t *testing.T) {
 	}
 }
 
-// What the first model has fetched again is in the account: a second one, which sees all of it for the first time, owes nothing.
+// The first model's refetched results are in the account. A second model, which sees all of it for
+// the first time, owes nothing.
 func TestAnotherModelOwesNothingForWhatWasPruned(t *testing.T) {
 	file := bigFile(200)
 	c, err := Read(talk("u:q", "a:1", "t:1="+file, "a:2", "t:2="+file, "a:3", "t:3=ok"))

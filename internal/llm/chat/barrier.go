@@ -5,30 +5,34 @@ import (
 	"strings"
 )
 
-// Barrier is why what was sent before may not be masked. The words stand in a header and in the log.
+// Barrier says why earlier messages may not be masked. The words appear in a header and in the log.
 type Barrier string
 
-// What keeps a conversation from being masked.
+// The reasons not to mask a conversation.
 const (
-	Open              Barrier = ""                   // nothing
-	PreservedThinking Barrier = "preserved-thinking" // the provider has bound its reasoning to what was sent before
+	Open Barrier = "" // none
+	// The provider has bound its reasoning to what was sent before.
+	PreservedThinking Barrier = "preserved-thinking"
 	ContextManagement Barrier = "context-management" // the provider edits the context itself
-	ServerHistory     Barrier = "server-history"     // the provider keeps what was said before: not all of it is in the request
-	Refused           Barrier = "refused-before"     // the provider has refused what was made of the conversation: it is left alone
-	ReplayOnly        Barrier = "replay-only"        // the request counts or compacts: it gets what was sent, and nothing new
+	// The provider keeps the history, so the request has only a part of it.
+	ServerHistory Barrier = "server-history"
+	// The provider has refused our changes: leave the conversation alone.
+	Refused Barrier = "refused-before"
+	// The request counts or compacts: it gets what was sent, and nothing new.
+	ReplayOnly Barrier = "replay-only"
 )
 
-// Thread says how a request is a part of a conversation that the server keeps.
+// Thread says how a request relates to a conversation that the server keeps.
 type Thread uint8
 
 // The kinds of requests.
 const (
-	NoThread       Thread = iota // it holds the whole conversation
-	ThreadCreate                 // so does this one; the server keeps it from here on
-	ThreadContinue               // it holds only what is new
+	NoThread       Thread = iota // it has the whole conversation
+	ThreadCreate                 // the same; the server keeps it from here on
+	ThreadContinue               // it has only what is new
 )
 
-// Barrier says why a conversation with a model may not be masked; Open where it may.
+// Barrier returns why a conversation with a model may not be masked; Open: it may.
 func (c *Conversation) Barrier(model string) Barrier {
 	if c.Compacts() {
 		return ReplayOnly
@@ -48,16 +52,18 @@ func (c *Conversation) Barrier(model string) Barrier {
 	return Open
 }
 
-// Compacts tells whether a request asks for a summary of the conversation, with which another begins.
+// Compacts reports whether a request asks for a summary that starts another conversation.
 func (c *Conversation) Compacts() bool {
 	return len(c.Messages) > 0 && c.Messages[len(c.Messages)-1].special == trigger
 }
 
-// Binds tells whether a model may refuse a conversation, now or once it has reasoned in it, of which something went out otherwise before.
+// Binds reports whether a model may refuse a conversation, now or after it has reasoned, if
+// something in it was sent differently before.
 func (c *Conversation) Binds(model string) bool { return c.isBinding(model) }
 
-// isBinding tells whether a model may check its reasoning against what was sent before it. In chat completions
-// signed reasoning comes back from routers only, and of the models behind these only Claude checks it.
+// isBinding reports whether a model may check its reasoning against what was sent before it. In
+// chat completions, only routers return signed reasoning, and of their models only Claude checks
+// it.
 func (c *Conversation) isBinding(model string) bool {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -72,8 +78,8 @@ func (c *Conversation) isBinding(model string) bool {
 	return !isUnbound(name)
 }
 
-// isUnbound tells the models that are known not to check. Those of a generation that was followed by one of the same
-// number with a point are told apart by what comes after their name: nothing, or a date.
+// isUnbound recognizes models that are known not to check. Where a generation has a successor with
+// the same number and a point, the end of the name decides: nothing, or a date.
 func isUnbound(name string) bool {
 	for _, family := range []string{"claude-3", "claude-opus-4", "claude-sonnet-4", "claude-haiku-4"} {
 		if strings.HasPrefix(name, family) {
@@ -88,7 +94,7 @@ func isUnbound(name string) bool {
 	return false
 }
 
-// isDate tells whether a model's name ends here in -20260115.
+// isDate reports whether the rest of a model's name is like -20260115.
 func isDate(rest string) bool {
 	if len(rest) != len("-20260115") || rest[0] != '-' {
 		return false
@@ -101,7 +107,7 @@ func isDate(rest string) bool {
 	return true
 }
 
-// summarized is how many messages the provider does not look at, since a later one stands for them.
+// summarized returns how many messages the provider ignores because a later summary replaces them.
 func (c *Conversation) summarized() int {
 	for i := range slices.Backward(c.Messages) {
 		if c.Messages[i].special == summary {

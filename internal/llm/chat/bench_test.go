@@ -8,7 +8,7 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// bigBody is a request of so many messages and about so many bytes, as an agent sends.
+// bigBody is an agent's request with that many messages and about that many bytes.
 func bigBody(messages, size int) []byte {
 	line := "\tif err := run(ctx, \"value\"); err != nil { return fmt.Errorf(\"run: %w\", err) } // détail\n"
 	each := size / (messages / 2) / (len(line) + 6)

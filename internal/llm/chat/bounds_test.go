@@ -11,7 +11,7 @@ import (
 // many writes a list of n items.
 func many(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 
-// crowded are requests that have n of one thing, by format.
+// crowded are requests with n of one thing, by format.
 func crowded(f Format, n int) map[string]string {
 	switch f {
 	case Messages:
@@ -85,7 +85,7 @@ func TestMemoryIsChargedBeforeItIsTaken(t *testing.T) {
 	}
 }
 
-// heap is how many bytes were ever taken.
+// heap returns the total of allocated bytes.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -94,7 +94,7 @@ func heap() uint64 {
 
 func TestTheModelIsReadWithoutTheRest(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"model":"a","messages":[1,2`:             "a", // the rest is not looked at
+		`{"model":"a","messages":[1,2`:             "a", // the rest is not read
 		`{"messages":[{"model":"b"}],"model":"a"}`: "a",
 		`{"messages":[]}`:                          "",
 		`{"model":7}`:                              "",

@@ -6,14 +6,15 @@ import (
 	"secateur/internal/prune"
 )
 
-// Clients cut results themselves before they send them, and say so in a line: Codex what is beyond 10 000 tokens, Claude
-// Code what is beyond 30 000 characters of a command's. That line stays, or a model would take the rest for all there was.
+// Clients themselves shorten results and say so in a line: Codex beyond 10 000 tokens, Claude Code
+// beyond 30 000 characters of a command's output. That line must stay, or a model would take the
+// rest for the whole.
 
-// cutMarks are what such lines say.
+// cutMarks are the texts of such lines.
 var cutMarks = []string{"tokens truncated", "chars truncated", "characters truncated", "lines truncated", "Warning: truncated output", "[... omitted "}
 
 func isCutMark(line string) bool {
-	const longest = 200 // a line of a file that merely has the words is longer as often as not
+	const longest = 200 // a line of a file with these words is often longer
 	if len(line) > longest {
 		return false
 	}
@@ -25,7 +26,7 @@ func isCutMark(line string) bool {
 	return false
 }
 
-// withoutCutMarks are blocks without the lines by which a client says that it has cut the text.
+// withoutCutMarks removes from blocks the lines in which a client says that it has cut the text.
 func withoutCutMarks(text string, blocks []prune.Block) (out []prune.Block) {
 	if !hasCutMark(text) {
 		return blocks
@@ -58,7 +59,7 @@ func hasCutMark(text string) bool {
 	return false
 }
 
-// losesCutMark tells whether a text had such a line, and what was made of it has none.
+// losesCutMark reports whether a text had such a line and out does not.
 func losesCutMark(text, out string) bool {
 	for line := range strings.Lines(text) {
 		if isCutMark(line) && !strings.Contains(out, strings.TrimRight(line, "\r\n")) {

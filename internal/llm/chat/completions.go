@@ -2,7 +2,7 @@ package chat
 
 import "secateur/internal/llm/tokens"
 
-// OpenAI's chat completions: a message is a Message.
+// OpenAI's chat completions: each message is a Message.
 
 func (c *Conversation) completionField(keyed *digest, f *headerField) {
 	switch string(f.word) {
@@ -10,15 +10,15 @@ func (c *Conversation) completionField(keyed *digest, f *headerField) {
 		f.key(keyed)
 		c.extra.add(estimate(f.raw, tokens.JSON))
 	case "reasoning_effort", "reasoning", "thinking", "verbosity", "service_tier", "tool_choice", "prompt_cache_key":
-		f.key(keyed) // some providers keep their caches apart by these
+		f.key(keyed) // some providers separate caches by these
 	}
 }
 
 func (c *Conversation) readCompletionMessage(r *reader) { c.add(r).readCompletion(r) }
 
-// readCompletion reads one message. Its digest leaves out what clients move from message to
-// message without meaning another conversation: marks for the cache, and whether a
-// text stands alone or as the only part of a list.
+// readCompletion reads one message. Its digest ignores differences without meaning: cache marks,
+// which clients move from message to message, and whether a text is a string or the only part of a
+// list.
 func (m *Message) readCompletion(r *reader) {
 	m.at.start, m.size.tokens = r.pos(), overhead
 	d := newDigest()
@@ -31,7 +31,7 @@ func (m *Message) readCompletion(r *reader) {
 		switch string(word) {
 		case "content":
 			as := textParts
-			if m.Role == Tool { // where it stands before the content, as clients write it
+			if m.Role == Tool { // if it precedes the content, as clients write it
 				as, m.listed = resultParts, r.peek() == '['
 			}
 			m.readContent(r, as)
@@ -57,7 +57,7 @@ func (m *Message) readCompletion(r *reader) {
 				m.CallID = r.shared(raw)
 			}
 			m.size.add(idSize(len(raw)))
-		case "reasoning_details", "thinking_blocks": // routers hand signed reasoning back in these
+		case "reasoning_details", "thinking_blocks": // routers return signed reasoning in these
 			m.signed = len(raw) > len("null")
 			m.size.add(idSize(len(raw)))
 		default:
@@ -123,7 +123,8 @@ func (m *Message) readCalls(r *reader, d *digest) {
 	d.write(whole.of(r.doc))
 }
 
-// readFunction reads what is called and how. It returns the characters of both.
+// readFunction reads the called function and its arguments. It returns the number of characters of
+// both.
 func (c *Call) readFunction(r *reader) int {
 	size := 4
 	for r.enter(); ; {

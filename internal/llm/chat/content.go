@@ -6,30 +6,34 @@ import (
 	"secateur/internal/llm/tokens"
 )
 
-// parts says how a list of parts is read where a content can be one.
+// parts says how to read a list of parts as content.
 type parts struct {
-	texts []string // the types of parts that hold a text
-	cut   bool     // the longest text may be cut; else a list is left alone
-	shell bool     // a part may be what a command wrote to its two outputs
+	texts []string // types of parts with text
+	cut   bool     // the longest text may be cut; otherwise a list is left alone
+	shell bool     // a part may hold the two outputs of a command
 	kind  tokens.Kind
 }
 
 // How the formats write content.
 var (
-	textParts   = parts{texts: []string{"text"}, kind: tokens.Prose}
-	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}                                           // of Messages, and of results in chat completions
-	itemParts   = parts{texts: []string{"input_text", "output_text", "text"}, kind: tokens.Prose}                        // of Responses
-	outputParts = parts{texts: []string{"input_text", "output_text", "text"}, cut: true, shell: true, kind: tokens.Code} // of its results
+	textParts = parts{texts: []string{"text"}, kind: tokens.Prose}
+	// Of Messages, and of results in chat completions.
+	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}
+	// Of messages in Responses.
+	itemParts = parts{texts: []string{"input_text", "output_text", "text"}, kind: tokens.Prose}
+	// Of results in Responses.
+	outputParts = parts{texts: []string{"input_text", "output_text", "text"}, cut: true, shell: true, kind: tokens.Code}
 )
 
-// toolReference is a part that brings a tool's definition: a result that has one is not cut.
+// toolReference is a part with a tool's definition. A result with such a part is not cut.
 const toolReference = "tool_reference"
 
-// maxMedia is what a part that is no text counts at most: a picture's data says
-// nothing about its tokens.
+// maxMedia limits the size of a part that is no text: the data of an image says nothing about its
+// tokens.
 const maxMedia = 4000
 
-// readContent reads a string or a list of parts. The size of the string that can be cut is the caller's to add.
+// readContent reads a string or a list of parts. The caller adds the size of the string that can be
+// cut.
 func (m *Message) readContent(r *reader, as parts) {
 	d := newDigest()
 	switch r.peek() {
@@ -52,7 +56,7 @@ func (m *Message) readContent(r *reader, as parts) {
 	m.said = d
 }
 
-// readPart reads a part. It tells whether nothing beside it may be cut.
+// readPart reads a part. It returns true if nothing beside it may be cut.
 func (m *Message) readPart(r *reader, d *digest, as parts) (whole bool) {
 	if r.peek() != '{' {
 		at := r.value()
@@ -63,7 +67,7 @@ func (m *Message) readPart(r *reader, d *digest, as parts) (whole bool) {
 	}
 	at := span{start: r.pos()}
 	var kind []byte
-	var text [3]span // the text, or what a shell wrote to its two outputs
+	var text [3]span // the text, or a shell's two outputs
 	var chars [3]int
 	for r.enter(); ; {
 		name := r.name()
@@ -111,7 +115,7 @@ func (as parts) isText(kind []byte) bool {
 	return slices.Contains(as.texts, string(kind))
 }
 
-// addText takes in a text of a list of parts: the longest is the one that can be cut.
+// addText adds a text of a list of parts. The longest one can be cut.
 func (m *Message) addText(r *reader, text span, chars int, as parts) {
 	if text.end == 0 {
 		return
@@ -132,7 +136,7 @@ func (m *Message) addText(r *reader, text span, chars int, as parts) {
 	m.content, m.Chars = text, chars
 }
 
-// addRest takes in a text that stays.
+// addRest adds a text that cannot be cut.
 func (m *Message) addRest(r *reader, text span, as parts) {
 	rest := estimate(text.of(r.doc), as.kind)
 	m.size.add(rest)

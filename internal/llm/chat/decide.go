@@ -2,28 +2,29 @@ package chat
 
 import "secateur/internal/llm/bill"
 
-// Input is all that a decision depends on.
+// Input holds everything that a decision depends on.
 type Input struct {
 	Past
 
 	Conversation *Conversation
-	Model        string // as the provider calls it
-	Replay       bool   // what was cut before is cut again, and nothing else
+	Model        string // the provider's name
+	Replay       bool   // repeat earlier cuts, and make no new ones
 	Masking      Settings
-	Pruned       map[int]string // what the results of Jobs were pruned to; a result not in it goes whole
+	Pruned       map[int]string // pruned forms of the results of Jobs; others are sent whole
 	Prices       bill.Prices    // zero: unknown
 	Now          int64          // Unix seconds
 
-	// ID names an original by its text, of several at the same time where Spread is set. nil: originals have no ids.
+	// ID returns the id of an original. With Spread it is called concurrently. nil: originals have
+	// no ids.
 	ID func(text string) string
 
-	Spread Spread // nil: one after the other
+	Spread Spread // nil: sequential
 }
 
-// Spread calls do for 0 up to n, in so many shares at the same time at the most.
+// Spread calls do for 0 to n-1 in at most shares goroutines.
 type Spread func(shares, n int, do func(i int))
 
-// Decide says how the conversation goes out.
+// Decide plans how the conversation is sent.
 func Decide(in Input) *Plan {
 	c := in.Conversation
 	p := &Plan{in: in, c: c, kinds: make([]Kind, len(c.Messages))}
@@ -43,7 +44,7 @@ func Decide(in Input) *Plan {
 			p.Barrier = Refused
 		}
 		switch {
-		case p.Barrier != Open: // what was masked before stays so: what came after is bound to that
+		case p.Barrier != Open: // earlier masks stay: later messages depend on them
 		case in.Masking.Strategy == Sliding:
 			p.slide()
 		case in.Masking.Strategy == Stepped:
@@ -56,7 +57,7 @@ func Decide(in Input) *Plan {
 	return p
 }
 
-// recall takes over what is known of the messages.
+// recall loads what is known of the messages.
 func (p *Plan) recall() {
 	past := &p.in.Past
 	if past.Record != nil && past.Record.Messages > len(p.c.Messages) {
@@ -67,10 +68,10 @@ func (p *Plan) recall() {
 		p.before = *past.Record
 	}
 	switch scale := &p.before.Account.Scale; {
-	case scale.Suffices(): // what all conversations have taught is then this one's own lesson: it would count twice
+	case scale.Suffices(): // the shared lesson would then count twice
 	case past.Learned.Weights != (bill.Weights{}):
 		scale.Guess = past.Learned.Weights
-	case past.Record == nil && past.Sibling != nil: // models of one provider count much alike
+	case past.Record == nil && past.Sibling != nil: // models of one provider count alike
 		scale.Guess = past.Sibling.Account.Scale.Weights()
 	}
 	if s := past.Sibling; s != nil {
@@ -90,10 +91,9 @@ func (p *Plan) recall() {
 	p.refetched()
 }
 
-// refetched finds results that came again because they had been cut: passing through
-// would have spared them. One that a recovery has brought was worth a request of its own;
-// whether one that says the same as before was, nobody knows. What any lane has booked is
-// not looked at again.
+// refetched finds results that were fetched again because they had been cut: passing through would
+// have avoided that. A recovered result cost a separate request. For one that merely repeats
+// another, this is unknown. Messages booked by any lane are skipped.
 func (p *Plan) refetched() {
 	cut := p.forms.cut()
 	if len(cut) == 0 {
@@ -117,12 +117,12 @@ func (p *Plan) refetched() {
 	p.again = recovered > 0 && recovered == fresh
 }
 
-// worthFetching is how many characters a result has at least that is fetched
-// again for what it says: short ones are often equal by chance.
+// worthFetching is the least number of characters of a result that counts as fetched again. Short
+// ones are often equal by chance.
 const worthFetching = 400
 
-// prune takes over what the results that are pruned were pruned to. A cache takes no
-// prompt below its minimum, and knows one in blocks: there a little less can cost more.
+// prune applies the pruned forms. A cache does not store prompts below its minimum and stores whole
+// blocks, so a slightly shorter prompt can cost more there.
 func (p *Plan) prune() {
 	p.texts = make(map[int]string)
 	fresh := false
@@ -133,12 +133,12 @@ func (p *Plan) prune() {
 		case ok && p.c.isResult(i) && kind != Masked:
 			p.texts[i] = text
 			p.send(i, Pruned, p.takenOut(i, Pruned))
-			if i < answered && p.was(i) == Whole { // of which there is no record, but it went out
+			if i < answered && p.was(i) == Whole { // sent, but without a record
 				p.forms.adopt(Sent{Message: i, Kind: Pruned, Removed: p.removedOf(i)}, answered)
 			}
 			fresh = fresh || p.was(i) != Pruned
 		case kind == Pruned:
-			p.send(i, Whole, bill.Size{}) // its bytes are lost; to send the whole is never wrong
+			p.send(i, Whole, bill.Size{}) // its bytes are lost; sending the whole is never wrong
 		}
 	}
 	if !fresh || p.c.Thread != NoThread || p.before.Account.StaysCached(p.terms, p.request(p.unchanged())) {
@@ -152,7 +152,7 @@ func (p *Plan) prune() {
 	}
 }
 
-// isResult tells whether a message is a tool's result that can be cut at all.
+// isResult reports whether a message is a tool result that can be cut.
 func (c *Conversation) isResult(i int) bool {
 	return i >= 0 && i < len(c.Messages) && c.Messages[i].Role == Tool && c.Messages[i].content.end > 0
 }
@@ -164,7 +164,7 @@ func (p *Plan) slide() {
 	p.maskAll(func(i int) bool { return p.isOld(i, p.results.turns-p.in.Masking.WindowTurns, kept) })
 }
 
-// maskAll masks all these results but errors that are kept, and what is masked already.
+// maskAll masks these results, except kept errors and what is already masked.
 func (p *Plan) maskAll(may func(message int) bool) {
 	var old []int
 	for i := range p.c.Messages {
@@ -179,8 +179,8 @@ func (p *Plan) maskAll(may func(message int) bool) {
 	})
 }
 
-// step masks what lies before a boundary that moves so many turns at a time. What is
-// kept for its tool's sake is decided by the turns there were when it moved.
+// step masks everything before a boundary that moves several turns at a time. Results kept per tool
+// are chosen by the turns at the time of the move.
 func (p *Plan) step() {
 	p.forgetMasks()
 	s := p.in.Masking
@@ -198,15 +198,16 @@ func (p *Plan) forgetMasks() {
 	}
 }
 
-// isPlaceholder tells whether a client sends back what stood for a result.
+// isPlaceholder reports whether a client has sent back our placeholder of a result.
 func (p *Plan) isPlaceholder(i int, tool string) bool {
 	m := &p.c.Messages[i]
 	return m.Chars <= maxPlaceholder && p.template.made(p.text(i), m.CallID, tool)
 }
 
-// price masks when that pays.
+// price masks when that pays off.
 func (p *Plan) price() {
-	if p.before.Off || p.metInTheMiddle() || p.forms.isRefused() { // what was refused is paid for first
+	// A refused rewrite must be paid for first.
+	if p.before.Off || p.metInTheMiddle() || p.forms.isRefused() {
 		return
 	}
 	s := p.in.Masking
@@ -218,11 +219,13 @@ func (p *Plan) price() {
 			continue
 		}
 		piece := p.piece(&req, i)
-		piece.Saves = max(0, piece.Size.Tokens-p.size(i, Masked).Tokens) // as p.saves(i), of which the first is known
+		// Like p.saves(i), with the first term known.
+		piece.Saves = max(0, piece.Size.Tokens-p.size(i, Masked).Tokens)
 		piece.Passed = p.results.assistants - int(p.results.of[i].answers)
 		old = old || piece.Saves > 0
 	}
-	if !old || p.choose(req).From == len(req.Pieces) { // errors, which are kept, would not make it pay
+	// errors, which are kept, would not make it pay.
+	if !old || p.choose(req).From == len(req.Pieces) {
 		if p.unchanged() == p.forms.sent {
 			p.goesOut = &req
 		}
@@ -248,7 +251,8 @@ func (p *Plan) price() {
 	p.Claim = event.Claim
 }
 
-// metInTheMiddle tells whether nobody knows the conversation, and a cache may have it: then it was sent whole, and stays so.
+// metInTheMiddle reports whether an unknown conversation may be in a cache. It was then sent whole,
+// and stays so.
 func (p *Plan) metInTheMiddle() bool {
 	rates := p.terms.With(p.marks).Rates
 	isCached := !rates.Known() || rates.Read < rates.Write
@@ -268,22 +272,23 @@ func (p *Plan) choose(req bill.Request) bill.Event {
 }
 
 const (
-	// horizon is how many tool turns are expected to follow, for each one there has been: recorded
-	// runs of agents have about as many before them as behind them.
+	// horizon is how many tool turns are expected to follow for each past one. Recorded agent runs
+	// have about as many ahead as behind.
 	horizon = 1
-	// longTurns is how many tool turns a conversation has for which long_max_loss holds.
+	// longTurns is the number of tool turns from which long_max_loss applies.
 	longTurns = 50
 )
 
-// isOld tells whether a result is of a turn before the edge, was answered, and is not kept
-// for its size or for its tool's sake. The strategies by the window alone leave lists of parts as they are.
+// isOld reports whether a result's turn is before the edge, was answered, and is not kept for its
+// size or its tool. The window strategies leave lists of parts alone.
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
 	asked, m := p.results.answer(p.results.of[i].last), &p.c.Messages[i]
 	return asked != nil && asked.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&
 		m.Chars >= p.in.Masking.MinChars && !kept[m.CallID] && !p.isSpared(asked.name) && (!m.listed || p.in.Masking.Strategy == Priced)
 }
 
-// isSpared tells the tools whose results are never masked. The strategies by the window alone know Anthropic's memory.
+// isSpared reports whether results of a tool are never masked. The window strategies spare only
+// Anthropic's memory.
 func (p *Plan) isSpared(tool string) bool {
 	if p.in.Masking.Strategy == Priced {
 		return isSparedTool(tool)
@@ -291,7 +296,7 @@ func (p *Plan) isSpared(tool string) bool {
 	return p.c.Format == Messages && tool == "memory"
 }
 
-// isKeptError judges what was masked before only once: it is the same text.
+// isKeptError checks an already masked result only once, because its text is the same.
 func (p *Plan) isKeptError(i int) bool {
 	if !p.in.Masking.KeepErrors || p.before.Judged && p.was(i) == Masked {
 		return false
@@ -299,13 +304,13 @@ func (p *Plan) isKeptError(i int) bool {
 	return p.c.Messages[i].IsError || looksLikeError(p.text(i))
 }
 
-// toolName is the name a placeholder tells.
+// toolName returns the name in a placeholder.
 func (p *Plan) toolName(i int) string {
 	if p.in.Masking.Strategy == Sliding {
 		return p.results.name(i)
 	}
-	return p.results.sinceName(i) // which later turns cannot change
+	return p.results.sinceName(i) // later turns cannot change it
 }
 
-// saves is how many tokens masking a result takes away.
+// saves returns how many tokens masking a result removes.
 func (p *Plan) saves(i int) float64 { return p.size(i, p.kinds[i]).Tokens - p.size(i, Masked).Tokens }

@@ -1,23 +1,21 @@
-// Package chat reads a conversation with a model without losing a byte of it and decides
-// which tool results go out masked or pruned.
+// Package chat parses a conversation with a model without losing a byte, and decides which tool
+// results are sent masked or pruned.
 //
-// [Format.Read] checks a body and finds its messages by their offsets, in one pass
-// (format.go, reader.go), and hashes them, so that a conversation is known again by what
-// stands in it (hash.go); [Format.ReadOn] leaves out what was read before. Each format has a
-// reader of its own (completions.go, messages.go, responses.go), which tells answers, calls,
-// results and what may not be changed (barrier.go); all that follows knows no format. A [Record] is what
-// was sent before and what it has cost; it is kept under the conversation's key and
-// found again, by any longer conversation, at one of its [Conversation.Places].
+// [Format.Read] validates a body and finds the offsets of its messages in one pass (format.go,
+// reader.go). It also hashes them, so that a conversation can be recognized (hash.go).
+// [Format.ReadOn] skips what was parsed before. Each format has its own reader (completions.go,
+// messages.go, responses.go), which finds answers, calls, results and restrictions on changes
+// (barrier.go). Everything after that is independent of the format. A [Record] holds what was sent
+// before and its cost. It is stored under the conversation's key, and a longer conversation finds
+// it at one of its [Conversation.Places].
 //
-// [Conversation.Jobs] names the results that go out pruned, [Conversation.Prune] prunes
-// one for what its call was after (goal.go) and tells the names of what went (names.go).
-// [Decide] then says which old results are masked: by the turns that have passed since
-// (turns.go), errors kept (errors.go), and under the priced strategy by what package
-// bill makes of it. The [Plan] it returns writes the body that goes out, and the
-// Record to keep.
+// [Conversation.Jobs] lists the results to send pruned. [Conversation.Prune] prunes one for the
+// purpose of its call (goal.go) and lists the names in the removed text (names.go). [Decide] then
+// chooses the old results to mask: by the turns since then (turns.go), without errors (errors.go),
+// and under the priced strategy by package bill. The [Plan] it returns writes the body to send and
+// the Record to store.
 //
-// A door does this with a request, and forwards the body as it came where anything
-// fails:
+// A door does this with a request, and forwards the unchanged body if anything fails:
 //
 //	c, err := chat.Messages.Read(body)
 //	record := … // the first of c.Places() that has one
@@ -27,7 +25,6 @@
 //	send(plan.Append(nil))
 //	store(c.Key(), plan.Record(usage))
 //
-// Everything here is a pure function of its arguments. What is lost in between costs
-// the provider's cache once and never makes a wrong message: without a Record the
-// conversation counts as new.
+// Everything here is a pure function of its arguments. Lost state costs the provider's cache once
+// but never produces a wrong message: without a Record the conversation counts as new.
 package chat

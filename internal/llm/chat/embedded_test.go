@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestTextInJSONIsPrunedByLines: a result that wraps a text into JSON is JSON again, of which only that text has lost lines.
+// TestTextInJSONIsPrunedByLines: a result that wraps a text into JSON stays JSON, and only that
+// text loses lines.
 func TestTextInJSONIsPrunedByLines(t *testing.T) {
 	s := DefaultPruning()
 	s.Enabled = true

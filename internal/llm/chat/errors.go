@@ -6,9 +6,9 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// looksLikeError tells whether a tool's result reports that something went wrong.
-// Source code, prose and lists of matches that merely contain the words do not:
-// what counts is how a line starts and, near the end, how it puts them.
+// looksLikeError reports whether a tool result reports a failure. Source code, prose and search
+// results that merely contain the words do not count. The check looks at how lines start and, near
+// the end, at how they put the words.
 func looksLikeError(text string) bool {
 	if says, isObject := errorObject(text); isObject {
 		return says
@@ -27,7 +27,7 @@ func looksLikeError(text string) bool {
 	return endsLikeError(text)
 }
 
-// errorObject reads text as a JSON object that has an error, or says that it is one.
+// errorObject reads text as a JSON object with an error, or one that declares itself an error.
 func errorObject(text string) (says, isObject bool) {
 	trimmed := strings.Trim(text, " \t\r\n")
 	if !strings.HasPrefix(trimmed, "{") || !strings.HasSuffix(trimmed, "}") {
@@ -101,9 +101,9 @@ func startsLikeError(line string) bool {
 	return namesError(line) || toolError(line)
 }
 
-// statesError judges what follows the first word of a line that is about an error:
-// a report goes on with words, a colon, a code; source code goes on with its
-// signs, and a text about errors with what there is to say about them.
+// statesError judges what follows the first word of a line about an error. A report continues with
+// words, a colon or a code; source code with its signs; a text about errors with what it says about
+// them.
 func statesError(rest string) bool {
 	rest = strings.TrimRight(rest, " \t\r")
 	if rest == "" {
@@ -144,15 +144,15 @@ func statesError(rest string) bool {
 	return !strings.HasSuffix(rest, ";") && !strings.HasSuffix(rest, "{") && !strings.Contains(rest, " = ") && !strings.Contains(rest, " := ")
 }
 
-// aboutErrors are the words with which a text goes on that is about errors.
+// aboutErrors are the words that follow in a text about errors.
 var aboutErrors = wordSet("handling handler handlers message messages code codes type types value values class classes is are was were " +
 	"and or checking recovery reporting logging log logs rate rates budget budgets management correction page pages boundary boundaries " +
 	"object objects condition conditions as if for of to the that a an can may will should must has have does")
 
-// saysNothing are the values that programs print behind "Error:" when they know no more.
+// saysNothing are the values that programs print after "Error:" when they know nothing more.
 var saysNothing = wordSet("null undefined unknown None nil")
 
-// startsLikeCode tells a declaration with a type or a default from a message.
+// startsLikeCode recognizes a declaration with a type or a default.
 func startsLikeCode(after string) bool {
 	word, _, _ := strings.Cut(after, " ")
 	word = strings.TrimRight(word, ",;=|")
@@ -167,8 +167,8 @@ func startsLikeCode(after string) bool {
 	return after[0] == '{' && strings.HasSuffix(after, "{")
 }
 
-// namesError finds the name of an exception before the first colon: letters,
-// digits, dots, ending in Error or Exception; Node puts a code in brackets behind it.
+// namesError finds the name of an exception before the first colon: letters, digits, dots, ending
+// in Error or Exception. Node puts a code in brackets after it.
 func namesError(line string) bool {
 	colon := -1
 	for i := range min(len(line), 120) {
@@ -205,7 +205,7 @@ func endsInError(name string) bool {
 	return strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception") || strings.HasSuffix(name, "Timeout")
 }
 
-// isCode tells whether s starts with a code in brackets and a colon, "[ERR_ASSERTION]:".
+// isCode reports whether s starts with a code in brackets and a colon, "[ERR_ASSERTION]:".
 func isCode(s string) bool {
 	code, _, ok := strings.Cut(s, "]:")
 	return ok && len(code) > 1 && code[0] == '[' && strings.ToUpper(code) == code && !strings.Contains(code, " ")

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// errorTexts reads a file of testdata/errors: texts and what each is.
+// errorTexts reads a file of testdata/errors: labelled texts.
 func errorTexts(tb testing.TB, name string) []txtar.File {
 	tb.Helper()
 	raw, err := os.ReadFile("testdata/errors/" + name)
@@ -25,8 +25,8 @@ func errorTexts(tb testing.TB, name string) []txtar.File {
 	return files
 }
 
-// The corpus holds what the usual tools print when they fail, what only looks like
-// it, and the failures that no line announces with an error's words.
+// The corpus has the output of common tools on failure, lookalikes, and failures that no line
+// announces with an error's words.
 func TestErrorsAreToldFromTextsThatLookLikeThem(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -52,7 +52,7 @@ func TestErrorsAreToldFromTextsThatLookLikeThem(t *testing.T) {
 	}
 }
 
-// A result may be cut anywhere before it gets here; no rest of one stops the judge.
+// A result may have been cut anywhere. No remainder makes the check fail.
 func TestCutTextsAreJudgedToo(t *testing.T) {
 	for _, file := range []string{"kept.txtar", "lookalike.txtar", "unannounced.txtar"} {
 		for _, f := range errorTexts(t, file) {

@@ -2,15 +2,15 @@ package chat
 
 import "strings"
 
-// tailLines is how many lines from the end are searched for words that mean
-// failure only there: programs say last why they stopped.
+// tailLines is how many lines at the end are searched for words that mean failure only there:
+// programs say last why they stopped.
 const tailLines = 10
 
 // endsLikeError judges the last lines of a text.
 func endsLikeError(text string) bool {
 	text = strings.TrimRight(text, " \t\r\n")
 	if hash, ok := strings.CutPrefix(text, "commit "); ok && len(hash) >= 40 && isHash(hash[:40]) {
-		return false // commits tell what went wrong once
+		return false // commits describe past failures
 	}
 	if text == "timeout" || text == "Timeout" || text == "TIMEOUT" {
 		return true
@@ -28,7 +28,7 @@ func endsLikeError(text string) bool {
 	return false
 }
 
-// maxReport is how long a line may be to be read as a report.
+// maxReport is the maximum length of a line to be read as a report.
 const maxReport = 2000
 
 func tailError(line string) bool {
@@ -52,7 +52,7 @@ func tailError(line string) bool {
 	if announcesError(low) {
 		return true
 	}
-	for _, w := range tailWords[1:] { // the first is announcesError's
+	for _, w := range tailWords[1:] { // the first belongs to announcesError
 		for from := 0; ; {
 			i := strings.Index(low[from:], w)
 			if i < 0 {
@@ -68,9 +68,9 @@ func tailError(line string) bool {
 	return false
 }
 
-// mayReport tells whether a line has, in either case, what each of tailWords has some
-// of: "out" behind an e, a d or a space, "efus", or "error" behind a space or a line.
-// Few lines do; the others need not be looked at closely.
+// mayReport reports whether a line has a fragment of one of tailWords, in either case: "out" after
+// an e, a d or a space, "efus", or "error" after a space or a line. Few lines do; the others need
+// no closer look.
 func mayReport(line string) bool {
 	for i := 3; i < len(line)-1; i++ {
 		switch line[i] | 0x20 {
@@ -92,9 +92,8 @@ func mayReport(line string) bool {
 
 var tailWords = []string{" error", "timed out", "connect_error", "connection refused", "timeout", "etimedout", "econnrefused"}
 
-// reports judges one of the words where it stands in a line of lower case: quoted,
-// as part of a name, assigned or declared it is code, and in the middle of a
-// sentence it is prose.
+// reports judges one of the words at its place in a lower-case line. Quoted, as part of a name,
+// assigned or declared it is code; in the middle of a sentence it is prose.
 func reports(low string, start, end int, word string) bool {
 	before, after := byte(' '), ""
 	if start > 0 {
@@ -137,11 +136,11 @@ func reports(low string, start, end int, word string) bool {
 	return afterTimeout[next]
 }
 
-// afterTimeout are the words that go on telling about a timeout that happened.
+// afterTimeout are the words that follow a timeout that happened.
 var afterTimeout = wordSet("after while waiting exceeded expired reached occurred during error fetching connecting reading when on at")
 
-// endsInTimeout judges what stands before a timeout that ends its line: a report says
-// what took too long, or why something failed; a list of names does neither.
+// endsInTimeout judges the text before a timeout that ends its line. A report says what took too
+// long, or why something failed; a list of names does neither.
 func endsInTimeout(before string) bool {
 	before = strings.TrimRight(before, " \t")
 	if before == "" {
@@ -157,8 +156,8 @@ func endsInTimeout(before string) bool {
 var beforeTimeout = wordSet("request gateway i/o io connection connect read write socket network response operation command test query lock " +
 	"idle handshake session upstream server client dns execution statement process wait transaction navigation tcp http to of by")
 
-// announcesError finds what compilers put between the place and the message: ": error:",
-// ": fatal error:", ": error TS2304:", " - error TS2304:". In a string it is a format.
+// announcesError finds what compilers put between the place and the message: ": error:", ": fatal
+// error:", ": error TS2304:", " - error TS2304:". Within a string it is a format.
 func announcesError(low string) bool {
 	for from := 0; ; {
 		i := strings.Index(low[from:], " error")
@@ -182,7 +181,7 @@ func announcesError(low string) bool {
 	}
 }
 
-// isComment tells a comment, a quotation, a row of a table or an item of a list.
+// isComment recognizes a comment, a quotation, a table row or a list item.
 func isComment(line string) bool {
 	t := strings.TrimLeft(line, " \t")
 	for _, p := range []string{"#", "//", "*", "/*", "|", ">", "- "} {
@@ -197,7 +196,7 @@ func isQuoted(s string, start, end int) bool {
 	return start > 0 && end < len(s) && strings.IndexByte("'\"`", s[start-1]) >= 0 && strings.IndexByte("'\"`", s[end]) >= 0
 }
 
-// looksLikeCode tells a line of source code or of settings from a message.
+// looksLikeCode recognizes a line of source code or of settings.
 func looksLikeCode(line string) bool {
 	t := strings.TrimSpace(line)
 	if t == "" {
@@ -222,8 +221,8 @@ func looksLikeCode(line string) bool {
 	return strings.Contains(t, " = ") || strings.Contains(t, "==") || strings.Contains(t, " := ") || strings.Contains(t, "=>") || strings.Contains(t, "->")
 }
 
-// looksLikeMatch tells a line that a search found, "path:12:text" or "12:text", or
-// a numbered line of a file.
+// looksLikeMatch recognizes a search result, "path:12:text" or "12:text", or a numbered line of a
+// file.
 func looksLikeMatch(line string) bool {
 	t := strings.TrimLeft(line, " ")
 	if word, _, ok := strings.Cut(t, " "); ok && isHash(word) {
@@ -244,11 +243,11 @@ func looksLikeMatch(line string) bool {
 	for j < len(t) && isDigit(t[j]) {
 		j++
 	}
-	// A compiler's message has a column or a space behind its line number.
+	// A compiler's message has a column or a space after its line number.
 	return j > colon+1 && j < len(t) && t[j] == ':' && j+1 < len(t) && (t[j+1] != ' ' || strings.HasPrefix(t[j+1:], "  ")) && !isDigit(t[j+1])
 }
 
-// isHash tells the name of a commit, whole or short, from a word.
+// isHash recognizes the hash of a commit, whole or short.
 func isHash(word string) bool {
 	if len(word) < 7 || len(word) > 40 {
 		return false
@@ -264,7 +263,7 @@ func isHash(word string) bool {
 	return digits
 }
 
-// hasClock tells a time, 12:34, from a line number.
+// hasClock recognizes a time, 12:34, as opposed to a line number.
 func hasClock(t string, colon int) bool {
 	return colon <= 2 && colon+2 < len(t) && isDigit(t[colon+1]) && isDigit(t[colon+2])
 }

@@ -2,8 +2,8 @@ package chat
 
 import "strings"
 
-// toolError judges a line by the ways in which tools announce a failure whose first
-// word is not an error's: each is one program's own form, which no other text has.
+// toolError recognizes the ways in which tools announce a failure without an error word at the
+// start. Each is one program's own form, which no other text has.
 func toolError(line string) bool {
 	switch line[0] {
 	case '[':
@@ -17,7 +17,8 @@ func toolError(line string) bool {
 	case 'C':
 		return strings.HasPrefix(line, "CMake Error at ") || strings.HasPrefix(line, "CMake Error in ") || strings.HasPrefix(line, "CMake Error: ")
 	case 'E':
-		return strings.HasPrefix(line, "E   ") && startsWithName(strings.TrimLeft(line[1:], " ")) // pytest
+		// Pytest.
+		return strings.HasPrefix(line, "E   ") && startsWithName(strings.TrimLeft(line[1:], " "))
 	case 'P':
 		return strings.HasPrefix(line, "PHP Fatal error: ") || strings.HasPrefix(line, "PHP Parse error: ")
 	case 'U', 'u':
@@ -44,7 +45,7 @@ func toolError(line string) bool {
 	return rubyError(line)
 }
 
-// unhandled judges what a runtime says about an error that nobody caught.
+// unhandled recognizes a runtime's report of an uncaught error.
 func unhandled(line string) bool {
 	if rest, ok := strings.CutPrefix(line, "Uncaught "); ok {
 		rest = strings.TrimPrefix(rest, "(in promise) ")
@@ -54,7 +55,7 @@ func unhandled(line string) bool {
 	return ok && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ":"))
 }
 
-// startsWithName tells whether s starts with an error's name and a colon.
+// startsWithName reports whether s starts with an error's name and a colon.
 func startsWithName(s string) bool {
 	return namesError(s) || strings.HasPrefix(s, "Error: ") || strings.HasPrefix(s, "Exception: ")
 }
@@ -69,7 +70,8 @@ func rubyError(line string) bool {
 	if !ok || method[0] != '`' && method[0] != '\'' || strings.Contains(place, " ") {
 		return false
 	}
-	return strings.Count(place, ":") == 1 || strings.HasPrefix(place, "<") // more of them: a search found it in a log
+	// More colons: a search found it in a log.
+	return strings.Count(place, ":") == 1 || strings.HasPrefix(place, "<")
 }
 
 func cutPrefixFold(s, prefix string) (rest string, ok bool) {

@@ -8,8 +8,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Format is the protocol that a request is written in. What is decided about a conversation does not depend on it;
-// where its messages, calls and results stand does.
+// Format is the protocol of a request. Decisions about a conversation do not depend on it; the
+// places of messages, calls and results do.
 type Format uint8
 
 // The formats.
@@ -19,17 +19,18 @@ const (
 	Responses                 // OpenAI's
 )
 
-// String is how settings call the format.
+// String returns the format's name in settings.
 func (f Format) String() string { return [...]string{"chat", "messages", "responses"}[f] }
 
-// shape is how a format is read.
+// shape says how to read a format.
 type shape struct {
-	list  string                                               // the name of the list of messages
-	item  func(c *Conversation, r *reader)                     // reads one of its objects
-	field func(c *Conversation, keyed *digest, f *headerField) // takes in any other member of the request
+	list string                           // the name of the message list
+	item func(c *Conversation, r *reader) // reads one of its objects
+	// Reads any other member of the request.
+	field func(c *Conversation, keyed *digest, f *headerField)
 }
 
-// headerField is a member of a request beside its list of messages.
+// headerField is a member of a request beside its message list.
 type headerField struct{ name, word, raw []byte }
 
 var shapes = [...]shape{
@@ -41,15 +42,14 @@ var shapes = [...]shape{
 // Read reads the body of a chat completion request.
 func Read(body []byte) (*Conversation, error) { return Completions.Read(body) }
 
-// Read reads the body of a request. It fails where the body is not one strict JSON
-// object: names that come twice, bytes that are not UTF-8 and nesting past MaxDepth
-// are refused everywhere. What it does not understand it leaves alone: a body
-// without a list of messages is a conversation without messages.
+// Read parses the body of a request. It fails if the body is not one strict JSON object: duplicate
+// names, invalid UTF-8 and nesting beyond MaxDepth are refused everywhere. Unknown parts are left
+// alone: a body without a message list is a conversation without messages.
 func (f Format) Read(body []byte) (*Conversation, error) {
 	return f.ReadOn(body, func([]byte) Known { return Known{} })
 }
 
-// Known are messages that were read before, in a conversation that begins like another.
+// Known are messages parsed earlier, in a conversation with the same beginning.
 type Known struct {
 	Messages []Message
 
@@ -57,10 +57,10 @@ type Known struct {
 	sizes *sizes
 }
 
-// Known are the first messages of the conversation.
+// Known returns the messages of the conversation, for a later ReadOn.
 func (c *Conversation) Known() Known { return Known{c.Messages, c.room, c.sizes} }
 
-// First are the first of them.
+// First returns the first of them.
 func (k Known) First(messages int) Known { return Known{k.Messages[:messages], k.room, k.sizes} }
 
 // ReadOn is Completions.ReadOn.
@@ -68,16 +68,16 @@ func ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 	return Completions.ReadOn(body, begun)
 }
 
-// ReadOn is Read for a request that may begin as another did. It calls begun with the
-// body from the bracket of the list of messages on, which gives the messages that an
-// earlier call has found at the beginning of a list that starts with the same bytes, up
-// to the [Message.End] of the last of them. These are not read again.
+// ReadOn is Read for a request that may begin like an earlier one. It calls begun with the body
+// from the bracket of the message list on. begun returns messages that an earlier call found at the
+// beginning of a list with the same bytes, up to the [Message.End] of the last. These are not
+// parsed again.
 func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 	return f.ReadWithin(body, begun, nil)
 }
 
-// ReadWithin is ReadOn that asks charge before it takes memory: for the messages as they are read, and at the end for what it
-// takes to decide about them. It ends with the error of charge, or with ErrTooMany.
+// ReadWithin is ReadOn with memory accounting. It calls charge before it allocates messages, and at
+// the end for the memory that deciding takes. It returns the error of charge, or ErrTooMany.
 func (f Format) ReadWithin(body []byte, begun func(list []byte) Known, charge func(bytes int64) error) (*Conversation, error) {
 	r := newReader(body)
 	r.charge = charge
@@ -122,7 +122,7 @@ func (f Format) ReadWithin(body []byte, begun func(list []byte) Known, charge fu
 	return c, nil
 }
 
-// Model reads which model a body asks for, "" where it names none. It takes no memory for the rest of the body.
+// Model reads the model of a body; "": none. It allocates nothing for the rest of the body.
 func Model(body []byte) (string, error) {
 	r := newReader(body)
 	for r.enter(); ; {
@@ -137,10 +137,10 @@ func Model(body []byte) (string, error) {
 	}
 }
 
-// isDefinitions tells the members of a request that are lists of tools.
+// isDefinitions recognizes the members that are lists of tools.
 func isDefinitions(word []byte) bool { return string(word) == "tools" || string(word) == "functions" }
 
-// key takes in what a provider may keep its caches apart by.
+// key hashes a member by which a provider may separate its caches.
 func (f *headerField) key(keyed *digest) {
 	keyed.write(f.name)
 	keyed.write(f.raw)
@@ -154,10 +154,10 @@ func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 	begins := begun(r.doc)
 	known := begins.Messages
 	for len(known) > 0 && !known[len(known)-1].isObject(r.doc) {
-		known = known[:len(known)-1] // a number may go on
+		known = known[:len(known)-1] // a number may continue
 	}
 	if len(known) > 0 {
-		c.Messages, c.room = known, begins.room // others may have them too
+		c.Messages, c.room = known, begins.room // shared with others
 		c.sizes.of = begins.sizes.first(len(known))
 		r.jump(known[len(known)-1].End())
 	}
@@ -180,7 +180,7 @@ func (c *Conversation) readList(r *reader, begun func(list []byte) Known) {
 	r.pay(len(c.Messages) * planBytes)
 }
 
-// add adds a message, which is good until the next is added. Where there is no room for it reading ends.
+// add appends a message, which is valid until the next is added. Without room for it, reading ends.
 func (c *Conversation) add(r *reader) *Message {
 	if len(c.Messages) >= MaxItems {
 		r.fail(ErrTooMany)
@@ -198,15 +198,16 @@ func (c *Conversation) add(r *reader) *Message {
 	return &c.Messages[len(c.Messages)-1]
 }
 
-// room is behind the messages of conversations that begin alike, in one array: one of them can go on in it, the others make
-// room of their own.
+// room is the spare capacity after the messages of conversations with the same beginning, in one
+// array. One of them can append to it; the others allocate their own.
 type room struct {
 	mu    sync.Mutex // guards the fields below
-	used  int        // so many messages of the array are some conversation's
-	taken bool       // one is adding to them
+	used  int        // number of messages in use by some conversation
+	taken bool       // a conversation is appending
 }
 
-// enter tells whether a conversation of so many messages may add to the array; then it leaves when it has.
+// enter reports whether a conversation of that many messages may append to the array. If so it must
+// call leave afterwards.
 func (m *room) enter(messages int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +218,7 @@ func (m *room) enter(messages int) bool {
 	return true
 }
 
-// leave lets others add to the array, behind so many messages.
+// leave lets others append to the array after that many messages.
 func (m *room) leave(messages int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -226,30 +227,30 @@ func (m *room) leave(messages int) {
 
 const (
 	firstMessages = 16
-	// minMessage is a size below which messages are not expected to be: room is made for
-	// no more than there can be of that size, so that a few short ones before a long one
-	// take no more memory for them than the body has.
+	// minMessage is the least expected size of a message. It limits the preallocation: a few short
+	// messages before a long one must not reserve more memory than the body has.
 	minMessage = 256
-	// minObject is about the size of a message that says next to nothing.
+	// minObject is the approximate size of a nearly empty message.
 	minObject = 48
 
 	messageBytes = int(unsafe.Sizeof(Message{}))
 	callBytes    = int(unsafe.Sizeof(Call{}))
-	// planBytes is about what a message takes beside, until its request is answered: a plan's lists, digests, sizes. Measured.
+	// planBytes is the additional memory per message until its request is answered: a plan's lists,
+	// digests, sizes. Measured.
 	planBytes     = 512
-	planCallBytes = 80 // of a call, its id included; measured with the race detector, which takes more
+	planCallBytes = 80 // per call, with its id; measured with the race detector, which takes more
 )
 
-// Bytes is how much memory the messages take.
+// Bytes returns how much memory the messages take.
 func (k Known) Bytes() int { return cap(k.Messages) * messageBytes }
 
-// makeRoom makes room for as many messages, and calls in them, as are to be expected
-// after those that were read.
+// makeRoom allocates for the expected number of further messages and calls.
 func (c *Conversation) makeRoom(r *reader) {
 	n, left := len(c.Messages), len(r.doc)-r.pos()
 	more := min(n*left/max(r.pos(), 1), left/minMessage)
 	more += more/8 + min(firstMessages, 1+left/minObject)
-	more = min(max(more, n/2), MaxItems-n) // by halves at least: messages that are all shorter than expected are not moved every time
+	// Grow by at least half, so that many short messages are not moved every time.
+	more = min(max(more, n/2), MaxItems-n)
 	if r.pay((n + more) * messageBytes); r.err != nil {
 		return
 	}

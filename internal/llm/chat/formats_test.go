@@ -15,20 +15,20 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// seen is what a reader finds of a message.
+// seen is what a reader finds in a message.
 type seen struct {
 	Role    Role
 	CallID  string
 	Calls   []string // id, name and arguments
 	IsError bool
-	Text    string // of what can be cut
-	Cut     bool   // there is such a text
+	Text    string // the text that can be cut
+	Cut     bool   // it has such a text
 	Signed  bool
 	Summary bool
 	Follows bool
 }
 
-// seenBy is what the reader of a format finds.
+// seenBy returns what the reader of a format finds.
 func seenBy(c *Conversation) (all []seen) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -44,7 +44,7 @@ func seenBy(c *Conversation) (all []seen) {
 	return all
 }
 
-// object is a JSON object, nil for what is none.
+// object is a JSON object; nil: not one.
 type object map[string]json.RawMessage
 
 func objectOf(raw json.RawMessage) (o object) {
@@ -79,7 +79,7 @@ func slowRole(o object) Role {
 	return map[string]Role{"user": User, "assistant": Assistant, "tool": Tool}[s]
 }
 
-// longest is the text of a result that can be cut.
+// longest returns the text of a result that can be cut.
 func longest(raw json.RawMessage, kinds ...string) (text string, ok bool) {
 	if len(raw) > 0 && raw[0] == '"' {
 		_ = json.Unmarshal(raw, &text)
@@ -212,7 +212,7 @@ func badExit(text string) bool {
 	return ok && isShell && len(head) < 400 && !strings.HasPrefix(code, "0")
 }
 
-// messagesParts are blocks as clients send them, and some that they do not.
+// messagesParts are blocks as clients send them, and others.
 var messagesParts = []string{
 	`{"type":"text","text":"hello"}`, `{"text":"late","cache_control":{"type":"ephemeral","ttl":"1h"},"type":"text"}`,
 	`{"type":"thinking","thinking":"","signature":"s=="}`, `{"type":"redacted_thinking","data":"x"}`, `{"type":"compaction","content":"all of it"}`,
@@ -245,7 +245,7 @@ func drawMessages(t *rapid.T) string {
 	return `{"role":"` + rapid.SampledFrom([]string{"user", "user", "assistant"}).Draw(t, "role") + `", "content": [` + content + `]}`
 }
 
-// responsesItems are items as clients send them, and some that they do not.
+// responsesItems are items as clients send them, and others.
 var responsesItems = []string{
 	`{"type":"message","role":"user","content":[{"type":"input_text","text":"q"}]}`, `{"role":"user","content":"q"}`, `{"role":"assistant","content":"a"}`,
 	`{"type":"message","role":"developer","content":[{"type":"input_text","text":"q","prompt_cache_breakpoint":{}}]}`, `{"type":"additional_tools","tools":[]}`,
@@ -265,7 +265,7 @@ func drawItem(t *rapid.T) string {
 	return strings.ReplaceAll(rapid.SampledFrom(responsesItems).Draw(t, "item"), "BIG", drawBig(t))
 }
 
-// formatCase is a format as these tests see it.
+// formatCase is a format as these tests use it.
 type formatCase struct {
 	format Format
 	draw   func(t *rapid.T) string
@@ -293,7 +293,8 @@ func TestReadersFindWhatSlowOnesFind(t *testing.T) {
 	}
 }
 
-// agree holds the reader against the slow one, and against itself when it goes on from an earlier request.
+// agree compares the reader with the slow one, and with itself when it continues an earlier
+// request.
 func agree(t failer, f formatCase, body, before []byte) {
 	t.Helper()
 	c, err := f.format.Read(body)
@@ -342,7 +343,8 @@ func fuzzFormat(f *testing.F, fc formatCase, parts []string) {
 	})
 }
 
-// TestOnlyTextsOfResultsChange holds that whatever is cut, all else is the client's: the documents are decoded and compared.
+// TestOnlyTextsOfResultsChange compares decoded documents: whatever is cut, everything else is the
+// client's.
 func TestOnlyTextsOfResultsChange(t *testing.T) {
 	for _, f := range formatCases {
 		t.Run(f.format.String(), func(t *testing.T) {
@@ -361,7 +363,8 @@ func TestOnlyTextsOfResultsChange(t *testing.T) {
 
 var smallPruning = Pruning{Enabled: true, MinChars: 600, TargetChars: 300, MaxPruneRatio: 0.95, MinKeepLines: 1}
 
-// sameBut compares two documents. Strings may differ where the path, outermost first, is a result's text.
+// sameBut compares two documents. Strings may differ if the path, outermost first, is a result's
+// text.
 func sameBut(t failer, format Format, a, b any, path []any) {
 	t.Helper()
 	switch x := a.(type) {
@@ -388,7 +391,8 @@ func sameBut(t failer, format Format, a, b any, path []any) {
 	}
 }
 
-// isResultText tells whether a path leads to a text of a result: pairs of an object and the name of its member.
+// isResultText reports whether a path leads to the text of a result. A path has pairs of an object
+// and the name of its member.
 func isResultText(format Format, path []any) bool {
 	var names []string
 	var inside []map[string]any
@@ -408,7 +412,7 @@ func isResultText(format Format, path []any) bool {
 	}
 }
 
-// sender does what a door does, with everything in memory.
+// sender does what a door does, in memory.
 type sender struct {
 	format  Format
 	masking Settings
@@ -416,7 +420,7 @@ type sender struct {
 	model   string
 	store   map[Key][]byte
 	frozen  map[Key]string
-	forget  bool // the records are lost, what is frozen is not
+	forget  bool // the records are lost, but not the frozen bytes
 }
 
 func (s *sender) send(t failer, body []byte) ([]byte, *Plan) {
@@ -468,14 +472,14 @@ func (s *sender) send(t failer, body []byte) ([]byte, *Plan) {
 	return p.Append(nil), p
 }
 
-// TestASentPrefixNeverChangesWhereThinkingIsBound grows conversations with thinking, moves marks, leaves thinking out,
-// forgets records: what went out once goes out in that form.
+// TestASentPrefixNeverChangesWhereThinkingIsBound grows conversations with thinking, moves marks,
+// omits thinking and loses records. What was sent once is always sent in that form.
 func TestASentPrefixNeverChangesWhereThinkingIsBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := sender{format: Messages, masking: drawSettings(rt), pruning: smallPruning, model: "claude-opus-5-5"}
 		var items []string
 		items = append(items, `{"role":"user","content":"find some_name"}`)
-		before := map[int]string{} // what stood for each result
+		before := map[int]string{} // replacement of each result
 		for turn := range rapid.IntRange(1, 20).Draw(rt, "turns") {
 			thought := ""
 			if turn == 0 || rapid.IntRange(0, 3).Draw(rt, "thinks") > 0 {

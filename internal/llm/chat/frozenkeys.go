@@ -1,7 +1,8 @@
 package chat
 
-// FrozenKeys names the results whose bytes may be frozen, the newest first, at most so many: what Jobs will ask for, as far as that can be told before the past
-// is known. With it a store is asked once for both.
+// FrozenKeys returns the keys of results whose bytes may be frozen, newest first, at most most:
+// what Jobs will ask for, as far as known before the past is. It allows one request to the store
+// for both.
 func (c *Conversation) FrozenKeys(s Pruning, most int) (keys []Key) {
 	if !s.Enabled {
 		return nil

@@ -11,20 +11,20 @@ import (
 
 // How much of each part of a goal counts.
 const (
-	maxSaid   = 1000 // the end of what the assistant said last, where it says what it is going to look at
-	maxTask   = 600  // the head of what the user asked for; what follows is boilerplate as often as not
-	maxFailed = 400  // of the lines with which the result before this one failed
+	maxSaid   = 1000 // the end of the assistant's last text, where it says what it will look at
+	maxTask   = 600  // the head of the user's task; what follows is often boilerplate
+	maxFailed = 400  // of the error lines of the result before
 )
 
-// What the parts of a goal weigh beside what the call says and what was just said.
+// Weights of the parts of a goal beside the call and the assistant's last text.
 const (
 	taskWeight   = 1
 	failedWeight = .5
 )
 
-// goal is what the result of a message was asked for: what the call says and what the assistant said last; and besides, the task,
-// which is the head of the first and of the latest user message, and how the results just before failed. All of it stands before the
-// result, so later messages cannot change it.
+// goal returns what a result was requested for: the call and the assistant's last text. parts adds
+// the task, which is the head of the first and of the latest user message, and the errors of the
+// results just before. All of it precedes the result, so later messages cannot change it.
 func (c *Conversation) goal(result int) (goal string, parts []prune.Part, call string) {
 	id := c.Messages[result].CallID
 	var said string
@@ -58,8 +58,9 @@ func (c *Conversation) goal(result int) (goal string, parts []prune.Part, call s
 	return call + "\n" + said, parts, call
 }
 
-// Goal is what a result that went out pruned was asked for, for a person to read: what the call says, what the assistant said before it, and
-// what the user asked for. It is "" for what was masked, which is done to any result that is old.
+// Goal returns, for display, what a pruned result was requested for: the call, the assistant's text
+// before it, and the user's task. It returns "" for a masked result, since any old result is
+// masked.
 func (p *Plan) Goal(c Cut) string {
 	if c.Kind != Pruned {
 		return ""
@@ -74,7 +75,8 @@ func (p *Plan) Goal(c Cut) string {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }), "\n")
 }
 
-// failedBefore are the lines with which a result that the assistant had seen when it made the call failed, of the turn before.
+// failedBefore returns the error lines of a result of the previous turn, which the assistant had
+// seen when it made the call.
 func (c *Conversation) failedBefore(result int) string {
 	turns := 0
 	for i := result - 1; i >= 0 && turns < 2; i-- {
@@ -97,14 +99,14 @@ func (c *Conversation) failedBefore(result int) string {
 	return ""
 }
 
-// arguments is what a message's call of that id says, without the JSON around it.
+// arguments returns the text of a message's call with that id, without its JSON.
 func (c *Conversation) arguments(m *Message, id string) string {
 	for _, call := range m.Calls {
 		if call.ID != id || call.arguments.end == 0 {
 			continue
 		}
 		text := string(c.bytes(call.arguments))
-		if text[0] == '"' { // formats differ in whether arguments are JSON, or a string that holds it
+		if text[0] == '"' { // some formats write arguments as JSON, others as a string with JSON
 			text = rawjson.Unquote(c.bytes(call.arguments))
 		}
 		values, err := rawjson.LongStrings([]byte(text), MaxDepth, 0)
@@ -121,7 +123,7 @@ func (c *Conversation) arguments(m *Message, id string) string {
 	return ""
 }
 
-// lastText is the end of a message's text.
+// lastText returns the end of a message's text.
 func (c *Conversation) lastText(m *Message) string {
 	if m.text.end == 0 {
 		return ""
@@ -133,7 +135,7 @@ func (c *Conversation) lastText(m *Message) string {
 	return text
 }
 
-// firstText is the head of a message's text, behind a tag that a client puts around it.
+// firstText returns the head of a message's text, without a tag that a client puts around it.
 func (c *Conversation) firstText(m *Message) string {
 	if m.text.end == 0 {
 		return ""
@@ -145,8 +147,8 @@ func (c *Conversation) firstText(m *Message) string {
 	return text
 }
 
-// sourceOf guesses what kind of text a result is: by the files that the call names, else by
-// what the call runs, else by how the lines look.
+// sourceOf guesses the kind of a result's text: by the files that the call names, else by the
+// command, else by the look of its lines.
 func sourceOf(call, text string) prune.Source {
 	kind, found := prune.Code, false
 	for word := range strings.FieldsFuncSeq(call, notPath) {

@@ -7,22 +7,26 @@ import (
 	"secateur/internal/prune"
 )
 
-// Agent programs write their own words into tool results: reminders, rules of the directory that was read, counters, the frame
-// around what a sub-agent reports. A model is meant to read all of them, so they are never cut.
+// Agent programs write their own text into tool results: reminders, rules of a directory, counters,
+// the frame around a sub-agent's report. A model is meant to read all of it, so it is never cut.
 
-// harnessTags are what such words stand between, in Claude Code, Codex, OpenCode, Qwen Code and Cline.
+// harnessTags are the tags around such text in Claude Code, Codex, OpenCode, Qwen Code and Cline.
 var harnessTags = wordSet("system-reminder system_reminder system-note system_note system_warning total_tokens usage tool_use_error " +
-	"task-notification sandbox_violations cc-memory memory_updates subagent_hand_back persisted-output interrupted-output " + // Claude Code
+	// Claude Code.
+	"task-notification sandbox_violations cc-memory memory_updates subagent_hand_back persisted-output interrupted-output " +
 	"context_window context_window_reminder context_window_guidance environment_context user_instructions skills_instructions " +
 	"plugins_instructions apps_instructions model_instructions collaboration_mode multi_agent_mode model_switch proposed_plan " +
-	"image_resize_notice codex_internal_context codex_delegation subagent_notification turn_aborted skill " + // Codex
-	"task_metadata bash_metadata shell_metadata skill_content skill_files available_skills " + // OpenCode
+	// Codex.
+	"image_resize_notice codex_internal_context codex_delegation subagent_notification turn_aborted skill " +
+	// OpenCode.
+	"task_metadata bash_metadata shell_metadata skill_content skill_files available_skills " +
 	"environment_details explicit_instructions feedback user_message task_progress") // Cline
 
-// maxHarness is how many bytes stand between two such tags at most: a longer text is data that has the tags by chance.
+// maxHarness is the maximum number of bytes between two such tags. A longer text is data that has
+// the tags by chance.
 const maxHarness = 32 << 10
 
-// harnessLines are the lines that the client's program has written, in order.
+// harnessLines returns the lines written by the client's program, in order.
 func harnessLines(lines prune.Lines) (out []prune.Span) {
 	for i := 1; i <= lines.Len(); i++ {
 		tag, rest := harnessTag(lines.Line(i))
@@ -43,7 +47,7 @@ func harnessLines(lines prune.Lines) (out []prune.Span) {
 	return out
 }
 
-// harnessTag finds the first tag in a line that opens such words, and what follows it.
+// harnessTag finds the first opening tag of such text in a line, and what follows it.
 func harnessTag(line string) (tag, rest string) {
 	for {
 		_, after, found := strings.Cut(line, "<")
@@ -61,7 +65,7 @@ func harnessTag(line string) (tag, rest string) {
 	}
 }
 
-// without are blocks without lines that stay.
+// without removes from blocks the lines that must stay.
 func without(blocks []prune.Block, stay []prune.Span) (out []prune.Block) {
 	if len(stay) == 0 {
 		return blocks
@@ -83,10 +87,10 @@ func without(blocks []prune.Block, stay []prune.Span) (out []prune.Block) {
 	return out
 }
 
-// handBacks begin a line of a result that is the report of a sub-agent.
+// handBacks are prefixes of a line that marks a result as a sub-agent's report.
 var handBacks = []string{"[Subagent hand-back]", "<task_result", "<subagent_notification>", "<task-notification>"}
 
-// isHandBack tells whether a text is what a sub-agent reports.
+// isHandBack reports whether a text is a sub-agent's report.
 func isHandBack(text string) bool {
 	for _, start := range handBacks {
 		if strings.HasPrefix(text, start) || strings.Contains(text, "\n"+start) {
@@ -96,8 +100,8 @@ func isHandBack(text string) bool {
 	return false
 }
 
-// holdsRules tells whether a client's program has put instructions into a result, such as those of the directory that a file is
-// in, or the report of a sub-agent: they hold for as long as the conversation goes on.
+// holdsRules reports whether a client's program has put instructions into a result, such as those
+// of a file's directory or a sub-agent's report. They apply for the whole conversation.
 func holdsRules(text string) bool {
 	if isHandBack(text) {
 		return true
@@ -112,12 +116,13 @@ func holdsRules(text string) bool {
 	})
 }
 
-// sparedTools are those whose results are an agent's own words, or what its user wants it to keep in mind.
+// sparedTools are tools whose results are an agent's own words, or what its user wants it to
+// remember.
 var sparedTools = wordSet("agent task use_subagents spawn_agent wait_agent list_agents send_input resume_agent followup_task sendmessage " +
 	"exitplanmode enterplanmode exit_plan_mode enter_plan_mode plan_mode_respond plan_exit plan_enter update_plan " +
 	"skill use_skill activate_skill todowrite todoread todo_write taskcreate taskupdate tasklist taskget memory")
 
-// isSparedTool tells whether the results of a tool pass whole.
+// isSparedTool reports whether the results of a tool are never cut.
 func isSparedTool(tool string) bool {
 	name := strings.ToLower(tool)
 	return sparedTools[name] || strings.HasSuffix(name, "_memory") || strings.HasSuffix(name, "_memories")

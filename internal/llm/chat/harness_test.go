@@ -97,7 +97,7 @@ func TestReportsOfSubAgentsPassWhole(t *testing.T) {
 	}
 }
 
-// Rules that came with a result are not masked when it is old: nothing else tells them.
+// Rules in an old result are not masked, because they are nowhere else.
 func TestRulesInOldResultsAreNotMasked(t *testing.T) {
 	words := run(12)
 	words[4] += "\n" + rules

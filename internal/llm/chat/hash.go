@@ -6,18 +6,16 @@ import (
 	"math/bits"
 )
 
-// Key names a conversation up to one of its messages by all that stands in it.
-// Equal beginnings have equal keys on every machine.
+// Key identifies a conversation up to one of its messages by its contents. Equal beginnings have
+// equal keys on every machine.
 type Key [16]byte
 
-// String is the key in hexadecimal.
+// String returns the key in hexadecimal.
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// digest hashes what is written to it into 128 bits. Every request is hashed
-// whole, so it has to run at the speed of reading memory, which the hashes for
-// cryptography do not. Nothing needs their strength: keys are looked up within
-// one tenant, and what is found is only ever used to leave messages as they were
-// sent before.
+// digest is a 128-bit hash. Every request is hashed whole, so it must run at memory speed, which
+// cryptographic hashes do not. Their strength is not needed: keys are looked up within one tenant,
+// and a hit only leaves messages as they were sent before.
 type digest struct{ a, b uint64 }
 
 // Odd constants with about as many ones as zeros.
@@ -34,17 +32,17 @@ func fold(x, k uint64) uint64 {
 	return hi ^ lo
 }
 
-// step takes two words in. Each half of the state sees both of them.
+// step adds two words. Each half of the state sees both of them.
 func (d digest) step(x, y uint64) digest {
 	return digest{fold(d.a^x, mixA) ^ bits.RotateLeft64(y, 23), fold(d.b^y, mixB) ^ bits.RotateLeft64(x, 41)}
 }
 
-// words takes in sixteen bytes.
+// words adds sixteen bytes.
 func (d digest) words(p []byte) digest { return d.step(word(p), word(p[8:])) }
 
 func word(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
 
-// write takes one item in, with its length, so that items do not run together.
+// write adds one item with its length, so that items do not run together.
 func (d *digest) write(p []byte) {
 	e := d.step(uint64(len(p)), mixB)
 	if len(p) >= blockLength {
@@ -53,7 +51,7 @@ func (d *digest) write(p []byte) {
 	for ; len(p) > 16; p = p[16:] {
 		e = e.words(p)
 	}
-	// Of the rest some bytes may be taken twice, which is quicker than to fill up.
+	// Some of the last bytes may be read twice, which is faster than padding.
 	switch n := len(p); {
 	case n >= 8:
 		e = e.step(word(p), word(p[n-8:]))
@@ -67,9 +65,9 @@ func (d *digest) write(p []byte) {
 
 const blockLength = 64
 
-// blocks takes in all whole blocks and returns what is left. Every multiplication waits
-// for the one before it; of four that do not know of each other the processor does
-// three while one waits. Each takes two words in, which also reach another.
+// blocks adds all whole blocks and returns the rest. Each multiplication waits for its predecessor,
+// so four independent chains keep the processor busy. Each takes two words, which also reach
+// another chain.
 func (d digest) blocks(p []byte) (digest, []byte) {
 	a, b, e, f := d.a, d.b, d.b^mixA, d.a^mixB
 	for ; len(p) >= blockLength; p = p[blockLength:] {
@@ -82,11 +80,11 @@ func (d digest) blocks(p []byte) (digest, []byte) {
 	return digest{a, b}.step(e, f), p
 }
 
-// take takes in what another digest came to.
+// take adds the state of another digest.
 func (d *digest) take(other digest) { *d = d.step(other.a, other.b) }
 
-// sum is the hash of all that was written. The last words are stirred until every
-// bit of them has reached every bit of the result.
+// sum returns the hash of everything written. It mixes the last words until every bit of them has
+// reached every bit of the result.
 func (d digest) sum() Key {
 	e := d
 	for range 3 {

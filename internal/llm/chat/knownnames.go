@@ -1,10 +1,11 @@
 package chat
 
-// mostLookedAt is how many bytes before a result are looked at for its names: the nearest ones.
+// mostLookedAt is how many bytes before a result are searched for its names, nearest first.
 const mostLookedAt = 1 << 18
 
-// knownNames tells of each name of a result whether the user or the model said it before, in words or in a call: who gets the
-// result has it anyway. Other results do not count, since they may be cut.
+// knownNames reports for each name of a result whether the user or the model said it before, in
+// words or in a call. The reader of the result has it anyway. Other results do not count, since
+// they may be cut.
 func (c *Conversation) knownNames(result int, text string) func(name string) bool {
 	known := make(map[string]bool)
 	eachName(text, func(word string, _ bool) { known[word] = false })
@@ -21,14 +22,15 @@ func (c *Conversation) knownNames(result int, text string) func(name string) boo
 	return func(name string) bool { return known[name] }
 }
 
-// markKnown marks the names that a raw string holds, or a document, or a string that holds one, and returns its size.
+// markKnown marks the names in a raw string, a document, or a string that contains one, and returns
+// its size.
 func markKnown(known map[string]bool, raw []byte) int {
 	for i := 0; i < len(raw); {
 		if raw[i] == '\\' {
-			for i < len(raw) && raw[i] == '\\' { // escaped again where a string holds a document
+			for i < len(raw) && raw[i] == '\\' { // escaped again if a string contains a document
 				i++
 			}
-			i++ // what follows says which sign is meant, and is no part of a name
+			i++ // the next byte is the escaped character, not part of a name
 			continue
 		}
 		start := i

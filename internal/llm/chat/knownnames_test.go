@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestKnownNames: what the user or the model said is known, however it is escaped; what only results say is not.
+// TestKnownNames: names said by the user or the model are known, in any escaping; names only in
+// results are not.
 func TestKnownNames(t *testing.T) {
 	body := talk("u:look at\nfirst_name and \"second_name\"", "a:1", "t:1=only_in_a_result", `raw:{"role":"assistant","content":"then\tthird_name, see C:\\next_name"}`, "a:2", "t:2=x")
 	c := reading(t, body)
@@ -21,7 +22,7 @@ func TestKnownNames(t *testing.T) {
 	}
 }
 
-// TestKnownNamesOfCalls: a call's arguments are looked at, escaped twice where they are a string.
+// TestKnownNamesOfCalls: the arguments of a call count, also if they are escaped twice in a string.
 func TestKnownNamesOfCalls(t *testing.T) {
 	known := map[string]bool{"old_name": false, "new_name": false, "nold_name": false}
 	markKnown(known, []byte(`"{\"old\":\"x\\nold_name\",\"new\":\"\\\\new_name\"}"`))
@@ -30,7 +31,7 @@ func TestKnownNamesOfCalls(t *testing.T) {
 	}
 }
 
-// TestKnownNamesMakeRoom: neither lines nor markers are spent on names that were said before.
+// TestKnownNamesMakeRoom: no lines or markers are spent on names that were said before.
 func TestKnownNamesMakeRoom(t *testing.T) {
 	var text, said strings.Builder
 	for i := range 200 {

@@ -22,7 +22,7 @@ func reading(t failer, body []byte) *Conversation {
 	return c
 }
 
-// inTwo does the work in two goroutines, one of which goes from the back.
+// inTwo does the work in two goroutines; one of them goes backwards.
 func inTwo(_, n int, do func(i int)) {
 	var other sync.WaitGroup
 	other.Go(func() {
@@ -36,8 +36,9 @@ func inTwo(_, n int, do func(i int)) {
 	other.Wait()
 }
 
-// TestSizesMadeUpLateAreTheSame compares decisions, and what is written down of them, where sizes are made up when they are asked for, results judged several at
-// once, and a conversation known from before, with those of a conversation all of whose sizes were made up one after the other before anything else.
+// TestSizesMadeUpLateAreTheSame compares two ways of deciding. One computes sizes on demand, checks
+// several results at once, and continues a known conversation. The other computes all sizes first,
+// one after the other. Decisions and records must be equal.
 func TestSizesMadeUpLateAreTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.Custom(drawWord), 2, 60).Draw(rt, "words")
@@ -77,8 +78,8 @@ func TestSizesMadeUpLateAreTheSame(t *testing.T) {
 	})
 }
 
-// What is written down before a request goes out of which it is not known yet what it costs has the next one go on in the same form, and take the cache
-// for as full as it may be.
+// The record of a request whose cost is not known yet makes the next one continue in the same form,
+// and assume the fullest possible cache.
 func TestARequestNotCountedYetWasSent(t *testing.T) {
 	words := []string{"u:go"}
 	for i := range 20 {

@@ -9,7 +9,8 @@ import (
 	"secateur/internal/prune"
 )
 
-// TestAMarkerCostsLessThanItReplaces counts the tokens of every cut, exactly, with names and without.
+// TestAMarkerCostsLessThanItReplaces counts the tokens of every cut exactly, with names and
+// without.
 func TestAMarkerCostsLessThanItReplaces(t *testing.T) {
 	var b strings.Builder
 	for i := range 200 {

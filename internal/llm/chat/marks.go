@@ -2,10 +2,10 @@ package chat
 
 import "secateur/internal/rawjson"
 
-// mark says that a provider is asked to keep what a prompt begins with, up to here.
+// mark asks a provider to cache the prompt up to here.
 type mark uint8
 
-// How long it is to be kept.
+// For how long to cache it.
 const (
 	unmarked    mark = iota
 	markedShort      // for five minutes
@@ -23,14 +23,14 @@ func markOf(raw []byte) mark {
 	return markedShort
 }
 
-// marks are those that stand in no message.
+// marks are those outside of the messages.
 type marks struct {
 	head mark // on the tools or the instructions
-	tail mark // on the request: at the end of it, wherever that is
+	tail mark // on the request: at its end
 }
 
-// withoutMarks takes in a list of objects, or anything else, but for the marks on the objects. It returns the last of
-// these.
+// withoutMarks hashes a list of objects, or anything else, without the marks on the objects. It
+// returns the last mark.
 func (d *digest) withoutMarks(raw []byte) (last mark) {
 	if len(raw) == 0 || raw[0] != '[' {
 		d.write(raw)
@@ -50,7 +50,7 @@ func (d *digest) withoutMarks(raw []byte) (last mark) {
 			d.write(name)
 			d.write(value)
 		}
-		d.write(nil) // where an object ends
+		d.write(nil) // the end of an object
 	}
 	return last
 }

@@ -9,8 +9,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Anthropic Messages: a message holds blocks. Every tool_result is a Message of its own, and so is each run of other
-// blocks; what an assistant says in one message is one Message.
+// Anthropic Messages: a message holds blocks. Every tool_result is a separate Message, and so is
+// each run of other blocks. An assistant's message is one Message.
 
 func (c *Conversation) messagesField(keyed *digest, f *headerField) {
 	switch string(f.word) {
@@ -19,7 +19,7 @@ func (c *Conversation) messagesField(keyed *digest, f *headerField) {
 		c.marks.head = max(c.marks.head, keyed.withoutMarks(f.raw))
 		c.extra.add(estimate(f.raw, tokens.JSON))
 	case "tool_choice", "thinking", "output_config", "speed", "mcp_servers":
-		f.key(keyed) // a provider keeps its caches apart by these
+		f.key(keyed) // a provider separates caches by these
 	case "cache_control":
 		c.marks.tail = markOf(f.raw)
 	case "context_management":
@@ -36,8 +36,9 @@ func (c *Conversation) messagesField(keyed *digest, f *headerField) {
 	}
 }
 
-// clearsResults tells whether a provider that is asked for these edits may take results or calls out of a prompt. Claude
-// Code asks with every request that thinking be kept, which takes nothing; an unknown edit may take anything.
+// clearsResults reports whether these edits may make a provider remove results or calls from a
+// prompt. Claude Code asks with every request to keep thinking, which removes nothing; an unknown
+// edit may remove anything.
 func clearsResults(management []byte) bool {
 	if rawjson.IsNothing(management) {
 		return false
@@ -57,7 +58,7 @@ func clearsResults(management []byte) bool {
 func (c *Conversation) readMessagesMessage(r *reader) {
 	first := len(c.Messages)
 	at := span{start: r.pos()}
-	envelope := newDigest() // of all but the content
+	envelope := newDigest() // of everything but the content
 	role := Other
 	for r.enter(); ; {
 		name := r.name()
@@ -85,10 +86,10 @@ func (c *Conversation) readMessagesMessage(r *reader) {
 	}
 }
 
-// open begins a message of which the parts are yet to come.
+// open starts a message before its parts are read.
 func (m *Message) open() { m.digest, m.size.tokens = newDigest(), overhead }
 
-// close ends a message when all is known of that which it is a part of.
+// close completes a message once its enclosing message is read.
 func (m *Message) close(r *reader, at span, role Role, envelope digest) {
 	m.at = at
 	m.digest.take(envelope)
@@ -98,7 +99,7 @@ func (m *Message) close(r *reader, at span, role Role, envelope digest) {
 		if role == User && m.text.end > 0 && isReminder(m.text.of(r.doc)) {
 			m.text = span{}
 		}
-	case role != User: // whatever it is, it is no result that a client has sent
+	case role != User: // not a result from a client
 		m.size.add(m.contentSize(r.doc))
 		m.due = 0
 		m.Role, m.content, m.Chars = Other, span{}, 0
@@ -122,8 +123,8 @@ func (c *Conversation) readBlocks(r *reader) {
 		m.digest.write(r.value().of(r.doc))
 		return
 	}
-	open, firstCall := -1, 0 // the message that takes what is no result, and where its calls begin
-	calling := false         // the block before was a call: a cache takes a run of these for one
+	open, firstCall := -1, 0 // the message for blocks that are no results, and its first call
+	calling := false         // the previous block was a call: a cache counts a run of these as one
 	for r.list(); r.part(); {
 		var b block
 		b.read(r)
@@ -161,12 +162,12 @@ func (c *Conversation) readBlocks(r *reader) {
 	}
 }
 
-// take takes in a block that is no result.
+// take adds a block that is no result.
 func (m *Message) take(r *reader, b *block) {
-	m.mark = b.mark // the last block's is the one at the end
+	m.mark = b.mark // the last block's mark is the one at the end
 	switch {
 	case b.is("text") && b.text.end > 0:
-		m.digest.write(b.text.of(r.doc)) // as if it stood alone
+		m.digest.write(b.text.of(r.doc)) // as if it were the whole content
 		m.size.add(estimate(b.text.of(r.doc), tokens.Prose))
 		if m.text.end == 0 || isReminder(m.text.of(r.doc)) {
 			m.text = b.text
@@ -179,7 +180,7 @@ func (m *Message) take(r *reader, b *block) {
 		}
 		r.addCall(call)
 	case b.is("thinking"), b.is("redacted_thinking"):
-		// A client may leave out all of it, or what is old: the conversation is the same.
+		// A client may omit all of it, or the old ones: the conversation is the same.
 		m.signed = true
 		m.size.add(idSize(b.at.end - b.at.start))
 		return
@@ -194,10 +195,10 @@ func (m *Message) take(r *reader, b *block) {
 	m.size.add(idSize(size))
 }
 
-// isReminder tells the texts that a client puts beside what its user says.
+// isReminder recognizes texts that a client adds beside its user's.
 func isReminder(raw []byte) bool { return bytes.HasPrefix(raw, []byte(`"<system-reminder>`)) }
 
-// block is a part of a message as it is read: what it means is known when its type is.
+// block is a part of a message while it is read, before its type is known.
 type block struct {
 	kind    []byte
 	at      span
@@ -208,8 +209,8 @@ type block struct {
 	input   span
 	isError bool
 	mark    mark
-	result  Message // what its content would be as a result's
-	digest  digest  // of all but the mark
+	result  Message // its content as a result's
+	digest  digest  // of everything but the mark
 }
 
 func (b *block) is(kind string) bool { return string(b.kind) == kind }
@@ -254,7 +255,7 @@ func (b *block) read(r *reader) {
 	b.at.end = r.pos()
 }
 
-// note notes a member that is a string.
+// note stores a member that is a string.
 func (b *block) note(word []byte, at span, raw []byte) {
 	switch string(word) {
 	case "type":

@@ -10,21 +10,21 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// A marker that only says how many lines are gone leaves the model to guess what was
-// in them. So it also names the identifiers that are nowhere else in what is left,
-// those that are defined there first: a name is enough to know what to ask for.
+// A marker with only the number of removed lines leaves the model to guess their contents. So it
+// also names identifiers that occur nowhere in the rest, those defined there first: a name is
+// enough to know what to ask for.
 
-// name is an identifier of a text that was pruned.
+// name is an identifier in a pruned text.
 type name struct {
 	text    string
-	block   int // the first of the cut blocks that has it
-	count   int // how often it occurs in what was cut
+	block   int // the first cut block that has it
+	count   int // occurrences in the cut text
 	defined bool
 }
 
-// renderPruned gives the lines of a text but for the blocks, with a marker where each
-// was, and the number of characters that went into markers. The first marker tells the id,
-// which is the same for all. A block that has no more tokens than its marker stays.
+// renderPruned returns the text without the blocks, with a marker in place of each, and the number
+// of characters in markers. The first marker has the id, which is the same for all. A block with no
+// more tokens than its marker stays.
 func (r rendering) renderPruned(blocks []prune.Block, room int, known func(name string) bool) (out string, markers int) {
 	blocks = worthMarking(r.lines, blocks)
 	names := namesOf(r.lines, blocks, room, known)
@@ -45,14 +45,14 @@ func (r rendering) renderPruned(blocks []prune.Block, room int, known func(name 
 	return b.String(), markers
 }
 
-// rendering is a text whose markers are written.
+// rendering is a text whose markers are being written.
 type rendering struct {
 	text  string
 	lines prune.Lines
 	view  prune.View
 	stay  []prune.Span // lines that are never cut
 	id    string       // of the original
-	by    Recovery     // what its first marker tells
+	by    Recovery     // for its first marker
 }
 
 func newRendering(text, id string, by Recovery) rendering {
@@ -60,12 +60,13 @@ func newRendering(text, id string, by Recovery) rendering {
 	return rendering{text, lines, prune.ViewOf(lines), harnessLines(lines), id, by}
 }
 
-// stays tells whether a line is never cut.
+// stays reports whether a line is never cut.
 func (r rendering) stays(line int) bool {
 	return slices.ContainsFunc(r.stay, func(s prune.Span) bool { return s.Start <= line && line <= s.End })
 }
 
-// mark is the line that stands for a block. Lines that bear no number, in a text that numbers the others, are told by their characters.
+// mark returns the marker line for a block. In a text with line numbers, lines without one are
+// identified by characters.
 func (r rendering) mark(b prune.Block, isFirst bool, names []string) string {
 	m := prune.Mark{Unit: prune.InLines, Names: names}
 	shown, ok := r.view.Shown(prune.Span{Start: b.Start, End: b.End})
@@ -76,7 +77,7 @@ func (r rendering) mark(b prune.Block, isFirst bool, names []string) string {
 	return r.told(m, isFirst)
 }
 
-// told is a marker; the first of a text tells the id.
+// told returns a marker; the first of a text has the id.
 func (r rendering) told(m prune.Mark, isFirst bool) string {
 	if isFirst {
 		m.ID = r.id
@@ -85,7 +86,7 @@ func (r rendering) told(m prune.Mark, isFirst bool) string {
 	return m.String()
 }
 
-// worthMarking are the blocks that have more tokens than their markers without names.
+// worthMarking returns the blocks with more tokens than their markers without names.
 func worthMarking(lines prune.Lines, blocks []prune.Block) (out []prune.Block) {
 	tells := prune.CostlyID
 	for _, b := range blocks {
@@ -97,22 +98,22 @@ func worthMarking(lines prune.Lines, blocks []prune.Block) (out []prune.Block) {
 	return out
 }
 
-// savesTokens says whether lines have more tokens than the marker that stands for them, counted exactly.
+// savesTokens reports whether lines have more tokens than their marker, counted exactly.
 func savesTokens(body, marker string) bool {
 	cost := bpe.Count(marker + "\n")
-	const surely = 64 // bytes that few tokens have
+	const surely = 64 // bytes; few tokens are longer
 	return len(body) > surely*cost || bpe.Count(body) > cost
 }
 
-// shortMarker is a marker as all but the first are, without names.
+// shortMarker returns a marker without id and names.
 func shortMarker(b prune.Block) string { return blockMark(b, "") }
 
 func blockMark(b prune.Block, id string) string {
 	return prune.Mark{Unit: prune.InLines, Start: b.Start, End: b.End, ID: id}.String()
 }
 
-// namesOf chooses for each block the names that went with it and are nowhere else, nor known
-// if there is a known, most telling ones first, as many as fit into so many characters.
+// namesOf chooses for each block the removed names that occur nowhere else and are not known, most
+// telling first, as many as fit into room characters. known may be nil.
 func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name string) bool) [][]string {
 	kept := make(map[string]bool)
 	next := 1
@@ -152,7 +153,7 @@ func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name 
 		return cmp.Compare(b.count, a.count)
 	})
 	chosen := make([][]string, len(blocks))
-	left := make([]int, len(blocks)) // names take no more than a third of what they stand for
+	left := make([]int, len(blocks)) // names take at most a third of the removed text
 	for i, b := range blocks {
 		left[i] = len(lines.Range(b.Start, b.End))/3 - prune.NamesCost
 	}
@@ -171,16 +172,14 @@ func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name 
 	return chosen
 }
 
-// Names worth telling have at least minName characters and at most maxName: longer
-// ones are hashes and data.
+// minName and maxName bound the length of names worth listing: longer ones are hashes and data.
 const (
 	minName = 6
 	maxName = 40
 )
 
-// eachName finds the identifiers of a text: words with an underscore, a digit or an
-// inner capital, but no plain numbers. A name is defined where it is the first on its
-// line behind a word that defines.
+// eachName finds the identifiers of a text: words with an underscore, a digit or an inner capital,
+// but no plain numbers. A name is defined where it is the first on its line after a defining word.
 func eachName(text string, yield func(word string, defined bool)) {
 	for line := range strings.Lines(text) {
 		previous := ""
@@ -206,7 +205,7 @@ var defines = wordSet("def class func function fn type struct interface enum tra
 
 func isWordByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
 
-// isName tells identifiers from plain words and numbers.
+// isName distinguishes identifiers from plain words and numbers.
 func isName(w string) bool {
 	digits, shaped := 0, false
 	for i := range len(w) {

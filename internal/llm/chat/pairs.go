@@ -7,20 +7,21 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Our estimates know of a text how it is spelled, not which of its words a vocabulary has: of two files that look alike one may have a tenth more
-// tokens. A byte pair encoding that real models have knows that, and other models' are more like it than like our estimates.
-// It takes twenty times as long, so that only two things are counted with it, when the answer has come: what has come to a prompt since it was
-// counted last, of which the provider's counts teach how it counts, and what was taken out.
+// Our estimates know how a text is spelled, but not which of its words a vocabulary has. Of two
+// similar files one may have a tenth more tokens. A real byte pair encoding knows that, and those
+// of other models resemble it more than our estimates do. It takes twenty times as long. So it
+// counts only two things, after the response: what was added since the last count, from which we
+// learn how the provider counts, and what was removed.
 
 const (
-	// newPairs is how many bytes of new texts are counted, and of results that are masked at once. Who comes with more has not been met before, as a
-	// rule.
+	// newPairs limits the bytes of new texts, and of results masked at once, that are counted. A
+	// request with more is usually of a conversation not seen before.
 	newPairs = 128 << 10
-	// longPairs is how much of a text is counted, in so many places.
+	// longPairs is how much of a text is counted, in placesPairs samples.
 	longPairs, placesPairs = 128 << 10, 16
 )
 
-// countPairs has the new pieces of a request counted, and what is taken out of it where that was never counted.
+// countPairs counts the new pieces of a request, and removed text that was never counted.
 func (p *Plan) countPairs(req *bill.Request) {
 	first := len(p.c.Messages)
 	for known := p.before.Account.Last.Pieces; first > 0 && p.firstPiece[first-1] >= known; first-- {
@@ -54,12 +55,12 @@ func (p *Plan) countPairs(req *bill.Request) {
 	}
 }
 
-// isMaskedNow tells whether a result is masked that no answered request had masked or pruned.
+// isMaskedNow reports whether a result is masked that no answered request had masked or pruned.
 func (p *Plan) isMaskedNow(i int) bool {
 	return p.kinds[i] == Masked && (p.was(i) == Whole || p.isRefused(i))
 }
 
-// maskedBytes is how many bytes the results have that are masked now and went out whole, or never.
+// maskedBytes returns the bytes of results that are masked now and were sent whole, or never.
 func (p *Plan) maskedBytes() (n int) {
 	for i := range p.kinds {
 		if p.isMaskedNow(i) {
@@ -69,7 +70,7 @@ func (p *Plan) maskedBytes() (n int) {
 	return n
 }
 
-// newBytes is how many bytes of texts the messages have from one on.
+// newBytes returns the bytes of texts in the messages from first on.
 func (p *Plan) newBytes(first int) (n int) {
 	for i := first; i < len(p.c.Messages); i++ {
 		m := &p.c.Messages[i]
@@ -81,7 +82,7 @@ func (p *Plan) newBytes(first int) (n int) {
 	return n
 }
 
-// pairs are those of what a message says, and of the calls in it.
+// pairs returns those of a message's text and of its calls.
 func (c *Conversation) pairs(i int) (n float64) {
 	m := &c.Messages[i]
 	at, kind := m.content, kindOf(m.Role)
@@ -106,7 +107,7 @@ func (c *Conversation) pairs(i int) (n float64) {
 	return n
 }
 
-// pairsOf are those of a result's text.
+// pairsOf returns those of a result's text.
 func pairsOf(text string) float64 {
 	if len(text) <= longPairs {
 		return float64(bpe.Count(text)) - float64(tokens.Estimate(text, tokens.Code))

@@ -11,7 +11,8 @@ import (
 	"secateur/internal/llm/bpe"
 )
 
-// What goes out for the first time, and what is taken out of it, is as large as a byte pair encoding has it, when the provider has counted it.
+// Text sent for the first time, and what is removed from it, has the size of a byte pair encoding
+// once the provider has counted it.
 func TestPairsOfWhatIsNew(t *testing.T) {
 	long, left := bigFile(400), "def function_7(argument):\n⟦PRUNÉ: prune_id=prn_A lignes 2-1200⟧\n"
 	before := []string{"u:read it", "a:1", "t:1=" + bigFile(300)}
@@ -46,7 +47,7 @@ func TestPairsOfWhatIsNew(t *testing.T) {
 	}
 	r = p.Record(&usage)
 	same("written down as taken out", r.Cuts[0].Removed, 0, bpe.Count(long)-bpe.Count(left))
-	r.Cuts[0].Removed.Pairs = 0 // as if the program before had written it
+	r.Cuts[0].Removed.Pairs = 0 // as if an older program had written it
 	usage.Input = 4700
 	_, p = decideWith(t, talk(slices.Concat(words, []string{"a:", "u:go on"})...), Default(), &r, claude, map[int]string{4: left})
 	req = p.goes()
@@ -57,7 +58,7 @@ func TestPairsOfWhatIsNew(t *testing.T) {
 	same("written down again", r.Cuts[0].Removed, 0, bpe.Count(long)-bpe.Count(left))
 }
 
-// Who comes with a long conversation that was never met does not have it counted.
+// A long conversation that was never seen is not counted.
 func TestPairsOfALongConversationAreLeft(t *testing.T) {
 	words := []string{"u:read it"}
 	for i := range 12 {
@@ -79,7 +80,7 @@ func TestPairsOfALongConversationAreLeft(t *testing.T) {
 	}
 }
 
-// What was pruned and is masked now loses what was left of it, too.
+// A pruned result that is masked now also loses the rest of it.
 func TestPairsOfWhatIsMaskedAfterAll(t *testing.T) {
 	long, left := bigFile(400), "def function_7(argument):\n⟦PRUNÉ: prune_id=prn_A lignes 2-1200⟧\n"
 	words := []string{"u:read it", "a:1", "t:1=" + long, "a:2", "t:2=" + long, "a:3", "t:3=short"}

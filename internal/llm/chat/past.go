@@ -6,26 +6,25 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// Past is what is known of a conversation when a request of it comes. The zero value means
-// that it was never seen: then it is taken to have been sent whole, and to be in the
-// provider's cache.
+// Past is what is known of a conversation when a request comes. The zero value means never seen: it
+// then counts as sent whole, and as present in the provider's cache.
 type Past struct {
-	Record  *Record // what this lane has sent last
-	Sibling *Record // what any lane has sent last, where that is more
+	Record  *Record // the last request of this lane
+	Sibling *Record // the last request of any lane, if that has more
 
-	// When a request to the same model of the same provider was last sent that begins like
-	// this one, Unix seconds. 0: never.
+	// The last time a request with this beginning was sent to this model of this provider, Unix
+	// seconds. 0: never.
 	Touched int64
 	Alone   bool // all of these were of this lane
 
-	// Results of conversations that begin like this one went out pruned: the bytes of any of them may be frozen,
-	// whether or not there is a record.
+	// Results of conversations with this beginning were sent pruned. The bytes of any of them may
+	// be frozen, with or without a record.
 	Frozen bool
-	Off    bool // nothing more is cut: a provider has refused what was made of the conversation
+	Off    bool // cut nothing more: a provider has refused our changes
 
-	Engine  uint64       // what prunes now; see [Pruning.Engine]
+	Engine  uint64       // the current engine; see [Pruning.Engine]
 	Learned bill.Learned // about the provider's model
-	Claims  float64      // what the branches of this lane have claimed
+	Claims  float64      // claimed by the branches of this lane
 }
 
 // IsSeen tells whether any lane is known to have sent a part of the conversation.
@@ -41,8 +40,8 @@ func (c *Conversation) Lane(provider, model string) Key {
 	return d.sum()
 }
 
-// Root names what a conversation begins with, all that stands before the first answer. No two
-// conversations with different roots have anything in common that could be cut.
+// Root identifies the beginning of a conversation: everything before the first answer.
+// Conversations with different roots share nothing that could be cut.
 func (c *Conversation) Root() Key { return c.key(c.root()) }
 
 func (c *Conversation) root() int {
@@ -54,8 +53,8 @@ func (c *Conversation) root() int {
 	return len(c.Messages)
 }
 
-// answered is the number of messages before the last answer: an earlier request has had
-// them all.
+// answered returns the number of messages before the last answer: an earlier request has sent them
+// all.
 func (c *Conversation) answered() int {
 	for i := len(c.Messages) - 1; i > 0; i-- {
 		if c.Messages[i].Role == Assistant && !c.Messages[i].follows {
@@ -65,18 +64,18 @@ func (c *Conversation) answered() int {
 	return 0
 }
 
-// forms are how messages went out before.
+// forms say how messages were sent before.
 type forms struct {
-	of   []Sent // by message, up to the last that did not go out whole; the zero value did
-	seen int    // so many messages are known to have been sent
-	sent int    // so many messages the provider's cache of this lane may have
-	warm int    // so many it is likely to have
-	lane int    // so many messages this lane has sent, in these forms
+	of   []Sent // by message, up to the last that was not sent whole; zero: whole
+	seen int    // number of messages known to have been sent
+	sent int    // number of messages that this lane's cache may have
+	warm int    // number that it likely has
+	lane int    // number that this lane has sent, in these forms
 
-	booked int // so many messages are in the account of this lane or another
+	booked int // number of messages in the account of this lane or another
 }
 
-// cut lists the messages that did not go out whole.
+// cut lists the messages that were not sent whole.
 func (f *forms) cut() (messages []int) {
 	for i := range f.of {
 		if f.of[i].Kind != Whole {
@@ -86,26 +85,26 @@ func (f *forms) cut() (messages []int) {
 	return messages
 }
 
-// isRefused tells whether some went out so in requests alone that the provider refused.
+// isRefused reports whether some forms were sent only in refused requests.
 func (f *forms) isRefused() bool {
 	return slices.ContainsFunc(f.of, func(s Sent) bool { return s.Refused })
 }
 
-// formed are the forms of a conversation, by the past that they were made of.
+// formed caches the forms of a conversation, by the past they were made from.
 type formed struct {
 	record, sibling *Record
 	alone           bool
 	forms           forms
 }
 
-// noteForms is formsOf for who only looks at them: the next who asks need not have them made again.
+// noteForms is formsOf for readers: it caches the result for the next call.
 func (c *Conversation) noteForms(past Past) *forms {
 	c.formed = &formed{past.Record, past.Sibling, past.Alone, c.formsOf(past)}
 	return &c.formed.forms
 }
 
-// formsOf tells how the messages of a conversation went out before. What this lane has not
-// sent goes out as it did in another. They are the caller's to change.
+// formsOf returns how the messages of a conversation were sent before. Messages that this lane has
+// not sent keep their form in another lane. The caller may change the result.
 func (c *Conversation) formsOf(past Past) forms {
 	if made := c.formed; made != nil && made.record == past.Record && made.sibling == past.Sibling && made.alone == past.Alone {
 		c.formed = nil
@@ -134,21 +133,22 @@ func (c *Conversation) formsOf(past Past) forms {
 	return f
 }
 
-// adopt takes over how a message went out that no record has, of a conversation of which so many messages were sent.
+// adopt records the form of a message without a record, in a conversation with that many sent
+// messages.
 func (f *forms) adopt(s Sent, sent int) {
 	f.set(s)
 	f.seen = max(f.seen, sent)
 	f.lane = max(f.lane, sent)
 }
 
-// take takes over what a record says about messages that are not known yet.
+// take adds the forms of a record for messages that are not known yet.
 func (f *forms) take(c *Conversation, r *Record) {
 	from := f.seen
 	if r.Messages <= from {
 		return
 	}
 	f.seen, f.booked = r.Messages, max(f.booked, r.Cached)
-	for _, cut := range slices.Backward(r.Cuts) { // the last first: it makes room for all
+	for _, cut := range slices.Backward(r.Cuts) { // the last first: it allocates for all
 		if cut.Message >= from && cut.Message < r.Messages && c.isResult(cut.Message) {
 			f.set(cut)
 		}

@@ -2,12 +2,12 @@ package chat
 
 import "secateur/internal/llm/bill"
 
-// What the account sees of a conversation: pieces, which are messages but for those that take several places of a
-// cache, the marks among them, and the terms that hold for the format and the model.
+// The account's view of a conversation: pieces, which are messages except for those that take
+// several cache places, the marks among them, and the terms for the format and the model.
 
 var billFormats = [...]bill.Format{Completions: bill.Chat, Messages: bill.Messages, Responses: bill.Responses}
 
-// terms are how a request is billed.
+// terms returns how a request is billed.
 func (c *Conversation) terms(prices bill.Prices, model string) bill.Terms {
 	t := prices.In(billFormats[c.Format], model)
 	if c.marked && c.Format == Responses {
@@ -16,7 +16,7 @@ func (c *Conversation) terms(prices bill.Prices, model string) bill.Terms {
 	return t
 }
 
-// firstPieces tells the first piece of each message, and how many there are in all.
+// firstPieces returns the first piece of each message, and the total number.
 func (c *Conversation) firstPieces() []int {
 	first := make([]int, len(c.Messages)+1)
 	for i := range c.Messages {
@@ -25,7 +25,7 @@ func (c *Conversation) firstPieces() []int {
 	return first
 }
 
-// marksFor are the marks of a request, where the cache asks for them.
+// marksFor returns the marks of a request, if the cache uses them.
 func (c *Conversation) marksFor(t bill.Terms, first []int) (marks []bill.Mark) {
 	if t.Kind != bill.Markers {
 		return nil
@@ -45,8 +45,8 @@ func (c *Conversation) marksFor(t bill.Terms, first []int) (marks []bill.Mark) {
 	return marks
 }
 
-// ends tells whether a message ends where a cache of endings finds a prompt again: one of the user's, the last of a run of
-// results, the last of the first instructions, of which there are so many.
+// ends reports whether a cache of endings can find a prompt at the end of a message: a user
+// message, the last of a run of results, or the last of the first instructions.
 func (c *Conversation) ends(i, instructions int) bool {
 	switch c.Messages[i].Role {
 	case User:
@@ -57,7 +57,7 @@ func (c *Conversation) ends(i, instructions int) bool {
 	return i == instructions-1
 }
 
-// instructions counts the messages before all that a user or the assistant says.
+// instructions counts the messages before anything from a user or the assistant.
 func (c *Conversation) instructions() (n int) {
 	for n < len(c.Messages) && c.Messages[n].Role == Other {
 		n++
@@ -65,13 +65,12 @@ func (c *Conversation) instructions() (n int) {
 	return n
 }
 
-// piece is the one that holds what a message says.
+// piece returns the piece with a message's content.
 func (p *Plan) piece(req *bill.Request, message int) *bill.Piece {
 	return &req.Pieces[p.firstPiece[message+1]-1]
 }
 
-// request is the request as it stands, when the first messages so many go out as they
-// did before.
+// request returns the request as planned, if the first same messages are sent as before.
 func (p *Plan) request(same int) bill.Request {
 	first := p.firstPiece
 	req := bill.Request{

@@ -7,15 +7,15 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// placeholder is a template taken apart.
+// placeholder is a parsed template.
 type placeholder struct {
-	parts []string // texts and, at odd places, the names of what stands between them
+	parts []string // texts and, at odd indexes, the names of the fields between them
 	hint  bool
-	tells bool // the id is among what is filled in
-	fixed int  // characters of the texts, and of the hint
+	tells bool // it includes the id
+	fixed int  // characters of the texts and of the hint
 }
 
-// unknownTool stands for a tool whose name no call tells.
+// unknownTool stands for a tool without a known name.
 const unknownTool = "inconnu"
 
 func parsePlaceholder(s Settings) placeholder {
@@ -50,7 +50,7 @@ func parsePlaceholder(s Settings) placeholder {
 	return p
 }
 
-// appendTo appends the template, filled. What is filled in is not looked at again.
+// appendTo appends the filled template. Filled-in values are not expanded again.
 func (p *placeholder) appendTo(dst []byte, callID, tool string, chars int, id string) []byte {
 	if tool == "" {
 		tool = unknownTool
@@ -81,12 +81,12 @@ func (p *placeholder) render(callID, tool string, chars int, id string) string {
 	return string(p.appendTo(nil, callID, tool, chars, id))
 }
 
-// hintFor tells how to get an original back.
+// hintFor says how to recover an original.
 func hintFor(id string) string {
 	return " [original: outil recover_text, prune_id=" + id + ", ou `secateur recover " + id + "`]"
 }
 
-// chars is how long the placeholder will be, ids being all of one length.
+// chars returns the length of the placeholder; all ids have the same length.
 func (p *placeholder) chars(callID, tool string, chars int) int {
 	if tool == "" {
 		tool = unknownTool
@@ -107,7 +107,7 @@ func (p *placeholder) chars(callID, tool string, chars int) int {
 	return n
 }
 
-// digits is how many a number has that is not negative.
+// digits returns the number of digits of a non-negative number.
 func digits(n int) int {
 	d := 1
 	for ; n >= 10; n /= 10 {
@@ -119,8 +119,7 @@ func digits(n int) int {
 // someID is as long as an id.
 const someID = "prn_00000000000000000000000000"
 
-// made tells whether text is such a placeholder already, whatever number of
-// characters it tells and whatever id.
+// made reports whether text is such a placeholder, with any number of characters and any id.
 func (p *placeholder) made(text, callID, tool string) bool {
 	if !strings.HasPrefix(text, p.parts[0]) {
 		return false
@@ -141,10 +140,10 @@ func (p *placeholder) made(text, callID, tool string) bool {
 	return p.hint || text == ""
 }
 
-// maxPlaceholder is how long a placeholder is taken to be at most.
+// maxPlaceholder is the maximum length of a placeholder.
 const maxPlaceholder = 1000
 
-// asTexts are the parts with the mark where a number or an id would stand.
+// asTexts returns the parts with the mark in place of a number or an id.
 func (p *placeholder) asTexts(mark string) []string {
 	parts := append([]string(nil), p.parts[0])
 	for i := 1; i < len(p.parts); i += 2 {

@@ -9,54 +9,56 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Plan says how a conversation goes out.
+// Plan says how a conversation is sent.
 type Plan struct {
-	Cuts  []Cut   // the results that do not go out whole, in the order of the messages
-	Claim float64 // what the account has to cover of what is masked now; 0: nothing. It is the caller's to claim
-	Model string  // what the provider calls the model; "": as the client does
+	Cuts []Cut // the results that are not sent whole, in message order
+	// The cost of new masks that the account must cover, for the caller to claim; 0: none.
+	Claim float64
+	Model string // the provider's name of the model; "": the client's
 
-	Barrier Barrier // why nothing more was masked where there would have been something
+	Barrier Barrier // why nothing more was masked although there was something
 
 	in      Input
 	c       *Conversation
 	results *results
 
-	summarized int // so many messages the provider does not look at
+	summarized int // number of messages that the provider ignores
 	template   placeholder
 	terms      bill.Terms
-	firstPiece []int // of each message, in what the account sees of the conversation, and how many there are
+	firstPiece []int // first piece of each message in the account's view, then their number
 	marks      []bill.Mark
-	before     Record         // what the record said, if there was one
-	forms      forms          // how messages went out before
-	cold       bill.Coldness  // of the provider's cache
-	pause      float64        // seconds since a request that began alike; 0: unknown
-	owed       float64        // the provider's tokens that came again because they had been cut
-	again      bool           // the request was only made because something had been cut
-	kinds      []Kind         // of each message
-	removed    []bill.Size    // of what is taken out of each message; nil: nothing is
-	short      []int          // characters of what stands for each message when masked, as far as they were asked for; 0: not yet
-	going      sync.Mutex     // guards goesOut and paired
-	goesOut    *bill.Request  // what was decided; nil: not known yet
-	paired     bool           // its pairs were counted
-	texts      map[int]string // what results were pruned to
-	decoded    []string       // what results say, as far as it was asked for
+	before     Record        // the earlier record, if any
+	forms      forms         // how messages were sent before
+	cold       bill.Coldness // of the provider's cache
+	pause      float64       // seconds since a request with the same beginning; 0: unknown
+	owed       float64       // provider tokens fetched again because they had been cut
+	again      bool          // the request was only made because something had been cut
+	kinds      []Kind        // of each message
+	removed    []bill.Size   // removed from each message; nil: nothing
+	// Length of each message's placeholder, computed on demand; 0: not yet.
+	short   []int
+	going   sync.Mutex     // guards goesOut and paired
+	goesOut *bill.Request  // the decided request; nil: not computed yet
+	paired  bool           // its pairs were counted
+	texts   map[int]string // pruned forms of results
+	decoded []string       // texts of results, decoded on demand
 }
 
-// Cut is a result that does not go out whole.
+// Cut is a result that is not sent whole.
 type Cut struct {
 	Message int
 	Kind    Kind
 	ID      string // of its original
-	New     bool   // it went out otherwise before, or not at all
-	Unsure  bool   // it is not New, but nobody knows whether it ever went out: see [Sent]
-	Text    string // what stands for it
-	Told    bool   // Text tells the ID
+	New     bool   // it was sent in another form before, or not at all
+	Unsure  bool   // it is not New, but may never have been sent: see [Sent]
+	Text    string // its replacement
+	Told    bool   // Text has the ID
 }
 
-// makeCuts writes down what was decided.
+// makeCuts builds Cuts from the decisions.
 func (p *Plan) makeCuts() {
 	n := 0
-	var unknown []int // of which it is not known what is taken out, or its id
+	var unknown []int // removed size or id not known
 	for i, kind := range p.kinds {
 		if kind == Whole {
 			p.send(i, Whole, bill.Size{})
@@ -75,8 +77,8 @@ func (p *Plan) makeCuts() {
 	}
 	ids := p.name(unknown)
 	p.Cuts = make([]Cut, 0, n)
-	ends := make([]int, 0, n)       // in texts
-	texts := make([]byte, 0, 128*n) // of all placeholders
+	ends := make([]int, 0, n)       // offsets in texts
+	texts := make([]byte, 0, 128*n) // all placeholders
 	for i, kind := range p.kinds {
 		if kind == Whole {
 			continue
@@ -105,7 +107,7 @@ func (p *Plan) makeCuts() {
 	}
 }
 
-// name gives the ids of what is taken out of these results, by message, and measures what is masked.
+// name returns the ids of these results, by message, and measures the masked ones.
 func (p *Plan) name(cut []int) (ids []string) {
 	if len(cut) == 0 {
 		return nil
@@ -123,7 +125,7 @@ func (p *Plan) name(cut []int) (ids []string) {
 	return ids
 }
 
-// knownID is the id of an original that was taken out before; "": it is not known.
+// knownID returns the id of an original that was removed before; "": unknown.
 func (p *Plan) knownID(message int) string {
 	if message >= len(p.forms.of) {
 		return ""
@@ -131,7 +133,7 @@ func (p *Plan) knownID(message int) string {
 	return p.forms.of[message].ID
 }
 
-// send has a message go out in a form that lacks so much of it.
+// send sets the form of a message and how much it lacks.
 func (p *Plan) send(message int, as Kind, without bill.Size) {
 	p.kinds[message] = as
 	if p.removed == nil && without == (bill.Size{}) {
@@ -141,14 +143,14 @@ func (p *Plan) send(message int, as Kind, without bill.Size) {
 	p.removed[message] = without
 }
 
-// noteRemoved makes room for what is taken out of messages: of most requests nothing is.
+// noteRemoved allocates removed: most requests need none.
 func (p *Plan) noteRemoved() {
 	if p.removed == nil {
 		p.removed = make([]bill.Size, len(p.c.Messages))
 	}
 }
 
-// removedOf is how much is taken out of a message.
+// removedOf returns how much is removed from a message.
 func (p *Plan) removedOf(message int) bill.Size {
 	if p.removed == nil {
 		return bill.Size{}
@@ -156,7 +158,7 @@ func (p *Plan) removedOf(message int) bill.Size {
 	return p.removed[message]
 }
 
-// removedBefore is how much was taken out of it when it went out before.
+// removedBefore returns how much was removed from it when it was last sent.
 func (p *Plan) removedBefore(message int) bill.Size {
 	if message >= len(p.forms.of) {
 		return bill.Size{}
@@ -167,12 +169,12 @@ func (p *Plan) removedBefore(message int) bill.Size {
 	return p.forms.of[message].Removed
 }
 
-// isRefused tells whether a message went out so in requests alone that the provider refused.
+// isRefused reports whether the form of a message was sent only in refused requests.
 func (p *Plan) isRefused(message int) bool {
 	return message < len(p.forms.of) && p.forms.of[message].Refused
 }
 
-// was is how a message went out before.
+// was returns how a message was sent before.
 func (p *Plan) was(message int) Kind {
 	if message >= len(p.forms.of) {
 		return Whole
@@ -180,13 +182,13 @@ func (p *Plan) was(message int) Kind {
 	return p.forms.of[message].Kind
 }
 
-// Original is the text that a cut took out. Those of several cuts may be asked for at once.
+// Original returns the text that a cut removed. It may be called concurrently for different cuts.
 func (p *Plan) Original(cut Cut) string { return p.text(cut.Message) }
 
-// Forget lets go of the originals when they are kept: whoever asks for one after all has it decoded again.
+// Forget drops the decoded originals once they are stored. A later call of Original decodes again.
 func (p *Plan) Forget() { clear(p.decoded) }
 
-// text is what a result says, decoded once.
+// text returns the text of a result, decoded once.
 func (p *Plan) text(message int) string {
 	if p.decoded == nil {
 		p.decoded = make([]string, len(p.c.Messages))
@@ -197,7 +199,7 @@ func (p *Plan) text(message int) string {
 	return p.decoded[message]
 }
 
-// Keep leaves a message as it was before, or whole: its original could not be kept.
+// Keep restores the earlier form of a message, or the whole: its original could not be stored.
 func (p *Plan) Keep(message int) {
 	for i := range p.Cuts {
 		if p.Cuts[i].Message != message {
@@ -226,8 +228,8 @@ func (p *Plan) New() (n int) {
 	return n
 }
 
-// KeepNewMasks leaves out what would be masked for the first time in this lane: what goes out cannot be
-// remembered. The bytes of what is pruned are frozen by themselves.
+// KeepNewMasks undoes the masks that are new in this lane, because the record cannot be stored.
+// Pruned bytes are frozen separately.
 func (p *Plan) KeepNewMasks() {
 	for _, c := range slices.Clone(p.Cuts) {
 		if c.New && c.Kind == Masked {
@@ -237,7 +239,7 @@ func (p *Plan) KeepNewMasks() {
 	p.Claim = 0
 }
 
-// Masked counts the results that stand masked.
+// Masked counts the masked results.
 func (p *Plan) Masked() int {
 	n := 0
 	for _, c := range p.Cuts {
@@ -248,7 +250,7 @@ func (p *Plan) Masked() int {
 	return n
 }
 
-// TokensSaved estimates how many tokens the cuts take from the request.
+// TokensSaved estimates how many tokens the cuts remove from the request.
 func (p *Plan) TokensSaved() int {
 	var removed bill.Size
 	for _, c := range p.Cuts {
@@ -257,8 +259,8 @@ func (p *Plan) TokensSaved() int {
 	return max(0, int(p.before.Account.Scale.Count(removed)))
 }
 
-// Unclaimed takes back what was to be masked now at a cost: others have claimed what was to
-// cover it.
+// Unclaimed undoes the new masks that have a cost: others have claimed the amount that was to cover
+// it.
 func (p *Plan) Unclaimed() {
 	if p.Claim == 0 {
 		return
@@ -272,7 +274,7 @@ func (p *Plan) Unclaimed() {
 	p.makeCuts()
 }
 
-// Size is about how many bytes Append appends.
+// Size estimates how many bytes Append appends.
 func (p *Plan) Size() int {
 	n := len(p.c.Body) + len(p.Model)
 	for _, cut := range p.Cuts {
@@ -282,8 +284,8 @@ func (p *Plan) Size() int {
 	return max(n, 0)
 }
 
-// Append appends the request's body: the client's, byte for byte, but for the
-// contents that are cut and the model's name where Model says another.
+// Append appends the request's body: the client's, byte for byte, except for cut contents and for
+// the model's name if Model differs.
 func (p *Plan) Append(dst []byte) []byte {
 	body, from := p.c.Body, 0
 	model := p.c.model
@@ -311,7 +313,7 @@ func (p *Plan) Append(dst []byte) []byte {
 	return append(dst, body[from:]...)
 }
 
-// unchanged is how many messages that were sent before go out as the provider's cache has them.
+// unchanged returns how many earlier messages are sent as the provider's cache has them.
 func (p *Plan) unchanged() int {
 	for i := range p.forms.sent {
 		if p.kinds[i] != p.was(i) || p.isRefused(i) {
@@ -321,7 +323,7 @@ func (p *Plan) unchanged() int {
 	return p.forms.sent
 }
 
-// goes is the request as it was decided.
+// goes returns the decided request.
 func (p *Plan) goes() bill.Request {
 	p.going.Lock()
 	defer p.going.Unlock()
@@ -336,14 +338,15 @@ func (p *Plan) goes() bill.Request {
 	return *p.goesOut
 }
 
-// Untouched tells whether nothing is cut, and never was: the bill is then exactly that of passing through, and nothing has to be
-// measured to know it.
+// Untouched reports whether nothing is cut, and never was. The bill then equals the pass-through
+// cost, and nothing has to be measured.
 func (p *Plan) Untouched() bool {
 	return len(p.Cuts) == 0 && len(p.before.Cuts) == 0 && p.before.Bill.Saved == 0
 }
 
-// Record is what is to be kept under the lane and the conversation's key when the plan has gone
-// out; usage is nil where the provider's counts are not known yet, or never. Once the plan is made up many may ask at once.
+// Record returns what to store under the lane and the conversation's key after sending. usage is
+// nil if the provider's counts are not known yet, or never. It may be called concurrently once the
+// plan is complete.
 func (p *Plan) Record(usage *bill.Usage) Record {
 	r := p.Unbooked()
 	if p.c.Thread == ThreadContinue {
@@ -368,15 +371,16 @@ func (p *Plan) Record(usage *bill.Usage) Record {
 	r.Bill.Saved += (r.Account.Saved() - before.Saved()) * perToken
 	debt := p.debt()
 	r.Account.Owed += debt
-	r.Bill.Saved -= debt * perToken // passing through would have spared it
-	// Booked amounts of one request are rough. What was cut goes on to save, so what has lost may win again.
+	r.Bill.Saved -= debt * perToken // passing through would have avoided it
+	// The booked amounts of a single request are rough. Cuts keep saving, so a loss may turn into a
+	// gain.
 	const rough = 0.02
 	a := r.Account
 	r.Off = len(r.Cuts) > 0 && a.Saved()-a.Owed < -(p.in.Masking.MaxLoss+rough)*a.Through()
 	return r
 }
 
-// perToken is the price of an uncached token of input in dollars; 1 where it is not known.
+// perToken returns the price of an uncached input token in dollars; 1 if unknown.
 func (p *Plan) perToken() float64 {
 	if p.in.Prices.Input <= 0 {
 		return 1
@@ -384,8 +388,8 @@ func (p *Plan) perToken() float64 {
 	return p.in.Prices.Input / 1e6
 }
 
-// Unbooked is what is to be kept of a request that has not been answered, or was refused: how
-// it went out, and what everything before it had cost.
+// Unbooked returns what to store for a request that was refused or is not answered yet: how it was
+// sent, and the cost of everything before.
 func (p *Plan) Unbooked() Record {
 	r := Record{
 		Messages: len(p.c.Messages), Cached: p.forms.sent, Time: p.in.Now, Off: p.before.Off, Judged: p.in.Masking.KeepErrors,
@@ -393,7 +397,7 @@ func (p *Plan) Unbooked() Record {
 	}
 	r.Account.Claimed += p.Claim
 	if len(p.before.Cuts) > 0 {
-		r.Engine = p.before.Engine // what was pruned before may have to be made again
+		r.Engine = p.before.Engine // earlier pruned results may have to be recreated
 	}
 	if len(p.Cuts) > 0 {
 		r.Cuts = make([]Sent, 0, len(p.Cuts))
@@ -405,17 +409,17 @@ func (p *Plan) Unbooked() Record {
 		}
 		r.Cuts = append(r.Cuts, s)
 		if cut.Kind == Masked && p.was(cut.Message) == Masked && !p.before.Judged {
-			r.Judged = false // it was masked before, and nobody knows by which rules
+			r.Judged = false // it was masked before, by unknown rules
 		}
 	}
 	return r
 }
 
-// BilledBefore is what everything before the request had cost.
+// BilledBefore returns the cost of everything before the request.
 func (p *Plan) BilledBefore() Bill { return p.before.Bill }
 
-// Uncounted is what is to be kept of a request that is about to go out, and of which it takes a while to know what it costs: how
-// it goes out, and that the provider's cache may have all of it.
+// Uncounted returns what to store for a request about to be sent whose cost takes long to compute:
+// how it is sent, and that the provider's cache may have all of it.
 func (p *Plan) Uncounted() Record {
 	r := p.Unbooked()
 	if p.c.Thread != ThreadContinue {
@@ -424,8 +428,8 @@ func (p *Plan) Uncounted() Record {
 	return r
 }
 
-// debt is what it costs that results were fetched again: to write them, to read them for a while, and
-// the request where it was made for that alone.
+// debt returns the cost of fetching results again: writing them, reading them for a while, and the
+// request if it was made only for that.
 func (p *Plan) debt() float64 {
 	if p.owed == 0 || !p.terms.Known() {
 		return 0
@@ -439,15 +443,15 @@ func (p *Plan) debt() float64 {
 	return cost
 }
 
-// Learned is what the answer has taught about the provider's model, on top of what was known.
+// Learned adds what the response has taught about the provider's model to what was known.
 func (p *Plan) Learned(usage bill.Usage) bill.Learned {
 	if p.c.Thread == ThreadContinue {
-		return p.in.Learned // most of what the provider has counted was not seen
+		return p.in.Learned // most of the counted prompt was not seen
 	}
 	return p.before.Account.Teach(p.in.Learned, p.terms, p.goes(), usage)
 }
 
-// Taken tells how many characters the original of a cut has, and estimates how many tokens the cut takes from the request.
+// Taken returns the characters of a cut's original, and estimates how many tokens the cut removes.
 func (p *Plan) Taken(c Cut) (chars, tokens int) {
 	return p.c.Messages[c.Message].Chars, max(0, int(p.before.Account.Scale.Count(p.removedOf(c.Message))))
 }

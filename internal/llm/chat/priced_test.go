@@ -15,7 +15,7 @@ var (
 	claude = bill.Prices{Input: 1, CachedInput: &tenth, CacheWrite: &dearer, CacheTTL: 300}
 )
 
-// run is a conversation of so many tool turns, each with a result of 6000 characters.
+// run is a conversation of that many tool turns, each with a result of 6000 characters.
 func run(turns int) []string {
 	words := []string{"u:" + strings.Repeat("the task ", 600)}
 	for i := range turns {
@@ -28,7 +28,7 @@ func turn(i int) []string {
 	return []string{fmt.Sprintf("a:id%d", i), fmt.Sprintf("t:id%d=%s", i, strings.Repeat(fmt.Sprintf("line of turn %d\n", i), 400))}
 }
 
-// known is a past in which a record was left at a time, and caches are known to be cold after 301 seconds.
+// known is a past with a record of that time; caches are known to be cold after 301 seconds.
 func known(r *Record, at int64) Past {
 	p := Past{Record: r, Alone: true, Learned: bill.Learned{Cold: 301}}
 	if r != nil {
@@ -37,7 +37,7 @@ func known(r *Record, at int64) Past {
 	return p
 }
 
-// sent sends a conversation and returns the plan and what is kept of it.
+// sent sends a conversation and returns the plan and its record.
 func sent(t *testing.T, words []string, past Past, prices bill.Prices, now int64) (*Plan, *Record) {
 	t.Helper()
 	c, err := Read(talk(words...))
@@ -119,7 +119,7 @@ func TestWhatIsNotKnownToHaveBeenSentIsTakenAsWarm(t *testing.T) {
 	}
 }
 
-// maskedRun is a conversation of twelve turns of which four stand masked.
+// maskedRun is a conversation of twelve turns with four masked results.
 func maskedRun(t *testing.T) ([]string, *Plan, *Record) {
 	t.Helper()
 	words := run(12)
@@ -258,7 +258,7 @@ func TestSteppedMovesInSteps(t *testing.T) {
 	}
 }
 
-// What a client sends back as we masked it is left.
+// A placeholder that a client sends back is left alone.
 func TestPlaceholdersSentBackAreLeft(t *testing.T) {
 	for _, strategy := range []string{Sliding, Stepped, Priced} {
 		s := Default()

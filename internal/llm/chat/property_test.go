@@ -15,7 +15,7 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// failer is what a test and a property have in common.
+// failer is the common part of a test and a property.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -24,8 +24,8 @@ type failer interface {
 // message is a message as a test sees it.
 type message = map[string]json.RawMessage
 
-// drawWord draws a message, ids coming from a few so that some come twice and some
-// results have no call.
+// drawWord draws a message. Ids come from a small set, so that some repeat and some results have no
+// call.
 func drawWord(t *rapid.T) string {
 	id := func() string {
 		return fmt.Sprintf("c%d", rapid.IntRange(0, 40).Draw(t, "id"))
@@ -70,9 +70,9 @@ func drawSettings(t *rapid.T) Settings {
 	return s
 }
 
-// TestOnlyOldResultsChange holds the invariants on random conversations: no message comes,
-// goes or moves; only the content of a tool's result changes; the newest turns stay
-// whole, and so does what the model has not answered.
+// TestOnlyOldResultsChange checks the invariants on random conversations. No message is added,
+// removed or moved. Only the content of tool results changes. The newest turns stay whole, and so
+// does everything that the model has not answered.
 func TestOnlyOldResultsChange(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.SliceOfN(rapid.Custom(drawWord), 0, 60).Draw(rt, "words")
@@ -132,7 +132,7 @@ func raws(t failer, body []byte) []json.RawMessage {
 	return doc.Messages
 }
 
-// newestTurns are the raw ids of the newest turns, and where the last answer is.
+// newestTurns returns the raw ids of the newest turns, and the index of the last answer.
 func newestTurns(messages []json.RawMessage, window int) (ids map[string]bool, lastAnswer int) {
 	ids, lastAnswer = make(map[string]bool), -1
 	for i, raw := range slices.Backward(messages) {
@@ -177,9 +177,9 @@ func decideWith(t failer, body []byte, s Settings, r *Record, prices bill.Prices
 	return p.Append(nil), p
 }
 
-// TestASentPrefixChangesOnlyWithADeclaredCut grows conversations request by request, and
-// keeps what was sent as a proxy does: what went out before goes out again byte for byte, up to
-// the first cut that is declared as new.
+// TestASentPrefixChangesOnlyWithADeclaredCut grows conversations request by request, with records
+// like a proxy's. What was sent before is sent again byte for byte, up to the first cut that is
+// declared as new.
 func TestASentPrefixChangesOnlyWithADeclaredCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawSettings(rt)
@@ -218,8 +218,8 @@ func TestASentPrefixChangesOnlyWithADeclaredCut(t *testing.T) {
 	})
 }
 
-// request does what a proxy does with a request. The pruned bytes are frozen, the
-// record is kept in its serialised form.
+// request does what a proxy does with a request. Pruned bytes are frozen, and the record is stored
+// in its encoded form.
 func request(
 	t failer, body []byte, s Settings, pruning Pruning, prices bill.Prices,
 	store map[Key][]byte, frozen map[Key]string, tells bool,

@@ -9,26 +9,25 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// Job is a result to be pruned, or one that was and whose bytes are wanted again.
+// Job is a result to be pruned, or one that was and whose bytes are needed again.
 type Job struct {
 	Message int
 	Key     Key  // of the conversation up to the result: the pruned bytes are frozen under it
-	Fresh   bool // it has not been sent before
-	Later   bool // results before it went out masked
-	Frozen  bool // it is pruned only if bytes are frozen under a key: else it was sent whole
+	Fresh   bool // never sent before
+	Later   bool // earlier results were sent masked
+	Frozen  bool // pruned only if bytes are frozen under a key; otherwise it was sent whole
 
-	// ThreadKey is of the result alone. Where the server keeps the conversation only this is known of what the result is
-	// a part of: its bytes are frozen under it, too. Zero: they are not.
+	// ThreadKey identifies the result alone. If the server keeps the conversation, nothing else
+	// about the context is known, so the bytes are frozen under this key too. Zero: none.
 	ThreadKey Key
 
-	By Recovery // what its first marker tells of how to get more; set by the caller
+	By Recovery // recovery advice for its first marker; set by the caller
 }
 
-// Jobs lists the results that go out pruned. Those already sent are pruned if they were
-// then; what is not known to have been sent pruned was sent whole. Of the others, all that
-// come behind the last answer, the big ones are pruned. A result that was asked for again
-// passes whole, and so does what a recovery has brought back, and what this agent reads
-// twice: a file, or what a tool gives.
+// Jobs lists the results to send pruned. A result that was already sent is pruned if it was then;
+// without evidence it was sent whole. Of the new ones, after the last answer, the big ones are
+// pruned. These pass whole: results requested again, recovered texts, and what this agent tends to
+// read twice, by file or by tool.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.noteForms(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
@@ -65,7 +64,7 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 			continue
 		}
 		job := Job{Message: i, Key: c.key(i + 1), Fresh: true, Later: isLater}
-		if c.Thread != NoThread { // one that is made anew may have been sent in a thread that is lost
+		if c.Thread != NoThread { // a new thread may have been sent in one that is lost
 			job.ThreadKey = c.threadKey(i)
 		}
 		jobs = append(jobs, job)
@@ -73,10 +72,11 @@ func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	return jobs
 }
 
-// minCutError is how many characters a result has at least that is pruned though its client calls it an error.
+// minCutError is the least number of characters of a result that is pruned although its client
+// marks it as an error.
 const minCutError = 30_000
 
-// threadKey names a result by its call and what it says.
+// threadKey identifies a result by its call and its text.
 func (c *Conversation) threadKey(i int) Key {
 	d := newDigest()
 	d.write([]byte("thread"))
@@ -85,13 +85,13 @@ func (c *Conversation) threadKey(i int) Key {
 	return d.sum()
 }
 
-// isRecovered tells whether a result is what a recovery has brought back: by its tool, by an
-// original's id in the call, or by what it says of itself.
+// isRecovered reports whether a result is a recovered original: by its tool, by an original's id in
+// the call, or by its own mark.
 func (c *Conversation) isRecovered(i int, tool string) bool {
 	return isRecovery(tool) || mask.NamesOriginal(c.callOf(i)) || mask.IsRecovered(c.bytes(c.Messages[i].content))
 }
 
-// callOf is what the call says that a result answers, as the client wrote it.
+// callOf returns the call of a result as the client wrote it.
 func (c *Conversation) callOf(result int) []byte {
 	r := c.relate()
 	if asked := r.answer(r.of[result].since); asked != nil {
@@ -100,18 +100,18 @@ func (c *Conversation) callOf(result int) []byte {
 	return nil
 }
 
-// isRecovery tells the tools that bring an original back, by how their names end:
-// clients and aggregates put theirs before it.
+// isRecovery recognizes the tools that recover an original by the end of their names: clients and
+// aggregates add prefixes.
 func isRecovery(tool string) bool {
 	return slices.ContainsFunc(mask.RecoveryTools(), func(name string) bool { return strings.HasSuffix(tool, name) })
 }
 
-// Prune prunes the result of a job for the goal of the call that produced it; id is that
-// of its original. It reports false where the result is to pass whole: too little would be
-// won, or expired, which is polled and may be nil, says that it takes too long.
+// Prune prunes the result of a job for the goal of its call; id is that of its original. It returns
+// false if the result should pass whole: the gain is too small, or expired, which is polled and may
+// be nil, reports a timeout.
 func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
 	text := c.Text(job.Message)
-	if at, ok := rawjson.Embedded(text); ok { // its lines go, and what is left is JSON again
+	if at, ok := rawjson.Embedded(text); ok { // its lines are cut, and the rest is JSON again
 		inner := rawjson.Unquote([]byte(text[at.Start:at.End]))
 		out, ok := c.pruneText(s, job, inner, id, expired)
 		return text[:at.Start] + string(rawjson.AppendQuoted(nil, out)) + text[at.End:], ok
@@ -119,7 +119,7 @@ func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool)
 	return c.pruneText(s, job, text, id, expired)
 }
 
-// pruneText prunes the text that a job's result holds.
+// pruneText prunes the text of a job's result.
 func (c *Conversation) pruneText(s Pruning, job Job, text, id string, expired func() bool) (string, bool) {
 	chars := rawjson.Chars(text)
 	if isHandBack(text) {
@@ -131,7 +131,7 @@ func (c *Conversation) pruneText(s Pruning, job Job, text, id string, expired fu
 		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: c.knownNames(job.Message, text), Marker: shortMarker,
 	}
 	r := newRendering(text, id, job.By)
-	for _, stays := range r.stay { // on top of the target
+	for _, stays := range r.stay { // in addition to the target
 		s.TargetChars += rawjson.Chars(r.lines.Range(stays.Start, stays.End))
 	}
 	out, target := "", 0.0
@@ -154,29 +154,31 @@ func (c *Conversation) pruneText(s Pruning, job Job, text, id string, expired fu
 }
 
 const (
-	// worthPruning is the share of a result that may be left at most for pruning it to be
-	// worth what it costs the model to see only a part.
+	// worthPruning is the largest remaining share for which pruning is worth showing the model only
+	// a part.
 	worthPruning = 0.9
-	// aim is the part of the target that is aimed at, so that most results do not miss it.
+	// aim is the part of the target that is aimed at, so that most results meet it.
 	aim = 0.9
-	// nameShare is the part of target_chars that goes to the names of what was cut.
+	// nameShare is the part of target_chars for the names of removed text.
 	nameShare = 0.3
-	// maxTries bounds the search for a ratio that meets the target.
+	// maxTries limits the search for a ratio that meets the target.
 	maxTries = 5
 )
 
-// What is left of a text, as shares that docs/pruning-quality.md measures.
+// Remaining shares of a text, as measured in docs/pruning-quality.md.
 const (
-	// fileShare is the share of a program that is left where the goal names none of its definitions: any of them may be edited next.
+	// fileShare is the remaining share of a program if the goal names none of its definitions: any
+	// of them may be edited next.
 	fileShare = 0.55
-	// textShare is the share of any other text that is left at least.
+	// textShare is the least remaining share of any other text.
 	textShare = 0.15
-	// besideNamed is the part of the target that is left beside the definitions that the goal names, and leastNamed with them.
+	// besideNamed is the part of the target that remains beside the definitions that the goal
+	// names; leastNamed is the least part with them.
 	besideNamed, leastNamed = 0.3, 0.6
 )
 
-// targetOf is the number of characters that a text is pruned towards. It grows with the text, and is less where the goal says what is
-// wanted.
+// targetOf returns the number of characters to prune a text to. It grows with the text, and is
+// lower if the goal says what is wanted.
 func (s Pruning) targetOf(reading *prune.Reading, chars int) float64 {
 	target := aim * float64(s.TargetChars)
 	named := float64(reading.Named())
@@ -189,7 +191,7 @@ func (s Pruning) targetOf(reading *prune.Reading, chars int) float64 {
 	return max(target, fileShare*float64(chars))
 }
 
-// pruneLines takes lines out until the target is met, as far as the bounds allow.
+// pruneLines removes lines until the target is met, as far as the bounds allow.
 func (r rendering) pruneLines(s Pruning, target float64, reading *prune.Reading, req prune.Request, chars int) string {
 	room := nameShare * aim * float64(s.TargetChars)
 	best, keep := req.Text, (target-room)/float64(chars)
@@ -205,14 +207,14 @@ func (r rendering) pruneLines(s Pruning, target float64, reading *prune.Reading,
 		if n <= target || ratio >= s.MaxPruneRatio {
 			break
 		}
-		// The lines that stay have to make room for the markers.
+		// The remaining lines must make room for the markers.
 		left := max(target-float64(markers), target/4)
 		keep *= 0.98 * left / max(n-float64(markers), left)
 	}
 	return best
 }
 
-// snipLine takes parts out of a text that is mostly one huge line.
+// snipLine removes parts of a text that is mostly one huge line.
 func (r rendering) snipLine(target float64, req prune.Request, chars int) string {
 	req.MaxPruneRatio = max(0, 1-target/float64(chars))
 	isFirst := true
@@ -223,17 +225,17 @@ func (r rendering) snipLine(target float64, req prune.Request, chars int) string
 	})
 }
 
-// markChars stands for characters of the text, from 0, the end exclusive.
+// markChars returns the marker for characters of the text, from 0, end exclusive.
 func (r rendering) markChars(start, end int, isFirst bool) string {
 	return r.told(prune.Mark{Unit: prune.InChars, Start: start, End: end}, isFirst)
 }
 
-// minLine is how many characters of a long line stay at least, and how many must go
-// for a marker to be worth its place.
+// minLine is the least number of characters of a long line that stay, and the least number that
+// must go for a marker to be worth it.
 const minLine = 80
 
-// shortenLines takes the middle out of the longest lines until the target is met: a text of a
-// few huge lines has no others to give. Lines with a marker stay as they are.
+// shortenLines cuts the middle out of the longest lines until the target is met, for a text of a
+// few huge lines. Lines with a marker stay unchanged.
 func (r rendering) shortenLines(out string, target int) string {
 	if rawjson.Chars(out) <= target+target/10 {
 		return out
@@ -241,8 +243,9 @@ func (r rendering) shortenLines(out string, target int) string {
 	lines := strings.SplitAfter(out, "\n")
 	level := max(lineLevel(lines, target), minLine)
 	var b strings.Builder
-	told := strings.Contains(out, r.id) // one marker tells the id, for all
-	at, chars := 0, 0                   // where in the text the lines before end, in bytes and in characters
+	told := strings.Contains(out, r.id) // one marker has the id, for all
+	// End of the previous lines in the text, in bytes and in characters.
+	at, chars := 0, 0
 	staying := rendering{stay: harnessLines(prune.IndexLines(out))}
 	for i, line := range lines {
 		n := rawjson.Chars(line)
@@ -250,7 +253,8 @@ func (r rendering) shortenLines(out string, target int) string {
 			b.WriteString(line)
 			continue
 		}
-		start := at + max(0, strings.Index(r.text[at:], line)) // lines that stay are whole and in order
+		// Remaining lines are whole and in order.
+		start := at + max(0, strings.Index(r.text[at:], line))
 		chars += rawjson.Chars(r.text[at:start])
 		head := level * 2 / 3
 		from, to := offset(line, head), offset(line, n-(level-head))
@@ -261,8 +265,7 @@ func (r rendering) shortenLines(out string, target int) string {
 	return b.String()
 }
 
-// lineLevel is the length to which the longest lines must be cut for the text to meet
-// the target.
+// lineLevel returns the length to which the longest lines must be cut to meet the target.
 func lineLevel(lines []string, target int) int {
 	lengths := make([]int, len(lines))
 	for i, l := range lines {
@@ -279,7 +282,7 @@ func lineLevel(lines []string, target int) int {
 	return target
 }
 
-// offset is where the character number n of a text starts.
+// offset returns the start of character number n of a text.
 func offset(s string, n int) int {
 	for i := range len(s) {
 		if s[i]>>6 == 0x80>>6 { // within a character

@@ -118,7 +118,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestKeptLinesAreVerbatim: what is left, markers apart, are lines of the text in order.
+// TestKeptLinesAreVerbatim: apart from markers, the rest consists of lines of the text in order.
 func TestKeptLinesAreVerbatim(t *testing.T) {
 	text := bigFile(200)
 	out, _ := newRendering(text, someID, Recovery{}).renderPruned([]prune.Block{{Start: 3, End: 90}, {Start: 200, End: 201}, {Start: 300, End: 598}}, 300, nil)

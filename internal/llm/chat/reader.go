@@ -8,23 +8,22 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// reader goes once over a body, checks all of it, and tells where things stand. Once
-// something is wrong every container has ended and every value is empty, so that only
-// the end needs to be asked.
+// reader scans a body once, validates all of it, and reports offsets. After an error every
+// container ends and every value is empty, so only the end needs a check.
 type reader struct {
 	s    rawjson.Scanner
 	body []byte
-	base int    // where in body offsets count from
+	base int    // offset in body from which positions count
 	doc  []byte // body from there on
 	err  error
 
-	calls []Call // of the messages that were read, in one piece
-	parts int    // of contents, and calls, that were read
+	calls []Call // of all messages read so far, in one slice
+	parts int    // number of content parts and calls read
 
-	charge func(bytes int64) error // asked before memory is taken; nil: nobody counts
+	charge func(bytes int64) error // called before allocating; nil: no accounting
 }
 
-// MaxItems is how many messages a request may have, how many parts and calls in all of them, and how many tools.
+// MaxItems limits the messages of a request, the parts and calls in all of them, and the tools.
 const MaxItems = 65_536
 
 // ErrTooMany means that a request has more than MaxItems of something.
@@ -41,13 +40,13 @@ func newReader(doc []byte) reader {
 	return r
 }
 
-// countFrom makes offsets count from a place in the body.
+// countFrom makes offsets relative to a place in the body.
 func (r *reader) countFrom(base int) { r.base, r.doc = base, r.body[base:] }
 
-// pos is the offset at which the reader stands.
+// pos returns the current offset.
 func (r *reader) pos() int { return r.s.Pos() - r.base }
 
-// peek is the first byte of the next value; 0 where there is none.
+// peek returns the first byte of the next value; 0: none.
 func (r *reader) peek() byte {
 	if r.err != nil {
 		return 0
@@ -55,14 +54,14 @@ func (r *reader) peek() byte {
 	return r.s.Peek()
 }
 
-// enter steps into the object that comes next.
+// enter steps into the next object.
 func (r *reader) enter() {
 	if r.err == nil {
 		r.err = r.s.Enter()
 	}
 }
 
-// name is the raw name of the object's next member; nil: it has ended.
+// name returns the raw name of the object's next member; nil: the end.
 func (r *reader) name() []byte {
 	if r.err != nil {
 		return nil
@@ -72,21 +71,21 @@ func (r *reader) name() []byte {
 	return name
 }
 
-// list steps into the array that comes next.
+// list steps into the next array.
 func (r *reader) list() {
 	if r.err == nil {
 		r.err = r.s.EnterList()
 	}
 }
 
-// jump moves to an offset just past an item of the array, up to where it was read before.
+// jump moves to an offset just after an item of the array, up to where it was read before.
 func (r *reader) jump(to int) {
 	if r.err == nil {
 		r.s.Jump(r.base + to)
 	}
 }
 
-// item tells whether the array has another value.
+// item reports whether the array has another value.
 func (r *reader) item() bool {
 	if r.err != nil {
 		return false
@@ -96,7 +95,7 @@ func (r *reader) item() bool {
 	return more
 }
 
-// value passes the next value.
+// value skips the next value.
 func (r *reader) value() span {
 	if r.err != nil {
 		return span{}
@@ -106,7 +105,7 @@ func (r *reader) value() span {
 	return span{r.pos() - len(raw), r.pos()}
 }
 
-// text passes the next value, a string, and counts its characters.
+// text skips the next value, a string, and counts its characters.
 func (r *reader) text() (at span, chars int) {
 	if r.err != nil {
 		return span{}, 0
@@ -116,21 +115,21 @@ func (r *reader) text() (at span, chars int) {
 	return span{r.pos() - len(raw), r.pos()}, chars
 }
 
-// fail ends reading.
+// fail ends the reading.
 func (r *reader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// pay charges for memory that is about to be taken.
+// pay charges for memory about to be allocated.
 func (r *reader) pay(bytes int) {
 	if r.charge != nil && r.err == nil {
 		r.err = r.charge(int64(bytes))
 	}
 }
 
-// addCall adds a call to those that were read.
+// addCall appends a call.
 func (r *reader) addCall(call Call) {
 	if len(r.calls) == cap(r.calls) {
 		r.roomForCalls(len(r.calls) + 1)
@@ -140,7 +139,7 @@ func (r *reader) addCall(call Call) {
 	}
 }
 
-// roomForCalls makes room for some more calls.
+// roomForCalls allocates for more calls.
 func (r *reader) roomForCalls(more int) {
 	if more <= cap(r.calls)-len(r.calls) {
 		return
@@ -150,7 +149,7 @@ func (r *reader) roomForCalls(more int) {
 	}
 }
 
-// part tells whether the array has another part, and counts it.
+// part reports whether the array has another part, and counts it.
 func (r *reader) part() bool {
 	more := r.item()
 	if more {
@@ -162,7 +161,7 @@ func (r *reader) part() bool {
 	return more && r.err == nil
 }
 
-// definitions passes the next value, of which an array has no more than MaxItems.
+// definitions skips the next value. An array may have at most MaxItems.
 func (r *reader) definitions() span {
 	if r.peek() != '[' {
 		return r.value()
@@ -179,7 +178,7 @@ func (r *reader) definitions() span {
 	return at
 }
 
-// end tells what was wrong, be it that something follows.
+// end returns the first error, including trailing data.
 func (r *reader) end() error {
 	if r.err == nil {
 		r.err = r.s.End()
@@ -187,8 +186,8 @@ func (r *reader) end() error {
 	return r.err
 }
 
-// shared decodes a tool's name, or the id of a call. One that a call of late has too is
-// not made again: most tools are called many times, and results have their call's id.
+// shared decodes a tool's name or the id of a call. It reuses the string of a recent call: most
+// tools are called many times, and results have their call's id.
 func (r *reader) shared(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
@@ -205,15 +204,14 @@ func (r *reader) shared(raw []byte) string {
 	return string(text)
 }
 
-// is tells whether raw, a JSON value, is a string that says word.
+// is reports whether raw, a JSON value, is a string equal to word.
 func is(raw []byte, word string) bool {
 	return len(raw) > 0 && raw[0] == '"' && string(decoded(raw)) == word
 }
 
-// decoded is what raw, a JSON string with its quotes, says: a piece of it wherever that
-// is possible.
+// decoded returns the text of raw, a JSON string with its quotes, without a copy if possible.
 func decoded(raw []byte) []byte {
-	if len(raw) < 2 { // of a document that is broken here
+	if len(raw) < 2 { // in a broken document
 		return nil
 	}
 	if text := raw[1 : len(raw)-1]; bytes.IndexByte(text, '\\') < 0 {

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// readOnAs reads a body that may begin as another did, and says whether all comes out as if it were read alone.
+// readOnAs reads a body that may begin like another, and checks that the result is the same as
+// reading it alone.
 func readOnAs(t failer, before, body []byte) (known int) {
 	t.Helper()
 	want, wantErr := Read(body)
@@ -28,7 +29,7 @@ func readOnAs(t failer, before, body []byte) (known int) {
 		return earlier.Known().First(known)
 	})
 	if got != nil && want != nil {
-		got.room, want.room = nil, nil // of the array, which others have too
+		got.room, want.room = nil, nil // of the shared array
 	}
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(gotErr, wantErr) {
 		t.Fatalf("after %q, %q is read as %+v, %v, alone as %+v, %v", before, body, got, gotErr, want, wantErr)
@@ -64,7 +65,8 @@ func TestReadOnReadsOnlyWhatIsNew(t *testing.T) {
 	}
 }
 
-// TestBranchesOfAConversationDoNotShareWhatIsNew reads requests that go on from one, at once.
+// TestBranchesOfAConversationDoNotShareWhatIsNew concurrently reads requests that continue one
+// conversation.
 func TestBranchesOfAConversationDoNotShareWhatIsNew(t *testing.T) {
 	begun := []string{"u:q", "a:1", "t:1=A"}
 	trunk, err := Read(talk(begun...))

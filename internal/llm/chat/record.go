@@ -10,45 +10,47 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// Record is what was sent before: how the messages of one request went out in its lane, and
-// what the lane had cost by then. It is kept under the lane and the key of that
-// request's last message. A conversation that goes on from there finds it again,
-// and so does every branch of it.
+// Record holds what was sent before: how the messages of one request were sent in its lane, and the
+// lane's cost up to then. It is stored under the lane and the key of that request's last message. A
+// conversation that continues from there finds it, and so does every branch.
 type Record struct {
-	Messages int    // how many the request had
-	Cached   int    // of these, how many the provider's cache may have: fewer where it was not answered
-	Time     int64  // when it went out, Unix seconds
-	Cuts     []Sent // in the order of the messages
-	Off      bool   // rewriting has lost money here so far: nothing more is cut while that is so
-	Judged   bool   // no result that went out masked reports an error
-	Engine   uint64 // what has pruned its first cuts; see [Pruning.Engine]
-	Account  bill.Account
-	Bill     Bill
+	Messages int // number of messages in the request
+	// Number of these that the provider's cache may have: fewer if it was not answered.
+	Cached  int
+	Time    int64  // when it was sent, Unix seconds
+	Cuts    []Sent // in message order
+	Off     bool   // rewriting has lost money so far: cut nothing more while that is so
+	Judged  bool   // no masked result reports an error
+	Engine  uint64 // the engine of its first cuts; see [Pruning.Engine]
+	Account bill.Account
+	Bill    Bill
 }
 
-// Sent is a result that did not go out whole.
+// Sent is a result that was not sent whole.
 type Sent struct {
 	Message int
 	Kind    Kind
 	ID      string    // of its original
-	Removed bill.Size // of what was taken out
+	Removed bill.Size // removed text
 
-	// Unsure tells that the original was still on its way when the record was written: the result may have gone out so, or whole, or not at all. Such a
-	// cut is written without its ID, which the text gives again. The record that follows, with what the request has cost, is sure.
+	// Unsure means that the original was still being stored when the record was written. The result
+	// may have been sent like this, or whole, or not at all. Such a cut is written without its ID,
+	// which follows from the text. The next record, with the request's cost, is sure.
 	Unsure bool
 
-	// Refused tells that no request with it in this form was answered: the provider's cache has it with Was taken out.
+	// Refused means that no request with this form was answered: the provider's cache has it with
+	// Was removed.
 	Refused bool
 	Was     bill.Size
 }
 
-// Bill is what a conversation has cost so far, in all lanes that it came through, in dollars;
-// where the price of input is not known, in tokens.
+// Bill is the cost of a conversation so far, in all its lanes, in dollars; in tokens if the input
+// price is unknown.
 type Bill struct{ Spent, Saved float64 }
 
 func (b Bill) plus(c Bill) Bill { return Bill{Spent: b.Spent + c.Spent, Saved: b.Saved + c.Saved} }
 
-// Ratio is what was spent over what passing through would have cost.
+// Ratio returns the amount spent divided by the pass-through cost.
 func (b Bill) Ratio() float64 { return bill.Ratio(b.Spent, b.Saved) }
 
 // Kind says what was done to a result.
@@ -61,27 +63,27 @@ const (
 	Masked
 )
 
-// recordVersion changes with the form below. Records outlive the program that wrote them: the forms before are read,
-// too; a record of any other version is as good as none.
+// recordVersion changes with the format below. Records outlive the program that wrote them, so
+// earlier formats are read too. A record of any other version is ignored.
 const (
 	recordVersion      = 7
-	grainRecordVersion = 6 // without what a byte pair encoding makes of texts
-	plainRecordVersion = 5 // without the grain of the cache
+	grainRecordVersion = 6 // without pairs
+	plainRecordVersion = 5 // without the cache's grain
 	lastRecordVersion  = 2 // without the engine, and with other sizes
 )
 
-// perCut is about how many bytes a cut takes.
+// perCut is the approximate number of bytes per cut.
 const perCut = 80
 
 const (
 	flagOff    = 1
 	flagJudged = 2
-	flagUnsure = 4 // cuts without an ID are unsure; who does not know the flag takes them to have been sent
+	flagUnsure = 4 // cuts without an ID are unsure; a reader without this flag takes them for sent
 
 	flagRefused = 8 // the record ends with what the cache lacks of each cut
 )
 
-// AppendBinary appends a compact form of the record.
+// AppendBinary appends a compact encoding of the record.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	dst = slices.Grow(dst, 256+perCut*len(r.Cuts))
 	dst = append(dst, recordVersion)
@@ -110,7 +112,7 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	dst = binary.AppendUvarint(dst, uint64(len(r.Cuts)))
 	last := 0
 	for _, c := range r.Cuts {
-		dst = binary.AppendUvarint(dst, uint64(c.Message-last)) //nolint:gosec // in the order of the messages
+		dst = binary.AppendUvarint(dst, uint64(c.Message-last)) //nolint:gosec // sorted by message
 		last = c.Message
 		dst = append(dst, byte(c.Kind))
 		var bad error
@@ -153,7 +155,7 @@ func (r *Record) appendRefused(dst []byte) ([]byte, error) {
 
 var errRecord = errors.New("not a record")
 
-// UnmarshalBinary reads what AppendBinary has written.
+// UnmarshalBinary reads what AppendBinary wrote.
 func (r *Record) UnmarshalBinary(b []byte) error {
 	d := decoder{b: b}
 	var out Record
@@ -212,7 +214,7 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// refused reads what appendRefused has written.
+// refused reads what appendRefused wrote.
 func (d *decoder) refused(cuts []Sent) {
 	for i := range cuts {
 		if d.byte() == 0 {
@@ -224,7 +226,7 @@ func (d *decoder) refused(cuts []Sent) {
 	}
 }
 
-// decoder takes a record apart; once something is missing it is bad for good.
+// decoder reads the parts of a record. After the first missing part it stays bad.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -240,14 +242,14 @@ func (d *decoder) take(n int) []byte {
 	return p
 }
 
-// part has someone else read what comes next.
+// part lets decode read the next part.
 func (d *decoder) part(decode func([]byte) ([]byte, bool)) {
 	rest, ok := decode(d.b)
 	d.bad = d.bad || !ok
 	d.b = rest
 }
 
-// lastAccount reads what an account was in the form before. How the provider counts it learns anew.
+// lastAccount reads an account in the previous format. It learns again how the provider counts.
 func (d *decoder) lastAccount(r *Record) {
 	a := &r.Account
 	r.Bill = Bill{Spent: d.float(), Saved: d.float()}
@@ -261,7 +263,7 @@ func (d *decoder) lastAccount(r *Record) {
 	a.Last.Pieces = d.count(math.MaxInt32)
 }
 
-// lastSize reads a size in the form before, which did not have the bytes.
+// lastSize reads a size in the previous format, which lacked the bytes.
 func (d *decoder) lastSize() bill.Size {
 	const perToken = 3.6
 	s := bill.Size{Tokens: d.float(), Digits: d.float(), Signs: d.float()}
@@ -315,15 +317,15 @@ func (d *decoder) varint() int64 {
 // Place is where a record of an earlier request may be found.
 type Place struct {
 	Key      Key
-	Messages int // how many the earlier request had
+	Messages int // number of messages in the earlier request
 }
 
-// Key names the whole conversation: what this request sends is kept under it.
+// Key identifies the whole conversation: this request's record is stored under it.
 func (c *Conversation) Key() Key { return c.key(len(c.Messages)) }
 
-// Places are where earlier requests of this conversation may have left their records, the
-// longest first. A request ends with any message: most end where an answer begins, but a
-// client may also drop the answer, or say something more.
+// Places returns where earlier requests of this conversation may have left their records, longest
+// first. A request can end with any message: most end where an answer begins, but a client may also
+// drop the answer or say more.
 func (c *Conversation) Places() iter.Seq2[int, Place] {
 	return func(yield func(int, Place) bool) {
 		for i := len(c.Messages); i > 0; i-- {
@@ -334,7 +336,7 @@ func (c *Conversation) Places() iter.Seq2[int, Place] {
 	}
 }
 
-// key names the conversation up to so many of its messages.
+// key identifies the conversation up to that many messages.
 func (c *Conversation) key(messages int) Key {
 	if c.chain == nil {
 		c.chain = make([]digest, 1, len(c.Messages)+1)

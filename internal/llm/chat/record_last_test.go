@@ -8,7 +8,7 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// Records outlive the program: what the release before has written goes out in the same form.
+// Records outlive the program: those of the previous release lead to the same sent form.
 func TestARecordOfTheFormBeforeIsRead(t *testing.T) {
 	b := []byte{lastRecordVersion}
 	b = binary.AppendUvarint(b, 9) // messages
@@ -42,7 +42,7 @@ func TestARecordOfTheFormBeforeIsRead(t *testing.T) {
 	}
 }
 
-// The forms before the last one end sooner.
+// Earlier formats end sooner.
 func TestARecordOfAnEarlierFormEndsSooner(t *testing.T) {
 	want := Record{
 		Messages: 9, Cuts: []Sent{{Message: 4, Kind: Pruned, ID: "prn_A", Removed: bill.Size{Tokens: 7, Pairs: 5}}},

@@ -9,13 +9,15 @@ import (
 	"secateur/internal/prune"
 )
 
-// Recovery is how a model gets back what was cut. The first marker of a conversation tells it; the zero value tells nothing.
+// Recovery says how a model can get cut text back. The first marker of a conversation mentions it;
+// the zero value mentions nothing.
 type Recovery struct {
-	Tool  string // that the client offers; "": none
+	Tool  string // a tool that the client offers; "": none
 	Shell string // a command to which an id and lines are added; "": none
 }
 
-// RecoveryBy is the way that a client has: a tool of our MCP door where the request names it, else a command for its shell.
+// RecoveryBy returns the way that a client has: our MCP door's tool if the request names it, else a
+// shell command.
 func (c *Conversation) RecoveryBy(shell string) Recovery {
 	r := Recovery{Tool: c.recoverTool, Shell: shell}
 	if r.Tool == "" && c.Format == Messages && len(c.Messages) > 0 {
@@ -25,7 +27,8 @@ func (c *Conversation) RecoveryBy(shell string) Recovery {
 	return r
 }
 
-// Engine names what prunes where results are marked so: they come out the same where it is the same.
+// Engine identifies the pruning engine together with these markers: equal engines give equal
+// results.
 func (r Recovery) Engine(p Pruning) uint64 {
 	d := newDigest()
 	d.write([]byte(r.Tool))
@@ -35,13 +38,14 @@ func (r Recovery) Engine(p Pruning) uint64 {
 }
 
 const (
-	// deferredPrefix begins the names of MCP tools in Claude Code, which lists them in a text where it does not send all of them.
+	// deferredPrefix begins the names of MCP tools in Claude Code. It lists them in a text if it
+	// does not send all definitions.
 	deferredPrefix = "mcp__"
-	// maxBegins is how many bytes of a conversation are looked at for that list.
+	// maxBegins is how many bytes of a conversation are searched for that list.
 	maxBegins = 256 << 10
 )
 
-// note is the sentence that the first marker of a conversation adds.
+// note returns the sentence that the first marker of a conversation adds.
 func (r Recovery) note(m prune.Mark) string {
 	switch {
 	case r.Tool != "" && m.Unit == prune.InChars:
@@ -57,7 +61,8 @@ func (r Recovery) note(m prune.Mark) string {
 	return fmt.Sprintf("These lines were left out to save context; to read any of them, run `%s %s %d-%d` in a shell.", r.Shell, m.ID, m.Start, m.End)
 }
 
-// recoverToolIn finds the name under which a list of tools, or a text that names tools, has the pruner's tool that brings lines back.
+// recoverToolIn finds the name of the pruner's recovery tool in a list of tools, or in a text that
+// names tools.
 func recoverToolIn(raw []byte, begins string) string {
 	for rest := raw; ; {
 		at := bytes.Index(rest, []byte(mask.RecoverTool))
@@ -69,7 +74,8 @@ func recoverToolIn(raw []byte, begins string) string {
 			start--
 		}
 		if begins != "" {
-			start += max(0, bytes.Index(rest[start:end], []byte(begins))) // an escaped end of a line may stand before it
+			// An escaped line end may precede it.
+			start += max(0, bytes.Index(rest[start:end], []byte(begins)))
 		}
 		name := string(rest[start:end])
 		isWhole := end == len(rest) || !isWordByte(rest[end]) && rest[end] != '-'
@@ -80,7 +86,7 @@ func recoverToolIn(raw []byte, begins string) string {
 	}
 }
 
-// isNamed tells whether what stands before a word makes it the name of a tool.
+// isNamed reports whether the text before a word makes it the name of a tool.
 func isNamed(before []byte, begins string) bool {
 	if begins != "" {
 		return true

@@ -59,7 +59,7 @@ func TestTheFirstMarkerTellsHowToGetMore(t *testing.T) {
 	}
 }
 
-// The numbers of a marker are those that the client's tool shows, and lead to the lines that went.
+// A marker has the line numbers that the client's tool shows, and they lead to the removed lines.
 func TestMarkersHaveTheNumbersOfTheView(t *testing.T) {
 	for name, text := range map[string]string{
 		"an offset":         shownFile(101, 300),

@@ -2,25 +2,27 @@ package chat
 
 import "slices"
 
-// rereads are the results that went out pruned and that the agent has fetched again: counted by tool, and noted by file.
+// rereads are the pruned results that the agent has fetched again: counted by tool, and noted by
+// file.
 type rereads struct {
 	tools map[string]*reread
-	files map[ask]bool // as [ask.whole] names them
+	files map[ask]bool // keys are [ask.whole]
 }
 
 type reread struct{ cut, again int }
 
-// A tool is left alone once so many of its results, and so large a part of those that were cut, came again.
+// A tool's results are no longer cut once this many of them, and this share of the cut ones, came
+// again.
 const (
 	fewRereads  = 2
 	rereadShare = 1.0 / 3
 )
 
-// rereads looks at what became of the results that are known to have gone out pruned.
+// rereads checks what happened to the results known to have been sent pruned.
 func (c *Conversation) rereads(f *forms) *rereads {
 	all := &rereads{tools: map[string]*reread{}, files: map[ask]bool{}}
-	var cut []int            // those that went out pruned and have not come again
-	cutOf := map[ask][]ask{} // what was asked for of each file when it went out pruned
+	var cut []int            // sent pruned and not fetched again
+	cutOf := map[ask][]ask{} // what was asked for of each file when it was sent pruned
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if !c.isResult(i) {
@@ -28,7 +30,7 @@ func (c *Conversation) rereads(f *forms) *rereads {
 		}
 		asked := c.askOf(i)
 		if file := asked.whole(); file.file != "" && slices.ContainsFunc(cutOf[file], asked.isSame) {
-			all.files[file] = true // also where it has changed since
+			all.files[file] = true // even if it has changed since
 		}
 		if m.Chars >= worthFetching {
 			r := repeat{c: c, result: i}
@@ -53,7 +55,8 @@ func (c *Conversation) rereads(f *forms) *rereads {
 	return all
 }
 
-// spares tells whether cutting a result costs more requests than it is worth: this agent reads its file twice, or whatever its tool gives.
+// spares reports whether cutting a result would cost more requests than it is worth: this agent
+// reads its file, or its tool's results, twice.
 func (r *rereads) spares(tool string, asked ask) bool {
 	if asked.file != "" && r.files[asked.whole()] {
 		return true

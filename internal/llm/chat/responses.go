@@ -8,7 +8,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// OpenAI Responses: an item is a Message. What a model says in one answer is several items: reasoning, texts, calls.
+// OpenAI Responses: an item is a Message. One answer of a model is several items: reasoning, texts,
+// calls.
 
 func (c *Conversation) responsesField(keyed *digest, f *headerField) {
 	switch string(f.word) {
@@ -16,7 +17,7 @@ func (c *Conversation) responsesField(keyed *digest, f *headerField) {
 		f.key(keyed)
 		c.extra.add(estimate(f.raw, tokens.JSON))
 	case "reasoning", "tool_choice", "parallel_tool_calls", "service_tier", "prompt_cache_key", "verbosity":
-		f.key(keyed) // a provider keeps its caches apart by these
+		f.key(keyed) // a provider separates caches by these
 	case "previous_response_id", "conversation":
 		if string(f.raw) != "null" {
 			c.Thread, c.barrier = ThreadContinue, ServerHistory
@@ -30,14 +31,14 @@ func (c *Conversation) responsesField(keyed *digest, f *headerField) {
 	}
 }
 
-// item is an item of a request's input as it is read: what it means is known when its type is.
+// item is an item of a request's input while it is read, before its type is known.
 type item struct {
 	kind   string
 	role   Role
 	id     span
 	callID span
 	name   span
-	input  span // what a call says
+	input  span // arguments of a call
 	failed bool
 }
 
@@ -105,7 +106,7 @@ func (it *item) read(r *reader, m *Message, name, word []byte) {
 		if isString {
 			it.id = at
 		}
-		return // of no use to a model
+		return // not shown to a model
 	case "call_id":
 		if isString {
 			it.callID = at
@@ -120,12 +121,12 @@ func (it *item) read(r *reader, m *Message, name, word []byte) {
 		it.failed = is(raw, "failed")
 		return
 	case "encrypted_content":
-		size /= 4 // of what it says there is less than of its bytes
+		size /= 4 // it decodes to fewer characters
 	}
 	m.size.add(idSize(size))
 }
 
-// kindName is a type's name, of those that are known the same string every time.
+// kindName returns a type's name; known ones share one string.
 func kindName(raw []byte) string {
 	for _, known := range [...]string{"function_call_output", "function_call", "message", "reasoning", "custom_tool_call", "custom_tool_call_output"} {
 		if is(raw, known) {
@@ -135,7 +136,7 @@ func kindName(raw []byte) string {
 	return rawjson.Unquote(raw)
 }
 
-// isOutput tells the items that hold what a tool of the client's said.
+// isOutput recognizes items with the output of a client's tool.
 func isOutput(kind string) bool {
 	switch kind {
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "shell_call_output", "apply_patch_call_output":
@@ -144,7 +145,7 @@ func isOutput(kind string) bool {
 	return false
 }
 
-// isAnswer tells the items that a model makes.
+// isAnswer recognizes items made by a model.
 func isAnswer(kind string) bool { return kind == "reasoning" || strings.HasSuffix(kind, "_call") }
 
 func (m *Message) readAsOutput(r *reader, it *item) {
@@ -168,7 +169,7 @@ func (m *Message) readAsOutput(r *reader, it *item) {
 	}
 }
 
-// addCall adds the call that an item is, if it is one that a client answers.
+// addCall adds an item's call, if it is one that a client answers.
 func (m *Message) addCall(r *reader, it *item) {
 	id := it.callID
 	if id.end == 0 && it.kind == "local_shell_call" {
@@ -186,7 +187,7 @@ func (m *Message) addCall(r *reader, it *item) {
 	}
 }
 
-// keepOutput leaves the output of an item alone that is no result of a client's tool.
+// keepOutput prevents cutting the output of an item that is no result of a client's tool.
 func (m *Message) keepOutput() {
 	if m.content.end > 0 {
 		m.size.add(idSize(min(m.content.end-m.content.start, maxMedia)))
@@ -194,7 +195,7 @@ func (m *Message) keepOutput() {
 	m.content, m.Chars, m.IsError = span{}, 0, false
 }
 
-// specialOf tells the items that say something about the others.
+// specialOf recognizes items that say something about the others.
 func specialOf(kind string) special {
 	switch kind {
 	case "compaction", "context_compaction":
@@ -207,10 +208,11 @@ func specialOf(kind string) special {
 	return nothing
 }
 
-// maxShellHead is how far into a result its head may reach.
+// maxShellHead is the maximum length of a result's head.
 const maxShellHead = 512
 
-// cutShellHead splits what a shell's result says of the run, which is another every time, from what the command wrote:
+// cutShellHead splits a shell's result into its head, which differs in every run, and the command's
+// output:
 //
 //	Chunk ID: 4f
 //	Wall time: 1.2500 seconds
@@ -228,7 +230,7 @@ func cutShellHead(raw []byte) (head, output []byte, ok bool) {
 	return head, raw[at+len(`\nOutput:\n`):], true
 }
 
-// saysExit tells whether the head of a shell's result says that the command failed.
+// saysExit reports whether the head of a shell's result says that the command failed.
 func saysExit(head []byte) bool {
 	for _, label := range []string{"Process exited with code ", "Exit code: "} {
 		if _, code, ok := bytes.Cut(head, []byte(label)); ok {
@@ -238,7 +240,7 @@ func saysExit(head []byte) bool {
 	return false
 }
 
-// isBadOutcome tells whether the outcome of a shell's command is a failure.
+// isBadOutcome reports whether the outcome of a shell command is a failure.
 func isBadOutcome(raw []byte) bool {
 	if len(raw) == 0 || raw[0] != '{' {
 		return false

@@ -8,37 +8,44 @@ import (
 	"strings"
 )
 
-// Settings say which old tool results of a conversation are replaced by a
-// placeholder. The zero value masks nothing.
+// Settings say which old tool results of a conversation are replaced by a placeholder. The zero
+// value masks nothing.
 type Settings struct {
-	Enabled             bool    `toml:"enabled" json:"enabled"`
-	WindowTurns         int     `toml:"window_turns" json:"window_turns"` // newest tool turns left whole; 0 or less: nothing is masked
-	KeepErrors          bool    `toml:"keep_errors" json:"keep_errors"`
-	KeepLastKPerTool    int     `toml:"keep_last_k_per_tool" json:"keep_last_k_per_tool"` // newest results of each tool left whole; 0: off
-	MinChars            int     `toml:"min_chars" json:"min_chars"`                       // shorter results are left whole
-	PlaceholderTemplate string  `toml:"placeholder_template" json:"placeholder_template"` // {tool_call_id} {tool_name} {original_chars} {id} are filled in
-	Strategy            string  `toml:"strategy" json:"strategy"`                         // one of the constants below
-	StepTurns           int     `toml:"step_turns" json:"step_turns"`                     // of stepped: how many turns the boundary moves at a time
-	MaxLoss             float64 `toml:"max_loss" json:"max_loss"`                         // of priced: 0.05 lets a conversation cost five percent more than passing through
-	LongMaxLoss         float64 `toml:"long_max_loss" json:"long_max_loss"`               // of priced: the same for conversations of 50 tool turns and more
-	Recover             string  `toml:"recover" json:"recover"`                           // what a placeholder says about getting the original back
+	Enabled bool `toml:"enabled" json:"enabled"`
+	// Newest tool turns left whole; 0 or less: mask nothing.
+	WindowTurns int  `toml:"window_turns" json:"window_turns"`
+	KeepErrors  bool `toml:"keep_errors" json:"keep_errors"`
+	// Newest results of each tool left whole; 0: off.
+	KeepLastKPerTool int `toml:"keep_last_k_per_tool" json:"keep_last_k_per_tool"`
+	MinChars         int `toml:"min_chars" json:"min_chars"` // shorter results are left whole
+	// fields: {tool_call_id} {tool_name} {original_chars} {id}.
+	PlaceholderTemplate string `toml:"placeholder_template" json:"placeholder_template"`
+	Strategy            string `toml:"strategy" json:"strategy"` // one of the constants below
+	// stepped: how many turns the boundary moves at a time.
+	StepTurns int `toml:"step_turns" json:"step_turns"`
+	// priced: 0.05 lets a conversation cost five percent more than passing through.
+	MaxLoss float64 `toml:"max_loss" json:"max_loss"`
+	// priced: the same for conversations of 50 tool turns and more.
+	LongMaxLoss float64 `toml:"long_max_loss" json:"long_max_loss"`
+	// What a placeholder says about recovering the original.
+	Recover string `toml:"recover" json:"recover"`
 }
 
 // The strategies of Settings, and what its placeholders say about recovery.
 const (
 	Sliding = "sliding" // mask what has left the window
-	Stepped = "stepped" // the same, but let the boundary move in steps
-	Priced  = "priced"  // mask when it pays
+	Stepped = "stepped" // the same, with a boundary that moves in steps
+	Priced  = "priced"  // mask when it pays off
 
 	RecoverNone = "none"
 	RecoverHint = "hint" // the id, and how to use it
 )
 
-// DefaultTemplate is the placeholder where nothing else is said.
+// DefaultTemplate is the default placeholder.
 const DefaultTemplate = "[Observation masquée: résultat d’outil ancien " +
 	"(tool_call_id={tool_call_id}, outil={tool_name}, chars={original_chars})]"
 
-// Default returns the settings that hold where nothing else is said.
+// Default returns the default settings.
 func Default() Settings {
 	return Settings{
 		Enabled:             true,
@@ -74,16 +81,17 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Pruning says which tool results are pruned when they first pass.
+// Pruning says which tool results are pruned when they are first sent.
 type Pruning struct {
-	Enabled       bool    `toml:"enabled" json:"enabled"`
-	MinChars      int     `toml:"min_chars" json:"min_chars"`       // shorter results pass whole
-	TargetChars   int     `toml:"target_chars" json:"target_chars"` // what a big result is pruned towards
+	Enabled  bool `toml:"enabled" json:"enabled"`
+	MinChars int  `toml:"min_chars" json:"min_chars"` // shorter results pass whole
+	// What a big result is pruned to.
+	TargetChars   int     `toml:"target_chars" json:"target_chars"`
 	MaxPruneRatio float64 `toml:"max_prune_ratio" json:"max_prune_ratio"`
 	MinKeepLines  int     `toml:"min_keep_lines" json:"min_keep_lines"`
 }
 
-// DefaultPruning returns the settings that hold where nothing else is said.
+// DefaultPruning returns the default settings.
 func DefaultPruning() Pruning {
 	return Pruning{MinChars: 4000, TargetChars: 4000, MaxPruneRatio: 0.95, MinKeepLines: 40}
 }
@@ -91,7 +99,7 @@ func DefaultPruning() Pruning {
 // engineVersion changes whenever the same text for the same goal may come out another.
 const engineVersion = 7
 
-// Engine names what prunes: results come out the same where it is the same.
+// Engine identifies the pruning engine and its settings: equal engines give equal results.
 func (p Pruning) Engine() uint64 {
 	d := newDigest()
 	for _, n := range []int{engineVersion, p.MinChars, p.TargetChars, p.MinKeepLines} {

@@ -9,17 +9,17 @@ import (
 	"secateur/internal/llm/tokens"
 )
 
-// Sizes are estimated in tokens; the account learns what the provider counts instead.
+// Sizes are estimated in tokens. The account learns how the provider's counts differ.
 
 const (
-	// sampled is how much of a long text is looked at, in so many places: how dense it is
-	// tells how many tokens it has.
+	// sampled is how much of a long text is examined, in this many samples: their density gives its
+	// tokens.
 	sampled, samples = 2048, 8
-	// overhead is how many tokens a message takes beside its texts, and how many bytes.
+	// overhead is the number of tokens and bytes of a message besides its texts.
 	overhead, overheadBytes = 4, 14
 )
 
-// size is how large a message is, in as little room as that takes.
+// size is the size of a message in compact form.
 type size struct{ tokens, digits, signs, others, bytes float32 }
 
 func (s size) of() bill.Size {
@@ -34,29 +34,29 @@ func (s size) times(x float32) size {
 	return size{s.tokens * x, s.digits * x, s.signs * x, s.others * x, s.bytes * x}
 }
 
-// beside is how large a message is without its texts.
+// beside is the size of a message without its texts.
 var beside = bill.Size{Tokens: overhead, Bytes: overheadBytes}
 
-// sizeOf is how large a text is.
+// sizeOf returns the size of a text.
 func sizeOf(text string, kind tokens.Kind) bill.Size { return newSize(tokens.Size(text, kind)).of() }
 
 func newSize(m tokens.Measure) size {
 	return size{float32(m.Tokens), float32(m.Digits), float32(m.Signs), float32(m.Others), float32(m.Bytes)}
 }
 
-// idSize is about how large so many characters of ids and names are.
+// idSize estimates the size of ids and names with that many characters.
 func idSize(chars int) size {
 	n := float32(chars)
 	return size{n / 3.5, n / 5, n / 6, 0, n}
 }
 
-// estimate is about how large the text of a raw JSON string is; the longer it is the less exactly.
+// estimate estimates the size of a raw JSON string's text; less exactly for long ones.
 func estimate(raw []byte, kind tokens.Kind) size {
 	if len(raw) <= 2*sampled {
 		return newSize(tokens.SizeQuoted(unsafeString(raw), kind))
 	}
 	const each = sampled / samples
-	var all [sampled]byte // together: to estimate one text of so many pieces costs less than so many texts
+	var all [sampled]byte // joined: one estimate costs less than many
 	for i := range samples {
 		at := i * (len(raw) - each) / (samples - 1)
 		copy(all[i*each:], raw[at:at+each])
@@ -64,29 +64,29 @@ func estimate(raw []byte, kind tokens.Kind) size {
 	return newSize(tokens.SizeQuoted(unsafeString(all[:]), kind)).times(float32(len(raw)) / sampled)
 }
 
-// unsafeString is a text without a copy: the bytes are not written to while it is in use.
+// unsafeString converts without a copy. The bytes must not change while it is in use.
 func unsafeString(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // see above
 }
 
-// soon is how long a content is that is measured when it is read. A longer one is measured when its size is asked for, which
-// of a conversation that goes out as it came is when the answer has come.
+// soon is the maximum length of a content that is measured while reading. A longer one is measured
+// on demand. For an unchanged conversation that is after the response.
 const soon = 512
 
-// sizes are those of contents that were due, by message: as many as were asked for.
+// sizes are those of due contents, by message, as far as computed.
 type sizes struct {
 	mu sync.Mutex // guards the field below
 	of []size
 }
 
-// first are those of the first messages, as far as they are known.
+// first returns those of the first messages, as far as computed.
 func (s *sizes) first(messages int) []size {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clip(s.of[:min(messages, len(s.of))])
 }
 
-// measureLater adds the content to the size, or notes that it is due.
+// measureLater adds the content to the size, or marks it as due.
 func (m *Message) measureLater(r *reader, kind tokens.Kind) {
 	if m.content.end-m.content.start <= soon {
 		m.size.add(estimate(m.content.of(r.doc), kind))
@@ -95,7 +95,7 @@ func (m *Message) measureLater(r *reader, kind tokens.Kind) {
 	m.due = uint8(kind) + 1 //nolint:gosec // one of a few
 }
 
-// contentSize is the size of the content where it is due.
+// contentSize returns the size of the content if it is due.
 func (m *Message) contentSize(list []byte) size {
 	if m.due == 0 {
 		return size{}
@@ -103,7 +103,7 @@ func (m *Message) contentSize(list []byte) size {
 	return estimate(m.content.of(list), tokens.Kind(m.due-1))
 }
 
-// whole is how large a message is as the client sent it.
+// whole returns the size of a message as the client sent it.
 func (c *Conversation) whole(i int) bill.Size {
 	if !c.sized {
 		c.measure()
@@ -113,7 +113,8 @@ func (c *Conversation) whole(i int) bill.Size {
 	return whole
 }
 
-// wholeTo writes down how large a message is of which all is measured. A request has hundreds of them: nothing is copied.
+// wholeTo writes the size of a measured message to to. A request has hundreds of messages, so
+// nothing is copied.
 func (c *Conversation) wholeTo(to *bill.Size, i int) {
 	m, due := &c.Messages[i], &size{}
 	if m.due > 0 {
@@ -123,7 +124,8 @@ func (c *Conversation) wholeTo(to *bill.Size, i int) {
 	to.Others, to.Bytes = float64(m.size.others+due.others), float64(m.size.bytes+due.bytes)
 }
 
-// measure makes the sizes of all messages known. It keeps one processor busy and no more: as a rule the answer has gone on, and is on its way through others.
+// measure computes the sizes of all messages. It uses one processor only, because the response is
+// usually being streamed on the others.
 func (c *Conversation) measure() {
 	c.sizes.mu.Lock()
 	defer c.sizes.mu.Unlock()
@@ -135,7 +137,7 @@ func (c *Conversation) measure() {
 	c.sizes.of, c.sized = all, true
 }
 
-// Tokens is about how many tokens a provider counts for the conversation as the client sent it.
+// Tokens estimates a provider's token count for the conversation as the client sent it.
 func (c *Conversation) Tokens() float64 {
 	all := float64(c.extra.tokens)
 	for i := range c.Messages {
@@ -144,7 +146,8 @@ func (c *Conversation) Tokens() float64 {
 	return all
 }
 
-// unmeasured is how many bytes of contents are looked at to measure all but the first messages.
+// unmeasured returns how many bytes of contents must be examined to measure all but the first
+// messages.
 func (c *Conversation) unmeasured(known int) (n int) {
 	for i := known; i < len(c.Messages); i++ {
 		if m := &c.Messages[i]; m.due > 0 {
@@ -154,7 +157,7 @@ func (c *Conversation) unmeasured(known int) (n int) {
 	return n
 }
 
-// Unmeasured is how many bytes of contents have to be looked at before it is known what the plan costs.
+// Unmeasured returns how many bytes of contents must be examined before the plan's cost is known.
 func (p *Plan) Unmeasured() (n int) {
 	if p.c.sized {
 		return 0
@@ -162,7 +165,7 @@ func (p *Plan) Unmeasured() (n int) {
 	return p.c.unmeasured(len(p.c.sizes.first(len(p.c.Messages))))
 }
 
-// kindOf is the kind of text that a message with a role mostly has.
+// kindOf returns the usual kind of text in messages with this role.
 func kindOf(r Role) tokens.Kind {
 	if r == Tool {
 		return tokens.Code
@@ -170,7 +173,7 @@ func kindOf(r Role) tokens.Kind {
 	return tokens.Prose
 }
 
-// sizeTo writes down how large a message is as it goes out.
+// sizeTo writes the size of a message as sent to to.
 func (p *Plan) sizeTo(to *bill.Size, i int) {
 	if p.kinds[i] != Whole {
 		*to = p.size(i, p.kinds[i])
@@ -182,7 +185,7 @@ func (p *Plan) sizeTo(to *bill.Size, i int) {
 	p.c.wholeTo(to, i)
 }
 
-// size is how large a message is as one of its forms goes out.
+// size returns the size of a message in one of its forms.
 func (p *Plan) size(i int, kind Kind) bill.Size {
 	m := &p.c.Messages[i]
 	switch kind {
@@ -200,7 +203,7 @@ func (p *Plan) size(i int, kind Kind) bill.Size {
 	return p.c.whole(i)
 }
 
-// takenOut is how much a cut takes out of a result.
+// takenOut returns how much a cut removes from a result.
 func (p *Plan) takenOut(i int, kind Kind) bill.Size {
 	switch was := p.was(i); {
 	case kind == Whole:

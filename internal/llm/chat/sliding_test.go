@@ -9,8 +9,8 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// A conversation in tests is a list of short words: "a:x,y" is an assistant that calls
-// x and y, "t:x=text" the result of x, "u:text" and "a:" are plain messages.
+// talk builds a conversation from short words: "a:x,y" is an assistant that calls x and y,
+// "t:x=text" the result of x, "u:text" and "a:" are plain messages.
 func talk(words ...string) []byte {
 	var msgs []string
 	for _, w := range words {
@@ -63,7 +63,7 @@ func slidingSettings(window int) Settings {
 	return s
 }
 
-// contents gives the contents of the messages as raw JSON.
+// contents returns the contents of the messages as raw JSON.
 func contents(t *testing.T, body []byte) []string {
 	t.Helper()
 	var doc struct {
@@ -309,7 +309,7 @@ func TestWhatWasMaskedByOtherRulesIsJudgedAgain(t *testing.T) {
 	}
 }
 
-// placeholderFor is what stands for a result where nothing else is said.
+// placeholderFor is the default placeholder of a result.
 func placeholderFor(callID, tool string, chars int) string {
 	p := parsePlaceholder(Default())
 	return p.render(callID, tool, chars, "")

@@ -3,7 +3,8 @@ package chat
 // minShare is how many characters are worth a goroutine.
 const minShare = 32 << 10
 
-// each does something with every one of these results, in as many shares as their texts are worth. What it notes it notes by the message.
+// each calls do for these results, in as many goroutines as their texts are worth. do may only
+// write to the entries of its message.
 func (p *Plan) each(messages []int, do func(message int)) {
 	if len(messages) == 0 {
 		return

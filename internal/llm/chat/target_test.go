@@ -8,7 +8,8 @@ import (
 	"secateur/internal/rawjson"
 )
 
-// TestTargetGrowsWithTheText: a share of a long file is left, and less of it where the assistant names a function.
+// TestTargetGrowsWithTheText: a share of a long file is left, and less of it if the assistant names
+// a function.
 func TestTargetGrowsWithTheText(t *testing.T) {
 	s := DefaultPruning()
 	s.Enabled = true

@@ -2,9 +2,10 @@ package chat
 
 import "secateur/internal/llm/bill"
 
-// partBill is what can be known of the cost of a request that holds only what is new, of a conversation that the server keeps. What the
-// provider counted was spent. What was cut would have been written to its cache once, and read again with every later request: of these
-// nobody sees what they hold, so that more was saved than is booked. Without the provider's counts nothing is known.
+// partBill returns the known cost of a request with only new messages, in a conversation that the
+// server keeps. The provider's count was spent. Cut text would have been written to its cache once,
+// and read with every later request. We cannot see those, so more was saved than is booked. Without
+// the provider's counts nothing is known.
 func (p *Plan) partBill(usage *bill.Usage) Bill {
 	terms := p.terms.With(p.marks)
 	if usage == nil || !terms.Known() {

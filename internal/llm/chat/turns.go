@@ -5,35 +5,34 @@ import (
 	"slices"
 )
 
-// A tool turn is an assistant's answer that calls at least one tool with an id.
-// results says of each message what it has to do with them.
+// results relates each message to the tool turns. A tool turn is an assistant's answer that calls
+// at least one tool with an id.
 type results struct {
-	turns         int // how many there are
-	assistants    int // answers of the assistant
-	lastAssistant int // the last of these; -1: none
+	turns         int // number of tool turns
+	assistants    int // number of the assistant's answers
+	lastAssistant int // index of the last of these; -1: none
 	of            []result
-	asked         []asked // all calls, in their order
+	asked         []asked // all calls, in order
 
-	asks     map[int]ask // what the calls of results ask for, by message, as far as it was looked up
-	compared int         // characters of results that were compared to find those that say the same
+	asks     map[int]ask // what the calls of results ask for, by message, computed on demand
+	compared int         // characters compared to find equal results
 }
 
-// result is a message as a tool's result. Ids may come twice, so there are two
-// ways to say which call it answers.
+// result is a message as a tool result. Ids may repeat, so two numbers say which call it answers.
 type result struct {
-	last    int32 // the last call that has the id, as its number; 0: it is no result with an id that some turn has
-	since   int32 // the last before the message; 0: none
-	answers int32 // the assistant's answers before the message
+	last    int32 // number of the last call with the id; 0: no result, or an unknown id
+	since   int32 // the last one before the message; 0: none
+	answers int32 // number of the assistant's answers before the message
 }
 
-// asked is a call that some turn makes.
+// asked is a call of some turn.
 type asked struct {
 	turn int
-	name string // of the tool, as the last of the calls so far with the id calls it; "" where none says
+	name string // of the tool, by the latest call so far with the id that has one; "": none
 	call *Call
 }
 
-// answer gives the call that a message answers as its number says; nil: none.
+// answer returns the call with that number; nil: none.
 func (r *results) answer(number int32) *asked {
 	if number == 0 {
 		return nil
@@ -41,10 +40,10 @@ func (r *results) answer(number int32) *asked {
 	return &r.asked[number-1]
 }
 
-// name is what the tool is called whose result a message is; "" where none says.
+// name returns the name of the tool whose result a message is; "": none.
 func (r *results) name(message int) string { return r.nameOf(r.of[message].last) }
 
-// sinceName is the same as far as the calls before the message tell, which later turns cannot change.
+// sinceName is the same by the calls before the message, which later turns cannot change.
 func (r *results) sinceName(message int) string { return r.nameOf(r.of[message].since) }
 
 func (r *results) nameOf(number int32) string {
@@ -54,10 +53,10 @@ func (r *results) nameOf(number int32) string {
 	return ""
 }
 
-// isAsked tells whether some turn before a message has asked for it.
+// isAsked reports whether some turn before a message has called for it.
 func (r *results) isAsked(message int) bool { return r.of[message].since > 0 }
 
-// relate relates results to the turns that asked for them, once.
+// relate relates results to their turns, once.
 func (c *Conversation) relate() *results {
 	if c.related == nil {
 		r := findResults(c)
@@ -73,7 +72,7 @@ func findResults(c *Conversation) results {
 	}
 	r := results{lastAssistant: -1, of: make([]result, len(c.Messages)), asked: make([]asked, 0, calls)}
 	byID := newCallIndex(calls)
-	settled := true  // what is found while going through holds at the end
+	settled := true  // results found on the way are final
 	calling := false // the answer has called a tool
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -125,8 +124,9 @@ func findResults(c *Conversation) results {
 	return r
 }
 
-// callIndex finds the last call with an id by its number: a hash table (open addressing), since a map takes several times as long for as many as there are in
-// one request. Its order is unpredictable to whoever makes up ids.
+// callIndex finds the last call with an id: a hash table (open addressing). A map takes several
+// times as long for the number of calls in one request. Its seed is random, so that clients cannot
+// provoke collisions.
 type callIndex struct {
 	numbers []int32 // of calls; 0: free
 	mask    uint64
@@ -142,7 +142,7 @@ func newCallIndex(calls int) callIndex {
 	return callIndex{make([]int32, size), uint64(size - 1)} //nolint:gosec // a length
 }
 
-// slot is where the number of an id's last call stands, or belongs.
+// slot returns the place for the number of an id's last call.
 func (x callIndex) slot(all []asked, id string) *int32 {
 	for at := maphash.String(callSeed, id) & x.mask; ; at = (at + 1) & x.mask {
 		if number := x.numbers[at]; number == 0 || all[number-1].call.ID == id {
@@ -151,7 +151,7 @@ func (x callIndex) slot(all []asked, id string) *int32 {
 	}
 }
 
-// last is the number of an id's last call; 0: there is none. As a rule that is the last of all.
+// last returns the number of an id's last call; 0: none. Usually that is the very last call.
 func (x callIndex) last(all []asked, id string) int32 {
 	if n := len(all); n > 0 && all[n-1].call.ID == id {
 		return int32(n) //nolint:gosec // a count of calls
@@ -159,8 +159,8 @@ func (x callIndex) last(all []asked, id string) int32 {
 	return *x.slot(all, id)
 }
 
-// lastOfEachTool returns the ids of the newest k results of each tool, among those
-// that answer the first so many turns.
+// lastOfEachTool returns the ids of the newest k results of each tool, among those that answer the
+// first turns.
 func (r *results) lastOfEachTool(c *Conversation, k, turns int) map[string]bool {
 	if k <= 0 {
 		return nil

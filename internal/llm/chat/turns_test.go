@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// lastCall looks through all messages before one for the last call with an id: the turn that makes it, what it calls the tool, or the last before it that
-// says so.
+// lastCall searches all messages before one for the last call with an id. It returns its turn, and
+// the tool's name by that call or by the last one before that has a name.
 func lastCall(c *Conversation, before int, id string) (turn int, name string, call *Call) {
 	turns, calling := 0, false
 	for i := range c.Messages[:before] {
@@ -37,7 +37,7 @@ func TestResultsAreRelatedToTheLastCallWithTheirID(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {
 		c := &Conversation{}
-		ids := 1 + rnd.IntN(30) // few of them come again
+		ids := 1 + rnd.IntN(30) // few, so that they repeat
 		id := func() string {
 			if n := rnd.IntN(ids); n > 0 {
 				return fmt.Sprint("call_", n)
