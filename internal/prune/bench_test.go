@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// grown repeats pieces until the text has about the size.
+// grown repeats pieces until the text has about the given size.
 func grown(size int, piece func(i int) string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {

@@ -2,7 +2,8 @@ package prune
 
 import "strings"
 
-// IsBinary says whether a text is no text: it holds bytes that no line of one has. Nothing of it can be left out sensibly.
+// IsBinary reports whether a text has bytes that text files do not have. Such data cannot be pruned
+// sensibly.
 func IsBinary(text string) bool {
 	head := text[:min(len(text), 8<<10)]
 	if strings.IndexByte(head, 0) < 0 {
@@ -14,6 +15,6 @@ func IsBinary(text string) bool {
 			odd++
 		}
 	}
-	const share = 20 // one byte in so many
+	const share = 20 // one byte in this many
 	return odd*share > len(head)
 }

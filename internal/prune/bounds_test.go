@@ -13,7 +13,7 @@ const anID = "prn_R5JT960T52MN9N4FMKV3BW2QZ4"
 
 func idMarker(b Block) string { return Marker(CostlyID, b) }
 
-// Markers with other ids have no more tokens than those by which it is decided.
+// Markers with other ids have no more tokens than those used for decisions.
 func TestNoIDCostsMore(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
@@ -30,7 +30,8 @@ func TestNoIDCostsMore(t *testing.T) {
 	}
 }
 
-// Whatever the text and the request, no marker has more tokens than what it stands for, and the output no more than the input.
+// For any text and request, no marker has more tokens than the text it replaces, and the output has
+// no more than the input.
 func TestMarkersNeverCostMoreThanTheySave(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		req := anyRequest().Draw(rt, "request")
@@ -62,7 +63,8 @@ func checkMarkers(t interface {
 	}
 }
 
-// A text of many short values, as JSON has: scattered cuts would each be smaller than their markers.
+// In a text of many short values, like JSON, scattered cuts would each be smaller than their
+// markers.
 func TestManyShortLinesAreCutInRuns(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("{\n")

@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// Candidate is a piece of the text worth a reranker's opinion.
+// Candidate is a piece of the text worth a reranker's score.
 type Candidate struct {
 	Start, End int     // line numbers from 1, inclusive
-	Text       string  // the lines, behind the headers that enclose them
-	Score      float64 // the local engine's opinion
+	Text       string  // the lines, after the headers that enclose them
+	Score      float64 // by the local engine
 }
 
 const (
-	pieceRows  = 24   // rows of a piece at most
-	smallPiece = 6    // rows below which a block is joined to the one before
+	pieceRows  = 24   // maximum rows of a piece
+	smallPiece = 6    // a block with fewer rows is joined to the one before
 	pieceBytes = 6000 // of a piece's text
 )
 
-// Candidates cuts the text into pieces along its own blocks and returns at most most of them, the local engine's best first.
-// It returns nil when there is nothing to choose from or time ran out.
+// Candidates splits the text into pieces along its own blocks and returns at most most of them,
+// best first by the local engine. It returns nil if there is nothing to choose from or time ran
+// out.
 func Candidates(req Request, most int) []Candidate {
 	lines := IndexLines(req.Text)
 	if lines.Len() == 0 || most <= 0 || len(req.Text) > MaxText {
@@ -55,7 +56,7 @@ func Candidates(req Request, most int) []Candidate {
 	return out
 }
 
-// pieces are runs of rows, along the blocks: small ones joined, long ones cut.
+// pieces returns runs of rows along the blocks: small blocks joined, long ones split.
 func (t *text) pieces(s *shape) (out []unit) {
 	for i, start := range s.blocks {
 		first, end := int(start), t.rows()
@@ -78,7 +79,7 @@ func (t *text) pieces(s *shape) (out []unit) {
 	return out
 }
 
-// inContext is a piece's text behind the headers around it.
+// inContext returns a piece's text after the headers around it.
 func (t *text) inContext(s *shape, c Candidate) string {
 	r := t.rowOf(c.Start - 1)
 	var heads []string
@@ -95,7 +96,7 @@ func (t *text) inContext(s *shape, c Candidate) string {
 	return text
 }
 
-// rowOf is the row of a line that is not blank.
+// rowOf returns the row of a line that is not blank.
 func (t *text) rowOf(line int) int {
 	r, _ := slices.BinarySearch(t.line, uint32(line)) //nolint:gosec // lines are fewer than bytes
 	return r

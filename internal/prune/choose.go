@@ -5,13 +5,13 @@ type chooser struct {
 	*text
 	*shape
 	*keep
-	locked *keep   // lines that stay whatever else does
-	until  []int32 // of each row: the last kept row that it encloses, 0 for none
+	locked *keep   // lines that always stay
+	until  []int32 // of each row: the last kept row that it encloses; 0: none
 	toll   int     // bytes below which a cut is not worth its marker
 }
 
-// choose keeps the best rows, which order names first, each with what encloses it, so that at most most lines go. It says whether
-// anything could go.
+// choose keeps the best rows, first in order, each with its enclosing rows, so that at most most
+// lines go. It reports whether anything could go.
 func (t *text) choose(s *shape, score []float32, order []uint32, req Request, most int) (kept *keep, free bool) {
 	n := t.lines.Len()
 	c := &chooser{text: t, shape: s, keep: newKeep(n), locked: newKeep(n), until: make([]int32, t.rows()), toll: t.toll(req.Marker)}
@@ -54,12 +54,12 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 			break
 		}
 		if c.count >= least && c.count+c.cost(int(r)) >= n {
-			break // something has to go where something may
+			break // something must go if something may
 		}
 		around := min(extra, c.addRow(int(r)))
 		extra -= around
 		target = min(n, target+around)
-		if !req.Names { // what is nothing but near costs the room of a name
+		if !req.Names { // a line that is merely near takes the room of a name
 			c.bridge(int(r), target)
 		}
 	}
@@ -72,7 +72,7 @@ func (t *text) choose(s *shape, score []float32, order []uint32, req Request, mo
 	return c.keep, free
 }
 
-// ranks gives rows scores that fall in their order.
+// ranks gives rows falling scores in their order.
 func ranks(order []uint32) []float32 {
 	score := make([]float32, len(order))
 	for i, r := range order {
@@ -82,14 +82,19 @@ func ranks(order []uint32) []float32 {
 }
 
 const (
-	orientation = 14 // one line in so many may stay for orientation alone, on top of the budget: headers and blank lines
-	bridgeRows  = 2  // rows between kept ones that are kept where a marker would cost as much, …
-	bridgeBytes = 80 // and where nothing stands for what goes, if they are no longer than this
+	// One line in this many may stay for orientation alone, beyond the budget: headers and blank
+	// lines.
+	orientation = 14
+	bridgeRows  = 2  // rows between kept ones that are kept if a marker would cost as much, …
+	bridgeBytes = 80 // and without markers, if they are no longer than this
 	sliverBlank = 2  // blank lines that are not worth a cut
-	wholePieces = 4  // how many tolls a cut in code saves at least, where lines count for names: pieces are read, not lines
+	// Least savings of a cut in code, in tolls, if lines count for names: people read pieces, not
+	// lines.
+	wholePieces = 4
 )
 
-// bridge keeps the few rows between row r and the nearest kept one: a cut there would cost more than it saves.
+// bridge keeps the few rows between row r and the nearest kept one, because a cut there would cost
+// more than it saves.
 func (c *chooser) bridge(r, target int) {
 	for _, step := range [2]int{-1, 1} {
 		for d := 2; d <= bridgeRows+1; d++ {
@@ -116,7 +121,7 @@ func (c *chooser) isBlank(line int) bool {
 	return body == end
 }
 
-// addForced keeps the structural lines that stay whatever their score.
+// addForced keeps the structural lines that stay regardless of their score.
 func (c *chooser) addForced(req Request) {
 	forced := isFileHead | isProtected
 	if req.Structure == All {
@@ -156,8 +161,8 @@ func (c *chooser) addRepeats(r int) {
 	}
 }
 
-// addRow keeps a row, its unit, what encloses it and the blank lines between it and kept neighbours, and says how many lines it
-// kept for orientation alone.
+// addRow keeps a row, its unit, its enclosing rows and the blank lines to kept neighbours. It
+// returns how many lines it kept for orientation alone.
 func (c *chooser) addRow(r int) (around int) {
 	c.addLine(int(c.line[r]))
 	for p := c.parent[r]; p >= 0; p = c.parent[p] {
@@ -172,7 +177,7 @@ func (c *chooser) addRow(r int) (around int) {
 	return around + c.addBetween(r)
 }
 
-// addBetween keeps the blank lines between a row and its neighbours where those stay, and says how many.
+// addBetween keeps the blank lines between a row and its kept neighbours, and returns their number.
 func (c *chooser) addBetween(r int) (lines int) {
 	for _, lo := range [2]int{r - 1, r} {
 		if lo < 0 || lo+1 >= c.rows() {
@@ -192,12 +197,12 @@ func (c *chooser) addBetween(r int) (lines int) {
 	return lines
 }
 
-// staysAround says whether a row is of the kind that is kept with what it encloses.
+// staysAround reports whether a row is of a kind that is kept with what it encloses.
 func (t *text) staysAround(r int) bool {
 	return t.kind[r]&(isStructure|isHeading) != 0 && t.source != Logs
 }
 
-// cost is how many lines addRow would add, not counting what encloses the row.
+// cost returns how many lines addRow would add, without enclosing rows.
 func (c *chooser) cost(r int) int {
 	line := int(c.line[r])
 	if c.has(line) {
@@ -223,7 +228,7 @@ func (c *chooser) addLine(line int) {
 	c.add(line)
 }
 
-// unitAt is the unit that holds a line, -1 for none.
+// unitAt returns the unit with a line; -1: none.
 func (c *chooser) unitAt(line int) int {
 	lo, hi := 0, len(c.units)
 	for lo < hi {
@@ -239,7 +244,7 @@ func (c *chooser) unitAt(line int) int {
 	return -1
 }
 
-// addBlank keeps lines that are no rows until target is met: those between kept lines first.
+// addBlank keeps lines that are no rows until target is met, those between kept lines first.
 func (c *chooser) addBlank(target int) {
 	n := c.lines.Len()
 	for from := 0; c.count < target; {

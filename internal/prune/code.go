@@ -2,8 +2,9 @@ package prune
 
 import "strings"
 
-// readCode finds what each row of a program is: import, header, comment, closing. The language is not known; the rules below are
-// the union of what the common languages write at the start of a line, each with the shape that tells it from other code.
+// readCode classifies each row of a program: import, header, comment, closing. The language is
+// unknown. The rules are the union of what common languages write at the start of a line, each with
+// the shape that distinguishes it from other code.
 func (t *text) readCode() {
 	var s codeState
 	for r := range t.rows() {
@@ -12,10 +13,10 @@ func (t *text) readCode() {
 	t.markFileHead()
 }
 
-// codeState is what carries over from line to line.
+// codeState carries over from line to line.
 type codeState struct {
-	comment string // what ends the comment or doc string we are in, "" outside
-	imports byte   // the bracket that ends the list of imports we are in, 0 outside
+	comment string // the end of the current comment or doc string; "": outside
+	imports byte   // the closing bracket of the current import list; 0: outside
 	left    int    // how many more lines such a list may have
 }
 
@@ -82,7 +83,7 @@ func (s *codeState) kind(line string, indent uint16) kind {
 	return 0
 }
 
-// open notes a list of imports that goes on in the next lines.
+// open notes an import list that continues in the next lines.
 func (s *codeState) open(line string) {
 	for _, pair := range []string{"()", "{}"} {
 		if strings.Count(line, pair[:1]) > strings.Count(line, pair[1:]) {
@@ -91,7 +92,8 @@ func (s *codeState) open(line string) {
 	}
 }
 
-// isLineComment says whether a line begins as a comment. A "#" is one unless it begins a directive of C or an attribute of Rust.
+// isLineComment reports whether a line begins as a comment. A "#" does, unless it begins a C
+// directive or a Rust attribute.
 func isLineComment(line string) bool {
 	switch line[0] {
 	case '/':
@@ -116,7 +118,7 @@ func isLineComment(line string) bool {
 
 var directiveWords = wordsOf("include import define undef if ifdef ifndef elif elifdef else endif pragma error warning line region endregion using")
 
-// isCloser says whether a line only closes or continues what an earlier one opened.
+// isCloser reports whether a line only closes or continues what an earlier one opened.
 func isCloser(line string) bool {
 	switch line[0] {
 	case '}', ')', ']':
@@ -127,7 +129,7 @@ func isCloser(line string) bool {
 	return roleOf(firstWord(line))&closes != 0
 }
 
-// isLabel says whether a line is a name and a colon, such as a jump target or an access label.
+// isLabel reports whether a line is a name and a colon, such as a jump target or an access label.
 func isLabel(line string) bool {
 	if line[len(line)-1] != ':' || strings.HasPrefix(line, "default") {
 		return false
@@ -136,7 +138,8 @@ func isLabel(line string) bool {
 	return len(word) > 0 && len(strings.TrimSpace(line[len(word):])) == 1 && !strings.HasPrefix(line, "try") && !strings.HasPrefix(line, "else")
 }
 
-// markFileHead marks what opens the file: an interpreter line, the first line of its opening comment, the package it belongs to.
+// markFileHead marks the head of the file: an interpreter line, the first line of its opening
+// comment, its package.
 func (t *text) markFileHead() {
 	for r := range min(t.rows(), 400) {
 		line := t.row(r)
@@ -155,7 +158,7 @@ func (t *text) markFileHead() {
 
 var headWords = wordsOf("package namespace module defmodule library unit program")
 
-// markWholeHead extends the file header to the whole comment that opens the file, as far as it is short.
+// markWholeHead extends the file header to the whole opening comment, if it is short.
 func (t *text) markWholeHead() {
 	const most = 12
 	for r := 0; t.source == Code && r < min(most, t.rows()) && t.kind[r]&isComment != 0; r++ {
@@ -171,7 +174,7 @@ func wordsOf(words string) map[string]bool {
 	return set
 }
 
-// firstWord is the identifier a line begins with, white space before it aside.
+// firstWord returns the identifier at the start of a line, after white space.
 func firstWord(line string) string {
 	i := 0
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {

@@ -34,7 +34,7 @@ func TestStructuralLinesOfManyLanguages(t *testing.T) {
 	} {
 		for line := range strings.SplitSeq(lines, "|") {
 			if language == "typescript" && (line == "type B = C " || line == " D;") {
-				continue // a bar of its own
+				continue // a separate bar
 			}
 			body := strings.TrimLeft(line, " ")
 			var s codeState

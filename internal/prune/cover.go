@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// coverOrder orders rows where it is not known what will be asked for next, and a name is enough to ask: a greedy weighted set cover. Each row
-// counts for its own chance and for the names that no row before it in this order has, over what it costs to keep it; and a name
-// the more, the likelier the goal needs a row that has it. A row brings the headers around it, and their names. What known says of a name,
-// unless it is nil, is whether the reader has it anyway.
+// coverOrder orders rows if the next request is unknown and a name is enough to ask: a greedy
+// weighted set cover. Each row counts for its own chance and for the names that no earlier row in
+// this order has, relative to its cost. A name counts more if the goal likely needs a row with it.
+// A row brings the headers around it, and their names. known reports whether the reader already has
+// a name; nil: none.
 func (t *text) coverOrder(s *shape, chance []float32, known func(name string) bool) []uint32 {
 	c := &cover{text: t, chance: chance, taken: make([]bool, t.rows()), around: aroundRow}
 	if s.program {
@@ -24,7 +25,7 @@ func (t *text) coverOrder(s *shape, chance []float32, known func(name string) bo
 	for len(c.rows) > 0 {
 		top := &c.rows[0]
 		r := int(top.row)
-		if now := c.density(r); now < top.density { // names it counted for are taken by now
+		if now := c.density(r); now < top.density { // some of its names are taken by now
 			top.density = now
 			heap.Fix(c, 0)
 			continue
@@ -44,17 +45,19 @@ func (t *text) coverOrder(s *shape, chance []float32, known func(name string) bo
 	return order
 }
 
-// What counts how much, found by trying: the more a row's own chance counts the more of what the goal needs stays, and the fewer names.
+// Weights found by experiment. The more a row's own chance counts, the more of what the goal needs
+// stays, and the fewer names.
 const (
-	everyName  = .0025 // what a name is worth, …
-	likelyName = 2     // and how much more where the goal needs a row that has it
-	ownChance  = .6    // what a row is worth that the goal needs, names aside
-	aroundRow  = 60    // bytes that a row costs besides its own: a marker may stand on either side
-	aroundCode = 150   // the same in code, where rows alone are of little use
-	talk       = .2    // what a comment or an import is worth beside other code: neither is edited next
+	everyName  = .0025 // value of a name, …
+	likelyName = 2     // and how much more if the goal needs a row with it
+	ownChance  = .6    // value of a row that the goal needs, without names
+	aroundRow  = 60    // additional cost of a row in bytes: a marker may be on either side
+	aroundCode = 150   // the same in code, where single rows are of little use
+	// Value of a comment or an import relative to other code: neither is edited next.
+	talk = .2
 )
 
-// lessTalk are the chances of rows of code with less for comments, a licence among them, and imports.
+// lessTalk lowers the chances of comments, including a licence, and of imports.
 func (t *text) lessTalk(chance []float32) []float32 {
 	chance = slices.Clone(chance)
 	for r, k := range t.kind {
@@ -65,15 +68,15 @@ func (t *text) lessTalk(chance []float32) []float32 {
 	return chance
 }
 
-// cover is a heap of rows, the densest on top.
+// cover is a heap of rows, densest on top.
 type cover struct {
 	*text
 	rows   []coverRow
 	chance []float32
-	around float32   // bytes that a row costs besides its own
+	around float32   // additional cost of a row in bytes
 	taken  []bool    // of each row: it stays
-	first  []uint32  // of each row: where its names begin in names; one more at the end
-	names  []uint32  // numbers
+	first  []uint32  // of each row: start of its names in names; one more at the end
+	names  []uint32  // name numbers
 	worth  []float32 // of each name, until a row has taken it
 }
 
@@ -119,8 +122,8 @@ func (c *cover) findNames(known func(name string) bool) {
 	c.first = append(c.first, uint32(len(c.names))) //nolint:gosec // fewer than bytes
 }
 
-// eachName finds the words that one would remember: six letters, digits or underscores at least, with a digit, an underscore or an inner
-// capital, and no plain numbers or hashes.
+// eachName finds distinctive words: at least six letters, digits or underscores, with a digit, an
+// underscore or an inner capital, but no plain numbers or hashes.
 func eachName(line string, use func(name string)) {
 	for i := 0; i < len(line); {
 		if !isNameByte(line[i]) {
@@ -147,7 +150,7 @@ func eachName(line string, use func(name string)) {
 
 func isNameByte(c byte) bool { return classes[c] != sepClass && classes[c] != wideClass }
 
-// density is what a row is worth over what it costs: its bytes, and part of a marker.
+// density returns a row's value divided by its cost: its bytes, and part of a marker.
 func (c *cover) density(r int) float32 {
 	gain := float32(ownChance * c.chance[r])
 	for _, id := range c.namesOf(r) {

@@ -24,7 +24,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesAreCovered: where what comes next is not known, the lines that stay have more of the text's names than those of the goal alone.
+// TestNamesAreCovered: if the next request is unknown, the kept lines have more of the text's names
+// than with the goal alone.
 func TestNamesAreCovered(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {
@@ -53,7 +54,7 @@ func TestNamesAreCovered(t *testing.T) {
 
 func shortened(b Block) string { return fmt.Sprintf("⟦PRUNÉ: lignes %d-%d⟧", b.Start, b.End) }
 
-// TestCoverOrderHasEveryRowOnce, the best of the goal among the first.
+// TestCoverOrderHasEveryRowOnce, with the best rows for the goal among the first.
 func TestCoverOrderHasEveryRowOnce(t *testing.T) {
 	text := programText(t, 1<<16)
 	x, s, score, ok := examine(Request{Text: text, Goal: "how are the rows of a text scored", Source: Code}, IndexLines(text))
@@ -77,7 +78,7 @@ func TestCoverOrderHasEveryRowOnce(t *testing.T) {
 	}
 }
 
-// orderOf is the cover order of a program's lines, all equally likely.
+// orderOf returns the cover order of a program's lines, all equally likely.
 func orderOf(t *testing.T, text string, known func(string) bool) (lines []string) {
 	t.Helper()
 	x, s, score, ok := examine(Request{Text: text, Goal: "nothing of it", Source: Code}, IndexLines(text))
@@ -91,7 +92,7 @@ func orderOf(t *testing.T, text string, known func(string) bool) (lines []string
 	return lines
 }
 
-// TestARowBringsTheNamesAroundIt: what a kept row's headers name needs no other row.
+// TestARowBringsTheNamesAroundIt: names in a kept row's headers need no other row.
 func TestARowBringsTheNamesAroundIt(t *testing.T) {
 	order := orderOf(t, "call(outer_name)\ncall(other_name)\n"+
 		"def outer_name(and, a, lot, of, plain, words, so, that, it, is, a, very, long, line, of, which, a, name, is, the, least):\n"+
@@ -113,7 +114,8 @@ func TestKnownNamesCountNothing(t *testing.T) {
 	}
 }
 
-// TestNamesLeaveNoBridges: where names count, a line that has none does not stay for standing between two that have.
+// TestNamesLeaveNoBridges: if names count, a line without names does not stay merely because it is
+// between two with names.
 func TestNamesLeaveNoBridges(t *testing.T) {
 	var b strings.Builder
 	for i := range 40 {

@@ -2,11 +2,12 @@ package prune
 
 import "strings"
 
-// Decoration is what a tool puts around the lines of a text: numbers, the name of the file a hit is in, the signs of a diff, a
-// quote's bracket, the time. Behind it indent, blank lines and every pattern at a line's start are hidden, so the engine looks at
-// what follows it. The output keeps it: lines stay one to one.
+// Decoration is what a tool puts before the lines of a text: numbers, the file name of a match, the
+// signs of a diff, a quote's bracket, the time. It hides indentation, blank lines and every pattern
+// at the start of a line, so the engine looks at the text after it. The output keeps it: lines stay
+// one to one.
 
-// prefix is what one kind of decoration is at the start of a line.
+// prefix is a kind of decoration at the start of a line.
 type prefix int
 
 const (
@@ -18,18 +19,18 @@ const (
 	stampPrefix         // "2026-01-02T03:04:05Z "
 )
 
-// decoration says how many bytes at each line's start are not the text's own.
+// decoration says how many bytes at the start of each line are not part of the text.
 type decoration struct {
 	kind   prefix
-	number numberForm // of numberPrefix
+	number numberForm // for numberPrefix
 	skip   []uint16   // per line; nil: none
 	frame  []bool     // per line: written by the tool that showed the text; nil: none
 }
 
-// sampled is how many filled lines decide what decorates a text.
+// sampled is how many non-blank lines are examined for decoration.
 const sampled = 256
 
-// findDecoration looks for what decorates the lines of a text.
+// findDecoration finds the decoration of a text's lines.
 func findDecoration(lines Lines, source Source) decoration {
 	d := decoration{frame: findFrame(lines)}
 	sample := make([]string, 0, sampled)
@@ -71,12 +72,12 @@ func findDecoration(lines Lines, source Source) decoration {
 	return d
 }
 
-// silent says whether the words of the decoration tell nothing of the text.
+// silent reports whether the words of the decoration say nothing about the text.
 func (d *decoration) silent() bool { return d.kind != hitPrefix && d.kind != stampPrefix }
 
 func trimLine(line string) string { return strings.TrimRight(line, "\r\n") }
 
-// mostly says whether at least percent of the lines pass.
+// mostly reports whether at least percent of the lines pass.
 func mostly(lines []string, pass func(string) bool, percent int) bool {
 	n := 0
 	for _, l := range lines {
@@ -87,14 +88,14 @@ func mostly(lines []string, pass func(string) bool, percent int) bool {
 	return 100*n >= percent*len(lines)
 }
 
-// numberForm is how a text's lines are numbered.
-type numberForm struct{ after string } // what stands behind the number
+// numberForm is the form of line numbers.
+type numberForm struct{ after string } // the text after the number
 
-// numberEnds are what tools write behind a line's number.
+// numberEnds are what tools write after a line number.
 var numberEnds = []string{"\t", "→", "│ ", "│", " | ", "| ", "|", ": ", ":", ") "}
 
-// numbering finds the form in which most lines begin with numbers that count lines: each is one more than the one before, or, as in
-// the answer of a search, at least larger.
+// numbering finds the form of line numbers that most lines begin with. Each is one more than the
+// last or, as in search results, at least larger.
 func numbering(sample []string) (numberForm, bool) {
 	for _, after := range numberEnds {
 		f := numberForm{after}
@@ -130,7 +131,7 @@ func (f numberForm) skip(line string) int {
 	return n
 }
 
-// read is the number a line begins with and how many bytes it takes with what stands around it; 0 bytes where there is none.
+// read returns the line number and the size of the prefix; size 0: none.
 func (f numberForm) read(line string) (number, size int) {
 	i := 0
 	for i < len(line) && line[i] == ' ' {
@@ -151,7 +152,7 @@ func (f numberForm) read(line string) (number, size int) {
 	switch {
 	case strings.HasPrefix(rest, f.after):
 		return number, i + len(f.after)
-	case f.after[0] == ':' && rest != "" && rest[0] == '-': // context of a hit
+	case f.after[0] == ':' && rest != "" && rest[0] == '-': // context of a match
 		return number, i + 1
 	case strings.TrimRight(f.after, " ") == rest: // an empty line
 		return number, len(line)
@@ -159,7 +160,7 @@ func (f numberForm) read(line string) (number, size int) {
 	return 0, 0
 }
 
-// skipHit is the length of "path:12:" or "path-12-" at a line's start, 0 for other lines.
+// skipHit returns the length of "path:12:" or "path-12-" at the start of a line; 0: none.
 func skipHit(line string) int {
 	name := false
 	for i := 0; i < len(line) && i < 300; i++ {
@@ -188,7 +189,7 @@ func skipHit(line string) int {
 	return 0
 }
 
-// isDiff says whether the lines are those of a unified diff.
+// isDiff reports whether the lines are a unified diff.
 func isDiff(sample []string) bool {
 	hunks, body := 0, 0
 	in := false
@@ -208,7 +209,7 @@ func isDiff(sample []string) bool {
 	return hunks > 0 && 100*body >= 60*len(sample)
 }
 
-// diffReader tells the lines of hunks from what stands between them.
+// diffReader distinguishes the lines of hunks from those between them.
 type diffReader struct{ in bool }
 
 func newDiffReader() *diffReader { return &diffReader{} }

@@ -27,7 +27,7 @@ func ownSource(tb testing.TB, name string) string {
 	return string(b)
 }
 
-// What a tool puts before the lines changes nothing in what the engine sees of them.
+// A tool's prefixes do not change what the engine measures.
 func TestDecorationHidesNothing(t *testing.T) {
 	plain := ownSource(t, "docs.go")
 	want := NewTrial(Request{Text: plain, Goal: "headings and fences", Source: Code}).Vectors()

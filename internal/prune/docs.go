@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// readDocs finds the headings of a document, its fenced blocks and tables, which go or stay whole, and its sections.
+// readDocs finds the headings of a document, its sections, and its fenced blocks and tables, which
+// go or stay whole.
 func (t *text) readDocs(s *shape) {
 	t.findUnits(s)
 	t.nestHeadings(s, t.headingLevel)
 }
 
-// nestHeadings puts each row under the headings above it, and makes a block of each section. What is part of a unit is no heading.
+// nestHeadings puts each row under the headings above it, and makes a block of each section. A part
+// of a unit is no heading.
 func (t *text) nestHeadings(s *shape, levelOf func(r int) uint8) {
 	n := t.rows()
 	s.parent = make([]int32, n)
@@ -22,7 +24,7 @@ func (t *text) nestHeadings(s *shape, levelOf func(r int) uint8) {
 		row   int32
 	}
 	var stack []open
-	next := 0 // unit
+	next := 0 // index of the next unit
 	for r := range n {
 		line := int(t.line[r])
 		for next < len(s.units) && s.units[next].last < line {
@@ -51,7 +53,7 @@ func (t *text) nestHeadings(s *shape, levelOf func(r int) uint8) {
 	}
 }
 
-// joinUnits sorts units and makes one of those that share a line.
+// joinUnits sorts units and merges those that share a line.
 func joinUnits(units []unit) (out []unit) {
 	slices.SortFunc(units, func(a, b unit) int { return a.first - b.first })
 	for _, u := range units {
@@ -64,8 +66,8 @@ func joinUnits(units []unit) (out []unit) {
 	return out
 }
 
-// headingLevel is the level of the heading a row is, 0 for other rows. It knows "# x", "== x", <h1>, and a line underlined with a
-// run of one sign.
+// headingLevel returns the level of a heading; 0: other rows. It knows "# x", "== x", <h1>, and a
+// line underlined with a run of one sign.
 func (t *text) headingLevel(r int) uint8 {
 	if t.indent[r] > 3 {
 		return 0
@@ -93,7 +95,7 @@ func (t *text) headingLevel(r int) uint8 {
 	return 0
 }
 
-// underline is the level of a heading underlined so, 0 if the line underlines nothing.
+// underline returns the level of a heading with this underline; 0: not an underline.
 func underline(line string) uint8 {
 	if len(line) < 3 {
 		return 0
@@ -105,7 +107,8 @@ func underline(line string) uint8 {
 	return uint8(level) //nolint:gosec // at most 5
 }
 
-// longTable is the number of rows above which a table is a list of its rows, and need not stay or go whole.
+// longTable is the number of rows above which a table is a list of rows, and need not stay or go
+// whole.
 const longTable = 100
 
 // findUnits finds fenced blocks and tables.
@@ -162,12 +165,12 @@ func (t *text) findUnits(s *shape) {
 	if t.rows() > 0 {
 		closeTable(int(t.line[t.rows()-1]) + 1)
 	}
-	if opened >= 0 { // what is never closed reaches to the end
+	if opened >= 0 { // an unclosed one extends to the end
 		s.units = append(s.units, unit{opened, last - 1})
 	}
 }
 
-// fenceMark is the run of backticks or tildes a line begins with, "" if it opens and closes no fence.
+// fenceMark returns the backticks or tildes at the start of a line; "": not a fence.
 func fenceMark(line string) string {
 	if line[0] != '`' && line[0] != '~' {
 		return ""
@@ -187,7 +190,7 @@ func isTableRow(line string) bool {
 		strings.IndexByte(line, '|') >= 0 && strings.Contains(line, " | ")
 }
 
-// isTableRule says whether a line is the rule under a table's head.
+// isTableRule reports whether a line is the rule under a table's head.
 func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "|-:+= \t") == ""
 }

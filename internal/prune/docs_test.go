@@ -75,7 +75,7 @@ func TestTheSectionThatTheGoalNamesStays(t *testing.T) {
 	}
 }
 
-// Who asks for a section asks for what stands under its subheadings too, whatever words that has.
+// A request for a section includes its subsections, whatever their words.
 func TestASubsectionSharesItsSectionsChance(t *testing.T) {
 	text := "# a\nwanted\n## b\nbelow it\n### c\ndeeper\n# d\nanother\n"
 	tx, _ := readText(Request{Text: text, Source: Docs}, IndexLines(text))
@@ -90,7 +90,8 @@ func TestASubsectionSharesItsSectionsChance(t *testing.T) {
 	}
 }
 
-// TestALongFenceDoesNotCrowdOut: one line of a long example that names what the goal names does not take the room of the section about it.
+// TestALongFenceDoesNotCrowdOut: one matching line of a long example does not take the room of the
+// section about it.
 func TestALongFenceDoesNotCrowdOut(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n## All of them\n\n```toml\n")

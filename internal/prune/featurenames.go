@@ -1,6 +1,6 @@
 package prune
 
-// FeatureNames names the features, in order, for those who train or explain a model.
+// FeatureNames returns the names of the features, in order, for training or explaining a model.
 func FeatureNames() []string {
 	return []string{
 		fLine:       "Line",

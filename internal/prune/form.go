@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// Form is how a text is written, where that says more than its source type: what its parts are and which belong together.
+// Form is how a text is written, if that says more than its source type: its parts, and which
+// belong together.
 type Form int
 
 // The forms.
@@ -17,18 +18,18 @@ const (
 	YAML
 	TOML    // and INI
 	Markup  // XML
-	Hits    // what a search found: file, line, text
+	Hits    // search results: file, line, text
 	Listing // of directories
-	OneLine // most of it is a line longer than anyone reads: minified, packed
+	OneLine // mostly one extremely long line: minified, packed
 	HTML
 )
 
 var formNames = [...]string{"plain", "json", "ndjson", "table", "diff", "yaml", "toml", "markup", "hits", "listing", "one line", "html"}
 
-// String is the form's name.
+// String returns the form's name.
 func (f Form) String() string { return formNames[f] }
 
-// Source is what kind of text a form is, where it decides that.
+// source returns the kind of text that a form implies, if any.
 func (f Form) source() (Source, bool) {
 	switch f {
 	case NDJSON, Table:
@@ -39,16 +40,16 @@ func (f Form) source() (Source, bool) {
 	return Code, true
 }
 
-// FormOf finds how a text is written.
+// FormOf returns how a text is written.
 func FormOf(text string) Form {
 	lines := IndexLines(text)
 	return formOf(lines, findDecoration(lines, Code))
 }
 
-// hugeLine is the length of a line that nobody reads as one.
+// hugeLine is the length from which a line is not read as one.
 const hugeLine = 4096
 
-// formOf looks at the first few hundred filled lines, past what decorates them.
+// formOf looks at the first few hundred non-blank lines, without their decoration.
 func formOf(lines Lines, deco decoration) Form {
 	switch deco.kind {
 	case diffPrefix:
@@ -101,7 +102,8 @@ func formOf(lines Lines, deco decoration) Form {
 	return Plain
 }
 
-// hasFileHeads says whether lines that name files stand between the numbered ones, as rg writes them.
+// hasFileHeads reports whether lines with file names come between the numbered ones, as rg writes
+// them.
 func hasFileHeads(lines Lines, deco decoration) bool {
 	heads := 0
 	for i := 1; i <= min(lines.Len(), 4*sampled); i++ {
@@ -131,7 +133,7 @@ func isNDJSON(sample []string) bool {
 	}, 80)
 }
 
-// isJSON asks for a bracket first, and members or elements on most lines.
+// isJSON requires a bracket first, and members or elements on most lines.
 func isJSON(sample []string) bool {
 	first := strings.TrimSpace(sample[0])
 	if first[0] != '{' && first[0] != '[' || len(sample) < 3 {
@@ -163,7 +165,7 @@ func isMarkup(sample []string) bool {
 	}, 60)
 }
 
-// isHTML knows pages and parts of them, whatever comment stands before.
+// isHTML recognizes pages and parts of them, even after a comment.
 func isHTML(sample []string) bool {
 	sample = pastComment(sample)
 	for _, line := range sample[:min(3, len(sample))] {
@@ -185,7 +187,7 @@ func isHTML(sample []string) bool {
 	}, 35)
 }
 
-// pastComment are the lines behind the comment that a page begins with.
+// pastComment returns the lines after a page's opening comment.
 func pastComment(sample []string) []string {
 	if !strings.HasPrefix(strings.TrimLeft(sample[0], "\ufeff \t"), "<!--") {
 		return sample
@@ -198,10 +200,10 @@ func pastComment(sample []string) []string {
 	return nil
 }
 
-// pageElements are those that a part of a page begins with.
+// pageElements are elements that a part of a page begins with.
 var pageElements = wordsOf("div p ul ol dl table section article main h1 h2 h3 h4 h5 h6 head body span a form header footer nav meta title link script style")
 
-// isListing knows ls -l, tree, find and ls -R.
+// isListing recognizes ls -l, tree, find and ls -R.
 func isListing(sample []string) bool {
 	return mostly(sample, func(l string) bool {
 		if len(l) > 10 && strings.IndexByte("-dlbcps", l[0]) >= 0 && strings.Trim(l[1:10], "rwxsStT-") == "" {
@@ -214,7 +216,7 @@ func isListing(sample []string) bool {
 	}, 85)
 }
 
-// isPath says whether a line is a name with a slash, or the head of a directory's list.
+// isPath reports whether a line is a name with a slash, or the head of a directory listing.
 func isPath(line string) bool {
 	line = strings.TrimSuffix(strings.TrimSpace(line), ":")
 	slash := false
@@ -229,7 +231,7 @@ func isPath(line string) bool {
 	return slash && len(line) < 400 && !strings.HasPrefix(line, "//") && !strings.Contains(line, "://")
 }
 
-// isTOML asks for a section, and for keys with values on most lines.
+// isTOML requires a section, and keys with values on most lines.
 func isTOML(sample []string) bool {
 	sections, keys, other := 0, 0, 0
 	open := false
@@ -251,7 +253,7 @@ func isTOML(sample []string) bool {
 	return sections > 0 && keys > 0 && 10*other <= sections+keys
 }
 
-// isKey says whether a line is a name, sign and a value.
+// isKey reports whether a line is a name, sign and a value.
 func isKey(line string, sign byte) bool {
 	i := strings.IndexByte(line, sign)
 	if i <= 0 || i > 80 || line[len(line)-1] == ';' {
@@ -264,7 +266,7 @@ func isKey(line string, sign byte) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./$@*") == ""
 }
 
-// isYAML asks for keys and items on most lines, and for some that enclose others.
+// isYAML requires keys and items on most lines, and some that enclose others.
 func isYAML(sample []string) bool {
 	keys, opens, other := 0, 0, 0
 	last, scalar := 0, -1
@@ -302,7 +304,7 @@ func isYAML(sample []string) bool {
 	return keys >= 3 && opens > 0 && 2*keys >= len(sample)/2 && 12*other <= len(sample)
 }
 
-// isTable asks for the same number of separators on nearly all lines.
+// isTable requires the same number of separators on nearly all lines.
 func isTable(sample []string) bool {
 	for _, sep := range []byte{'\t', ',', ';', '|'} {
 		want := separators(sample[0], sep)

@@ -37,7 +37,7 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// What the goal names stays with what it stands under.
+// What the goal names stays together with what encloses it.
 func TestFormsKeepWhatBelongsTogether(t *testing.T) {
 	var yaml, diff, toml, hits, csv strings.Builder
 	yaml.WriteString("version: 2\nservices:\n")

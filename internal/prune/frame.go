@@ -2,11 +2,11 @@ package prune
 
 import "strings"
 
-// frameLines are how many lines at either end of a text are looked at for what a tool writes around a result.
+// frameLines is how many lines at either end of a text are searched for a tool's frame.
 const frameLines = 8
 
-// findFrame finds the lines that the tool which showed a text wrote around it. They are no part of the text: they are kept, and
-// nothing is learned from them.
+// findFrame finds the lines that a tool wrote around the text. They are not part of the text: they
+// are kept and not measured.
 func findFrame(lines Lines) []bool {
 	n := lines.Len()
 	var out []bool
@@ -38,7 +38,7 @@ func findFrame(lines Lines) []bool {
 	return out
 }
 
-// isFrameLine knows what agents' tools write before and behind the text they show.
+// isFrameLine recognizes what agents' tools write before and after the text they show.
 func isFrameLine(line string) bool {
 	if line == "" || len(line) > 300 {
 		return false

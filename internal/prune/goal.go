@@ -2,29 +2,30 @@ package prune
 
 import "strings"
 
-// maxGoalTerms bounds the terms of a goal; what a longer goal says after them is not looked at.
+// maxGoalTerms limits the terms of a goal; the rest of a longer goal is ignored.
 const maxGoalTerms = 256
 
 // goal is what a request asks for, as terms. Its words are data; nothing in them is obeyed.
 type goal struct {
 	terms   []goalTerm
-	index   map[uint64]int // hash of a term to its place in terms
-	asksWhy bool           // it asks why something failed, in the words everyone uses for that
-	own     int            // terms beyond those words
+	index   map[uint64]int // hash of a term to its index in terms
+	asksWhy bool           // it asks why something failed, in the common words for that
+	own     int            // number of terms other than those words
 }
 
 type goalTerm struct {
 	hash   uint64
-	text   string // lower-case letters of the part, stemmed where it is one
+	text   string // lower-case letters of the part, stemmed if it is a part
 	weight float32
-	times  float32 // how often the goal says it
+	times  float32 // occurrences in the goal
 	whole  bool    // a word of several parts, such as an identifier
-	fail   bool    // a word everyone uses to ask about a failure
+	fail   bool    // a common word for asking about a failure
 }
 
-// newGoal finds the terms of a goal: its words without those that say nothing about the text. A goal of nothing but such words
-// is taken at its word. What says nothing depends on the source: "fix" opens half of all change requests, and is a topic in a manual.
-// A term weighs what the parts that name it weigh together, and more the more often they do.
+// newGoal finds the terms of a goal: its words, without those that say nothing about the text. A
+// goal of only such words keeps them. Which words say nothing depends on the source: "fix" opens
+// half of all change requests, but is a topic in a manual. The weight of a term is the sum over the
+// parts that name it, and grows with repetition.
 func newGoal(req Request) *goal {
 	g := &goal{index: map[uint64]int{}}
 	all := &goal{index: map[uint64]int{}}
@@ -48,12 +49,12 @@ func newGoal(req Request) *goal {
 }
 
 const (
-	heaviest = 2  // what a term weighs at most, however many parts name it
-	repeated = .4 // how much more a term weighs that a goal says again
-	loudest  = 8  // times that count
+	heaviest = 2  // maximum weight of a term, however many parts name it
+	repeated = .4 // additional weight of a repeated term
+	loudest  = 8  // repetitions that count
 )
 
-// read adds the terms of a part; all takes those that say nothing too.
+// read adds the terms of a part; all also gets those that say nothing.
 func (g *goal) read(all *goal, text string, weight float32, source Source) {
 	const maxBytes = 1 << 16
 	if len(text) > maxBytes {
@@ -86,7 +87,7 @@ func (g *goal) read(all *goal, text string, weight float32, source Source) {
 	s.split(text, 0, len(text))
 }
 
-// add notes a term; first says that its part has not named it before.
+// add adds a term; first means that its part has not named it before.
 func (g *goal) add(t goalTerm, first bool) {
 	if i, ok := g.index[t.hash]; ok {
 		old := &g.terms[i]
@@ -113,7 +114,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// emptyWords say nothing about what a goal is after: function words of English and French.
+// emptyWords say nothing about the goal: function words of English and French.
 var emptyWords = wordSet(`a an the and or but if then else when while of to in on at by for from with without into onto over under
 is are was were be been being it its this that these those as not no nor so than too very can could should would will
 shall may might must do does did done has have had having i you he she we they them their our your my me us what which
@@ -130,11 +131,12 @@ support supports supported ensure update updates change changes changed improve 
 correct correctly properly avoid prevent implement issue bug bugs perf new chore refactor see section details
 find show explain keep understand look corriger ajouter supprimer`)
 
-// pointerWords only say that there is something to read.
+// pointerWords only say that something can be read.
 var pointerWords = wordSet(`see section details documentation docs document guide information refer reference learn page please note
 follow following described below above link find show explain understand look`)
 
-// failWords are how people ask about any failure; they tell the intent and nothing of the text.
+// failWords are the common words about any failure. They show the intent but say nothing about the
+// text.
 var failWords = wordSet(`why fail fails failed failure failures failing error errors err exception exceptions crash
 crashed broke broken break breaks wrong problem problems build builds ci job jobs run test tests log logs reason cause happened
 warning exited abort aborted pourquoi echec echecs echoue echouer erreur erreurs panne plante cause compilation`)

@@ -2,26 +2,28 @@ package prune
 
 import "math/bits"
 
-// group is a header and what it encloses down to the next header.
+// group is a header and what it encloses, down to the next header.
 type group struct {
-	up       uint32 // the group above; 0 for none
+	up       uint32 // the group above; 0: none
 	rows     int32
-	treeRows int32 // with those of the groups below
+	treeRows int32 // including the groups below
 	whole    int32 // identifiers of the goal
 	sum, top float32
-	caller   float32 // best score among the rows elsewhere that name what the header defines
+	caller   float32 // best score among rows elsewhere that name what the header defines
 	match    float32 // share of the header's words that the goal names
 	above    float32 // the best such share above
-	named    float32 // weight of the goal's names that the header defines, half of what those above it define
+	// Weight of the goal's names that the header defines, plus half of those above it.
+	named float32
 
-	seen, treeSeen      uint64 // terms of the goal, folded to 64: in the rows, in those of the groups below too,
-	headSeen, chainSeen uint64 // in the header, in those above it too
+	// Terms of the goal, folded to 64 bits: in the rows, and also in the groups below,.
+	seen, treeSeen      uint64
+	headSeen, chainSeen uint64 // in the header, and also in those above it
 }
 
 func (g *group) mean() float32 { return g.sum / float32(g.rows+4) }
 
-// groups gathers, for every header, what the rows under it say, and says which group each row belongs to. Group 0 is what stands
-// under no header.
+// groups aggregates the rows under every header, and returns the group of each row. Group 0 has the
+// rows under no header.
 func (t *text) groups(s *shape, m *matches, soft []float32) (list []group, of []uint32) {
 	of = make([]uint32, t.rows())
 	list = append(list, group{})
@@ -43,7 +45,7 @@ func (t *text) groups(s *shape, m *matches, soft []float32) (list []group, of []
 			}
 		}
 	}
-	for i := len(list) - 1; i > 0; i-- { // what is below comes later
+	for i := len(list) - 1; i > 0; i-- { // groups below come later
 		g := &list[i]
 		g.treeRows += g.rows
 		g.treeSeen |= g.seen
@@ -55,7 +57,7 @@ func (t *text) groups(s *shape, m *matches, soft []float32) (list []group, of []
 	return list, of
 }
 
-// newGroup is the group of header r.
+// newGroup returns the group of header r.
 func (t *text) newGroup(s *shape, m *matches, r int, list []group, of []uint32) group {
 	g := group{}
 	hits, words := 0, 0
@@ -81,7 +83,7 @@ func (t *text) newGroup(s *shape, m *matches, r int, list []group, of []uint32) 
 	return g
 }
 
-// header is the nearest header that encloses a row, -1 for none.
+// header returns the nearest header that encloses a row; -1: none.
 func (t *text) header(s *shape, r int) int32 {
 	p := s.parent[r]
 	for steps := 0; p >= 0 && t.kind[p]&isStructure == 0; steps++ {
@@ -93,7 +95,7 @@ func (t *text) header(s *shape, r int) int32 {
 	return p
 }
 
-// coverOf is the share of the goal that a row names.
+// coverOf returns the share of the goal that a row names.
 func (m *matches) coverOf(r int) float32 {
 	var seen uint64
 	for _, n := range m.of(r) {
@@ -102,7 +104,7 @@ func (m *matches) coverOf(r int) float32 {
 	return m.coverMask(seen)
 }
 
-// coverMask is the share of the goal in a folded set of its terms.
+// coverMask returns the share of the goal in a folded set of its terms.
 func (m *matches) coverMask(seen uint64) float32 {
 	sum := float32(0)
 	for seen != 0 {

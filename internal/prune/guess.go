@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Guess tells what kind of text a file or a pipe holds: by its name where that says it, else by how it is written.
+// Guess returns the kind of text in a file or a pipe: by its name if possible, else by how it is
+// written.
 func Guess(name, text string) Source {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	if kind, ok := byName(base); ok {
@@ -14,7 +15,8 @@ func Guess(name, text string) Source {
 	return byLook(text)
 }
 
-// kindNames are endings and whole names that say what a file holds; base names without a dot stand for themselves.
+// kindNames are extensions and file names that tell the contents of a file; names without a dot are
+// whole base names.
 var kindNames = map[Source]string{
 	Code: ".go .py .pyi .js .mjs .cjs .jsx .ts .mts .tsx .java .kt .kts .c .h .cc .cpp .cxx .hh .hpp .hxx .cs .fs .rb .rs .php " +
 		".swift .scala .sh .bash .zsh .fish .ps1 .pl .pm .lua .r .jl .dart .ex .exs .erl .hs .ml .mli .clj .cljs .groovy .gradle .m .mm " +
@@ -40,7 +42,7 @@ func byName(base string) (Source, bool) {
 	if kind, ok := byEnding[base]; ok {
 		return kind, true
 	}
-	// A rotated or packed log is still a log: app.log.1, app.log.2026-03-14, app.log.gz.
+	// A rotated or compressed log is still a log: app.log.1, app.log.2026-03-14, app.log.gz.
 	if strings.Contains(base, ".log.") || strings.Contains(base, ".log-") {
 		return Logs, true
 	}
@@ -52,7 +54,7 @@ func byName(base string) (Source, bool) {
 	return kind, ok
 }
 
-// byLook counts what kind of line the first few hundred are. What looks like nothing is prose.
+// byLook classifies the first few hundred lines. Without evidence the text is prose.
 func byLook(text string) Source {
 	text = text[:min(len(text), 128<<10)]
 	if strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "#!") {
@@ -129,7 +131,7 @@ func (n *look) count(line string) {
 	}
 }
 
-// judge weighs the counts. Colours and stack traces come out of programs.
+// judge weighs the counts. Colours and stack traces come from programs.
 func (n *look) judge() Source {
 	if n.lines == 0 {
 		return Docs
@@ -152,7 +154,7 @@ func (n *look) judge() Source {
 	return Docs
 }
 
-// isLeveled says whether a line tells its level where programs write it.
+// isLeveled reports whether a line has its log level where programs write it.
 func isLeveled(body string) bool {
 	start := strings.TrimLeft(body, "[<(* ")
 	word := firstWord(start)
@@ -172,7 +174,7 @@ func isLeveled(body string) bool {
 
 var levels = wordsOf("TRACE DEBUG INFO NOTICE WARN WARNING ERROR FATAL CRITICAL SEVERE info debug warn error warning")
 
-// isRun says whether a line is what a build, a test or an installation writes while it runs.
+// isRun reports whether a line is progress output of a build, a test or an installation.
 func isRun(body string) bool {
 	switch body[0] {
 	case '$', '+':
@@ -248,7 +250,7 @@ func isCode(line, body string) bool {
 var codeWords = wordsOf(`func def class import from package return if for while else elif fn let const var public private protected static using namespace
 	export try catch end async await interface struct enum impl use mod pub type module require include local function raise throw yield with assert pass`)
 
-// isSentence says whether a line is several words of a language, as prose has them.
+// isSentence reports whether a line has several words of a language, like prose.
 func isSentence(body string) bool {
 	words, odd := 0, 0
 	for w := range strings.FieldsSeq(body) {

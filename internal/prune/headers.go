@@ -2,7 +2,7 @@ package prune
 
 import "strings"
 
-// importKind recognises what brings other code in, or names the unit a file belongs to; 0 for other lines.
+// importKind recognises imports and the package line of a file; 0: other lines.
 func importKind(line string) kind {
 	word := firstWord(line)
 	rest := strings.TrimLeft(line[len(word):], " \t")
@@ -54,7 +54,7 @@ func importKind(line string) kind {
 	return 0
 }
 
-// isHeader recognises the line that opens a definition: class, function, type and their kin.
+// isHeader recognises the first line of a definition: class, function, type and similar.
 func isHeader(line string, indent uint16) bool {
 	rest := line
 	words := 0
@@ -84,7 +84,7 @@ func isHeader(line string, indent uint16) bool {
 	return isAssignedFunction(line) || isSignature(line, indent) || isCFunction(line, rest, indent, words)
 }
 
-// skipGroup skips what a modifier carries: pub(crate), extern "C", template <…>.
+// skipGroup skips a modifier's arguments: pub(crate), extern "C", template <…>.
 func skipGroup(s, modifier string) string {
 	if s == "" {
 		return s
@@ -106,7 +106,8 @@ func skipGroup(s, modifier string) string {
 	return s
 }
 
-// opensDefinition says whether a keyword of definitions is used as one: a name follows, or what may stand for it.
+// opensDefinition reports whether a definition keyword is used as one: a name follows, or what may
+// replace it.
 func opensDefinition(word, after, line string) bool {
 	if after == "" {
 		return word == "constructor" || word == "impl" || word == "class"
@@ -161,7 +162,7 @@ func sqlObject(after string) bool {
 	return false
 }
 
-// isAssignedFunction recognises a function given a name by assignment.
+// isAssignedFunction recognises a function that gets its name by assignment.
 func isAssignedFunction(line string) bool {
 	if i := strings.Index(line, "function"); i > 1 {
 		before := strings.TrimRight(line[:i], " \t")
@@ -184,7 +185,7 @@ func isAssignedFunction(line string) bool {
 	return false
 }
 
-// isSignature recognises a type signature that stands before a definition, as in Haskell.
+// isSignature recognises a type signature before a definition, as in Haskell.
 func isSignature(line string, indent uint16) bool {
 	if indent != 0 {
 		return false
@@ -193,7 +194,8 @@ func isSignature(line string, indent uint16) bool {
 	return word != "" && strings.HasPrefix(line[len(word):], " :: ")
 }
 
-// isCFunction recognises "type name(…" and "name(…) {" in languages that have no keyword for functions.
+// isCFunction recognises "type name(…" and "name(…) {" in languages without a keyword for
+// functions.
 func isCFunction(line, rest string, indent uint16, modifiers int) bool {
 	ends := line[len(line)-1]
 	paren := strings.IndexByte(rest, '(')
@@ -230,7 +232,7 @@ func identifiers(s string) int {
 	return n
 }
 
-// balanced says whether the round brackets of s are.
+// balanced reports whether the round brackets of s are balanced.
 func balanced(s string) bool {
 	depth := 0
 	for i := range len(s) {

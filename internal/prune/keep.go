@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// keep is the set of lines that stay.
+// keep is the set of kept lines.
 type keep struct {
 	set   []uint64
 	count int
@@ -29,7 +29,7 @@ func (k *keep) remove(line int) {
 	}
 }
 
-// nextGap finds the first run of lines that go at or after line from; ok is false when there is none.
+// nextGap finds the first run of removed lines at or after line from; ok is false if there is none.
 func (k *keep) nextGap(from, lines int) (first, last int, ok bool) {
 	first = k.find(from, lines, false)
 	if first >= lines {
@@ -38,7 +38,7 @@ func (k *keep) nextGap(from, lines int) (first, last int, ok bool) {
 	return first, k.find(first, lines, true) - 1, true
 }
 
-// find is the first line at or after from that stays, or goes; lines if there is none.
+// find returns the first kept, or removed, line at or after from; lines: none.
 func (k *keep) find(from, lines int, stays bool) int {
 	for from < lines {
 		word := k.set[from/64] >> (from % 64)
@@ -60,7 +60,7 @@ func bestFirst(score []float32) []uint32 {
 	order, other := make([]uint32, n), make([]uint32, n)
 	for i, x := range score {
 		b := math.Float32bits(x)
-		if b&(1<<31) != 0 { // so that numbers compare as floats do, then turned around
+		if b&(1<<31) != 0 { // so that the bits compare like the floats, then inverted
 			b = ^b
 		} else {
 			b |= 1 << 31

@@ -2,11 +2,11 @@ package prune
 
 import "strings"
 
-// readKeyed finds the shape of a text that is made of keys and what they hold: JSON, YAML, TOML, a tree of directories. What opens
-// something is structure, and is kept with what it encloses.
+// readKeyed finds the shape of a text of keys and values: JSON, YAML, TOML, a directory tree. A
+// line that opens something is structure, and is kept with what it encloses.
 func (t *text) readKeyed(s *shape) {
 	section := int32(-1)
-	var sections []int32 // per row: the TOML section it stands in
+	var sections []int32 // per row: its TOML section
 	for r := range t.rows() {
 		line := t.row(r)
 		switch t.form {
@@ -14,7 +14,8 @@ func (t *text) readKeyed(s *shape) {
 			if line[0] == '#' {
 				t.kind[r] |= isComment
 			}
-			if strings.HasPrefix(line, "- ") || line == "-" { // an item may stand at its key's own indent
+			// An item may be at its key's own indent.
+			if strings.HasPrefix(line, "- ") || line == "-" {
 				t.indent[r]++
 			}
 		case TOML:
@@ -55,7 +56,7 @@ func (t *text) readKeyed(s *shape) {
 	}
 }
 
-// treeIndent is how deep a line of the command tree stands; other lines keep their indent.
+// treeIndent returns the depth of a line of the tree command; other lines keep their indent.
 func treeIndent(line string, indent uint16) uint16 {
 	before, _, ok := strings.Cut(line, "── ")
 	if !ok {
@@ -96,7 +97,8 @@ func (t *text) smallElements(s *shape) {
 	}
 }
 
-// readDiff finds files and hunks. A hunk goes or stays whole, unless it is long, and stays with the lines that name its file.
+// readDiff finds files and hunks. A hunk goes or stays whole, unless it is long, and stays with the
+// lines that name its file.
 func (t *text) readDiff(s *shape) {
 	const longHunk = 80
 	n := t.rows()
@@ -148,7 +150,8 @@ func (t *text) readDiff(s *shape) {
 	closeHunk(n)
 }
 
-// readHits finds the files that hits are in: a hit stands under the line that names its file, and the hits of a file are a block.
+// readHits finds the files of matches. A match is under the line that names its file, and the
+// matches of a file are a block.
 func (t *text) readHits(s *shape) {
 	n := t.rows()
 	s.parent, s.depth = make([]int32, n), make([]uint8, n)
@@ -167,7 +170,7 @@ func (t *text) readHits(s *shape) {
 		if i := strings.IndexAny(own, ":"); i > 0 {
 			own = own[:i]
 		} else {
-			own = name // context of the hits before
+			own = name // context of the matches before
 		}
 		if r > 0 && (own != name || file == int32(r)) {
 			s.blocks = append(s.blocks, uint32(r))

@@ -6,13 +6,13 @@ import "strings"
 type role uint8
 
 const (
-	closes   role = 1 << iota // closes a block or goes on with it
-	modifies                  // stands before the keyword of a definition
-	defines                   // opens a definition, if the rest of the line has the shape
-	calls                     // what looks like the head of a function after it is none
+	closes   role = 1 << iota // closes or continues a block
+	modifies                  // precedes the keyword of a definition
+	defines                   // opens a definition, if the rest of the line has that shape
+	calls                     // what looks like a function head after it is none
 )
 
-// roleOf is what a word does.
+// roleOf returns the role of a word.
 func roleOf(word string) role {
 	if !keywordShapes.has(word) {
 		return 0
@@ -20,7 +20,7 @@ func roleOf(word string) role {
 	return keywords[word]
 }
 
-// keywords are the words of the common languages that say what a line is.
+// keywords are the words of common languages that determine the kind of a line.
 var keywords = func() map[string]role {
 	table := map[string]role{}
 	for words, r := range map[string]role{
@@ -47,7 +47,8 @@ var keywords = func() map[string]role {
 
 var keywordShapes = shapesOf(keywords)
 
-// wordShapes are the first letters of a set of words with the lengths of those that begin so: a look here tells most other words from them.
+// wordShapes has, for each first letter, the lengths of a set's words. It rules out most other
+// words quickly.
 type wordShapes [256]uint32
 
 func shapesOf[T any](words map[string]T) *wordShapes {
@@ -58,7 +59,7 @@ func shapesOf[T any](words map[string]T) *wordShapes {
 	return s
 }
 
-// has says whether a word may be one of the set.
+// has reports whether a word may be in the set.
 func (s *wordShapes) has(word string) bool {
 	return word != "" && s[word[0]]>>len(word)&1 != 0
 }

@@ -2,26 +2,27 @@ package prune
 
 import "math/bits"
 
-// knownWords remembers the terms of the words that a text has had: most of its words come again, and finding the terms of one costs
-// far more than finding the word. It takes plain ASCII words of a bounded length, and only so many of them.
+// knownWords caches the terms of words in a text. Most words repeat, and finding the terms of a
+// word costs far more than finding the word. It takes plain ASCII words of bounded length, up to a
+// limit.
 type knownWords struct {
-	slots []uint32 // number of a word + 1, open addressing
-	shift uint     // 64 less the bits of a slot's number
+	slots []uint32 // word number + 1, open addressing
+	shift uint     // 64 minus the bits of a slot number
 	words []knownWord
-	terms []uint32 // of words that have several
+	terms []uint32 // of words with several
 	limit int
 }
 
-// knownWord is a word met before.
+// knownWord is a cached word.
 type knownWord struct {
 	key  uint64 // its bytes up to seven, a hash of longer ones
-	at   uint32 // where it stands in the text
-	term uint32 // its term, or where its terms begin
+	at   uint32 // its offset in the text
+	term uint32 // its term, or the start of its terms
 	size uint8
-	has  uint8 // terms
+	has  uint8 // number of terms
 }
 
-// longestKnown is the length of a word, in bytes, up to which it is remembered.
+// longestKnown is the maximum length of a cached word in bytes.
 const longestKnown = 40
 
 func newKnownWords(textLen int) *knownWords {
@@ -29,7 +30,7 @@ func newKnownWords(textLen int) *knownWords {
 	return &knownWords{slots: make([]uint32, 1<<slotBits), shift: 64 - slotBits, limit: max(1<<14, textLen/48)}
 }
 
-// split gives a text's next row the terms of text[start:end].
+// split adds the terms of text[start:end] to a text's next row.
 func (k *knownWords) split(s *splitter, text string, start, end int) {
 	t := s.into
 	for i := start; i < end; {
@@ -42,7 +43,7 @@ func (k *knownWords) split(s *splitter, text string, start, end int) {
 			}
 			continue
 		}
-		if i+wordBytes > end { // nothing to load
+		if i+wordBytes > end { // too close to the end to load a word
 			i = k.word(s, text, i, end)
 			continue
 		}
@@ -59,7 +60,8 @@ func (k *knownWords) split(s *splitter, text string, start, end int) {
 		}
 		key &= 1<<(8*size) - 1
 		number := k.slots[key*hashPrime>>k.shift]
-		if number == 0 || k.words[number-1].key != key || k.words[number-1].has != 1 { // not at first sight
+		// Not found at the first try.
+		if number == 0 || k.words[number-1].key != key || k.words[number-1].has != 1 {
 			i = k.find(s, text, key, i, size, end)
 			continue
 		}
@@ -70,13 +72,13 @@ func (k *knownWords) split(s *splitter, text string, start, end int) {
 	}
 }
 
-// mostLooked is how many slots are looked at for a word, so that words made to meet in one slot cost no more than others.
+// mostLooked limits the probes for a word, so that words made to collide cost no more than others.
 const mostLooked = 32
 
-// longNumber is the length of a number from which on it seldom comes again.
+// longNumber is the length from which a number seldom repeats.
 const longNumber = 4
 
-// word gives the row the terms of the word that begins at i, and returns where the word ends.
+// word adds the terms of the word at i to the row, and returns the word's end.
 func (k *knownWords) word(s *splitter, text string, i, end int) int {
 	key, size := plainWord(text, i, end)
 	if size == 0 || size > longNumber && classes[text[i]] == digitClass {
@@ -85,7 +87,8 @@ func (k *knownWords) word(s *splitter, text string, i, end int) int {
 	return k.find(s, text, key, i, size, end)
 }
 
-// find gives the row the terms of the word of this size at i, whether it is known or not, and returns where the word ends.
+// find adds the terms of the word of this size at i to the row, cached or not, and returns the
+// word's end.
 func (k *knownWords) find(s *splitter, text string, key uint64, i, size, end int) int {
 	t := s.into
 	mask := uint64(len(k.slots)) - 1
@@ -143,10 +146,10 @@ func (k *knownWords) add(key uint64, at, size int, terms []uint32) {
 	}
 }
 
-// wordBytes is how many bytes of a text are looked at in one step.
+// wordBytes is how many bytes of a text are processed in one step.
 const wordBytes = 8
 
-// plainWord is the size and the key of the word that begins at i; the size is 0 where it is long or has other letters than those of ASCII.
+// plainWord returns the size and the key of the word at i; size 0: it is long or not ASCII.
 func plainWord(text string, i, end int) (key uint64, size int) {
 	for at := i; size <= longestKnown; at += wordBytes {
 		x := loadUpTo(text, at, end)
@@ -172,14 +175,14 @@ func plainWord(text string, i, end int) (key uint64, size int) {
 	return 0, 0
 }
 
-// load is the eight bytes from at on, the first of them lowest.
+// load returns eight bytes as a little-endian number.
 func load(text string, at int) uint64 {
 	b := text[at : at+wordBytes]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// loadUpTo is load, where what lies behind end is zero.
+// loadUpTo is load with zeros after end.
 func loadUpTo(text string, at, end int) (x uint64) {
 	if at+wordBytes <= end {
 		return load(text, at)
@@ -190,7 +193,8 @@ func loadUpTo(text string, at, end int) (x uint64) {
 	return x
 }
 
-// notPlain sets the high bit of every byte that is no letter, digit or underscore of ASCII, and clears all else.
+// notPlain sets the high bit of every byte that is no ASCII letter, digit or underscore, and clears
+// everything else.
 func notPlain(x uint64) uint64 {
 	const every = everyByte
 	low := x &^ highBits

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A text has the same terms whether its words are remembered or not.
+// A text has the same terms with and without the cache.
 func TestKnownWordsChangeNoTerm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	pieces := []string{
@@ -32,7 +32,7 @@ func TestKnownWordsChangeNoTerm(t *testing.T) {
 	}
 }
 
-// splitLines finds the terms of a text's lines, whatever they hold.
+// splitLines finds the terms of a text's lines, blank or not.
 func splitLines(src string, known *knownWords) *text {
 	t := &text{src: src, vocab: newVocab(len(src))}
 	s := splitter{into: t, known: known}
@@ -45,7 +45,7 @@ func splitLines(src string, known *knownWords) *text {
 	return t
 }
 
-// More words than there is room for are split each time.
+// Words beyond the cache's limit are split each time.
 func TestKnownWordsAreBounded(t *testing.T) {
 	k := newKnownWords(0)
 	var b strings.Builder

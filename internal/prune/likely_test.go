@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// likelyText is a program of functions of ten lines, of which every one in each talks about how often something is tried again.
+// likelyText is a program of functions of ten lines. Every each-th function is about retries.
 func likelyText(functions, each int) string {
 	var b strings.Builder
 	b.WriteString("package pool\n\n")
@@ -33,7 +33,8 @@ func likelyRequest(text string, ratio float64) Request {
 	}
 }
 
-// The ratio is a ceiling: a text with many lines that the goal may well need keeps more of them than one in which a few stand out.
+// The ratio is a ceiling: a text with many likely lines keeps more of them than one in which a few
+// stand out.
 func TestManyLikelyLinesKeepMore(t *testing.T) {
 	const ratio = .9
 	few, many := likelyText(60, 60), likelyText(60, 3)
@@ -53,7 +54,8 @@ func TestManyLikelyLinesKeepMore(t *testing.T) {
 	}
 }
 
-// However likely everything is, three quarters of what may go does, but for what is kept for orientation.
+// However likely everything is, three quarters of the removable lines go, except those kept for
+// orientation.
 func TestLikelyLinesLeaveMostOfTheCut(t *testing.T) {
 	alike := strings.Repeat("the budget of retry attempts, and what a backend closes early\n", 20)
 	for name, text := range map[string]string{"many": likelyText(60, 2), "all": likelyText(60, 1), "alike": strings.Repeat(alike+"\n", 20)} {
@@ -61,7 +63,8 @@ func TestLikelyLinesLeaveMostOfTheCut(t *testing.T) {
 			for _, ratio := range []float64{.3, .5, .7, .9, .97} {
 				req := likelyRequest(text, ratio)
 				req.Source, req.Marker = source, nil
-				req.Goal += " unless it was asked for by hand with no word of this text whatever" // no line holds it all
+				// No line holds it all.
+				req.Goal += " unless it was asked for by hand with no word of this text whatever"
 				fixed := req
 				fixed.fixed = true
 				res, before := Plan(req), Plan(fixed)
@@ -74,7 +77,8 @@ func TestLikelyLinesLeaveMostOfTheCut(t *testing.T) {
 	}
 }
 
-// Where the size is the point, where names or a reranker count, in short texts and in those of another form a budget is a budget.
+// A budget is exact if the size matters, if names or a reranker count, in short texts, and in those
+// of another form.
 func TestOnlyChancesKeepMore(t *testing.T) {
 	many := likelyRequest(likelyText(60, 3), .9)
 	if plain, fixed := cutWith(many, false), cutWith(many, true); plain >= fixed {

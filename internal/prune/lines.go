@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Lines finds the lines of a text. A line ends with its "\n", which belongs to it; a lone "\r" ends nothing; the empty text has no
-// line, and a text without a final "\n" has a last line all the same.
+// Lines finds the lines of a text. A line ends with its "\n", which belongs to it; a lone "\r" ends
+// nothing. The empty text has no line. A text without a final "\n" still has a last line.
 type Lines struct {
 	text   string
 	starts []uint32 // of every line
 }
 
-// MaxText is the longest text, in bytes, that has lines to speak of: a longer one counts as a single line, and is never cut.
+// MaxText is the longest text, in bytes, that is split into lines. A longer one counts as a single
+// line and is never cut.
 const MaxText = math.MaxUint32
 
 // IndexLines finds the lines of text.
@@ -36,14 +37,14 @@ func IndexLines(text string) Lines {
 	return Lines{text: text, starts: starts}
 }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (l Lines) Len() int { return len(l.starts) }
 
-// Line is line i, from 1, with its line ending.
+// Line returns line i, from 1, with its line ending.
 func (l Lines) Line(i int) string { return l.Range(i, i) }
 
-// Range is the bytes from the start of line start to the end of line end, both from 1 and inclusive, its last line ending included.
-// Numbers outside the text are clamped; an empty range is the empty string.
+// Range returns the bytes of lines start to end, from 1 and inclusive, with the last line ending.
+// Numbers outside the text are clamped; an empty range gives the empty string.
 func (l Lines) Range(start, end int) string {
 	start, end = max(start, 1), min(end, len(l.starts))
 	if start > end {
@@ -52,7 +53,7 @@ func (l Lines) Range(start, end int) string {
 	return l.text[l.start(start):l.start(end+1)]
 }
 
-// start is the offset where line i, from 1, begins; one past the last line it is the text's length.
+// start returns the offset of line i, from 1; after the last line it is the text's length.
 func (l Lines) start(i int) int {
 	if i > len(l.starts) {
 		return len(l.text)
@@ -63,8 +64,9 @@ func (l Lines) start(i int) int {
 // Span is a range of line numbers, from 1, both inclusive.
 type Span struct{ Start, End int }
 
-// Recover joins the lines of the spans, in the order asked, each line behind its number and a "│ " where numbered. A line without
-// a line ending gets one when more follows, so that every line of the answer is a line of the text.
+// Recover joins the lines of the spans in the given order. If numbered, each line follows its
+// number and "│ ". A line without a line ending gets one if more follows, so that every output line
+// is a line of the text.
 func (l Lines) Recover(spans []Span, numbered bool) string {
 	size := 0
 	for _, s := range spans {

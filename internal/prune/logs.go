@@ -2,7 +2,7 @@ package prune
 
 import "strings"
 
-// readLogs finds what each row of a log says of itself: an error, part of a stack trace, the end of a command.
+// readLogs classifies each row of a log: an error, part of a stack trace, the end of a command.
 func (t *text) readLogs() {
 	flags := t.termFlags()
 	inTrace := false
@@ -38,7 +38,7 @@ func (t *text) readLogs() {
 	}
 }
 
-// termFlags are the kinds a single word makes a row.
+// termFlags returns the kinds that single words give a row.
 func (t *text) termFlags() []kind {
 	flags := make([]kind, t.vocab.len())
 	for words, k := range logWords {
@@ -61,7 +61,7 @@ var logWords = map[string]kind{
 	"warn warning severe alert emerg":         isLevelHigh,
 }
 
-// isRedText says whether a terminal shows part of the line in red.
+// isRedText reports whether a terminal shows part of the line in red.
 func isRedText(line string) bool {
 	for {
 		i := strings.Index(line, "\x1b[")
@@ -76,7 +76,7 @@ func isRedText(line string) bool {
 	}
 }
 
-// hasSign looks for the signs that runners put before a failure.
+// hasSign looks for the signs that test runners put before a failure.
 func hasSign(line string) bool {
 	if strings.Contains(line, "ERR!") {
 		return true

@@ -1,11 +1,11 @@
 package prune
 
-// logView is what a log's rows look like among their neighbours.
+// logView measures a log's rows among their neighbours.
 type logView struct {
 	t        *text
 	slot     []uint32 // of each row: the slot of its message's hash
-	times    []uint32 // per slot, how often its messages come
-	seen     []uint64 // slots met so far
+	times    []uint32 // per slot: frequency of its messages
+	seen     []uint64 // slots seen so far
 	often    []float32
 	toExit   []uint16
 	anyErr   float32
@@ -15,7 +15,7 @@ type logView struct {
 	err15    *spread
 	red5     *spread
 	often5   *spread
-	x2, x5   float32 // of the row at hand
+	x2, x5   float32 // of the current row
 	x15, red float32
 	near     float32
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Mark is the marker of the chat and MCP doors, in English and short: ⟦PRUNED lines 27-41⟧. Those of prune_text are made by
-// [Marker] and [SnipMarker].
+// Mark is the marker of the chat and MCP doors, in English and short: ⟦PRUNED lines 27-41⟧.
+// [Marker] and [SnipMarker] make those of prune_text.
 type Mark struct {
 	Unit       Unit
 	Start, End int      // of lines and items both inclusive and from 1, of chars the end exclusive, as recover_text and recover_chars count them
@@ -22,7 +22,7 @@ type Unit string
 
 // The units.
 const (
-	InLines Unit = "lines" // those that the text shows where it numbers its lines, see [View]
+	InLines Unit = "lines" // the numbers that the text itself shows, if any; see [View]
 	InChars Unit = "chars" // of the text, from 0
 	InItems Unit = "items" // elements of an array of a JSON document
 
@@ -36,10 +36,10 @@ const (
 	namesWord = " names: "
 )
 
-// NamesCost is how many bytes the first name costs beside its own.
+// NamesCost is how many additional bytes the first name costs.
 const NamesCost = len(namesWord)
 
-// String is the marker as it is sent.
+// String returns the marker as it is sent.
 func (m Mark) String() string {
 	out := append(make([]byte, 0, 96), markStart...)
 	out = append(append(out, m.Unit...), ' ')
@@ -65,13 +65,14 @@ func (m Mark) String() string {
 	return string(append(out, markEnd...))
 }
 
-// HasMark tells whether a text holds a marker of any door or version: those of prune_text are French, and the chat door's were.
+// HasMark reports whether a text has a marker of any door or version. Those of prune_text are
+// French, and the chat door's were.
 func HasMark(text string) bool {
 	return strings.Contains(text, markStart) || strings.Contains(text, "⟦PRUNÉ: ")
 }
 
-// ReadMarkers finds the lines that the markers of an id stand for in a text, of any door and version, in order. The first marker
-// of a door's text names the id for all. What only looks like a marker is none.
+// ReadMarkers returns the lines that the markers with an id stand for, of any door and version, in
+// order. The first marker of a door's text names the id for all. Lookalikes are ignored.
 func ReadMarkers(text, id string) (blocks []Block) {
 	told := false
 	for {
@@ -95,13 +96,13 @@ func ReadMarkers(text, id string) (blocks []Block) {
 	}
 }
 
-// shortMarks are the markers of the chat door, today's and the one before it.
+// shortMarks are the current and the previous marker of the chat door.
 var shortMarks = [...]*regexp.Regexp{
 	regexp.MustCompile(`^⟦PRUNED lines (\d+)-(\d+)(?: id=(\w+))?(?: names: |\. |$)`),
 	regexp.MustCompile(`^⟦PRUNÉ: (?:prune_id=(\w+) )?lignes (\d+)-(\d+)(?:; noms: |$)`),
 }
 
-// readShortMark reads a marker of the chat door, without the bracket at its end.
+// readShortMark reads a marker of the chat door, without its closing bracket.
 func readShortMark(head string) (span Span, id string, ok bool) {
 	var first, last string
 	if m := shortMarks[0].FindStringSubmatch(head); m != nil {

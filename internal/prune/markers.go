@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readSeedMark reads a marker of prune_text, without the bracket at its end.
+// readSeedMark reads a marker of prune_text, without its closing bracket.
 func readSeedMark(head, id string) (Block, bool) {
 	start := "⟦PRUNÉ: prune_id=" + id + " lignes "
 	rest, ok := strings.CutPrefix(head, start)

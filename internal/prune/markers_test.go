@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a rendered text says of its cuts is what the plan cut; other ids and broken markers say nothing.
+// The markers of a rendered text give the plan's cuts; other ids and broken markers are ignored.
 func TestReadMarkers(t *testing.T) {
 	text := strings.Repeat("INFO ok\nWARN cold cache\n", 30) + "ERROR the discount test fails\n" + strings.Repeat("DEBUG more\nINFO less\n", 30)
 	var lines strings.Builder
@@ -31,7 +31,8 @@ func TestReadMarkers(t *testing.T) {
 	}
 }
 
-// Markers of the chat door are read in today's form and in the one before it. The first names the id for those behind it.
+// Markers of the chat door are read in the current form and in the previous one. The first names
+// the id for the others.
 func TestMarkersOfTheChatDoorAreReadInEveryForm(t *testing.T) {
 	first := Mark{Unit: InLines, Start: 27, End: 41, ID: "prn_a", Names: []string{"aName", "bName"}, Note: "Left out."}.String()
 	if want := "⟦PRUNED lines 27-41 id=prn_a names: aName, bName. Left out.⟧"; first != want {

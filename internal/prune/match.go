@@ -7,24 +7,28 @@ import (
 	"strings"
 )
 
-// matches says where a text holds what its goal names. Each distinct word of the text that counts has a number here, from 1.
+// matches says where a text has what its goal names. Each distinct counting word of the text has a
+// number here, from 1.
 type matches struct {
-	number []uint32  // of each vocabulary number: its number here, 0 for what does not count
+	number []uint32  // of each vocabulary number: its number here; 0: does not count
 	exact  []float32 // weight of the goal's own words
-	soft   []float32 // weight of those and of words akin to them
-	term   []uint16  // which term of the goal it stands for
+	soft   []float32 // weight of those and of related words
+	term   []uint16  // the goal's term it stands for
 	whole  []bool    // whether that is a word of several parts, such as an identifier
-	rows   []uint32  // how many rows hold it
+	rows   []uint32  // how many rows have it
 
-	first []uint32 // of each row: where its matches begin in found; one more at the end
-	found []uint32 // numbers, in the order of the text
+	first []uint32 // of each row: start of its matches in found; one more at the end
+	found []uint32 // numbers, in text order
 
-	termWeight []float32 // of each term of the goal: its rarity, 0 for one that the text has not; they sum to 1
-	bit        []uint64  // of each number: the bit of its term in a set of the heaviest 64; 0 for lighter ones
-	bitWeight  [64]float32
+	// Of each term of the goal: its rarity, 0 if the text lacks it; they sum to 1.
+	termWeight []float32
+	// Of each number: the bit of its term among the heaviest 64; 0 for lighter ones.
+	bit       []uint64
+	bitWeight [64]float32
 }
 
-// match finds the goal's terms in the text: the same term, and, for less, one that begins alike or means the same.
+// match finds the goal's terms in the text: the same term and, with less weight, one that begins
+// alike or means the same.
 func (t *text) match() *matches {
 	v := t.vocab
 	m := &matches{number: make([]uint32, v.len())}
@@ -88,8 +92,8 @@ func (m *matches) add(v *vocab, id uint32, exact, soft float32, g goalTerm, term
 	m.rows = append(m.rows, v.terms[id].rows)
 }
 
-// clearRows are the rows that hold every word of the goal that the text has, where that is most of them. A goal that only asks what
-// failed names nothing.
+// clearRows returns the rows with every word of the goal that the text has, if those are most of
+// them. A goal that only asks what failed names nothing.
 func (t *text) clearRows(m *matches) []bool {
 	need, own := 0, 0
 	wanted := make([]bool, len(t.goal.terms))
@@ -131,11 +135,12 @@ func (m *matches) of(r int) []uint32 { return m.found[m.first[r]:m.first[r+1]] }
 const (
 	prefixLetters = 4
 	prefixWeight  = .6 // one word begins with the other
-	stemWeight    = .4 // both begin alike and end otherwise
-	akinWeight    = .5 // another word for the same thing
+	stemWeight    = .4 // both begin alike and end differently
+	akinWeight    = .5 // a synonym
 )
 
-// matchAkin finds the words of the text that begin like a word of the goal, and those that commonly stand for one.
+// matchAkin finds the words of the text that begin like a word of the goal, and its common
+// synonyms.
 func (t *text) matchAkin(m *matches) {
 	byPrefix := map[string][]int{}
 	for i, g := range t.goal.terms {
@@ -189,7 +194,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// likeness is how far two words that begin alike count as the same.
+// likeness returns how far two words with the same beginning count as the same.
 func likeness(word []byte, term string) float32 {
 	p := 0
 	for p < len(word) && p < len(term) && word[p] == term[p] {
@@ -204,7 +209,7 @@ func likeness(word []byte, term string) float32 {
 	return 0
 }
 
-// akin lists the short forms and the other words that programs use for one thing.
+// akin lists abbreviations and synonyms common in programs.
 var akin = func() map[string][]string {
 	groups := strings.Split(`message msg|error err|request req|response resp res reply|context ctx|buffer buf|string str|number num|
 length len size|directory dir folder|delete remove del unlink|parameter param arg argument|initialize init setup|maximum max|minimum min|
@@ -232,19 +237,19 @@ decode unmarshal deserialize parse|quit exit|crash segfault panic|warning warn|s
 	return table
 }()
 
-// rarity is the weight of a term that count of n documents hold.
+// rarity returns the weight of a term that count of n documents have.
 func rarity(n, count int) float64 {
 	return logOf(1 + (float64(n-count)+.5)/(float64(count)+.5))
 }
 
 const (
 	bm25K     = 1.2
-	bm25Lines = .5  // how far long lines are discounted
-	bm25Block = .75 // how far long blocks are
+	bm25Lines = .5  // discount of long lines
+	bm25Block = .75 // discount of long blocks
 )
 
-// bm25 scores runs of rows as documents: starts holds the first row of each, head how many rows of each count (0: all). A nil
-// starts makes every row a document.
+// bm25 scores runs of rows as documents. starts has the first row of each; nil: every row is a
+// document. head is how many rows of each count; 0: all.
 func (t *text) bm25(m *matches, weight []float32, starts []uint32, head int) []float32 {
 	docs, b := len(starts), bm25Block
 	if starts == nil {

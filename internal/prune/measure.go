@@ -1,7 +1,7 @@
 package prune
 
-// measure measures the rows that are wanted, a few at a time, and hands them to use with what was measured; a nil wanted wants all. It
-// reports false when time ran out.
+// measure measures the wanted rows, a few at a time, and passes them to use; a nil wanted means
+// all. It returns false if time ran out.
 func (t *text) measure(s *shape, wanted func(r int) bool, use func(rows []int, v *[lanes]vector)) bool {
 	if t.rows() == 0 {
 		return true
@@ -32,7 +32,8 @@ func (t *text) measure(s *shape, wanted func(r int) bool, use func(rows []int, v
 	return true
 }
 
-// gauge holds what measuring needs: values of all rows, of all blocks, and walks over neighbourhoods.
+// gauge holds the data for measuring: values of all rows, of all blocks, and walks over
+// neighbourhoods.
 type gauge struct {
 	t *text
 	s *shape
@@ -56,8 +57,8 @@ type gauge struct {
 	opening                         []opening // per row
 	tests                           float32
 
-	at, section, header       int     // block, heading and header of the row at hand
-	x50, fb, c20, w8, comment float32 // what the walks say of it
+	at, section, header       int     // block, heading and header of the current row
+	x50, fb, c20, w8, comment float32 // results of the walks for it
 }
 
 func newGauge(t *text, s *shape) (*gauge, bool) {
@@ -118,7 +119,7 @@ func newGauge(t *text, s *shape) (*gauge, bool) {
 	return g, !t.late()
 }
 
-// mix makes the fixed mix of line, neighbourhood and block scores, and ranks the blocks.
+// mix computes the fixed mix of line, neighbourhood and block scores, and ranks the blocks.
 func (g *gauge) mix() {
 	n := g.t.rows()
 	g.hybrid = make([]float32, n)
@@ -157,7 +158,7 @@ func (g *gauge) advance(r int) {
 	}
 }
 
-// fill measures row r, to which advance walked.
+// fill measures row r, after advance.
 func (g *gauge) fill(r int, v *vector) {
 	t, m, b := g.t, g.m, g.at
 	v[fLine], v[fLineSoft], v[fWin3], v[fWin50] = g.exact[r], g.soft[r], g.near[r], g.x50
@@ -183,7 +184,7 @@ func (g *gauge) fill(r int, v *vector) {
 	}
 }
 
-// fillGroup measures the headers a row stands under.
+// fillGroup measures the headers above a row.
 func (g *gauge) fillGroup(r int, v *vector) {
 	x := &g.groups[g.groupOf[r]]
 	m := g.m
@@ -210,7 +211,7 @@ func (g *gauge) fillGroup(r int, v *vector) {
 	}
 }
 
-// fillPlace measures where a row stands.
+// fillPlace measures the position of a row.
 func (g *gauge) fillPlace(r int, v *vector) {
 	t, n := g.t, g.t.rows()
 	v[fPosition] = float32(r) / float32(n)
@@ -233,7 +234,7 @@ func (g *gauge) fillPlace(r int, v *vector) {
 	v[fSectionAt] = float32(min(200, r-g.section))
 }
 
-// fillKind measures what a row is.
+// fillKind measures the kind of a row.
 func (g *gauge) fillKind(r int, v *vector) {
 	k := g.t.kind[r]
 	v[fComment], v[fStructure], v[fImport] = flag(k&isComment != 0), flag(k&isStructure != 0), flag(k&isImport != 0)
@@ -248,10 +249,10 @@ func (g *gauge) fillKind(r int, v *vector) {
 	v[fProse] = flag(classes[line[0]] == upperClass)
 }
 
-// shapeBytes is how much of a row is looked at for how it is written.
+// shapeBytes is how much of a row is examined for its style.
 const shapeBytes = 120
 
-// telling are the signs that tell how a row is written.
+// telling are the signs that show how a row is written.
 var telling = [256]bool{'=': true, '(': true, '"': true, '\'': true, '`': true}
 
 // fillShape measures how a row is written.
@@ -273,7 +274,7 @@ func fillShape(line string, v *vector) {
 	v[fAssign], v[fCalls], v[fQuoted] = flag(assign), flag(called), flag(quoted)
 }
 
-// wholes is how much of the goal's identifiers each row names.
+// wholes returns the weight of the goal's identifiers in each row.
 func (m *matches) wholes(rows int) []float32 {
 	out := make([]float32, rows)
 	for r := range out {
@@ -286,7 +287,7 @@ func (m *matches) wholes(rows int) []float32 {
 	return scaled(out)
 }
 
-// freshNames counts, for every row, the words of several parts that no row before it has.
+// freshNames counts, for every row, the words of several parts that no earlier row has.
 func (t *text) freshNames() []uint8 {
 	out := make([]uint8, t.rows())
 	for id := 1; id < t.vocab.len(); id++ {
@@ -301,7 +302,7 @@ func (t *text) freshNames() []uint8 {
 	return out
 }
 
-// pairs counts neighbouring words of the goal that are neighbours in a row too.
+// pairs counts neighbouring words of the goal that are also neighbours in a row.
 func (m *matches) pairs(r int) (n int) {
 	found := m.of(r)
 	for i := 1; i < len(found) && n < 4; i++ {
@@ -312,7 +313,7 @@ func (m *matches) pairs(r int) (n int) {
 	return n
 }
 
-// rarities are the weights of all words of the text by how few rows hold them, at most 1.
+// rarities returns the weights of all words of the text by how few rows have them, at most 1.
 func (t *text) rarities() []float32 {
 	out := make([]float32, t.vocab.len())
 	n := float32(t.rows())
@@ -323,7 +324,7 @@ func (t *text) rarities() []float32 {
 	return out
 }
 
-// rare is the mean rarity of a row's words.
+// rare returns the mean rarity of a row's words.
 func (g *gauge) rare(r int) float32 {
 	terms := g.t.termsOf(r)
 	if len(terms) == 0 {

@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// A model adds up small trees: gradient-boosted, oblivious. A tree asks the same few questions of every row; the answers, read as a
-// binary number, name the leaf whose value counts. The tables (model_*.go) are fitted by test/eval/train to put the lines that a
-// goal needs on top; how well they do on projects they were not fitted to is in docs/pruning-quality.md.
+// A model sums up small trees: gradient-boosted, oblivious. A tree asks the same few questions of
+// every row. The answers, read as a binary number, select the leaf whose value counts.
+// test/eval/train fits the tables (model_*.go) to put the lines that a goal needs on top.
+// docs/pruning-quality.md has their quality on projects they were not fitted to.
 type model []tree
 
 const treeDepth = 5
@@ -19,20 +20,22 @@ type tree struct {
 	leaf [1 << treeDepth]float32
 }
 
-// question asks whether a feature lies above a border.
+// question asks whether a feature is above a border.
 type question struct {
 	of    feature
 	above float32
 }
 
-// scorer is a model ready for use on eight rows at a time. A feature is turned into the number of the model's borders that lie below
-// it, one byte a row, so that one subtraction of a word asks a question of eight rows. It never changes.
+// scorer is a model prepared for eight rows at a time. A feature becomes the number of the model's
+// borders below it, one byte per row, so that one subtraction of a word asks a question of eight
+// rows. It is immutable.
 type scorer struct {
 	trees []wordTree
-	scale []scale // of the features that the model asks for
+	scale []scale // of the features that the model uses
 }
 
-// scale is a feature's borders, rising, as the bits of their numbers: numbers that are not negative compare like their bits.
+// scale has a feature's borders, rising, as float bits: non-negative floats compare like their
+// bits.
 type scale struct {
 	of      feature
 	borders []uint32
@@ -53,7 +56,7 @@ const (
 	highBits  = 0x8080808080808080
 )
 
-// The scorers of the models in the program, prepared when first used.
+// The scorers of the built-in models, prepared on first use.
 var (
 	codeScorer = sync.OnceValue(codeModel.ready)
 	docsScorer = sync.OnceValue(docsModel.ready)
@@ -92,7 +95,7 @@ func (m model) ready() *scorer {
 	return s
 }
 
-// score gives the scores of eight rows.
+// score returns the scores of eight rows.
 func (s *scorer) score(rows *[lanes]vector) [lanes]float32 {
 	var words [wordRoom]uint64
 	for i := range s.scale {
@@ -100,7 +103,7 @@ func (s *scorer) score(rows *[lanes]vector) [lanes]float32 {
 		words[i%wordRoom] = x.below(rows[0][x.of], rows[1][x.of], rows[2][x.of], rows[3][x.of]) |
 			x.below(rows[4][x.of], rows[5][x.of], rows[6][x.of], rows[7][x.of])<<32
 	}
-	var a, b, c, d, e, f, g, h float32 // sums; an array's would be kept in memory
+	var a, b, c, d, e, f, g, h float32 // sums; an array would be kept in memory
 	for i := range s.trees {
 		t := &s.trees[i]
 		leaf := t.leaf
@@ -121,11 +124,12 @@ func (s *scorer) score(rows *[lanes]vector) [lanes]float32 {
 	return [lanes]float32{a, b, c, d, e, f, g, h}
 }
 
-// wordRoom is the number of features, rounded up to a power of two: taken by it, a number needs no check against it.
+// wordRoom is the number of features, rounded up to a power of two: an index modulo it needs no
+// bounds check.
 const wordRoom = 128
 
-// below is how many borders lie below each of four numbers, one byte each, the first lowest. It counts without a branch: which way
-// one would go is not to be foreseen.
+// below returns how many borders are below each of four numbers, one byte each, the first lowest.
+// It counts without branches, which would be unpredictable.
 func (s *scale) below(a, b, c, d float32) uint64 {
 	x, y := uint64(math.Float32bits(a)), uint64(math.Float32bits(b))
 	z, w := uint64(math.Float32bits(c)), uint64(math.Float32bits(d))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Eight rows at once have the scores that each has by itself.
+// Eight rows at once have the same scores as each alone.
 func TestScorerAnswersLikeTheTrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, m := range map[string]model{"code": codeModel, "docs": docsModel, "logs": logsModel} {

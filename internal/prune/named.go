@@ -2,7 +2,8 @@ package prune
 
 import "strings"
 
-// isProgram says whether the text is source code with definitions, in no other form such as a diff or JSON.
+// isProgram reports whether the text is source code with definitions, in no other form such as a
+// diff or JSON.
 func (t *text) isProgram() bool {
 	definitions := 0
 	for _, k := range t.kind {
@@ -10,12 +11,13 @@ func (t *text) isProgram() bool {
 			definitions++
 		}
 	}
-	const rowsOfOne = 80 // a program has a definition in so many rows
+	const rowsOfOne = 80 // a program has at least one definition per this many rows
 	return t.source == Code && t.form == Plain && definitions*rowsOfOne >= t.rows()
 }
 
-// namedDefinitions are the lines of the definitions that a goal names, each from the comment before its header to the line that closes
-// it. Who names a function is about to work on it, so it stays whole.
+// namedDefinitions returns the lines of the definitions that a goal names, each from the comment
+// before its header to its closing line. A caller who names a function is about to work on it, so
+// it stays whole.
 func (t *text) namedDefinitions(s *shape, goal string) (out []unit) {
 	words := definableWords(goal)
 	if len(words) == 0 {
@@ -46,11 +48,11 @@ func (t *text) namedDefinitions(s *shape, goal string) (out []unit) {
 
 const (
 	namedBytes = 8000 // that named definitions may take in any text, …
-	namedShare = 4    // and in a long one the part of it
+	namedShare = 4    // and the share of a long one
 )
 
-// definableWords are the words of a goal that may be the name of a definition: those of several parts, and others that are not what
-// everyone says of a file.
+// definableWords returns the words of a goal that may be names of definitions: those of several
+// parts, and others that are not common in talk about files.
 func definableWords(goal string) map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(goal, betweenWords) {
@@ -64,7 +66,8 @@ func definableWords(goal string) map[string]bool {
 
 func betweenWords(r rune) bool { return r < 0x80 && classes[r&0x7f] == sepClass }
 
-// namesOne says whether a header defines one of the words: it stands before the brackets, behind those of a receiver.
+// namesOne reports whether a header defines one of the words: before its brackets, after those of a
+// receiver.
 func namesOne(line string, words map[string]bool) bool {
 	line = line[:min(len(line), 300)]
 	if strings.HasPrefix(line, "func (") {

@@ -53,7 +53,7 @@ func TestLicenceGoesOnFirstPass(t *testing.T) {
 	}
 }
 
-// TestCutsInProgramsAreLarge: what stays of a program is read in pieces, so no cut is of a line or two.
+// TestCutsInProgramsAreLarge: people read a program in pieces, so no cut is only a line or two.
 func TestCutsInProgramsAreLarge(t *testing.T) {
 	text := program(40)
 	for _, b := range Plan(firstPass(text, "Let me read this file.", .5)).Blocks {

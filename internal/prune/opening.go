@@ -2,7 +2,7 @@ package prune
 
 import "strings"
 
-// opening is what the word does that a row of code begins with, as a set of bits.
+// opening is what the first word of a row of code does, as a set of bits.
 type opening uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	asserts                         // checks something, as tests do
 )
 
-// openings are the words of the common languages that say so.
+// openings are such words of the common languages.
 var openings = func() map[string]opening {
 	table := map[string]opening{}
 	for words, o := range map[string]opening{
@@ -28,7 +28,7 @@ var openings = func() map[string]opening {
 
 var openingShapes = shapesOf(openings)
 
-// openings says what each row begins with, and how many of them assert something.
+// openings returns what each row begins with, and the share of rows that assert something.
 func (t *text) openings() ([]opening, float32) {
 	out := make([]opening, t.rows())
 	tests := 0
@@ -48,14 +48,14 @@ func (t *text) openings() ([]opening, float32) {
 	return out, float32(tests) / float32(max(1, len(out)))
 }
 
-// fillOpening measures how a row begins, and which of its neighbours begin alike.
+// fillOpening measures how a row begins, and how many neighbours begin alike.
 func (g *gauge) fillOpening(r int, v *vector) {
 	word := g.opening[r]
 	v[fControl], v[fReturn] = flag(word&opensBranch != 0), flag(word&leaves != 0)
 	v[fSimilar] = float32(g.t.similar(r))
 }
 
-// fillNear measures how far a row, the rows next to it and the headers above it say what the goal says.
+// fillNear measures how far a row, its neighbours and the headers above it match the goal.
 func (g *gauge) fillNear(r int, v *vector) {
 	const next = 3
 	t := g.t
@@ -72,7 +72,7 @@ func (g *gauge) fillNear(r int, v *vector) {
 	}
 }
 
-// similar counts the neighbours, up to four on either side, that are indented as a row is and begin with the same word.
+// similar counts the neighbours, up to four on either side, with a row's indent and first word.
 func (t *text) similar(r int) (n int) {
 	if t.first[r] == t.first[r+1] {
 		return 0

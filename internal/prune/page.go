@@ -5,30 +5,32 @@ import (
 	"strings"
 )
 
-// page is what is to be read in an HTML document: the text outside of tags, comments, scripts, styles and navigation.
+// page is the readable part of an HTML document: the text outside of tags, comments, scripts,
+// styles and navigation.
 type page struct {
-	first []uint32 // of each line: where its spans begin in spans; one more at the end
+	first []uint32 // of each line: start of its spans in spans; one more at the end
 	spans []span
-	level []uint8 // of each line: the level of the heading that stands in it, 0 for none
-	title int     // the line that has the page's title, -1 for none
+	level []uint8 // of each line: the level of its heading; 0: none
+	title int     // the line with the page's title; -1: none
 	rows  []unit  // of tables, in order
 	heads []int   // of each of these rows: the first row of its table
-	whole []unit  // short tables, and text that is shown as it is written
+	whole []unit  // short tables, and preformatted text
 }
 
 // span is a part of the text.
 type span struct{ from, to uint32 }
 
-// hiddenElements hold what a reader of a page skips; the text of the first few is not even text.
+// hiddenElements hold what a reader of a page skips; the contents of the first few are not even
+// text.
 var hiddenElements = map[string]bool{
 	"script": true, "style": true, "template": true, "svg": true, "noscript": true, "iframe": true,
 	"nav": true, "footer": true, "aside": true, "select": true,
 }
 
-// isRaw says whether an element's content has no tags.
+// isRaw reports whether an element's content has no tags.
 func isRaw(element string) bool { return element == "script" || element == "style" }
 
-// readPage reads a document line by line. An element that hides and is never closed hides nothing.
+// readPage reads a document line by line. An unclosed hiding element hides nothing.
 func readPage(lines Lines, deco decoration) *page {
 	n := lines.Len()
 	p := &page{first: make([]uint32, 0, n+1), level: make([]uint8, n), title: -1}
@@ -46,10 +48,10 @@ func readPage(lines Lines, deco decoration) *page {
 	return p
 }
 
-// of are the spans of a line, from 0.
+// of returns the spans of a line, from 0.
 func (p *page) of(line int) []span { return p.spans[p.first[line]:p.first[line+1]] }
 
-// readable is the text of a row without its tags.
+// readable returns the text of a row without its tags.
 func (t *text) readable(r int) string {
 	var words []string
 	for _, p := range t.page.of(int(t.line[r])) {
@@ -58,25 +60,25 @@ func (t *text) readable(r int) string {
 	return strings.Join(words, " ")
 }
 
-// pageWalk is where in a document a walk is.
+// pageWalk is the state of a walk through a document.
 type pageWalk struct {
 	*page
 	text string
 	line int
 
 	comment bool
-	tag     bool   // inside of a tag that goes on in the next line
-	hidden  string // the element that hides what is here, "" for none
+	tag     bool   // inside of a tag that continues in the next line
+	hidden  string // the element that hides the current place; "": none
 	depth   int    // how often it is open
 	closed  map[string]int
 
-	heading         uint8 // level of the heading that is open
+	heading         uint8 // level of the open heading
 	inTitle         bool
-	table, row, pre int // first lines of those that are open; -1 for none
-	head            int // the first row of the table, -1 before it
+	table, row, pre int // first lines of the open ones; -1: none
+	head            int // the first row of the table; -1: none yet
 }
 
-// walk goes over text[from:to].
+// walk processes text[from:to].
 func (w *pageWalk) walk(from, to int) {
 	for at := from; at < to; {
 		switch {
@@ -111,7 +113,7 @@ func opensTag(c byte) bool {
 	return c == '/' || c == '!' || c == '?' || classes[c] == lowerClass || classes[c] == upperClass
 }
 
-// skipPast goes past a sign, and clears the flag if it is there.
+// skipPast skips past a sign, and clears the flag if it finds it.
 func (w *pageWalk) skipPast(sign string, at, to int, flag *bool) int {
 	end := strings.Index(w.text[at:to], sign)
 	if end < 0 {
@@ -121,7 +123,7 @@ func (w *pageWalk) skipPast(sign string, at, to int, flag *bool) int {
 	return at + end + len(sign)
 }
 
-// endTag goes to the end of a tag, past what is quoted in it.
+// endTag skips to the end of a tag, past quoted text.
 func (w *pageWalk) endTag(at, to int) int {
 	quote := byte(0)
 	for ; at < to; at++ {
@@ -161,7 +163,7 @@ func (w *pageWalk) addText(from, to int) {
 	}
 }
 
-// readTag reads the tag that begins at an offset.
+// readTag reads the tag at an offset.
 func (w *pageWalk) readTag(at, to int) int {
 	name := at + 1
 	closing := w.text[name] == '/'
@@ -228,7 +230,7 @@ func (w *pageWalk) enter(element string, closing bool, at int) {
 }
 
 const (
-	shortTable = 12 // lines; the rows of a longer table go or stay each by itself, …
+	shortTable = 12 // lines; the rows of a longer table go or stay one by one, …
 	longRow    = 24 // and the lines of a longer row
 	longPre    = 60
 )
@@ -240,7 +242,7 @@ func (w *pageWalk) closeWhole(first int, closing bool, most int) {
 	}
 }
 
-// closes is where an element is closed last.
+// closes returns where an element is closed last.
 func (w *pageWalk) closes(element string) int {
 	at, ok := w.closed[element]
 	if !ok {
@@ -250,7 +252,7 @@ func (w *pageWalk) closes(element string) int {
 	return at
 }
 
-// closeRow notes the row of a table that is open. Rows that share a line with the one before are one with it.
+// closeRow ends the open table row. Rows that share a line with the one before are merged with it.
 func (w *pageWalk) closeRow() {
 	if w.row < 0 {
 		return
@@ -267,8 +269,8 @@ func (w *pageWalk) closeRow() {
 	w.rows, w.heads = append(w.rows, row), append(w.heads, w.head)
 }
 
-// readHTML finds the headings of a page and what stands under each, the rows of its tables, which go or stay whole and with their
-// table's first row, and text that is shown as it is written.
+// readHTML finds the headings of a page and their sections, the rows of its tables, and
+// preformatted text. A table row goes or stays whole, and stays with its table's first row.
 func (t *text) readHTML(s *shape) {
 	units := slices.Clone(t.page.whole)
 	for _, u := range t.page.rows {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// manual is a page as sites make them: its text among scripts, styles, navigation and a table.
+// manual is a typical web page: its text among scripts, styles, navigation and a table.
 const manual = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -71,7 +71,7 @@ renews their time.</p>
 </html>
 `
 
-// keptOf are the lines that a plan keeps.
+// keptOf returns the lines that a plan keeps.
 func keptOf(text string, res Result) (kept []string) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	b := 0
@@ -150,7 +150,7 @@ func TestReasonsOfHTMLHaveNoTags(t *testing.T) {
 	}
 }
 
-// TestWhatIsNeverClosedHidesNothing: a page is read as far as it goes, however it is written.
+// TestWhatIsNeverClosedHidesNothing: a page is read as far as possible, however it is written.
 func TestWhatIsNeverClosedHidesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ page, want string }{
 		"an open element":        {"<div>\n<nav>\n<p>one</p>\n<p>two</p>\n", "one|two"},

@@ -2,22 +2,24 @@ package prune
 
 import "strings"
 
-// Plan decides which lines of a text stay for a goal. Its promises hold for any input: the lines keep their order; no more go than
-// MaxPruneRatio allows and no fewer stay than MinKeepLines asks for; protected lines stay, even against the ratio.
+// Plan decides which lines of a text stay for a goal. Its guarantees hold for any input. The lines
+// keep their order. At most MaxPruneRatio of them go, and at least MinKeepLines stay. Protected
+// lines stay, even against the ratio.
 func Plan(req Request) Result { return Read(req).Plan(req.MaxPruneRatio) }
 
-// Reading is a text that is read once, for plans at several ratios. It is not for several users at once.
+// Reading is a text that is read once, for plans at several ratios. It is not safe for concurrent
+// use.
 type Reading struct {
 	req   Request
 	lines Lines
 	text  *text // nil until a plan needs it
 	shape *shape
 	score []float32
-	order []uint32 // rows, the best first
+	order []uint32 // rows, best first
 	late  bool
 }
 
-// Read takes a text to plan for; its own MaxPruneRatio does not count.
+// Read prepares a text for planning; its own MaxPruneRatio is ignored.
 func Read(req Request) *Reading { return &Reading{req: req, lines: IndexLines(req.Text)} }
 
 // Plan is [Plan] at a ratio.
@@ -62,7 +64,8 @@ func (r *Reading) planLines() Result {
 	return res
 }
 
-// IsProgram says whether the text is a program: source code with definitions, and not data or what a command has printed.
+// IsProgram reports whether the text is a program: source code with definitions, not data or
+// command output.
 func (r *Reading) IsProgram() bool { return r.isRead() && r.shape.program }
 
 // Named is how many bytes the lines have that stay whatever the ratio: definitions that the goal names, and failing tests with their
@@ -81,7 +84,7 @@ func (r *Reading) isRead() bool {
 	return len(r.req.Text) <= MaxText && !IsBinary(r.req.Text) && r.examine()
 }
 
-// examine reads the text and ranks its rows, once. It reports false when time ran out.
+// examine reads the text and ranks its rows, once. It returns false if time ran out.
 func (r *Reading) examine() bool {
 	if r.text != nil || r.late {
 		return !r.late
@@ -96,7 +99,7 @@ func (r *Reading) examine() bool {
 	return true
 }
 
-// rank orders the rows, the best first, and gives them scores that fall in this order.
+// rank orders the rows, best first, with falling scores.
 func (t *text) rank(s *shape, score []float32, req Request) (order []uint32, falling []float32) {
 	if req.Names {
 		order = t.coverOrder(s, score, req.Known)
@@ -105,7 +108,7 @@ func (t *text) rank(s *shape, score []float32, req Request) (order []uint32, fal
 	return bestFirst(score), score
 }
 
-// examine reads the text and scores its rows. It reports false when time ran out.
+// examine reads the text and scores its rows. It returns false if time ran out.
 func examine(req Request, lines Lines) (*text, *shape, []float32, bool) {
 	t, ok := readText(req, lines)
 	if !ok {
@@ -135,7 +138,7 @@ func examine(req Request, lines Lines) (*text, *shape, []float32, bool) {
 	return t, s, score, true
 }
 
-// shape finds how the text is built.
+// shape finds the structure of the text.
 func (t *text) shape() *shape {
 	s := &shape{}
 	switch {
@@ -166,7 +169,7 @@ func (t *text) shape() *shape {
 	return s
 }
 
-// markTraces marks stack traces in texts other than logs, which have their own way.
+// markTraces marks stack traces in texts other than logs, which do so themselves.
 func (t *text) markTraces() {
 	if t.source == Logs || !t.goal.asksWhy {
 		return
@@ -184,7 +187,7 @@ func (t *text) markTraces() {
 		case in && t.indent[r] > 0:
 			t.kind[r] |= isTrace
 		case in:
-			t.kind[r] |= isTrace // what was thrown
+			t.kind[r] |= isTrace // the exception
 			in = false
 		}
 	}

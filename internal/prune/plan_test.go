@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kept lists, for lines from 1, which a plan keeps; index 0 is unused.
+// kept returns, for lines from 1, whether a plan keeps them; index 0 is unused.
 func kept(res Result) []bool {
 	out := make([]bool, res.Lines+1)
 	for i := range out {
@@ -24,7 +24,7 @@ func kept(res Result) []bool {
 	return out
 }
 
-// keepsLine says whether a plan keeps the only line of the text that holds the words.
+// keepsLine reports whether a plan keeps the only line of the text with these words.
 func keepsLine(t *testing.T, text string, res Result, words string) bool {
 	t.Helper()
 	found := 0
@@ -111,7 +111,7 @@ func anyRequest() *rapid.Generator[Request] {
 	})
 }
 
-// checkPlan holds a plan to every promise that does not depend on the kind of text.
+// checkPlan checks every guarantee of a plan that does not depend on the kind of text.
 func checkPlan(t interface {
 	Helper()
 	Fatalf(format string, args ...any)

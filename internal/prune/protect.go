@@ -7,7 +7,8 @@ const (
 	endProtected   = "⟦NO_PRUNE_END⟧"
 )
 
-// protectDirectives notes the runs of lines between the directives, both included; one that is never closed reaches to the end.
+// protectDirectives notes the runs of lines between the directives, inclusive. An unclosed one
+// extends to the end.
 func (t *text) protectDirectives() {
 	for at := 0; ; {
 		i := strings.Index(t.src[at:], beginProtected)
@@ -28,7 +29,7 @@ func (t *text) protectDirectives() {
 	}
 }
 
-// lineAt is the line, from 0, that holds an offset.
+// lineAt returns the line, from 0, at an offset.
 func (t *text) lineAt(offset int) int {
 	lo, hi := 0, len(t.lines.starts)
 	for hi-lo > 1 {

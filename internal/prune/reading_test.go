@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A text read once has the plans that it has when it is read for each.
+// A text read once has the same plans as one read for each plan.
 func TestReadingPlansLikePlan(t *testing.T) {
 	texts := map[Source]string{Code: programText(t, 1)[:1<<14], Logs: logText(1 << 13), Docs: docText(1 << 13)}
 	for source, text := range texts {
@@ -27,7 +27,7 @@ func TestReadingPlansLikePlan(t *testing.T) {
 	}
 }
 
-// Once time ran out, every further plan is to cut nothing.
+// Once time has run out, every further plan cuts nothing.
 func TestReadingStaysLate(t *testing.T) {
 	reading := Read(Request{Text: docText(1 << 14), Source: Docs, Expired: func() bool { return true }})
 	for range 2 {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// cuts lists what goes, with reasons.
+// cuts lists the removed blocks, with reasons.
 func (t *text) cuts(s *shape, k *keep) []Block {
 	var out []Block
 	n := t.lines.Len()
@@ -32,23 +32,24 @@ func (t *text) cuts(s *shape, k *keep) []Block {
 	}
 }
 
-// namer finds names for what goes. A reason is built from the text's own words, so it is data like the text: single line, no
-// brackets of ours, bounded.
+// namer names removed blocks. A reason consists of the text's own words, so it is data like the
+// text: a single line, without our brackets, bounded.
 type namer struct {
 	*text
-	count []uint16 // of each vocabulary number, in the rows looked at
-	seen  []uint32 // which numbers have a count
+	count []uint16 // of each vocabulary number, in the examined rows
+	seen  []uint32 // numbers with a count
 }
 
 func newNamer(t *text) *namer { return &namer{text: t, count: make([]uint16, t.vocab.len())} }
 
 const (
-	lookedAt  = 64 // rows of a block that are looked at for its reason
+	lookedAt  = 64 // rows of a block that are examined for its reason
 	mostNames = 3
 	nameRunes = 28
 )
 
-// reason says in a few words what rows lo … hi-1, which are in lines first … last, are, and so why they could go.
+// reason says in a few words what rows lo … hi-1, in lines first … last, are, and so why they could
+// go.
 func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 	if lo == hi { // blank lines, or repetitions
 		filled := 0
@@ -95,7 +96,7 @@ func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 	return "hors focus: " + strings.Join(names, ", ")
 }
 
-// common is what the first of the rows all are.
+// common returns the kinds that all of the first rows share.
 func (n *namer) common(lo, hi int) kind {
 	every := ^kind(0)
 	for r := lo; r < min(hi, lo+lookedAt); r++ {
@@ -104,7 +105,8 @@ func (n *namer) common(lo, hi int) kind {
 	return every
 }
 
-// likes is how many elements of one kind the rows are: lines of a table or of NDJSON, elements of a JSON array.
+// likes returns how many elements of one kind the rows are: lines of a table or of NDJSON, elements
+// of a JSON array.
 func (n *namer) likes(s *shape, lo, hi, first, last int) int {
 	switch n.form {
 	case Table, NDJSON:
@@ -122,7 +124,7 @@ func (n *namer) likes(s *shape, lo, hi, first, last int) int {
 	return 0
 }
 
-// repeats says whether the rows are one message again and again, numbers aside.
+// repeats reports whether the rows repeat one message, ignoring numbers.
 func (n *namer) repeats(lo, hi int) bool {
 	first := n.template(lo)
 	for r := lo + 1; r < hi; r++ {
@@ -146,7 +148,7 @@ func (t *text) template(r int) uint64 {
 	return h
 }
 
-// headers are the names that the rows define, or the headings among them.
+// headers returns the names that the rows define, or the headings among them.
 func (n *namer) headers(lo, hi int) (names []string) {
 	for r := lo; r < hi && len(names) < mostNames; r++ {
 		if n.kind[r]&isStructure == 0 || n.kind[r]&isImport != 0 {
@@ -159,7 +161,7 @@ func (n *namer) headers(lo, hi int) (names []string) {
 	return names
 }
 
-// enclosing is the name of what the row stands in.
+// enclosing returns the name of what encloses the row.
 func (n *namer) enclosing(s *shape, r int) []string {
 	for p := s.parent[r]; p >= 0; p = s.parent[p] {
 		if n.kind[p]&isStructure != 0 {
@@ -174,11 +176,11 @@ func (n *namer) enclosing(s *shape, r int) []string {
 	return nil
 }
 
-// headerName is the name a header defines, or a heading's title.
+// headerName returns the name that a header defines, or a heading's title.
 func (n *namer) headerName(r int) string {
 	line := n.row(r)
 	switch {
-	case n.form == Diff: // the function a hunk is in, or the file
+	case n.form == Diff: // the function of a hunk, or the file
 		if _, after, ok := strings.Cut(strings.TrimPrefix(line, "@@"), "@@ "); ok {
 			return clip(after)
 		}
@@ -216,7 +218,7 @@ func (n *namer) headerName(r int) string {
 	return clip(name)
 }
 
-// frequent are the words that the rows hold most often, of those that say something.
+// frequent returns the most frequent telling words of the rows.
 func (n *namer) frequent(lo, hi int) (names []string) {
 	step := max(1, (hi-lo)/lookedAt)
 	for r := lo; r < hi; r += step {
@@ -249,12 +251,12 @@ func (n *namer) frequent(lo, hi int) (names []string) {
 	return names
 }
 
-// word is a term as it first stands in the text.
+// word returns a term as it first occurs in the text.
 func (t *text) word(id uint32) string {
 	return t.src[t.vocab.terms[id].at : t.vocab.terms[id].at+uint32(t.vocab.terms[id].size)]
 }
 
-// telling says whether a word can name what a block is about.
+// telling reports whether a word can name what a block is about.
 func (n *namer) telling(id uint32) bool {
 	if _, asked := n.goal.index[n.vocab.terms[id].hash]; asked {
 		return false

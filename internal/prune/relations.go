@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// feedback finds the words that the best rows share beyond the goal's own, and says how near each row is to them.
+// feedback finds the words that the best rows share besides the goal's own, and returns how close
+// each row is to them.
 func (t *text) feedback(m *matches, score []float32, rank *ranking) []float32 {
 	const words = 12
 	n := t.rows()
@@ -62,12 +63,13 @@ func (t *text) feedback(m *matches, score []float32, rank *ranking) []float32 {
 	return out
 }
 
-// followCalls follows names to their definitions: each group gets the score of the best row elsewhere that names it.
+// followCalls follows names to their definitions: each group gets the score of the best row
+// elsewhere that names it.
 func (t *text) followCalls(groups []group, of []uint32, near []float32) {
 	if t.source != Code {
 		return
 	}
-	defined := make([]uint32, t.vocab.len()) // group that defines the word, 0 for none
+	defined := make([]uint32, t.vocab.len()) // group that defines the word; 0: none
 	for r := range of {
 		if t.kind[r]&isStructure == 0 || t.kind[r]&isImport != 0 {
 			continue
@@ -89,7 +91,7 @@ func (t *text) followCalls(groups []group, of []uint32, near []float32) {
 	}
 }
 
-// definedBy is the word that a header defines, unknown where it is too common or not seen.
+// definedBy returns the word that a header defines; unknown: too common or not seen.
 func (t *text) definedBy(r int) uint32 {
 	name := definedName(t.row(r))
 	if len(name) < 3 {
@@ -106,7 +108,8 @@ func (t *text) definedBy(r int) uint32 {
 	return id
 }
 
-// definedName is the name before the first bracket, colon or brace of a header, or its last word.
+// definedName returns the name before the first bracket, colon or brace of a header, or its last
+// word.
 func definedName(line string) string {
 	line = line[:min(len(line), 300)]
 	from := 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Annotation is the account of one cut, as the answer carries it.
+// Annotation describes one cut in a response.
 type Annotation struct {
 	Kind      string `json:"kind"` // "pruned_block", or "pruned_chars" for a part of a huge line
 	StartLine int    `json:"original_start_line"`
@@ -14,13 +14,15 @@ type Annotation struct {
 	Reason    string `json:"reason"`
 	Marker    string `json:"marker"`
 
-	StartChar int `json:"original_start_char,omitempty"` // of kind "pruned_chars": characters of the text, from 0, the end exclusive
+	// For kind "pruned_chars": characters of the text, from 0, end exclusive.
+	StartChar int `json:"original_start_char,omitempty"`
 	EndChar   int `json:"original_end_char,omitempty"`
 }
 
-// Render gives the text that a plan leaves, and the account of every cut. Kept lines keep their bytes; with annotate each stands
-// behind its number in the original. With markers a line of its own stands where a block went; markers bear no number. Without
-// both, the kept lines stand there as they were. The text must be the one the plan was made for.
+// Render returns the text that a plan leaves, and the description of every cut. Kept lines keep
+// their bytes; with annotate each follows its number in the original. With markers, a marker line
+// without a number replaces each block. Without both, the kept lines are unchanged. The text must
+// be the one the plan was made for.
 func Render(text string, res Result, id string, annotate, markers bool) (string, []Annotation) {
 	notes := make([]Annotation, 0, len(res.Blocks))
 	for _, b := range res.Blocks {
@@ -59,7 +61,7 @@ func Render(text string, res Result, id string, annotate, markers bool) (string,
 	return string(out), notes
 }
 
-// renderSnipped is Render for a plan that takes parts out of lines.
+// renderSnipped is Render for a plan that removes parts of lines.
 func renderSnipped(lines Lines, res Result, id string, annotate bool, blocks []Annotation) (string, []Annotation) {
 	var out []byte
 	var notes []Annotation
@@ -93,11 +95,11 @@ func renderSnipped(lines Lines, res Result, id string, annotate bool, blocks []A
 	return string(out), notes
 }
 
-// CostlyID is an id of which our estimates make at least as many tokens as of others. What goes is decided by markers that have it: one text
-// has another id on every machine, and is to be cut alike on all of them.
+// CostlyID is an id with the highest estimated number of tokens. Decisions use markers with this
+// id: a text has a different id on every machine, but must be cut alike on all of them.
 const CostlyID = "prn_84S4W3Z55Z4G9Y3X2Z0W9M22K9"
 
-// Marker is the line that stands for a cut.
+// Marker returns the marker line of a cut.
 func Marker(id string, b Block) string {
 	m := make([]byte, 0, 96)
 	m = append(m, "⟦PRUNÉ: prune_id="...)
@@ -114,7 +116,7 @@ func Marker(id string, b Block) string {
 	return string(m)
 }
 
-// renderedSize is an upper bound of the rendered text's length.
+// renderedSize returns an upper bound of the rendered text's length.
 func renderedSize(lines Lines, res Result, notes []Annotation, annotate, markers bool) int {
 	size, next := 0, 1
 	for i, b := range res.Blocks {

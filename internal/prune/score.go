@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// shortText is how many lines the models know in a text at least. In a shorter one the goal's words count by themselves, the more the
-// shorter it is.
+// shortText is the least number of lines that the models know. In a shorter text the goal's words
+// count by themselves, the more so the shorter it is.
 const shortText = 100
 
 // score gives every row a number: the higher, the likelier the goal needs it.
@@ -19,7 +19,7 @@ func (t *text) score(s *shape) ([]float32, bool) {
 		model = logsScorer
 	}
 	ready := model()
-	const trust = 8 // in the goal's words, where a text is short
+	const trust = 8 // in the goal's words, for a short text
 	words := trust * max(0, 1-float32(t.rows())/shortText)
 	out := make([]float32, t.rows())
 	ok := t.measure(s, func(r int) bool { return !t.onlyCloses(r) }, func(rows []int, v *[lanes]vector) {
@@ -47,12 +47,13 @@ func (t *text) score(s *shape) ([]float32, bool) {
 	return t.settle(s, out), true
 }
 
-// onlyCloses says whether a row of code is nothing but brackets or a word that ends a block: no goal asks for it.
+// onlyCloses reports whether a row of code is only brackets or a block-ending word: no goal asks
+// for it.
 func (t *text) onlyCloses(r int) bool {
 	return t.source == Code && t.kind[r]&isClosing != 0 && t.first[r+1]-t.first[r] <= 1
 }
 
-// scoreClosers gives the rows that only close something a little less than what stands before them.
+// scoreClosers scores the rows that only close something slightly below the row before.
 func (t *text) scoreClosers(score []float32) {
 	for r := 1; r < len(score); r++ {
 		if t.onlyCloses(r) {
@@ -61,8 +62,9 @@ func (t *text) scoreClosers(score []float32) {
 	}
 }
 
-// settle turns the models' scores, which are logarithms, into chances, and lets each row take part in its neighbours': what a
-// goal needs seldom stands alone, and what is kept in runs needs fewer markers. In a document the neighbours are the section.
+// settle turns the models' scores, which are logarithms, into chances, and mixes each row with its
+// neighbours. Needed rows seldom come alone, and kept runs need fewer markers. In a document the
+// neighbours are the section.
 func (t *text) settle(s *shape, score []float32) []float32 {
 	if len(score) == 0 {
 		return score
@@ -80,7 +82,7 @@ func (t *text) settle(s *shape, score []float32) []float32 {
 	return shareNearby(score, 3, .3)
 }
 
-// shareNearby mixes each row's chance with those of the rows within reach, less with the distance.
+// shareNearby mixes each row's chance with those of the rows within reach, weighted by distance.
 func shareNearby(chance []float32, reach int, share float32) []float32 {
 	out := make([]float32, len(chance))
 	whole := float32((reach + 1) * (reach + 1)) // the weights of all rows within reach
@@ -103,14 +105,14 @@ func shareNearby(chance []float32, reach int, share float32) []float32 {
 	return out
 }
 
-// shareSections mixes each row's chance with that of its section, in place: the mean of its rows', and nearly as much as the section
-// has that it is part of, since who asks for a section asks for what stands under its subheadings too.
+// shareSections mixes each row's chance with that of its section, in place: the mean of its rows,
+// or nearly that of its parent section. A caller who asks for a section also wants its subsections.
 func (t *text) shareSections(s *shape, chance []float32) []float32 {
 	const (
 		share   = .8
 		inherit = .9
 	)
-	of := make([]float32, len(chance)) // of each heading: its section's
+	of := make([]float32, len(chance)) // of each heading: its section's chance
 	for b, first := range s.blocks {
 		end := len(chance)
 		if b+1 < len(s.blocks) {
@@ -133,7 +135,7 @@ func (t *text) shareSections(s *shape, chance []float32) []float32 {
 	return chance
 }
 
-// prefer weighs a reranker's scores, where it has some, against the local ones.
+// prefer weighs a reranker's scores, if any, against the local ones.
 func (t *text) prefer(score []float32, prefer []float64) {
 	if len(prefer) != t.lines.Len() {
 		return
@@ -151,7 +153,7 @@ func (t *text) prefer(score []float32, prefer []float64) {
 	for _, x := range score {
 		floor, top = min(floor, x), max(top, x)
 	}
-	const trust = 2.0 // how much the reranker's full range weighs beside the local one
+	const trust = 2.0 // weight of the reranker's full range relative to the local one
 	for r := range score {
 		p := prefer[t.line[r]]
 		if math.IsNaN(p) || math.IsInf(p, 0) {

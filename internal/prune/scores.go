@@ -2,8 +2,9 @@ package prune
 
 import "math"
 
-// Scores is how a plan ranks the lines, for a person to see: a number for each, the higher the likelier the goal needs it; NaN for a line that
-// is not ranked by itself, a blank or a repeated one. It is nil where nothing is ranked.
+// Scores returns a plan's ranking of the lines, for display: the higher, the likelier the goal
+// needs the line. NaN marks a blank or repeated line, which is not ranked by itself. It returns nil
+// if nothing is ranked.
 func Scores(req Request) []float64 {
 	lines := IndexLines(req.Text)
 	if len(req.Text) > MaxText || IsBinary(req.Text) || lines.Len() == 0 {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What a plan keeps for the goal is ranked above what it cuts, and lines that are not ranked say so.
+// Lines that a plan keeps for the goal are ranked above those it cuts, and unranked lines are
+// marked.
 func TestScores(t *testing.T) {
 	text := strings.Repeat("2026-01-01 INFO  compiling the parser\n\n", 1)
 	for i := range 200 {

@@ -1,11 +1,12 @@
 package prune
 
-// shape is how a text is built: what encloses each row, which lines go or stay together, and the blocks it falls into.
+// shape is the structure of a text: what encloses each row, which lines belong together, and its
+// blocks.
 type shape struct {
-	parent []int32  // of each row: the nearest row that encloses it, -1 for none
+	parent []int32  // of each row: the nearest row that encloses it; -1: none
 	depth  []uint8  // of each row: how many enclose it, or a heading's level
 	blocks []uint32 // first row of each block; the first is 0
-	units  []unit   // runs of lines that may not be cut in the middle, in order
+	units  []unit   // runs of lines that may not be split, in order
 
 	program bool   // the text is one, and lines count for names, too
 	named   []unit // lines that stay: of a program the definitions that the goal names, else failing tests with their reasons
@@ -16,8 +17,9 @@ type unit struct {
 	first, last int // line numbers from 0, inclusive
 }
 
-// enclose fills parent and depth from the rows' indents: a row is enclosed by the nearest row above it that is indented less.
-// Comments, directives and labels enclose nothing; a closing row belongs to the row it closes.
+// enclose fills parent and depth from the rows' indents: a row is enclosed by the nearest row above
+// with less indent. Comments, directives and labels enclose nothing; a closing row belongs to the
+// row it closes.
 func (t *text) enclose(s *shape) {
 	type open struct {
 		indent uint16
@@ -44,7 +46,8 @@ func (t *text) enclose(s *shape) {
 	}
 }
 
-// splitCode fills the blocks of a program: it is cut at the outermost indent first, and what is still long at the next one.
+// splitCode fills the blocks of a program: it is split at the outermost indent first, and long
+// parts at the next one.
 func (t *text) splitCode(s *shape) {
 	s.blocks = append(s.blocks[:0], 0)
 	if t.rows() > 0 {
@@ -53,12 +56,13 @@ func (t *text) splitCode(s *shape) {
 }
 
 const (
-	longBlock  = 60 // lines; a longer block is split again
-	deepest    = 4  // indents looked at
-	shortBlock = 3  // lines; the least a block has before the next may begin
+	longBlock  = 60 // lines; longer blocks are split again
+	deepest    = 4  // number of indents considered
+	shortBlock = 3  // lines; the minimum before the next block may begin
 )
 
-// splitAt cuts rows lo … hi-1 at the level-th smallest indent among them and appends the starts of all blocks but the first.
+// splitAt splits rows lo … hi-1 at the level-th smallest indent among them, and appends the starts
+// of all blocks but the first.
 func (t *text) splitAt(s *shape, lo, hi, level int) {
 	span := func(a, b int) int { return int(t.line[b-1]-t.line[a]) + 1 }
 	if span(lo, hi) <= longBlock || level > deepest {
@@ -105,8 +109,8 @@ func (t *text) indentAt(lo, hi, level int) (indent uint16, deeper, ok bool) {
 	return indent, false, ok
 }
 
-// beginsBlock says whether row r begins a block at indent base: it stands there, opens or follows something deeper or blank, and
-// the comment before it does not belong to it.
+// beginsBlock reports whether row r begins a block at indent base. It has that indent, opens or
+// follows something deeper or blank, and has no comment before it that belongs to it.
 func (t *text) beginsBlock(r, hi int, base uint16) bool {
 	if t.indent[r] != base || t.kind[r]&isClosing != 0 {
 		return false
@@ -128,7 +132,7 @@ func (t *text) beginsBlock(r, hi int, base uint16) bool {
 	return false
 }
 
-// splitEvenly fills the blocks of a log: its lines in packs.
+// splitEvenly fills the blocks of a log: fixed numbers of lines.
 func (t *text) splitEvenly(s *shape) {
 	const pack = 20
 	for r := range t.rows() {

@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// Snip is a part of one huge line that goes; the line stays. Minified code and packed data are such lines, and a cut of whole lines
-// would take all of it or nothing.
+// Snip is a removed part of one huge line; the line stays. Minified code and packed data are such
+// lines, and cutting whole lines would take all or nothing.
 type Snip struct {
 	Line       int // from 1
-	Start, End int // characters of the text, from 0, End exclusive, as recover_chars counts them
+	Start, End int // characters of the text, from 0, End exclusive, as in recover_chars
 	Reason     string
 
 	from, to int // the same in bytes
 }
 
-// Chars is the number of characters that go.
+// Chars returns the number of removed characters.
 func (s Snip) Chars() int { return s.End - s.Start }
 
-// SnipMarker is what stands in the line for a part that went.
+// SnipMarker returns the marker for a removed part of a line.
 func SnipMarker(id string, s Snip) string {
 	return "⟦PRUNÉ: prune_id=" + id + " caractères " + strconv.Itoa(s.Start) + "-" + strconv.Itoa(s.End) + " (" + strconv.Itoa(s.Chars()) + ") raison=" + s.Reason + "⟧"
 }
 
-// Splice gives the text with what marker says in place of each snip. The text must be the one the snips were made for.
+// Splice replaces each snip by its marker. The text must be the one the snips were made for.
 func Splice(text string, snips []Snip, marker func(Snip) string) string {
 	var b strings.Builder
 	at := 0
@@ -37,15 +37,16 @@ func Splice(text string, snips []Snip, marker func(Snip) string) string {
 	return b.String()
 }
 
-// piece is a part of a huge line, cut where its own signs allow it.
+// piece is a part of a huge line, split at its own delimiters.
 type piece struct{ from, to, depth int }
 
 const (
-	shortPiece = 40  // bytes that a piece has at least
-	longPiece  = 400 // and at most, unless it is one word
+	shortPiece = 40  // minimum bytes of a piece
+	longPiece  = 400 // maximum, unless it is one word
 )
 
-// linePieces cuts a line behind brackets, commas and semicolons, outside of strings where they are not long.
+// linePieces splits a line after brackets, commas and semicolons, outside of strings unless they
+// are long.
 func linePieces(line string) (out []piece) {
 	from, depth, at := 0, 0, 0
 	quote := byte(0)
@@ -86,8 +87,8 @@ func linePieces(line string) (out []piece) {
 	return out
 }
 
-// snips decides which parts of a line go, so that about share of it does and no more. The first and the last piece stay: they tell
-// what the line is.
+// snips decides which parts of a line go, so that at most about share of it does. The first and the
+// last piece stay: they show what the line is.
 func snips(req Request, line string, share float64) (out []piece) {
 	all := linePieces(line)
 	const few = 4
@@ -125,7 +126,7 @@ func snips(req Request, line string, share float64) (out []piece) {
 	return out
 }
 
-// snipLines finds what goes of the huge lines that a plan keeps.
+// snipLines finds the parts to remove from the huge lines that a plan keeps.
 func snipLines(req Request, lines Lines, blocks []Block) (out []Snip) {
 	if req.Marker == nil || !(req.MaxPruneRatio > 0) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A huge line loses parts at its own borders, and every part can be asked for by its characters.
+// A huge line loses parts at its own delimiters, and every part can be recovered by its characters.
 func TestHugeLinesLoseParts(t *testing.T) {
 	var json, script strings.Builder
 	json.WriteString(`[`)
@@ -37,7 +37,7 @@ func TestHugeLinesLoseParts(t *testing.T) {
 	}
 }
 
-// checkSnips puts what went back where its marker stands, and wants the text.
+// checkSnips puts the removed parts back at their markers, and expects the original text.
 func checkSnips(t interface {
 	Helper()
 	Fatalf(format string, args ...any)

@@ -2,11 +2,12 @@ package prune
 
 import "strings"
 
-// skipStamp is the length of the time a line of a log begins with, with the brackets and blanks around it and what a CI service
-// puts before it; 0 for other lines.
+// skipStamp returns the length of the time at the start of a log line, with the brackets and blanks
+// around it and the prefix of a CI service; 0: none.
 func skipStamp(line string) int {
 	at := 0
-	if n := strings.IndexByte(line, '\t'); n > 0 && n < 80 { // job and step, as "gh run view --log" writes them
+	// Job and step, as "gh run view --log" writes them.
+	if n := strings.IndexByte(line, '\t'); n > 0 && n < 80 {
 		if m := strings.IndexByte(line[n+1:], '\t'); m >= 0 && m < 80 && stamp(line[n+m+2:]) > 0 {
 			at = n + m + 2
 		}
@@ -22,7 +23,7 @@ func skipStamp(line string) int {
 	return at
 }
 
-// stamp is the length of a date, a time or both, up to the blank behind it.
+// stamp returns the length of a date, a time or both, up to the blank after it.
 func stamp(line string) int {
 	i := 0
 	line = line[:min(len(line), 64)]
@@ -47,7 +48,7 @@ func stamp(line string) int {
 		}
 	}
 	i += first
-	for range 2 { // a time behind a date, a zone behind a time
+	for range 2 { // a time after a date, a zone after a time
 		if i >= len(line) || line[i] != ' ' {
 			break
 		}
@@ -66,7 +67,8 @@ func stamp(line string) int {
 	return i
 }
 
-// dateOrTime is the length of a word made of a date's or a time's parts: 2026-01-02T03:04:05.678Z, 03:04:05, 02/Jan/2026:03:04:05, "Jan  2".
+// dateOrTime returns the length of a date or time word: 2026-01-02T03:04:05.678Z, 03:04:05,
+// 02/Jan/2026:03:04:05, "Jan 2".
 func dateOrTime(s string) int {
 	if len(s) > 5 && isMonth(s[:3]) && s[3] == ' ' {
 		i := 4
@@ -103,7 +105,7 @@ func isMonth(s string) bool {
 	return at >= 0 && at%4 == 0
 }
 
-// uptime is the length of seconds since the start, as the kernel writes them.
+// uptime returns the length of the seconds since the start, as the kernel writes them.
 func uptime(s string) int {
 	i := 0
 	for i < len(s) && (classes[s[i]] == digitClass || s[i] == '.') {
@@ -125,7 +127,7 @@ func zone(s string) int {
 	return 0
 }
 
-// skipEscape is where the terminal's escape sequence that begins at i ends.
+// skipEscape returns the end of the terminal escape sequence at i.
 func skipEscape(s string, i, end int) int {
 	i++
 	if i >= end || s[i] != '[' {

@@ -1,41 +1,41 @@
 package prune
 
-// text is what the engine knows of a text: its lines, its rows, their terms. A row is a line that has something to say: it is not
-// blank, and not the same as the two rows before it.
+// text is the parsed text: its lines, its rows, their terms. A row is a line that is not blank and
+// does not repeat the two rows before it.
 type text struct {
 	src    string
-	told   Source // what the request says
-	source Source // what it is taken for: its form may know better
+	told   Source // as the request says
+	source Source // as used: the form may know better
 	form   Form
 	lines  Lines
 	deco   decoration
-	page   *page // of an HTML document that is read as one, else nil
+	page   *page // of an HTML document that is read as one; else nil
 	goal   *goal
 	vocab  *vocab
 
-	line    []uint32 // of each row: the line's number, from 0
-	body    []uint32 // of each row: where its text begins, behind decoration and indent
-	stop    []uint32 // of each row: where its text ends, before white space and line ending
-	first   []uint32 // of each row: where its terms begin in terms; one more at the end
+	line    []uint32 // of each row: the line number, from 0
+	body    []uint32 // of each row: start of its text, after decoration and indent
+	stop    []uint32 // of each row: end of its text, before white space and line ending
+	first   []uint32 // of each row: start of its terms in terms; one more at the end
 	indent  []uint16 // of each row: columns of white space before it
 	kind    []kind   // of each row
 	terms   []uint32 // vocabulary numbers
 	expired func() bool
 
-	protected []unit // runs of lines between the directives that protect them
-	clear     []bool // of each row: it holds everything that the goal names; nil: none does
+	protected []unit // runs of lines between the protecting directives
+	clear     []bool // of each row: it has everything that the goal names; nil: none does
 }
 
 // kind is what a row is, as a set of bits.
 type kind uint32
 
 const (
-	isProtected kind = 1 << iota // stays whatever the ratio says
+	isProtected kind = 1 << iota // stays regardless of the ratio
 	isStructure                  // a header, an import, a heading
 	isImport
 	isComment
-	isClosing   // only closes what an earlier row opened, or goes on with it (else, except)
-	isDirective // preprocessor line or label: its indent tells nothing
+	isClosing   // only closes what an earlier row opened, or continues it (else, except)
+	isDirective // preprocessor line or label: its indent means nothing
 	isFileHead
 	isHeading
 	isFenced // part of a fenced block or a table; the unit says which
@@ -45,17 +45,17 @@ const (
 	isRed
 	isCommand
 	isExit
-	isLevelLow  // says of itself that it is debugging or information
-	isLevelHigh // says of itself that it is a warning or worse
+	isLevelLow  // its own level is debug or info
+	isLevelHigh // its own level is warning or worse
 	isDecorator
 	isBoilerplate // of a page: nothing to read, as in scripts, styles, navigation
 	isPassed      // of a test that began, passed or was skipped
 )
 
-// pollBytes is how much work is done between two looks at the deadline.
+// pollBytes is how much work is done between two checks of the deadline.
 const pollBytes = 1 << 16
 
-// readText finds rows and terms. It reports false when time ran out.
+// readText finds rows and terms. It returns false if time ran out.
 func readText(req Request, lines Lines) (*text, bool) {
 	t := &text{
 		src: req.Text, told: req.Source, source: req.Source, lines: lines, deco: findDecoration(lines, req.Source),
@@ -129,7 +129,7 @@ func (t *text) late() bool { return t.expired != nil && t.expired() }
 
 func (t *text) rows() int { return len(t.line) }
 
-// bounds are the offsets of line i, from 0, without what decorates it and its line ending.
+// bounds returns the offsets of line i, from 0, without its decoration and its line ending.
 func (t *text) bounds(i int) (start, end int) {
 	start, end = t.lines.start(i+1), t.lines.start(i+2)
 	if t.deco.skip != nil {
@@ -144,14 +144,14 @@ func (t *text) bounds(i int) (start, end int) {
 	return start, end
 }
 
-// row is the text of a row without its indent and its line ending.
+// row returns the text of a row without its indent and its line ending.
 func (t *text) row(r int) string { return t.src[t.body[r]:t.stop[r]] }
 
-// termsOf are the terms of a row.
+// termsOf returns the terms of a row.
 func (t *text) termsOf(r int) []uint32 { return t.terms[t.first[r]:t.first[r+1]] }
 
-// eachRow calls use for every row: its line, from 0, its indent, and where its text begins and ends. It stops, and reports false,
-// when use does.
+// eachRow calls use for every row with its line, from 0, its indent, and the start and end of its
+// text. It stops and returns false when use does.
 func (t *text) eachRow(use func(line, columns, body, end int) bool) bool {
 	last, same := "", 0
 	for i := range t.lines.Len() {
@@ -175,8 +175,8 @@ func (t *text) eachRow(use func(line, columns, body, end int) bool) bool {
 	return true
 }
 
-// skipSpace returns where the white space at start ends, and how many columns it spans; a tab is four. A byte order mark, form
-// feeds and a terminal's escape sequences are white space.
+// skipSpace returns the end of the white space at start, and its columns; a tab is four. A byte
+// order mark, form feeds and terminal escape sequences are white space.
 func skipSpace(s string, start, end int) (at, columns int) {
 	for at = start; at < end; at++ {
 		switch s[at] {

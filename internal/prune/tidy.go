@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// addClear keeps the rows that hold everything the goal names: the ratio is the most that may go, not what has to. In a document a long
-// fenced block or table, of which one row may hold that by chance, does not stay for that if it takes more than half of the lines that
-// have to stay.
+// addClear keeps the rows with everything that the goal names: the ratio is a maximum, not a
+// target. In a document, a long fenced block or table may have that in one row by chance. It does
+// not stay for that if it takes more than half of the lines that must stay.
 func (c *chooser) addClear(order []uint32, least int) {
 	if c.clear == nil {
 		return
@@ -19,7 +19,8 @@ func (c *chooser) addClear(order []uint32, least int) {
 	}
 }
 
-// tidy keeps what is not worth a cut, and gives up the weakest of what stands alone for it, so that about target lines stay.
+// tidy keeps what is not worth a cut, and in exchange gives up the weakest islands, so that about
+// target lines stay.
 func (c *chooser) tidy(score []float32, target int) {
 	before := slices.Clone(c.set)
 	count := c.count
@@ -38,7 +39,8 @@ func (c *chooser) tidy(score []float32, target int) {
 	if c.count <= target || c.toll == 0 {
 		return
 	}
-	// The more are given up the fewer lines stay, nearly always: what stays is counted after each step, and the last good one is taken.
+	// Giving up more nearly always leaves fewer lines. So count after each step, and use the last
+	// good one.
 	low, high := 0, len(islands)+1
 	for high-low > 1 {
 		middle := (low + high) / 2
@@ -57,7 +59,7 @@ type island struct {
 	best float32 // score of its best row
 }
 
-// islands are the runs that may be given up, the weakest first.
+// islands returns the runs that may be given up, weakest first.
 func (c *chooser) islands(score []float32) (out []island) {
 	n := c.lines.Len()
 	row := 0
@@ -90,7 +92,7 @@ func (c *chooser) islands(score []float32) (out []island) {
 	return out
 }
 
-// addSlivers keeps what would be a cut of its own and is not worth one: blank lines, and what is smaller than its marker.
+// addSlivers keeps gaps that are not worth a cut: blank lines, and what is smaller than its marker.
 func (c *chooser) addSlivers() {
 	n := c.lines.Len()
 	for from := 0; ; {

@@ -5,7 +5,7 @@ import "secateur/internal/llm/tokens"
 // shortReason is the reason of a block that is not much larger than its marker.
 const shortReason = "hors focus"
 
-// tokenKind is the kind of content that a source's tokens are estimated by.
+// tokenKind returns the kind of content for estimating a source's tokens.
 func (s Source) tokenKind() tokens.Kind {
 	switch s {
 	case Code:
@@ -20,15 +20,15 @@ func (s Source) tokenKind() tokens.Kind {
 // Tokens estimates how many tokens a text of this kind has.
 func (s Source) Tokens(text string) int { return tokens.Estimate(text, s.tokenKind()) }
 
-// worthwhile are the blocks that have more tokens than what stands for them. A marker that takes half of its block gives up its
-// reason.
+// worthwhile returns the blocks with more tokens than their markers. A marker that takes half of
+// its block gives up its reason.
 func (t *text) worthwhile(blocks []Block, marker func(Block) string) []Block {
 	if marker == nil {
 		return blocks
 	}
 	const (
-		surely = 64 // bytes that no token has
-		margin = 2  // tokens by which the estimate of a whole may differ from that of its parts
+		surely = 64 // bytes; no token is longer
+		margin = 2  // tokens by which the estimate of a whole may differ from the sum of its parts
 	)
 	out := blocks[:0]
 	for _, b := range blocks {
@@ -51,7 +51,7 @@ func (t *text) worthwhile(blocks []Block, marker func(Block) string) []Block {
 	return out
 }
 
-// toll is about what a marker costs, in bytes of the text.
+// toll returns the approximate cost of a marker, in bytes of the text.
 func (t *text) toll(marker func(Block) string) int {
 	if marker == nil {
 		return 0

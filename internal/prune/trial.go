@@ -7,21 +7,22 @@ import (
 
 // Trial is a text measured once, for training and evaluating models.
 type Trial struct {
-	Fixed bool // no line stays on top of the budget for its chance
+	Fixed bool // keep no line beyond the budget for its chance
 
 	t      *text
 	s      *shape
 	marker func(Block) string
 }
 
-// TrialTree is a tree of a model that is tried. Features are numbers in the order of [FeatureNames].
+// TrialTree is a tree of a model under test. Features are numbers in the order of [FeatureNames].
 type TrialTree struct {
 	Feature [treeDepth]int
 	Above   [treeDepth]float32
 	Leaf    [1 << treeDepth]float32
 }
 
-// TryModel uses another model for texts of a source type until undo is called. Nothing may be planned meanwhile by others.
+// TryModel uses another model for texts of a source type until undo is called. No concurrent
+// planning is allowed meanwhile.
 func TryModel(source Source, trees []TrialTree) (undo func()) {
 	m := make(model, len(trees))
 	for i, t := range trees {
@@ -45,7 +46,8 @@ func NewTrial(req Request) *Trial {
 	return &Trial{t: t, s: t.shape(), marker: req.Marker}
 }
 
-// Lines are the line numbers, from 1, of the rows: the lines that are neither blank nor repeated.
+// Lines returns the line numbers, from 1, of the rows: the lines that are neither blank nor
+// repeated.
 func (x *Trial) Lines() []int {
 	out := make([]int, x.t.rows())
 	for r, line := range x.t.line {
@@ -54,7 +56,7 @@ func (x *Trial) Lines() []int {
 	return out
 }
 
-// Vectors are the rows' features, in the order of [FeatureNames].
+// Vectors returns the rows' features, in the order of [FeatureNames].
 func (x *Trial) Vectors() [][]float32 {
 	out := make([][]float32, 0, x.t.rows())
 	x.t.measure(x.s, nil, func(rows []int, v *[lanes]vector) {
@@ -65,19 +67,19 @@ func (x *Trial) Vectors() [][]float32 {
 	return out
 }
 
-// Chances are the rows' chances, beside each other, with their scores given.
+// Chances returns the rows' relative chances for the given scores.
 func (x *Trial) Chances(score []float32) []float32 {
 	score = slices.Clone(score)
 	x.t.scoreClosers(score)
 	return x.t.settle(x.s, score)
 }
 
-// Plan is [Plan] with the rows' scores given.
+// Plan is [Plan] with the given scores of rows.
 func (x *Trial) Plan(score []float32, ratio float64, structure Structure) Result {
 	lines := x.t.lines.Len()
 	_, most := allowance(lines, ratio, 0)
 	req := Request{Structure: structure, Marker: x.marker, fixed: x.Fixed}
-	kinds := x.t.kind // with All more of a file's head is structure
+	kinds := x.t.kind // All treats more of a file's head as structure
 	x.t.kind = slices.Clone(kinds)
 	defer func() { x.t.kind = kinds }()
 	order, score := x.t.rank(x.s, x.Chances(score), req)

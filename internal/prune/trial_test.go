@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlansOfATrialAreIndependent: what was planned before does not change a plan.
+// TestPlansOfATrialAreIndependent: earlier plans do not change a plan.
 func TestPlansOfATrialAreIndependent(t *testing.T) {
 	text := "// One file\n// has a long\n// comment\n// at its head,\n// and it is\n// said in it\n// what the file\n// is for\n" + programText(t, 1<<14)
 	x := NewTrial(Request{Text: text, Goal: "how are the rows of a text scored", Source: Code})

@@ -5,16 +5,18 @@ import (
 	"strings"
 )
 
-// View is how a text numbers its lines itself, as what a tool shows of a file does: "   101→text". Who reads it knows lines by
-// these numbers. The zero value is of a text without numbers: its lines count from 1.
+// View is a text's own numbering of its lines, as a tool shows a part of a file: " 101→text".
+// Readers refer to lines by these numbers. The zero value is a text without numbers: its lines
+// count from 1.
 type View struct {
-	lines   []int // that bear a number, from 1
-	numbers []int // of these, growing
+	lines   []int // lines with a number, from 1
+	numbers []int // their numbers, increasing
 	total   int   // lines of the text
 }
 
-// ViewOf finds the numbers that a tool wrote before the lines of a file. Where they do not grow from line to line, as where two
-// files are shown, or tell no more than counting does, there is no view. Data that begins with numbers is no view either.
+// ViewOf finds the line numbers that a tool wrote before the lines of a file. It returns the zero
+// View if they do not increase, as when two files are shown, or equal the position. Data that
+// begins with numbers is no view either.
 func ViewOf(lines Lines) View {
 	deco := findDecoration(lines, Code)
 	if deco.kind != numberPrefix || !isShownFile(lines, deco.number) {
@@ -39,11 +41,11 @@ func ViewOf(lines Lines) View {
 	return v
 }
 
-// paddedNumber is the width to which tools pad the numbers of lines, as cat -n does.
+// paddedNumber is the width to which tools pad line numbers, as cat -n does.
 const paddedNumber = 5
 
-// isShownFile reports whether numbers are in a form in which tools show files: before an arrow, padded, below a tag such as <content>, or
-// before a tab and from a later line on.
+// isShownFile reports whether numbers have a form in which tools show files: before an arrow,
+// padded, below a tag such as <content>, or before a tab and starting at a later line.
 func isShownFile(lines Lines, form numberForm) bool {
 	if form.after == "→" {
 		return true
@@ -57,7 +59,8 @@ func isShownFile(lines Lines, form numberForm) bool {
 	return false
 }
 
-// Shown gives the numbers that stand in lines, given by their place in the text; false: none does.
+// Shown returns the shown numbers of lines, given by their position in the text; false: they have
+// none.
 func (v View) Shown(s Span) (Span, bool) {
 	if v.numbers == nil {
 		return s, true
@@ -70,8 +73,9 @@ func (v View) Shown(s Span) (Span, bool) {
 	return Span{v.numbers[first], v.numbers[end-1]}, true
 }
 
-// Place is where the lines that bear the numbers of a span are in the text, with those without a number around them. A span in
-// which the text has no number counts lines from 1, and so does one that reaches over all numbers.
+// Place returns the position of the lines with the numbers of a span, including the unnumbered
+// lines around them. A span without any of the text's numbers counts lines from 1, and so does one
+// that covers all numbers.
 func (v View) Place(s Span) Span {
 	first, _ := slices.BinarySearch(v.numbers, s.Start)
 	end, _ := slices.BinarySearch(v.numbers, s.End+1)
@@ -88,7 +92,7 @@ func (v View) Place(s Span) Span {
 	return out
 }
 
-// Last is the number of the last line that bears one; 0: none does.
+// Last returns the last shown number; 0: none.
 func (v View) Last() int {
 	if v.numbers == nil {
 		return 0

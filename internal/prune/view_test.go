@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// shownLines are lines as a tool shows them, numbered from one on.
+// shownLines are lines as a tool shows them, numbered from a start.
 func shownLines(form string, from, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -49,7 +49,7 @@ func TestLinesAreKnownByTheNumbersTheTextShows(t *testing.T) {
 	}
 }
 
-// What a marker says of any block gives all of the block back.
+// The numbers in a block's marker recover the whole block.
 func TestEveryBlockIsWithinThePlaceOfItsNumbers(t *testing.T) {
 	text := "header one\nheader two\n" + shownLines("%6d→%s\n", 101, 20) + "between\n" + shownLines("%6d→%s\n", 130, 20) + "behind\n"
 	lines := IndexLines(text)

@@ -1,9 +1,9 @@
 package prune
 
-// vocab numbers the distinct terms of a text. It stays small beside the text: once it is full, a new term counts as unknown,
-// which is to say rare.
+// vocab numbers the distinct terms of a text. It stays small beside the text: once it is full, a
+// new term counts as unknown, that is, rare.
 type vocab struct {
-	slots []uint32 // number + 1, open addressing on the hash
+	slots []uint32 // number + 1, open addressing by hash
 	limit int
 	terms []term
 }
@@ -11,11 +11,11 @@ type vocab struct {
 // term is a distinct word of a text.
 type term struct {
 	hash uint64
-	rows uint32 // how many rows hold it
+	rows uint32 // how many rows have it
 	last uint32 // the latest of them, plus one
-	at   uint32 // where it first stands in the text
-	born uint32 // the first row that holds it
-	size uint8  // its length there, 255 for longer
+	at   uint32 // offset of its first occurrence
+	born uint32 // the first row that has it
+	size uint8  // its length there; 255: that or longer
 
 	compound bool // a word of several parts
 	number   bool // it begins with a digit
@@ -30,7 +30,7 @@ func newVocab(textLen int) *vocab {
 
 func (v *vocab) len() int { return len(v.terms) }
 
-// add counts a term that stands at text[start:end] in a row and returns its number.
+// add counts a term at text[start:end] in a row and returns its number.
 func (v *vocab) add(hash uint64, row, start, end int, compound, number bool) uint32 {
 	mask := uint64(len(v.slots)) - 1
 	r := uint32(row + 1) //nolint:gosec // rows are fewer than bytes
@@ -60,7 +60,7 @@ func (v *vocab) add(hash uint64, row, start, end int, compound, number bool) uin
 	return id
 }
 
-// see counts a known term that stands in a row.
+// see counts a known term in a row.
 func (v *vocab) see(id uint32, row int) {
 	r := uint32(row + 1) //nolint:gosec // rows are fewer than bytes
 	if t := &v.terms[id]; t.last != r && id != unknown {

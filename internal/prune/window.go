@@ -2,12 +2,13 @@ package prune
 
 import "math"
 
-// spread walks over values and gives, row by row, their sum over k rows on both sides, each less with its distance. Sums are
-// kept in whole numbers, so that what was added can be taken away without a trace.
+// spread walks over values and returns, row by row, their sum over k rows on both sides, weighted
+// by distance. Sums are integers, so that subtracting is exact.
 type spread struct {
-	v                []int32 // the values, with k+1 zeros before and behind them; nil where all are zero
-	rows, k, i       int
-	left, right, sum int64 // of k+1 rows before row i, of row i and k behind it, and the value before row i times k+1
+	v          []int32 // the values, with k+1 zeros before and after them; nil: all are zero
+	rows, k, i int
+	// Of k+1 rows before row i, of row i and k after it, and the value before row i times k+1.
+	left, right, sum int64
 	scale            float64
 }
 
@@ -58,7 +59,7 @@ func (s *spread) begin() {
 	}
 }
 
-// next is the value of the next row.
+// next returns the value of the next row.
 func (s *spread) next() float32 {
 	if s.v == nil {
 		return 0
@@ -72,7 +73,7 @@ func (s *spread) next() float32 {
 	return float32(float64(s.sum) * s.scale)
 }
 
-// all are the values of all rows.
+// all returns the values of all rows.
 func (s *spread) all() []float32 {
 	out := make([]float32, s.rows)
 	for i := range out {
@@ -95,7 +96,8 @@ func scaled(v []float32) []float32 {
 	return v
 }
 
-// ranking says how many values are larger than one, nearly: values that differ by less than a step count as equal.
+// ranking returns approximately how many values are larger than a given one: values that differ by
+// less than a step count as equal.
 type ranking struct {
 	above [rankSteps + 1]uint32
 	scale float32
@@ -124,7 +126,7 @@ func newRanking(v []float32) *ranking {
 	return r
 }
 
-// step is 0 for nothing, and at least 1 for anything.
+// step returns 0 for zero, and at least 1 for any positive value.
 func (r *ranking) step(x float32) int {
 	if !(x > 0) {
 		return 0
@@ -134,7 +136,8 @@ func (r *ranking) step(x float32) int {
 
 func (r *ranking) of(x float32) float32 { return float32(r.above[r.step(x)]) }
 
-// coverage walks over rows and gives the share of the goal that each row and its k neighbours on both sides name.
+// coverage walks over rows and returns the share of the goal that each row and its k neighbours on
+// both sides name.
 type coverage struct {
 	m     *matches
 	k, i  int

@@ -1,8 +1,9 @@
 package prune
 
-// A word is a run of letters, digits and underscores. It is split where an identifier joins its parts (camelCase, snake_case,
-// letters and digits), every part is lower-cased and stemmed, and a word of several parts also counts as a whole. Ideographs count
-// in pairs, since nothing but a dictionary tells their words apart. A term is the hash of such a part.
+// A word is a run of letters, digits and underscores. It is split where an identifier joins its
+// parts (camelCase, snake_case, letters and digits). Every part is lower-cased and stemmed, and a
+// word of several parts also counts as a whole. Ideographs count in pairs, since only a dictionary
+// could separate their words. A term is the hash of such a part.
 
 type charClass uint8
 
@@ -12,7 +13,7 @@ const (
 	lowerClass           // a–z
 	digitClass
 	underClass
-	wideClass // first or further byte of a non-ASCII character
+	wideClass // a byte of a non-ASCII character
 )
 
 var classes = func() (t [256]charClass) {
@@ -33,15 +34,16 @@ var classes = func() (t [256]charClass) {
 	return t
 }()
 
-// maxPart is how many bytes of a part count; what follows in a longer one is not looked at.
+// maxPart is how many bytes of a part count; the rest of a longer one is ignored.
 const maxPart = 40
 
-// splitter cuts text into terms. It is reused from line to line.
+// splitter splits text into terms. It is reused from line to line.
 type splitter struct {
-	buf  [maxPart]byte
-	emit func(term uint64, start, end int, compound bool) // offsets in the text; end - start may be longer than maxPart
+	buf [maxPart]byte
+	// Offsets in the text; end - start may exceed maxPart.
+	emit func(term uint64, start, end int, compound bool)
 
-	into  *text // takes the terms of its next row instead of emit, which costs more
+	into  *text // receives the terms of its next row instead of emit, which costs more
 	known *knownWords
 }
 
@@ -72,7 +74,7 @@ func (s *splitter) split(text string, start, end int) {
 	}
 }
 
-// word emits the terms of the word that begins at i and returns where it ends.
+// word emits the terms of the word at i and returns its end.
 func (s *splitter) word(text string, i, end int) int {
 	start, parts, n := i, 0, 0
 	partStart := i
@@ -134,7 +136,7 @@ func (s *splitter) word(text string, i, end int) int {
 			if prev == digitClass {
 				flush(i)
 			}
-			for i < end && classes[text[i]] == lowerClass { // what words mostly are
+			for i < end && classes[text[i]] == lowerClass { // the common case
 				if n < maxPart {
 					s.buf[n] = text[i]
 					n++
@@ -163,7 +165,8 @@ done:
 	return i
 }
 
-// ideographs emits pairs of neighbouring ideographs, or the single one, and returns where the run ends.
+// ideographs emits pairs of neighbouring ideographs, or a single one, and returns the end of the
+// run.
 func (s *splitter) ideographs(text string, i, end int) int {
 	prev, first := -1, i
 	for i < end {
@@ -183,7 +186,7 @@ func (s *splitter) ideographs(text string, i, end int) int {
 	return i
 }
 
-// wideSort tells non-ASCII characters apart.
+// wideSort classifies non-ASCII characters.
 type wideSort uint8
 
 const (
@@ -192,8 +195,8 @@ const (
 	punctuation // quotes, dashes, arrows, box drawing: they end a word
 )
 
-// wideChar looks at the non-ASCII character s begins with: its length, the plain letter that stands for an accented one (0: none),
-// and its sort. Bytes that are not UTF-8 count as letters.
+// wideChar examines the non-ASCII character at the start of s: its length, the plain letter of an
+// accented one (0: none), and its sort. Invalid UTF-8 bytes count as letters.
 func wideChar(s string) (size int, folded byte, sort wideSort) {
 	c := s[0]
 	switch {
@@ -225,7 +228,7 @@ func wideChar(s string) (size int, folded byte, sort wideSort) {
 	return 4, 0, letter
 }
 
-// latin folds U+00C0 … U+017F to a plain lower-case letter.
+// latin maps U+00C0 … U+017F to plain lower-case letters.
 const latin = "aaaaaaaceeeeiiiidnooooo\x00ouuuuytsaaaaaaaceeeeiiiidnooooo\x00ouuuuytyaaaaaacccc" +
 	"ccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnlnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"
 
@@ -268,8 +271,8 @@ func hashBytes(b []byte) uint64 {
 	return h
 }
 
-// hashWhole hashes a whole word without regard to ASCII case, apart from the parts with the same letters: a part and a whole word
-// are different terms only where the letters differ.
+// hashWhole hashes a whole word, ignoring ASCII case. A part and a whole word with the same letters
+// are the same term.
 func hashWhole(s string) uint64 {
 	h := uint64(hashSeed)
 	for i := range min(len(s), 2*maxPart) {
