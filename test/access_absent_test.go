@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// newTerse is a server that lists a tool, a prompt and a resource, can call one tool more, and says in the words of one SDK or
-// another that it has nothing else.
+// newTerse is a server that lists a tool, a prompt and a resource, accepts one unlisted tool, and
+// refuses everything else in the words of some SDK.
 func newTerse(t *testing.T) string {
 	t.Helper()
 	lists := map[string]string{
@@ -82,7 +82,7 @@ func newTerse(t *testing.T) string {
 	return s.URL
 }
 
-// door is one way to say something to one server.
+// door is one way to send a request to one server.
 type door struct {
 	name, path, prefix string // the prefix is that of names
 	legacy, modern     bool
@@ -97,7 +97,7 @@ var hidingDoors = []door{
 	{name: "one server, legacy", path: "/mcp/%s", legacy: true},
 }
 
-// say sends a request through a door and gives back what comes, and the headers that tell something.
+// say sends a request through a door and returns the answer, with the telling headers.
 func (d door) say(t *testing.T, p *program, token, server, session, method, params string) string {
 	t.Helper()
 	var headers []string
@@ -128,8 +128,9 @@ func (d door) open(t *testing.T, p *program, token, server string) (session stri
 	return a.header.Get("Mcp-Session-Id")
 }
 
-// A name that the rules deny and one that the server does not have are answered alike, byte for byte, at every door; what a server does not list
-// may be called all the same, and who hears which rule refused them hears the server too.
+// A denied name and one that the server lacks get the same answer, byte for byte, at every door.
+// Unlisted names may still be called, and a caller who is told the refusing rule hears the server
+// too.
 func TestDeniedAndAbsentNamesOfOneServerAnswerAlike(t *testing.T) {
 	servers := "[[servers]]\nid = \"terse\"\nurl = \"" + newTerse(t) + "\"\ntransport = \"rpc\"\n[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n[store]\nurl = \"memory:\"\n"
 	tokens := tokenRow("dev", "token-of-dev", "") + tokenRow("lead", "token-of-lead", "") + "roles = [\"admin\"]\n"
@@ -180,7 +181,7 @@ burst = 100000
 					if after := left(t, p); before-between != between-after {
 						t.Errorf("%s %.60s: the one takes %d of a limit, the other %d", c.method, c.denied, before-between, between-after)
 					}
-					// Messages repeat no more than the first 200 characters of a name.
+					// Messages repeat at most the first 200 characters of a name.
 					if want := strings.ReplaceAll(strings.ReplaceAll(absent, c.absent[:min(len(c.absent), 200)], c.denied[:min(len(c.denied), 200)]), c.absent, c.denied); denied != want || !strings.Contains(denied, `"error"`) {
 						t.Errorf("%s %.60s:\ndenied: %.600s\nabsent: %.600s", c.method, c.denied, denied, absent)
 					}
@@ -207,7 +208,7 @@ burst = 100000
 	}
 }
 
-// left is what is left of the limit on the servers.
+// left returns the remaining quota of the limit on the servers.
 func left(t *testing.T, p *program) int {
 	t.Helper()
 	a := p.as(t, "token-of-dev", "/api/mcp-gateway/terse/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -218,7 +219,7 @@ func left(t *testing.T, p *program) int {
 	return n
 }
 
-// The pruner's own door, which knows its tools by itself.
+// The pruner's own door, which knows its tools itself.
 func TestDeniedAndAbsentToolsOfThePrunerAnswerAlike(t *testing.T) {
 	p := start(t, "[store]\nurl = \"memory:\"\n[[acl]]\ntool = \"search_text\"\naction = \"deny\"\n[[limits]]\nserver = \"*\"\nrate = \"100000/h\"\n"+tokenRow("dev", "token-of-dev", ""))
 	d := door{path: "/rpc"}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// raw sends bytes as they are and gives back what comes until the connection ends.
+// raw sends bytes unchanged and returns the answer until the connection ends.
 func (p *program) raw(t *testing.T, request string) string {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(p.url, "http://"))
@@ -29,7 +29,8 @@ func (p *program) raw(t *testing.T, request string) string {
 	return string(got)
 }
 
-// What may not say who is calling does not, however it comes: trailers, another protocol on the same connection, headers that proxies write.
+// Credentials count only in their place: not in trailers, not after a protocol switch, not in
+// headers that proxies write.
 func TestCredentialsCountInTheirPlaceOnly(t *testing.T) {
 	p := start(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n[store]\nurl = \"memory:\"\n"+tokenRow("dev", "token-of-dev", ""))
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
@@ -62,7 +63,8 @@ func TestCredentialsCountInTheirPlaceOnly(t *testing.T) {
 	}
 }
 
-// Headers that proxies write change neither the host nor the origin that a request is judged by, nor whose limit it counts against.
+// Headers that proxies write change neither the host nor the origin of a request, nor whose limit
+// it counts against.
 func TestForwardedHeadersChangeNoJudgement(t *testing.T) {
 	p := start(t, "rate_limit_per_minute = 3\n[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n[store]\nurl = \"memory:\"\n"+tokenRow("dev", "token-of-dev", ""))
 	say := func(host, origin string, headers ...string) int {
@@ -99,7 +101,7 @@ func TestForwardedHeadersChangeNoJudgement(t *testing.T) {
 	}
 }
 
-// Nobody hears the streams of another's session, nor what they have missed of it.
+// A caller cannot hear or replay the streams of another's session.
 func TestStreamsOfOthersCannotBeHeardNorReplayed(t *testing.T) {
 	p := start(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n[store]\nurl = \"memory:\"\n"+tokenRow("alice", "token-of-alice", "")+tokenRow("bob", "token-of-bob", ""))
 	session := func(token string) string {
@@ -149,7 +151,8 @@ func TestStreamsOfOthersCannotBeHeardNorReplayed(t *testing.T) {
 	}
 }
 
-// dripping is a Streamable HTTP server that sends its events byte by byte, and one event in several data lines.
+// dripping is a Streamable HTTP server that sends its events byte by byte, and one event in several
+// data lines.
 func dripping(t *testing.T, secret string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +204,7 @@ func dripping(t *testing.T, secret string) string {
 	return s.URL
 }
 
-// What a rule redacts is redacted in streams too, wherever their pieces begin and end.
+// Redaction works in streams too, wherever their pieces begin and end.
 func TestRedactionInStreams(t *testing.T) {
 	const secret = "sk-abcdefgh12345"
 	p := start(t, "[[servers]]\nid = \"drip\"\nurl = \""+dripping(t, secret)+"\"\nstartup_timeout = 60\n[store]\nurl = \"memory:\"\n[[acl]]\naction = \"redact\"\nfields = [\"password\"]\npatterns = [\"sk-[a-z0-9]{8,}\"]\n"+

@@ -16,7 +16,8 @@ import (
 	"secateur/internal/config"
 )
 
-// Secrets of the configuration, of callers and of what rules redact are searched for in everything that the program writes.
+// Searches everything that the program writes for secrets of the configuration, of callers and of
+// redaction rules.
 func TestSecretsAreNowhereToBeFound(t *testing.T) {
 	dir := t.TempDir()
 	canaries := map[string]string{
@@ -83,7 +84,7 @@ action = "allow"
 	if len(ids) == 0 {
 		t.Error("no original was kept")
 	}
-	for _, id := range ids { // on disk they are compressed
+	for _, id := range ids { // they are compressed on disk
 		call(canaries["T"], "/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":"`+id+
 			`","ranges":[{"start_line":1,"end_line":1000}],"include_line_numbers":false}}}`)
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// modernMeta is what makes a message one of revision 2026-07-28.
+// modernMeta makes a message one of revision 2026-07-28.
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// What is denied answers in the very words of something that is not there, and nothing tells which servers have it.
+// Denied things get the same words as absent ones, and nothing shows which servers have them.
 func TestDeniedThingsAnswerAsThoseThatAreNotThere(t *testing.T) {
 	l := newListener(t)
 	p := start(t, `[[servers]]
@@ -58,7 +58,8 @@ action = "deny"
 		{"tools/call", `"name":"demo__read_log","arguments":{}`, "demo__read_log", "dumb__read_log"},
 		{"tools/call", `"name":"twin::read_source","arguments":{}`, "twin::read_source", "none::read_source"},
 		{"tools/call", `"name":"off::read_source","arguments":{}`, "off::read_source", "nil::read_source"},
-		{"tools/call", `"name":"read_source","arguments":{}`, "read_source", "read_sauces"}, // demo's and twin's
+		// demo's and twin's.
+		{"tools/call", `"name":"read_source","arguments":{}`, "read_source", "read_sauces"},
 		{"prompts/get", `"name":"demo::secret"`, "demo::secret", "nope::secret"},
 		{"resources/read", `"uri":"proxy://resource/eyJzZXJ2ZXIiOiJmaWxlcyIsInVyaSI6ImZpbGU6Ly8vc3J2L3NlY3JldC9hIn0="`, "proxy://resource/eyJzZXJ2ZXIiOiJmaWxlcyIsInVyaSI6ImZpbGU6Ly8vc3J2L3NlY3JldC9hIn0=", "proxy://resource/none"},
 		{"completion/complete", `"ref":{"type":"ref/prompt","name":"demo::secret"},"argument":{"name":"a","value":""}`, "demo::secret", "nope::secret"},
@@ -78,7 +79,8 @@ action = "deny"
 	}
 }
 
-// A server that is hidden from a caller, on or off, answers as one that there is not, at each of its addresses, and is nowhere named.
+// A server that is hidden from a caller, enabled or not, answers like an absent one at each of its
+// addresses, and is never named.
 func TestHiddenServersAnswerAsThoseThatAreNotThere(t *testing.T) {
 	p := start(t, `[[servers]]
 id = "demo"

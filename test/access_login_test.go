@@ -26,7 +26,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// protectedServer is an MCP server of the official SDK that takes tokens of an identity provider, and says so (RFC 9728).
+// protectedServer is an MCP server of the official SDK that accepts tokens of an identity provider,
+// and says so (RFC 9728).
 type protectedServer struct {
 	*httptest.Server
 
@@ -85,7 +86,8 @@ func (p *protectedServer) saw(subject string) bool {
 
 var formAction = regexp.MustCompile(`<form[^>]*action="([^"]+)"`)
 
-// browse signs a person in at an address, as a browser does: forms are filled in and redirects followed, the last to the program that waits.
+// browse signs a person in at an address like a browser: it fills in forms and follows redirects,
+// the last to the waiting program.
 func browse(t *testing.T, address, name string) string {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -125,8 +127,8 @@ func browse(t *testing.T, address, name string) string {
 	return ""
 }
 
-// A person signs in with a remote server through a real identity provider: discovery, dynamic registration, code with PKCE, refresh with
-// rotation, and the end of it.
+// A person signs in with a remote server through a real identity provider: discovery, dynamic
+// registration, code with PKCE, refresh with rotation, and sign-out.
 func TestSignInWithARemoteServer(t *testing.T) {
 	idp := startIdentityProvider(t, "https://unused.example")
 	vault := newProtectedServer(t, idp.issuer, "")
@@ -232,7 +234,7 @@ url = "memory:"
 	eventually(t, time.Minute, "the daemon forgets that token too", func() bool { return strings.Contains(call("vault"), `"code":-32017`) })
 }
 
-// refreshToken reads the one that is kept, and may let the access token beside it end.
+// refreshToken reads the stored one, and can let the access token beside it expire.
 func refreshToken(t *testing.T, file string, end bool) string {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -252,7 +254,7 @@ func refreshToken(t *testing.T, file string, end bool) string {
 	return text
 }
 
-// Metadata that is another resource's ends a sign-in before anything is asked for.
+// Metadata of another resource ends a sign-in before anything is requested.
 func TestSignInStopsAtMetadataOfAnotherResource(t *testing.T) {
 	vault := newProtectedServer(t, "http://127.0.0.1:1", "https://other.example")
 	file := configFile(t, "[[servers]]\nid = \"vault\"\nurl = \""+vault.URL+"/mcp\"\n")
@@ -264,7 +266,8 @@ func TestSignInStopsAtMetadataOfAnotherResource(t *testing.T) {
 	}
 }
 
-// A client that is known by the address of its metadata signs in with the document that the documentation shows.
+// A client identified by the address of its metadata signs in with the document from the
+// documentation.
 func TestSignInWithAClientsDocument(t *testing.T) {
 	doc, err := os.ReadFile("../docs/access.md")
 	if err != nil {
@@ -296,7 +299,7 @@ scope = "mcp"
 	}
 }
 
-// loginAsAlice signs in with the server vault at a terminal, as alice does in her browser.
+// loginAsAlice signs in with the server vault at a terminal, as alice in her browser.
 func loginAsAlice(t *testing.T, file string, env ...string) {
 	t.Helper()
 	login := exec.CommandContext(t.Context(), secateur(t), "login", "vault", "--no-browser", "--config", file)

@@ -70,7 +70,7 @@ func (idp *identityProvider) rotate(t *testing.T) {
 	t.Fatal("the identity provider is gone")
 }
 
-// token has the provider issue an access token for a resource by client credentials.
+// token gets an access token for a resource by client credentials.
 func (idp *identityProvider) token(t *testing.T, resource string) string {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "scope": {"mcp"}, "resource": {resource}}
@@ -96,7 +96,8 @@ func (idp *identityProvider) token(t *testing.T, resource string) string {
 	return got.Token
 }
 
-// A real identity provider: discovery, keys and their rotation, audience, tenant and roles from claims.
+// A real identity provider: discovery, keys and their rotation, audience, tenant and roles from
+// claims.
 func TestIdentityProvider(t *testing.T) {
 	const audience = "https://tools.example/mcp"
 	idp := startIdentityProvider(t, audience)
@@ -114,7 +115,7 @@ func TestIdentityProvider(t *testing.T) {
 	}
 	token := idp.token(t, audience)
 	want := `{"issuer":"` + idp.issuer + `","subject":"robot","tenant":"team-a","roles":["dev","qa"]}`
-	// A provider that is slow to give its keys is asked again ten seconds later.
+	// A provider that is slow with its keys is asked again ten seconds later.
 	eventually(t, 2*time.Minute, "the keys are fetched", func() bool { return whoami(token).status == http.StatusOK })
 	if got := whoami(token); strings.TrimSpace(got.body) != want {
 		t.Fatalf("whoami: %d %s, want %s", got.status, got.body, want)

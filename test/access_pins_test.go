@@ -16,7 +16,7 @@ import (
 	"secateur/internal/config"
 )
 
-// runSecateur runs a command of a user whose state directory this is, and gives what it prints.
+// runSecateur runs a command of a user with this state directory, and returns its output.
 func runSecateur(t *testing.T, state string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), secateur(t), args...)
@@ -29,7 +29,8 @@ func runSecateur(t *testing.T, state string, args ...string) string {
 	return string(out)
 }
 
-// A server that changes what its tool says it does (a rug pull): strict pins hold the tool back at every door until somebody approves of it.
+// If a server changes a tool's description (a rug pull), strict pins hold the tool back at every
+// door until it is approved.
 func TestChangedToolIsHeldBackUntilItIsApproved(t *testing.T) {
 	var description atomic.Value
 	description.Store("Adds two numbers.")
@@ -125,11 +126,12 @@ url = "memory:"
 	eventually(t, time.Minute, "the approval is followed", func() bool { return strings.Contains(p.as(t, "", door, call).body, `"text":"3"`) })
 }
 
-// turncoat is a server of one tool that becomes another when somebody calls "turn": it says so on that call's stream, or says nothing.
+// turncoat is a server whose one tool changes when "turn" is called. It announces that on the
+// call's stream, or not.
 type turncoat struct {
 	turned   atomic.Bool
 	announce bool
-	adds     atomic.Int64 // calls of the tool after it has changed
+	adds     atomic.Int64 // calls of the tool after the change
 }
 
 func (s *turncoat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -178,8 +180,9 @@ func (s *turncoat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
-// A server may change a tool between our last look at its list and a call. At no door does such a call reach it: the list is read anew first, once
-// the server has said that it is another, has been restarted, or this program has.
+// A server may change a tool between our last look at its list and a call. At no door does such a
+// call reach it. The list is read again first after the server has announced a change or was
+// restarted, or after this program was.
 func TestCallsOfAToolThatHasChangedSinceItWasListedAreHeldBack(t *testing.T) {
 	callTo := func(name string) string {
 		return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + name + `","arguments":{}}}`

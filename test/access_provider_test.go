@@ -13,13 +13,14 @@ import (
 	"secateur/internal/access/auth"
 )
 
-// guardedProvider is a model provider that takes tokens of an identity provider, and keeps who has called with which.
+// guardedProvider is a model provider that accepts tokens of an identity provider, and records who
+// called with which.
 type guardedProvider struct {
 	*httptest.Server
 
 	mu     sync.Mutex
-	tokens map[string]string // by token, whose it is
-	ended  map[string]bool   // those that are taken no more
+	tokens map[string]string // by token: its owner
+	ended  map[string]bool   // revoked tokens
 }
 
 func newGuardedProvider(t *testing.T, issuer string) *guardedProvider {
@@ -54,7 +55,7 @@ func (p *guardedProvider) isRevoked(token string) bool {
 	return p.ended[token]
 }
 
-// revoke takes no token any more that was seen.
+// revoke rejects all tokens seen so far.
 func (p *guardedProvider) revoke() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,8 +71,8 @@ func (p *guardedProvider) seen() map[string]string {
 	return maps.Clone(p.tokens)
 }
 
-// A provider gets a token that a real identity provider gives to secateur itself, one for many requests, whatever the client has shown; a
-// wrong secret is said to be one, and is not shown.
+// A provider gets a token that a real identity provider issues to secateur itself, one for many
+// requests, whatever the client has sent. A wrong secret is reported but not shown.
 func TestProviderWithClientCredentials(t *testing.T) {
 	idp := startIdentityProvider(t, "https://models.example")
 	provider := newGuardedProvider(t, idp.issuer)

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// The program of docs/access.md that signs its requests, in another language than ours, with the recipe that stands above it.
+// The documented program of docs/access.md that signs its requests, in another language, by the
+// recipe above it.
 func TestTheDocumentedSignatureIsTaken(t *testing.T) {
 	python := need(t, "python3")
 	doc, err := os.ReadFile("../docs/access.md")

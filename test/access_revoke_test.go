@@ -15,7 +15,7 @@ import (
 	"secateur/internal/config"
 )
 
-// A daemon follows the token file: a new token is good, and what the holder of a revoked one has open ends.
+// A daemon follows the token file: a new token is accepted, and the streams of a revoked one end.
 func TestRevokedTokenEndsItsStreams(t *testing.T) {
 	state := t.TempDir()
 	file := auth.TokenFileOf(auth.Default(), state)
@@ -57,7 +57,7 @@ func TestRevokedTokenEndsItsStreams(t *testing.T) {
 	if err := file.Revoke("laptop"); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.Copy(io.Discard, res.Body) // until it ends: with the test's time, if it does not by itself
+	_, _ = io.Copy(io.Discard, res.Body) // until it ends: with the test's time if not by itself
 	res.Body.Close()
 	if got := p.as(t, token, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Mcp-Session-Id", opened.header.Get("Mcp-Session-Id")); got.status != http.StatusUnauthorized {
 		t.Errorf("the token after its revocation: %d %s", got.status, got.body)
@@ -68,7 +68,8 @@ func TestRevokedTokenEndsItsStreams(t *testing.T) {
 	}
 }
 
-// A token that came in a message ends what it has open like any other: the call that brought it, and the stream of the session that it opened.
+// A token from a message ends its streams like any other: the call that brought it, and the stream
+// of the session that it opened.
 func TestRevokedTokenOfAMessageEndsItsStreams(t *testing.T) {
 	state := t.TempDir()
 	file := auth.TokenFileOf(auth.Default(), state)

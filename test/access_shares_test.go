@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Whoever fills the store leaves some of it to other tenants, wherever it is: what they are sent is still cut, and can be restored.
+// A tenant that fills the store, wherever it is, leaves room for others: their results are still
+// cut and can be restored.
 func TestEachTenantHasItsShareOfTheStore(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var m struct {

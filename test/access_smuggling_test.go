@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// listener is a server that answers everything and keeps what reached it, byte for byte.
+// listener is a server that answers everything and records what reached it, byte for byte.
 type listener struct {
 	*httptest.Server
 
@@ -50,7 +50,8 @@ func (l *listener) take() [][]byte {
 	return got
 }
 
-// readings are what other programs take a member at a path of a document for: the last of several, the first, whatever its case.
+// readings returns what other parsers take for the member at a path: the last of several, the
+// first, in any case.
 func readings(doc []byte, names ...string) (all []string) {
 	var walk func(raw json.RawMessage, names []string)
 	walk = func(raw json.RawMessage, names []string) {
@@ -80,7 +81,7 @@ func readings(doc []byte, names ...string) (all []string) {
 	return all
 }
 
-// smuggled are calls that a lax reader takes for a call of "write" and another for one of "read".
+// smuggled are calls that one lax parser takes for a call of "write" and another for one of "read".
 func smuggled() []string {
 	call := func(params string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
@@ -106,7 +107,7 @@ func smuggled() []string {
 	}
 }
 
-// What is decided about is what the server receives, however a message is written.
+// Access decisions are about what the server receives, however a message is written.
 func TestSmuggledCallsAreDecidedAsTheServerReadsThem(t *testing.T) {
 	l := newListener(t)
 	p := start(t, `[[servers]]
@@ -151,7 +152,7 @@ url = "memory:"
 	}
 }
 
-// traversals are URIs that a server may read as one outside of file:///srv/public/.
+// traversals are URIs that a server may read as outside of file:///srv/public/.
 var traversals = []string{
 	"file:///srv/public/../secret", "file:///srv/public/a/../../secret", "file:///srv/public/%2e%2e/secret", "file:///srv/public/%2E%2E%2Fsecret",
 	"file:///srv/public/..%2fsecret", "file:///srv/public/.%2e/secret", "file:///srv/public/%252e%252e/secret", `file:///srv/public/..\secret`,
@@ -162,7 +163,8 @@ var traversals = []string{
 	"file:///srv/public/%u002e%u002e/secret", "file:///srv/public/..%00/secret", "file:///srv/public/a%2f..%2f..%2fsecret", " file:///srv/secret", "file:///srv/./secret",
 }
 
-// Prefixes of resources hold against URIs that climb or hide that they do: what a server receives lies below the prefix, decode it who may.
+// Resource prefixes hold against URIs that climb openly or in disguise: what a server receives is
+// below the prefix, however it is decoded.
 func TestURIsThatClimbDoNotReachTheServer(t *testing.T) {
 	l := newListener(t)
 	p := start(t, `[[servers]]
@@ -206,7 +208,7 @@ url = "memory:"
 	}
 }
 
-// liesBelow decodes a URI as often as anybody might, and looks where it leads.
+// liesBelow decodes a URI repeatedly, and checks where it leads.
 func liesBelow(uri, prefix string) bool {
 	at, ok := strings.CutPrefix(uri, "file://")
 	if !ok {
@@ -225,7 +227,8 @@ func liesBelow(uri, prefix string) bool {
 	return strings.HasPrefix(path.Clean(at)+"/", prefix)
 }
 
-// What a rule denies reaches no server in a form that hides its name: nowhere, in a list, beside the one that is allowed, or in a message without an id.
+// A denied name reaches no server in any disguise: absent, in a list, beside an allowed one, or in
+// a message without an id.
 func TestDeniedNamesReachNoServerInAnyForm(t *testing.T) {
 	l := newListener(t)
 	p := start(t, `[[servers]]
@@ -272,7 +275,8 @@ url = "memory:"
 		for _, n := range notices {
 			c.post(`{"jsonrpc":"2.0","method":`+n+`}`, "", "")
 		}
-		c.post(completion(`{"type":"ref/prompt","name":"files::review","uri":"file:///srv/a"}`), "", "") // which the aggregate routes by its name
+		// The aggregate routes it by its name.
+		c.post(completion(`{"type":"ref/prompt","name":"files::review","uri":"file:///srv/a"}`), "", "")
 		c.notify("notifications/end", "")
 		eventually(t, time.Minute, "the last notification comes", func() bool {
 			l.mu.Lock()

@@ -31,7 +31,7 @@ func (p *program) as(t *testing.T, token, path, body string, headers ...string) 
 	return p.do(t, req)
 }
 
-// Two tenants try to get at each other's originals and sessions, through every door that there is.
+// Two tenants try to reach each other's originals and sessions, through every door.
 func TestTenantsAreApart(t *testing.T) {
 	p := start(t, "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n[store]\nurl = \"memory:\"\n"+
 		tokenRow("alice", "token-of-alice", "team-a")+"roles = [\"admin\"]\n"+tokenRow("bob", "token-of-bob", "team-b")+"roles = [\"admin\"]\n"+
@@ -112,7 +112,8 @@ func TestTenantsAreApart(t *testing.T) {
 		return p.as(t, "token-of-bob", "/rpc", strings.Replace(recover("recover_text"), id, fmt.Sprintf("prn_%026d", i), 1))
 	}
 	limited := false
-	for i := 0; i < 1000 && !limited; i++ { // 60 a minute: the 61st, or a later one where these take seconds
+	// 60 per minute: the 61st, or a later one if these take seconds.
+	for i := 0; i < 1000 && !limited; i++ {
 		limited = strings.Contains(guess(i).body, "-32014")
 	}
 	if !limited {

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// Nothing but TLS where it is configured, and client certificates name principals beside tokens.
+// If TLS is configured nothing else is accepted, and client certificates identify principals, like
+// tokens.
 func TestClientCertificates(t *testing.T) {
 	dir := t.TempDir()
 	ca := makeCertificate(t, dir, "ca", nil, "")
@@ -47,7 +48,8 @@ func TestClientCertificates(t *testing.T) {
 	if a := p.whoami(t, stranger, "https"); a.status != http.StatusUnauthorized || !strings.Contains(a.body, `"reason":"invalid"`) {
 		t.Errorf("with a certificate that is in no row: %d %s", a.status, a.body)
 	}
-	// A token in a message comes before the certificate of the connection, and a bad one is not made good by it.
+	// A token in a message takes precedence over the connection's certificate, which does not make
+	// a bad token good.
 	for token, want := range map[string]int{`"proxy":{"authToken":"` + os.Getenv("PATH") + `"},`: http.StatusOK, `"proxy":{"authToken":"wrong"},`: http.StatusUnauthorized, "": http.StatusUnauthorized} {
 		for _, who := range []*http.Client{stranger, client(*agent)} {
 			if who != stranger && token == "" {
@@ -79,7 +81,8 @@ func (p *program) whoami(t *testing.T, client *http.Client, scheme string) answe
 	return other.do(t, req)
 }
 
-// makeCertificate makes a certificate signed by a CA, or by itself, and writes it and its key into dir.
+// makeCertificate makes a certificate signed by a CA, or by itself, and writes it and its key into
+// dir.
 func makeCertificate(t *testing.T, dir, name string, by *tls.Certificate, uri string) *tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

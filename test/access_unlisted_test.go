@@ -8,11 +8,11 @@ import (
 	"secateur/internal/config"
 )
 
-// With rules, look-alikes of denied names reach no server, completions tell nothing below a denied prefix, and a server of which a caller may use
-// nothing is not there.
+// With rules, look-alikes of denied names reach no server, completions reveal nothing below a
+// denied prefix, and a server without anything for the caller is invisible.
 func TestWhatRulesHideIsNotFoundBeside(t *testing.T) {
 	const greeting = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"serverInfo":{"name":"s","version":"1"}}`
-	lenient := func() *httptest.Server { // it answers to any name
+	lenient := func() *httptest.Server { // it accepts any name
 		return httptest.NewServer(&pulled{was: map[string]string{
 			"initialize": greeting, "ping": `{}`, "tools/list": `{"tools":[{"name":"write","inputSchema":{"type":"object"}},{"name":"read","inputSchema":{"type":"object"}}]}`,
 			"prompts/list": `{"prompts":[{"name":"review"}]}`, "resources/list": `{"resources":[]}`,

@@ -14,7 +14,8 @@ import (
 	jsonrpc "secateur/internal/mcp/wire"
 )
 
-// benchServer is the least a Streamable HTTP server can do: handshake, one list, and the same answer to every call.
+// benchServer is a minimal Streamable HTTP server: handshake, one list, and the same answer to
+// every call.
 func benchServer(result string, tools string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -46,8 +47,9 @@ func benchServer(result string, tools string) http.Handler {
 
 const oneTool = `{"name":"read","inputSchema":{"type":"object"}}`
 
-// BenchmarkAggregate measures one tools/call through /mcp, everything on: session, routing, rewriting, masking. Beside
-// it, in the same run: the server itself, a minimal proxy of whole messages, and ReverseProxy.
+// BenchmarkAggregate measures one tools/call through /mcp with everything on: session, routing,
+// rewriting, masking. In the same run it measures the server itself, a minimal proxy of whole
+// messages, and ReverseProxy.
 func BenchmarkAggregate(b *testing.B) {
 	for _, size := range []struct{ name, result string }{
 		{"small", `{"content":[{"type":"text","text":"ok"}]}`},
@@ -77,7 +79,8 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 }
 
-// BenchmarkAggregateList measures a tools/list of 500 tools: of ten servers through /mcp, and of one that has them all.
+// BenchmarkAggregateList measures a tools/list of 500 tools: of ten servers through /mcp, and of
+// one that has them all.
 func BenchmarkAggregateList(b *testing.B) {
 	tools := func(server, n int) string {
 		var s []string
@@ -105,7 +108,7 @@ func BenchmarkAggregateList(b *testing.B) {
 	})
 }
 
-// openSession initializes as a legacy client and returns the headers of the requests that follow.
+// openSession initializes as a legacy client and returns the headers of the following requests.
 func openSession(tb testing.TB, url string) http.Header {
 	tb.Helper()
 	h := http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
@@ -133,8 +136,8 @@ func openSession(tb testing.TB, url string) http.Header {
 	return h
 }
 
-// BenchmarkStart measures the program itself: from its start to the first answer of its door, and the memory it holds,
-// idle, at the end of ten thousand calls, and a few seconds after them.
+// BenchmarkStart measures the program itself: from its start to its first answer, and its memory
+// when idle, after ten thousand calls, and a few seconds later.
 func BenchmarkStart(b *testing.B) {
 	backend := httptest.NewServer(benchServer(`{"content":[{"type":"text","text":"ok"}]}`, oneTool))
 	defer backend.Close()
@@ -152,7 +155,7 @@ func BenchmarkStart(b *testing.B) {
 					post(b, p.url+"/mcp", call, header)
 				}
 				busy = residentMB(b, p.pid)
-				time.Sleep(5 * time.Second) // what it does not need it gives back
+				time.Sleep(5 * time.Second) // it returns unused memory
 				rested = residentMB(b, p.pid)
 			}
 			p.stop()
@@ -179,10 +182,10 @@ func post(b *testing.B, url, body string, header http.Header) {
 	_ = res.Body.Close()
 }
 
-// residentMB is what the kernel counts as a process's memory.
+// residentMB is a process's memory as the kernel counts it.
 func residentMB(b *testing.B, pid int) float64 {
 	b.Helper()
-	time.Sleep(100 * time.Millisecond) // what starting left behind
+	time.Sleep(100 * time.Millisecond) // lets the start settle
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		lack(b, err.Error())

@@ -12,7 +12,7 @@ import (
 
 const (
 	modern       = "2026-07-28"
-	notification = `{"jsonrpc":"2.0","method":` // how the notifications of a client begin
+	notification = `{"jsonrpc":"2.0","method":` // the beginning of a client's notifications
 )
 
 // message is a JSON-RPC message as a client reads it.
@@ -31,15 +31,18 @@ type message struct {
 	status int // HTTP; 0 on a pipe
 }
 
-// client is an MCP client that knows nothing but the wire.
+// client is an MCP client that knows only the wire format.
 type client struct {
 	t            *testing.T
 	version      string
-	capabilities string                                                      // a JSON object
-	answer       func(method string, params json.RawMessage) (result string) // what servers ask; "" refuses
-	post         func(body, method, name string)                             // sends one message; what comes back is delivered
-	opened       func()                                                      // after the handshake; nil: nothing
-	close        func()
+	capabilities string // a JSON object
+	// Answers servers' requests; "" refuses.
+	answer func(method string, params json.RawMessage) (result string)
+	// Sends one message; answers are delivered.
+	post func(body, method, name string)
+	// Called after the handshake; nil: none.
+	opened func()
+	close  func()
 
 	mu      sync.Mutex
 	last    int                     // guarded by mu; the newest id
@@ -53,7 +56,7 @@ func newClient(t *testing.T, version string) *client {
 	return &client{t: t, version: version, capabilities: "{}", waiting: map[string]chan message{}, close: func() {}}
 }
 
-// deliver hands a message to whoever waits for it.
+// deliver hands a message to its waiting caller.
 func (c *client) deliver(text string, status int) {
 	m := message{raw: text, status: status}
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
@@ -80,7 +83,7 @@ func (c *client) deliver(text string, status int) {
 	}
 }
 
-// giveUp ends the wait for an answer with what came of it; later ones are ignored.
+// giveUp ends the wait for an answer with m; later ones are ignored.
 func (c *client) giveUp(id json.RawMessage, m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +93,7 @@ func (c *client) giveUp(id json.RawMessage, m message) {
 	}
 }
 
-// begin sends a request and gives its id and where the answer comes.
+// begin sends a request and returns its id and the channel for the answer.
 func (c *client) begin(method, params string) (id string, answer <-chan message) {
 	c.mu.Lock()
 	c.last++
@@ -102,7 +105,7 @@ func (c *client) begin(method, params string) (id string, answer <-chan message)
 	return id, wait
 }
 
-// request is a request's text, its method, and what it names.
+// request returns a request's text, its method, and what it names.
 func (c *client) request(id, method, params string) (body, _, name string) {
 	params = cmp.Or(params, "{}")
 	var named struct {
@@ -143,7 +146,7 @@ func (c *client) call(method, params string) message {
 	}
 }
 
-// result is the result of a call that has to work.
+// result returns the result of a call that must succeed.
 func (c *client) result(method, params string) string {
 	c.t.Helper()
 	m := c.call(method, params)
@@ -153,7 +156,7 @@ func (c *client) result(method, params string) string {
 	return string(m.Result)
 }
 
-// tool calls one and gives the first text of its result.
+// tool calls a tool and returns the first text of its result.
 func (c *client) tool(name, arguments string) string {
 	c.t.Helper()
 	return firstText(c.t, c.result("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)))
@@ -172,7 +175,7 @@ func firstText(t *testing.T, result string) string {
 	return r.Content[0].Text
 }
 
-// open does the handshake and gives its result.
+// open does the handshake and returns its result.
 func (c *client) open() string {
 	c.t.Helper()
 	if c.version >= modern {
@@ -186,7 +189,7 @@ func (c *client) open() string {
 	return result
 }
 
-// notices are the parameters of the notifications of a method that came so far.
+// notices returns the parameters of a method's notifications so far.
 func (c *client) notices(method string) (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,8 @@ func TestEverythingConfig(t *testing.T) {
 	}
 }
 
-// It runs as it is: npx finds the server, and the token of the environment opens the pipe for the whole connection.
+// It runs unchanged: npx finds the server, and the token of the environment opens the pipe for the
+// whole connection.
 func TestEverythingConfigRuns(t *testing.T) {
 	npmServer(t, "server-everything")
 	need(t, "npx")
@@ -29,7 +30,7 @@ func TestEverythingConfigRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir("npm") // where npx finds the package without asking the registry
+	t.Chdir("npm") // where npx finds the package without the registry
 	c, _ := stdioClient(t, "2025-11-25", config, "AUTH_TOKEN=demo-token")
 	c.open()
 	if got := c.tool("everything::echo", `{"message":"hi"}`); got != "Echo: hi" {
@@ -50,7 +51,7 @@ func TestATokenIsAskedFor(t *testing.T) {
 				t.Errorf("%s %s without a token: HTTP %d %.300s, want 401 and -32015", path, version, m.status, m.raw)
 			}
 			if version < modern {
-				continue // its sessions are asked below
+				continue // its sessions are tested below
 			}
 			if m := c.call(method, `{"proxy":{"authToken":"wrong"}}`); m.Error == nil || m.Error.Code != -32015 {
 				t.Errorf("%s %s with a wrong token: HTTP %d %.300s", path, version, m.status, m.raw)
@@ -70,7 +71,8 @@ func TestATokenIsAskedFor(t *testing.T) {
 	}
 }
 
-// A long text of a result is cut on the aggregate's own door, and restored through the same connection.
+// A long text of a result is cut at the aggregate's own door, and restored through the same
+// connection.
 func TestAggregateCutsAndRecovers(t *testing.T) {
 	var text strings.Builder
 	for i := range 10_000 {

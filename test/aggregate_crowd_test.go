@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Many clients at once, of both eras and on both endpoints, all of which count their requests and progress tokens from
-// one: nobody gets what another asked for.
+// Many concurrent clients, of both eras and on both endpoints, all count their requests and
+// progress tokens from one. Each gets only its own answers.
 func TestNoAnswerIsCrossed(t *testing.T) {
 	const clients, lanes, calls = 200, 3, 5
 	p := start(t, peerConfig(t, "a", "plain")+peerConfig(t, "b", "plain"))
@@ -57,7 +57,7 @@ func askNonce(t *testing.T, c *client, prefix, nonce string) {
 	}
 }
 
-// One session whose client uses the same id for everything gets its own answers, each with the request that asked.
+// A session whose client uses the same id for everything gets the right answer with each request.
 func TestOneIDForEverything(t *testing.T) {
 	p := start(t, peerConfig(t, "a", "plain"))
 	c := httpClient(t, p, "/mcp", "2025-11-25")

@@ -11,7 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A client made with the Go SDK, of each era, asks servers of each era, and is asked by them: the four ways across.
+// A Go SDK client of each era calls servers of each era, and is asked by them: all four
+// combinations.
 func TestGoClient(t *testing.T) {
 	config, dir := threeServers(t)
 	config += modernServer(t) + peerConfig(t, "peer", "plain")

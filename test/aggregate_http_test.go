@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a request gets that is not as it should be.
+// Answers to invalid requests.
 func TestHTTPRules(t *testing.T) {
 	p := start(t, peerConfig(t, "a", "plain"))
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
@@ -81,7 +81,7 @@ func TestHTTPRules(t *testing.T) {
 	}
 }
 
-// An answer that is bigger than any buffer on its way arrives whole, on every way.
+// An answer bigger than any buffer on its way arrives whole, on every transport.
 func TestBigAnswers(t *testing.T) {
 	config := "[observation_masking.mcp]\nenabled = false\n" + peerConfig(t, "a", "plain")
 	p := start(t, config)

@@ -15,7 +15,7 @@ func TestInspector(t *testing.T) {
 	p := start(t, config)
 	uri := proxied("everything", "demo://resource/static/document/features.md")
 	calls := []struct {
-		overStdio bool // each of these starts every server anew: the others are left to HTTP
+		overStdio bool // each of these restarts every server, so the others use HTTP only
 		arguments []string
 		want      []string
 	}{

@@ -18,19 +18,20 @@ import (
 	"time"
 )
 
-// daemon is secateur running as a process of its own.
+// daemon is secateur running in its own process.
 type daemon struct {
 	*program
 	cmd *exec.Cmd
 }
 
-// startDaemon runs `secateur serve`. The process is killed at the test's end if the test has not ended it.
+// startDaemon runs `secateur serve`. The process is killed at the test's end unless the test has
+// ended it.
 func startDaemon(t *testing.T, config string, environ ...string) *daemon {
 	t.Helper()
 	return startDaemonWith(t, func(cmd *exec.Cmd) { cmd.Env = append(os.Environ(), environ...) }, config)
 }
 
-// startDaemonWith is startDaemon with something changed about the process.
+// startDaemonWith is startDaemon with a changed command.
 func startDaemonWith(t *testing.T, change func(*exec.Cmd), config string) *daemon {
 	t.Helper()
 	cmd := exec.Command(secateur(t), "serve", "--listen", "127.0.0.1:0", "--config", configFile(t, patient(config)))
@@ -43,7 +44,8 @@ func startDaemonWith(t *testing.T, change func(*exec.Cmd), config string) *daemo
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second} // see startIn
+	// See startIn.
+	transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}
 	d := &daemon{&program{http: &http.Client{Transport: transport}}, cmd}
 	ended := make(chan struct{})
 	d.stop = sync.OnceValue(func() error { transport.CloseIdleConnections(); <-ended; return cmd.Wait() })
@@ -65,7 +67,7 @@ func startDaemonWith(t *testing.T, change func(*exec.Cmd), config string) *daemo
 	return nil
 }
 
-// holdings are what a process has.
+// holdings are the resources of a process.
 type holdings struct{ goroutines, descriptors, children, heap int }
 
 func (d *daemon) holds(t *testing.T) (h holdings) {
@@ -95,12 +97,14 @@ func (d *daemon) holds(t *testing.T) (h holdings) {
 	return h
 }
 
-// sessionsLeave is by how many bytes the heap may be larger after ten thousand sessions: a tenth of a kilobyte each would be a leak.
+// sessionsLeave is how many bytes the heap may grow in ten thousand sessions: a tenth of a kilobyte
+// each would be a leak.
 const sessionsLeave = 1 << 20
 
 // Sessions leave nothing behind: no goroutine, no descriptor, no process, no memory.
 func TestTenThousandSessions(t *testing.T) {
-	d := startDaemon(t, "log_level = \"WARN\"\n"+peerConfig(t, "a", "plain"), "GOGC=10") // so that the heap is what is alive
+	// So that the heap is mostly live.
+	d := startDaemon(t, "log_level = \"WARN\"\n"+peerConfig(t, "a", "plain"), "GOGC=10")
 	d.sessions(t, 500)
 	before := d.settled(t, holdings{})
 	d.sessions(t, 10_000)
@@ -114,18 +118,19 @@ func TestTenThousandSessions(t *testing.T) {
 	}
 }
 
-// settled waits until no more is held than before, for a while, and tells the smallest heap it has seen.
+// settled waits for a while until no more is held than before, and returns the smallest heap it has
+// seen.
 func (d *daemon) settled(t *testing.T, before holdings) (now holdings) {
 	t.Helper()
 	d.http.CloseIdleConnections()
 	least := math.MaxInt
 	looks := 600
 	if before == (holdings{}) {
-		looks = 100 // there is nothing to wait for but a few collections
+		looks = 100 // only a few collections to wait for
 	}
 	for range looks {
 		now = d.holds(t)
-		least = min(least, now.heap) // what is alive: between two collections there is garbage beside it
+		least = min(least, now.heap) // the live heap: between two collections there is also garbage
 		now.heap = least
 		if now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.heap <= before.heap+sessionsLeave {
 			break
@@ -135,7 +140,7 @@ func (d *daemon) settled(t *testing.T, before holdings) (now holdings) {
 	return now
 }
 
-// sessions opens and closes many, some of which make calls, listen, or hang up in the middle of it.
+// sessions opens and closes many, some of which make calls, listen, or hang up in the middle.
 func (d *daemon) sessions(t *testing.T, n int) {
 	t.Helper()
 	numbers := make(chan int)
@@ -191,7 +196,7 @@ func (d *daemon) session(t *testing.T, i int) {
 	if i%4 == 0 {
 		drained(http.MethodPost, session, call(2, "a::echo", `{"nonce":"x"}`))
 	}
-	if i%8 == 0 { // a stream that the end of the session ends
+	if i%8 == 0 { // a stream that ends with the session
 		res, err := do(d.http, http.MethodGet, session, "")
 		if err != nil {
 			t.Error(err)
@@ -200,7 +205,8 @@ func (d *daemon) session(t *testing.T, i int) {
 		defer res.Body.Close()
 	}
 	if i%16 == 0 { // a call that is still running when the session ends
-		// On a connection of its own: net/http may let what is cancelled on a shared one end the request that comes next.
+		// On a separate connection: on a shared one net/http may let a cancelled request end the
+		// next one.
 		alone := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 		var running sync.WaitGroup
 		running.Go(func() {
@@ -214,7 +220,7 @@ func (d *daemon) session(t *testing.T, i int) {
 	drained(http.MethodDelete, session, "")
 }
 
-// marked counts the processes in whose environment a mark stands, wherever in the tree they are.
+// marked counts the processes with a mark in their environment, anywhere in the tree.
 func marked(t *testing.T, mark string) (n int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -248,11 +254,11 @@ func TestNoServerOutlivesSecateur(t *testing.T) {
 			c.tool("a::echo", `{"nonce":"x"}`)
 			c.tool("b::echo", `{"nonce":"x"}`)
 			want := 2
-			if tc.signal != syscall.SIGKILL { // who is killed cannot look after grandchildren
+			if tc.signal != syscall.SIGKILL { // a killed process cannot look after grandchildren
 				c.tool("a::spawn", `{}`)
 				want = 4
 			}
-			// One that is just becoming another program has no environment for a moment.
+			// A process that is just executing another program has no environment for a moment.
 			eventually(t, time.Minute, "all processes of the servers are there", func() bool { return marked(t, mark) == want })
 			if err := d.cmd.Process.Signal(tc.signal); err != nil {
 				t.Fatal(err)
@@ -260,7 +266,7 @@ func TestNoServerOutlivesSecateur(t *testing.T) {
 			_ = d.stop()
 			eventually(t, 30*time.Second, "no process of a server is left", func() bool { return marked(t, mark) == 0 })
 			c.mu.Lock()
-			c.session = "" // there is nobody to tell its end
+			c.session = "" // no server is left to end it
 			c.mu.Unlock()
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A server that misbehaves costs the call that it misbehaves in, and nothing else.
+// A misbehaving server costs only the call in which it misbehaves.
 func TestOddServers(t *testing.T) {
 	p := start(t, "response_timeout = 5\nhealthcheck_interval = 0\n"+peerConfig(t, "odd", "plain")+peerConfig(t, "good", "plain"))
 	c := httpClient(t, p, "/mcp", "2025-11-25")
@@ -92,14 +92,14 @@ func TestACancelReachesTheServer(t *testing.T) {
 			if version < modern {
 				c.notify("notifications/cancelled", `{"requestId":`+id+`,"reason":"changed my mind"}`)
 			} else {
-				gone.close() // hanging up says it
+				gone.close() // hanging up cancels
 			}
 			eventually(t, time.Minute, "the server hears of it", func() bool { return c.tool("odd::cancelled", `{}`) != cancelled })
 		})
 	}
 }
 
-// How a server takes the first question of the modern era must not keep it from being used.
+// A server remains usable however it reacts to the first request of the modern era.
 func TestServersThatDoNotKnowDiscover(t *testing.T) {
 	for _, script := range []string{"plain", "silent", "shy"} {
 		for _, version := range []string{"2025-11-25", modern} {
@@ -150,7 +150,8 @@ func TestAServerThatStopsReadingStallsNobodyElse(t *testing.T) {
 		waiting = append(waiting, answer)
 	}
 	for i := range 20 {
-		if got := c.tool("good::echo", fmt.Sprintf(`{"nonce":"%d"}`, i)); got != fmt.Sprint(i) { // within response_timeout
+		// Within response_timeout.
+		if got := c.tool("good::echo", fmt.Sprintf(`{"nonce":"%d"}`, i)); got != fmt.Sprint(i) {
 			t.Errorf("echo: %q", got)
 		}
 	}
@@ -182,7 +183,7 @@ func TestAMessageOverTheLimitFailsThatCallAlone(t *testing.T) {
 	}
 }
 
-// What is not renamed or cut crosses byte for byte.
+// Everything that is not renamed or cut passes byte for byte.
 func TestFidelity(t *testing.T) {
 	p := start(t, peerConfig(t, "odd", "plain"))
 	for _, path := range []string{"/mcp", "/mcp/odd"} {
@@ -195,7 +196,7 @@ func TestFidelity(t *testing.T) {
 			}
 			m := c.call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, name))
 			want := oddResult
-			if version >= modern { // what the modern era adds stands at either end
+			if version >= modern { // the modern era's additions are at either end
 				want = strings.TrimSuffix(strings.TrimPrefix(oddResult, "{"), "}")
 				want, _, _ = strings.Cut(want, `"_meta":{`)
 			}
@@ -228,7 +229,7 @@ func TestEveryPageOfEveryServerIsListed(t *testing.T) {
 	}
 }
 
-// The client is told that a list has changed when it has, and not when a server only says so.
+// The client is told that a list has changed only if it has, not whenever a server says so.
 func TestListChanges(t *testing.T) {
 	p := start(t, peerConfig(t, "a", "plain")+peerConfig(t, "b", "plain"))
 	c := httpClient(t, p, "/mcp", "2025-11-25")
@@ -270,7 +271,7 @@ func TestUnknownNotificationsReachEveryServer(t *testing.T) {
 	}
 }
 
-// A server that is told apart by session has a process for each, which ends with it.
+// A server isolated per session has a process for each, which ends with it.
 func TestIsolationPerSession(t *testing.T) {
 	p := start(t, peerConfig(t, "own", "plain", `isolation = "per-session"`))
 	pids := map[string]bool{}
@@ -301,7 +302,8 @@ func TestIsolationPerSession(t *testing.T) {
 	})
 }
 
-// Where each session has a process, what a server asks goes to the session that it asks for, however many run at once.
+// With a process per session, a server's requests go to the session they are for, however many run
+// at once.
 func TestEachSessionIsAskedItsOwnQuestions(t *testing.T) {
 	p := start(t, fmt.Sprintf("[[servers]]\nid = \"everything\"\nisolation = \"per-session\"\ncommand = %s\n", toml(npmServer(t, "server-everything"))))
 	var all sync.WaitGroup
@@ -325,7 +327,7 @@ func TestEachSessionIsAskedItsOwnQuestions(t *testing.T) {
 	all.Wait()
 }
 
-// ended reports whether there is no such process any more.
+// ended reports whether the process no longer exists.
 func ended(pid string) bool {
 	_, err := os.Stat("/proc/" + pid)
 	return err != nil

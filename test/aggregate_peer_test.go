@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// peerScript is the environment variable that makes this test binary an MCP server on standard input and output. Its
-// value says how the server begins:
+// peerScript is the environment variable that makes this test binary an MCP server on standard
+// input and output. Its value says how the server begins:
 //
 //	plain     answers server/discover with -32601, as a server that knows the legacy era only
 //	silent    never answers server/discover
@@ -23,7 +23,7 @@ import (
 //	rude      answers the handshake and the list, then stops reading
 //	stubborn  stays when its input ends
 //
-// What else it does is asked for by calling its tools, see peer.call.
+// Its other behaviours are requested by calling its tools, see peer.call.
 const peerScript = "SECATEUR_TEST_PEER"
 
 // peerConfig is a [[servers]] entry that runs this test binary as a server.
@@ -39,18 +39,18 @@ func peerConfig(t *testing.T, id, script string, more ...string) string {
 // peer is a server that does on purpose what bad servers do by accident.
 type peer struct {
 	script    string
-	mu        sync.Mutex   // one message at a time goes out
+	mu        sync.Mutex   // one message at a time is written
 	hung      int          // guarded by mu; calls that never get an answer
 	cancelled int          // guarded by mu
 	grown     int          // guarded by mu; tools that were added while it ran
-	unknown   []string     // guarded by mu; notifications it does not know
+	unknown   []string     // guarded by mu; unknown notifications
 	asking    *peerRequest // the call during which the client is asked for its roots
 }
 
 type peerRequest struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
-	Result json.RawMessage `json:"result"` // where it is an answer
+	Result json.RawMessage `json:"result"` // if it is an answer
 	Error  json.RawMessage `json:"error"`
 	Params struct {
 		Name      string `json:"name"`
@@ -66,8 +66,8 @@ type peerRequest struct {
 	} `json:"params"`
 }
 
-// oddResult is a tools/call result whose every byte has to survive: integers beyond 53 bits, unknown fields and content
-// types, escapes, the order of names, white space.
+// oddResult is a tools/call result in which every byte must survive: integers beyond 53 bits,
+// unknown fields and content types, escapes, the order of names, white space.
 const oddResult = `{"zebra":1,"content":[{"type":"hologram","z":12345678901234567890,"a":1.0,"text2":"\u00e9\/\ud83c\udf3f"},{"text":"x","type":"text","annotations":{"priority":0.10}}],` +
 	` "structuredContent":{"b":[1e400,-0,0.1000],"a":null},"isError":false,"_meta":{"vendor/x":{"y":18446744073709551615}},"alpha":{}}`
 
@@ -136,7 +136,7 @@ func (p *peer) serve(r peerRequest) {
 
 const peerToolPages, peerToolsPerPage = 3, 40
 
-// tools lists those that call knows on the first page and fillers on the others.
+// tools lists the tools of call on the first page and fillers on the others.
 func (p *peer) tools(r peerRequest) {
 	page, _ := strconv.Atoi(r.Params.Cursor) // none: the first
 	p.mu.Lock()
@@ -195,7 +195,7 @@ func (p *peer) call(r peerRequest) {
 	case "noise": // lines that are no JSON, JSON that is no JSON-RPC, answers to nothing
 		p.write("loading...\n\n{\"level\":\"info\"}\n[]\nnull\n{\"jsonrpc\":\"2.0\",\"id\":999999,\"result\":{}}\n\x00\xff\xfe\n")
 		p.text(r, "after the noise")
-	case "pieces": // one line, byte by byte as it were
+	case "pieces": // one line, in small pieces
 		line := textResponse(r, "in pieces")
 		for i := 0; i < len(line); i += 7 {
 			p.write(line[i:min(i+7, len(line))])
@@ -270,6 +270,6 @@ func (p *peer) write(text string) {
 	_, err := os.Stdout.WriteString(text)
 	p.mu.Unlock()
 	if err != nil {
-		os.Exit(0) // nobody listens any more
+		os.Exit(0) // no reader is left
 	}
 }

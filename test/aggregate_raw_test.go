@@ -19,7 +19,7 @@ import (
 
 var legacyVersions = []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
 
-// Every revision of the protocol, written out by hand, over every transport that it has.
+// Every revision of the protocol, written by hand, over every transport that it has.
 func TestAggregateOverHTTP(t *testing.T) {
 	config, dir := threeServers(t)
 	p := start(t, config)
@@ -55,12 +55,13 @@ func TestAggregateOverStdio(t *testing.T) {
 	}
 }
 
-// talk asks a gateway in front of npm's three servers what a client may ask.
+// talk sends a gateway in front of npm's three servers everything that a client may ask.
 func talk(t *testing.T, c *client, dir string) {
 	t.Helper()
 	c.capabilities = `{"sampling":{},"elicitation":{},"roots":{"listChanged":true}}`
 	if c.version >= modern {
-		c.capabilities = `{"sampling":{},"elicitation":{}}` // roots are asked for whenever the server likes, in whichever call runs
+		// A server may ask for roots at any time, in whichever call runs.
+		c.capabilities = `{"sampling":{},"elicitation":{}}`
 	}
 	c.answer = func(method string, params json.RawMessage) string {
 		switch method {
@@ -108,7 +109,7 @@ func talk(t *testing.T, c *client, dir string) {
 	talkErrors(t, c)
 }
 
-// proxied is how a resource of a server is called at the gateway.
+// proxied returns the gateway's name of a server's resource.
 func proxied(server, uri string) string {
 	return "proxy://resource/" + base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `{"server":%q,"uri":%q}`, server, uri))
 }
@@ -135,7 +136,7 @@ func talkResources(t *testing.T, c *client) {
 		t.Errorf("completion/complete of a template: %s", complete)
 	}
 	if c.version >= modern {
-		return // there are none of these in the modern era
+		return // the modern era has none of these
 	}
 	c.result("resources/subscribe", fmt.Sprintf(`{"uri":%q}`, expanded))
 	c.tool("everything::toggle-subscriber-updates", `{}`)
@@ -160,7 +161,7 @@ func talkPrompts(t *testing.T, c *client) {
 	}
 }
 
-// talkBack has the server ask the client, and report what it does.
+// talkBack makes the server ask the client, and report the answers.
 func talkBack(t *testing.T, c *client) {
 	t.Helper()
 	if c.version < modern {
@@ -203,7 +204,7 @@ type inputRequired struct {
 	RequestState string `json:"requestState"`
 }
 
-// talkModern answers what a legacy server asks by trying again, as the modern era wants it.
+// talkModern answers a legacy server's requests by retrying, as the modern era requires.
 func talkModern(t *testing.T, c *client) {
 	t.Helper()
 	for tool, want := range map[string]struct{ arguments, method, answer, text string }{
@@ -218,8 +219,10 @@ func talkModern(t *testing.T, c *client) {
 		if m := try(asked.RequestState+"x", ""); m.Error == nil {
 			t.Errorf("%s with a state that nobody gave out: %.400s", tool, m.raw)
 		}
-		asked = readInputRequired(t, string(try(asked.RequestState, `"wrong":{"action":"accept"}`).Result)) // asked again
-		for range 5 {                                                                                       // the server may ask for other things meanwhile
+		// Asked again.
+		asked = readInputRequired(t, string(try(asked.RequestState, `"wrong":{"action":"accept"}`).Result))
+		// The server may ask for other things meanwhile.
+		for range 5 {
 			key, method := "", ""
 			for key = range asked.InputRequests {
 				method = asked.InputRequests[key].Method
@@ -269,7 +272,7 @@ func talkErrors(t *testing.T, c *client) {
 	}
 }
 
-// listAll follows the pages of tools/list and gives the different names and the number of pages.
+// listAll follows the pages of tools/list and returns the distinct names and the number of pages.
 func listAll(t *testing.T, c *client, more string) (names map[string]bool, pages int) {
 	t.Helper()
 	names = map[string]bool{}
@@ -334,7 +337,7 @@ func TestNothingIsAskedBeforeTheClientIsReady(t *testing.T) {
 	}
 }
 
-// A client that frames its messages by Content-Length is answered in the same way.
+// A client that frames its messages by Content-Length gets answers in the same framing.
 func TestContentLengthFrames(t *testing.T) {
 	cmd := exec.Command(secateur(t), "stdio", "--config", configFile(t, patient(peerConfig(t, "a", "plain"))))
 	cmd.Stderr = t.Output()

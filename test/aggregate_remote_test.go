@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// remote is a server made with the Go SDK, reached over Streamable HTTP.
+// remote is a Go SDK server, reached over Streamable HTTP.
 type remote struct {
 	*httptest.Server
 	handler atomic.Pointer[mcp.StreamableHTTPHandler]
@@ -28,7 +28,7 @@ func startRemote(t *testing.T) *remote {
 	t.Cleanup(func() {
 		for _, server := range r.servers {
 			for session := range server.Sessions() {
-				_ = session.Close() // nobody else ends them
+				_ = session.Close() // nothing else ends them
 			}
 		}
 		r.CloseClientConnections() // standing streams
@@ -37,7 +37,7 @@ func startRemote(t *testing.T) *remote {
 	return r
 }
 
-// forget makes the server anew: whoever has a session is told that it is unknown.
+// forget recreates the server: existing sessions become unknown.
 func (r *remote) forget() {
 	server := mcp.NewServer(&mcp.Implementation{Name: "remote", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "count"}, func(context.Context, *mcp.CallToolRequest, any) (*mcp.CallToolResult, any, error) {
@@ -70,7 +70,7 @@ func TestAServerThatHangsUpIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A session that the server has forgotten is opened anew, and the call that found out is made, once.
+// A session that the server has forgotten is reopened, and the call that found out is made once.
 func TestALostSessionIsOpenedAnew(t *testing.T) {
 	r := startRemote(t)
 	p := start(t, fmt.Sprintf("[[servers]]\nid = \"remote\"\nurl = %q\n", r.URL))
@@ -84,7 +84,7 @@ func TestALostSessionIsOpenedAnew(t *testing.T) {
 	}
 }
 
-// A server that is not there at first is used when it is.
+// A server that is absent at first is used once it is there.
 func TestAServerThatComesLater(t *testing.T) {
 	r := startRemote(t)
 	addr := freePort(t)

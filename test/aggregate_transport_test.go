@@ -16,14 +16,15 @@ import (
 	"time"
 )
 
-// httpClient speaks Streamable HTTP, with a session in the legacy era.
+// httpClient uses Streamable HTTP, with a session in the legacy era.
 func httpClient(t *testing.T, p *program, path, version string) *client {
 	t.Helper()
 	c := newClient(t, version)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var posts sync.WaitGroup
 	c.post = func(body, method, name string) {
-		if strings.HasPrefix(body, notification) { // in order: nothing else tells when it has arrived
+		// In order: nothing else shows when it has arrived.
+		if strings.HasPrefix(body, notification) {
 			c.exchange(ctx, p, http.MethodPost, path, body, method, name)
 			return
 		}
@@ -94,7 +95,7 @@ func (c *client) exchange(ctx context.Context, p *program, verb, path, body, met
 	c.read(res, body)
 }
 
-// read delivers the messages of an answer. A request whose answer does not come has to be told too.
+// read delivers the messages of an answer. It also reports a missing answer to the waiting request.
 func (c *client) read(res *http.Response, request string) {
 	asked := requestID(request)
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
@@ -119,7 +120,7 @@ func (c *client) read(res *http.Response, request string) {
 	c.giveUp(asked, message{status: res.StatusCode, raw: string(body)})
 }
 
-// requestID is the id of a request; anything else has none.
+// requestID returns the id of a request; nil: not a request.
 func requestID(body string) json.RawMessage {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil || m.Method == "" {
@@ -155,7 +156,7 @@ func readEvents(stream io.Reader, event func(name, data string)) error {
 	}
 }
 
-// sseClient speaks the HTTP+SSE of 2024-11-05.
+// sseClient uses the HTTP+SSE of 2024-11-05.
 func sseClient(t *testing.T, p *program, path string) *client {
 	t.Helper()
 	c := newClient(t, "2024-11-05")
@@ -176,7 +177,7 @@ func sseClient(t *testing.T, p *program, path string) *client {
 	var all sync.WaitGroup
 	all.Go(func() {
 		defer res.Body.Close()
-		_ = readEvents(res.Body, func(name, data string) { // it ends when the test does
+		_ = readEvents(res.Body, func(name, data string) { // it ends with the test
 			if name == "endpoint" {
 				endpoint <- data
 			} else if data != "" {
@@ -259,7 +260,7 @@ func stdioClient(t *testing.T, version, config string, environ ...string) (*clie
 	c.close = sync.OnceFunc(func() {
 		_ = in.Close()
 		<-read
-		_ = cmd.Wait() // how it ended is for the test that asks
+		_ = cmd.Wait() // a test that cares checks how it ended
 	})
 	t.Cleanup(c.close)
 	return c, cmd

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What npm/mcp-client.mjs prints, whichever way it is connected.
+// The output of npm/mcp-client.mjs, with any connection.
 var typescriptSteps = []string{
 	`{"step":"connected","server":"secateur","tools":true}`,
 	`{"step":"tools","paged":true,"servers":["everything","files","memory","pruner"],"twice":0}`,
@@ -45,7 +45,7 @@ func TestTypeScriptClient(t *testing.T) {
 	})
 }
 
-// Servers that are reached over HTTP ask the client as those on a pipe do.
+// Servers over HTTP ask the client like those on a pipe.
 func TestTypeScriptClientOfHTTPServers(t *testing.T) {
 	config, dir := filesAndMemory(t)
 	for _, tc := range []struct{ transport, path, more string }{
@@ -59,7 +59,7 @@ func TestTypeScriptClientOfHTTPServers(t *testing.T) {
 	}
 }
 
-// startEverything runs npm's server-everything on a port and gives its address.
+// startEverything runs npm's server-everything on a port and returns its address.
 func startEverything(t *testing.T, transport, path string) string {
 	t.Helper()
 	command := append(npmServer(t, "server-everything"), transport)
@@ -77,7 +77,7 @@ func startEverything(t *testing.T, transport, path string) string {
 	return "http://" + addr + path
 }
 
-// runScript runs a script of npm's folder and compares what it prints, line by line.
+// runScript runs a script of npm's folder and compares its output, line by line.
 func runScript(t *testing.T, script string, want []string, root string, arguments ...string) {
 	t.Helper()
 	npmFile(t, "@modelcontextprotocol", "sdk", "package.json")
@@ -92,7 +92,7 @@ func runScript(t *testing.T, script string, want []string, root string, argument
 	checkSteps(t, out, want)
 }
 
-// checkSteps compares what a script printed with what it should have, line by line.
+// checkSteps compares the output of a script with the expected lines.
 func checkSteps(t *testing.T, printed []byte, want []string) {
 	t.Helper()
 	got := strings.Split(strings.TrimSpace(string(printed)), "\n")
@@ -110,7 +110,8 @@ func checkSteps(t *testing.T, printed []byte, want []string) {
 	}
 }
 
-// What npm/mcp-client-v2.mjs prints: a client of either era asks servers of either era, and is asked by them.
+// The output of npm/mcp-client-v2.mjs: a client of either era calls servers of either era, and is
+// asked by them.
 func typescriptV2Steps(era string) []string {
 	steps := []string{
 		`{"step":"connected","era":"` + era + `","server":"secateur"}`,

@@ -14,7 +14,7 @@ import (
 	"secateur/internal/config"
 )
 
-// page calls the doors as a web application does and posts what it saw to its own origin.
+// page calls the doors like a web application and posts the results to its own origin.
 const page = `<!doctype html><script>
 const doors = "DOORS";
 const send = (path, message, headers = {}) => fetch(doors + path, {
@@ -38,7 +38,8 @@ async function look() {
 look().catch((e) => String(e)).then((seen) => fetch("/seen", { method: "POST", body: seen }));
 </script>FRAME`
 
-// A page of an allowed origin uses the doors from a real browser; one of another origin sees nothing.
+// A page of an allowed origin uses the doors from a real browser; one of another origin sees
+// nothing.
 func TestBrowser(t *testing.T) {
 	chromium := need(t, "chromium")
 	mine, yours := startSite(t), startSite(t)
@@ -57,7 +58,7 @@ builtin = "demo"
 	yours.page(strings.NewReplacer("DOORS", at, "FRAME", "").Replace(page))
 	mine.page(strings.NewReplacer("DOORS", at, "FRAME", `<iframe src="`+yours.URL+`"></iframe>`).Replace(page))
 
-	profile, err := os.MkdirTemp("", "secateur-browser-") //nolint:usetesting // what is left of a killed browser may still write to it for a moment
+	profile, err := os.MkdirTemp("", "secateur-browser-") //nolint:usetesting // the rest of a killed browser may still write to it for a moment
 	if err != nil {
 		t.Fatal(err)
 	}

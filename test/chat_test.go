@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// provider plays recorded answers of a chat completions service, by what the last user message says.
+// provider plays recorded answers of a chat completions service, selected by the last user message.
 type provider struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -87,7 +87,7 @@ func TestAISDKClient(t *testing.T) {
 	})
 }
 
-// chatWith runs a client's script through the proxy and compares what it prints.
+// chatWith runs a client's script through the proxy and compares its output.
 func chatWith(t *testing.T, script string, want []string) {
 	t.Helper()
 	node := need(t, "node")
@@ -111,7 +111,7 @@ func chatWith(t *testing.T, script string, want []string) {
 	}
 }
 
-// A conversation masked on its way is what the specification's example makes of it, and the rest is untouched.
+// A masked conversation equals the specification's example, and the rest is unchanged.
 func TestOldResultsAreMaskedAndRecoverable(t *testing.T) {
 	upstream := startProvider(t)
 	p := start(t, fmt.Sprintf("[providers.test]\nbase_url = %q\napi_key = \"sk-own\"\n[observation_masking.schema1]\nwindow_turns = 1\n", upstream.URL+"/v1"))

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// suite is one run of the official conformance suite and what the reference server scores in it when nothing stands
-// in between.
+// suite is one run of the official conformance suite, and the reference server's own score in it.
 type suite struct {
 	name      string
 	version   string // the package in npm's folder
 	arguments []string
-	stateless bool   // how the reference server is run over HTTP: it speaks one era there
+	stateless bool   // how the reference server is run over HTTP, where it supports one era
 	direct    checks // the reference server's
-	failing   string // scenarios that may fail begin with this: extensions that the reference server lacks
+	// Prefix of scenarios that may fail: extensions that the reference server lacks.
+	failing string
 }
 
 // checks counts them.
@@ -43,7 +43,7 @@ var suites = []suite{
 	{"0.2.0-alpha.12 2026-07-28", "conformance-0.2", []string{"--requirements", "2026-07-28", "--timeout", "10000"}, true, checks{165, 30}, "tasks-"},
 }
 
-// The yardstick: what the reference server scores without us.
+// The yardstick: the reference server's score without us.
 func TestConformanceDirect(t *testing.T) {
 	for _, s := range suites {
 		t.Run(s.name, func(t *testing.T) {
@@ -72,7 +72,8 @@ func TestConformanceInFrontOfHTTP(t *testing.T) {
 	}
 }
 
-// through runs the suite against the transparent endpoint, which may do better than the reference server but not worse.
+// through runs the suite against the transparent endpoint, which may do better than the reference
+// server but not worse.
 func (s suite) through(t *testing.T, p *program) {
 	t.Helper()
 	got := s.run(t, p.url+"/mcp/reference")
@@ -90,10 +91,12 @@ func (s suite) through(t *testing.T, p *program) {
 
 var summaryLine = regexp.MustCompile(`^[✓✗] ([a-z0-9-]+): (\d+) passed, (\d+) failed`)
 
-// timed is a scenario that gives up on answers after half a second or two, by a clock of its own, which a busy machine does not keep.
+// timed is a scenario that gives up on answers after half a second or two by its own clock, too
+// little on a busy machine.
 const timed = "server-stateless"
 
-// run counts the checks that a server at the address passes and fails. What is timed and fails alone gets three chances.
+// run counts the checks that a server passes and fails. If only the timed scenario fails, it gets
+// three tries.
 func (s suite) run(t *testing.T, url string) (got outcome) {
 	t.Helper()
 	for range 3 {
@@ -108,7 +111,7 @@ func (s suite) run(t *testing.T, url string) (got outcome) {
 	return got
 }
 
-// unexpected are the scenarios that fail and should not.
+// unexpected returns the scenarios that fail but should not.
 func (s suite) unexpected(o outcome) (names []string) {
 	for name, c := range o {
 		if c.failed > 0 && !strings.HasPrefix(name, s.failing) {
@@ -146,8 +149,8 @@ func conformanceServer(t *testing.T) string {
 	return built(t, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server")
 }
 
-// startConformanceServer runs it as a Streamable HTTP server and gives its address. It speaks the modern era if it is
-// stateless, else the legacy one.
+// startConformanceServer runs it as a Streamable HTTP server and returns its address. It uses the
+// modern era if stateless, else the legacy one.
 func startConformanceServer(t *testing.T, stateless bool) string {
 	t.Helper()
 	addr := freePort(t)
@@ -178,7 +181,7 @@ func startConformanceServer(t *testing.T, stateless bool) string {
 	return ""
 }
 
-// npmFile is a file of an installed npm package.
+// npmFile returns a file of an installed npm package.
 func npmFile(t *testing.T, path ...string) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(slices.Concat([]string{"npm", "node_modules"}, path)...))

@@ -18,8 +18,8 @@ import (
 	"secateur/internal/mcp/demo"
 )
 
-// A person uses the dashboard, in a real browser, on the real program with real servers: test/npm/dashboard.mjs is what they do. Pictures of
-// every page are left in test/artifacts.
+// A person uses the dashboard in a real browser, on the real program with real servers;
+// test/npm/dashboard.mjs plays the person. Screenshots of every page are left in test/artifacts.
 func TestDashboard(t *testing.T) {
 	chromium, node := need(t, "chromium"), need(t, "node")
 	for _, name := range []string{"playwright-core", "axe-core"} {
@@ -124,13 +124,14 @@ rate = "1000/d"
 	cmd := exec.CommandContext(ctx, node, "dashboard.mjs")
 	cmd.Dir = "npm"
 	cmd.Env = append(os.Environ(), "PLAN="+string(plan))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // and with it the browser and the program
+	// Together with the browser and the program.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 10 * time.Second
 	err = cmd.Run()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is left where it ended early
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the rest, if it ended early
 	for line := range strings.Lines(out.String()) {
 		if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "first load") || strings.HasPrefix(line, "interactive") {
 			t.Log(strings.TrimSpace(line))
@@ -141,7 +142,8 @@ rate = "1000/d"
 	}
 }
 
-// quietPort is a free port outside the range that systems give to clients, so that nobody else takes it while the program restarts.
+// quietPort returns a free port outside the range for clients, so that it stays free while the
+// program restarts.
 func quietPort(t *testing.T) int {
 	t.Helper()
 	for range 100 {

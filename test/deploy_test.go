@@ -21,7 +21,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// The configuration that containers start with is one that this program reads.
+// The containers' configuration can be read by this program.
 func TestDeployedConfigurationLoads(t *testing.T) {
 	text, err := os.ReadFile("../deploy/secateur.toml")
 	if err != nil {
@@ -51,7 +51,8 @@ func TestTheUnitIsWhatSystemdReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "secateur.service")
-	text := strings.ReplaceAll(string(unit), "/usr/local/bin/secateur", "/bin/true") // it is not installed here
+	// It is not installed here.
+	text := strings.ReplaceAll(string(unit), "/usr/local/bin/secateur", "/bin/true")
 	text = strings.Replace(text, "Documentation=man:secateur(1)\n", "", 1)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -61,8 +62,8 @@ func TestTheUnitIsWhatSystemdReads(t *testing.T) {
 	}
 }
 
-// balancer runs nginx with the configuration that is shipped, in front of replicas here, and gives a client that reaches
-// nothing else: nginx listens on a socket, whose name nobody else can take.
+// balancer runs nginx with the shipped configuration in front of replicas, and returns a client
+// that reaches only it: nginx listens on a private socket.
 func balancer(t *testing.T, all []*program) *http.Client {
 	t.Helper()
 	need(t, "nginx")
@@ -118,8 +119,8 @@ func balancer(t *testing.T, all []*program) *http.Client {
 
 var sessionID = regexp.MustCompile(`(?i)Mcp-Session-Id: (\S+)`)
 
-// A legacy session lives on one replica behind the load balancer; when that one goes its client is told 404 and opens
-// another, and nobody else is hurt.
+// A legacy session lives on one replica behind the load balancer. When that replica goes, its
+// client gets a 404 and opens another session; others are not affected.
 func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	all := replicas(t, 3, redistest.Start(t).URL)
 	client := balancer(t, all)
@@ -149,7 +150,8 @@ func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	sessions := map[string]string{}
-	// Which replica a caller comes to depends on the ports they have here, so callers come until every replica has one.
+	// Which replica a caller reaches depends on their ports here, so callers come until every
+	// replica has one.
 	for i := 0; slices.ContainsFunc(all, func(p *program) bool { return sessionsAt(t, p) == 0 }); i++ {
 		if i == 1000 {
 			t.Fatal("of a thousand callers none has come to one of the replicas")
@@ -190,7 +192,8 @@ func TestSessionsBehindTheLoadBalancer(t *testing.T) {
 	}
 }
 
-// sessionsAt are the sessions of one replica now. What its status tells of the others is some seconds old.
+// sessionsAt returns the current sessions of one replica. Its status shows the others with some
+// seconds of delay.
 func sessionsAt(t *testing.T, p *program) int {
 	t.Helper()
 	var status struct {

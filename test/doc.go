@@ -1,2 +1,3 @@
-// Package test runs the whole program against real peers: npm's MCP servers, curl, and clients that misbehave.
+// Package test runs the whole program against real peers: npm's MCP servers, curl, and misbehaving
+// clients.
 package test

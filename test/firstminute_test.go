@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Three clients that can do different things, and one that speaks the modern era, are served by one process of each
-// server.
+// Three clients with different capabilities, and one of the modern era, are served by one process
+// of each server.
 func TestOneProcessForEveryServer(t *testing.T) {
 	config, _ := threeServers(t)
 	mark := fmt.Sprintf("SECATEUR_TEST_MARK=%d.one-process", os.Getpid())
@@ -44,8 +44,8 @@ func TestOneProcessForEveryServer(t *testing.T) {
 	}
 }
 
-// However the servers behave, a client is greeted: the first after a start, and the first modern one of a daemon that has
-// been running for long.
+// However the servers behave, a client gets its greeting: the first after a start, and the first
+// modern one of a long-running daemon.
 func TestTheGreetingWaitsForNobody(t *testing.T) {
 	config := "first_list_wait = 600\n" + peerConfig(t, "good", "plain") + peerConfig(t, "silent", "silent") + peerConfig(t, "deaf", "deaf", "startup_timeout = 600")
 	d := startDaemon(t, config)
@@ -63,7 +63,7 @@ func TestTheGreetingWaitsForNobody(t *testing.T) {
 	}
 }
 
-// A child that installs itself first is left alone, says so, and is there in the end.
+// A child that installs itself first is left alone, is reported, and comes up in the end.
 func TestAChildThatInstallsItselfComesUp(t *testing.T) {
 	command := toml(append([]string{"sh", "-c", `echo "added 112 packages" >&2; sleep 5; exec "$@"`, "npx"}, npmServer(t, "server-memory")...))
 	d := startDaemon(t, fmt.Sprintf("[[servers]]\nid = \"memory\"\nstartup_timeout = 3\ncommand = %s\n", command))
@@ -105,7 +105,8 @@ func TestAChildThatInstallsItselfComesUp(t *testing.T) {
 	}
 }
 
-// The second signal ends every server with all that it has started, however long it might take by itself.
+// The second signal ends every server with all its child processes, however long it would take by
+// itself.
 func TestTwoSignalsLeaveNothingBehind(t *testing.T) {
 	mark := fmt.Sprintf("SECATEUR_TEST_MARK=%d.two-signals", os.Getpid())
 	const grace = "shutdown_grace = 600"
@@ -126,11 +127,11 @@ func TestTwoSignalsLeaveNothingBehind(t *testing.T) {
 		t.Errorf("%d processes of the servers are left", n)
 	}
 	c.mu.Lock()
-	c.session = "" // there is nobody to tell its end
+	c.session = "" // no server is left to end it
 	c.mu.Unlock()
 }
 
-// A server that asks for roots while it is being listed keeps nobody waiting, through whichever door it is listed.
+// A server that asks for roots while being listed delays no caller, through any door.
 func TestShrimpIsListedThroughEveryDoor(t *testing.T) {
 	file := npmFile(t, "mcp-shrimp-task-manager", "dist", "index.js")
 	config := fmt.Sprintf("[[servers]]\nid = \"shrimp\"\ncommand = %s\nenv.DATA_DIR = %q\n", toml([]string{need(t, "node"), file}), t.TempDir())

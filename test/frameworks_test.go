@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Agent frameworks and bridges from npm, none of which knows secateur, each as the first client of a daemon: one whose
-// servers are still starting, and one whose servers are there. They get names that models' APIs take, and answers.
+// Agent frameworks and bridges from npm, unaware of secateur, each as the first client of a daemon:
+// one whose servers are still starting, and one whose servers are ready. They get names that
+// models' APIs accept, and answers.
 func TestFrameworks(t *testing.T) {
 	config := fastServer(t)
 	remote := npmFile(t, "mcp-remote", "dist", "proxy.js")
@@ -60,7 +61,7 @@ func TestFrameworks(t *testing.T) {
 	}
 }
 
-// supergateway puts what speaks over a pipe behind each of its doors.
+// supergateway puts a pipe server behind each of its doors.
 func TestSupergatewayInFront(t *testing.T) {
 	file := configFile(t, patient(fastServer(t)))
 	gateway := npmFile(t, "supergateway", "dist", "index.js")
@@ -75,7 +76,8 @@ func TestSupergatewayInFront(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // with the shell it starts its servers in
+				// With the shell that runs its servers.
+				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 				_ = cmd.Wait()
 			})
 			eventually(t, time.Minute, "supergateway listens", func() bool {
@@ -90,7 +92,7 @@ func TestSupergatewayInFront(t *testing.T) {
 	}
 }
 
-// fastServer is the configuration of a server made with FastMCP, which asks for roots by itself.
+// fastServer is the configuration of a FastMCP server, which asks for roots by itself.
 func fastServer(t *testing.T) string {
 	t.Helper()
 	npmFile(t, "fastmcp", "package.json")
@@ -98,7 +100,7 @@ func fastServer(t *testing.T) string {
 		toml([]string{newNode(t), absolute(t, "npm/fastmcp-server.mjs")}) + "\n"
 }
 
-// useFramework has npm/framework-client.mjs list and call tools.
+// useFramework lists and calls tools with npm/framework-client.mjs.
 func useFramework(t *testing.T, echo string, arguments ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), newNode(t), append([]string{"framework-client.mjs"}, arguments...)...)
@@ -125,7 +127,7 @@ func (d *daemon) waitUntilReady(t *testing.T) {
 	})
 }
 
-// terminate asks for an orderly end.
+// terminate requests an orderly shutdown.
 func (d *daemon) terminate() error {
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err

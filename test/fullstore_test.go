@@ -22,8 +22,8 @@ const (
 	textBytes  = 200_000
 )
 
-// A store in memory that is full: what does not fit in passes whole, the log says so in a line or two, /readyz says so,
-// and the program takes little more memory than the store may hold.
+// With a full store in memory, further texts pass whole, the log and /readyz report it, and the
+// program takes little more memory than the store may hold.
 func TestFilledStore(t *testing.T) {
 	d, log := startLogging(t, `store = { url = "memory:", max_bytes = 268435456, put_timeout_ms = 30000 }`+"\n"+texts(t))
 	cut := fill(t, d, storeBytes/textBytes*5/4)
@@ -45,7 +45,7 @@ func TestFilledStore(t *testing.T) {
 	}
 }
 
-// The same with when_full = "oldest": everything is cut, and the newest can be restored.
+// With when_full = "oldest" everything is cut, and the newest can be restored.
 func TestFilledStoreDropsTheOldest(t *testing.T) {
 	d, _ := startLogging(t, `store = { url = "file:`+t.TempDir()+`", max_bytes = 4194304, when_full = "oldest", put_timeout_ms = 30000 }`+"\n"+texts(t))
 	const calls = 100
@@ -66,14 +66,14 @@ func TestFilledStoreDropsTheOldest(t *testing.T) {
 	}
 }
 
-// startLogging is startDaemon with the log kept.
+// startLogging is startDaemon with a recorded log.
 func startLogging(t *testing.T, config string) (*daemon, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	return startDaemonWith(t, func(cmd *exec.Cmd) { cmd.Stderr = &log }, config), &log
 }
 
-// texts is the configuration of a server whose every answer is another long text, which does not compress.
+// texts is the configuration of a server whose every answer is another long, incompressible text.
 func texts(t *testing.T) string {
 	t.Helper()
 	noise := make([]byte, textBytes+1000)
@@ -97,7 +97,7 @@ func texts(t *testing.T) string {
 	return fmt.Sprintf("[[servers]]\nid = \"texts\"\nurl = %q\ntransport = \"rpc\"\n", server.URL)
 }
 
-// fill calls so many times, and counts the answers that were cut.
+// fill makes that many calls, and counts the answers that were cut.
 func fill(t *testing.T, d *daemon, calls int) int {
 	t.Helper()
 	var cut atomic.Int64
@@ -150,7 +150,7 @@ func (d *daemon) storeState(t *testing.T) storeState {
 	return ready.Store
 }
 
-// peakMemory is the most that the process ever had.
+// peakMemory is the peak memory of the process.
 func (d *daemon) peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))

@@ -12,9 +12,10 @@ import (
 	"secateur/internal/config"
 )
 
-// BenchmarkGateway measures one call through the gateway, everything on: guard, strict parse, masking, store. Beside
-// it, in the same run and in front of the same server: no proxy at all; a minimal proxy that reads the body, posts
-// it and writes what it gets; and the standard library's ReverseProxy.
+// BenchmarkGateway measures one call through the gateway with everything on: guard, strict parse,
+// masking, store. In the same run, with the same server, it measures no proxy at all, a minimal
+// proxy that reads the body, posts it and writes the answer, and the standard library's
+// ReverseProxy.
 func BenchmarkGateway(b *testing.B) {
 	for _, size := range []struct {
 		name   string
@@ -52,7 +53,7 @@ func BenchmarkGateway(b *testing.B) {
 	}
 }
 
-// startForBench is start without the noise.
+// startForBench is start without logs.
 func startForBench(b *testing.B, toml string) *program {
 	b.Helper()
 	cfg, mistakes := config.Load("bench.toml", []byte("listen = \"127.0.0.1:0\"\nlog_level = \"ERROR\"\n"+toml), config.Options{Lookup: os.LookupEnv})

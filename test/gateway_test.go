@@ -50,7 +50,7 @@ func TestEverythingOverHTTP(t *testing.T) {
 	talkToEverything(t, p)
 }
 
-// talkToEverything asks what any client would ask of a server it does not know.
+// talkToEverything asks what any client would ask of an unknown server.
 func talkToEverything(t *testing.T, p *program) {
 	t.Helper()
 	init := p.rpc(t, "everything", `{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -104,7 +104,7 @@ func TestFilesystemReadsTenThousandLines(t *testing.T) {
 	checkCutAndRecovery(t, p, a, text.String())
 }
 
-// checkCutAndRecovery holds an answer against the text it was cut from, and has that text back.
+// checkCutAndRecovery compares an answer with the text it was cut from, and recovers that text.
 func checkCutAndRecovery(t *testing.T, p *program, a answer, original string) {
 	t.Helper()
 	got := a.read(t)
@@ -137,7 +137,8 @@ func checkCutAndRecovery(t *testing.T, p *program, a answer, original string) {
 	}
 }
 
-// startEverythingHTTP runs npm's server-everything as a Streamable HTTP server and gives its address.
+// startEverythingHTTP runs npm's server-everything as a Streamable HTTP server and returns its
+// address.
 func startEverythingHTTP(t *testing.T) string {
 	t.Helper()
 	command := append(npmServer(t, "server-everything"), "streamableHttp")

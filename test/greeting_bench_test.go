@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// BenchmarkGreeting measures how long a client waits for its first answer, with a server behind us that answers and a
-// child that never says a word: of a program that has been running, and of one that has just been started, its start
-// included.
+// BenchmarkGreeting measures how long a client waits for its first answer, with one working server
+// and a child that never responds: for a running program, and for one just started, including its
+// start.
 func BenchmarkGreeting(b *testing.B) {
 	backend := httptest.NewServer(benchServer("{}", oneTool))
 	defer backend.Close()
@@ -27,7 +27,7 @@ func BenchmarkGreeting(b *testing.B) {
 	} {
 		b.Run("warm/"+name, func(b *testing.B) {
 			p := startForBench(b, servers)
-			greet(b, p.url+"/mcp") // what is cold is over after it
+			greet(b, p.url+"/mcp") // warms up
 			for b.Loop() {
 				greet(b, p.url+"/mcp")
 			}

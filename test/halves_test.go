@@ -10,23 +10,25 @@ import (
 	"syscall"
 )
 
-// Of this package's tests most wait: for a server to start, for a browser, for time to pass. Where all of them are asked for they run in two
-// halves side by side, each in a process of its own, whose children and goroutines are its own as well.
+// Most tests of this package wait: for a server to start, for a browser, for time to pass. If all
+// are run, they run in two halves in parallel, each in its own process with its own children and
+// goroutines.
 const secondHalf = "SECATEUR_TEST_SECOND_HALF"
 
-// ofSecondHalf are the tests in which somebody else's client uses the program, about half of all by the clock. A test that is not named
-// here is in the first half.
+// ofSecondHalf are the tests in which a third-party client uses the program, about half of all by
+// time. A test that is not listed here is in the first half.
 const ofSecondHalf = `^Test(Dashboard|Browser|Inspector|TypeScriptClient|Conformance|GoClient|Frameworks|StructuredRepeats|ClaudeCode|Codex|` +
 	`OpenAIClient|AISDKClient|AnthropicClientAgent|ResponsesClientAgent|AggregateOverStdio|NoServerOutlivesAStdioClient|SupergatewayInFront|` +
 	`PrunedResultsStayForEver|PrunedOutputsStayForEver)`
 
-// half is the process that runs the second half; nil: there is none.
+// half is the process that runs the second half; nil: none.
 type half struct {
 	cmd *exec.Cmd
-	out *os.File // what it prints, until the first half is done
+	out *os.File // its output, until the first half is done
 }
 
-// startSecondHalf starts it, unless this is it, or only some tests are asked for, or something is measured.
+// startSecondHalf starts it, unless this is it, only some tests were selected, or something is
+// measured.
 func startSecondHalf(dir string) *half {
 	flag.Parse()
 	if os.Getenv(secondHalf) != "" {
@@ -48,13 +50,14 @@ func startSecondHalf(dir string) *half {
 	}
 	cmd := exec.Command(self)
 	for _, arg := range os.Args[1:] {
-		if !strings.HasPrefix(arg, "-test.testlogfile=") { // which is for one process
+		if !strings.HasPrefix(arg, "-test.testlogfile=") { // it is for one process
 			cmd.Args = append(cmd.Args, arg)
 		}
 	}
 	cmd.Env = append(os.Environ(), secondHalf+"=1")
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nobody would wait for it
+	// It must not outlive its parent.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
@@ -62,7 +65,7 @@ func startSecondHalf(dir string) *half {
 	return &half{cmd, out}
 }
 
-// wait gives the exit status of both halves, when the second is done and what it says is printed.
+// wait returns the exit status of both halves, after the second is done and its output is printed.
 func (h *half) wait(code int) int {
 	if h == nil {
 		return code
@@ -79,7 +82,7 @@ func (h *half) wait(code int) int {
 	return code
 }
 
-// is tells whether a process is the second half.
+// is reports whether a process is the second half.
 func (h *half) is(pid int) bool { return h != nil && h.cmd.Process.Pid == pid }
 
 func set(name, value string) {

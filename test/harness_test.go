@@ -49,11 +49,11 @@ func TestMain(m *testing.M) {
 type program struct {
 	url  string
 	http *http.Client
-	stop func() error // finishes what is in flight; called once more at the test's end, which does no harm
+	stop func() error // finishes the requests in flight; may be called again at the test's end
 }
 
-// start runs the program on a configuration, on a port of its own. At the test's end it is stopped, and no process
-// that it started may be left.
+// start runs the program with a configuration, on a free port. At the test's end it is stopped, and
+// none of its child processes may be left.
 func start(t *testing.T, toml string) *program {
 	t.Helper()
 	cfg, mistakes := config.Load("test.toml", []byte("listen = \"127.0.0.1:0\"\n"+patient(toml)), config.Options{Lookup: os.LookupEnv})
@@ -63,7 +63,8 @@ func start(t *testing.T, toml string) *program {
 	return startConfig(t, cfg)
 }
 
-// patient gives servers and the store the time that they take on a busy machine, unless the test has its own idea.
+// patient gives servers and the store enough time for a busy machine, unless the test sets its own
+// limits.
 func patient(toml string) string {
 	if !strings.Contains(toml, "first_list_wait") {
 		toml = "first_list_wait = 30\n" + toml
@@ -79,7 +80,7 @@ func startConfig(tb testing.TB, cfg *config.Config) *program {
 	return startIn(tb, cfg, "")
 }
 
-// startIn starts the program with a state directory, and what else is changed about it.
+// startIn starts the program with a state directory and further changes.
 func startIn(tb testing.TB, cfg *config.Config, state string, change ...func(*app.Options)) *program {
 	tb.Helper()
 	before := descendants()
@@ -99,14 +100,16 @@ func startIn(tb testing.TB, cfg *config.Config, state string, change ...func(*ap
 	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
-	// The program closes a connection that carries no request for ten seconds: one that was opened in vain goes earlier.
+	// The program closes a connection without a request after ten seconds; close unused ones
+	// earlier.
 	transport := &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}
 	p := &program{http: &http.Client{Transport: transport}}
 	var stopped bool
 	var result error
 	p.stop = func() error {
 		if !stopped {
-			transport.CloseIdleConnections() // one that never carried a request would hold up the end for seconds
+			// One that never carried a request would delay the end for seconds.
+			transport.CloseIdleConnections()
 			cancel()
 			result, stopped = <-ended, true
 			transport.CloseIdleConnections()
@@ -133,7 +136,7 @@ func startIn(tb testing.TB, cfg *config.Config, state string, change ...func(*ap
 	return p
 }
 
-// answer is what came back over HTTP.
+// answer is an HTTP response.
 type answer struct {
 	status int
 	header http.Header
@@ -174,7 +177,7 @@ func call(id int, tool, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
 }
 
-// need skips at a desk, and fails in CI, where a tool is missing.
+// need skips on a developer's machine, and fails in CI, if a tool is missing.
 func need(t *testing.T, tool string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)
@@ -215,7 +218,7 @@ func toml(command []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// otherHalf runs beside this process, and is below it; TestMain starts it.
+// otherHalf is a child process of this one; TestMain starts it.
 var otherHalf *half
 
 // descendants lists the processes below this one that tests have started.
@@ -229,9 +232,9 @@ func children(pid int) (found []string) {
 	for _, file := range entries {
 		stat, err := os.ReadFile(file)
 		if err != nil {
-			continue // it ended meanwhile
+			continue // it has ended meanwhile
 		}
-		// pid (name) state ppid …: the name may hold anything, so the fields behind it are counted from its end.
+		// pid (name) state ppid …: the name may contain anything, so count the fields from its end.
 		end := strings.LastIndexByte(string(stat), ')')
 		fields := strings.Fields(string(stat[end+1:]))
 		if len(fields) < 2 || fields[1] != strconv.Itoa(pid) {
@@ -247,8 +250,9 @@ func children(pid int) (found []string) {
 	return slices.Compact(found)
 }
 
-// freePort is the address of a port that was free a moment ago and has no listener. It is none of those that the system gives to
-// whoever asks for any (32768 and above on Linux), so that no connection made meanwhile takes it.
+// freePort returns the address of a port that was free a moment ago and has no listener. It is
+// outside the system's ephemeral range (32768 and above on Linux), so that no connection takes it
+// meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 1000 {

@@ -53,7 +53,7 @@ func (p *program) refusesNewConnections() bool {
 func TestNoDescendantOutlivesItsServer(t *testing.T) {
 	need(t, "sh")
 	dir := t.TempDir()
-	// A server that leaves children behind: one in its group, one in a session of its own.
+	// A server that leaves children behind: one in its group, one in its own session.
 	script := filepath.Join(dir, "server.sh")
 	err := os.WriteFile(script, []byte(`sleep 300 &
 setsid sleep 300 &
@@ -67,7 +67,7 @@ done
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := fmt.Sprintf("sh%d", os.Getpid()) // which no other test's server has
+	id := fmt.Sprintf("sh%d", os.Getpid()) // unique among all tests' servers
 	p := start(t, fmt.Sprintf("[[servers]]\nid = %q\ncommand = [\"sh\", %q]\n", id, script))
 	if a := p.rpc(t, id, `{"jsonrpc":"2.0","id":5,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
 		t.Fatalf("ping: %s", a.body)
@@ -75,7 +75,7 @@ done
 	if a := p.rpc(t, id, `{"jsonrpc":"2.0","id":6,"method":"crash"}`); !strings.Contains(a.body, `"upstream_unavailable"`) {
 		t.Errorf("a call to a server that crashes: %s", a.body)
 	}
-	// It is started again for the next call, and nothing of its first life is left beside it.
+	// It is restarted for the next call, and nothing of its first life is left.
 	if a := p.rpc(t, id, `{"jsonrpc":"2.0","id":7,"method":"ping"}`); !strings.Contains(a.body, `"result":{}`) {
 		t.Fatalf("ping after the crash: %s", a.body)
 	}
@@ -88,8 +88,8 @@ done
 	}
 }
 
-// family counts the processes that the script's server is or left behind, wherever in the tree they are: the server's
-// environment names it, and its children inherit that.
+// family counts the processes of the script's server and what it left behind, anywhere in the tree:
+// the server's environment names it, and its children inherit that.
 func family(t *testing.T, id string) (n int) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -122,7 +122,7 @@ func TestEveryAnswerReachesItsCaller(t *testing.T) {
 	all.Wait()
 }
 
-// Answers of all sizes arrive whole under load, none cut short.
+// Answers of all sizes arrive whole under load.
 func TestNoAnswerIsCutShort(t *testing.T) {
 	body := `{"jsonrpc":"2.0","id":1,"result":[` + strings.Repeat(`"`+strings.Repeat("x", 990)+`",`, 100) + `0]}`
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

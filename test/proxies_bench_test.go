@@ -18,30 +18,31 @@ import (
 	"time"
 )
 
-// peerProxy is the environment variable that makes this test binary one of the proxies that ours is compared with. Its
-// value is the proxy's name, a space, and the address of the server behind it.
+// peerProxy is the environment variable that makes this test binary one of the proxies that ours is
+// compared with. Its value is the proxy's name, a space, and the address of the server behind it.
 const peerProxy = "SECATEUR_TEST_PROXY"
 
-// process is a proxy that runs by itself, as it does for its users: with a heap and a garbage collector of its own.
+// process is a proxy in its own process, as in production, with its own heap and garbage collector.
 type process struct {
 	url  string
 	pid  int
 	stop func()
 }
 
-// olderProgram is the environment variable that names an older build of the program, to be measured beside this one as "before".
+// olderProgram is the environment variable that names an older build of the program, measured
+// beside this one as "before".
 const olderProgram = "SECATEUR_BENCH_BEFORE"
 
-// inMemory has originals kept in memory: calls are measured, not the disk.
+// inMemory keeps originals in memory: calls are measured, not the disk.
 const inMemory = "store.url = \"memory:\"\n"
 
-// launchForBench runs the program as it is released, with little to say.
+// launchForBench runs the released program with few logs.
 func launchForBench(b *testing.B, toml string) *process {
 	b.Helper()
 	return launchProgram(b, buildForBench(b), configForBench(b, inMemory+toml))
 }
 
-// launchBefore runs the older program; nil: there is none.
+// launchBefore runs the older program; nil: none.
 func launchBefore(b *testing.B, toml string) *process {
 	b.Helper()
 	binary := os.Getenv(olderProgram)
@@ -51,7 +52,7 @@ func launchBefore(b *testing.B, toml string) *process {
 	return launchProgram(b, binary, configForBench(b, inMemory+toml))
 }
 
-// launchProgram runs the program with a state directory of its own.
+// launchProgram runs the program with its own state directory.
 func launchProgram(b *testing.B, binary, config string) *process {
 	b.Helper()
 	cmd := exec.Command(binary, "serve", "--config", config)
@@ -71,7 +72,7 @@ func launchProxy(b *testing.B, name, target string) *process {
 	return launch(b, cmd)
 }
 
-// launch starts a program that says its address and returns when it has answered there.
+// launch starts a program that prints its address, and returns when it has answered there.
 func launch(b *testing.B, cmd *exec.Cmd) *process {
 	b.Helper()
 	out, err := cmd.StdoutPipe()
@@ -110,7 +111,7 @@ func launch(b *testing.B, cmd *exec.Cmd) *process {
 	return p
 }
 
-// stopAll ends those that there are.
+// stopAll stops those that are not nil.
 func stopAll(all ...*process) {
 	for _, p := range all {
 		if p != nil {
@@ -165,7 +166,7 @@ func playProxy(what string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// minimalProxy is the least a proxy of whole messages can do.
+// minimalProxy is a minimal proxy of whole messages.
 func minimalProxy(target string) http.Handler {
 	client := &http.Client{Transport: newTransport()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -201,7 +202,8 @@ func reverseProxy(target string) http.Handler {
 	}
 	reverse := &httputil.ReverseProxy{Transport: newTransport(), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // without it some answers are cut short
+		// Without it some answers are cut short.
+		_ = http.NewResponseController(w).EnableFullDuplex()
 		reverse.ServeHTTP(w, r)
 	})
 }
@@ -210,7 +212,7 @@ func newTransport() *http.Transport {
 	return &http.Transport{MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{}).DialContext}
 }
 
-// allocations is how many the program at url says that it has made so far.
+// allocations returns how many allocations the program at url reports so far.
 func allocations(b *testing.B, url string) float64 {
 	b.Helper()
 	res, err := http.Get(url + "/metrics")

@@ -10,14 +10,15 @@ import (
 	"secateur/internal/config"
 )
 
-// The README's lines work when they are pasted.
+// The README's commands work when pasted.
 func TestReadme(t *testing.T) {
 	need(t, "curl")
 	cfg, mistakes := config.Default(config.Options{Listen: "127.0.0.1:0"})
 	if len(mistakes) > 0 {
 		t.Fatal(mistakes)
 	}
-	cfg.Store.PutTimeout = time.Minute // a busy machine's store may be slower than the default, which then cuts nothing
+	// A busy machine's store may exceed the default, which then cuts nothing.
+	cfg.Store.PutTimeout = time.Minute
 	p := startConfig(t, cfg)
 	blocks := codeBlocks(t, "../README.md")
 	ran := 0
@@ -44,7 +45,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// codeBlocks gathers the fenced blocks of a document by their language.
+// codeBlocks collects the fenced blocks of a document by language.
 func codeBlocks(t *testing.T, file string) map[string]string {
 	t.Helper()
 	doc, err := os.ReadFile(file)

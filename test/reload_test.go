@@ -19,7 +19,7 @@ import (
 	"secateur/internal/config"
 )
 
-// reloaded is what the control plane answers to a reload.
+// reloaded is the control plane's answer to a reload.
 type reloaded struct {
 	Changed       bool     `json:"changed"`
 	Added         []string `json:"added"`
@@ -29,7 +29,7 @@ type reloaded struct {
 	RestartNeeded []string `json:"restart_needed"`
 }
 
-// reload puts a text into the configuration file, in one step, and has it applied.
+// reload replaces the configuration file in one step, and applies it.
 func (p *program) reload(t *testing.T, file, text string) (r reloaded) {
 	t.Helper()
 	replaceFile(t, file, text)
@@ -50,8 +50,8 @@ func replaceFile(t *testing.T, file, text string) {
 	}
 }
 
-// A hundred reloads, in which servers are added, changed and removed, while clients of both eras call through every door: no call
-// fails, and the server that never changes keeps its process.
+// A hundred reloads add, change and remove servers while clients of both eras call through every
+// door. No call fails, and the unchanged server keeps its process.
 func TestAHundredReloadsUnderLoad(t *testing.T) {
 	const patience = "startup_timeout = 60\nresponse_timeout = 60\n"
 	text := func(n int) string {
@@ -144,14 +144,15 @@ func TestAHundredReloadsUnderLoad(t *testing.T) {
 	eventually(t, 30*time.Second, "a client is told that the tools have changed", func() bool {
 		return len(legacy.notices("notifications/tools/list_changed")) > 0
 	})
-	// What was replaced has ended: keep, and the newest of change, are left.
+	// Replaced servers have ended: keep, and the newest of change, are left.
 	eventually(t, 30*time.Second, "two processes are left", func() bool { return len(descendants()) == 2 })
 	if number, err := strconv.Atoi(pid); err != nil || syscall.Kill(number, 0) != nil {
 		t.Errorf("%s is not among them", pid)
 	}
 }
 
-// A change of the file is seen however it is written, and SIGHUP does the same where that is switched off; an invalid file changes nothing.
+// A change of the file is noticed however it is written; SIGHUP does the same if watching is off;
+// an invalid file changes nothing.
 func TestReloadOfARunningDaemon(t *testing.T) {
 	const one, two = "[[servers]]\nid = \"one\"\nbuiltin = \"demo\"\n", "[[servers]]\nid = \"two\"\nbuiltin = \"demo\"\n"
 	var file string
@@ -197,7 +198,7 @@ func TestReloadOfARunningDaemon(t *testing.T) {
 	}
 }
 
-// get asks for a page of the program.
+// get requests a page of the program.
 func (p *program) get(t *testing.T, path string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+path, nil)

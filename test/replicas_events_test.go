@@ -13,7 +13,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// list asks the control plane.
+// list reads from the control plane.
 func list[T any](t *testing.T, p *program, path string) (out T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(p.get(t, "/api/v1"+path)), &out); err != nil {
@@ -22,8 +22,8 @@ func list[T any](t *testing.T, p *program, path string) (out T) {
 	return out
 }
 
-// The control plane of each replica shows what happens at all of them: requests, cuts and what becomes of these, refusals, the log, savings and the replicas
-// themselves. Each cut counts once.
+// The control plane of each replica shows the events of all: requests, cuts and their recoveries,
+// refusals, the log, savings and the replicas themselves. Each cut counts once.
 func TestControlPlaneShowsAllReplicas(t *testing.T) {
 	server := redistest.Start(t)
 	all := replicas(t, 2, server.URL)
@@ -62,7 +62,7 @@ func TestControlPlaneShowsAllReplicas(t *testing.T) {
 		cuts := list[admin.Page[events.Cut]](t, there, "/cuts").Items
 		return len(cuts) == 1 && cuts[0].Recovered
 	})
-	// The same text, cut here as well, is the same: one of one was recovered.
+	// The same text, cut here as well, is the same cut: one of one was recovered.
 	here.rpc(t, "demo", read)
 	eventually(t, patience, "savings are those of both", func() bool {
 		a, b := list[admin.Savings](t, here, "/savings"), list[admin.Savings](t, there, "/savings")
@@ -88,5 +88,5 @@ func TestControlPlaneShowsAllReplicas(t *testing.T) {
 		s := list[admin.Status](t, here, "/status")
 		return s.Store.State == "ok" && len(s.Replicas) == 3 && told(here, events.TypeRequest, `"ping"`) != ""
 	})
-	server.Kill() // it began after the programs, which look for processes that are left
+	server.Kill() // it started after the programs, which check for leftover processes
 }

@@ -13,8 +13,9 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// Clients that listen to one replica hear that a child process of another lists something else: they may list there next time. So they do after a
-// connection to the engine was lost: nobody knows what was told meanwhile.
+// Clients that listen at one replica hear that another replica's child process has changed a list,
+// since they may list there next time. They also do after a lost connection to the engine, because
+// news may have been missed.
 func TestListChangesReachClientsOfOtherReplicas(t *testing.T) {
 	server := redistest.Start(t)
 	text := fmt.Sprintf("[store]\nurl = %q\n", server.URL) + peerConfig(t, "s", "plain", "startup_timeout = 60")
@@ -28,7 +29,7 @@ func TestListChangesReachClientsOfOtherReplicas(t *testing.T) {
 	listener.open()
 	listener.result("tools/list", "")
 	heard := func() int { return len(listener.notices("notifications/tools/list_changed")) }
-	// Whether the other replica listens already nobody can tell: it is told again until it does.
+	// It is unknown when the other replica starts to listen, so repeat until it does.
 	eventually(t, time.Minute, "a change at another replica is told", func() bool {
 		caller.tool("s::grow", `{}`)
 		return waited(2*time.Second, func() bool { return heard() > 0 })
@@ -42,7 +43,7 @@ func TestListChangesReachClientsOfOtherReplicas(t *testing.T) {
 	eventually(t, time.Minute, "what may have been missed is told", func() bool { return heard() > before })
 }
 
-// waited tells whether something comes about within a while.
+// waited reports whether something happens within a while.
 func waited(within time.Duration, done func() bool) bool {
 	for end := time.Now().Add(within); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -52,7 +53,8 @@ func waited(within time.Duration, done func() bool) bool {
 	return true
 }
 
-// A configuration that one replica is told to read again, the others read again, too: where they share the file, they have the same.
+// When one replica is told to reload its configuration, the others reload too: if they share the
+// file, they have the same.
 func TestReloadReachesOtherReplicas(t *testing.T) {
 	server := redistest.Start(t)
 	text := fmt.Sprintf("listen = \"127.0.0.1:0\"\n[admin]\nwatch = false\n[store]\nurl = %q\n[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n", server.URL)

@@ -12,8 +12,9 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// A call waits at one replica for what its client is asked for; the client comes back to another, which hands it over: to its own caller alone. With its
-// replica the call is lost, and its client is told to begin anew.
+// A call waits at one replica for its client's input. The client comes back to another replica,
+// which hands it over, for its own caller only. If its replica is lost, so is the call, and its
+// client is told to start over.
 func TestParkedCallIsCarriedToItsReplica(t *testing.T) {
 	server := redistest.Start(t)
 	config := fmt.Sprintf("response_timeout = 120\n[store]\nurl = %q\n[[servers]]\nid = \"everything\"\ncommand = %s\n", server.URL, toml(npmServer(t, "server-everything")))
@@ -59,7 +60,8 @@ func TestParkedCallIsCarriedToItsReplica(t *testing.T) {
 	}
 }
 
-// The same where replicas demand certificates of clients: they show each other the listener's own, which lets in what is handed over and nothing else.
+// The same if replicas require client certificates: they show each other the listener's own, which
+// admits handed-over calls and nothing else.
 func TestParkedCallIsCarriedWhereCertificatesAreDemanded(t *testing.T) {
 	server := redistest.Start(t)
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// replicas are programs that share one Redis, each with a demo server of its own.
+// replicas are programs that share one Redis, each with its own demo server.
 func replicas(t *testing.T, n int, url string) (all []*program) {
 	t.Helper()
 	for range n {
@@ -31,7 +31,7 @@ tail_chars = 300
 
 var prunedID = regexp.MustCompile(`prn_[0-9A-Z]{26}`)
 
-// What one replica has cut another restores, byte for byte; without the engine nothing is cut.
+// What one replica has cut another restores, byte for byte. Without the engine nothing is cut.
 func TestReplicasRestoreWhatAnotherCut(t *testing.T) {
 	server := redistest.Start(t)
 	all := replicas(t, 3, server.URL)

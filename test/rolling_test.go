@@ -14,8 +14,9 @@ import (
 	"secateur/internal/config"
 )
 
-// Replicas that are stopped and started again behind a load balancer that does not ask whether they are ready: no request is lost, and
-// every answer is the client's own. One replica stays, so that nginx always has one that it has not found closed a moment ago.
+// Replicas are stopped and restarted behind a load balancer without readiness checks. No request is
+// lost, and every answer is the client's own. One replica stays, so that nginx always has one that
+// it has not just found closed.
 func TestRollingRestartsLoseNoRequest(t *testing.T) {
 	var all []*program
 	for range 3 {
@@ -73,7 +74,8 @@ func startOn(t *testing.T, addr string) *program {
 	return startConfig(t, cfg)
 }
 
-// echo has the pruner say a nonce again, for a client that the load balancer knows by its credential.
+// echo has the pruner repeat a nonce, for a client that the load balancer identifies by its
+// credential.
 func echo(t *testing.T, client *http.Client, who int, nonce string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1/rpc", strings.NewReader(call(1, "prune_text",

@@ -18,8 +18,9 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// A request of a conversation costs two round trips to the engine before it goes out, however long the conversation is and however much of it is cut for the
-// first time: one asks for everything, one keeps the originals and writes everything down. Another writes down what it has cost. Counted on the wire.
+// A chat request takes two round trips to the engine before it is sent, however long the
+// conversation is and however much is newly cut: one reads everything, one stores the originals and
+// all records. Another records its cost. Counted on the wire.
 func TestRoundTripsOfAConversation(t *testing.T) {
 	server := redistest.Start(t)
 	wire := newEngineWire(t, server.Socket())
@@ -40,7 +41,7 @@ func TestRoundTripsOfAConversation(t *testing.T) {
 				}))
 				return before
 			}
-			ask(1) // connections are made, scripts are learnt
+			ask(1) // connections are made, scripts are loaded
 			ask(1)
 			for range 4 {
 				if n := ask(1); n != 2 {
@@ -63,8 +64,8 @@ func TestRoundTripsOfAConversation(t *testing.T) {
 	}
 }
 
-// What is masked when it is old has to be claimed first, so that branches of a conversation do not all spend what it has saved: that travels with the
-// originals, too.
+// Masking old results must be claimed first, so that the branches of a conversation do not all
+// spend its savings. The claim travels with the originals.
 func TestRoundTripsOfAClaim(t *testing.T) {
 	server := redistest.Start(t)
 	wire := newEngineWire(t, server.Socket())
@@ -75,12 +76,12 @@ func TestRoundTripsOfAClaim(t *testing.T) {
 			p := provider.start(t, path, true)
 			lines := func(turn int) int {
 				if turn == 0 {
-					return 400 // pruned: the engine learns the script
+					return 400 // pruned: the engine loads the script
 				}
 				return 80 // too short for that
 			}
 			masked, isClaimed := "0", func() bool { return hasRecord(t, server, "claim/") }
-			if path == "/v1/messages" { // where nothing was marked to be cached a rewrite costs nothing
+			if path == "/v1/messages" { // without a cache mark a rewrite costs nothing
 				isClaimed = func() bool { return masked != "0" }
 			}
 			for turns := 1; !isClaimed(); turns++ {
@@ -107,7 +108,7 @@ func empty(t *testing.T, server *redistest.Server) {
 	}
 }
 
-// hasRecord tells whether a record is kept whose key begins so.
+// hasRecord reports whether a record with this key prefix is stored.
 func hasRecord(t *testing.T, server *redistest.Server, key string) bool {
 	t.Helper()
 	for _, name := range server.Client().Keys(t.Context(), "secateur:v1:r:*").Val() {
@@ -118,7 +119,7 @@ func hasRecord(t *testing.T, server *redistest.Server, key string) bool {
 	return false
 }
 
-// tripsProvider is a provider that notes how many round trips were made when a request reaches it.
+// tripsProvider is a provider that notes the number of round trips when a request reaches it.
 type tripsProvider struct {
 	wire    *engineWire
 	url     string
@@ -139,7 +140,7 @@ func newTripsProvider(t *testing.T, wire *engineWire) *tripsProvider {
 	return p
 }
 
-// start runs a program that cuts, or not, and sends what comes by a path to the provider.
+// start runs a program, with or without cuts, that sends a path's requests to the provider.
 func (p *tripsProvider) start(t *testing.T, path string, cuts bool) *program {
 	t.Helper()
 	name, format := providerOf[path][0], providerOf[path][1]
@@ -161,7 +162,7 @@ prices = { input = 1.0, cached_input = 0.1, cache_write = 1.0, output = 4.0, cac
 `, p.wire.url, cuts, cuts, name, format, p.url))
 }
 
-// ask tells how many round trips a request makes before it goes out, once all it makes have been made.
+// ask returns how many round trips a request makes before it is sent, after all of them are done.
 func (p *tripsProvider) ask(t *testing.T, program *program, path, body string) (before int, got answer) {
 	t.Helper()
 	was := p.wire.count()
@@ -169,7 +170,7 @@ func (p *tripsProvider) ask(t *testing.T, program *program, path, body string) (
 		t.Fatalf("%d %.200s", got.status, got.body)
 	}
 	before = <-p.reached - was
-	p.wire.await(t, was+before+1) // what it has cost is written down after the answer
+	p.wire.await(t, was+before+1) // its cost is recorded after the answer
 	return before, got
 }
 
@@ -197,7 +198,8 @@ var shapeOf = map[string]shape{
 	},
 }
 
-// talk is a conversation of turns with so many calls each, whose results have so many lines, the first beside.
+// talk is a conversation of turns with the given numbers of calls; lines gives the length of each
+// turn's results.
 func (s shape) talk(calls []int, lines func(turn int) int) string {
 	var b strings.Builder
 	b.WriteString(s.head)
@@ -217,13 +219,14 @@ func (s shape) talk(calls []int, lines func(turn int) int) string {
 	return b.String() + "]}"
 }
 
-// engineWire stands before an engine's socket and counts round trips: each time a client says something after it was answered.
+// engineWire sits before an engine's socket and counts round trips: each time a client sends
+// something after an answer.
 type engineWire struct {
 	url string
 
 	mu    sync.Mutex // guards the fields below
 	trips int
-	news  chan struct{} // closed when there is another
+	news  chan struct{} // closed on the next one
 }
 
 func newEngineWire(t *testing.T, socket string) *engineWire {
@@ -251,7 +254,7 @@ func newEngineWire(t *testing.T, socket string) *engineWire {
 			all.Go(func() { conn.pass(client, engine, conn.answered) })
 		}
 	})
-	t.Cleanup(func() { _ = ln.Close() }) // the programs have ended, and their connections with them
+	t.Cleanup(func() { _ = ln.Close() }) // the programs have ended, and so have their connections
 	return w
 }
 
@@ -276,10 +279,12 @@ func (c *wireConn) pass(to, from net.Conn, note func([]byte)) {
 	}
 }
 
-// nowAndThen is in what programs ask an engine for that belongs to no request: whether it answers, who is there, what was saved so far.
+// nowAndThen are keys in periodic commands that belong to no request: liveness, membership, savings
+// so far.
 var nowAndThen = []string{"secateur:schema", "secateur:v1:replica:", "secateur:v1:history:"}
 
-// asked counts a round trip, but not those that make a connection, look whether the engine answers, or tell of this replica now and then.
+// asked counts a round trip, except for those that make a connection, check the engine, or announce
+// this replica.
 func (c *wireConn) asked(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -313,7 +318,7 @@ func (w *engineWire) count() int {
 	return w.trips
 }
 
-// await waits until so many have been counted.
+// await waits until that many have been counted.
 func (w *engineWire) await(t *testing.T, trips int) {
 	t.Helper()
 	timeout := time.After(time.Minute)

@@ -15,7 +15,8 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// A cut costs one round trip to the engine, of three commands, and a call from which nothing is cut none: counted by the engine itself, and on the wire.
+// A cut takes one round trip to the engine, of three commands, and a call without a cut none:
+// counted by the engine itself, and on the wire.
 func TestRoundTripsToTheEngine(t *testing.T) {
 	server := redistest.Start(t)
 	var count atomic.Int64
@@ -35,7 +36,7 @@ func TestRoundTripsToTheEngine(t *testing.T) {
 	read := func(tool string) (id string) {
 		return p.rpc(t, "texts", call(1, tool, "{}")).header.Get("X-Secateur-Originals")
 	}
-	read("long") // the engine learns the script
+	read("long") // the engine loads the script
 	m.since(t)
 	if id := read("short"); id != "" {
 		t.Fatalf("a short text was cut: %s", id)
@@ -49,12 +50,13 @@ func TestRoundTripsToTheEngine(t *testing.T) {
 		t.Errorf("a cut (%s): %q in %d round trips, want three commands in one", id, seen, trips)
 	}
 	back := p.post(t, "/rpc", call(2, "recover_text", `{"prune_id":"`+id+`","ranges":[{"start_line":1,"end_line":1}],"include_line_numbers":false}`))
-	if seen := m.since(t); !strings.Contains(back.body, "and more of it") || len(seen) != 2 { // sent together
+	// Sent together.
+	if seen := m.since(t); !strings.Contains(back.body, "and more of it") || len(seen) != 2 {
 		t.Errorf("a recovery: %q, want two commands", seen)
 	}
 }
 
-// monitor sees what the engine is asked.
+// monitor records the engine's commands.
 type monitor struct {
 	server *redistest.Server
 	lines  *bufio.Reader
@@ -74,8 +76,8 @@ func newMonitor(t *testing.T, server *redistest.Server) *monitor {
 	return &monitor{server: server, lines: bufio.NewReader(conn)}
 }
 
-// since lists the commands since it was last asked, without those of scripts, of connections that are made, of looks whether the engine answers, and of
-// what replicas say of themselves now and then.
+// since lists the commands since the last call, without those of scripts, of new connections, of
+// liveness checks, and of periodic announcements.
 func (m *monitor) since(t *testing.T) (names []string) {
 	t.Helper()
 	m.fence++

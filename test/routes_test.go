@@ -16,7 +16,7 @@ import (
 	"secateur/internal/config"
 )
 
-// bearer shows a token with every request.
+// bearer sends a token with every request.
 type bearer struct {
 	http.RoundTripper
 	token string
@@ -28,12 +28,13 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-// seenBy is the program as someone with a token sees it.
+// seenBy is the program as the holder of a token sees it.
 func (p *program) seenBy(token string) *program {
 	return &program{url: p.url, http: &http.Client{Transport: bearer{p.http.Transport, token}}}
 }
 
-// Three clients of two eras, and the table of whom goes to what a server sends: alice and bob of the legacy era, carol of the modern one.
+// Three clients of two eras and the routing table for server messages: alice and bob are legacy,
+// carol is modern.
 func TestNotificationRoutes(t *testing.T) {
 	base := "listen = \"127.0.0.1:0\"\n[admin]\nwatch = false\n[store]\nurl = \"memory:\"\n" + peerConfig(t, "s", "plain", "startup_timeout = 60\n")
 	for _, name := range []string{"alice", "bob", "carol", "root"} {
@@ -114,7 +115,8 @@ func TestNotificationRoutes(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	for _, c := range []*client{alice, bob} { // who have two streams, of a call and of their own, each in order but not one with the other
+	// They have two streams, a call's and their own, each ordered but not with each other.
+	for _, c := range []*client{alice, bob} {
 		eventually(t, time.Minute, "all is heard", func() bool {
 			got := heard(c)
 			return !slices.ContainsFunc(want[c], func(nonce string) bool { return !slices.Contains(got, nonce) })
@@ -127,7 +129,7 @@ func TestNotificationRoutes(t *testing.T) {
 		}
 	}
 
-	// A request goes to one: the first that can answer.
+	// A request goes to one client: the first that can answer.
 	roots := func(to string) string { return "[[notifications.routes]]\nmethod = \"roots/list\"\n" + to + "\n" }
 	for _, step := range []struct {
 		rows   string

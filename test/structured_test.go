@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// What is cut in a text does not come back as structured content, and what is left is still what the tool's schema says.
+// Text that is cut does not come back in structured content, and the rest still matches the tool's
+// schema.
 func TestStructuredRepeats(t *testing.T) {
 	npmFile(t, "@langchain", "mcp-adapters", "package.json")
 	config, dir := filesAndMemory(t)

@@ -18,60 +18,62 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oneCall is what is posted over and over.
+// oneCall is the call that is posted repeatedly.
 const oneCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"/tmp/x"}}}`
 
-// way is one of those that calls can go to a server.
+// way is one of the paths to a server.
 type way struct {
 	name  string
 	what  request
 	proxy *process // nil: none in between
 }
 
-// request is what a load consists of.
+// request is the request of a load.
 type request struct {
 	url, body string
-	header    http.Header // beside the content type
+	header    http.Header // besides the content type
 }
 
 const (
-	// turn is about how long each way is taken at a time. It is short against what changes the machine's speed, and
-	// long against the beginning and the end of a turn, where not all connections are busy.
+	// turn is about how long each way is used at a time. It is short against changes of the
+	// machine's speed, and long against the beginning and end of a turn, where not all connections
+	// are busy.
 	turn = 60 * time.Millisecond
-	// rounds is how often each way has its turn.
+	// rounds is the number of turns of each way.
 	rounds = 20
-	// disturbed is how many of the rounds do not count: those that took longest in all.
+	// disturbed is how many rounds are dropped: those that took longest in total.
 	disturbed = rounds / 4
 )
 
-// byTurns measures the ways by turns: a few calls on each, over and over, so that a machine that is faster in one
-// second than in the next is so for all of them. The first way is ours. Reported are its time, and the ratios to the
-// others of the time, of the processor time that clients, proxy and server take together, and of the time that one
-// call in a hundred takes longer than. The rounds that took longest, over all ways together, do not count: somebody
-// else was at work. In those that do everything counts, what the proxies' garbage collectors do included; what clients
-// and servers leave is collected between the turns.
+// byTurns measures the ways by turns: a few calls on each, repeatedly, so that changes of the
+// machine's speed affect all of them. The first way is ours. It reports our time, and the ratios to
+// the others of the time, of the total processor time of clients, proxy and server, and of the 99th
+// percentile. The rounds that took longest over all ways are dropped, because something else was
+// running. The others count completely, including the proxies' garbage collection. The garbage of
+// clients and servers is collected between the turns.
 func byTurns(b *testing.B, scene string, conns, size int, ways []way) {
 	b.Helper()
 	b.Run(scene, func(b *testing.B) {
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30)) // for all that
+		// GC is off, but memory stays limited.
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
 		var loads []*load
 		for _, w := range ways {
 			l := newLoad(w, conns)
 			defer l.close()
 			loads = append(loads, l)
 		}
-		for b.Loop() { // once: it takes longer than a benchmark has to
+		for b.Loop() { // once: it takes longer than a benchmark must
 			rotate(b, loads, size)
 		}
 	})
 }
 
-// rotate gives each of the loads its turns, and reports.
+// rotate runs the turns of each load, and reports.
 func rotate(b *testing.B, loads []*load, size int) {
 	b.Helper()
 	for _, l := range loads {
-		l.take(b, 4*l.conns) // what is cold is over after it
+		l.take(b, 4*l.conns) // warms up
 		l.turns = nil
 	}
 	calls := loads[0].calibrate(b)
@@ -101,7 +103,7 @@ func rotate(b *testing.B, loads []*load, size int) {
 	}
 }
 
-// undisturbed are the rounds that count.
+// undisturbed returns the rounds that count.
 func undisturbed(loads []*load) []int {
 	order := make([]int, rounds)
 	for i := range order {
@@ -117,7 +119,7 @@ func undisturbed(loads []*load) []int {
 	return order[:rounds-disturbed]
 }
 
-// load is the calls that go one of the ways.
+// load is the calls on one way.
 type load struct {
 	way
 	client *http.Client
@@ -125,10 +127,10 @@ type load struct {
 	turns  []taken
 }
 
-// taken is what one turn took.
+// taken is the result of one turn.
 type taken struct {
 	time     time.Duration
-	cpu, own time.Duration // of the processors' time all, and the proxy alone
+	cpu, own time.Duration // processor time: total, and the proxy's
 	calls    []time.Duration
 }
 
@@ -141,7 +143,7 @@ func newLoad(w way, conns int) *load {
 
 func (l *load) close() { l.client.CloseIdleConnections() }
 
-// calibrate is how many calls a turn has.
+// calibrate returns how many calls a turn has.
 func (l *load) calibrate(b *testing.B) int {
 	b.Helper()
 	calls := l.conns
@@ -154,7 +156,7 @@ func (l *load) calibrate(b *testing.B) int {
 	}
 }
 
-// take makes so many calls on all connections together.
+// take makes that many calls on all connections together.
 func (l *load) take(b *testing.B, calls int) taken {
 	b.Helper()
 	took := make([]time.Duration, calls)
@@ -206,14 +208,15 @@ func (l *load) once(b *testing.B) error {
 	return err
 }
 
-// allocations is how many the program makes for a call, by its own account.
+// allocations returns the program's own count of allocations per call.
 func (l *load) allocations(b *testing.B, calls int) float64 {
 	b.Helper()
 	first := allocations(b, l.proxy.url)
 	before := allocations(b, l.proxy.url)
-	calls = max(calls, 200) // so that what else it does meanwhile is little
+	calls = max(calls, 200) // so that other work meanwhile matters little
 	l.take(b, calls)
-	return (allocations(b, l.proxy.url) - before - (before - first)) / float64(calls) // but those of asking
+	// Without those of the query.
+	return (allocations(b, l.proxy.url) - before - (before - first)) / float64(calls)
 }
 
 // seen sums up the rounds that count.
@@ -230,7 +233,7 @@ func (l *load) seen(rounds []int, calls int) seen {
 	return seen{s.time / n, s.cpu / n, s.own / n, float64(all[len(all)*99/100])}
 }
 
-// ownTime is what the proxy has used of the processors so far.
+// ownTime returns the proxy's processor time so far.
 func (l *load) ownTime(b *testing.B) time.Duration {
 	b.Helper()
 	if l.proxy == nil {
@@ -239,11 +242,11 @@ func (l *load) ownTime(b *testing.B) time.Duration {
 	return cpuTime(b, l.proxy.pid)
 }
 
-// cpuTime is what a process has used of the processors so far. Unlike the time on the wall it does not count what
-// other programs do meanwhile.
+// cpuTime returns the processor time of a process so far. Unlike wall time it does not include
+// other programs.
 func cpuTime(b *testing.B, pid int) time.Duration {
 	b.Helper()
-	const ofAllThreads = 2 // CPUCLOCK_SCHED, as clock_getcpuclockid makes it
+	const ofAllThreads = 2 // CPUCLOCK_SCHED, as in clock_getcpuclockid
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|ofAllThreads), &t); err != nil {
 		b.Fatal(err)

@@ -21,19 +21,21 @@ import (
 
 var updateStores = flag.Bool("update-stores", false, "write what this version keeps of a conversation to testdata/stores")
 
-// kept is what a version has kept of a conversation, in Redis (keys and values) or in files (paths and contents), and what it had sent of it.
+// kept is what a version has stored of a conversation, in Redis (keys and values) or in files
+// (paths and contents), and what it had sent.
 type kept struct {
-	Sent  string            `json:"sent"` // the messages of its last request, as they went out
+	Sent  string            `json:"sent"` // the messages of its last request, as sent
 	Store map[string][]byte `json:"store"`
 }
 
-// earlier are stores in testdata, of versions that wrote something else than the one before: replicas of two versions share a store while one takes the
-// other's place, and files outlive a version. "answered" is what is there when a request was answered, "underway" when it was not. To add this
-// version's: go test -run TestWhatAnEarlierVersionKept ./test -update-stores, rename what it writes, and name it here.
+// earlier are stores in testdata, of versions with a changed format. Replicas of two versions share
+// a store during an upgrade, and files outlive a version. "answered" is the store after an answered
+// request, "underway" during one. To add this version's: go test -run TestWhatAnEarlierVersionKept
+// ./test -update-stores, rename its output, and name it here.
 var earlier = []string{"1-answered", "1-underway", "2-answered", "2-underway"}
 
-// What an earlier version has kept is read: a conversation goes on in the bytes that it was sent in, though today's settings would prune it otherwise,
-// and its originals are recovered.
+// Stores of an earlier version are read: a conversation continues in the bytes in which it was
+// sent, although the current settings would prune it differently, and its originals are recovered.
 func TestWhatAnEarlierVersionKeptIsRead(t *testing.T) {
 	shape := shapeOf["/v1/chat/completions"]
 	talk := func(turns int) string {
@@ -76,7 +78,7 @@ func TestWhatAnEarlierVersionKeptIsRead(t *testing.T) {
 	}
 }
 
-// What a newer version writes is left as it is by one that does not know it: the program does not start beside it, and says why.
+// A newer version's data is left alone: the program does not start beside it, and says why.
 func TestANewerVersionInRedisIsLeftAlone(t *testing.T) {
 	server := redistest.Start(t)
 	was := map[string]string{"secateur:schema": "2", "secateur:v2:r:{x}": "a record that nobody here can read"}
@@ -100,8 +102,8 @@ func TestANewerVersionInRedisIsLeftAlone(t *testing.T) {
 	}
 }
 
-// upgraded runs a program with a store that prunes results to so many characters, and hands over what it sends to its provider, which calls underway, where
-// that is not nil, before it answers.
+// upgraded runs a program with a store that prunes results to target characters, and returns the
+// requests to its provider. The provider calls underway, if not nil, before it answers.
 func upgraded(t *testing.T, url string, target int, underway func(body string)) (*program, <-chan string) {
 	t.Helper()
 	sent := make(chan string, 1)
@@ -131,7 +133,7 @@ api_key = "k"
 `, url, target, provider.URL)), sent
 }
 
-// keepStore writes what this version keeps of a conversation.
+// keepStore writes what this version stores of a conversation.
 func keepStore(t *testing.T, kind string, talks ...string) {
 	t.Helper()
 	url, snapshot := newStore(t, kind)
@@ -160,7 +162,7 @@ func keepStore(t *testing.T, kind string, talks ...string) {
 	}
 }
 
-// newStore gives the URL of a new store, and what is in it when that is asked for.
+// newStore returns the URL of a new store, and a function for its contents.
 func newStore(t *testing.T, kind string) (url string, snapshot func() map[string][]byte) {
 	t.Helper()
 	if kind == "redis" {
@@ -190,7 +192,7 @@ func newStore(t *testing.T, kind string) (url string, snapshot func() map[string
 	}
 }
 
-// restore fills a store and gives its URL.
+// restore fills a store and returns its URL.
 func restore(t *testing.T, kind string, store map[string][]byte) string {
 	t.Helper()
 	if kind == "redis" {

@@ -25,7 +25,7 @@ func webTool(t *testing.T, script string) []string {
 	return []string{node, filepath.Join("node_modules", script)}
 }
 
-// The committed dashboard is what its sources make: built anew, it is the same to the byte.
+// The committed dashboard matches its sources: a new build is the same to the byte.
 func TestDashboardIsBuiltOfItsSources(t *testing.T) {
 	vite := webTool(t, "vite/bin/vite.js")
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func TestDashboardIsBuiltOfItsSources(t *testing.T) {
 	}
 }
 
-// The types of the dashboard's sources hold.
+// The dashboard's sources pass the type check.
 func TestDashboardTypes(t *testing.T) {
 	tsc := webTool(t, "typescript/bin/tsc")
 	cmd := exec.CommandContext(t.Context(), tsc[0], append(tsc[1:], "--noEmit")...)
@@ -57,7 +57,7 @@ func TestDashboardTypes(t *testing.T) {
 	}
 }
 
-// The pure functions of the dashboard do what their own tests say, with the runner of node.
+// The unit tests of the dashboard's pure functions pass in node's runner.
 func TestDashboardUnits(t *testing.T) {
 	tsc := webTool(t, "typescript/bin/tsc")
 	dir := filepath.Join("..", "web", ".test", "go") // below the packages that the sources import
@@ -80,10 +80,10 @@ func TestDashboardUnits(t *testing.T) {
 	}
 }
 
-// firstLoad is how many compressed bytes the first page may take.
+// firstLoad is the maximum of compressed bytes for the first page.
 const firstLoad = 150_000
 
-// What index.html asks for is small, and nothing in it runs or styles by itself.
+// What index.html loads is small, and has no inline scripts or styles.
 func TestDashboardIsLight(t *testing.T) {
 	files := filesOf(t, web.Dist())
 	index := files["index.html"]

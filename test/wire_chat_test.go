@@ -20,7 +20,7 @@ import (
 
 const chatPath = "/v1/chat/completions"
 
-// killable is the program in front of a provider that has it killed while it answers.
+// killable is the program in front of a provider that has it killed during an answer.
 type killable struct {
 	ruler  *books.Ruler
 	config string
@@ -31,14 +31,14 @@ type killable struct {
 func startKillable(t *testing.T) *killable {
 	t.Helper()
 	terms := books.Claude
-	terms.Life = 6 * time.Hour // no matter how busy the machine is
+	terms.Life = 6 * time.Hour // however busy the machine is
 	k := &killable{ruler: &books.Ruler{Terms: terms, Now: time.Now}}
 	k.ruler.Fail = func(*http.Request) int {
 		if d := k.daemon.Load(); k.kill.CompareAndSwap(true, false) {
 			_ = d.cmd.Process.Kill()
 			_ = d.stop()
 		}
-		return 0 // what has reached the provider is answered, and paid
+		return 0 // what has reached the provider is answered and paid
 	}
 	upstream := httptest.NewServer(k.ruler)
 	t.Cleanup(upstream.Close)
@@ -49,7 +49,8 @@ func startKillable(t *testing.T) *killable {
 	return k
 }
 
-// restart ends the program in an orderly way, unless it was killed, and starts another on what was kept.
+// restart ends the program in an orderly way, unless it was killed, and starts another with its
+// records.
 func (k *killable) restart(t *testing.T) {
 	t.Helper()
 	d := k.daemon.Load()
@@ -58,7 +59,7 @@ func (k *killable) restart(t *testing.T) {
 	k.daemon.Store(startDaemon(t, k.config))
 }
 
-// post sends a request, and gives the ratio that was told with the answer; there is none if the program was killed.
+// post sends a request and returns the ratio in the answer; false: the program was killed.
 func (k *killable) post(t *testing.T, body []byte) (told float64, answered bool) {
 	t.Helper()
 	d := k.daemon.Load()
@@ -82,14 +83,16 @@ func (k *killable) post(t *testing.T, body []byte) (told float64, answered bool)
 	return told, true
 }
 
-// An agent whose proxy is killed while the provider answers sends the request again to the next one. What that tells of the bill is
-// what the provider's books say, the request included whose answer nobody has got, and what went out once goes out in the same form.
+// An agent whose proxy is killed during an answer sends the request again to the next one. The
+// reported bill equals the provider's books, including the request with the lost answer. What was
+// sent once is sent in the same form.
 func TestChatIsToldTrueAfterAKill(t *testing.T) {
 	k := startKillable(t)
 	messages := []string{`{"role":"system","content":` + quoted(strings.Repeat("You repair what is broken, and say why. ", 120)) + `}`, `{"role":"user","content":"Why does it not compile?"}`}
 	var sent []string
 	for n := range 10 {
-		k.restart(t) // an answer is booked when its request has ended, of which the client does not hear
+		// An answer is booked when its request has ended, which the client does not see.
+		k.restart(t)
 		body := []byte(`{"model":"m","messages":[` + strings.Join(messages, ",") + `]}`)
 		if n == 1 || n%4 == 3 { // before anything is cut, and later
 			k.kill.Store(true)
@@ -116,7 +119,7 @@ func TestChatIsToldTrueAfterAKill(t *testing.T) {
 	}
 }
 
-// checkSent holds that what reached the provider last begins as what it was sent before, and gives it.
+// checkSent checks that the last request begins like the one before, and returns it.
 func (k *killable) checkSent(t *testing.T, before []string) (now []string) {
 	t.Helper()
 	for _, m := range k.ruler.LastMessages(t.Name()) {

@@ -18,9 +18,9 @@ type claude struct {
 	header   http.Header
 	system   string   // JSON
 	tools    string   // JSON
-	extra    string   // members of the request, each with a comma behind it
+	extra    string   // members of the request, each followed by a comma
 	messages []string // JSON
-	calls    []string // ids that the last answer has called
+	calls    []string // ids of the last answer's calls
 }
 
 func newClaude(t *testing.T, url, model string) *claude {
@@ -33,7 +33,7 @@ func newClaude(t *testing.T, url, model string) *claude {
 	}
 }
 
-// fork is the same conversation, to be continued in another way.
+// fork returns the same conversation, to be continued differently.
 func (c *claude) fork() *claude {
 	d := *c
 	d.messages = append([]string(nil), c.messages...)
@@ -41,7 +41,7 @@ func (c *claude) fork() *claude {
 	return &d
 }
 
-// body is the request, with a marker on its end.
+// body returns the request, with a marker at its end.
 func (c *claude) body() string {
 	last := len(c.messages) - 1
 	marked := append([]string(nil), c.messages...)
@@ -89,7 +89,7 @@ func (c *claude) ask() answer {
 	return a
 }
 
-// results answers the calls: each with these members of a tool_result.
+// results answers the calls, each with these members of a tool_result.
 func (c *claude) results(members ...string) {
 	c.t.Helper()
 	if len(members) != len(c.calls) {
@@ -118,7 +118,7 @@ func bigLog(n int) string {
 	return b.String()
 }
 
-// calling is a model that thinks, says something and calls as many tools as it is told, each time.
+// calling is a model that thinks, says something and makes that many calls each time.
 func calling(calls int) llm.Script {
 	return func(turn llm.Turn) llm.Reply {
 		r := llm.Reply{Think: []string{"why does it fail?", ""}, Redacted: turn.Calls%4 == 2, Text: "I look for tokenTable."}
@@ -129,7 +129,8 @@ func calling(calls int) llm.Script {
 	}
 }
 
-// changedIn is how many results of the i-th request to Messages went out changed; the last one for -1.
+// changedIn returns how many results of the i-th request to Messages were sent changed; -1: the
+// last request.
 func (w *wire) changedIn(t *testing.T, path string, i int) int {
 	t.Helper()
 	sent, got := w.tap.Requests(path), w.tap.Arrived(path)

@@ -16,7 +16,7 @@ import (
 	"secateur/test/llm"
 )
 
-// sink is a provider that keeps the headers and the paths of all requests.
+// sink is a provider that records the headers and the paths of all requests.
 type sink struct {
 	mu      sync.Mutex
 	shown   []string // values of headers
@@ -61,7 +61,8 @@ func jwtOf(claims string) string {
 	return b.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + b.EncodeToString([]byte(claims)) + ".c2ln"
 }
 
-// Every real client shows its credential to its own provider and to no other, with the list of models and with a conversation.
+// Every real client sends its credential to its own provider only, when listing models and in a
+// conversation.
 func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 	node := newNode(t)
 	claude := npmProgram(t, "@anthropic-ai/claude-code-linux-x64/claude", "@anthropic-ai/claude-code-linux-arm64/claude")
@@ -87,7 +88,7 @@ func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, own, canary string
-		lists             bool // it asks for the list of models
+		lists             bool // it requests the list of models
 		run               func(t *testing.T, w *wire)
 	}{
 		{"Anthropic's SDK", "anthropic", "sk-ant-canary", true, func(t *testing.T, w *wire) {

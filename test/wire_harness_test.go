@@ -20,7 +20,8 @@ import (
 	"secateur/test/llm"
 )
 
-// wire is a provider, the program in front of it as a process of its own, and a tap in front of that, where clients connect.
+// wire is a provider, the program in front of it in its own process, and a tap in front of that,
+// where clients connect.
 type wire struct {
 	provider *llm.Provider
 	tap      *llm.Tap
@@ -31,8 +32,9 @@ type wire struct {
 	daemon   atomic.Pointer[daemon]
 }
 
-// startWire starts all three. What the program keeps is on disk, and big results are pruned. While a client runs the program is
-// ended: in an orderly way before one request, by a kill before another; -1: never.
+// startWire starts all three. The program's store is on disk, and big results are pruned. The
+// program is ended while a client runs: in an orderly way before one request, by a kill before
+// another; -1: never.
 func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt int) *wire {
 	t.Helper()
 	w := &wire{}
@@ -65,7 +67,7 @@ func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt in
 // setFault says how the provider fails from now on.
 func (w *wire) setFault(f func(n int, r *http.Request) llm.Fault) { w.fault.Store(&f) }
 
-// restart ends the program with a signal and starts another on what was kept.
+// restart ends the program with a signal and starts another with its records.
 func (w *wire) restart(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	old := w.daemon.Load()
@@ -76,7 +78,8 @@ func (w *wire) restart(t *testing.T, signal syscall.Signal) {
 	w.daemon.Store(startDaemon(t, w.config))
 }
 
-// logs are files like those that a build leaves, each another one, with the reason of a failure somewhere in it.
+// logs are files like those of a build, each different, with the reason of a failure somewhere in
+// it.
 func logs(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -96,7 +99,7 @@ func logs(t *testing.T, n int) (dir string) {
 	return dir
 }
 
-// run runs a client, for five minutes at most: on a machine that is busy with other tests it takes its time.
+// run runs a client for five minutes at most: it may be slow on a busy machine.
 func (w *wire) run(t *testing.T, dir string, env, command []string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -114,11 +117,11 @@ func (w *wire) run(t *testing.T, dir string, env, command []string) string {
 	return string(out)
 }
 
-// mayChange are the strings that the program may change: texts of results.
+// mayChange matches the strings that the program may change: texts of results.
 var mayChange = regexp.MustCompile(`^(messages\.\d+\.content\.\d+\.content(\.\d+\.text)?|input\.\d+\.output(\.\d+\.text)?)$`)
 
-// checkAll holds every request that the client sent against what reached the provider. It gives how many results were
-// changed in the last one.
+// checkAll compares every request of the client with what reached the provider. It returns how many
+// results were changed in the last one.
 func (w *wire) checkAll(t *testing.T, path string) (changed int) {
 	t.Helper()
 	sent, got := w.tap.Requests(path), w.tap.Arrived(path)
@@ -155,7 +158,7 @@ func (w *wire) checkAll(t *testing.T, path string) (changed int) {
 	return changed
 }
 
-// checkHeaders holds that what a client says in headers arrives as it was, in one line where it was one.
+// checkHeaders checks that a client's headers arrive unchanged, in one line if they were in one.
 func checkHeaders(t *testing.T, sent, got llm.Seen) {
 	t.Helper()
 	for name, values := range sent.Header {
@@ -169,7 +172,7 @@ func checkHeaders(t *testing.T, sent, got llm.Seen) {
 	}
 }
 
-// npmProgram is a program that a package of npm brings for this machine.
+// npmProgram is a program for this machine from an npm package.
 func npmProgram(t *testing.T, patterns ...string) string {
 	t.Helper()
 	for _, p := range patterns {
@@ -185,7 +188,7 @@ func npmProgram(t *testing.T, patterns ...string) string {
 	return ""
 }
 
-// answerTo sends a request on a connection of its own; what breaks on the way is status -1.
+// answerTo sends a request on a separate connection; a transport error is status -1.
 func answerTo(req *http.Request) answer {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Do(req)

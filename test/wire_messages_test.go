@@ -22,8 +22,8 @@ const (
 	unbound      = "claude-sonnet-4-5"
 )
 
-// A request in which nothing is cut reaches the provider byte for byte: spaces, order, escapes, numbers, markers, every kind of
-// block, whatever thinking holds.
+// A request without cuts reaches the provider byte for byte: spaces, order, escapes, numbers,
+// markers, every kind of block, any thinking.
 func TestMessagesPassByteForByte(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	c := newClaude(t, w.url, unbound)
@@ -45,7 +45,7 @@ func TestMessagesPassByteForByte(t *testing.T) {
 	w.checkAll(t, messagesPath)
 }
 
-// Headers arrive as they were sent, and a credential in the header that it came in.
+// Headers arrive as sent, and a credential in its own header.
 func TestMessagesHeadersAndCredentials(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	for name, h := range map[string]http.Header{
@@ -66,7 +66,7 @@ func TestMessagesHeadersAndCredentials(t *testing.T) {
 	w.checkAll(t, messagesPath)
 }
 
-// A provider's errors go back as they came: clients read their wording.
+// A provider's errors pass unchanged: clients read their wording.
 func TestMessagesErrorsPassUnchanged(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	c := newClaude(t, w.url, binding)
@@ -78,8 +78,8 @@ func TestMessagesErrorsPassUnchanged(t *testing.T) {
 	}
 }
 
-// Big results are pruned once and stay as they were sent: after a restart, a kill, with other settings, at another process that has the same
-// store, in a fork, after going back. Thinking is never taken for invalid.
+// Big results are pruned once and stay as sent: after a restart, a kill, with other settings, at
+// another process with the same store, in a fork, after going back. Thinking never becomes invalid.
 func TestPrunedResultsStayForEver(t *testing.T) {
 	w := startWire(t, "anthropic", calling(2), -1, -1)
 	c := newClaude(t, w.url, binding)
@@ -107,11 +107,12 @@ func TestPrunedResultsStayForEver(t *testing.T) {
 	turn(c, 6)
 	w.config = old
 	w.restart(t, syscall.SIGTERM)
-	turn(before, 90) // back to where it was, and on in another way
+	turn(before, 90) // back to where it was, and on differently
 	turn(before, 91)
 	other := c.fork()
 	turn(other, 92)
-	second := startDaemon(t, w.config) // another process on the same store, in turns with the first
+	// Another process with the same store, alternating with the first.
+	second := startDaemon(t, w.config)
 	for n := range 2 {
 		first := w.daemon.Swap(second)
 		turn(c, 20+2*n)
@@ -129,7 +130,7 @@ func TestPrunedResultsStayForEver(t *testing.T) {
 	}
 }
 
-// A conversation that is met in the middle was sent whole: its old results stay whole.
+// A conversation first seen in the middle was sent whole: its old results stay whole.
 func TestConversationMetInTheMiddleIsLeftAlone(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	direct := newClaude(t, w.upstream, binding)
@@ -139,7 +140,7 @@ func TestConversationMetInTheMiddleIsLeftAlone(t *testing.T) {
 	}
 	c := direct.fork()
 	c.url = w.url
-	c.ask() // the newest result was never sent: it alone may be pruned
+	c.ask() // the newest result was never sent, so only it may be pruned
 	sent, got := w.tap.Requests(messagesPath), w.provider.Requests(messagesPath)
 	changes, err := llm.Compare(sent[0].Body, got[len(got)-1].Body)
 	if err != nil || len(changes) != 1 || !strings.HasPrefix(changes[0].Path, "messages.6.") {
@@ -147,14 +148,15 @@ func TestConversationMetInTheMiddleIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What is cut and what is not, in one message: ids, pictures, references, errors, empty and absent contents, memory.
+// What is cut and what is not, in one message: ids, images, references, errors, empty and absent
+// contents, memory.
 func TestResultsThatAreNotCut(t *testing.T) {
 	big, _ := json.Marshal(bigLog(1))
 	other, _ := json.Marshal(bigLog(2))
 	third, _ := json.Marshal(bigLog(3))
 	for name, c := range map[string]struct {
 		members string
-		path    string // of what is cut; "": nothing
+		path    string // of the cut text; "": none
 	}{
 		"a string":               {`"content":` + string(big), "content"},
 		"a text and a picture":   {`"content":[{"type":"text","text":` + string(other) + `},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + strings.Repeat("A", 9000) + `"}}]`, "content.0.text"},
@@ -187,7 +189,7 @@ func TestResultsThatAreNotCut(t *testing.T) {
 	}
 }
 
-// The counting of tokens sees what was sent, and cuts nothing by itself.
+// Token counting sees what was sent, and cuts nothing itself.
 func TestCountTokensSeesWhatWasSent(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	c := newClaude(t, w.url, binding)
@@ -216,7 +218,7 @@ func TestCountTokensSeesWhatWasSent(t *testing.T) {
 	w.checkAll(t, messagesPath)
 }
 
-// A stream arrives as it comes: pings while the provider is silent, every byte as it was.
+// A stream arrives as it comes: pings while the provider is silent, every byte unchanged.
 func TestMessagesStreams(t *testing.T) {
 	hold := make(chan struct{})
 	w := startWire(t, "anthropic", calling(1), -1, -1)
@@ -237,7 +239,7 @@ func TestMessagesStreams(t *testing.T) {
 	lines := bufio.NewScanner(res.Body)
 	for lines.Scan() && lines.Text() != "event: ping" {
 	}
-	close(hold) // the ping has come while the provider was silent
+	close(hold) // the ping came while the provider was silent
 	last := ""
 	for lines.Scan() {
 		if strings.HasPrefix(lines.Text(), "event: ") {
@@ -250,8 +252,8 @@ func TestMessagesStreams(t *testing.T) {
 	w.checkAll(t, messagesPath)
 }
 
-// Streams that no client of ours would write: line ends of other systems, characters split by the network, a line of a megabyte,
-// events without data, comments, no name.
+// Unusual streams: line ends of other systems, characters split by the network, a line of a
+// megabyte, events without data, comments, no name.
 func TestOddStreamsPassByteForByte(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	chunks := [][]byte{
@@ -269,7 +271,7 @@ func TestOddStreamsPassByteForByte(t *testing.T) {
 	}
 }
 
-// A provider that dies: half an answer never looks whole, and what the client is told has the shape it knows.
+// If a provider dies, half an answer never looks whole, and the client's error has a known shape.
 func TestProviderDies(t *testing.T) {
 	for name, c := range map[string]struct {
 		stream string
@@ -295,7 +297,7 @@ func TestProviderDies(t *testing.T) {
 	}
 }
 
-// endsInError tells whether a stream's last event is an error in the shape of Messages.
+// endsInError reports whether a stream's last event is an error in the shape of Messages.
 func endsInError(stream string) bool {
 	i := strings.LastIndex(stream, "event: error\ndata: ")
 	if i < 0 {
@@ -306,7 +308,7 @@ func endsInError(stream string) bool {
 	return json.Unmarshal([]byte(data), &e) == nil && e.Type == "error" && e.Error.Type != "" && e.Error.Message != ""
 }
 
-// providerError is an error in the shape of Messages; the others have the inner object alone.
+// providerError is an error in the shape of Messages; the others have only the inner object.
 type providerError struct {
 	Type  string `json:"type"`
 	Error struct {
@@ -320,7 +322,7 @@ type answered struct {
 	ID string `json:"id"`
 }
 
-// A request that fails and comes again is sent in the same form.
+// A failed request that comes again is sent in the same form.
 func TestRetriesAreSentInTheSameForm(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	fail := 0
@@ -348,8 +350,8 @@ func TestRetriesAreSentInTheSameForm(t *testing.T) {
 	}
 }
 
-// A conversation that the server keeps: only what is new is sent, and it is pruned; when the thread is lost and all is sent
-// again, it is sent as it was.
+// In a conversation that the server keeps, only new messages are sent, and they are pruned. If the
+// thread is lost and everything is sent again, it has the same form.
 func TestThreads(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	c := newClaude(t, w.url, unbound)
@@ -387,7 +389,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// Results are masked where the model does not bind and it pays, and never where it binds.
+// Results are masked if the model does not bind and it pays off, and never if it binds.
 func TestMaskingNeedsAModelThatDoesNotBind(t *testing.T) {
 	for model, masked := range map[string]bool{binding: false, unbound: true} {
 		t.Run(model, func(t *testing.T) {
@@ -416,7 +418,7 @@ func TestMaskingNeedsAModelThatDoesNotBind(t *testing.T) {
 	}
 }
 
-// What the program tells of the bill is what the provider's own books say, over a conversation with pruned results.
+// The reported bill equals the provider's own books, over a conversation with pruned results.
 func TestToldRatioIsTheProviders(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	c := newClaude(t, w.url, binding)
@@ -437,7 +439,8 @@ func TestToldRatioIsTheProviders(t *testing.T) {
 	}
 }
 
-// A provider that finds its thinking bound to something else: the error passes as it came, and nothing more is cut here.
+// If a provider finds its thinking bound to something else, the error passes unchanged, and nothing
+// more is cut.
 func TestBoundElsewhereIsLeftAlone(t *testing.T) {
 	const refusal = `{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.0: Invalid ` + "`signature` in `thinking`" + ` block. The block is bound to a different conversation."},"request_id":"req_9"}`
 	w := startWire(t, "anthropic", calling(1), -1, -1)

@@ -22,16 +22,17 @@ import (
 
 const responsesPath = "/v1/responses"
 
-// codex is a client of Responses that writes its requests by hand, as Codex does: everything in each request.
+// codex is a client of Responses that writes its requests by hand, as Codex does: everything in
+// each request.
 type codex struct {
 	t     *testing.T
 	url   string
 	model string
-	extra string   // members of the request, each with a comma behind it
+	extra string   // members of the request, each followed by a comma
 	items []string // JSON
-	calls []string // ids that the last answer has called
-	state string   // the turn's state, to be given back
-	pack  string   // how bodies are compressed
+	calls []string // ids of the last answer's calls
+	state string   // the turn's state, to be returned
+	pack  string   // compression of bodies
 }
 
 func newCodex(t *testing.T, url, model string) *codex {
@@ -127,7 +128,7 @@ func (c *codex) outputs(kind string, values ...string) {
 
 func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
 
-// executing is a model that calls so many custom tools each time.
+// executing is a model that calls that many custom tools each time.
 func executing(calls int) llm.Script {
 	return func(turn llm.Turn) llm.Reply {
 		r := llm.Reply{Think: []string{"why?"}, Text: "I look for tokenTable."}
@@ -138,7 +139,7 @@ func executing(calls int) llm.Script {
 	}
 }
 
-// Codex is told at once to speak HTTP.
+// Codex is told at once to use HTTP.
 func TestUpgradeIsAnswered426(t *testing.T) {
 	w := startWire(t, "openai", executing(1), -1, -1)
 	address := strings.TrimPrefix(w.daemon.Load().url, "http://")
@@ -163,8 +164,8 @@ func TestUpgradeIsAnswered426(t *testing.T) {
 	}
 }
 
-// Outputs are pruned once and stay as they were sent, whatever becomes of the program; bodies may be compressed; the turn's
-// state comes back.
+// Outputs are pruned once and stay as sent, whatever happens to the program. Bodies may be
+// compressed; the turn's state comes back.
 func TestPrunedOutputsStayForEver(t *testing.T) {
 	for _, pack := range []string{"", "zstd", "gzip"} {
 		t.Run("packed "+pack, func(t *testing.T) {
@@ -226,7 +227,7 @@ func TestCompactionReadsWhatWasSent(t *testing.T) {
 	}
 }
 
-// Where the provider keeps the history only what is new is seen, and pruned.
+// If the provider keeps the history, only new items are seen and pruned.
 func TestProviderKeepsTheHistory(t *testing.T) {
 	w := startWire(t, "openai", executing(1), -1, -1)
 	c := newCodex(t, w.url, "gpt-5.5")
@@ -248,7 +249,8 @@ func TestProviderKeepsTheHistory(t *testing.T) {
 	}
 }
 
-// Half a stream does not look whole: it ends in an error of the shape that clients of Responses know.
+// Half a stream does not look whole: it ends with an error in the shape that clients of Responses
+// know.
 func TestResponsesProviderDies(t *testing.T) {
 	w := startWire(t, "openai", executing(1), -1, -1)
 	w.setFault(func(int, *http.Request) llm.Fault { return llm.Fault{Events: 3} })
@@ -269,7 +271,7 @@ func TestResponsesProviderDies(t *testing.T) {
 	}
 }
 
-// A model that a provider of another format serves is an error that says so: nothing is translated.
+// A model of a provider with another format is an error that says so: nothing is translated.
 func TestFormatsAreNotTranslated(t *testing.T) {
 	w := startWire(t, "anthropic", calling(1), -1, -1)
 	c := newCodex(t, w.url, "gpt-5.6-sol")
@@ -283,7 +285,7 @@ func TestFormatsAreNotTranslated(t *testing.T) {
 	}
 }
 
-// What the program tells of the bill is what the provider's own books say, for each kind of cache.
+// The reported bill equals the provider's own books, for each kind of cache.
 func TestToldRatioOfResponses(t *testing.T) {
 	for _, model := range []string{"gpt-5.6-sol", "gpt-5.5", "gpt-5"} {
 		t.Run(model, func(t *testing.T) {

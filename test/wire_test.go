@@ -13,7 +13,8 @@ import (
 	"secateur/test/llm"
 )
 
-// reading is a model that reads so many files, the first two at once, thinking before each, and then has an answer.
+// reading is a model that reads that many files, the first two at once, thinks before each, and
+// then answers.
 func reading(files int, call func(path string) llm.Call) llm.Script {
 	return func(turn llm.Turn) llm.Reply {
 		think := []string{"what is in it, and why?", ""}
@@ -58,7 +59,7 @@ func TestResponsesClientAgent(t *testing.T) {
 			if want := `{"turn":7,"status":"completed","cached":true}`; !strings.HasSuffix(out, want+"\n") {
 				t.Errorf("the client says\n%s\nwant at the end %s", out, want)
 			}
-			// At GPT-5.5, cached in intervals of 2048 tokens, nothing as small as this is pruned.
+			// At GPT-5.5, cached in intervals of 2048 tokens, nothing this small is pruned.
 			if n := w.checkAll(t, responsesPath); c.model == "gpt-5.6-sol" && n < 5 {
 				t.Errorf("%d results stand pruned at the end", n)
 			}
@@ -66,7 +67,7 @@ func TestResponsesClientAgent(t *testing.T) {
 	}
 }
 
-// Claude Code itself, in print mode, on a model that binds thinking to what was sent before: two runs of one conversation.
+// Claude Code itself, in print mode, on a model that binds thinking: two runs of one conversation.
 func TestClaudeCode(t *testing.T) {
 	claude := npmProgram(t, "@anthropic-ai/claude-code-linux-x64/claude", "@anthropic-ai/claude-code-linux-arm64/claude")
 	t.Parallel()
@@ -98,8 +99,8 @@ func TestClaudeCode(t *testing.T) {
 	}
 }
 
-// Codex itself: two runs of one conversation, with a provider of its own configuration, and with the built-in one, which
-// tries an upgrade first and is told at once to do without.
+// Codex itself: two runs of one conversation, with a configured provider, and with the built-in
+// one, which first tries an upgrade and is refused at once.
 func TestCodex(t *testing.T) {
 	codex := npmProgram(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	for name, provider := range map[string]string{
@@ -128,7 +129,8 @@ func TestCodex(t *testing.T) {
 			w.restart(t, syscall.SIGKILL)
 			ask("resume", "--last", "--skip-git-repo-check", "Are you sure?")
 			upgrades := slices.DeleteFunc(w.tap.Requests(""), func(s llm.Seen) bool { return s.Status != http.StatusUpgradeRequired })
-			if want := map[string]int{"built-in": 2}[name]; len(upgrades) != want { // once each time it is started
+			// Once per start.
+			if want := map[string]int{"built-in": 2}[name]; len(upgrades) != want {
 				t.Errorf("%d upgrades were refused, want %d", len(upgrades), want)
 			}
 			if n := w.checkAll(t, responsesPath); n < 5 {

@@ -20,8 +20,9 @@ var (
 	toldShell = regexp.MustCompile("run `([^`]+)` in a shell")
 )
 
-// Claude Code reads a part of a file in a directory with rules, then a part of that part, and a log twice: what Claude Code says in results arrives
-// whole, and so does what is asked for again. Markers have the numbers that the model sees, and the command they tell prints these lines.
+// Claude Code reads a part of a file in a directory with rules, then a part of that part, and a log
+// twice. Its own text in results arrives whole, and so do repeated requests. Markers have the line
+// numbers that the model sees, and the command they name prints these lines.
 func TestClaudeCodeIsToldAndReadsAgain(t *testing.T) {
 	program := npmProgram(t, "@anthropic-ai/claude-code-linux-x64/claude", "@anthropic-ai/claude-code-linux-arm64/claude")
 	t.Parallel()

@@ -63,7 +63,7 @@ func TestLikelyLinesLeaveMostOfTheCut(t *testing.T) {
 			for _, ratio := range []float64{.3, .5, .7, .9, .97} {
 				req := likelyRequest(text, ratio)
 				req.Source, req.Marker = source, nil
-				// No line holds it all.
+				// No line has all of it.
 				req.Goal += " unless it was asked for by hand with no word of this text whatever"
 				fixed := req
 				fixed.fixed = true

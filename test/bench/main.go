@@ -1,9 +1,10 @@
 // Command bench runs the benchmarks and prints each case beside its limits, as ratios.
 //
-// A benchmark is called Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with every other variant of the
-// same case in the same run, so that the machine's speed and noise fall out. A subject without that variant compares by
-// itself: each of its benchmarks is a case, and a metric that it reports as "÷limit" is the ratio to that limit; "cpu÷limit" and
-// "p99÷limit" stand beside it.
+// A benchmark is named Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with
+// every other variant of the same case in the same run, which cancels the machine's speed and
+// noise. A subject without that variant does its own comparison. Each of its benchmarks is a case,
+// and a metric named "÷limit" is the ratio to that limit; "cpu÷limit" and "p99÷limit" may come with
+// it.
 package main
 
 import (
@@ -63,14 +64,14 @@ type sample struct {
 	subject, scene, variant string
 	nsPerOp, mbPerS, allocs float64
 	cpuPerOp, p99           float64           // 0: not measured
-	ratios                  map[string]ratios // those that the benchmark reports itself, by limit
-	more                    string            // what else it reports
+	ratios                  map[string]ratios // reported by the benchmark itself, by limit
+	more                    string            // its other metrics
 }
 
-// ratios are ours over a limit's. 0: not measured.
+// ratios are ours relative to a limit's. 0: not measured.
 type ratios struct{ time, cpu, p99 float64 }
 
-// mark stands in the unit of a ratio that a benchmark reports itself, before the limit's name and behind what it is the ratio of.
+// mark is the part of a ratio's unit before the limit's name and after the quantity.
 const mark = "÷"
 
 var line = regexp.MustCompile(`^Benchmark([^/\s]+?)(?:/(\S+?))?(?:-\d+)?\s+\d+\s+(.*)$`)
@@ -118,7 +119,7 @@ func read(r io.Reader) []sample {
 	return found
 }
 
-// splitVariants takes the variant off the names of a subject that has "ours" among them.
+// splitVariants separates the variant from the names of a subject that has "ours" among them.
 func splitVariants(all []sample, subject string) {
 	compared := slices.ContainsFunc(all, func(s sample) bool { return s.subject == subject && strings.HasSuffix(s.scene, "/"+ours) })
 	for i, s := range all {
@@ -132,7 +133,8 @@ func splitVariants(all []sample, subject string) {
 	}
 }
 
-// print writes one table a subject: a row for each case, ours first, then how many times as long each limit takes.
+// print writes one table per subject: a row for each case with our values, then the ratio to each
+// limit.
 func print(out io.Writer, all []sample) {
 	for _, subject := range inOrder(all, func(s sample) string { return s.subject }) {
 		mine := keep(all, func(s sample) bool { return s.subject == subject })
@@ -169,8 +171,8 @@ func print(out io.Writer, all []sample) {
 	}
 }
 
-// compare is our time over the limit's and, where they were measured, our processor time over the limit's, which is the
-// steadier of the two on a busy machine, and the time that one call in a hundred takes longer than.
+// compare returns our time relative to the limit's and, if measured, our processor time, which is
+// steadier on a busy machine, and the 99th percentile.
 func compare(own, limit sample) ratios {
 	r := ratios{time: own.nsPerOp / limit.nsPerOp}
 	if limit.cpuPerOp > 0 {
@@ -226,7 +228,7 @@ func keep(all []sample, want func(sample) bool) (kept []sample) {
 	return kept
 }
 
-// inOrder lists the distinct names as they first appear.
+// inOrder lists the distinct names in order of appearance.
 func inOrder(all []sample, name func(sample) string) (names []string) {
 	for _, s := range all {
 		if n := name(s); !slices.Contains(names, n) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What go test prints, and the rows that must come of it: with variants, with ratios that benchmarks report, and with neither.
+// The output of go test and its rows: with variants, with ratios reported by benchmarks, and with
+// neither.
 func TestEveryBenchmarkHasItsRow(t *testing.T) {
 	const printed = `goos: linux
 BenchmarkMask/lines/ours-2         	     100	   1000 ns/op	 864.00 MB/s	       0 B/op	       5 allocs/op

@@ -19,16 +19,17 @@ import (
 type view struct {
 	of     *cases.Case
 	set    string // a row of the table: "files" or "views"
-	named  bool   // what the assistant says before it reads names the function that it edits
-	call   string // the path that the call names, or the command
+	named  bool   // the assistant names the function that it edits before reading
+	call   string // the path in the call, or the command
 	said   string
 	task   string
 	text   string
 	edited []int // line numbers from 1
 }
 
-// editViews are the files and views of the cases as agents read them. A file is read twice: once by an agent that names the function
-// it wants, and once by an agent that only says that it reads. A view goes by what was really said.
+// editViews returns the files and views of the cases as agents read them. A file is read twice: by
+// an agent that names the function it wants, and by one that only says that it reads. A view uses
+// what was really said.
 func editViews(all []*cases.Case) (out []*view) {
 	for _, c := range all {
 		switch c.Set {
@@ -69,7 +70,7 @@ var (
 	blockWord = regexp.MustCompile(`^(?:\} )?(?:if|else|elif|for|foreach|while|switch|try|catch|case|match|return|with|do|default|select|go|defer|new|await|throw|class|struct|impl|unsafe|loop)\b`)
 )
 
-// functionOf is the name of the innermost function around a group of lines.
+// functionOf returns the name of the innermost function around a group of lines.
 func functionOf(c *cases.Case, lines []string, group []int) string {
 	name := ""
 	for _, n := range c.Context {
@@ -89,7 +90,8 @@ func functionOf(c *cases.Case, lines []string, group []int) string {
 	return name
 }
 
-// encloses says whether every filled line between a header and a line is indented deeper than the header.
+// encloses reports whether every non-blank line between a header and a line is indented deeper than
+// the header.
 func encloses(lines []string, header, line int) bool {
 	depth := indentOf(lines[header-1])
 	for _, l := range lines[header:line] {
@@ -103,7 +105,8 @@ func encloses(lines []string, header, line int) bool {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// namesEdit says whether a view's call or what was said before it names something that the edited lines or the headers around them have.
+// namesEdit reports whether a view's call, or the text before it, names something in the edited
+// lines or the headers around them.
 func namesEdit(c *cases.Case) bool {
 	lines := strings.Split(c.Text, "\n")
 	has := map[string]bool{}
@@ -118,7 +121,7 @@ func namesEdit(c *cases.Case) bool {
 	return named
 }
 
-// read is the view's result as it goes out on first pass; it reports false where it goes out whole.
+// read returns the view's result as sent on first pass; false: it is sent whole.
 func (v *view) read() (string, bool, error) {
 	arguments, _ := json.Marshal(map[string]string{"file_path": v.call})
 	body, err := json.Marshal(map[string]any{"model": "any", "messages": []any{
@@ -147,9 +150,9 @@ func (v *view) read() (string, bool, error) {
 // survival is what is left of the views of one kind.
 type survival struct {
 	Views, Pruned int     // long enough to be pruned, and pruned
-	Lines, Whole  float64 // share of the edited lines that is left, views that have all of them
-	Before, After int     // tokens of all, markers counted
-	Again         int     // and of the second read of what has not all of the edited lines
+	Lines, Whole  float64 // share of the edited lines that is left, and of views with all of them
+	Before, After int     // tokens of all, including markers
+	Again         int     // plus those of a second read if some edited lines are missing
 }
 
 func (s *survival) add(v *view) error {

@@ -10,16 +10,16 @@ import (
 	"secateur/test/eval/cases"
 )
 
-// firstPass counts the results of recorded runs that are pruned when they first pass, as the chat proxy does it, and those that lose an
-// identifier which a later answer uses while nothing else that was sent has it.
+// firstPass counts the results of recorded runs that the chat proxy prunes on first pass. It also
+// counts those that lose an identifier which a later answer uses and no other sent text has.
 type firstPass struct {
 	Pruned  int
-	Lost    int     // with the names that markers list
-	Unnamed int     // the same as if markers listed no names
-	Kept    float64 // share of the characters that is left, on average
+	Lost    int     // with the names in markers
+	Unnamed int     // the same without names in markers
+	Kept    float64 // mean share of the remaining characters
 }
 
-// markerNames are the names that a marker lists.
+// markerNames matches the names that a marker lists.
 var markerNames = regexp.MustCompile(`; noms: [^⟧\n]*`)
 
 // measureFirstPass plays the recorded runs below a folder.
@@ -67,7 +67,7 @@ func (f *firstPass) play(run *cases.Run) error {
 	return nil
 }
 
-// pruned is the result of a run as it goes out; it reports false where it goes out whole.
+// pruned returns the result of a run as sent; false: it is sent whole.
 func pruned(run *cases.Run, result, begun int) (string, bool, error) {
 	s := chat.DefaultPruning()
 	s.Enabled = true
@@ -93,11 +93,11 @@ func pruned(run *cases.Run, result, begun int) (string, bool, error) {
 
 // prompt is what the model has been sent so far.
 type prompt struct {
-	holds   map[string]bool // identifiers in it
+	holds   map[string]bool // its identifiers
 	missing map[string][]*cut
 }
 
-// cut is a result that was pruned.
+// cut is a pruned result.
 type cut struct {
 	size int
 	lost bool
@@ -105,7 +105,7 @@ type cut struct {
 
 func newPrompt() *prompt { return &prompt{map[string]bool{}, map[string][]*cut{}} }
 
-// add sends a message: whole is what it was before it was pruned, "" where it was not.
+// add sends a message: whole is its unpruned text; "": not pruned.
 func (p *prompt) add(whole, sent string) {
 	here := map[string]bool{}
 	cases.EachIdentifier(sent, func(w string) { p.holds[w], here[w] = true, true })
@@ -118,8 +118,9 @@ func (p *prompt) add(whole, sent string) {
 	})
 }
 
-// answer looks for the identifiers of an answer that were cut and are nowhere else, and says how many results first turn out to be missed:
-// for each such identifier the smallest that has it, unless one of them is known to be.
+// answer looks for the identifiers of an answer that were cut and occur nowhere else. It returns
+// how many results first turn out to be missed: for each such identifier the smallest result that
+// has it, unless one of them is known to be missed.
 func (p *prompt) answer(m cases.Message) (lost int) {
 	cases.EachIdentifier(m.Words(), func(w string) {
 		from := p.missing[w]

@@ -1,8 +1,9 @@
 // Command eval measures the pruner on the evaluation data: how much of what a goal needs survives.
 //
-// It reads the folder named by EVALDATA, default ../shared/evaldata, prints the results of the models in the program and of models
-// that have not seen the project they are judged on, next to the baselines, and writes docs/pruning-quality.md. Run it from the
-// repository's root: go run ./test/eval
+// It reads the folder named by EVALDATA, default ../shared/evaldata. It prints the results of the
+// built-in models, and of models that have not seen the project they are judged on, next to the
+// baselines. It writes docs/pruning-quality.md. Run it from the repository's root: go run
+// ./test/eval
 package main
 
 import (
@@ -123,13 +124,13 @@ func run(args []string, out io.Writer) error {
 
 func kindOf(_, text string) string { return prune.Guess("", text).String() }
 
-// key names one row of the results.
+// key identifies one row of the results.
 type key struct {
 	set, group, method string
 	ratio              float64
 }
 
-// evaluation gathers results.
+// evaluation collects results.
 type evaluation struct {
 	by          string
 	results     map[key][]measure
@@ -174,7 +175,7 @@ func (e *evaluation) judge(c *cases.Case) error {
 	return nil
 }
 
-// otherGoal is the goal of another case of the same set, of another project where there is one.
+// otherGoal returns the goal of another case of the same set, preferably of another project.
 func otherGoal(all []*cases.Case, i int) string {
 	for d := 1; d < len(all); d++ {
 		if c := all[(i+d)%len(all)]; c.Set == all[i].Set && c.Repo != all[i].Repo {
@@ -184,7 +185,8 @@ func otherGoal(all []*cases.Case, i int) string {
 	return ""
 }
 
-// judgeWrong prunes a case for a goal that is not its own: what is left of the gold then is a prior, not an answer.
+// judgeWrong prunes a case for another case's goal. The remaining gold then shows a prior, not an
+// answer.
 func (e *evaluation) judgeWrong(c *cases.Case, goal string) error {
 	source, err := prune.ParseSource(c.SourceType)
 	if err != nil {
@@ -253,7 +255,7 @@ func (e *evaluation) predict(c *cases.Case, method string, ratio float64, kept [
 	return err
 }
 
-// keptLines says of each line, from 1, whether a plan keeps it.
+// keptLines returns for each line, from 1, whether a plan keeps it.
 func keptLines(res prune.Result) []bool {
 	kept := make([]bool, res.Lines+1)
 	for i := range kept {
@@ -267,7 +269,7 @@ func keptLines(res prune.Result) []bool {
 	return kept
 }
 
-// everyKth keeps lines at even distances, as many as the ratio leaves.
+// everyKth keeps evenly spaced lines, as many as the ratio leaves.
 func everyKth(n int, ratio float64) []bool {
 	kept := make([]bool, n+1)
 	k := n - int(ratio*float64(n)+1e-9)
@@ -277,7 +279,7 @@ func everyKth(n int, ratio float64) []bool {
 	return kept
 }
 
-// headAndTail keeps as many lines of both ends.
+// headAndTail keeps the same number of lines at both ends.
 func headAndTail(n int, ratio float64) []bool {
 	kept := make([]bool, n+1)
 	k := n - int(ratio*float64(n)+1e-9)
@@ -291,7 +293,7 @@ func headAndTail(n int, ratio float64) []bool {
 	return kept
 }
 
-// keys are the rows in the order they are shown.
+// keys returns the rows in display order.
 func (e *evaluation) keys() []key {
 	keys := make([]key, 0, len(e.results))
 	for k := range e.results {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// column is one figure of a row of the results.
+// column is one figure of a result row.
 type column struct {
 	name string
 	of   func(measure) float64
@@ -66,7 +66,7 @@ func figure(x float64) string {
 	return fmt.Sprintf("%.3f", x)
 }
 
-// gain is 0 for deleting as many filled lines at random, and 1 for no loss.
+// gain is 0 for deleting the same number of non-blank lines at random, and 1 for no loss.
 func gain(r []measure) float64 {
 	recall, filled := mean(r, func(m measure) float64 { return m.recall }), mean(r, func(m measure) float64 { return m.keptNB })
 	if filled >= 1 {
@@ -75,7 +75,7 @@ func gain(r []measure) float64 {
 	return (recall - filled) / (1 - filled)
 }
 
-// mean is the mean of a column over the cases that have it.
+// mean returns the mean of a column over the cases that have it.
 func mean(r []measure, f func(measure) float64) float64 {
 	sum, n := 0.0, 0
 	for _, m := range r {
@@ -90,7 +90,7 @@ func mean(r []measure, f func(measure) float64) float64 {
 	return sum / float64(n)
 }
 
-// others are recalls of the stronger baselines that come with the data, measured by its own scorer.
+// others are recalls of stronger baselines that come with the data, measured by its own scorer.
 var others = []struct {
 	method string
 	recall map[string][4]float64 // at .3, .5, .7, .9
@@ -104,7 +104,7 @@ var strongestGain = map[string][4]float64{
 	"views": {math.NaN(), math.NaN(), math.NaN(), math.NaN()}, "code": {.767, .754, .648, .511}, "docs": {1, .968, .877, .729}, "logs": {.985, .990, .990, .943},
 }
 
-// document is the report.
+// document returns the report.
 func (e *evaluation) document() []byte {
 	var b bytes.Buffer
 	b.WriteString(preface)
@@ -175,7 +175,7 @@ func (e *evaluation) document() []byte {
 	return b.Bytes()
 }
 
-// short is a share with two digits.
+// short formats a share with two digits.
 func short(x float64) string {
 	if math.IsNaN(x) {
 		return "–"

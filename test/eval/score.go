@@ -9,12 +9,12 @@ import (
 	"secateur/test/eval/cases"
 )
 
-// measure is how well one case went at one ratio.
+// measure is the result of one case at one ratio.
 type measure struct {
 	over                  bool
 	pruned, keptNB, bytes float64
 	recall, all, any      float64
-	ctx, heads, fence     float64 // NaN where the case has none
+	ctx, heads, fence     float64 // NaN: the case has none
 	cuts, output          float64
 	size                  int
 }
@@ -100,7 +100,7 @@ func fenceBlocks(lines []string) (out [][2]int) {
 	return out
 }
 
-// score judges which lines were kept; kept[i] says so of line i, from 1.
+// score judges the kept lines; kept[i] is for line i, from 1.
 func (s *sheet) score(c *cases.Case, kept []bool, ratio float64) measure {
 	n := len(s.lines)
 	m := measure{ctx: math.NaN(), heads: math.NaN(), fence: math.NaN(), output: math.NaN(), size: s.bytes}
@@ -152,7 +152,7 @@ func (s *sheet) score(c *cases.Case, kept []bool, ratio float64) measure {
 	return m
 }
 
-// judge scores a plan, and how long the text is that it leaves.
+// judge scores a plan and the length of its output.
 func (s *sheet) judge(c *cases.Case, res prune.Result, ratio float64) measure {
 	m := s.score(c, keptLines(res), ratio)
 	text, _ := prune.Render(c.Text, res, "prn_00000000000000000000000000", false, true)

@@ -17,7 +17,7 @@ import (
 	"secateur/test/eval/cases"
 )
 
-// specimen is a real text without its name, and what it is.
+// specimen is a real text without its name, and its type.
 type specimen struct {
 	from   string
 	source prune.Source
@@ -25,15 +25,16 @@ type specimen struct {
 	text   string
 }
 
-// typeRow is how often one kind of text is taken for what it is.
+// typeRow counts how often one kind of text is recognized.
 type typeRow struct {
 	from            string
 	n, source, form int // texts; with the right source type; with the right form
 	wrong           []string
 }
 
-// typeTable guesses texts as they come out of a pipe: those of the evaldata, files of the Go installation and of the modules that
-// this program is built from, and what the usual commands print about this repository.
+// typeTable guesses the types of texts as they come from a pipe: the evaluation data, files of the
+// Go installation and of this program's modules, and the output of common commands on this
+// repository.
 func typeTable(ctx context.Context, all []*cases.Case) []typeRow {
 	specimens := slices.Concat(fromCases(all), fromFiles(ctx), fromCommands(ctx))
 	var rows []typeRow
@@ -76,7 +77,7 @@ func fromCases(all []*cases.Case) (out []specimen) {
 	return out
 }
 
-// kindsOf are the files that are looked for, by their endings.
+// kindsOf are the wanted files, by extension.
 var kindsOf = map[string]specimen{
 	".go": {"Go", prune.Code, prune.Plain, ""}, ".c": {"C", prune.Code, prune.Plain, ""}, ".h": {"C", prune.Code, prune.Plain, ""},
 	".js": {"JavaScript", prune.Code, prune.Plain, ""}, ".ts": {"TypeScript", prune.Code, prune.Plain, ""}, ".py": {"Python", prune.Code, prune.Plain, ""},
@@ -103,7 +104,7 @@ func fromFiles(ctx context.Context) (out []specimen) {
 		}
 		_ = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || ctx.Err() != nil {
-				return nil //nolint:nilerr // what cannot be read is not looked at
+				return nil //nolint:nilerr // unreadable files are skipped
 			}
 			kind, ok := kindsOf[strings.ToLower(filepath.Ext(name))]
 			info, err := entry.Info()
@@ -126,7 +127,7 @@ func fromFiles(ctx context.Context) (out []specimen) {
 	return out
 }
 
-// isTemplate says whether a page is made by a program: it is code then.
+// isTemplate reports whether a page is a template, which is code.
 func isTemplate(page []byte) bool {
 	return bytes.Contains(page, []byte("{{")) || bytes.Contains(page, []byte("{%"))
 }
@@ -173,7 +174,7 @@ func fromCommands(ctx context.Context) (out []specimen) {
 	return out
 }
 
-// output is what a command prints; nothing where it fails.
+// output returns what a command prints; nil if it fails.
 func output(ctx context.Context, name string, args ...string) []byte {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -7,27 +7,29 @@ import (
 	"secateur/test/provider"
 )
 
-// The limit is what a run costs to whoever knows how it goes on: results go out pruned as the program prunes them, and
-// old ones are masked at the best moments, errors too. The cache is always warm, to the token.
+// The limit is the cost of a run with perfect foresight: results are pruned as the program prunes
+// them, and old ones, including errors, are masked at the best moments. The cache is always warm,
+// to the token.
 
 const (
 	window      = 8  // turns whose results stay whole
-	placeholder = 40 // tokens of what stands for a masked result
+	placeholder = 40 // tokens of a masked result's placeholder
 )
 
-// sized is a message: its tokens as it goes out, and whose result it is.
+// sized is a message: its tokens as sent, and whose result it is.
 type sized struct {
 	tokens int
-	turn   int // of the calls it answers; -1: it is no result
+	turn   int // of the calls it answers; -1: no result
 }
 
-// prefix is a request: so many messages after so many turns with calls.
+// prefix is a request: the number of messages, and of turns with calls.
 type prefix struct{ messages, turns int }
 
-// limit is the least that requests can cost (dynamic programming over the moments of masking) to whoever has never paid
-// more than ceiling says of each request; nil: there is none.
+// limit returns the least possible cost of the requests (dynamic programming over the moments of
+// masking), never above ceiling at any request; nil: no ceiling.
 func limit(before int, messages []sized, requests []prefix, t provider.Terms, ceiling []float64) float64 {
-	// size is how many tokens the first messages have when everything was masked last at a request; -1: nothing ever was.
+	// size returns the tokens of the first messages if everything was last masked at a request; -1:
+	// never.
 	size := func(n, masked int) float64 {
 		sum := before
 		for _, m := range messages[:n] {
@@ -39,7 +41,7 @@ func limit(before int, messages []sized, requests []prefix, t provider.Terms, ce
 		}
 		return float64(sum)
 	}
-	// changed is the first message that masking at a request changes.
+	// changed returns the first message that masking at a request changes.
 	changed := func(last, now int) int {
 		for i, m := range messages[:requests[now].messages] {
 			done := last >= 0 && m.turn < requests[last].turns-window
@@ -49,7 +51,7 @@ func limit(before int, messages []sized, requests []prefix, t provider.Terms, ce
 		}
 		return -1
 	}
-	best := map[int]float64{-1: 0} // by when everything was masked last
+	best := map[int]float64{-1: 0} // by the last moment of masking
 	for k, r := range requests {
 		sent := 0
 		if k > 0 {
@@ -85,7 +87,7 @@ func limit(before int, messages []sized, requests []prefix, t provider.Terms, ce
 	return least
 }
 
-// prefixes are the requests of a run, and whose results its messages are.
+// prefixes returns the requests of a run, and whose results its messages are.
 func prefixes(messages []json.RawMessage, most int) (requests []prefix, turns []int) {
 	n := 0
 	for i, raw := range messages {
@@ -111,11 +113,11 @@ func prefixes(messages []json.RawMessage, most int) (requests []prefix, turns []
 	return requests, turns
 }
 
-// least is what a run costs at the least over passing through: to whoever only wants the end to be cheap, and to whoever
-// is also never above passing through on the way.
+// least is the least cost of a run relative to passing through: with only the end in mind, and
+// without ever exceeding the pass-through cost.
 type least struct{ atTheEnd, always, through float64 }
 
-// limits are the least that a run can cost at each price.
+// limits returns the least cost of a run at each price.
 func limits(ruler *provider.Ruler, s *session, whole, pruned []byte, played []prices, most int) (all []least) {
 	requests, turns := prefixes(s.Messages, most)
 	of := func(raw []byte) (int, []sized) {
@@ -139,7 +141,7 @@ func limits(ruler *provider.Ruler, s *session, whole, pruned []byte, played []pr
 	return all
 }
 
-// through is what passing through has cost with each request.
+// through returns the pass-through cost up to each request.
 func through(before int, messages []sized, requests []prefix, t provider.Terms) (sums []float64) {
 	var sum, last float64
 	for _, r := range requests {

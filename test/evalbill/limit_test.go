@@ -27,7 +27,7 @@ func TestTheLimitMasksWhenItPays(t *testing.T) {
 	if got > most {
 		t.Errorf("100 turns: the limit is %v, above %v", got, most)
 	}
-	// Who has saved nothing yet cannot pay for the first rewriting, however much it would bring.
+	// Without any savings the first rewrite cannot be paid, however much it would bring.
 	if kept := limit(0, long, requests, provider.Claude, passed); math.Abs(kept-passed[len(passed)-1]) > 1e-6 {
 		t.Errorf("100 turns, never above: the limit is %v, passing through %v", kept, passed[len(passed)-1])
 	}
@@ -39,7 +39,7 @@ func TestTheLimitMasksWhenItPays(t *testing.T) {
 	}
 	none := provider.Terms{Read: 1, Write: 1}
 	least := 0.0
-	for _, r := range requests { // without a cache all that is old is masked at once
+	for _, r := range requests { // without a cache everything old is masked at once
 		for _, m := range long[:r.messages] {
 			if m.turn >= 0 && m.turn < r.turns-window {
 				m.tokens = placeholder

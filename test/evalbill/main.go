@@ -1,10 +1,11 @@
-// Command evalbill measures what recorded agent runs cost. It sends the runs below $EVALDATA request
-// by request through the program's door for chat completions, as `secateur init` sets it up, to a provider that counts
-// tokens in its own way and keeps its own books, and prints what was paid beside what the program told.
+// Command evalbill measures the cost of recorded agent runs. It sends the runs below $EVALDATA
+// request by request through the program's chat completions door, configured as by `secateur init`.
+// The provider counts tokens in its own way and keeps its own books. The command prints what was
+// paid beside what the program reported.
 //
 //	go run ./test/evalbill
 //
-// It fails where a run was ever dearer than passing through.
+// It fails if a run was ever dearer than passing through.
 package main
 
 import (
@@ -40,7 +41,7 @@ func main() {
 	defer cancel()
 	if err := run(ctx, os.Stdout, options{*only, *model, *tokenizer, *most, *each}); err != nil {
 		fmt.Fprintln(os.Stderr, "evalbill:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to do for what was deferred
+		os.Exit(1) //nolint:gocritic // no deferred work is left
 	}
 }
 
@@ -95,7 +96,7 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	return nil
 }
 
-// tokenizer is one of the provider's by its name, or that of a file.
+// tokenizer returns one of the provider's by name, or one from a file.
 func tokenizer(name string) (provider.Tokenizer, error) {
 	if strings.HasSuffix(name, ".json") {
 		return provider.Vocabulary(name)
@@ -107,10 +108,10 @@ func tokenizer(name string) (provider.Tokenizer, error) {
 	return split, nil
 }
 
-// atOnce is how many runs are played at the same time.
+// atOnce is how many runs are played concurrently.
 const atOnce = 2
 
-// playAll plays every run at every price, and gives the outcomes by price.
+// playAll plays every run at every price, and returns the outcomes by price.
 func playAll(ctx context.Context, sessions []session, played []prices, split provider.Tokenizer, most int) ([][]outcome, error) {
 	outcomes := make([][]outcome, len(played))
 	g, ctx := errgroup.WithContext(ctx)
@@ -127,7 +128,8 @@ func playAll(ctx context.Context, sessions []session, played []prices, split pro
 	return outcomes, g.Wait()
 }
 
-// ratios are the least that all runs together can cost over what passing through costs: at the end, and never above on the way.
+// ratios are the least cost of all runs together relative to passing through: at the end, and
+// without ever exceeding it.
 type ratios struct{ atTheEnd, always float64 }
 
 func limitsOf(ctx context.Context, sessions []session, played []prices, split provider.Tokenizer, most int) ([]ratios, error) {

@@ -21,31 +21,31 @@ import (
 	"secateur/test/provider"
 )
 
-// prices are a model whose prices the program knows by its name, and what its provider really asks.
+// prices are a model whose prices the program knows by name, and its provider's real prices.
 type prices struct {
 	model string
 	terms provider.Terms
 }
 
-// Terms are typed here and not read from the program's table, so that a mistake in it shows.
+// The terms are not read from the program's table, so that a mistake in it shows.
 var allPrices = []prices{
 	{"claude-sonnet-4-5", provider.Terms{Block: 128, Minimum: 1024, Life: 5 * time.Minute, Input: 1, Read: 0.1, Write: 1.25}},
 	{"claude-sonnet-5-5", provider.Terms{Block: 128, Minimum: 512, Life: 5 * time.Minute, Input: 1, Read: 0.05, Write: 1.25}},
 	{"deepseek-v4", provider.Terms{Block: 64, Minimum: 1024, Life: 6 * time.Hour, Input: 1, Read: 0.02, Write: 1}},
 }
 
-// outcome is what became of a run.
+// outcome is the result of a run.
 type outcome struct {
 	id       string
 	requests int
 	end      provider.Bill
-	told     float64 // the ratio the program told with its last answer
+	told     float64 // the ratio in the program's last answer
 	worst    float64 // the highest true ratio at any moment
-	worstAt  int     // the request it was at
-	off      float64 // by how much a told ratio was ever off
+	worstAt  int     // the request of that moment
+	off      float64 // the largest error of a reported ratio
 }
 
-// play sends a run through the program in its default configuration.
+// play sends a run through the program with its default configuration.
 func play(ctx context.Context, s *session, p prices, split provider.Tokenizer, most int) (o outcome, err error) {
 	dir, err := os.MkdirTemp("", "evalbill")
 	if err != nil {
@@ -82,8 +82,8 @@ func play(ctx context.Context, s *session, p prices, split provider.Tokenizer, m
 	return o, nil
 }
 
-// playPruned sends a run through the program with masking off, and gives the last request as the client sent it and as it
-// went out.
+// playPruned sends a run through the program without masking. It returns the last request as the
+// client sent it and as the program did.
 func playPruned(ctx context.Context, s *session, p prices, ruler *provider.Ruler, most int) (whole, pruned []byte, err error) {
 	dir, err := os.MkdirTemp("", "evalbill")
 	if err != nil {
@@ -106,7 +106,8 @@ func playPruned(ctx context.Context, s *session, p prices, ruler *provider.Ruler
 // start is when every run begins.
 var start = time.Unix(1_800_000_000, 0)
 
-// door is the program's door for chat completions as init sets it up, with a store on disk and the provider behind it.
+// door is the program's chat completions door as configured by init, with a store on disk and the
+// provider behind it.
 func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) (p *proxy.Proxy, done func(), err error) {
 	cfg, mistakes := config.Load("secateur.toml", config.Init(config.PresetDefault), config.Options{})
 	if len(mistakes) > 0 {
@@ -123,7 +124,8 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 		return nil, nil, err
 	}
 	p, err = proxy.New(proxy.Options{
-		Providers: map[string]proxy.Provider{"p": {BaseURL: "http://provider.invalid/v1"}}, // its prices are those the program knows
+		// With the prices that the program knows.
+		Providers: map[string]proxy.Provider{"p": {BaseURL: "http://provider.invalid/v1"}},
 		Masking:   cfg.ObservationMasking.Schema1, Pruning: cfg.ContextPruning, Originals: store, OriginalsTTL: cfg.Store.TTL, Records: kept,
 		MaxBodyBytes: cfg.MaxBodyBytes, Now: now, Log: slog.New(slog.DiscardHandler), Transport: to,
 	})
@@ -134,7 +136,7 @@ func door(dir string, to http.RoundTripper, now func() time.Time, masking bool) 
 	return p, func() { _ = store.Close() }, nil
 }
 
-// post sends a request and gives the ratio told with the answer.
+// post sends a request and returns the ratio in the answer.
 func post(ctx context.Context, p *proxy.Proxy, name string, body []byte) (told float64, err error) {
 	rec := httptest.NewRecorder()
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))

@@ -7,21 +7,22 @@ import (
 	"slices"
 )
 
-// dearer is what a ratio is above where a run has cost more; what is below is rounding of sums.
+// dearer is the ratio above which a run has cost more; less is rounding.
 const dearer = 1 + 1e-9
 
-// farOff is by how much a told ratio may be off.
+// farOff is the allowed error of a reported ratio.
 const farOff = 0.02
 
 // totals are those of all runs at one price.
 type totals struct {
 	runs, requests         int
-	through, paid, toldSum float64 // toldSum: what the told ratios say was paid
+	through, paid, toldSum float64 // toldSum: paid according to the reported ratios
 	ends                   []float64
 	worst                  float64
 	above, aboveAtEnd      int // runs that were ever dearer, and those that ended so
-	off, offAtEnd          int // runs whose told ratio was ever far off, and those that ended so
-	farthest               float64
+	// Runs whose reported ratio was ever far off, and those that ended so.
+	off, offAtEnd int
+	farthest      float64
 }
 
 func sum(outcomes []outcome) (t totals) {
@@ -62,7 +63,7 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// printTotals prints a table of Markdown, a row for each price.
+// printTotals prints a Markdown table with a row for each price.
 func printTotals(w io.Writer, played []prices, outcomes [][]outcome, limits []ratios) {
 	t := sum(outcomes[0])
 	fmt.Fprintf(w, "%d runs, %d requests\n\n", t.runs, t.requests)
@@ -76,7 +77,7 @@ func printTotals(w io.Writer, played []prices, outcomes [][]outcome, limits []ra
 	}
 }
 
-// printDear names the runs that were ever dearer than passing through, and counts them.
+// printDear lists the runs that were ever dearer than passing through, and counts them.
 func printDear(w io.Writer, p prices, outcomes []outcome) (n int) {
 	for _, o := range outcomes {
 		if o.worst > dearer {

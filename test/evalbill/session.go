@@ -13,12 +13,14 @@ import (
 	"time"
 )
 
-// session is a recorded run of an agent.
+// session is a recorded agent run.
 type session struct {
 	ID       string            `json:"id"`
 	Messages []json.RawMessage `json:"messages"`
-	Offsets  []float64         `json:"request_offsets_s"` // when each answer came; empty: not recorded
-	Prefix   float64           `json:"prefix_tokens"`     // of the first request, that the messages do not show
+	// Time of each answer; empty: not recorded.
+	Offsets []float64 `json:"request_offsets_s"`
+	// Of the first request, outside of the messages.
+	Prefix float64 `json:"prefix_tokens"`
 }
 
 // readSessions reads all recorded runs of a directory.
@@ -41,7 +43,7 @@ func readSessions(dir string) (all []session, err error) {
 }
 
 func readFile(path string) (all []session, err error) {
-	f, err := os.Open(path) //nolint:gosec // whoever types the command names the folder
+	f, err := os.Open(path) //nolint:gosec // the user names the folder on the command line
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func readFile(path string) (all []session, err error) {
 	}
 }
 
-// pause is the time between two requests where it was not recorded.
+// pause is the time between two requests if none was recorded.
 const pause = 7 * time.Second
 
 // request is what the agent sent at a time after its first request.
@@ -70,7 +72,7 @@ type request struct {
 	at   time.Duration
 }
 
-// requests yields what was sent before each answer, for a model, at most so many requests; 0: all.
+// requests yields what was sent before each answer, for a model, at most most requests; 0: all.
 func (s *session) requests(model string, most int, yield func(request) error) error {
 	name, _ := json.Marshal(model)
 	head := `{"model":` + string(name) + `,"tools":[{"type":"function","function":{"name":"tools","description":"` + filler(int(s.Prefix)) + `"}}],"messages":[`
@@ -104,7 +106,8 @@ func (s *session) requests(model string, most int, yield func(request) error) er
 	return nil
 }
 
-// filler stands for the definitions of tools that were sent and not recorded: so many words, a token each.
+// filler stands for tool definitions that were sent but not recorded: that many words, a token
+// each.
 func filler(words int) string {
 	var b strings.Builder
 	for i := range words {

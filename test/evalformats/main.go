@@ -1,10 +1,11 @@
-// Command evalformats measures whether a conversation costs the same in every format. It converts the recorded runs below $EVALDATA to
-// chat completions, Anthropic Messages and OpenAI Responses, sends each request by request through the program's door, with big results
-// pruned on their way, to a provider that keeps its own books, and prints what was paid of what passing through would have cost.
+// Command evalformats measures whether a conversation costs the same in every format. It converts
+// the recorded runs below $EVALDATA to chat completions, Anthropic Messages and OpenAI Responses.
+// It sends each request by request through the program's door, which prunes big results, to a
+// provider that keeps its own books. It prints the amount paid relative to the pass-through cost.
 //
 //	go run ./test/evalformats
 //
-// It fails where a run was dearer than passing through, or where the formats differ.
+// It fails if a run was dearer than passing through, or if the formats differ.
 package main
 
 import (
@@ -20,8 +21,8 @@ import (
 	"time"
 )
 
-// far is by how much the ratios of two formats may differ: their envelopes have different lengths, and caches that look for other places
-// find a little more or less.
+// far is the allowed difference between the ratios of two formats. Their envelopes have different
+// lengths, and caches with other lookup places find a little more or less.
 const far = 0.02
 
 func main() {
@@ -35,7 +36,7 @@ func main() {
 	defer cancel()
 	if err := run(ctx, *only, *most); err != nil {
 		fmt.Fprintln(os.Stderr, "evalformats:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to do for what was deferred
+		os.Exit(1) //nolint:gocritic // no deferred work is left
 	}
 }
 
@@ -45,7 +46,7 @@ func run(ctx context.Context, only string, most int) error {
 	if err != nil {
 		return err
 	}
-	// Of each pair the one is the chat completion, with the same rates.
+	// One of each pair is the chat completion with the same rates.
 	pairs := [][2]lane{
 		{{chat, "gpt-5"}, {responses, "gpt-5"}},
 		{{chat, "claude-sonnet-4-5"}, {messages, "claude-sonnet-4-5"}},
@@ -73,8 +74,9 @@ func run(ctx context.Context, only string, most int) error {
 	return nil
 }
 
-// agree tells whether a run costs the same in both formats. Where both are cached in blocks the same results are pruned. Marks are found
-// to the token, so that a result which saves too little to be worth a block may be pruned in Messages alone: that must be cheaper.
+// agree reports whether a run costs the same in both formats. If both are cached in blocks, the
+// same results are pruned. Marks match to the token, so a result too small to save a block may be
+// pruned in Messages alone, which must be cheaper.
 func agree(a, b outcome, format string) bool {
 	if format == messages && b.pruned > a.pruned {
 		return b.ratio < a.ratio

@@ -20,14 +20,15 @@ import (
 	"secateur/test/provider"
 )
 
-// outcome is what became of a run.
+// outcome is the result of a run.
 type outcome struct {
 	requests int
 	ratio    float64
-	pruned   int // results in the last request that were not as the client sent them
+	pruned   int // changed results in the last request
 }
 
-// books are a provider that bills what it gets and, as if it had been passed through, what the client sent.
+// books are a provider that bills what it gets, and what the client sent as if it had been passed
+// through.
 type books interface {
 	http.RoundTripper
 	through(body []byte)
@@ -53,7 +54,7 @@ func header() http.Header {
 	return http.Header{provider.Header: {"run"}, "X-Api-Key": {"k"}, "Authorization": {"Bearer k"}, "Anthropic-Version": {"2023-06-01"}}
 }
 
-// start is when every run begins, and pause what passes between two requests.
+// start is when every run begins, and pause the time between two requests.
 var start = time.Unix(1_800_000_000, 0)
 
 const pause = 7 * time.Second
@@ -111,7 +112,7 @@ func play(ctx context.Context, s *session, l lane, most int) (o outcome, err err
 	return o, nil
 }
 
-// lastBody remembers what reached the provider last.
+// lastBody remembers the last request that reached the provider.
 type lastBody struct {
 	http.RoundTripper
 	body []byte
@@ -133,7 +134,8 @@ type readCloser struct{ *bytes.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// open is the program's door with big results pruned and nothing masked, so that what is sent hangs on no cache.
+// open is the program's door with pruning and without masking, so that the sent requests depend on
+// no cache.
 func open(l lane, to http.RoundTripper, now func() time.Time) (p *proxy.Proxy, done func(), err error) {
 	dir, err := os.MkdirTemp("", "evalformats")
 	if err != nil {

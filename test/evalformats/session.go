@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// session is a recorded run of an agent, as chat completions.
+// session is a recorded agent run, as chat completions.
 type session struct {
 	ID       string            `json:"id"`
 	Messages []json.RawMessage `json:"messages"`
@@ -41,7 +41,7 @@ func readSessions(dir, only string) (all []session, err error) {
 		if !strings.Contains(filepath.Base(path), only) {
 			continue
 		}
-		f, err := os.Open(path) //nolint:gosec // whoever types the command names the folder
+		f, err := os.Open(path) //nolint:gosec // the user names the folder on the command line
 		if err != nil {
 			return nil, err
 		}
@@ -73,12 +73,12 @@ const (
 // lane is a format and a model.
 type lane struct{ format, model string }
 
-// path is where a format's requests go.
+// path returns the path of a format's requests.
 func (l lane) path() string {
 	return map[string]string{chat: "/v1/chat/completions", messages: "/v1/messages", responses: "/v1/responses"}[l.format]
 }
 
-// body writes the request of so many messages.
+// body writes the request with these messages.
 func (l lane) body(list []message) ([]byte, error) {
 	req := map[string]any{"model": l.model}
 	switch l.format {
@@ -101,7 +101,8 @@ var filler = strings.Repeat(" reads the lines of a path", 400)
 
 type object = map[string]any
 
-// toMessages writes messages as Anthropic's, with markers where Claude Code sets them: on the system prompt and on the end.
+// toMessages converts messages to Anthropic's, with markers where Claude Code sets them: on the
+// system prompt and at the end.
 func toMessages(list []message) (system []any, out []object) {
 	mark := object{"type": "ephemeral"}
 	add := func(role string, block object) {
@@ -133,7 +134,7 @@ func toMessages(list []message) (system []any, out []object) {
 	return system, out
 }
 
-// toItems writes messages as items of Responses.
+// toItems converts messages to items of Responses.
 func toItems(list []message) (out []object) {
 	for _, m := range list {
 		switch m.Role {
@@ -153,7 +154,7 @@ func toItems(list []message) (out []object) {
 	return out
 }
 
-// input is a call's arguments as an object.
+// input returns a call's arguments as an object.
 func input(arguments string) any {
 	var v object
 	if json.Unmarshal([]byte(arguments), &v) != nil {
@@ -162,7 +163,7 @@ func input(arguments string) any {
 	return v
 }
 
-// text is a content as a string.
+// text returns a content as a string.
 func text(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

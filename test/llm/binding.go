@@ -16,8 +16,8 @@ func sign(parts ...string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// prefix is the hash of everything that stands before a point of a conversation: values alone, without markers, without
-// thinking. Formatting and the order of names do not count.
+// prefix is the hash of everything before a point of a conversation: values only, without markers
+// and thinking. Formatting and the order of names do not count.
 type prefix [sha256.Size]byte
 
 func (p *prefix) add(kind string, raw json.RawMessage) {
@@ -30,8 +30,8 @@ func (p *prefix) add(kind string, raw json.RawMessage) {
 
 func (p prefix) String() string { return hex.EncodeToString(p[:8]) }
 
-// A signature is prefix.predecessor.answer.number.proof: what stood before the block, which thinking block did, and the
-// answer it belongs to.
+// A signature is prefix.predecessor.answer.number.proof: what was before the block, the thinking
+// block before it, and its answer.
 type signature struct{ prefix, before, answer, number string }
 
 func (s signature) String() string {
@@ -55,15 +55,15 @@ func parseSignature(text string) (signature, bool) {
 type binding struct {
 	binds bool
 	so    prefix
-	last  string // proof of the thinking block before; "": none stood before
+	last  string // proof of the thinking block before; "": none
 }
 
-// refusal is why a thinking block cannot be taken.
+// refusal says why a thinking block is not accepted.
 type refusal struct{ where, why string }
 
 func (r *refusal) Error() string { return r.where + ": " + r.why }
 
-// check takes a thinking block at a place.
+// check checks a thinking block at a place.
 func (b *binding) check(where, kind, signed string) *refusal {
 	s, ok := parseSignature(signed)
 	if !ok {
@@ -74,7 +74,8 @@ func (b *binding) check(where, kind, signed string) *refusal {
 	if !b.binds {
 		return nil
 	}
-	// Thinking may be taken away from the beginning: then nothing stands before. In the middle it may not.
+	// Thinking may be removed from the beginning: then nothing comes before. It may not be removed
+	// from the middle.
 	if s.prefix != b.so.String() || before != "" && s.before != before {
 		return &refusal{where, fmt.Sprintf("Invalid `signature` in `%s` block. The block is bound to a different conversation.", kind)}
 	}

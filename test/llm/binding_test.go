@@ -7,7 +7,7 @@ import (
 
 const bound = "The block is bound to a different conversation."
 
-// What the documentation lists as leaving thinking valid, and as making it invalid.
+// What the documentation lists as keeping thinking valid, and as making it invalid.
 func TestThinkingIsBoundToWhatWasSentBefore(t *testing.T) {
 	drop := func(k *talk, i int) { k.messages[i]["content"] = k.messages[i]["content"].([]any)[2:] }
 	for name, c := range map[string]struct {
@@ -54,7 +54,7 @@ func TestOlderModelsDoNotBind(t *testing.T) {
 	k.refused("cannot be modified")
 }
 
-// Who asks for it gets an answer, and is told what was dropped.
+// On request, invalid blocks are dropped, and the answer lists them.
 func TestBlocksAreDroppedOnDemand(t *testing.T) {
 	k := newTalk(t, "claude-opus-5-5")
 	k.turn("a result")
@@ -66,7 +66,7 @@ func TestBlocksAreDroppedOnDemand(t *testing.T) {
 	}
 }
 
-// What Messages refuses beside thinking.
+// Refusals of Messages other than thinking.
 func TestMessagesRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(k *talk)
@@ -97,7 +97,7 @@ func TestMessagesRefuses(t *testing.T) {
 	}
 }
 
-// Credentials are not taken from the wrong header.
+// Credentials are not accepted in the wrong header.
 func TestCredentials(t *testing.T) {
 	for name, c := range map[string]struct {
 		header map[string]string

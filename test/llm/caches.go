@@ -8,17 +8,17 @@ import (
 	"secateur/test/provider"
 )
 
-// Counts are a prompt's tokens: all of them, those read from the cache, those written to it for five minutes (or as long as
-// the provider keeps them) and for an hour.
+// Counts are a prompt's tokens: all of them, those read from the cache, those written to it for
+// five minutes (or the provider's lifetime), and for an hour.
 type Counts struct{ Total, Read, Written, WrittenFor int }
 
-// Cost is what a prompt costs, in the price of an uncached token.
+// Cost returns the cost of a prompt, in units of one uncached token.
 func (m Model) Cost(c Counts) float64 {
 	plain := c.Total - c.Read - c.Written - c.WrittenFor
 	return float64(plain) + m.Read*float64(c.Read) + m.Write*float64(c.Written) + m.WriteFor*float64(c.WrittenFor)
 }
 
-// cache is what a provider keeps of the prompts of one model.
+// cache is a provider's cache for one model.
 type cache struct {
 	model   Model
 	entries map[uint64]*entry // by the hash of the beginning that ends there
@@ -39,10 +39,10 @@ func newCache(m Model) *cache {
 	return c
 }
 
-// lookBack is how many positions a marker, or endings the last one, looks back.
+// lookBack is how many positions a marker, or the last ending, looks back.
 const lookBack = 20
 
-// take counts a prompt and keeps it.
+// take counts a prompt and stores it.
 func (c *cache) take(p prompt, now time.Time) Counts {
 	switch c.model.Cache {
 	case markers:
@@ -60,7 +60,7 @@ func (c *cache) take(p prompt, now time.Time) Counts {
 
 var seed = maphash.MakeSeed()
 
-// beginnings are the hash and the length of the prompt up to each position.
+// beginnings returns the hash and the length of the prompt up to each position.
 func beginnings(p prompt) (hashes []uint64, lengths []int) {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -93,7 +93,8 @@ func (c *cache) write(hash uint64, life time.Duration, now time.Time) {
 	c.entries[hash] = &entry{now, life}
 }
 
-// takeMarked is Anthropic's way: one entry at each marker, found from a marker at most 20 positions back.
+// takeMarked models Anthropic's cache: one entry at each marker, found from a marker at most 20
+// positions back.
 func (c *cache) takeMarked(p prompt, now time.Time) Counts {
 	hashes, lengths := beginnings(p)
 	count := Counts{Total: p.total()}
@@ -115,7 +116,8 @@ func (c *cache) takeMarked(p prompt, now time.Time) Counts {
 	if hit >= 0 {
 		count.Read = lengths[hit]
 	}
-	// Between the hit and the last marker for an hour it is written for an hour, from there to the last marker for five minutes.
+	// From the hit to the last hour marker it is written for an hour, from there to the last marker
+	// for five minutes.
 	end := count.Read
 	for i, q := range p.positions {
 		if q.marker == nil || lengths[i] < c.model.Minimum {
@@ -138,8 +140,8 @@ func (c *cache) takeMarked(p prompt, now time.Time) Counts {
 	return count
 }
 
-// takeEndings is the way of GPT-5.6 and later: an entry at the last eligible ending and at the first developer block's,
-// found there and at up to 20 endings before.
+// takeEndings models GPT-5.6 and later: an entry at the last eligible ending and at the first
+// developer block's, found there and at up to 20 earlier endings.
 func (c *cache) takeEndings(p prompt, now time.Time) Counts {
 	hashes, lengths := beginnings(p)
 	count := Counts{Total: p.total()}
@@ -168,13 +170,13 @@ func (c *cache) takeEndings(p prompt, now time.Time) Counts {
 	return count
 }
 
-// Book bills requests: one cache for each model.
+// Book bills requests with one cache for each model.
 type Book struct {
 	caches map[string]*cache
 	Spent  map[string]float64 // by conversation
 }
 
-// take counts a prompt of a model, and adds its cost to a conversation's.
+// take counts a prompt of a model, and adds its cost to a conversation.
 func (b *Book) take(model, conversation string, p prompt, now time.Time) (Counts, error) {
 	m, ok := ModelNamed(model)
 	if !ok {

@@ -11,14 +11,15 @@ import (
 	"strings"
 )
 
-// Change is a string that is another one in what reached the provider.
+// Change is a string that differs in what reached the provider.
 type Change struct {
 	Path     string // of the string, such as messages.2.content.0.content
-	Was, Is  string // as they stand in the document
-	HolderOf string // the type of the block or item that it belongs to
+	Was, Is  string // as in the document
+	HolderOf string // the type of its block or item
 }
 
-// Compare lists the strings in which two documents differ. Anything else that differs, a space included, is an error.
+// Compare lists the strings in which two documents differ. Any other difference, even a space, is
+// an error.
 func Compare(client, upstream []byte) ([]Change, error) {
 	if bytes.Equal(client, upstream) {
 		return nil, nil
@@ -48,7 +49,7 @@ func Compare(client, upstream []byte) ([]Change, error) {
 	return changes, nil
 }
 
-// lexeme is a value or a bracket with what stands between it and the one before. A name has no path.
+// lexeme is a value or a bracket with the text between it and the one before. A name has no path.
 type lexeme struct {
 	path, before string
 	raw          []byte
@@ -112,7 +113,7 @@ func lexemes(doc []byte) (all []lexeme, err error) {
 	}
 }
 
-// holder is the type of the block or item above a path.
+// holder returns the type of the block or item above a path.
 func holder(doc []byte, path string) string {
 	var v any
 	if json.Unmarshal(doc, &v) != nil {
@@ -142,9 +143,9 @@ func holder(doc []byte, path string) string {
 	return kind
 }
 
-// Forms remembers in which form each part of each conversation was sent. What was sent once stays as it is.
+// Forms remembers the sent form of each part of each conversation. A form must not change.
 type Forms struct {
-	sent map[[sha256.Size]byte][]byte // by what the client had sent up to and with the part
+	sent map[[sha256.Size]byte][]byte // by what the client had sent up to and including the part
 }
 
 // Add takes a request as the client sent it and as it reached the provider.
@@ -175,7 +176,8 @@ func (f *Forms) Add(path string, client, upstream []byte) error {
 	return nil
 }
 
-// parts are the model, the tools, the system prompt and then each message or item, without markers.
+// parts returns the model, the tools, the system prompt and then each message or item, without
+// markers.
 func parts(path string, body []byte) (all [][]byte, err error) {
 	var doc struct {
 		Model        string            `json:"model"`

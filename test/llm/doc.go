@@ -1,12 +1,15 @@
-// Package llm is a provider of language models for tests that speaks Anthropic Messages and OpenAI Responses. It shares
-// no code with the program, so that what the program does to a request can be held against what a provider makes of it.
+// Package llm is a model provider for tests that speaks Anthropic Messages and OpenAI Responses. It
+// shares no code with the program, so that tests can compare the program's changes with a
+// provider's view.
 //
-// A [Provider] is an http.Handler. It refuses what the real ones refuse (messages.go, responses.go): a thinking block behind
-// a changed prefix on models that bind it (binding.go), a fifth cache marker, a result without its call, a credential in the
-// wrong header. It keeps a prompt cache of each of the four kinds (caches.go) and bills what reached it; what the client sent
-// is billed by a second [Book], as if it had been passed through. What the model says is a function of the test's, a [Script];
-// how a request fails is a [Fault].
+// A [Provider] is an http.Handler. It refuses what the real ones refuse (messages.go,
+// responses.go): a thinking block after a changed prefix on models that bind it (binding.go), a
+// fifth cache marker, a result without its call, a credential in the wrong header. It has a prompt
+// cache of each of the four kinds (caches.go) and bills what reached it. A second [Book] bills what
+// the client sent, as if it had been passed through. A [Script] is the test's function for what the
+// model says; a [Fault] is how a request fails.
 //
-// A [Tap] stands between a client and the program and remembers what the client sent and got. [Compare] says in which
-// strings what reached the provider differs from it, and fails where anything else does.
+// A [Tap] sits between a client and the program and records what the client sent and got. [Compare]
+// lists the strings in which the request that reached the provider differs, and fails on any other
+// difference.
 package llm

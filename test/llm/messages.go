@@ -11,7 +11,7 @@ import (
 	"secateur/test/provider"
 )
 
-// messagesRequest is a request of Anthropic Messages, checked.
+// messagesRequest is a validated request of Anthropic Messages.
 type messagesRequest struct {
 	Model        string            `json:"model"`
 	MaxTokens    int               `json:"max_tokens"`
@@ -35,7 +35,7 @@ type messagesRequest struct {
 
 	prompt  prompt
 	binding binding
-	dropped []string // thinking blocks that were dropped, where the request asks for that
+	dropped []string // dropped thinking blocks, if the request asks for that
 	turn    Turn
 }
 
@@ -70,7 +70,7 @@ var topLevel = map[string]string{
 // problem is a 400.
 func problem(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// readMessages reads and checks a request, and the binding of its thinking where that is asked for.
+// readMessages reads and validates a request and, if bound, the binding of its thinking.
 func readMessages(header http.Header, body []byte, bound bool) (*messagesRequest, error) {
 	var names map[string]json.RawMessage
 	if err := json.Unmarshal(body, &names); err != nil {
@@ -113,7 +113,7 @@ func (m *messagesRequest) readTools() {
 		}
 		_ = json.Unmarshal(raw, &t)
 		m.turn.Tools = append(m.turn.Tools, t.Name)
-		if !t.Defer { // nobody has asked for it yet: it is no part of the prefix
+		if !t.Defer { // not requested yet, so no part of the prefix
 			m.prompt.add(raw).marker = t.CacheControl
 			m.binding.so.add("tool", raw)
 		}
@@ -130,7 +130,8 @@ func (m *messagesRequest) readSystem() error {
 		if err := json.Unmarshal(raw, &b); err != nil || b.Type != "text" {
 			return problem("system.%d: Input should be a text block", i)
 		}
-		if i == 0 && strings.HasPrefix(b.Text, "x-anthropic-billing-header") { // taken off by its position
+		// Removed by its position.
+		if i == 0 && strings.HasPrefix(b.Text, "x-anthropic-billing-header") {
 			continue
 		}
 		m.prompt.add(raw).marker = b.CacheControl
@@ -141,7 +142,7 @@ func (m *messagesRequest) readSystem() error {
 
 // readTurns reads the messages: calls and their results, thinking, markers.
 func (m *messagesRequest) readTurns() error {
-	var open []string // calls that wait for their results
+	var open []string // calls without results so far
 	for i, msg := range m.Messages {
 		blocks, err := contentBlocks(msg.Content)
 		if err != nil {
@@ -225,7 +226,7 @@ func (m *messagesRequest) readUser(i int, blocks []json.RawMessage, open []strin
 	return nil
 }
 
-// checkReferences asks for the tools that a result refers to.
+// checkReferences requires the tools that a result refers to.
 func (m *messagesRequest) checkReferences(content json.RawMessage) error {
 	if !bytes.Contains(content, []byte("tool_reference")) {
 		return nil
@@ -279,7 +280,7 @@ func (m *messagesRequest) readAssistant(i int, blocks []json.RawMessage) (open [
 	return open, m.checkRun(i, run)
 }
 
-// checkRun holds that the thinking of the newest turn came back whole and in order.
+// checkRun checks that the thinking of the newest turn came back whole and in order.
 func (m *messagesRequest) checkRun(i int, run []signature) error {
 	if i < len(m.Messages)-2 || len(run) == 0 {
 		return nil
@@ -310,7 +311,7 @@ func (m *messagesRequest) checkMarkers() error {
 	return nil
 }
 
-// contentBlocks are the parts of a content: a string is one text block, absent is none.
+// contentBlocks returns the parts of a content: a string is one text block, absent is none.
 func contentBlocks(raw json.RawMessage) ([]json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -323,7 +324,7 @@ func contentBlocks(raw json.RawMessage) ([]json.RawMessage, error) {
 	return list, err
 }
 
-// resultText is what a result says.
+// resultText returns the text of a result.
 func resultText(raw json.RawMessage) string {
 	parts, _ := contentBlocks(raw)
 	var b strings.Builder

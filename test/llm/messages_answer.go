@@ -14,7 +14,7 @@ type messagesAnswer struct {
 	stop      string
 }
 
-// write makes the blocks of what the model says. Thinking is bound to everything before it.
+// write makes the blocks of the model's output. Thinking is bound to everything before it.
 func (a *messagesAnswer) write(r Reply, b binding) {
 	b.so.add("role", json.RawMessage(`"assistant"`))
 	for i, text := range r.Think {
@@ -36,7 +36,7 @@ func (a *messagesAnswer) write(r Reply, b binding) {
 	}
 }
 
-// outputTokens is what every answer counts.
+// outputTokens is the output count of every answer.
 const outputTokens = 25
 
 func (a *messagesAnswer) usage(out int) map[string]any {
@@ -65,7 +65,7 @@ func (a *messagesAnswer) whole() []byte {
 	return b
 }
 
-// events are the stream of the answer, with a ping and an event that nobody knows.
+// events returns the stream of the answer, with a ping and an unknown event.
 func (a *messagesAnswer) events() (all [][]byte) {
 	say := func(name string, data map[string]any) {
 		data["type"] = name
@@ -88,11 +88,12 @@ func (a *messagesAnswer) events() (all [][]byte) {
 	return all
 }
 
-// streamed is a block as a stream begins it, and what follows.
+// streamed returns a block as a stream begins it, and its deltas.
 func streamed(c map[string]any) (start map[string]any, deltas []map[string]any) {
 	halves := func(kind, name, text string) {
 		half := len(text) / 2
-		for half > 0 && text[half]&0xc0 == 0x80 { // a character is not split here; the network may do so
+		// Not split within a character here; the network may do so.
+		for half > 0 && text[half]&0xc0 == 0x80 {
 			half--
 		}
 		for _, part := range []string{text[:half], text[half:]} {

@@ -15,11 +15,11 @@ const (
 	markers               // where the request says so, 20 positions back
 )
 
-// Model is what a provider does and asks for a model. Prices are in the price of an uncached token. They are typed here
-// and not read from the program's table, so that a mistake in it shows.
+// Model has a provider's behaviour and prices for a model, in units of one uncached token. They are
+// not read from the program's table, so that a mistake in it shows.
 type Model struct {
 	Cache                 kind
-	Minimum               int // tokens below which nothing is cached
+	Minimum               int // shorter prompts are not cached
 	Binds                 bool
 	Read, Write, WriteFor float64 // WriteFor: written for an hour
 	Life                  time.Duration
@@ -43,7 +43,7 @@ var models = map[string]Model{
 	"gpt-6":             {endings, 1024, false, 0.1, 1.25, 1.25, halfAnHour},
 }
 
-// ModelNamed is the model of the longest name that the given one begins with.
+// ModelNamed returns the model with the longest name that is a prefix of the given one.
 func ModelNamed(name string) (Model, bool) {
 	best := ""
 	for known := range models {

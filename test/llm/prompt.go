@@ -15,7 +15,8 @@ type position struct {
 	tokens []uint64
 	marker *marker // of Messages
 	ending bool    // of Responses: an eligible message ends here
-	run    string  // consecutive positions of one run, results or calls, count as one when a cache looks back
+	// Consecutive positions of one run, results or calls, count as one when a cache looks back.
+	run string
 }
 
 // marker is a cache_control.
@@ -26,7 +27,7 @@ type marker struct {
 
 func (m *marker) hour() bool { return m.TTL == "1h" }
 
-// prompt is what a model reads, in order, and what the cache is keyed by beside it.
+// prompt is what a model reads, in order, and the additional cache key.
 type prompt struct {
 	scope     string
 	positions []position
@@ -44,10 +45,11 @@ func (p *prompt) total() (n int) {
 	return n
 }
 
-// imageTokens is what an image costs, whatever its bytes.
+// imageTokens is the cost of an image, whatever its bytes.
 const imageTokens = 1500
 
-// words are the tokens of all strings of a part. A marker is no part of the prompt, and an image's bytes are not text.
+// words returns the tokens of all strings of a part. A marker is no part of the prompt, and an
+// image's bytes are not text.
 func words(raw json.RawMessage) (tokens []uint64) {
 	yield := func(t uint64) { tokens = append(tokens, t) }
 	var walk func(v any)
@@ -76,12 +78,12 @@ func words(raw json.RawMessage) (tokens []uint64) {
 		}
 	}
 	walk(value(raw))
-	return append(tokens, 0) // two parts are never the same as one
+	return append(tokens, 0) // two parts never equal one
 }
 
 func isImage(v map[string]any) bool { return v["type"] == "image" || v["type"] == "input_image" }
 
-// value is a document without its markers; nil if it is none.
+// value returns a document without its markers; nil: invalid.
 func value(raw json.RawMessage) any {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -28,32 +28,32 @@ type Provider struct {
 	paid    Book
 	through Book
 	answers int
-	kept    map[string][]json.RawMessage // by the id of a response, the items up to its end
-	threads map[string]bool              // by the id of a message, whether a thread can go on from it
+	kept    map[string][]json.RawMessage // by response id: the items up to its end
+	threads map[string]bool              // by message id: whether a thread can continue from it
 }
 
-// Turn is what the model gets to see of a request.
+// Turn is what the model sees of a request.
 type Turn struct {
-	User    string   // the last text of the user
-	Calls   int      // calls that the model has made in this conversation
+	User    string   // the user's last text
+	Calls   int      // the model's calls so far in this conversation
 	Results []string // those the model has not answered yet
 	Tools   []string // names
 	Model   string
-	Compact bool // Responses: a summary is asked for
+	Compact bool // Responses: the request asks for a summary
 }
 
-// Script is what the model says.
+// Script returns what the model says.
 type Script func(Turn) Reply
 
 // Reply is an answer of the model.
 type Reply struct {
-	Think    []string // thinking blocks, or reasoning items; "": nothing is shown of it
-	Redacted bool     // the last of them is
+	Think    []string // thinking blocks, or reasoning items; "": hidden
+	Redacted bool     // the last of them is redacted
 	Text     string
 	Calls    []Call
 }
 
-// Call is a call of a tool. Input is JSON, or free text for a custom tool of Responses.
+// Call is a tool call. Input is JSON, or free text for a custom tool of Responses.
 type Call struct {
 	Name, Input string
 	Custom      bool
@@ -61,19 +61,20 @@ type Call struct {
 
 // Fault is a way to fail.
 type Fault struct {
-	Status int    // answered with; 0: as if nothing were wrong
+	Status int    // of the answer; 0: no failure
 	Body   string // of such an answer
-	Events int    // of a stream that are sent before it fails; 0: all, and it does not
-	Tell   bool   // with an error event; else the connection breaks
+	Events int    // events of a stream before it fails; 0: no failure
+	Tell   bool   // with an error event; otherwise the connection breaks
 
-	Stream [][]byte        // sent instead of events of ours, each by itself
-	Hold   <-chan struct{} // after the first two events the rest waits for this; nil: it does not
+	Stream [][]byte        // sent instead of our events, one by one
+	Hold   <-chan struct{} // the rest waits for this after the first two events; nil: no wait
 }
 
-// Requests are those that reached a path so far, each with its whole answer; "": all.
+// Requests returns those that reached a path so far, each with its whole answer; "": all.
 func (p *Provider) Requests(path string) []Seen { return p.log.requests(path) }
 
-// Bill is what a conversation has cost, and what it would have cost as the client sent it, in the price of an uncached token.
+// Bill returns the cost of a conversation, and its pass-through cost, in units of one uncached
+// token.
 func (p *Provider) Bill(conversation string) provider.Bill {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +93,8 @@ func (p *Provider) Through(path string, header http.Header, body []byte) {
 func readPrompt(path string, header http.Header, body []byte) (prompt, string, error) {
 	switch path {
 	case messagesPath:
-		m, err := readMessages(header, body, false) // thinking is bound to what was sent, not to this
+		// Thinking is bound to what was sent, not to this.
+		m, err := readMessages(header, body, false)
 		if err != nil {
 			return prompt{}, "", err
 		}
@@ -114,7 +116,7 @@ func (p *Provider) now() time.Time {
 	return time.Now()
 }
 
-// Paths of what is answered.
+// The paths that are answered.
 const (
 	messagesPath    = "/v1/messages"
 	countPath       = "/v1/messages/count_tokens"
@@ -123,7 +125,7 @@ const (
 	inputTokensPath = "/v1/responses/input_tokens"
 )
 
-// mostBody is how long a body may be, decoded.
+// mostBody is the maximum length of a decoded body.
 const mostBody = 64 << 20
 
 // ServeHTTP answers a request.
@@ -175,7 +177,7 @@ type output struct {
 	header map[string]string
 	body   []byte   // JSON
 	events [][]byte // a stream, instead of a body
-	failed []byte   // the event that tells a failure in the stream
+	failed []byte   // the event for a failure in the stream
 	counts Counts
 }
 
@@ -202,7 +204,7 @@ func (p *Provider) answer(r *http.Request, body []byte, fault Fault) output {
 	return output{status: http.StatusNotFound, body: []byte(`{"type":"error","error":{"type":"not_found_error","message":"Not Found"}}`)}
 }
 
-// send writes an answer, as far as the fault lets it.
+// send writes an answer, as far as the fault allows.
 func send(w http.ResponseWriter, r *http.Request, sent *bytes.Buffer, out output, fault Fault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Request-Id", "req_1")
@@ -251,7 +253,7 @@ func event(name string, data any) []byte {
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, b)
 }
 
-// RoundTrip answers a request, without a network.
+// RoundTrip answers a request without a network.
 func (p *Provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
 	p.ServeHTTP(rec, r)

@@ -10,7 +10,7 @@ import (
 	"secateur/test/provider"
 )
 
-// responsesRequest is a request of OpenAI Responses, checked.
+// responsesRequest is a validated request of OpenAI Responses.
 type responsesRequest struct {
 	Model        string            `json:"model"`
 	Instructions json.RawMessage   `json:"instructions"`
@@ -23,7 +23,7 @@ type responsesRequest struct {
 	Text         json.RawMessage   `json:"text"`
 	CacheKey     string            `json:"prompt_cache_key"`
 
-	items  []json.RawMessage // with those of earlier responses
+	items  []json.RawMessage // including those of earlier responses
 	prompt prompt
 	turn   Turn
 }
@@ -41,7 +41,7 @@ type item struct {
 	Tools     []json.RawMessage `json:"tools"`
 }
 
-// failure is a problem with a code of its own.
+// failure is a problem with its own code.
 type failure struct {
 	status     int
 	code, text string
@@ -49,7 +49,7 @@ type failure struct {
 
 func (f *failure) Error() string { return f.text }
 
-// readResponses reads and checks a request. Kept are the items of earlier responses.
+// readResponses reads and validates a request. kept has the items of earlier responses.
 func readResponses(body []byte, kept map[string][]json.RawMessage) (*responsesRequest, error) {
 	r := &responsesRequest{}
 	if err := json.Unmarshal(body, r); err != nil {
@@ -82,7 +82,7 @@ func readResponses(body []byte, kept map[string][]json.RawMessage) (*responsesRe
 	return r, r.readItems()
 }
 
-// calls are the items that make a call, and the items that end it.
+// calls maps the items that make a call to the items that end it.
 var calls = map[string]string{
 	"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output", "local_shell_call": "local_shell_call_output",
 	"shell_call": "shell_call_output", "apply_patch_call": "apply_patch_call_output",
@@ -148,7 +148,7 @@ func (r *responsesRequest) readItems() error {
 	return nil
 }
 
-// follows tells whether the next item is a message of the role.
+// follows reports whether the next item is a message of the role.
 func (r *responsesRequest) follows(i int, role string) bool {
 	var next item
 	return i+1 < len(r.items) && json.Unmarshal(r.items[i+1], &next) == nil && next.Role == role
@@ -159,10 +159,10 @@ func (r *responsesRequest) outputFollows(i int) bool {
 	return i+1 < len(r.items) && json.Unmarshal(r.items[i+1], &next) == nil && strings.HasSuffix(next.Type, "_call_output")
 }
 
-// sealed is the content of a reasoning item that only this provider can have made.
+// sealed returns the content of a reasoning item that only this provider can have made.
 func sealed(id string) string { return "gAAAAA" + sign(id) }
 
-// inputItems are the items of an input: a string is a message of the user.
+// inputItems returns the items of an input: a string is a user message.
 func inputItems(raw json.RawMessage) (items []json.RawMessage, err error) {
 	if len(raw) > 0 && raw[0] == '"' {
 		return []json.RawMessage{json.RawMessage(`{"type":"message","role":"user","content":` + string(raw) + `}`)}, nil
@@ -181,7 +181,7 @@ func toolNames(raw json.RawMessage) (names []string) {
 	return names
 }
 
-// contentText is what a content or an output says.
+// contentText returns the text of a content or an output.
 func contentText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -207,7 +207,7 @@ func responsesError(status int, code, text string) output {
 }
 
 func refused(err error) output {
-	if f, ok := err.(*failure); ok { //nolint:errorlint // it is made here and wrapped by nobody
+	if f, ok := err.(*failure); ok { //nolint:errorlint // it is made here and never wrapped
 		return responsesError(f.status, f.code, f.text)
 	}
 	return responsesError(http.StatusBadRequest, "", err.Error())

@@ -64,7 +64,7 @@ func (a *responsesAnswer) whole() []byte {
 	return b
 }
 
-// events are the stream of the answer, with an event that nobody knows.
+// events returns the stream of the answer, with an unknown event.
 func (a *responsesAnswer) events() (all [][]byte) {
 	say := func(name string, data map[string]any) {
 		data["type"], data["sequence_number"] = name, len(all)
@@ -95,7 +95,7 @@ func (a *responsesAnswer) events() (all [][]byte) {
 	return all
 }
 
-// begun is an item as a stream adds it.
+// begun returns an item as a stream adds it.
 func begun(it map[string]any) map[string]any {
 	b := maps.Clone(it)
 	switch it["type"] {

@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// Seen is a request that came by, and what it was answered with.
+// Seen is a request with its answer.
 type Seen struct {
 	Method, Path, Query string
 	Header              http.Header
 	Body                []byte // decoded
-	Status              int    // 0: there was no answer
+	Status              int    // 0: no answer
 	Answer              []byte
-	Counts              Counts // where a provider counted it
+	Counts              Counts // if a provider counted it
 }
 
-// log remembers requests.
+// log records requests.
 type log struct {
 	mu   sync.Mutex
-	seen []*record // guarded by mu; what an entry holds is final once it is done
+	seen []*record // guarded by mu; an entry is final once it is done
 }
 
 type record struct {
@@ -27,7 +27,7 @@ type record struct {
 	done chan struct{}
 }
 
-// begin remembers a request and gives its number.
+// begin records a request and returns its number.
 func (l *log) begin(r *http.Request, body []byte) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,7 +38,7 @@ func (l *log) begin(r *http.Request, body []byte) int {
 	return len(l.seen) - 1
 }
 
-// end says what a request was answered with.
+// end records the answer to a request.
 func (l *log) end(n, status int, answer []byte, counts Counts) {
 	l.mu.Lock()
 	e := l.seen[n]
@@ -47,7 +47,7 @@ func (l *log) end(n, status int, answer []byte, counts Counts) {
 	close(e.done)
 }
 
-// requests are those to a path so far, once they are answered; "": all.
+// requests returns those to a path so far, once they are answered; "": all.
 func (l *log) requests(path string) (found []Seen) {
 	l.mu.Lock()
 	all := append([]*record(nil), l.seen...)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// talk is a client of Messages that plays an agent's loop: each answer's call gets a result.
+// talk is a client of Messages that plays an agent's loop: each call gets a result.
 type talk struct {
 	t        *testing.T
 	p        *Provider
@@ -22,7 +22,7 @@ type talk struct {
 	messages []map[string]any
 	marks    []int // messages whose last block is marked; nil: the last one
 	ttl      string
-	extra    map[string]any // more fields of the request
+	extra    map[string]any // further fields of the request
 }
 
 func newTalk(t *testing.T, model string) *talk {
@@ -38,7 +38,7 @@ func newTalk(t *testing.T, model string) *talk {
 
 func text(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
 
-// prose makes a text of so many tokens.
+// prose makes a text of that many tokens.
 func prose(n int) string { return strings.Repeat(" word", n) }
 
 func (k *talk) body() []byte {
@@ -66,7 +66,7 @@ func (k *talk) body() []byte {
 	return b
 }
 
-// post sends the conversation as it stands.
+// post sends the conversation.
 func (k *talk) post() (int, map[string]any) {
 	k.t.Helper()
 	return k.send("/v1/messages", k.body())
@@ -104,7 +104,7 @@ func (k *talk) turn(result string) map[string]any {
 	return answer["usage"].(map[string]any)
 }
 
-// refused sends the conversation and wants a 400 that says this.
+// refused sends the conversation and expects a 400 with this text.
 func (k *talk) refused(want string) {
 	k.t.Helper()
 	status, answer := k.post()
@@ -113,7 +113,7 @@ func (k *talk) refused(want string) {
 	}
 }
 
-// accepted sends the conversation and wants an answer.
+// accepted sends the conversation and expects an answer.
 func (k *talk) accepted() map[string]any {
 	k.t.Helper()
 	status, answer := k.post()
@@ -123,7 +123,7 @@ func (k *talk) accepted() map[string]any {
 	return answer
 }
 
-// block is the j-th block of the i-th message.
+// block returns the j-th block of the i-th message.
 func (k *talk) block(i, j int) map[string]any {
 	return k.messages[i]["content"].([]any)[j].(map[string]any)
 }

@@ -10,23 +10,24 @@ import (
 	"strconv"
 )
 
-// Tap passes requests on and remembers what the client sent and what it got. Every request is also billed as if it had
-// been passed through.
+// Tap forwards requests and records what the client sent and got. It also bills every request as if
+// it had been passed through.
 type Tap struct {
-	To       func() string // where the program listens now
+	To       func() string // the program's current address
 	Provider *Provider     // whose second book is kept; nil: none
-	Before   func(n int)   // called before the n-th request is passed on; nil: nothing is done
+	Before   func(n int)   // called before the n-th request is forwarded; nil: none
 
 	log log
 }
 
-// tapHeader carries the number of a request to the provider: of two that are under way at once either may be there first.
+// tapHeader carries the number of a request to the provider: concurrent requests may arrive in
+// either order.
 const tapHeader = "X-Tap"
 
-// Requests are those that were sent to a path so far, each with its whole answer; "": all.
+// Requests returns those sent to a path so far, each with its whole answer; "": all.
 func (t *Tap) Requests(path string) []Seen { return t.log.requests(path) }
 
-// Arrived are the requests to a path that reached the provider, in the order in which they came by here.
+// Arrived returns the requests to a path that reached the provider, in the order of the tap.
 func (t *Tap) Arrived(path string) []Seen {
 	got := t.Provider.Requests(path)
 	number := func(s Seen) int { n, _ := strconv.Atoi(s.Header.Get(tapHeader)); return n }
@@ -34,7 +35,7 @@ func (t *Tap) Arrived(path string) []Seen {
 	return got
 }
 
-// ServeHTTP passes a request on.
+// ServeHTTP forwards a request.
 func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -64,13 +65,14 @@ func (t *Tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(to) },
 		FlushInterval: -1,
-		Transport:     &http.Transport{DisableKeepAlives: true}, // the program may be another one by the next request
-		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+		// The program may have been replaced by the next request.
+		Transport:    &http.Transport{DisableKeepAlives: true},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	proxy.ServeHTTP(got, r)
 }
 
-// copying remembers what is written.
+// copying records what is written.
 type copying struct {
 	http.ResponseWriter
 

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// today is the seed of a draw where none is given: the date, as a number.
+// today is the default seed of a draw: the date, as a number.
 func today(now time.Time) uint64 {
 	year, month, day := now.UTC().Date()
 	return uint64(year*10_000 + int(month)*100 + day) //nolint:gosec // after the year 0
@@ -24,7 +24,7 @@ func today(now time.Time) uint64 {
 
 // draw takes n guards at random, the same ones for the same seed and sources.
 func draw(all []placed, n int, seed uint64) []placed {
-	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(all)) //nolint:gosec // to be repeated
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(all)) //nolint:gosec // it must be repeatable
 	drawn := make([]placed, 0, n)
 	for _, i := range order[:min(n, len(order))] {
 		drawn = append(drawn, all[i])
@@ -32,7 +32,7 @@ func draw(all []placed, n int, seed uint64) []placed {
 	return drawn
 }
 
-// guards finds the guards of the program below the working directory, in packages that have tests.
+// guards finds the guards of the program below the working directory, in packages with tests.
 func guards(roots ...string) (all []placed, err error) {
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -67,14 +67,15 @@ func isTested(dir string) bool {
 	return len(tests) > 0
 }
 
-// guardsIn finds the guards of a file: an if without an else whose body ends by refusing something. The mutant never does.
+// guardsIn finds the guards of a file: an if without an else whose body ends with a refusal. The
+// mutant never refuses.
 func guardsIn(path string, source []byte) (found []placed, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, source, parser.ParseComments)
 	if err != nil || ast.IsGenerated(file) {
 		return nil, err
 	}
-	var results []*ast.FieldList // of the functions around
+	var results []*ast.FieldList // of the enclosing functions
 	var inspect func(n ast.Node) bool
 	inspect = func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -108,12 +109,13 @@ func guardsIn(path string, source []byte) (found []placed, err error) {
 	return found, nil
 }
 
-// passesOn reports whether a condition only asks if there is an error already: what has found it is the guard.
+// passesOn reports whether a condition only checks for an earlier error: the guard is where that
+// was found.
 func passesOn(condition string) bool { return condition == "err != nil" }
 
 var refusing = regexp.MustCompile(`(?i)refus|reject|deny|denied|forbid|complain|fail|unauthor|httperror`)
 
-// refuses reports whether statements end with an error, a refusal, or by leaving one of several things out.
+// refuses reports whether statements end with an error or a refusal, or by skipping an item.
 func refuses(body []ast.Stmt, results *ast.FieldList) bool {
 	if len(body) == 0 {
 		return false
@@ -130,7 +132,7 @@ func refuses(body []ast.Stmt, results *ast.FieldList) bool {
 			return false
 		}
 		kind, value := results.List[len(results.List)-1].Type, nameOf(last.Results[len(last.Results)-1])
-		if nameOf(kind) == "error" { // any function may return one of these, or none
+		if nameOf(kind) == "error" { // any function may return an error, or nil
 			return value != "err" && makesError.MatchString(value)
 		}
 		return isFailure(kind) && value != "nil" && value != `""`
@@ -143,13 +145,13 @@ var makesError = regexp.MustCompile(`(?i)(^|\.)err|error|fail|refus|^errors\.New
 
 var failures = []string{"Error", "Failure", "failure", "Refusal", "refusal", "Cause", "Verdict"}
 
-// isFailure reports whether a type says why something is refused.
+// isFailure reports whether a type describes a refusal.
 func isFailure(t ast.Expr) bool {
 	name := nameOf(t)
 	return slices.Contains(failures, name[strings.LastIndexByte(name, '.')+1:])
 }
 
-// nameOf is what an expression names: a variable, a type, the function of a call.
+// nameOf returns the name in an expression: a variable, a type, the function of a call.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

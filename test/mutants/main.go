@@ -1,15 +1,18 @@
-// Command mutants takes the guards out of the program, one at a time, and expects the tests to notice. Each mutant is an edit
-// of one file in a scratch copy of the sources; a mutant that survives is a wall that no test leans on.
+// Command mutants removes the program's guards, one at a time, and expects the tests to fail. Each
+// mutant is an edit of one file in a scratch copy of the sources. A surviving mutant is a guard
+// that no test checks.
 //
-// The list below names guards that must hold. Beside it guards are drawn at random from the program's source (draw.go), so that not only
-// those are looked at that somebody thought of. The seed of the draw is the date; it is printed, and -seed repeats it.
+// The list below names guards that must hold. Further guards are drawn at random from the program's
+// source (draw.go), to check more than the known ones. The seed of the draw is the date; it is
+// printed, and -seed repeats it.
 //
 //	go run ./test/mutants            the list, and 40 that are drawn
-//	go run ./test/mutants -run body  those of the list whose name holds the word
+//	go run ./test/mutants -run body  those of the list whose name contains the word
 //	go run ./test/mutants -listed=false -draw 100 -seed 20260728
 //
-// It exits with 1 if a guard of the list survives. A drawn one that survives is told, to be looked at: some only save work, and the same
-// sources would pass on one day and fail on another. -strict exits with 1 for these, too.
+// It exits with 1 if a guard of the list survives. A drawn one that survives is only reported: some
+// guards merely save work, and the same sources would pass on one day and fail on another. -strict
+// exits with 1 for these, too.
 package main
 
 import (
@@ -27,18 +30,20 @@ import (
 	"time"
 )
 
-// mutant is a guard taken out.
+// mutant is a removed guard.
 type mutant struct {
 	name     string
 	file     string
 	old, new string
-	tests    string // that must turn red, as go test takes them: a package, and with -run the ones of a large package that lean on the guard
+	// That must fail, as arguments of go test: a package, and for a large one -run with the
+	// relevant tests.
+	tests string
 }
 
-// placed is a mutant whose place in its file is known.
+// placed is a mutant at a known place in its file.
 type placed struct {
 	mutant
-	at int // where old is; 0: where it first is
+	at int // offset of old; 0: its first occurrence
 }
 
 var mutants = []mutant{
@@ -241,7 +246,7 @@ type bench struct {
 	limit time.Duration
 }
 
-// survived says how many mutants did.
+// survived counts the surviving mutants.
 type survived struct{ listed, drawn int }
 
 func (b *bench) runAll(ctx context.Context, name string, listed bool, drawn int, seed uint64) (failed survived, err error) {
@@ -279,7 +284,7 @@ func (b *bench) runAll(ctx context.Context, name string, listed bool, drawn int,
 	return failed, nil
 }
 
-// run tries mutants one after another and returns the names of those that survive.
+// run tries mutants one after another and returns the names of the survivors.
 func (b *bench) run(ctx context.Context, some []placed) (survivors []string) {
 	for _, m := range some {
 		began := time.Now()
@@ -298,7 +303,7 @@ func (b *bench) run(ctx context.Context, some []placed) (survivors []string) {
 	return survivors
 }
 
-// try runs the tests on one mutant and puts the file back.
+// try runs the tests on one mutant and restores the file.
 func (b *bench) try(ctx context.Context, m placed) (red bool, why string, err error) {
 	path := filepath.Join(b.dir, m.file)
 	whole, err := os.ReadFile(path)
@@ -344,7 +349,7 @@ func firstFailure(out []byte) string {
 	return "failed"
 }
 
-// copySources copies what the tests need; what is not checked in is left out.
+// copySources copies what the tests need, without files that are not checked in.
 func copySources(ctx context.Context, dir string) error {
 	list, err := exec.CommandContext(ctx, "git", "ls-files", "-z").Output()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"secateur/test/provider"
 )
 
-// frail is a store that keeps nothing while the disk is full, and answers nothing while it is away.
+// frail is a store that rejects writes while the disk is full, and does not answer while it is
+// down.
 type frail struct {
 	*records.File
 
@@ -64,7 +65,7 @@ func (f *frail) Keep(ctx context.Context, key string, value []byte) error {
 	return f.File.Keep(ctx, key, value)
 }
 
-// onFrailStore has the program keep what it must remember in a store that may fail.
+// onFrailStore makes the program keep its records in a store that may fail.
 func (w *world) onFrailStore() *frail {
 	w.t.Helper()
 	f := &frail{File: openRecords(w.t, w.dir)}
@@ -73,7 +74,7 @@ func (w *world) onFrailStore() *frail {
 	return f
 }
 
-// fullForAWhile is a conversation that goes on while the disk is full.
+// fullForAWhile is a conversation that continues while the disk is full.
 func fullForAWhile(w *world, seed uint64) {
 	store := w.onFrailStore()
 	k := newTalk("full", seed)
@@ -108,7 +109,8 @@ func forkedWhileFull(w *world, seed uint64) {
 	}
 }
 
-// A cache that was used while nobody could write that down is as warm as any other, whichever branch has used it.
+// A cache used while that could not be recorded is as warm as any other, whichever branch has used
+// it.
 func TestACacheUsedWhileTheStoreWasAwayIsNotTakenForCold(t *testing.T) {
 	for name, fail := range map[string]func(*frail, bool){
 		"the disk is full":  func(f *frail, is bool) { f.full = is },
@@ -129,7 +131,7 @@ func TestACacheUsedWhileTheStoreWasAwayIsNotTakenForCold(t *testing.T) {
 					turn()
 				}
 				w.now = w.now.Add(2 * life)
-				turn() // it was cold, which is learned
+				turn() // it was cold, which the program learns
 				for range 10 {
 					turn()
 				}
@@ -157,7 +159,7 @@ func TestACacheUsedWhileTheStoreWasAwayIsNotTakenForCold(t *testing.T) {
 	}
 }
 
-// masked is how many results went out masked with the last request of a conversation.
+// masked returns how many results were masked in the last request of a conversation.
 func (w *world) masked(k *talk) (n int) {
 	for _, m := range w.ruler.LastMessages(k.name) {
 		if isMasked(string(m)) {

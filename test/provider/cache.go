@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Terms are how a provider caches and what it asks for an uncached, a cached, and a written token.
+// Terms are a provider's caching rules and its prices for an uncached, a cached, and a written
+// token.
 type Terms struct {
 	Block, Minimum     int
 	Life               time.Duration
 	Input, Read, Write float64
 }
 
-// Terms of two kinds of providers, in the price of an uncached token.
+// Terms of two kinds of providers, in units of one uncached token.
 var (
 	Claude   = Terms{Block: 128, Minimum: 1024, Life: 5 * time.Minute, Input: 1, Read: 0.1, Write: 1.25}
 	DeepSeek = Terms{Block: 64, Minimum: 1024, Life: 6 * time.Hour, Input: 1, Read: 0.02, Write: 1}
@@ -27,7 +28,7 @@ type Cache struct {
 // Counts are a prompt's tokens.
 type Counts struct{ Input, Cached int }
 
-// Take counts a prompt and keeps it. Scope is what caches are kept apart by.
+// Take counts a prompt and stores it. scope separates caches.
 func (c *Cache) Take(scope string, prompt []uint64, now time.Time) Counts {
 	if c.used == nil {
 		c.used = map[uint64]time.Time{}
@@ -53,7 +54,7 @@ func (c *Cache) Take(scope string, prompt []uint64, now time.Time) Counts {
 	return counts
 }
 
-// Cost is what a prompt costs. One that is too short for the cache is not written to it.
+// Cost returns the cost of a prompt. A prompt too short for the cache is not written to it.
 func (t Terms) Cost(c Counts) float64 {
 	write := t.Write
 	if c.Input < t.Minimum {

@@ -5,14 +5,16 @@ import (
 	"strings"
 )
 
-// Hard are tokenizers unlike those of any model, by their names. How they count what was never sent nobody can tell from what
-// was: what the program tells is not held to be exact, only that nothing ever costs more.
+// Hard are tokenizers unlike those of any model, by name. Sent text does not show how they count
+// text that was never sent. So the program's reports need not be exact; only nothing may ever cost
+// more.
 var Hard = map[string]Tokenizer{
 	"long words":             LongWords,
 	"prose five, code three": ByLine,
 }
 
-// LongWords takes up to ten characters between spaces for a token, with the spaces before them, and two of what is not ASCII.
+// LongWords counts up to ten characters between spaces as a token, with the spaces before them, and
+// two non-ASCII ones.
 func LongWords(text string, yield func(token uint64)) {
 	for i := 0; i < len(text); {
 		n := 0
@@ -33,7 +35,8 @@ func LongWords(text string, yield func(token uint64)) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 
-// ByLine makes five characters of a line of prose into a token, and three of a line of code, which is one with many signs.
+// ByLine counts five characters per token in a line of prose, and three in a line of code, which
+// has many signs.
 func ByLine(text string, yield func(token uint64)) {
 	for line := range strings.Lines(text) {
 		signs := 0

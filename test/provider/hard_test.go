@@ -8,7 +8,8 @@ import (
 	"secateur/test/provider"
 )
 
-// Where predictions of what a tokenizer counts are far off, less is spent on rewriting than is thought to have been saved.
+// If predictions of a tokenizer's counts are far off, the program spends less on rewriting than it
+// assumes to have saved.
 func TestNothingCostsMoreWhateverTheTokenizer(t *testing.T) {
 	for name, split := range provider.Hard {
 		for _, terms := range []provider.Terms{provider.Claude, provider.DeepSeek} {
@@ -27,7 +28,8 @@ func TestNothingCostsMoreWhateverTheTokenizer(t *testing.T) {
 	}
 }
 
-// longAndMixed is a conversation of many results, few of them large, of texts on one line among others.
+// longAndMixed is a conversation of many results, few of them large, with one-line texts among
+// others.
 func longAndMixed(w *world, seed uint64) {
 	k := newTalk("mixed", seed)
 	for range 90 {

@@ -10,35 +10,35 @@ import (
 	"time"
 )
 
-// Header names the conversation that a request belongs to.
+// Header names the conversation of a request.
 const Header = "X-Conversation"
 
 // Ruler answers chat completions and bills each conversation.
 type Ruler struct {
 	Terms Terms
 	Now   func() time.Time
-	Fail  func(r *http.Request) int // a status to refuse a request with; 0: none. nil: never
-	Quiet bool                      // answers do not tell the usage
+	Fail  func(r *http.Request) int // the status to refuse a request with; 0: none. nil: never
+	Quiet bool                      // answers have no usage
 	Split Tokenizer                 // nil: [Tokens]
 
 	mu      sync.Mutex // guards the fields below
 	paid    Cache
 	through Cache
 	bills   map[string]*Bill
-	read    map[string][]uint64 // tokens of messages that came before
-	last    map[string]last     // of each conversation, what reached the provider last
+	read    map[string][]uint64 // tokens of messages seen before
+	last    map[string]last     // the last request of each conversation that reached the provider
 }
 
-// last is a request, as it came and taken apart.
+// last is a request, raw and parsed.
 type last struct {
 	raw      []byte
 	messages []json.RawMessage
 }
 
-// Bill is what a conversation has cost.
+// Bill is the cost of a conversation.
 type Bill struct{ Paid, Through float64 }
 
-// Ratio is what was paid over what passing through would have cost.
+// Ratio returns the amount paid divided by the pass-through cost.
 func (b Bill) Ratio() float64 {
 	if b.Through == 0 {
 		return 1
@@ -60,7 +60,7 @@ func parse(raw []byte) (body, error) {
 	return b, err
 }
 
-// prompt is what a model would read: the tools, then every message. The lock is held.
+// prompt returns what a model would read: the tools, then every message. The caller holds the lock.
 func (r *Ruler) prompt(b body) (prompt []uint64) {
 	if r.read == nil {
 		r.read = map[string][]uint64{}
@@ -84,7 +84,7 @@ func (r *Ruler) prompt(b body) (prompt []uint64) {
 	return prompt
 }
 
-// text is what a message says: its strings, decoded.
+// text returns the text of a message: its strings, decoded.
 func text(raw json.RawMessage) string {
 	var m struct {
 		Role    string          `json:"role"`
@@ -113,7 +113,7 @@ func text(raw json.RawMessage) string {
 	return b.String()
 }
 
-// Sizes are how many tokens stand before the messages of a request, and in each of them.
+// Sizes returns the tokens before the messages of a request, and in each of them.
 func (r *Ruler) Sizes(raw []byte) (before int, messages []int) {
 	b, err := parse(raw)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *Ruler) Sizes(raw []byte) (before int, messages []int) {
 	return before, messages
 }
 
-// scope is what the cache is keyed by beside the prompt.
+// scope returns what the cache is keyed by besides the prompt.
 func (b body) scope() string { return b.Model }
 
 func (r *Ruler) bill(talk string) *Bill {
@@ -155,28 +155,28 @@ func (r *Ruler) Through(talk string, raw []byte) {
 	bill.Through += r.Terms.Cost(r.through.Take(b.scope(), r.prompt(b), r.Now()))
 }
 
-// Bill is what a conversation has cost so far.
+// Bill returns the cost of a conversation so far.
 func (r *Ruler) Bill(talk string) Bill {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return *r.bill(talk)
 }
 
-// Last is what reached the provider last of a conversation.
+// Last returns the last request of a conversation that reached the provider.
 func (r *Ruler) Last(talk string) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last[talk].raw
 }
 
-// LastMessages are those of what reached the provider last of a conversation.
+// LastMessages returns the messages of that request.
 func (r *Ruler) LastMessages(talk string) []json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last[talk].messages
 }
 
-// RoundTrip answers a request, without a network.
+// RoundTrip answers a request without a network.
 func (r *Ruler) RoundTrip(req *http.Request) (*http.Response, error) {
 	raw, err := io.ReadAll(req.Body)
 	_ = req.Body.Close()
@@ -199,7 +199,7 @@ func (r *Ruler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	status, kind, answer := r.answer(req, raw)
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, answer) //nolint:gosec // it is JSON or an event stream, and says so
+	_, _ = io.WriteString(w, answer) //nolint:gosec // it is JSON or an event stream, as its type says
 }
 
 func (r *Ruler) answer(req *http.Request, raw []byte) (status int, kind, answer string) {
@@ -233,7 +233,7 @@ func (r *Ruler) answer(req *http.Request, raw []byte) (status int, kind, answer 
 	return http.StatusOK, "application/json", answer
 }
 
-// Pass bills a request that reaches the provider as the client sent it, past the program.
+// Pass bills a request that reaches the provider directly, without the program.
 func (r *Ruler) Pass(talk string, raw []byte) {
 	b, err := parse(raw)
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *Ruler) Pass(talk string, raw []byte) {
 	r.bill(talk).Paid += r.Terms.Cost(r.paid.Take(b.scope(), r.prompt(b), r.Now()))
 }
 
-// Bills are those of all conversations.
+// Bills returns those of all conversations.
 func (r *Ruler) Bills() map[string]Bill {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// writer makes up texts of several kinds, which tokenizers see differently.
+// writer makes up texts of several kinds, which tokenizers count differently.
 type writer struct{ *rand.Rand }
 
 var words = strings.Fields(`the of and to in is that for it as was with be by on not he his but at are this have from or had an they which one you were
@@ -74,7 +74,7 @@ func (w writer) json(chars int) string {
 	return b.String() + "{}]"
 }
 
-// result makes up what a tool says.
+// result makes up a tool's result.
 func (w writer) result(chars int) string {
 	switch w.IntN(4) {
 	case 0:

@@ -9,10 +9,10 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// Tokenizer splits a text and yields something for each token that is the same for the same token.
+// Tokenizer splits a text and yields a value for each token; equal tokens have equal values.
 type Tokenizer func(text string, yield func(token uint64))
 
-// Tokenizers are of different characters, by their names.
+// Tokenizers are of different characters, by name.
 var Tokenizers = map[string]Tokenizer{
 	"word pieces":          Tokens,
 	"o200k":                bpe(codec.NewO200kBase),
@@ -22,10 +22,10 @@ var Tokenizers = map[string]Tokenizer{
 	"words, signs, digits": Words,
 }
 
-// Names are those of the tokenizers, sorted.
+// Names returns the names of the tokenizers, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Tokenizers)) }
 
-// bpe is a byte pair encoding that real models have. Its vocabulary is read when it is first used.
+// bpe is the byte pair encoding of real models. Its vocabulary is read on first use.
 func bpe(vocabulary func() *codec.Codec) Tokenizer {
 	c := sync.OnceValue(vocabulary)
 	return func(text string, yield func(uint64)) {
@@ -39,7 +39,7 @@ func bpe(vocabulary func() *codec.Codec) Tokenizer {
 	}
 }
 
-// chunks knows nothing of words: so many bytes are a token.
+// chunks ignores words: a fixed number of bytes is a token.
 func chunks(size int) Tokenizer {
 	return func(text string, yield func(uint64)) {
 		for i := 0; i < len(text); i += size {
@@ -48,7 +48,7 @@ func chunks(size int) Tokenizer {
 	}
 }
 
-// Words takes every word for one token, however long, and every digit and sign for one of its own.
+// Words counts every word as one token, however long, and every digit and sign as one.
 func Words(text string, yield func(token uint64)) {
 	for i := 0; i < len(text); {
 		n := 0
@@ -69,7 +69,7 @@ func Words(text string, yield func(token uint64)) {
 var seed = maphash.MakeSeed()
 
 // Tokens splits a text into pieces and yields a hash of each: up to six letters of a word with the
-// space before it, up to three digits, two signs, a line's end with what it is indented by.
+// space before it, up to three digits, two signs, or a line end with the next line's indent.
 func Tokens(text string, yield func(token uint64)) {
 	for i := 0; i < len(text); {
 		end := i + pieceLength(text[i:])
@@ -78,7 +78,7 @@ func Tokens(text string, yield func(token uint64)) {
 	}
 }
 
-// Count is how many tokens a text has.
+// Count returns how many tokens a text has.
 func Count(text string) (n int) {
 	Tokens(text, func(uint64) { n++ })
 	return n

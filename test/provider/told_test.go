@@ -8,13 +8,14 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// listener hears what the program tells beside the headers of answers: its log, and what savings are made of.
+// listener receives the program's reports besides response headers: its log, and the data for
+// savings.
 type listener struct {
 	logged         float64 // the ratio of the last answered request
 	spent, through float64 // of all requests
 }
 
-// Enabled is true: also what is not cut is told.
+// Enabled returns true: requests without cuts are logged too.
 func (*listener) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle reads a line of the log.
@@ -36,22 +37,22 @@ func (l *listener) WithAttrs([]slog.Attr) slog.Handler { return l }
 // WithGroup changes nothing.
 func (l *listener) WithGroup(string) slog.Handler { return l }
 
-// Settled adds up what savings tell.
+// Settled sums up the data for savings.
 func (l *listener) Settled(_ context.Context, s proxy.Settled) {
 	l.spent += s.Spent
 	l.through += s.Passthrough
 }
 
-// Cut is of no interest.
+// Cut is ignored.
 func (*listener) Cut(context.Context, proxy.ResultCut) {}
 
-// among is how much further than the ratio of one conversation that of all together may be off: one in which nothing was cut stands for more beside one
-// of which a tenth is left, by whose tokens it is measured.
+// among is how much further off the ratio of all conversations may be than that of one. A
+// conversation without cuts weighs more beside one with a tenth left, whose tokens are the measure.
 const among = 0.01
 
-// checkTold holds the header, the log and the savings of all conversations against the provider's bills. The header of a stream goes out before the
-// provider has counted.
-// What it has cost to read results again is told with the bill.
+// checkTold compares the header, the log and the savings of all conversations with the provider's
+// bills. A stream's header is sent before the provider's counts. The cost of reading results again
+// is reported with the bill.
 func (w *world) checkTold(k *talk, header float64) {
 	w.t.Helper()
 	b, all := w.path(k), w.sent

@@ -12,8 +12,9 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Vocabulary reads a tokenizer as models are published with it (tokenizer.json of Hugging Face's tokenizers): a byte pair encoding of
-// bytes, of the pieces that some patterns split a text into. What else such a file can say is refused, but for a normalizer: texts are taken as they are.
+// Vocabulary reads a published tokenizer (tokenizer.json of Hugging Face's tokenizers): a
+// byte-level byte pair encoding of the pieces that some patterns split a text into. Everything else
+// in such a file is refused, except for a normalizer, which is ignored.
 func Vocabulary(file string) (Tokenizer, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -43,7 +44,7 @@ func Vocabulary(file string) (Tokenizer, error) {
 	return v.split, nil
 }
 
-// merge is two symbols that become one, in a file either in a string or in a list.
+// merge is two symbols that become one; a file has them as a string or as a list.
 type merge [2]string
 
 func (m *merge) UnmarshalJSON(raw []byte) error {
@@ -56,7 +57,7 @@ func (m *merge) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// split is how a text is split before pairs are merged.
+// split says how a text is split before pairs are merged.
 type split struct {
 	Type     string  `json:"type"`
 	Parts    []split `json:"pretokenizers"`
@@ -67,7 +68,7 @@ type split struct {
 	} `json:"pattern"`
 }
 
-// words is the pattern of what splits by bytes and says no other.
+// words is the default pattern for byte-level splitting.
 const words = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 func (s split) patterns() (all []*regexp2.Regexp, err error) {
@@ -100,7 +101,7 @@ type vocabulary struct {
 	patterns []*regexp2.Regexp
 
 	mu    sync.Mutex          // guards the field below
-	known map[string][]uint64 // of pieces that came before
+	known map[string][]uint64 // of pieces seen before
 }
 
 func (v *vocabulary) split(text string, yield func(uint64)) {
@@ -126,11 +127,11 @@ func (v *vocabulary) split(text string, yield func(uint64)) {
 	}
 }
 
-// isolate splits a text into what a pattern matches and what stands between.
+// isolate splits a text into the matches of a pattern and the text between them.
 func isolate(p *regexp2.Regexp, text string) (pieces []string) {
 	matches, err := p.FindAllStringIndex(text, -1)
 	if err != nil {
-		panic(err) // no match has a time-out
+		panic(err) // matching has no timeout
 	}
 	at := 0
 	add := func(to int) {
@@ -147,7 +148,7 @@ func isolate(p *regexp2.Regexp, text string) (pieces []string) {
 	return pieces
 }
 
-// merged merges the pair of the lowest rank for as long as there is one.
+// merged merges the pair with the lowest rank as long as one exists.
 func (v *vocabulary) merged(piece string) (ids []uint64) {
 	symbols := make([]string, len(piece))
 	for i := range symbols {
@@ -172,7 +173,8 @@ func (v *vocabulary) merged(piece string) (ids []uint64) {
 	return ids
 }
 
-// shown are the characters that such files have for bytes: those that can be seen for themselves, the others from U+0100 on.
+// shown are the characters for bytes in such files: visible ones for themselves, the others from
+// U+0100 on.
 var shown = func() (all [256]string) {
 	next := rune(256)
 	for b := range rune(256) {

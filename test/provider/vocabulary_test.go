@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file of a few merges: "Ġ" is a space, "Ċ" the end of a line.
+// A file of a few merges: "Ġ" is a space, "Ċ" a line end.
 const fewMerges = `{"pre_tokenizer": SPLIT, "model": {"type": "BPE",
 	"vocab": {"a": 0, "b": 1, "c": 2, "Ġ": 3, "Ċ": 4, "ab": 5, "Ġab": 6, "bc": 7, "1": 8},
 	"merges": ["b c", ["a", "b"], "Ġ ab"]}}`
@@ -34,7 +34,7 @@ func TestVocabularyMergesTheLowestPairFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []uint64
-		for range 2 { // what is known is the same
+		for range 2 { // cached pieces give the same
 			got = nil
 			split(text, func(id uint64) { got = append(got, id) })
 		}

@@ -33,20 +33,21 @@ type world struct {
 	t     *testing.T
 	ruler *provider.Ruler
 	now   time.Time
-	dir   string // of what the program keeps
+	dir   string // of the program's records
 	kept  proxy.Records
 	proxy *proxy.Proxy
 	opt   proxy.Options
 	told  *listener
-	sent  provider.Bill // of all requests that the program was handed
-	owed  float64       // what it costs that results were read again that had been cut
+	sent  provider.Bill // of all requests to the program
+	owed  float64       // cost of reading cut results again
 
 	branches int
-	forms    map[string]map[string]string // of each branch, in which form each message was sent, by lane and beginning
-	worst    float64                      // ratio that was ever reached
-	off      float64                      // by how much a told ratio was ever off
-	within   float64                      // by how much it may be
-	most     int                          // so many requests more
+	// Of each branch: the sent form of each message, by lane and beginning.
+	forms  map[string]map[string]string
+	worst  float64 // highest ratio ever
+	off    float64 // largest error of a reported ratio
+	within float64 // allowed error
+	most   int     // remaining number of requests
 }
 
 func newWorld(t *testing.T, terms provider.Terms, change func(*proxy.Options)) *world {
@@ -83,7 +84,7 @@ func openRecords(t *testing.T, dir string) *records.File {
 	return f
 }
 
-// restart starts the program anew on what it has kept.
+// restart restarts the program with its records.
 func (w *world) restart() {
 	w.t.Helper()
 	var err error
@@ -92,7 +93,7 @@ func (w *world) restart() {
 	}
 }
 
-// mortal is a store whose process may have died: what it writes then is lost.
+// mortal is a store whose process may have died: its later writes are lost.
 type mortal struct {
 	*records.File
 
@@ -120,7 +121,7 @@ func (m *mortal) Keep(ctx context.Context, key string, value []byte) error {
 	return m.File.Keep(ctx, key, value)
 }
 
-// kill ends the program while the provider answers a request, and starts another on what was kept.
+// kill ends the program while the provider answers a request, and starts another with its records.
 func (w *world) kill(k *talk) {
 	w.t.Helper()
 	m := &mortal{File: openRecords(w.t, w.dir)}
@@ -141,7 +142,7 @@ type talk struct {
 
 	name     string
 	tree     string
-	before   provider.Bill // what the trunk had cost that it branched off
+	before   provider.Bill // cost of the trunk it branched off from
 	model    string
 	tools    string
 	messages []string
@@ -157,7 +158,7 @@ func newTalk(name string, seed uint64) *talk {
 
 func quote(s string) string { b, _ := json.Marshal(s); return string(b) }
 
-// fork goes on from here in another branch of the same conversation.
+// fork continues from here in another branch of the same conversation.
 func (w *world) fork(k *talk) *talk {
 	f := *k
 	w.branches++
@@ -168,13 +169,13 @@ func (w *world) fork(k *talk) *talk {
 	return &f
 }
 
-// path is what a branch has cost, with the trunk that it has come from.
+// path returns the cost of a branch, including its trunk.
 func (w *world) path(k *talk) provider.Bill {
 	b := w.ruler.Bill(k.name)
 	return provider.Bill{Paid: k.before.Paid + b.Paid, Through: k.before.Through + b.Through}
 }
 
-// whole is what all branches of a conversation have cost.
+// whole returns the cost of all branches of a conversation.
 func (w *world) whole(k *talk) (sum provider.Bill) {
 	for name, b := range w.ruler.Bills() {
 		if name == k.tree || strings.HasPrefix(name, k.tree+"/") {
@@ -185,7 +186,7 @@ func (w *world) whole(k *talk) (sum provider.Bill) {
 	return sum
 }
 
-// anew is a conversation that the program can only know to have begun alike.
+// anew makes a conversation that the program can only recognize by its beginning.
 func (w *world) anew(k *talk, begun provider.Bill) {
 	w.branches++
 	k.tree = fmt.Sprintf("%s+%d", k.tree, w.branches)
@@ -196,10 +197,10 @@ func (k *talk) body() []byte {
 	return []byte(`{"model":"` + k.model + `","tools":` + k.tools + `,"messages":[` + strings.Join(k.messages, ",") + `],"stream":` + strconv.FormatBool(k.streams()) + `,"temperature":0.0}`)
 }
 
-// streams tells whether the answer is to come in pieces.
+// streams reports whether the answer is streamed.
 func (k *talk) streams() bool { return k.calls%2 == 1 }
 
-// call has the assistant call tools with these results.
+// call makes the assistant call tools with these results.
 func (k *talk) call(results ...string) {
 	var calls, answers []string
 	for _, r := range results {
@@ -218,7 +219,7 @@ func (k *talk) say(chars int) {
 	k.messages = append(k.messages, `{"role":"assistant","content":`+quote(k.prose(300))+`}`, `{"role":"user","content":`+quote(k.prose(chars))+`}`)
 }
 
-// send sends the conversation as it stands and holds every promise at this moment.
+// send sends the conversation and checks every guarantee at this moment.
 func (w *world) send(k *talk) {
 	w.t.Helper()
 	if w.most--; w.most < 0 {
@@ -238,7 +239,7 @@ func (w *world) send(k *talk) {
 	w.checkTold(k, told)
 }
 
-// postOnly has a conversation billed and sends it as it stands, and asserts nothing.
+// postOnly bills and sends the conversation without any checks.
 func (w *world) postOnly(k *talk) (told float64, ok bool) {
 	w.t.Helper()
 	body, before := k.body(), w.ruler.Bill(k.name)
@@ -265,8 +266,8 @@ func (w *world) post(k *talk, body []byte) (told float64, ok bool) {
 	return told, res.StatusCode == http.StatusOK
 }
 
-// checkForms holds that what was sent once in a lane goes out in the same form, but for results that are masked once
-// for good.
+// checkForms checks that messages sent once in a lane are sent in the same form, except for results
+// that are masked once for good.
 func (w *world) checkForms(k *talk) {
 	w.t.Helper()
 	went := w.ruler.LastMessages(k.name)
@@ -289,7 +290,7 @@ func (w *world) checkForms(k *talk) {
 	}
 }
 
-// wasCut tells whether a result went out cut with the last request.
+// wasCut reports whether a result was cut in the last request.
 func (w *world) wasCut(k *talk, result string) bool {
 	went := w.ruler.LastMessages(k.name)
 	for i, m := range k.messages[:len(went)] {
@@ -300,7 +301,8 @@ func (w *world) wasCut(k *talk, result string) bool {
 	return false
 }
 
-// owe notes that the last result is read again because it had been cut: it is written, and read for a while.
+// owe notes that the last result is read again because it had been cut: it is written, and read for
+// a while.
 func (w *world) owe(k *talk) {
 	const reads = 5
 	_, sizes := w.ruler.Sizes(k.body())
@@ -311,7 +313,7 @@ func isMasked(m string) bool { return strings.Contains(m, `"[Observation masqu`)
 
 var hashing = maphash.MakeSeed()
 
-// stories are conversations as clients have them.
+// stories are typical client conversations.
 var stories = map[string]func(w *world, seed uint64){
 	"fourteen requests without a tool": func(w *world, seed uint64) {
 		k := newTalk("plain", seed)
@@ -398,7 +400,7 @@ var stories = map[string]func(w *world, seed uint64){
 			w.send(k)
 			switch i % 7 {
 			case 2:
-				w.send(k) // again, as it was
+				w.send(k) // the same again
 			case 4: // the user speaks before the assistant has answered
 				k.messages = append(k.messages, `{"role":"user","content":`+quote(k.prose(100))+`}`)
 				w.send(k)
@@ -546,7 +548,8 @@ var stories = map[string]func(w *world, seed uint64){
 		}
 	},
 	"a provider that tells no usage": func(w *world, seed uint64) {
-		w.ruler.Quiet, w.within = true, 0.05 // nothing is known of how it counts, and what was spent is an estimate, too
+		// Its counting is unknown, and the amount spent is an estimate, too.
+		w.ruler.Quiet, w.within = true, 0.05
 		k := newTalk("quiet", seed)
 		for i := range 30 {
 			if i%9 == 8 {
@@ -583,8 +586,9 @@ var (
 	tokenizer = flag.String("tokenizer", "", "only this one")
 )
 
-// TestTheBillIsTrue runs every story with every tokenizer, at one of the prices: one of them as long as it is, the others up to where
-// the first cuts have been made and the least is known. With -seeds it runs all of them whole, many of each, at all prices.
+// TestTheBillIsTrue runs every story with every tokenizer, at one of the prices. One of them runs
+// to the end, the others until the first cuts, when least is known. With -seeds it runs all of them
+// whole, many of each, at all prices.
 func TestTheBillIsTrue(t *testing.T) {
 	prices := []provider.Terms{provider.Claude, provider.DeepSeek}
 	names := provider.Names()
@@ -617,13 +621,14 @@ func TestTheBillIsTrue(t *testing.T) {
 	}
 }
 
-// beginning is how many requests of a story say most: then results have been cut, and little is known of how the provider counts.
+// beginning is how many requests of a story show most: results have been cut, and little is known
+// of how the provider counts.
 const beginning = 12
 
-// enough is thrown by a request that is not to be made any more.
+// enough is thrown by the first request beyond the limit.
 type enough struct{}
 
-// play plays a story to its end, or for as many requests as are wanted of it.
+// play plays a story to its end, or up to the allowed number of requests.
 func (w *world) play(story func(*world, uint64), seed uint64) {
 	w.t.Helper()
 	defer func() {

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// entry is a file for an archive: modes, owners and times are the same on every machine.
+// entry is a file for an archive. Modes, owners and times are the same on every machine.
 type entry struct {
 	name    string // with slashes
 	mode    fs.FileMode
 	content []byte
 }
 
-// entries are the files below a directory, in the order of their names.
+// entries returns the files below a directory, sorted by name.
 func entries(dir string) (all []entry, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path) //nolint:gosec // what was put there to be packed
+		content, err := os.ReadFile(path) //nolint:gosec // it was put there to be packed
 		if err != nil {
 			return err
 		}

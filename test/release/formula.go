@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// formula is the Homebrew formula that installs the archives of a release.
+// formula returns the Homebrew formula that installs the archives of a release.
 func formula(version, url string, made []artifact) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `class Secateur < Formula

@@ -1,6 +1,6 @@
-// Command release makes what a release consists of: an archive for each system, their checksums, the bill of materials, a
-// statement of provenance, and a Homebrew formula. The same commit and the same Go give the same bytes on every machine, so
-// anybody can check a release by making it again.
+// Command release makes a release: an archive for each system, checksums, the bill of materials, a
+// provenance statement, and a Homebrew formula. The same commit and the same Go version give the
+// same bytes on every machine, so anyone can verify a release by making it again.
 //
 //	go run ./test/release -o dist -url https://example.org/secateur/v0.1.0
 package main
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// systems are what archives are made for.
+// systems are the targets of archives.
 var systems = []system{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
@@ -46,7 +46,7 @@ func main() {
 }
 
 func run(ctx context.Context, dir, url, only string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // for everybody to read
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // world-readable
 		return err
 	}
 	dir, err := filepath.Abs(dir)
@@ -77,7 +77,7 @@ func run(ctx context.Context, dir, url, only string) error {
 	return finish(dir, url, from, made)
 }
 
-// finish writes down what was made.
+// finish writes the checksums, the provenance and the formula.
 func finish(dir, url string, from source, made []artifact) error {
 	bom, err := os.ReadFile(filepath.Join(dir, bomName))
 	if err != nil {
@@ -103,7 +103,7 @@ type artifact struct {
 	sum    [sha256.Size]byte
 }
 
-// checksums is what sha256sum -c reads.
+// checksums returns the input of sha256sum -c.
 func checksums(made []artifact) []byte {
 	var b strings.Builder
 	for _, a := range made {
@@ -116,8 +116,8 @@ func checksums(made []artifact) []byte {
 type source struct {
 	version  string
 	commit   string
-	modified bool      // there are changes beside the commit
-	time     time.Time // of the commit: files in archives have it
+	modified bool      // the working tree has changes
+	time     time.Time // of the commit; files in archives have it
 	golang   string
 }
 
@@ -212,5 +212,5 @@ func copyFile(from, to string) error {
 }
 
 func write(path string, content []byte) error {
-	return os.WriteFile(path, content, 0o644) //nolint:gosec // for everybody to read
+	return os.WriteFile(path, content, 0o644) //nolint:gosec // world-readable
 }

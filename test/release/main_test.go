@@ -17,7 +17,7 @@ import (
 
 var from = source{version: "1.2.3", commit: strings.Repeat("a", 40), time: time.Unix(1_700_000_000, 0).UTC(), golang: "go1.26"}
 
-// tree writes files in the order given, with the modes and times that the moment gives them.
+// tree writes files in the given order, with the current modes and times.
 func tree(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func tree(t *testing.T, names ...string) string {
 	return dir
 }
 
-// An archive is a function of what is in it: not of the machine, the moment or the umask.
+// An archive depends only on its contents, not on the machine, the time or the umask.
 func TestArchivesAreTheSameAgain(t *testing.T) {
 	one, other := tree(t, "secateur", "man/a.1", "LICENSE"), tree(t, "LICENSE", "man/a.1", "secateur")
 	for name, pack := range map[string]func(string, time.Time) ([]byte, string, error){"tar": tarball, "zip": zipFile} {

@@ -11,8 +11,9 @@ const (
 	provenanceName = "secateur.intoto.json"
 )
 
-// statement is an in-toto statement v1 with a SLSA provenance v1 predicate, as far as we fill them in: which files came of which
-// commit, by which command, with which Go. It is not signed here; whoever publishes the release signs it with a key of theirs.
+// statement is an in-toto statement v1 with a SLSA provenance v1 predicate, with the fields we use:
+// which files came from which commit, by which command, with which Go. It is not signed here; the
+// publisher of the release signs it.
 type statement struct {
 	Type          string    `json:"_type"`
 	Subject       []subject `json:"subject"`

@@ -1,5 +1,5 @@
-// Command sbom writes down what is linked into secateur: a bill of materials in CycloneDX's form, and the licences and
-// notices of every module. Both are made from the sources in the module cache, without a network.
+// Command sbom lists what is linked into secateur: a bill of materials in CycloneDX format, and the
+// licences and notices of every module. It uses the sources in the module cache, without a network.
 package main
 
 import (
@@ -30,7 +30,7 @@ func run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // for everybody to read
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // world-readable
 		return err
 	}
 	list, err := json.MarshalIndent(bomOf(all), "", "  ")
@@ -43,7 +43,7 @@ func run(ctx context.Context, dir string) error {
 	)
 }
 
-// module is one that is linked.
+// module is a linked module.
 type module struct {
 	Path, Version, Dir string
 
@@ -51,7 +51,7 @@ type module struct {
 	texts   map[string]string // licences and notices, by file name
 }
 
-// linked lists the modules of which packages are in the binary.
+// linked lists the modules with packages in the binary.
 func linked(ctx context.Context) (all []module, err error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "secateur/cmd/secateur")
 	cmd.Stderr = os.Stderr
@@ -74,7 +74,7 @@ func linked(ctx context.Context) (all []module, err error) {
 	return all, nil
 }
 
-// read finds a module's licence, which it must have, and its notices.
+// read finds a module's licence, which is mandatory, and its notices.
 func (m *module) read() error {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *module) read() error {
 	return nil
 }
 
-// spdx names a licence by a phrase that only it has; "" for one that is not known.
+// spdx identifies a licence by a unique phrase; "": unknown.
 func spdx(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, known := range []struct{ phrase, id string }{
@@ -119,7 +119,7 @@ func spdx(text string) string {
 	return ""
 }
 
-// bom is a bill of materials as CycloneDX 1.6 has it, as far as we fill it in.
+// bom is a CycloneDX 1.6 bill of materials, with the fields we use.
 type bom struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`
@@ -179,5 +179,5 @@ func notices(all []module) []byte {
 }
 
 func write(path string, content []byte) error {
-	return os.WriteFile(path, content, 0o644) //nolint:gosec // for everybody to read
+	return os.WriteFile(path, content, 0o644) //nolint:gosec // world-readable
 }

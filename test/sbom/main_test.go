@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The bill of materials names what is linked, with its licence.
+// The bill of materials names every linked module with its licence.
 func TestTheBillOfMaterialsNamesEveryModule(t *testing.T) {
 	dir := t.TempDir()
 	if err := run(t.Context(), dir); err != nil {

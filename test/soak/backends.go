@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// longText is what the server answers to a nonce: long, and told from every other by each of its lines.
+// longText is the server's answer to a nonce: long, and unique in each of its lines.
 func longText(nonce string) string {
 	var b strings.Builder
 	for i := range 400 {
@@ -44,10 +44,11 @@ func answerCalls(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%s}],"tools":[]}}`, call.ID, text)
 }
 
-// models is a provider of all three formats. It says the nonce of a request's last turn again, and keeps what arrived of that turn.
+// models is a provider of all three formats. It repeats the nonce of a request's last turn, and
+// records what arrived of that turn.
 type models struct {
 	mu   sync.Mutex
-	seen map[string][][sha256.Size]byte // by turn: what came, once for each time
+	seen map[string][][sha256.Size]byte // by turn: what came, once per arrival
 }
 
 var turnID = regexp.MustCompile(`nonce-turn-[0-9-]+-`)
@@ -85,7 +86,7 @@ func (m *models) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch keeps what arrives of a turn until it is taken.
+// watch records what arrives of a turn until it is taken.
 func (m *models) watch(turn string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

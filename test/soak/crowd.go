@@ -9,10 +9,11 @@ import (
 	"sync"
 )
 
-// doorsOfTalks are the paths of conversations, and how each calls its list of messages.
+// doorsOfTalks maps the paths of conversations to the names of their message lists.
 var doorsOfTalks = map[string]string{"/v1/chat/completions": "messages", "/v1/messages": "messages", "/v1/responses": "input"}
 
-// crowds are packed conversations of many short messages, by path: of far too many, and of as many as are allowed.
+// crowds are compressed conversations of many short messages, by path: far too many, and as many as
+// allowed.
 var crowds = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for path, list := range doorsOfTalks {
@@ -27,7 +28,8 @@ var crowds = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// crowd sends conversations whose messages take many times the memory of their bytes, a dozen at once.
+// crowd sends conversations whose messages take many times the memory of their bytes, a dozen at
+// once.
 func (t *target) crowd(ctx context.Context) {
 	var all sync.WaitGroup
 	for path, bodies := range crowds() {

@@ -48,7 +48,7 @@ func (d *door) bad() int64 {
 	return d.failed.Load() + d.crossed.Load() + d.lost.Load() + d.wrong.Load()
 }
 
-// complain counts what must not be, and keeps the first of it.
+// complain counts a failure, and keeps the first ones.
 func (d *door) complain(n *atomic.Int64, format string, args ...any) {
 	n.Add(1)
 	d.mu.Lock()
@@ -71,7 +71,7 @@ func (c *client) nonce() string {
 	return fmt.Sprintf("nonce-%s-%d-%d-", c.door.name, c.id, c.n)
 }
 
-// ask posts through nginx. An answer that did not come is nobody's fault if a replica was killed meanwhile.
+// ask posts through nginx. A missing answer is excused if a replica was killed meanwhile.
 func (c *client) ask(ctx context.Context, path, body string, headers map[string]string) (res reply, ok bool) {
 	kills := c.fleet.kills.Load()
 	if headers == nil {
@@ -92,7 +92,7 @@ func (c *client) ask(ctx context.Context, path, body string, headers map[string]
 	return res, false
 }
 
-// own asks, and expects the nonce of the request in the answer.
+// own posts, and expects the nonce of the request in the answer.
 func (c *client) own(ctx context.Context, path, body, nonce string, headers map[string]string) (res reply, ok bool) {
 	if res, ok = c.ask(ctx, path, body, headers); !ok {
 		return res, false
@@ -109,7 +109,7 @@ func (c *client) own(ctx context.Context, path, body, nonce string, headers map[
 	return res, false
 }
 
-// reply is an answer that was read to its end; status 0: there was none, and text says why.
+// reply is a complete answer; status 0: none, and text says why.
 type reply struct {
 	status int
 	header http.Header
@@ -129,7 +129,7 @@ func (t *target) ask(ctx context.Context, path, body string, headers map[string]
 	return reply{res.StatusCode, res.Header, string(b)}
 }
 
-// gateway calls a server whose short answers pass, and whose long ones are cut.
+// gateway calls a server whose short answers pass and whose long ones are cut.
 func (c *client) gateway(ctx context.Context) {
 	nonce := c.nonce()
 	c.own(ctx, "/api/mcp-gateway/long/rpc", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"nonce":%q,"short":%t}}}`, nonce, c.n%4 != 0), nonce, nil)
@@ -144,7 +144,7 @@ func (c *client) modern(ctx context.Context) {
 		map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "kid::prune_text"})
 }
 
-// legacy opens a session, calls a few times, and opens another where its replica is gone.
+// legacy opens a session, calls a few times, and opens another if its replica is gone.
 func (c *client) legacy(ctx context.Context) {
 	opened := time.Now()
 	res, ok := c.ask(ctx, "/mcp", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"soak","version":"1"}}}`, nil)
@@ -180,7 +180,7 @@ func (t *target) endSession(ctx context.Context, session, who string) {
 	}
 }
 
-// chats, streamed or whole, in the three formats by turns.
+// chats sends conversations, streamed or whole, in the three formats by turns.
 func (c *client) chats(ctx context.Context) {
 	nonce := fmt.Sprintf("nonce-turn-%d-%d-", c.id, c.n)
 	t := talks[c.n%len(talks)]
@@ -199,13 +199,13 @@ func (c *client) prunes(ctx context.Context) {
 	}
 	id := prunedID.FindString(res.text)
 	if id == "" || strings.Count(res.text, nonce) >= 400 {
-		return // the engine is away, and the text has passed whole
+		return // the engine is down, so the text was not cut
 	}
 	c.door.cut.Add(1)
 	c.restored(ctx, c.fleet.balancer, id, nonce, fault)
 }
 
-// restored has a text back from a replica, byte for byte.
+// restored recovers a text from a replica, byte for byte.
 func (c *client) restored(ctx context.Context, at *target, id, nonce string, fault int64) {
 	e, kills := c.fleet.engine, c.fleet.kills.Load()
 	back := at.recover(ctx, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recover_text","arguments":{"prune_id":%q,"ranges":[{"start_line":1,"end_line":400}],"include_line_numbers":false}}}`, id))
@@ -225,7 +225,7 @@ func (c *client) restored(ctx context.Context, at *target, id, nonce string, fau
 	}
 }
 
-// control reads what an operator does.
+// control reads what an operator reads.
 func (c *client) control(ctx context.Context) {
 	pages := []string{"/api/v1/status", "/api/v1/servers", "/api/v1/savings", "/api/v1/cuts", "/metrics", "/healthz"}
 	page := pages[c.n%len(pages)]
@@ -241,7 +241,7 @@ func (c *client) control(ctx context.Context) {
 	default:
 		c.door.complain(&c.door.failed, "%s: %d %s", page, status, text)
 	}
-	if c.n%20 == 0 { // and watches what happens for a moment
+	if c.n%20 == 0 { // and watches the events for a moment
 		watching, cancel := context.WithTimeout(ctx, 2*time.Second)
 		c.fleet.balancer.get(watching, "/api/v1/events")
 		cancel()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// drift compares how long calls through the fleet take with how long the same calls take to the server itself, by turns, in
-// windows of time: whatever else the machine does slows both.
+// drift compares the duration of calls through the fleet with that of the same calls directly to
+// the server, by turns, in windows of time. Other load on the machine slows both.
 type drift struct {
 	mu      sync.Mutex
 	windows []window
@@ -52,7 +52,7 @@ func (d *drift) measure(ctx context.Context, c *client, server string) {
 	}
 }
 
-// p99s are the ratios of the two p99s in each window that has enough in it.
+// p99s returns the ratio of the two p99s in each window with enough calls.
 func (d *drift) p99s() (ratios []float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,8 +69,8 @@ func p99(all []time.Duration) time.Duration {
 	return sorted[len(sorted)*99/100]
 }
 
-// between compares the last third of windows with the first: how many times as much it is, and how often as great a difference
-// would come of windows in any order.
+// between compares the last third of windows with the first. It returns their ratio, and how often
+// windows in random order differ as much.
 func between(ratios []float64) (times, chance float64) {
 	third := len(ratios) / 3
 	if third == 0 {

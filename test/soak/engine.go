@@ -21,11 +21,13 @@ type engine struct {
 	socket string
 	mu     sync.Mutex
 	cmd    *exec.Cmd
-	faults atomic.Int64 // odd while there is one: what was cut before one may be gone after it
-	calm   atomic.Int64 // the same, but odd until every replica has had the time to notice that the engine is back
+	faults atomic.Int64 // odd during a fault: what was cut before one may be gone after it
+	// The same, but odd until every replica has had time to notice that the engine is back.
+	calm atomic.Int64
 }
 
-// start runs it, and returns when it answers: a replica that comes first takes it for away, and goes on without it for a while.
+// start runs it, and returns when it answers. A replica that starts earlier would consider it down
+// for a while.
 func (e *engine) start(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +60,7 @@ func (e *engine) signal(s syscall.Signal) {
 	_ = e.cmd.Process.Signal(s)
 }
 
-// say sends a command of words without blanks and returns the first line of the answer.
+// say sends a command of words without blanks and returns the first line of the response.
 func (e *engine) say(ctx context.Context, command string) (string, error) {
 	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", e.socket)
 	if err != nil {
@@ -72,8 +74,8 @@ func (e *engine) say(ctx context.Context, command string) (string, error) {
 	return bufio.NewReader(c).ReadString('\n')
 }
 
-// torment has one fault after the other until ctx is done: stopped for a while, killed and started empty, paused by a client. Then the engine
-// runs.
+// torment causes one fault after the other until ctx is done: stopped for a while, killed and
+// restarted empty, paused by a client. The engine runs afterwards.
 func (e *engine) torment(ctx context.Context, rest time.Duration) error {
 	for n := 0; pause(ctx, rest); n++ {
 		e.calm.Add(1)

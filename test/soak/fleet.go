@@ -18,29 +18,31 @@ import (
 	"time"
 )
 
-// fleet is replicas behind nginx, with one Redis beside them. The first replica runs from the beginning to the end: what it
-// holds must not grow. The last is rolled again and again, the one before it is killed.
+// fleet is a set of replicas behind nginx that share one Redis. The first replica runs from
+// beginning to end, and its resources must not grow. The last is rolled repeatedly, the one before
+// it is killed.
 type fleet struct {
 	engine   *engine
 	replicas []*replica
 	balancer *target      // nginx
-	kills    atomic.Int64 // odd while a replica that was killed is away: who was being answered may have lost the answer
+	kills    atomic.Int64 // odd while a killed replica is away: answers in progress may be lost
 	rolled   atomic.Int64
 	changed  atomic.Int64 // when a replica last went or came, in nanoseconds
 	said     string       // the file with nginx's errors
 }
 
-// settled says that since the moment no replica has gone or come, nor had just before, when nginx might still have passed it over.
+// settled reports whether no replica has gone or come since the moment or just before it, when
+// nginx might still have skipped it.
 func (f *fleet) settled(since time.Time) bool {
 	return time.Unix(0, f.changed.Load()).Add(3 * time.Second).Before(since)
 }
 
-// replica is a program at an address that stays, as processes come and go.
+// replica is a program at a fixed address, as processes come and go.
 type replica struct {
 	addr    string
 	start   func() (*target, error)
 	process atomic.Pointer[target]
-	gone    atomic.Int64 // odd while it is not there
+	gone    atomic.Int64 // odd while it is away
 }
 
 func startFleet(ctx context.Context, binary, dir string, n int, sections string) (f *fleet, stop func(), err error) {
@@ -81,7 +83,8 @@ func startFleet(ctx context.Context, binary, dir string, n int, sections string)
 	return f, stop, nil
 }
 
-// lowPort is the address of a port that is free now, and that no connection is given by the system.
+// lowPort returns the address of a free port outside the range that the system gives to
+// connections.
 func lowPort(ctx context.Context) string {
 	for {
 		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))) //nolint:gosec // any will do
@@ -92,7 +95,7 @@ func lowPort(ctx context.Context) string {
 	}
 }
 
-// startBalancer runs nginx with the configuration that is shipped, on a socket.
+// startBalancer runs nginx with the shipped configuration, on a socket.
 func startBalancer(ctx context.Context, dir string, all []*replica) (*target, func(), error) {
 	conf, err := os.ReadFile("deploy/nginx.conf")
 	if err != nil {
@@ -109,7 +112,7 @@ func startBalancer(ctx context.Context, dir string, all []*replica) (*target, fu
 	}
 	text = "daemon off;\npid " + filepath.Join(dir, "pid") + ";\n" + strings.Replace(text, "http {\n", "http {\naccess_log off;\n", 1)
 	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil { //nolint:gosec // in a directory of ours
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil { //nolint:gosec // in our own directory
 		return nil, nil, err
 	}
 	cmd := exec.CommandContext(ctx, "nginx", "-c", file, "-e", filepath.Join(dir, "nginx.log"))
@@ -154,7 +157,7 @@ func (f *fleet) churn(ctx context.Context, rest time.Duration) error {
 	return nil
 }
 
-// roll stops a replica in the way that a deployment does, and starts it anew.
+// roll stops a replica like a deployment does, and restarts it.
 func (f *fleet) roll(r *replica) error {
 	f.come(r)
 	defer f.come(r)
@@ -166,7 +169,7 @@ func (f *fleet) roll(r *replica) error {
 	return r.again()
 }
 
-// kill ends a replica without a word, and starts it anew.
+// kill ends a replica without warning, and restarts it.
 func (f *fleet) kill(r *replica) error {
 	f.kills.Add(1)
 	f.come(r)
@@ -175,7 +178,7 @@ func (f *fleet) kill(r *replica) error {
 	_ = old.cmd.Process.Kill()
 	<-old.ended
 	_ = os.RemoveAll(old.dir)
-	time.Sleep(500 * time.Millisecond) // nginx hears of it
+	time.Sleep(500 * time.Millisecond) // nginx notices it
 	f.kills.Add(1)
 	return r.again()
 }

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// headers opens connections of strangers whose headers are as many small fields as anybody may send: parsed they take twenty times what is on
-// the wire. A third never ends its header, a third signs in by half, a third asks for what it may not have.
+// headers opens connections of unknown callers whose headers have as many small fields as allowed:
+// parsed, they take twenty times their size. A third never end their header, a third half sign in,
+// a third request what they may not have.
 func (t *target) headers(ctx context.Context) {
 	const connections, room = 1340, 60 << 10
 	var many strings.Builder
 	for i := 0; many.Len() < room; i++ {
 		fmt.Fprintf(&many, "%x:\r\n", i)
 	}
-	few := many.String()[:700] // of about a hundred fields
+	few := many.String()[:700] // about a hundred fields
 	few = few[:strings.LastIndex(few, "\r\n")+2]
 	begin := []string{
 		"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + many.String(),
@@ -28,7 +29,7 @@ func (t *target) headers(ctx context.Context) {
 	for i := range connections {
 		c, err := t.dial(ctx)
 		if err != nil {
-			continue // too busy to let one more in
+			continue // too busy for another one
 		}
 		open = append(open, c)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// holdings are what a process has, and must not have more of as it runs.
+// holdings are the resources of a process, which must not grow as it runs.
 type holdings struct{ goroutines, descriptors, children, heapMiB int }
 
 func (h holdings) String() string {
 	return fmt.Sprintf("%d goroutines, %d descriptors, %d children, %d MiB of heap", h.goroutines, h.descriptors, h.children, h.heapMiB)
 }
 
-// least watches a process for a while under load and takes the least that was seen of each: what it has when nothing
-// more than usual is going on, and right after a collection.
+// least observes a process under load for a while and returns the minimum of each value: what it
+// holds in normal operation, right after a collection.
 func (t *target) least(ctx context.Context, d time.Duration) (h holdings) {
 	until := time.Now().Add(d)
 	for first := true; first || time.Now().Before(until); first = false {
@@ -59,11 +59,11 @@ func (t *target) holdings(ctx context.Context) (h holdings) {
 	return h
 }
 
-// caches is how much heap what is kept to be quick may take once it is full, in MiB: 32 of originals, 16 of conversations, the feed of
-// events, and what their keys take.
+// caches is how much heap the caches may take once they are full, in MiB: 32 of originals, 16 of
+// conversations, the event feed, and their keys.
 const caches = 64
 
-// grown says what of h is more than it was, beyond what waits for its turn at any moment.
+// grown reports which values of h exceed the earlier ones by more than the normal fluctuation.
 func (h holdings) grown(was holdings) error {
 	for _, c := range []struct {
 		what           string

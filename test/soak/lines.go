@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// mayOpen tells whether a process may have so many files open. The runtime has raised the limit as far as it may.
+// mayOpen reports whether a process may have that many files open. The runtime has raised the limit
+// as far as possible.
 func mayOpen(files int) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -24,7 +25,7 @@ func mayOpen(files int) error {
 	return nil
 }
 
-// drip sends bodies of which a few bytes come at a time.
+// drip sends bodies a few bytes at a time.
 func (t *target) drip(ctx context.Context) {
 	var all sync.WaitGroup
 	for range 100 {
@@ -43,7 +44,7 @@ func (t *target) drip(ctx context.Context) {
 	all.Wait()
 }
 
-// lines calls the server whose answers have no end: each call fails, and the program goes on.
+// lines calls the server with endless answers: each call fails, and the program continues.
 func (t *target) lines(ctx context.Context) {
 	if res, err := t.post(ctx, "/api/mcp-gateway/endless/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, nil); err == nil {
 		_, _ = io.Copy(io.Discard, res.Body)
@@ -52,10 +53,11 @@ func (t *target) lines(ctx context.Context) {
 	pause(ctx, time.Second)
 }
 
-// endlessLine is how long an answer of that server gets before it is given up: far more than a message may have.
+// endlessLine is how long an answer of that server gets before it gives up: far more than a message
+// may have.
 const endlessLine = 256 << 20
 
-// serveEndless greets as an MCP server does, and answers a call with a line that does not end.
+// serveEndless performs the handshake of an MCP server, and answers a call with an endless line.
 func serveEndless(in io.Reader, out io.Writer) {
 	lines := bufio.NewReader(in)
 	junk := bytes.Repeat([]byte("x"), 1<<20)

@@ -1,16 +1,19 @@
-// Command soak attacks a running secateur that is bounded in memory (ulimit -d) and time, over loopback only, while 64
-// clients of the aggregate do their work and check that every answer is theirs: bodies that are declared and never sent,
-// bodies that come a few bytes at a time, answers that grow as they are encoded, many large results at once, conversations of very many short messages,
-// lines without end from a child process, readers that do not read, headers of thousands of small fields, ten thousand connections that rest. With
-// little memory most of those are closed for others; with 8 GiB all of them stay.
+// Command soak attacks a running secateur with limited memory (ulimit -d) and time, over loopback
+// only. Meanwhile 64 clients of the aggregate work and check that every answer is theirs. The
+// attacks are bodies that are declared but never sent, bodies that come a few bytes at a time,
+// answers that grow when encoded, many large results at once, conversations of very many short
+// messages, endless lines from a child process, readers that do not read, headers of thousands of
+// small fields, and ten thousand idle connections. With little memory most of the idle ones are
+// closed to make room; with 8 GiB all of them stay.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
 //	go run ./test/soak -binary bin/secateur -time 60s -memory 8192
 //
-// With -replicas it runs so many behind nginx, with clients at every door. The redis-server that they share is stopped, paused and killed
-// meanwhile, one replica is rolled and another killed. Every answer must be its client's own; no request may be lost but with a
-// replica that was killed; what one replica has cut another restores, and what two of them send of a conversation is the same bytes. What the first
-// replica holds, and how long calls take, must not grow.
+// With -replicas it runs that many behind nginx, with clients at every door. The shared
+// redis-server is stopped, paused and killed meanwhile, one replica is rolled and another killed.
+// Every answer must be its client's own. Only a killed replica may lose requests. What one replica
+// has cut another restores, and two replicas send the same bytes of a conversation. The first
+// replica's resources, and the duration of calls, must not grow.
 //
 //	go run ./test/soak -binary bin/secateur -time 10m -replicas 3
 package main
@@ -71,7 +74,7 @@ func main() {
 // target is the program under attack.
 type target struct {
 	addr   string
-	dir    string // of its own
+	dir    string // its own
 	cmd    *exec.Cmd
 	client *http.Client
 	ended  chan error
@@ -89,7 +92,8 @@ func run(ctx context.Context, binary string, length time.Duration, memory, resti
 	if err != nil {
 		return err
 	}
-	if err := mayOpen(resting + 1000); err != nil { // for the program as well, which is given the same limit
+	// For the program too, which gets the same limit.
+	if err := mayOpen(resting + 1000); err != nil {
 		return err
 	}
 	t, err := start(ctx, binary, backend.URL, self, memory)
@@ -140,7 +144,7 @@ func start(ctx context.Context, binary, backend, self string, memory int) (*targ
 		"[providers.openai]\nbase_url = %q\n[providers.anthropic]\nbase_url = %q\n", backend, self, backend+"/v1", backend+"/v1"))
 }
 
-// startAt runs the program at an address under a limit of memory, and waits until it is ready.
+// startAt runs the program at an address under a memory limit, and waits until it is ready.
 func startAt(ctx context.Context, binary string, memory int, addr, sections string) (*target, error) {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
@@ -175,7 +179,7 @@ func startAt(ctx context.Context, binary string, memory int, addr, sections stri
 	return nil, errors.New("it is not ready within a minute")
 }
 
-// end tells the program to stop and waits until it has.
+// end tells the program to stop and waits for it.
 func (t *target) end() error {
 	defer func() { _ = os.RemoveAll(t.dir) }()
 	_ = t.cmd.Process.Signal(syscall.SIGTERM)
@@ -188,14 +192,14 @@ func (t *target) end() error {
 	}
 }
 
-// stop ends the program, however it takes it.
+// stop ends the program by any means.
 func (t *target) stop() { _ = t.end() }
 
 func (t *target) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", t.addr)
 }
 
-// post sends one request; what is read of its answer is left to the caller.
+// post sends one request; the caller reads the answer.
 func (t *target) post(ctx context.Context, path, body string, headers map[string]string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+t.addr+path, strings.NewReader(body))
 	if err != nil {
@@ -212,7 +216,7 @@ func (t *target) post(ctx context.Context, path, body string, headers map[string
 
 const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// echo is a client of the aggregate that has its own text given back, and knows it.
+// echo is a client of the aggregate that expects its own text back.
 func (t *target) echo(ctx context.Context, client int, answered, refused, crossed *atomic.Int64) {
 	for n := 0; ctx.Err() == nil; n++ {
 		nonce := fmt.Sprintf("nonce-%d-%d", client, n)
@@ -237,7 +241,7 @@ func (t *target) echo(ctx context.Context, client int, answered, refused, crosse
 	}
 }
 
-// declare opens connections that announce 32 MiB each and send next to nothing, without a token.
+// declare opens connections without a token that announce 32 MiB each and send almost nothing.
 func (t *target) declare(ctx context.Context) {
 	var open []net.Conn
 	for range 150 {
@@ -254,7 +258,7 @@ func (t *target) declare(ctx context.Context) {
 	}
 }
 
-// encode asks for control characters, which are quoted twice, four times at once.
+// encode requests control characters, which are quoted twice, four times at once.
 func (t *target) encode(ctx context.Context) {
 	text := strings.Repeat(`\u0001`, 1_500_000)
 	res, err := t.post(ctx, "/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"prune_text","arguments":{"text":"`+text+
@@ -283,7 +287,7 @@ func (t *target) encode(ctx context.Context) {
 	all.Wait()
 }
 
-// pile asks for 32 results of 10 MiB at once.
+// pile requests 32 results of 10 MiB at once.
 func (t *target) pile(ctx context.Context) {
 	var all sync.WaitGroup
 	for range 32 {
@@ -297,7 +301,7 @@ func (t *target) pile(ctx context.Context) {
 	all.Wait()
 }
 
-// ignore asks for what it does not read.
+// ignore requests results that it does not read.
 func (t *target) ignore(ctx context.Context) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`
 	var open []net.Conn
@@ -315,13 +319,14 @@ func (t *target) ignore(ctx context.Context) {
 	}
 }
 
-// rest opens connections that ask for next to nothing once, and leaves them until the program closes them. Half say nothing at all.
+// rest opens connections that send one trivial request, and leaves them until the program closes
+// them. Half send nothing at all.
 func (t *target) rest(ctx context.Context, number int) {
 	open := make([]net.Conn, 0, number)
 	for i := 0; i < number && ctx.Err() == nil; i++ {
 		c, err := t.dial(ctx)
 		if err != nil {
-			continue // too busy to let one more in
+			continue // too busy for another one
 		}
 		open = append(open, c)
 		if i%2 == 0 {
@@ -334,7 +339,8 @@ func (t *target) rest(ctx context.Context, number int) {
 	}
 }
 
-// watch follows the program until ctx is done and returns the most memory that it has used, and the most connections that it had open.
+// watch observes the program until ctx is done and returns its peak memory and peak number of
+// connections.
 func (t *target) watch(ctx context.Context) (peak int64, connections int) {
 	for {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.cmd.Process.Pid))

@@ -18,7 +18,8 @@ import (
 
 var prunedID = regexp.MustCompile(`prn_[0-9A-Z]{26}`)
 
-// sections is the configuration of every replica: a server behind plain posts, one that is a child process, a provider of each format.
+// sections is the configuration of every replica: a server behind plain posts, a child process, a
+// provider of each format.
 func sections(binary, calls, provider string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "[context_pruning]\nenabled = true\n[[servers]]\nid = \"long\"\ntransport = \"rpc\"\nurl = %q\n[[servers]]\nid = \"kid\"\ncommand = [%q, \"pruner\", \"--stdio\"]\n", calls, binary)
@@ -31,8 +32,8 @@ func sections(binary, calls, provider string) string {
 	return text.String()
 }
 
-// runReplicas has clients at every door of replicas behind nginx, while the engine that they share comes and goes, one replica is rolled
-// and another killed.
+// runReplicas runs clients at every door of replicas behind nginx. Meanwhile the shared engine
+// comes and goes, one replica is rolled and another killed.
 func runReplicas(ctx context.Context, binary string, length time.Duration, n int) error {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
@@ -101,7 +102,7 @@ func (f *fleet) soak(ctx context.Context, length time.Duration, provider *models
 	steady := f.replicas[0].process.Load()
 	f.warm(until, steady)
 	watch := length / 6
-	pause(until, watch) // what grows with the first requests has grown
+	pause(until, watch) // initial growth is over
 	before := steady.least(until, watch)
 	pause(until, length-3*watch-time.Second)
 	after := steady.least(until, watch)
@@ -111,14 +112,15 @@ func (f *fleet) soak(ctx context.Context, length time.Duration, provider *models
 	return errors.Join(torn, churned, f.judge(length, doors, &times, before, after, idle))
 }
 
-// warm has the replica that stays do each kind of work once: which clients nginx sends to it is its own affair.
+// warm makes the permanent replica do each kind of work once, since nginx decides which clients it
+// gets.
 func (f *fleet) warm(ctx context.Context, steady *target) {
 	c := &client{fleet: &fleet{engine: f.engine, balancer: steady}, door: &door{name: "warm"}}
 	c.modern(ctx)
 	c.legacy(ctx)
 }
 
-// complaints are the kinds of errors in nginx's log, with how often each came.
+// complaints returns the kinds of errors in nginx's log, with their counts.
 func (f *fleet) complaints() string {
 	text, _ := os.ReadFile(f.said)
 	kinds := map[string]int{}
@@ -132,7 +134,7 @@ func (f *fleet) complaints() string {
 	return fmt.Sprint(kinds)
 }
 
-// judge prints what was seen and says what of it must not be.
+// judge prints the results and returns the failures.
 func (f *fleet) judge(length time.Duration, doors []*door, times *drift, before, after, idle holdings) (bad error) {
 	for _, d := range doors {
 		fmt.Println(d)
@@ -160,7 +162,7 @@ func (f *fleet) judge(length time.Duration, doors []*door, times *drift, before,
 	return bad
 }
 
-// recover asks again where it is told that the engine is away: a replica may notice later than another that it is back.
+// recover retries while the engine is reported down: replicas notice its return at different times.
 func (t *target) recover(ctx context.Context, body string) (text string) {
 	for range 100 {
 		text = t.ask(ctx, "/rpc", body, nil).text
@@ -171,7 +173,7 @@ func (t *target) recover(ctx context.Context, body string) (text string) {
 	return text
 }
 
-// rawText is what a recovery has brought back.
+// rawText returns the text of a recovery.
 func rawText(body string) (string, bool) {
 	var answer struct {
 		Result struct {

@@ -19,9 +19,10 @@ import (
 	"time"
 )
 
-// The scale table: the same work for one, two and three replicas behind nginx, without faults, and what a unit of each kind of work costs.
+// The scale table: the same work for one, two and three replicas behind nginx, without faults, and
+// the cost of each kind of work.
 
-// work is one kind of request, as clients do it one after the other.
+// work is one kind of request, which clients make one after the other.
 type work struct {
 	name string
 	act  func(*client, context.Context)
@@ -41,7 +42,7 @@ func (c *client) callLong(ctx context.Context, short bool) {
 	c.own(ctx, "/api/mcp-gateway/long/rpc", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"nonce":%q,"short":%t}}}`, nonce, short), nonce, nil)
 }
 
-// nextTurn goes on with a conversation of eight turns, then begins another.
+// nextTurn continues a conversation of eight turns, then begins another.
 func (c *client) nextTurn(ctx context.Context) {
 	turn, conversation := c.n%8, c.n/8
 	c.n++
@@ -89,7 +90,7 @@ func scaleOf(ctx context.Context, binary string, n int, length time.Duration, se
 		fmt.Print("\n| replicas | work | requests/s | p50 | p99 | CPU of replicas, ms/request | Redis commands/request, with those in scripts | bytes more in Redis/request |\n|---|---|---|---|---|---|---|---|\n")
 	}
 	for _, w := range all {
-		f.load(ctx, w, length/4) // to be warm
+		f.load(ctx, w, length/4) // to warm up
 		if err := f.load(ctx, w, length).print(n, w.name); err != nil {
 			return err
 		}
@@ -97,14 +98,14 @@ func scaleOf(ctx context.Context, binary string, n int, length time.Duration, se
 	return nil
 }
 
-// result is what a load was met with.
+// result is the outcome of a load.
 type result struct {
 	door      *door
 	times     []time.Duration
 	took      time.Duration
 	cpu       float64 // seconds of all replicas
-	commands  float64 // of Redis, without those that come with no request
-	redisSize float64 // bytes that Redis has more
+	commands  float64 // of Redis, without those unrelated to requests
+	redisSize float64 // additional bytes in Redis
 }
 
 func (r result) print(replicas int, name string) error {
@@ -117,7 +118,7 @@ func (r result) print(replicas int, name string) error {
 	return nil
 }
 
-// load has sixteen clients work for a while.
+// load runs sixteen clients for a while.
 func (f *fleet) load(ctx context.Context, w work, length time.Duration) (r result) {
 	idle := f.engine.number(ctx, "total_commands_processed")
 	pause(ctx, time.Second)
@@ -151,7 +152,7 @@ func (f *fleet) load(ctx context.Context, w work, length time.Duration) (r resul
 	return r
 }
 
-// holds prints what a replica holds for each of many.
+// holds prints how much memory a replica needs for one more of each thing.
 func (f *fleet) holds(ctx context.Context) error {
 	t := f.replicas[0].process.Load()
 	fmt.Print("| one more | memory of a replica |\n|---|---|\n")
@@ -192,7 +193,7 @@ func (f *fleet) holds(ctx context.Context) error {
 	return nil
 }
 
-// cpu is the processor's time that all replicas have taken, in seconds.
+// cpu returns the processor time of all replicas, in seconds.
 func (f *fleet) cpu() (seconds float64) {
 	for _, r := range f.replicas {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.process.Load().cmd.Process.Pid))
@@ -208,7 +209,7 @@ func (f *fleet) cpu() (seconds float64) {
 	return seconds
 }
 
-// resident is the memory of the process, in bytes.
+// resident returns the memory of the process, in bytes.
 func (t *target) resident() int64 {
 	statm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", t.cmd.Process.Pid))
 	fields := strings.Fields(string(statm))
@@ -219,7 +220,7 @@ func (t *target) resident() int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// number is one of those that INFO tells.
+// number returns a value of INFO.
 func (e *engine) number(ctx context.Context, name string) float64 {
 	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", e.socket)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// talk is a format of conversations: the body of a request whose last text is that of a turn, behind the results of tools.
+// talk is a format of conversations: the body of a request whose last text is a turn's, after tool
+// results.
 type talk struct {
 	path string
 	body func(stream bool, first string, results []string, turn string) string
@@ -51,8 +52,9 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// converses sends each turn of a conversation to two replicas, which are any two of all: what reaches the model must be the same
-// bytes. A conversation ends with the calm between two faults of the engine, since what the engine has forgotten nobody knows.
+// converses sends each turn of a conversation to any two replicas: the same bytes must reach the
+// model. A conversation ends with the calm between two faults of the engine, since afterwards the
+// engine has forgotten it.
 func (c *client) converses(ctx context.Context, m *models) {
 	calm := c.fleet.engine.calm.Load()
 	if calm%2 == 1 {
@@ -90,7 +92,7 @@ func (c *client) converses(ctx context.Context, m *models) {
 	}
 }
 
-// direct asks one replica, past nginx; false: it is away, or has failed.
+// direct asks one replica without nginx; false: it is away, or has failed.
 func (c *client) direct(ctx context.Context, path, body, nonce string, at int) bool {
 	r := c.fleet.replicas[at]
 	gone := r.gone.Load()
@@ -142,7 +144,7 @@ func (c *client) cuts(ctx context.Context) {
 	c.door.cut.Add(1)
 	other := c.fleet.replicas[(at+1)%len(c.fleet.replicas)]
 	if gone = other.gone.Load(); gone%2 == 1 {
-		other = c.fleet.replicas[0] // that one is always there
+		other = c.fleet.replicas[0] // this one is always there
 		gone = other.gone.Load()
 	}
 	elsewhere := &client{fleet: c.fleet, door: &door{}, id: c.id}

@@ -15,23 +15,24 @@ import (
 
 // Case is one text with a goal, and the lines that the goal needs.
 type Case struct {
-	ID         string  `json:"id"`
-	Set        string  `json:"set"`
-	Subset     string  `json:"subset"`
-	Lang       string  `json:"lang"`
-	Repo       string  `json:"repo"`
-	Path       string  `json:"path"`
-	SourceType string  `json:"source_type"`
-	Goal       string  `json:"goal_hint"`
-	Task       string  `json:"goal_task"` // views: what the agent was to do
-	Numbered   bool    `json:"numbered"`  // views: the lines begin with numbers that are not part of the text
-	Text       string  `json:"text"`
-	Gold       []int   `json:"gold"`
-	Groups     [][]int `json:"gold_groups"`
-	Context    []int   `json:"context"`
+	ID         string `json:"id"`
+	Set        string `json:"set"`
+	Subset     string `json:"subset"`
+	Lang       string `json:"lang"`
+	Repo       string `json:"repo"`
+	Path       string `json:"path"`
+	SourceType string `json:"source_type"`
+	Goal       string `json:"goal_hint"`
+	Task       string `json:"goal_task"` // views: the agent's task
+	// views: the lines begin with numbers that are not part of the text.
+	Numbered bool    `json:"numbered"`
+	Text     string  `json:"text"`
+	Gold     []int   `json:"gold"`
+	Groups   [][]int `json:"gold_groups"`
+	Context  []int   `json:"context"`
 }
 
-// Group is the case's value of the field that results are grouped by.
+// Group returns the case's value of the field by which results are grouped.
 func (c *Case) Group(by string) string {
 	switch by {
 	case "subset":
@@ -44,7 +45,7 @@ func (c *Case) Group(by string) string {
 	return ""
 }
 
-// Folder is where the cases are: the folder prune in what EVALDATA names, default ../shared/evaldata.
+// Folder returns the folder of the cases: prune below EVALDATA, default ../shared/evaldata.
 func Folder() string {
 	dir := os.Getenv("EVALDATA")
 	if dir == "" {

@@ -10,7 +10,7 @@ import (
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// WithTask is a case whose goal also tells the task.
+// WithTask returns a case whose goal includes the task.
 func (c *Case) WithTask() *Case {
 	d := *c
 	if d.Task != "" {
@@ -19,8 +19,8 @@ func (c *Case) WithTask() *Case {
 	return &d
 }
 
-// Window is a case as a client shows it that cuts long files: some hundred lines around one of the needed groups. nil where that is
-// the whole text.
+// Window returns a case as a client shows it that shortens long files: some hundred lines around
+// one of the needed groups. nil: that is the whole text.
 func (c *Case) Window(rng *rand.Rand) *Case {
 	lines := strings.SplitAfter(c.Text, "\n")
 	if lines[len(lines)-1] == "" {
@@ -58,7 +58,8 @@ func shift(numbers []int, first, last int) (out []int) {
 	return out
 }
 
-// Chatty is a case whose goal stands in the middle of other talk: what another task of the same project asks for, less often.
+// Chatty returns a case whose goal is surrounded by other talk: the goal of another task of the
+// same project, said less often.
 func (c *Case) Chatty(other *Case, path string) *Case {
 	d := *c
 	d.ID += "+talk"
@@ -68,7 +69,7 @@ func (c *Case) Chatty(other *Case, path string) *Case {
 	return &d
 }
 
-// Joined is a case whose text stands among those of other files in one result.
+// Joined returns a case whose text is one of several files in one result.
 func (c *Case) Joined(other *Case, before bool) *Case {
 	d := *c
 	d.ID += "+file"

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Run is a recorded run of an agent.
+// Run is a recorded agent run.
 type Run struct {
 	ID       string
 	Project  string
@@ -33,7 +33,7 @@ type Message struct {
 	CallID string `json:"tool_call_id"`
 }
 
-// Words are what a message says, the strings of its calls among it.
+// Words returns the text of a message, including the strings of its calls.
 func (m *Message) Words() string {
 	var b strings.Builder
 	b.WriteString(m.Content)
@@ -91,8 +91,9 @@ func appendRuns(out []Run, name string) ([]Run, error) {
 	}
 }
 
-// Sessions makes cases of the recorded agent runs: a big tool result, the goal that the conversation gives, and as gold the lines
-// that hold an identifier which the agent uses later and has from nowhere else. kind tells what a result is.
+// Sessions makes cases of the recorded agent runs: a big tool result, the goal from the
+// conversation, and as gold the lines with an identifier that the agent uses later and has from
+// nowhere else. kind returns the kind of a result.
 func Sessions(dir string, kind func(call, text string) string) ([]*Case, error) {
 	runs, err := Runs(dir)
 	if err != nil {
@@ -105,7 +106,8 @@ func Sessions(dir string, kind func(call, text string) string) ([]*Case, error) 
 	return out, nil
 }
 
-// projectOf is the project that a run worked on: that of the task where its name tells, else that of the transcript.
+// projectOf returns the project of a run: from the task's name if possible, else from the
+// transcript.
 func projectOf(id, source string) string {
 	_, task, _ := strings.Cut(id, "/")
 	if owner, rest, ok := strings.Cut(task, "__"); ok {
@@ -177,7 +179,7 @@ func usedLater(id, project string, messages []Message, kind func(call, text stri
 	return out
 }
 
-// stringsOf are the strings of a call's arguments, without the JSON around them.
+// stringsOf returns the strings of a call's arguments, without their JSON.
 func stringsOf(arguments string) string {
 	var v any
 	if json.Unmarshal([]byte(arguments), &v) != nil {
@@ -204,8 +206,8 @@ func stringsOf(arguments string) string {
 	return b.String()
 }
 
-// EachIdentifier finds the words that one would remember: six letters, digits or underscores at least, with a digit, an underscore
-// or an inner capital.
+// EachIdentifier finds distinctive words: at least six letters, digits or underscores, with a
+// digit, an underscore or an inner capital.
 func EachIdentifier(text string, use func(string)) {
 	start := -1
 	for i := 0; i <= len(text); i++ {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// table is training data: rows of binned features, their labels, and which case each belongs to.
+// table is training data: rows of binned features, their labels, and their cases.
 type table struct {
 	bins  [][]uint8 // per feature, per row
 	gold  []bool
@@ -18,14 +18,15 @@ type table struct {
 	cases  int
 }
 
-// tree is oblivious: every level asks one question of all rows, so a row's answers are the number of its leaf.
+// tree is oblivious: every level asks one question of all rows, so a row's answers form the number
+// of its leaf.
 type tree struct {
 	feature []int
-	border  []int // index into the feature's borders: the answer is yes for a bin above it
+	border  []int // index into the feature's borders: yes for a bin above it
 	leaf    []float32
 }
 
-// leafOf is the leaf of a row.
+// leafOf returns the leaf of a row.
 func (t *tree) leafOf(bins [][]uint8, r int) int {
 	leaf := 0
 	for i, f := range t.feature {
@@ -37,7 +38,7 @@ func (t *tree) leafOf(bins [][]uint8, r int) int {
 	return leaf
 }
 
-// boost grows trees, each on what the ones before leave unexplained.
+// boost grows trees, each on the residual of the ones before.
 func boost(data *table, borders [][]float32, rows []int, set Settings) []tree {
 	rng := rand.New(rand.NewPCG(set.Seed, 7)) //nolint:gosec // the same model every time
 	n := len(data.gold)
@@ -73,7 +74,7 @@ func boost(data *table, borders [][]float32, rows []int, set Settings) []tree {
 	return out
 }
 
-// draw picks rows to grow a tree on, those with the larger gradients likelier, and says what each stands for.
+// draw picks rows to grow a tree on, preferring large gradients, and returns the weight of each.
 func draw(rng *rand.Rand, rows []int, grad []float64, share float64) (drawn []int, weight []float64) {
 	sum := 0.0
 	for _, r := range rows {
@@ -90,7 +91,8 @@ func draw(rng *rand.Rand, rows []int, grad []float64, share float64) (drawn []in
 	return drawn, weight
 }
 
-// gradients of the loss: per case, how far the chances that the scores give the rows are from lying on the gold rows alone.
+// gradients computes those of the loss: per case, how far the chances from the scores are from
+// lying on the gold rows alone.
 func gradients(data *table, rows []int, score, chance, golds, grad, hess []float64) {
 	sum := make([]float64, data.cases)
 	for _, r := range rows {
@@ -182,7 +184,7 @@ func grow(data *table, borders [][]float32, rows []int, weight []float64, featur
 	return t
 }
 
-// refit gives the leaves their values, from all rows, and notes the leaf of each row.
+// refit computes the values of the leaves from all rows, and notes the leaf of each row.
 func refit(t *tree, data *table, rows []int, leaf []uint8, grad, hess []float64, set Settings) {
 	leaves := 1 << len(t.feature)
 	g, h := make([]float64, leaves), make([]float64, leaves)
@@ -198,7 +200,7 @@ func refit(t *tree, data *table, rows []int, leaf []uint8, grad, hess []float64,
 	}
 }
 
-// findBorders cuts every feature's range into at most most+1 bins of about equal weight.
+// findBorders splits every feature's range into at most most+1 bins of about equal weight.
 func findBorders(values [][]float32, features, most int) [][]float32 {
 	out := make([][]float32, features)
 	for f := range features {
@@ -214,7 +216,7 @@ func findBorders(values [][]float32, features, most int) [][]float32 {
 			}
 			continue
 		}
-		// half of the borders by rank, half by rank among the larger values, where it matters most
+		// Half of the borders by rank, half by rank among the larger values, where it matters most.
 		for i := 1; i <= most; i++ {
 			var at int
 			if i <= most/2 {

@@ -7,15 +7,15 @@ import (
 	"secateur/test/eval/cases"
 )
 
-// Lesson is a case to fit a model to, and how much it counts.
+// Lesson is a case to fit a model to, and its weight.
 type Lesson struct {
 	*cases.Case
 	Weight float64
-	Judge  bool // the case is as it was found, not derived: models are judged on it
+	Judge  bool // an original case, not derived: models are judged on it
 }
 
-// Course gathers what the model of a source type is fitted to: the cases as they are, and harder ones made of them. The draws are
-// the same every time.
+// Course collects the training cases for the model of a source type: the original cases, and harder
+// ones derived from them. The draws are the same every time.
 func Course(source string, all, used []*cases.Case) (out []Lesson) {
 	rng := rand.New(rand.NewPCG(3, 9)) //nolint:gosec // the same course every time
 	own := slices.DeleteFunc(slices.Clone(all), func(c *cases.Case) bool { return c.SourceType != source })

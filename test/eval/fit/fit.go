@@ -1,4 +1,5 @@
-// Package fit fits the pruner's models to the evaluation cases, and judges them on projects they were not fitted to.
+// Package fit fits the pruner's models to the evaluation cases, and judges them on projects they
+// were not fitted to.
 package fit
 
 import (
@@ -20,7 +21,7 @@ type Settings struct {
 	Seed           uint64
 }
 
-// Chosen are the settings of the models that are in the program, per set.
+// Chosen returns the settings of the built-in models, per set.
 func Chosen(set string) Settings {
 	s := Settings{Trees: 160, Depth: 5, Bins: 24, Rate: .09, Lambda: 10, Rows: .2, Features: .4, Seed: 1}
 	switch set {
@@ -32,13 +33,13 @@ func Chosen(set string) Settings {
 	return s
 }
 
-// Marker is the line that stands for a cut in every evaluation.
+// Marker returns the marker of a cut in every evaluation.
 func Marker(b prune.Block) string { return prune.Marker("prn_R5JT960T52MN9N4FMKV3BW2QZ4", b) }
 
-// Sample is a case, measured.
+// Sample is a measured case.
 type Sample struct {
 	Case  *cases.Case
-	Judge bool // it is judged on; the others are only fitted to
+	Judge bool // models are judged on it; the others are only for fitting
 	trial *prune.Trial
 	first int // row of the table
 	rows  int
@@ -53,11 +54,11 @@ type Data struct {
 	names   []string
 }
 
-// spared is how many rows without gold a case has for each that is fitted to. In a case that is judged on the one stands for the
-// others; a derived case is only told by fewer.
+// spared is how many rows without gold a case has for each fitted one. In a case for judging, that
+// row stands for the others; in a derived case the others are dropped.
 const spared = 3
 
-// Measure measures every case of a course. Features named in drop are left out.
+// Measure measures every case of a course, without the features in drop.
 func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
 	d := &Data{names: prune.FeatureNames(), table: &table{cases: len(course)}}
 	rng := rand.New(rand.NewPCG(5, 11)) //nolint:gosec // the same rows every time
@@ -111,7 +112,7 @@ func Measure(course []Lesson, bins int, drop []string) (*Data, error) {
 	return d, nil
 }
 
-// HeldOut scores every row by a model that was fitted without the row's project.
+// HeldOut scores every row with a model fitted without the row's project.
 func (d *Data) HeldOut(set Settings, folds int) []float32 {
 	d.assignFolds(folds)
 	scores := make([]float32, len(d.table.gold))
@@ -126,7 +127,8 @@ func (d *Data) HeldOut(set Settings, folds int) []float32 {
 	return scores
 }
 
-// Unseen calls use with each of the models that were fitted without a part of the projects, and what tells the cases of that part.
+// Unseen calls use with each model fitted without a part of the projects, and a function that
+// recognizes the cases of that part.
 func (d *Data) Unseen(set Settings, folds int, use func(model []prune.TrialTree, isUnseen func(*cases.Case) bool) error) error {
 	d.assignFolds(folds)
 	for fold := range folds {
@@ -151,25 +153,26 @@ func (d *Data) Unseen(set Settings, folds int, use func(model []prune.TrialTree,
 	return nil
 }
 
-// Model is the Go file of a model fitted to all cases.
+// Model returns the Go file of a model fitted to all cases.
 func (d *Data) Model(name string, set Settings) []byte {
 	trees := boost(d.table, d.borders, d.fitted(func(*Sample) bool { return true }), set)
 	return source(name, trees, d.borders, d.names)
 }
 
-// Plan prunes a case with the scores that HeldOut gave.
+// Plan prunes a case with the scores of HeldOut.
 func (s *Sample) Plan(scores []float32, ratio float64, structure prune.Structure) prune.Result {
 	return s.trial.Plan(scores[s.first:s.first+s.rows], ratio, structure)
 }
 
-// PlanFixed is Plan without the lines that stay on top of the budget for their chances.
+// PlanFixed is Plan without the lines kept beyond the budget for their chances.
 func (s *Sample) PlanFixed(scores []float32, ratio float64, structure prune.Structure) prune.Result {
 	s.trial.Fixed = true
 	defer func() { s.trial.Fixed = false }()
 	return s.Plan(scores, ratio, structure)
 }
 
-// Chances are the chances that the scores of HeldOut give the lines of a case, named by their numbers from 1, beside each other.
+// Chances returns the line numbers of a case, from 1, and their relative chances by the scores of
+// HeldOut.
 func (s *Sample) Chances(scores []float32) (lines []int, chances []float32) {
 	return s.trial.Lines(), s.trial.Chances(scores[s.first : s.first+s.rows])
 }
@@ -185,7 +188,7 @@ func (d *Data) rows(use func(*Sample) bool) (rows []int) {
 	return rows
 }
 
-// fitted are the rows of some samples that models are fitted to.
+// fitted returns the rows of some samples that models are fitted to.
 func (d *Data) fitted(use func(*Sample) bool) []int {
 	return slices.DeleteFunc(d.rows(use), func(r int) bool { return d.table.times[r] == 0 })
 }

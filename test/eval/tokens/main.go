@@ -1,7 +1,8 @@
-// Command tokens fits the token estimate to o200k on the evaluation data and says how far off it is. It is a module of its own, so
-// that the tokenizer stays out of the program.
+// Command tokens fits the token estimate to o200k on the evaluation data and reports its error. It
+// is a separate module, so that the tokenizer stays out of the program.
 //
-// Run it in its folder: go run . [-write], or go run . -vocabulary for the tables of internal/llm/bpe.
+// Run it in its folder: go run . [-write], or go run . -vocabulary for the tables of
+// internal/llm/bpe.
 package main
 
 import (
@@ -28,7 +29,7 @@ func main() {
 	}
 }
 
-// piece is a text whose tokens were counted.
+// piece is a text with counted tokens.
 type piece struct {
 	set   string
 	kind  tokens.Kind
@@ -76,7 +77,7 @@ func run(args []string, out io.Writer) error {
 	if *write {
 		table := fitAll(pieces)
 		judge(out, pieces, func(p *piece) float64 { return apply(table[p.kind], p.text) })
-		for i := range pieces { // judged; what is written has seen everything
+		for i := range pieces { // already judged; the written table is fitted to everything
 			pieces[i].fit = true
 		}
 		table = fitAll(pieces)
@@ -86,7 +87,8 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// gather takes texts from every set: whole cases, and messages and records of the recorded sessions as JSON.
+// gather takes texts from every set: whole cases, and messages and records of the recorded sessions
+// as JSON.
 func gather(dir string) ([]piece, error) {
 	all, err := cases.Load(filepath.Join(dir, "prune"))
 	if err != nil {
@@ -150,7 +152,7 @@ func jsonLines(name string) (lines []string, err error) {
 	return lines, s.Err()
 }
 
-// judge prints the mean absolute error per set, of the pieces that were not fitted on and of all.
+// judge prints the mean absolute error per set, for the pieces not used for fitting and for all.
 func judge(out io.Writer, pieces []piece, estimate func(*piece) float64) {
 	type sum struct{ err, bias, n, unseen, unseenN float64 }
 	sums := map[string]*sum{}

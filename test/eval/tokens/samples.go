@@ -1,6 +1,6 @@
 package main
 
-// samples are a few sentences in scripts that the evaluation data has little of.
+// samples are a few sentences in scripts that are rare in the evaluation data.
 var samples = map[string]string{
 	"french":   "Le serveur garde chaque texte d’origine jusqu’à la fin de sa durée de vie ; un client peut demander n’importe quelle plage de lignes. Après l’échéance, l’identifiant n’est plus connu et la réponse l’explique clairement. Pourquoi la compilation a-t-elle échoué hier soir ?",
 	"german":   "Der Server bewahrt jeden ursprünglichen Text bis zum Ende seiner Gültigkeit auf; ein Client kann jeden beliebigen Zeilenbereich anfordern. Größere Änderungen müssen ausdrücklich bestätigt werden, sonst bleibt alles unverändert.",

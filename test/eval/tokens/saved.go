@@ -14,7 +14,7 @@ import (
 	"secateur/test/eval/cases"
 )
 
-// markersOf are the markers that pruning a text leaves, a line each.
+// markersOf returns the markers that pruning a text leaves, one per line.
 func markersOf(c *cases.Case, text string) string {
 	source, err := prune.ParseSource(c.SourceType)
 	if err != nil {
@@ -32,7 +32,7 @@ func markersOf(c *cases.Case, text string) string {
 	return b.String()
 }
 
-// anID looks like the id of a text.
+// anID returns a plausible id for a text.
 func anID(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	id := []byte("prn_")
@@ -42,7 +42,8 @@ func anID(text string) string {
 	return string(id)
 }
 
-// judgeSaved prints how far the estimate of the tokens that pruning saves is from the tokenizer's count, markers included.
+// judgeSaved prints the error of the estimated savings of pruning against the tokenizer's count,
+// including markers.
 func judgeSaved(out io.Writer, all []*cases.Case, codec tokenizer.Codec) error {
 	const id = "prn_R5JT960T52MN9N4FMKV3BW2QZ4"
 	fmt.Fprintf(out, "%-8s %5s %8s %8s %8s %8s\n", "saved", "n", "error", "median", "bias", "total")

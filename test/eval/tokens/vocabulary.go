@@ -9,7 +9,8 @@ import (
 	"secateur/internal/llm/bpe"
 )
 
-// writeVocabulary writes what internal/llm/bpe embeds: the vocabulary and the classes of characters.
+// writeVocabulary writes the files that internal/llm/bpe embeds: the vocabulary and the classes of
+// characters.
 func writeVocabulary(dir string) error {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
@@ -19,7 +20,7 @@ func writeVocabulary(dir string) error {
 	for rank := uint(0); ; rank++ {
 		token, err := codec.Decode([]uint{rank})
 		if err != nil {
-			break // the ranks have no gap: the first that is not there ends them
+			break // ranks have no gap: the first missing one ends them
 		}
 		tokens = append(tokens, token)
 	}

@@ -11,12 +11,12 @@ import (
 	"secateur/test/eval/fit"
 )
 
-// found are the samples of a set that models are judged on.
+// found returns the samples of a set that models are judged on.
 func found(samples []*fit.Sample, set string) []*fit.Sample {
 	return slices.DeleteFunc(slices.Clone(samples), func(s *fit.Sample) bool { return !s.Judge || s.Case.Set != set })
 }
 
-// foundSets are the sets of cases that were found, not made of recorded runs.
+// foundSets returns the sets of original cases, not made from recorded runs.
 func foundSets(samples []*fit.Sample) (sets []string) {
 	for _, s := range samples {
 		if s.Judge && s.Case.Set != "used" && !slices.Contains(sets, s.Case.Set) {
@@ -26,10 +26,10 @@ func foundSets(samples []*fit.Sample) (sets []string) {
 	return sets
 }
 
-// outcome is what the plans of a set come to, on average.
+// outcome is the mean result of the plans of a set.
 type outcome struct {
 	recall float64
-	output float64 // size of what is left, with its markers, over the original's
+	output float64 // size of the output, with its markers, relative to the original
 }
 
 func outcomeOf(samples []*fit.Sample, plan func(*fit.Sample) prune.Result) (o outcome) {
@@ -42,7 +42,8 @@ func outcomeOf(samples []*fit.Sample, plan func(*fit.Sample) prune.Result) (o ou
 	return o
 }
 
-// reportBudget prints what of the gold survives, and what a budget that is the same for every text keeps where it leaves as much.
+// reportBudget prints the share of surviving gold, and that of a uniform budget with the same
+// output size.
 func reportBudget(out io.Writer, name string, samples []*fit.Sample, scores []float32) {
 	for _, set := range foundSets(samples) {
 		own := found(samples, set)
@@ -60,7 +61,7 @@ func reportBudget(out io.Writer, name string, samples []*fit.Sample, scores []fl
 	}
 }
 
-// recallAt is the recall between two outcomes, which come with rising output.
+// recallAt interpolates the recall between two outcomes, which are sorted by output.
 func recallAt(rising []outcome, output float64) float64 {
 	for i := 1; i < len(rising); i++ {
 		a, b := rising[i-1], rising[i]
@@ -71,8 +72,8 @@ func recallAt(rising []outcome, output float64) float64 {
 	return math.NaN()
 }
 
-// reportChances prints, for rows of about the same chance beside the mean row of their text, the share of the chances that they have
-// and the share of the gold: where both are the same the chances can be trusted.
+// reportChances prints, for rows of about the same chance relative to their text's mean, their
+// share of the chances and of the gold. If both are equal the chances can be trusted.
 func reportChances(out io.Writer, name string, samples []*fit.Sample, scores []float32) {
 	const bands = 8 // below an eighth of the mean, and so on by doubling
 	for _, set := range foundSets(samples) {
