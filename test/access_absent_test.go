@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// newTerse is a server that lists a tool, a prompt and a resource, accepts one unlisted tool, and
-// refuses everything else in the words of some SDK.
+// newTerse is a server that lists a tool, a prompt and a resource, and accepts one unlisted tool.
+// It refuses everything else in the words of some SDK.
 func newTerse(t *testing.T) string {
 	t.Helper()
 	lists := map[string]string{

@@ -80,7 +80,7 @@ action = "deny"
 }
 
 // A server that is hidden from a caller, enabled or not, answers like an absent one at each of its
-// addresses, and is never named.
+// addresses. It is never named.
 func TestHiddenServersAnswerAsThoseThatAreNotThere(t *testing.T) {
 	p := start(t, `[[servers]]
 id = "demo"

@@ -71,8 +71,8 @@ func (p *guardedProvider) seen() map[string]string {
 	return maps.Clone(p.tokens)
 }
 
-// A provider gets a token that a real identity provider issues to secateur itself, one for many
-// requests, whatever the client has sent. A wrong secret is reported but not shown.
+// A provider gets a token that a real identity provider issues to secateur itself, whatever the
+// client has sent. One token serves many requests. A wrong secret is reported but not shown.
 func TestProviderWithClientCredentials(t *testing.T) {
 	idp := startIdentityProvider(t, "https://models.example")
 	provider := newGuardedProvider(t, idp.issuer)

@@ -8,8 +8,8 @@ import (
 	"secateur/internal/config"
 )
 
-// With rules, look-alikes of denied names reach no server, completions reveal nothing below a
-// denied prefix, and a server without anything for the caller is invisible.
+// With rules, look-alikes of denied names reach no server, and completions reveal nothing below a
+// denied prefix. A server without anything for the caller is invisible.
 func TestWhatRulesHideIsNotFoundBeside(t *testing.T) {
 	const greeting = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"serverInfo":{"name":"s","version":"1"}}`
 	lenient := func() *httptest.Server { // it accepts any name

@@ -91,8 +91,8 @@ func (s suite) through(t *testing.T, p *program) {
 
 var summaryLine = regexp.MustCompile(`^[✓✗] ([a-z0-9-]+): (\d+) passed, (\d+) failed`)
 
-// timed is a scenario that gives up on answers after half a second or two by its own clock, too
-// little on a busy machine.
+// timed is a scenario that gives up on answers after half a second or two by its own clock. That is
+// too little on a busy machine.
 const timed = "server-stateless"
 
 // run counts the checks that a server passes and fails. If only the timed scenario fails, it gets

@@ -22,7 +22,7 @@ const (
 	textBytes  = 200_000
 )
 
-// With a full store in memory, further texts pass whole, the log and /readyz report it, and the
+// With a full store in memory, further texts pass whole, and the log and /readyz report it. The
 // program takes little more memory than the store may hold.
 func TestFilledStore(t *testing.T) {
 	d, log := startLogging(t, `store = { url = "memory:", max_bytes = 268435456, put_timeout_ms = 30000 }`+"\n"+texts(t))

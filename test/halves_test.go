@@ -11,8 +11,8 @@ import (
 )
 
 // Most tests of this package wait: for a server to start, for a browser, for time to pass. If all
-// are run, they run in two halves in parallel, each in its own process with its own children and
-// goroutines.
+// are run, they run in two halves in parallel. Each half has its own process with its own children
+// and goroutines.
 const secondHalf = "SECATEUR_TEST_SECOND_HALF"
 
 // ofSecondHalf are the tests in which a third-party client uses the program, about half of all by

@@ -13,9 +13,9 @@ import (
 	"secateur/internal/store/redisdb/redistest"
 )
 
-// Clients that listen at one replica hear that another replica's child process has changed a list,
-// since they may list there next time. They also do after a lost connection to the engine, because
-// news may have been missed.
+// Clients that listen at one replica hear that another replica's child process has changed a list.
+// They may list there next time. They also do after a lost connection to the engine, because news
+// may have been missed.
 func TestListChangesReachClientsOfOtherReplicas(t *testing.T) {
 	server := redistest.Start(t)
 	text := fmt.Sprintf("[store]\nurl = %q\n", server.URL) + peerConfig(t, "s", "plain", "startup_timeout = 60")

@@ -31,7 +31,8 @@ tail_chars = 300
 
 var prunedID = regexp.MustCompile(`prn_[0-9A-Z]{26}`)
 
-// What one replica has cut another restores, byte for byte. Without the engine nothing is cut.
+// A replica restores text that another replica has cut, byte for byte. Without the engine nothing
+// is cut.
 func TestReplicasRestoreWhatAnotherCut(t *testing.T) {
 	server := redistest.Start(t)
 	all := replicas(t, 3, server.URL)

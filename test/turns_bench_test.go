@@ -35,9 +35,9 @@ type request struct {
 }
 
 const (
-	// turn is about how long each way is used at a time. It is short against changes of the
-	// machine's speed, and long against the beginning and end of a turn, where not all connections
-	// are busy.
+	// turn is about how long each way is used at a time. It is short compared with changes of the
+	// machine's speed. It is long compared with the beginning and end of a turn, where not all
+	// connections are busy.
 	turn = 60 * time.Millisecond
 	// rounds is the number of turns of each way.
 	rounds = 20
@@ -46,11 +46,11 @@ const (
 )
 
 // byTurns measures the ways by turns: a few calls on each, repeatedly, so that changes of the
-// machine's speed affect all of them. The first way is ours. It reports our time, and the ratios to
-// the others of the time, of the total processor time of clients, proxy and server, and of the 99th
-// percentile. The rounds that took longest over all ways are dropped, because something else was
-// running. The others count completely, including the proxies' garbage collection. The garbage of
-// clients and servers is collected between the turns.
+// machine's speed affect all of them. The first way is ours. It reports our time. It also reports
+// the ratios to the others of the time, of the 99th percentile, and of the total processor time of
+// clients, proxy and server. The rounds that took longest over all ways are dropped, because
+// something else was running. The others count completely, including the proxies' garbage
+// collection. The garbage of clients and servers is collected between the turns.
 func byTurns(b *testing.B, scene string, conns, size int, ways []way) {
 	b.Helper()
 	b.Run(scene, func(b *testing.B) {

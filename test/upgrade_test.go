@@ -22,7 +22,7 @@ import (
 var updateStores = flag.Bool("update-stores", false, "write what this version keeps of a conversation to testdata/stores")
 
 // kept is what a version has stored of a conversation, in Redis (keys and values) or in files
-// (paths and contents), and what it had sent.
+// (paths and contents). It also holds what the version had sent.
 type kept struct {
 	Sent  string            `json:"sent"` // the messages of its last request, as sent
 	Store map[string][]byte `json:"store"`
@@ -35,7 +35,7 @@ type kept struct {
 var earlier = []string{"1-answered", "1-underway", "2-answered", "2-underway"}
 
 // Stores of an earlier version are read: a conversation continues in the bytes in which it was
-// sent, although the current settings would prune it differently, and its originals are recovered.
+// sent, although the current settings would prune it differently. Its originals are recovered.
 func TestWhatAnEarlierVersionKeptIsRead(t *testing.T) {
 	shape := shapeOf["/v1/chat/completions"]
 	talk := func(turns int) string {

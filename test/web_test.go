@@ -83,7 +83,7 @@ func TestDashboardUnits(t *testing.T) {
 // firstLoad is the maximum of compressed bytes for the first page.
 const firstLoad = 150_000
 
-// What index.html loads is small, and has no inline scripts or styles.
+// The files that index.html loads are small, and it has no inline scripts or styles.
 func TestDashboardIsLight(t *testing.T) {
 	files := filesOf(t, web.Dist())
 	index := files["index.html"]

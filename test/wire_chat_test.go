@@ -84,8 +84,8 @@ func (k *killable) post(t *testing.T, body []byte) (told float64, answered bool)
 }
 
 // An agent whose proxy is killed during an answer sends the request again to the next one. The
-// reported bill equals the provider's books, including the request with the lost answer. What was
-// sent once is sent in the same form.
+// reported bill equals the provider's books, including the request with the lost answer. A message
+// that was sent once is always sent in the same form.
 func TestChatIsToldTrueAfterAKill(t *testing.T) {
 	k := startKillable(t)
 	messages := []string{`{"role":"system","content":` + quoted(strings.Repeat("You repair what is broken, and say why. ", 120)) + `}`, `{"role":"user","content":"Why does it not compile?"}`}

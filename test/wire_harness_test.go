@@ -20,8 +20,8 @@ import (
 	"secateur/test/llm"
 )
 
-// wire is a provider, the program in front of it in its own process, and a tap in front of that,
-// where clients connect.
+// wire is a provider and the program in front of it in its own process. Clients connect to a tap in
+// front of the program.
 type wire struct {
 	provider *llm.Provider
 	tap      *llm.Tap

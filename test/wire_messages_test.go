@@ -148,8 +148,8 @@ func TestConversationMetInTheMiddleIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What is cut and what is not, in one message: ids, images, references, errors, empty and absent
-// contents, memory.
+// One message with results that are cut and results that are not: ids, images, references, errors,
+// empty and absent contents, memory.
 func TestResultsThatAreNotCut(t *testing.T) {
 	big, _ := json.Marshal(bigLog(1))
 	other, _ := json.Marshal(bigLog(2))

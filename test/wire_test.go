@@ -99,8 +99,8 @@ func TestClaudeCode(t *testing.T) {
 	}
 }
 
-// Codex itself: two runs of one conversation, with a configured provider, and with the built-in
-// one, which first tries an upgrade and is refused at once.
+// Codex itself: two runs of one conversation, with a configured provider and with the built-in one.
+// With the built-in one it first tries an upgrade and is refused at once.
 func TestCodex(t *testing.T) {
 	codex := npmProgram(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	for name, provider := range map[string]string{

@@ -133,8 +133,8 @@ func (gen *generation) hangMCP(mux *router, g guard) {
 // errRevoked ends a pipe whose token was revoked.
 var errRevoked = errors.New("the token that this connection was opened with is no longer accepted")
 
-// RunStdio serves all servers as one to the client at the other end of a pipe, until the pipe ends
-// or ctx is done. A token from the environment covers the whole connection. The connection ends
+// RunStdio serves all servers as one to the client at the other end of a pipe. It ends with the
+// pipe or with ctx. A token from the environment covers the whole connection. The connection ends
 // when a reload revokes that token.
 func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token string) error {
 	g := a.live.Load()

@@ -6,9 +6,9 @@ import (
 	"secateur/internal/ops/capture"
 )
 
-// recorder captures the contents of requests if the configuration asks for it. Secrets are removed
-// by the redactions of all rules, for any caller, and wherever a key or token of the configuration
-// appears.
+// recorder captures the contents of requests if the configuration asks for it. The redactions of
+// all rules apply, for any caller. Keys and tokens of the configuration are removed wherever they
+// appear.
 func (gen *generation) recorder() (*capture.Recorder, error) {
 	if gen.cfg.Admin.Capture.Bytes == 0 {
 		gen.captured.Clear()

@@ -15,10 +15,10 @@ import (
 
 // collector tunes Go's garbage collector (GOGC) to the live heap and to the program's activity. By
 // default the heap doubles before a collection. A full store of originals in memory would then
-// waste its own size again, although its texts neither die nor hold pointers. A program that holds
-// a few megabytes, as most do, would collect every few hundred calls. With the collector, the heap
-// grows by the live size beside the store, and by tens of megabytes while the program is busy. When
-// the program becomes idle, the memory goes back to the system.
+// waste its own size again. Its texts neither die nor hold pointers. A program that holds a few
+// megabytes, as most do, would collect every few hundred calls. With the collector, the heap grows
+// by the live size beside the store. While the program is busy, it may grow by tens of megabytes.
+// When the program becomes idle, the memory goes back to the system.
 type collector struct {
 	stored func() int64 // bytes of originals in the heap
 	most   int64        // see busyGarbage
@@ -158,8 +158,8 @@ func (c *collector) tune(now heapState, garbage int64) {
 }
 
 // gcPercent returns GOGC: the allowed garbage in percent of the live heap. The garbage may equal
-// the live heap beside the store, and is at least the given size, or more if the store is large. A
-// heap below one megabyte counts as one megabyte.
+// the live heap beside the store. It is at least the given size, or more with a large store. A heap
+// below one megabyte counts as one megabyte.
 func gcPercent(live, stored, least int64) int {
 	garbage := max(live-stored, least, min(stored/8, storeGarbage))
 	return int(max(1, defaultGC*garbage/max(live, 1<<20)))

@@ -87,8 +87,8 @@ func (c *connections) number() int {
 	return len(c.open)
 }
 
-// admit counts an accepted connection and its memory. It closes it and returns false if there is no
-// room.
+// admit counts an accepted connection and its memory. It closes it and returns false if it does not
+// fit.
 func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	counted := &connection{waitingConn: waitingConn{Conn: conn}, all: c, bytes: bytes}
 	counted.rests.Store(time.Now().UnixNano())
@@ -101,8 +101,8 @@ func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	return counted, true
 }
 
-// makeRoom adds a connection once there is room. It closes idle connections; each counts until its
-// reader has noticed.
+// makeRoom adds a connection once it fits. It closes idle connections; each counts until its reader
+// has noticed.
 func (c *connections) makeRoom(counted *connection) bool {
 	if c.add(counted) {
 		return true

@@ -95,8 +95,8 @@ func (c dialled) answer() (string, error) {
 	return string(body), err
 }
 
-// Idle connections make room for new ones, and those in use are kept, even if ten times as many
-// come as fit.
+// Idle connections make room for new ones, and those in use are kept. Ten times as many come as
+// fit.
 func TestRestingConnectionsMakeRoom(t *testing.T) {
 	const most = 20
 	r := newRoom(t, most)
@@ -133,7 +133,8 @@ func TestRestingConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// If all connections are in use a new one is refused. Once one of them is idle there is room again.
+// If all connections are in use a new one is refused. Once one of them is idle, a new one fits
+// again.
 func TestConnectionsInUseAreKept(t *testing.T) {
 	r := newRoom(t, 2)
 	used := []dialled{r.dial(), r.dial()}

@@ -60,8 +60,8 @@ func (g guard) page(h http.HandlerFunc) http.Handler {
 // headerToken carries a session's token to the authenticator.
 const headerToken = "X-Secateur-Token" //nolint:gosec // a header's name
 
-// withCookie replaces a session cookie by the session's token, if the request has no other
-// credential and comes from our own pages (own). Any other request passes unchanged (next). Open
+// withCookie replaces a session cookie by the session's token. The request must have no other
+// credential and come from our own pages (own). Any other request passes unchanged (next). Open
 // streams end with the session.
 func (g guard) withCookie(own, next http.Handler) http.Handler {
 	foreign := g.safely(func(w http.ResponseWriter, r *http.Request) {

@@ -213,7 +213,7 @@ func TestTheGoalOfACut(t *testing.T) {
 	}
 }
 
-// Recovering an original marks its cut as recovered, whoever asks; peeking does not.
+// Recovering an original marks its cut as recovered, for any caller; peeking does not.
 func TestRecoveredByHand(t *testing.T) {
 	c := control(t, controlDemo)
 	id := browse(c.mux, "POST", "/api/mcp-gateway/demo/rpc", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_log","arguments":{}}}`).Header.Get("X-Secateur-Originals")

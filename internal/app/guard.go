@@ -135,7 +135,7 @@ func callerOf(r *http.Request) (*access.Principal, access.Verdict) {
 	return c.principal, c.verdict
 }
 
-// shut admits known callers. What they have open ends when their token is revoked.
+// shut admits known callers. Their open requests end when their token is revoked.
 func (g guard) shut(refuse refusal, d door) http.Handler {
 	return g.safely(func(w http.ResponseWriter, r *http.Request) {
 		v := g.policy.CheckSite(effective(r))

@@ -19,8 +19,8 @@ const (
 	lookGap = 10 * time.Millisecond
 )
 
-// lameDuck waits for the configured delay, so that a load balancer sees that we are not ready and
-// sends no more requests. A balancer without health checks keeps sending, so meanwhile every
+// lameDuck waits for the configured delay. A load balancer then sees that we are not ready and
+// stops sending requests. A balancer without health checks keeps sending, so meanwhile every
 // response closes its connection (leave). Before the listener closes, new connections are refused.
 // Otherwise the system would reset established connections that are not yet accepted, together with
 // their requests. A refused client can connect elsewhere. lameDuck also waits until requests that

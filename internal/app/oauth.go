@@ -90,8 +90,7 @@ func (gen *generation) providerTokens() (all map[string]func(context.Context) (s
 // followEvery is the interval of checks for new sign-ins.
 const followEvery = time.Second
 
-// followLogins retries servers that wait for a sign-in once somebody has signed in, until ctx is
-// done.
+// followLogins retries servers that wait for a sign-in after a sign-in, until ctx is done.
 func (a *App) followLogins(ctx context.Context) error {
 	if a.opt.StateDir == "" {
 		return nil

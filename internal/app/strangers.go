@@ -19,7 +19,7 @@ const (
 	mostCharged = (maxHeaderBytes + 4<<10) * parsedRatio
 )
 
-// errNoRoom ends a connection if there is no memory for its header.
+// errNoRoom ends a connection if its header does not fit into memory.
 var errNoRoom = errors.New("no memory is left for headers of unknown callers")
 
 // fields returns the number of a header's fields.
@@ -50,7 +50,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take charges the connection; false: there is no room.
+// take charges the connection; false: it does not fit.
 func (c *connection) take(read int64) bool {
 	c.charge.mu.Lock()
 	defer c.charge.mu.Unlock()

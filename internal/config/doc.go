@@ -1,5 +1,5 @@
-// Package config loads the one configuration file, collects every package's Settings and reports
-// all mistakes at once, each with file, line, column and key.
+// Package config loads the configuration file and collects every package's Settings. It reports all
+// mistakes at once, each with file, line, column and key.
 //
 // A file, TOML or JSON by its extension, becomes a small tree of nodes with their positions
 // (tree.go, tomltree.go, jsontree.go). Servers in a client's own file are converted into our form

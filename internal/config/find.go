@@ -22,7 +22,7 @@ type FindOptions struct {
 
 // Find returns the file to load: the one from the flag, else from the environment, else the first
 // of secateur.toml and secateur.json in Dir, else in UserDir/secateur. A named file need not exist;
-// loading reports that. If ok is false there is none, and the built-in default applies. An error
+// loading reports that. If ok is false, no file exists and the built-in default applies. An error
 // means that a file exists but cannot be examined.
 func Find(o FindOptions) (path string, ok bool, err error) {
 	if o.Flag != "" {

@@ -93,8 +93,8 @@ func (h *hider) result() []byte {
 	return append(out, h.text[done:]...)
 }
 
-// hide replaces the value in the text from its key to the next one. A value written in an
-// unexpected way is hidden together with the rest of that text, up to the last line end.
+// hide replaces the value in the text from its key to the next one. A value in an unexpected
+// spelling is hidden together with the rest of that text, up to the last line end.
 func (s secretValue) hide(text string) string {
 	sign := strings.IndexAny(text, "=:") + 1
 	quoted, _ := jsontext.AppendQuote(nil, s.value)

@@ -51,7 +51,7 @@ type Settings struct {
 	FirstListWait   time.Duration `toml:"first_list_wait"`
 	MaxMessageBytes int64         `toml:"max_message_bytes"` // of one MCP message
 	MaxBodyBytes    int64         `toml:"max_body_bytes"`    // of one chat request
-	// Of all requests in flight; 0: an eighth of the memory.
+	// Limit for all requests in flight; 0: an eighth of the memory.
 	MaxInFlightBytes int64  `toml:"max_in_flight_bytes"`
 	DefaultProvider  string `toml:"default_provider"` // "": the only provider
 

@@ -30,8 +30,8 @@ func TestNoIDCostsMore(t *testing.T) {
 	}
 }
 
-// For any text and request, no marker has more tokens than the text it replaces, and the output has
-// no more than the input.
+// For any text and request, no marker has more tokens than the text it replaces. The output never
+// has more tokens than the input.
 func TestMarkersNeverCostMoreThanTheySave(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		req := anyRequest().Draw(rt, "request")

@@ -18,9 +18,8 @@ const (
 	pieceBytes = 6000 // of a piece's text
 )
 
-// Candidates splits the text into pieces along its own blocks and returns at most most of them,
-// best first by the local engine. It returns nil if there is nothing to choose from or time ran
-// out.
+// Candidates splits the text into pieces along its own blocks. It returns at most most of them,
+// best first by the local engine. It returns nil if no choice is possible or time ran out.
 func Candidates(req Request, most int) []Candidate {
 	lines := IndexLines(req.Text)
 	if lines.Len() == 0 || most <= 0 || len(req.Text) > MaxText {

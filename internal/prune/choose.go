@@ -93,8 +93,8 @@ const (
 	wholePieces = 4
 )
 
-// bridge keeps the few rows between row r and the nearest kept one, because a cut there would cost
-// more than it saves.
+// bridge keeps the few rows between row r and the nearest kept one. A cut there would cost more
+// than it saves.
 func (c *chooser) bridge(r, target int) {
 	for _, step := range [2]int{-1, 1} {
 		for d := 2; d <= bridgeRows+1; d++ {

@@ -3,8 +3,8 @@ package prune
 import "strings"
 
 // readCode classifies each row of a program: import, header, comment, closing. The language is
-// unknown. The rules are the union of what common languages write at the start of a line, each with
-// the shape that distinguishes it from other code.
+// unknown. The rules are the union of what common languages write at the start of a line. Each rule
+// has the shape that distinguishes it from other code.
 func (t *text) readCode() {
 	var s codeState
 	for r := range t.rows() {

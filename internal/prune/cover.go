@@ -6,10 +6,10 @@ import (
 )
 
 // coverOrder orders rows if the next request is unknown and a name is enough to ask: a greedy
-// weighted set cover. Each row counts for its own chance and for the names that no earlier row in
-// this order has, relative to its cost. A name counts more if the goal likely needs a row with it.
-// A row brings the headers around it, and their names. known reports whether the reader already has
-// a name; nil: none.
+// weighted set cover. Each row counts for its own chance and for its new names, relative to its
+// cost. New names are those that no earlier row in this order has. A name counts more if the goal
+// likely needs a row with it. A row brings the headers around it, and their names. known reports
+// whether the reader already has a name; nil: none.
 func (t *text) coverOrder(s *shape, chance []float32, known func(name string) bool) []uint32 {
 	c := &cover{text: t, chance: chance, taken: make([]bool, t.rows()), around: aroundRow}
 	if s.program {

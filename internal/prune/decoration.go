@@ -4,7 +4,7 @@ import "strings"
 
 // Decoration is what a tool puts before the lines of a text: numbers, the file name of a match, the
 // signs of a diff, a quote's bracket, the time. It hides indentation, blank lines and every pattern
-// at the start of a line, so the engine looks at the text after it. The output keeps it: lines stay
+// at the start of a line. So the engine looks at the text after it. The output keeps it: lines stay
 // one to one.
 
 // prefix is a kind of decoration at the start of a line.

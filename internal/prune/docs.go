@@ -107,8 +107,8 @@ func underline(line string) uint8 {
 	return uint8(level) //nolint:gosec // at most 5
 }
 
-// longTable is the number of rows above which a table is a list of rows, and need not stay or go
-// whole.
+// longTable is the number of rows above which a table counts as a list of rows. It need not stay or
+// go whole.
 const longTable = 100
 
 // findUnits finds fenced blocks and tables.

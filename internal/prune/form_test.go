@@ -37,7 +37,7 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// What the goal names stays together with what encloses it.
+// A line that the goal names stays together with its enclosing lines.
 func TestFormsKeepWhatBelongsTogether(t *testing.T) {
 	var yaml, diff, toml, hits, csv strings.Builder
 	yaml.WriteString("version: 2\nservices:\n")

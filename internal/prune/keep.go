@@ -29,7 +29,7 @@ func (k *keep) remove(line int) {
 	}
 }
 
-// nextGap finds the first run of removed lines at or after line from; ok is false if there is none.
+// nextGap finds the first run of removed lines at or after line from; ok is false if none exists.
 func (k *keep) nextGap(from, lines int) (first, last int, ok bool) {
 	first = k.find(from, lines, false)
 	if first >= lines {

@@ -87,7 +87,7 @@ func (k *knownWords) word(s *splitter, text string, i, end int) int {
 	return k.find(s, text, key, i, size, end)
 }
 
-// find adds the terms of the word of this size at i to the row, cached or not, and returns the
+// find adds the terms of the word of this size at i to the row, cached or not. It returns the
 // word's end.
 func (k *knownWords) find(s *splitter, text string, key uint64, i, size, end int) int {
 	t := s.into

@@ -77,8 +77,8 @@ func TestLikelyLinesLeaveMostOfTheCut(t *testing.T) {
 	}
 }
 
-// A budget is exact if the size matters, if names or a reranker count, in short texts, and in those
-// of another form.
+// A budget is exact if the size matters, or if names or a reranker count. It is also exact in short
+// texts and in those of another form.
 func TestOnlyChancesKeepMore(t *testing.T) {
 	many := likelyRequest(likelyText(60, 3), .9)
 	if plain, fixed := cutWith(many, false), cutWith(many, true); plain >= fixed {

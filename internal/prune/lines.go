@@ -65,8 +65,8 @@ func (l Lines) start(i int) int {
 type Span struct{ Start, End int }
 
 // Recover joins the lines of the spans in the given order. If numbered, each line follows its
-// number and "│ ". A line without a line ending gets one if more follows, so that every output line
-// is a line of the text.
+// number and "│ ". A line without a line ending gets one if more follows. So every output line is a
+// line of the text.
 func (l Lines) Recover(spans []Span, numbered bool) string {
 	size := 0
 	for _, s := range spans {

@@ -20,9 +20,9 @@ type matches struct {
 	first []uint32 // of each row: start of its matches in found; one more at the end
 	found []uint32 // numbers, in text order
 
-	// Of each term of the goal: its rarity, 0 if the text lacks it; they sum to 1.
+	// Per term of the goal: its rarity, 0 if the text lacks it; they sum to 1.
 	termWeight []float32
-	// Of each number: the bit of its term among the heaviest 64; 0 for lighter ones.
+	// Per number: the bit of its term among the heaviest 64; 0 for lighter ones.
 	bit       []uint64
 	bitWeight [64]float32
 }

@@ -27,8 +27,8 @@ type question struct {
 }
 
 // scorer is a model prepared for eight rows at a time. A feature becomes the number of the model's
-// borders below it, one byte per row, so that one subtraction of a word asks a question of eight
-// rows. It is immutable.
+// borders below it, one byte per row. One subtraction of a word thus asks a question of eight rows.
+// It is immutable.
 type scorer struct {
 	trees []wordTree
 	scale []scale // of the features that the model uses

@@ -15,9 +15,9 @@ func (t *text) isProgram() bool {
 	return t.source == Code && t.form == Plain && definitions*rowsOfOne >= t.rows()
 }
 
-// namedDefinitions returns the lines of the definitions that a goal names, each from the comment
-// before its header to its closing line. A caller who names a function is about to work on it, so
-// it stays whole.
+// namedDefinitions returns the lines of the definitions that a goal names. Each goes from the
+// comment before its header to its closing line. A caller who names a function is about to work on
+// it, so it stays whole.
 func (t *text) namedDefinitions(s *shape, goal string) (out []unit) {
 	words := definableWords(goal)
 	if len(words) == 0 {

@@ -48,8 +48,7 @@ const (
 	nameRunes = 28
 )
 
-// reason says in a few words what rows lo … hi-1, in lines first … last, are, and so why they could
-// go.
+// reason describes rows lo … hi-1, in lines first … last, in a few words, and so why they could go.
 func (n *namer) reason(s *shape, lo, hi, first, last int) string {
 	if lo == hi { // blank lines, or repetitions
 		filled := 0

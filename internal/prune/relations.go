@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// feedback finds the words that the best rows share besides the goal's own, and returns how close
+// feedback finds the words that the best rows share besides the goal's own. It returns how close
 // each row is to them.
 func (t *text) feedback(m *matches, score []float32, rank *ranking) []float32 {
 	const words = 12

@@ -61,7 +61,7 @@ const (
 	shortBlock = 3  // lines; the minimum before the next block may begin
 )
 
-// splitAt splits rows lo … hi-1 at the level-th smallest indent among them, and appends the starts
+// splitAt splits rows lo … hi-1 at the level-th smallest indent among them. It appends the starts
 // of all blocks but the first.
 func (t *text) splitAt(s *shape, lo, hi, level int) {
 	span := func(a, b int) int { return int(t.line[b-1]-t.line[a]) + 1 }
@@ -87,7 +87,7 @@ func (t *text) splitAt(s *shape, lo, hi, level int) {
 	}
 }
 
-// indentAt finds the level-th smallest indent of rows lo … hi-1, and whether there is a larger one.
+// indentAt finds the level-th smallest indent of rows lo … hi-1, and whether a larger one exists.
 func (t *text) indentAt(lo, hi, level int) (indent uint16, deeper, ok bool) {
 	var seen [4]uint64
 	for r := lo; r < hi; r++ {

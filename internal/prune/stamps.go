@@ -2,8 +2,8 @@ package prune
 
 import "strings"
 
-// skipStamp returns the length of the time at the start of a log line, with the brackets and blanks
-// around it and the prefix of a CI service; 0: none.
+// skipStamp returns the length of the time at the start of a log line; 0: none. It includes the
+// brackets and blanks around it, and the prefix of a CI service.
 func skipStamp(line string) int {
 	at := 0
 	// Job and step, as "gh run view --log" writes them.

@@ -19,7 +19,7 @@ func (c *chooser) addClear(order []uint32, least int) {
 	}
 }
 
-// tidy keeps what is not worth a cut, and in exchange gives up the weakest islands, so that about
+// tidy keeps lines that are not worth a cut, and gives up the weakest islands in exchange. About
 // target lines stay.
 func (c *chooser) tidy(score []float32, target int) {
 	before := slices.Clone(c.set)

@@ -7,7 +7,8 @@ import "math"
 type spread struct {
 	v          []int32 // the values, with k+1 zeros before and after them; nil: all are zero
 	rows, k, i int
-	// Of k+1 rows before row i, of row i and k after it, and the value before row i times k+1.
+	// Sums of the k+1 rows before row i, and of row i and the k after it; the value before row i
+	// times k+1.
 	left, right, sum int64
 	scale            float64
 }
@@ -136,7 +137,7 @@ func (r *ranking) step(x float32) int {
 
 func (r *ranking) of(x float32) float32 { return float32(r.above[r.step(x)]) }
 
-// coverage walks over rows and returns the share of the goal that each row and its k neighbours on
+// coverage walks over rows. It returns the share of the goal that each row and its k neighbours on
 // both sides name.
 type coverage struct {
 	m     *matches

@@ -1,10 +1,9 @@
 // Command bench runs the benchmarks and prints each case beside its limits, as ratios.
 //
 // A benchmark is named Benchmark<Subject>/<case>/<variant>. The variant "ours" is compared with
-// every other variant of the same case in the same run, which cancels the machine's speed and
-// noise. A subject without that variant does its own comparison. Each of its benchmarks is a case,
-// and a metric named "÷limit" is the ratio to that limit; "cpu÷limit" and "p99÷limit" may come with
-// it.
+// every other variant of the same case in the same run. This cancels the machine's speed and noise.
+// A subject without that variant does its own comparison. Each of its benchmarks is a case, and a
+// metric named "÷limit" is the ratio to that limit; "cpu÷limit" and "p99÷limit" may come with it.
 package main
 
 import (
@@ -171,8 +170,8 @@ func print(out io.Writer, all []sample) {
 	}
 }
 
-// compare returns our time relative to the limit's and, if measured, our processor time, which is
-// steadier on a busy machine, and the 99th percentile.
+// compare returns our time relative to the limit's and, if measured, our processor time and the
+// 99th percentile. Processor time is steadier on a busy machine.
 func compare(own, limit sample) ratios {
 	r := ratios{time: own.nsPerOp / limit.nsPerOp}
 	if limit.cpuPerOp > 0 {

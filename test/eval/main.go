@@ -1,9 +1,9 @@
 // Command eval measures the pruner on the evaluation data: how much of what a goal needs survives.
 //
 // It reads the folder named by EVALDATA, default ../shared/evaldata. It prints the results of the
-// built-in models, and of models that have not seen the project they are judged on, next to the
-// baselines. It writes docs/pruning-quality.md. Run it from the repository's root: go run
-// ./test/eval
+// built-in models next to the baselines. It also prints those of models that have not seen the
+// project they are judged on. It writes docs/pruning-quality.md. Run it from the repository's root:
+// go run ./test/eval
 package main
 
 import (

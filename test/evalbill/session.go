@@ -19,7 +19,7 @@ type session struct {
 	Messages []json.RawMessage `json:"messages"`
 	// Time of each answer; empty: not recorded.
 	Offsets []float64 `json:"request_offsets_s"`
-	// Of the first request, outside of the messages.
+	// Tokens of the first request outside of its messages.
 	Prefix float64 `json:"prefix_tokens"`
 }
 

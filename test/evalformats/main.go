@@ -76,7 +76,7 @@ func run(ctx context.Context, only string, most int) error {
 
 // agree reports whether a run costs the same in both formats. If both are cached in blocks, the
 // same results are pruned. Marks match to the token, so a result too small to save a block may be
-// pruned in Messages alone, which must be cheaper.
+// pruned in Messages alone. Messages must then be cheaper.
 func agree(a, b outcome, format string) bool {
 	if format == messages && b.pruned > a.pruned {
 		return b.ratio < a.ratio

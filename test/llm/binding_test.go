@@ -7,7 +7,8 @@ import (
 
 const bound = "The block is bound to a different conversation."
 
-// What the documentation lists as keeping thinking valid, and as making it invalid.
+// Checks the changes that keep thinking valid, and those that make it invalid, according to the
+// documentation.
 func TestThinkingIsBoundToWhatWasSentBefore(t *testing.T) {
 	drop := func(k *talk, i int) { k.messages[i]["content"] = k.messages[i]["content"].([]any)[2:] }
 	for name, c := range map[string]struct {

@@ -35,8 +35,8 @@ type mutant struct {
 	name     string
 	file     string
 	old, new string
-	// That must fail, as arguments of go test: a package, and for a large one -run with the
-	// relevant tests.
+	// The tests that must fail, as arguments of go test: a package, and for a large one -run with
+	// the relevant tests.
 	tests string
 }
 

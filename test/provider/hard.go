@@ -35,8 +35,8 @@ func LongWords(text string, yield func(token uint64)) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' }
 
-// ByLine counts five characters per token in a line of prose, and three in a line of code, which
-// has many signs.
+// ByLine counts five characters per token in a line of prose. It counts three in a line of code,
+// which has many signs.
 func ByLine(text string, yield func(token uint64)) {
 	for line := range strings.Lines(text) {
 		signs := 0

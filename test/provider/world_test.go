@@ -42,7 +42,7 @@ type world struct {
 	owed  float64       // cost of reading cut results again
 
 	branches int
-	// Of each branch: the sent form of each message, by lane and beginning.
+	// For each branch: the sent form of each message, by lane and beginning.
 	forms  map[string]map[string]string
 	worst  float64 // highest ratio ever
 	off    float64 // largest error of a reported ratio
@@ -266,8 +266,8 @@ func (w *world) post(k *talk, body []byte) (told float64, ok bool) {
 	return told, res.StatusCode == http.StatusOK
 }
 
-// checkForms checks that messages sent once in a lane are sent in the same form, except for results
-// that are masked once for good.
+// checkForms checks that messages sent once in a lane are sent in the same form. Results that are
+// masked once for good are the exception.
 func (w *world) checkForms(k *talk) {
 	w.t.Helper()
 	went := w.ruler.LastMessages(k.name)

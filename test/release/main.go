@@ -1,6 +1,6 @@
 // Command release makes a release: an archive for each system, checksums, the bill of materials, a
 // provenance statement, and a Homebrew formula. The same commit and the same Go version give the
-// same bytes on every machine, so anyone can verify a release by making it again.
+// same bytes on every machine. So anyone can verify a release by making it again.
 //
 //	go run ./test/release -o dist -url https://example.org/secateur/v0.1.0
 package main

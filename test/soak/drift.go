@@ -11,7 +11,7 @@ import (
 )
 
 // drift compares the duration of calls through the fleet with that of the same calls directly to
-// the server, by turns, in windows of time. Other load on the machine slows both.
+// the server. It does so by turns, in windows of time. Other load on the machine slows both.
 type drift struct {
 	mu      sync.Mutex
 	windows []window

@@ -1,19 +1,28 @@
 // Command soak attacks a running secateur with limited memory (ulimit -d) and time, over loopback
 // only. Meanwhile 64 clients of the aggregate work and check that every answer is theirs. The
-// attacks are bodies that are declared but never sent, bodies that come a few bytes at a time,
-// answers that grow when encoded, many large results at once, conversations of very many short
-// messages, endless lines from a child process, readers that do not read, headers of thousands of
-// small fields, and ten thousand idle connections. With little memory most of the idle ones are
-// closed to make room; with 8 GiB all of them stay.
+// attacks are:
+//
+//   - bodies that are declared but never sent
+//   - bodies that come a few bytes at a time
+//   - answers that grow when encoded
+//   - many large results at once
+//   - conversations of very many short messages
+//   - endless lines from a child process
+//   - readers that do not read
+//   - headers of thousands of small fields
+//   - ten thousand idle connections
+//
+// With little memory most of the idle connections are closed to make room. With 8 GiB all of them
+// stay.
 //
 //	go run ./test/soak -binary bin/secateur -time 30s -memory 512
 //	go run ./test/soak -binary bin/secateur -time 60s -memory 8192
 //
 // With -replicas it runs that many behind nginx, with clients at every door. The shared
 // redis-server is stopped, paused and killed meanwhile, one replica is rolled and another killed.
-// Every answer must be its client's own. Only a killed replica may lose requests. What one replica
-// has cut another restores, and two replicas send the same bytes of a conversation. The first
-// replica's resources, and the duration of calls, must not grow.
+// Every answer must be its client's own. Only a killed replica may lose requests. A replica
+// restores text that another has cut, and two replicas send the same bytes of a conversation. The
+// first replica's resources, and the duration of calls, must not grow.
 //
 //	go run ./test/soak -binary bin/secateur -time 10m -replicas 3
 package main

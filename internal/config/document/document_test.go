@@ -176,7 +176,7 @@ func decoded(f Format, data []byte) (map[string]any, error) {
 }
 
 // FuzzEdit inserts an entry into any document and removes it again. Every byte of the document must
-// stay in order, other parsers must agree on the change, and the final meaning must be the original
+// stay in order, and other parsers must agree on the change. The final meaning must be the original
 // one.
 func FuzzEdit(f *testing.F) {
 	for _, s := range []struct {
@@ -266,7 +266,7 @@ func others(doc map[string]any) map[string]any {
 	return out
 }
 
-// isSubsequence reports whether all bytes of a occur in b in order, except for the space that an
+// isSubsequence reports whether all bytes of a occur in b in order. It ignores the space that an
 // empty group may lose.
 func isSubsequence(a, b []byte) bool {
 	for _, c := range b {

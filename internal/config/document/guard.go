@@ -11,8 +11,8 @@ import (
 )
 
 // onlyEntry reports whether two documents differ only in one entry. It compares meanings, not
-// offsets: a line put after another may change that one's meaning, such as a block of text at the
-// end of a YAML document.
+// offsets: an added line may change the meaning of the one before, as at the end of a YAML block
+// text.
 func onlyEntry(f Format, before, after []byte, at Place) bool {
 	a, b, ok := groups(f, before, after, at.Group)
 	return ok && onlyMember(a, b, at.Name)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// PlainJSON replaces // and /* */ comments and commas before a closing bracket by spaces, so that
-// all offsets stay the same. Line ends stay. An unclosed comment is left for the parser to refuse.
+// PlainJSON replaces // and /* */ comments and commas before a closing bracket by spaces. All
+// offsets stay the same. Line ends stay. An unclosed comment is left for the parser to refuse.
 func PlainJSON(data []byte) []byte {
 	plain, _ := plainJSON(data)
 	return plain

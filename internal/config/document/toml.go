@@ -141,7 +141,7 @@ func findTOML(data []byte, at Place) ([]byte, bool) {
 	return out, out != nil
 }
 
-// missingTOML distinguishes a missing entry from one that is written inline.
+// missingTOML distinguishes a missing entry from an inline one.
 func missingTOML(data []byte, at Place) error {
 	for _, b := range tomlBlocks(data) {
 		if b.key == nil && slices.Contains(b.keys, at.Group) || len(b.key) == 1 && b.of(at.Group) && slices.Contains(b.keys, at.Name) {

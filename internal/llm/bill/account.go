@@ -28,7 +28,7 @@ type Counted struct {
 
 // Piece is a stretch of a prompt.
 type Piece struct {
-	Size    Size // as it goes out
+	Size    Size // as it is sent
 	Removed Size // text removed from it
 	Was     Size // text that had been removed from it when it was last sent
 	Result  bool // it is a tool result

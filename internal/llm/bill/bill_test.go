@@ -157,8 +157,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// The provider counts 1.3 tokens for each of ours, half a token more for a sign, and 3000 that we
-// do not see.
+// The provider counts 1.3 tokens for each of ours, half a token more for a sign, and 3000 unseen
+// ones.
 func TestAccountLearnsTheSizeOfTokens(t *testing.T) {
 	var a Account
 	req := Request{}

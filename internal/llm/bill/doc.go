@@ -2,10 +2,10 @@
 // prompt pays off.
 //
 // [Prices] are dollars per million tokens, from the settings or from the built-in table ([Lookup],
-// [Table]). [Terms] hold what decisions need of them: the [Rates] as multiples of an uncached input
-// token, the behaviour of the provider's [Cache], and the size above which a prompt costs more. A
-// [Usage] is the provider's count of one request. [ParseUsage] and [Meter] read it from the
-// response in any of three shapes.
+// [Table]). [Terms] hold what decisions need of them. These are the [Rates] as multiples of an
+// uncached input token, the behaviour of the provider's [Cache], and the size above which a prompt
+// costs more. A [Usage] is the provider's count of one request. [ParseUsage] and [Meter] read it
+// from the response in any of three shapes.
 //
 // Each lane has one [Account]. A lane is a conversation as one provider cache sees it. The amount
 // spent comes from the provider's counts. The pass-through cost, without any cuts, adds the rate
@@ -24,8 +24,8 @@
 // How much of a changed prompt the cache still finds depends on the [Kind] of cache. The four kinds
 // are blocks of 128 tokens, intervals of 2048, endings of messages, and marks in the request. An
 // account remembers the endings and marks of earlier requests ([Entry]). With blocks, the D above
-// begins at the change. With the other kinds it begins at the last of these places before the
-// change that this request lets the cache look for.
+// begins at the change. With the other kinds it begins at the last such place before the change.
+// Only places that this request lets the cache look for count.
 //
 // # How a door calls it
 //

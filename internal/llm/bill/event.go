@@ -79,9 +79,9 @@ func (a Account) Choose(c Choice) Event {
 	return best
 }
 
-// eachEvent calls yield for masking from each maskable piece that was sent before. It yields the
-// cost now, the part of it that is the rewrite, the return per later request, and the savings
-// missed by not masking from the start.
+// eachEvent calls yield for masking from each maskable piece that was sent before. cost is the cost
+// now, rewrite the part of it for rewriting, and returns the return per later request. missed is
+// the savings missed by not masking from the start.
 func (a Account) eachEvent(c Choice, yield func(from int, cost, rewrite, returns, missed float64)) {
 	req, t := c.Request, c.Terms
 	held := req.Sent // number of pieces that the cache may have

@@ -41,10 +41,10 @@ func (a Account) shortest(t Terms, req Request) float64 {
 	return a.position(req, end)
 }
 
-// enoughBlocks returns how many blocks shorter a prompt must be. Where it ends within a block is
-// chance. So is the cost of that with each request: up to (w-r) of a block more or less than the
-// whole prompt. Removed text saves r of itself with each request and w of itself once. With this
-// many blocks removed, the sum is almost never negative (gambler's ruin).
+// enoughBlocks returns how many blocks shorter a prompt must be. The position of its end within a
+// block is chance. So is the cost of that with each request: up to (w-r) of a block more or less
+// than the whole prompt. Removed text saves r of itself with each request and w of itself once.
+// With this many blocks removed, the sum is almost never negative (gambler's ruin).
 func (t Terms) enoughBlocks() float64 {
 	const least, most = 4, 16
 	if !t.Known() || t.Read <= 0 {

@@ -78,8 +78,8 @@ func (e entry) prices() Prices {
 }
 
 // table is searched from the top, so a longer prefix comes before a shorter one that it starts
-// with. Where sources differ, the row has the price that leads to fewer rewrites. An output of 0
-// means unknown; decisions do not need it. Claude is cached at marks in the Messages format, and
+// with. If sources differ, the row has the price that leads to fewer rewrites. An output of 0 means
+// unknown; decisions do not need it. Claude is cached at marks in the Messages format, and
 // elsewhere as the router in between decides.
 var table = []entry{
 	{"claude-opus-4-1", Markers, 15, 75, 0.1, 1.25, hour, 0, 0, 0},

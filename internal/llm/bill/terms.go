@@ -67,7 +67,7 @@ func (p Prices) kind(f Format, model string) Kind {
 	return Blocks
 }
 
-// With returns the terms for a request with these marks. Where the cache needs marks, a request
+// With returns the terms for a request with these marks. If the cache needs marks, a request
 // without any is not cached. The marks also decide how long an entry lives. The methods of
 // [Account] call With themselves.
 func (t Terms) With(marks []Mark) Terms {

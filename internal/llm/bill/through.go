@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// through returns the prompt as it would have been counted without any cuts, and how many of its
-// pieces the cache would have had.
+// through returns the prompt as it would have been counted without any cuts. found is how many of
+// its pieces the cache would have had.
 func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, found int) {
 	out := a.Scale.Count(removed(req.Pieces))
 	if out == 0 && req.Same >= min(req.Sent, req.Likely) {

@@ -57,8 +57,8 @@ func (c *Conversation) Compacts() bool {
 	return len(c.Messages) > 0 && c.Messages[len(c.Messages)-1].special == trigger
 }
 
-// Binds reports whether a model may refuse a conversation, now or after it has reasoned, if
-// something in it was sent differently before.
+// Binds reports whether a model may refuse a conversation if something in it was sent differently
+// before. It may do so now, or once it has reasoned.
 func (c *Conversation) Binds(model string) bool { return c.isBinding(model) }
 
 // isBinding reports whether a model may check its reasoning against what was sent before it. In
@@ -78,8 +78,8 @@ func (c *Conversation) isBinding(model string) bool {
 	return !isUnbound(name)
 }
 
-// isUnbound recognizes models that are known not to check. Where a generation has a successor with
-// the same number and a point, the end of the name decides: nothing, or a date.
+// isUnbound recognizes models that are known not to check. If a generation has a successor with the
+// same number and a point, the end of the name decides: nothing, or a date.
 func isUnbound(name string) bool {
 	for _, family := range []string{"claude-3", "claude-opus-4", "claude-sonnet-4", "claude-haiku-4"} {
 		if strings.HasPrefix(name, family) {

@@ -17,8 +17,7 @@ func (c *Conversation) completionField(keyed *digest, f *headerField) {
 func (c *Conversation) readCompletionMessage(r *reader) { c.add(r).readCompletion(r) }
 
 // readCompletion reads one message. Its digest ignores differences without meaning: cache marks,
-// which clients move from message to message, and whether a text is a string or the only part of a
-// list.
+// which clients move along, and whether a text is a string or the only part of a list.
 func (m *Message) readCompletion(r *reader) {
 	m.at.start, m.size.tokens = r.pos(), overhead
 	d := newDigest()

@@ -17,11 +17,11 @@ type parts struct {
 // How the formats write content.
 var (
 	textParts = parts{texts: []string{"text"}, kind: tokens.Prose}
-	// Of Messages, and of results in chat completions.
+	// For Messages, and for results in chat completions.
 	resultParts = parts{texts: []string{"text"}, cut: true, kind: tokens.Code}
-	// Of messages in Responses.
+	// For messages in Responses.
 	itemParts = parts{texts: []string{"input_text", "output_text", "text"}, kind: tokens.Prose}
-	// Of results in Responses.
+	// For results in Responses.
 	outputParts = parts{texts: []string{"input_text", "output_text", "text"}, cut: true, shell: true, kind: tokens.Code}
 )
 

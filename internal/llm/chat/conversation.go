@@ -63,7 +63,7 @@ type Message struct {
 	mark    mark  // for the cache, at its end
 	places  uint8 // cache places that it takes besides the one at its end
 
-	at      span   // the whole message, or the one that it is a part of
+	at      span   // the whole message, or the enclosing one
 	content span   // the string that can be cut: the content, or its longest text; else empty
 	text    span   // a string to quote: the content, or its first text part
 	size    size   // estimated provider size, without the content if that is due
@@ -77,11 +77,11 @@ type Message struct {
 // special is what a message says about the others.
 type special uint8
 
-// What it can say.
+// The kinds of special messages.
 const (
 	nothing   special = iota
 	summary           // it replaces everything before it
-	reference         // it stands for one that the server keeps
+	reference         // it refers to a message that the server keeps
 	trigger           // it asks for a summary
 )
 

@@ -121,8 +121,8 @@ func (p *Plan) refetched() {
 // ones are often equal by chance.
 const worthFetching = 400
 
-// prune applies the pruned forms. A cache does not store prompts below its minimum and stores whole
-// blocks, so a slightly shorter prompt can cost more there.
+// prune applies the pruned forms. A cache stores whole blocks, and no prompts below its minimum.
+// There, a slightly shorter prompt can cost more.
 func (p *Plan) prune() {
 	p.texts = make(map[int]string)
 	fresh := false
@@ -279,8 +279,8 @@ const (
 	longTurns = 50
 )
 
-// isOld reports whether a result's turn is before the edge, was answered, and is not kept for its
-// size or its tool. The window strategies leave lists of parts alone.
+// isOld reports whether a result's turn is before the edge and was answered. The result must not be
+// kept for its size or its tool. The window strategies leave lists of parts alone.
 func (p *Plan) isOld(i, edge int, kept map[string]bool) bool {
 	asked, m := p.results.answer(p.results.of[i].last), &p.c.Messages[i]
 	return asked != nil && asked.turn < edge && i < p.results.lastAssistant && i >= p.summarized && p.c.isResult(i) &&

@@ -1,4 +1,4 @@
-// Package chat parses a conversation with a model without losing a byte, and decides which tool
+// Package chat parses a conversation with a model without losing a byte. It decides which tool
 // results are sent masked or pruned.
 //
 // [Format.Read] validates a body and finds the offsets of its messages in one pass (format.go,

@@ -70,8 +70,8 @@ func ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 
 // ReadOn is Read for a request that may begin like an earlier one. It calls begun with the body
 // from the bracket of the message list on. begun returns messages that an earlier call found at the
-// beginning of a list with the same bytes, up to the [Message.End] of the last. These are not
-// parsed again.
+// beginning of a list. Both lists must have the same bytes up to the [Message.End] of the last.
+// These are not parsed again.
 func (f Format) ReadOn(body []byte, begun func(list []byte) Known) (*Conversation, error) {
 	return f.ReadWithin(body, begun, nil)
 }

@@ -473,7 +473,7 @@ func (s *sender) send(t failer, body []byte) ([]byte, *Plan) {
 }
 
 // TestASentPrefixNeverChangesWhereThinkingIsBound grows conversations with thinking, moves marks,
-// omits thinking and loses records. What was sent once is always sent in that form.
+// omits thinking and loses records. A form that was sent once is always used again.
 func TestASentPrefixNeverChangesWhereThinkingIsBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := sender{format: Messages, masking: drawSettings(rt), pruning: smallPruning, model: "claude-opus-5-5"}

@@ -23,8 +23,8 @@ const (
 )
 
 // goal returns what a result was requested for: the call and the assistant's last text. parts adds
-// the task, which is the head of the first and of the latest user message, and the errors of the
-// results just before. All of it precedes the result, so later messages cannot change it.
+// the task, which is the head of the first and of the latest user message. It also adds the errors
+// of the results just before. All of it precedes the result, so later messages cannot change it.
 func (c *Conversation) goal(result int) (goal string, parts []prune.Part, call string) {
 	id := c.Messages[result].CallID
 	var said string
@@ -75,8 +75,8 @@ func (p *Plan) Goal(c Cut) string {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" }), "\n")
 }
 
-// failedBefore returns the error lines of a result of the previous turn, which the assistant had
-// seen when it made the call.
+// failedBefore returns the error lines of a result of the previous turn. The assistant had seen it
+// when it made the call.
 func (c *Conversation) failedBefore(result int) string {
 	turns := 0
 	for i := result - 1; i >= 0 && turns < 2; i-- {

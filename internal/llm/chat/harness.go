@@ -100,8 +100,8 @@ func isHandBack(text string) bool {
 	return false
 }
 
-// holdsRules reports whether a client's program has put instructions into a result, such as those
-// of a file's directory or a sub-agent's report. They apply for the whole conversation.
+// holdsRules reports whether a client's program has put instructions into a result. Examples are
+// those of a file's directory, or a sub-agent's report. They apply for the whole conversation.
 func holdsRules(text string) bool {
 	if isHandBack(text) {
 		return true

@@ -78,8 +78,8 @@ func TestSizesMadeUpLateAreTheSame(t *testing.T) {
 	})
 }
 
-// The record of a request whose cost is not known yet makes the next one continue in the same form,
-// and assume the fullest possible cache.
+// The record of a request whose cost is not known yet makes the next one continue in the same form.
+// The next one assumes the fullest possible cache.
 func TestARequestNotCountedYetWasSent(t *testing.T) {
 	words := []string{"u:go"}
 	for i := range 20 {

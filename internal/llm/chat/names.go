@@ -112,8 +112,8 @@ func blockMark(b prune.Block, id string) string {
 	return prune.Mark{Unit: prune.InLines, Start: b.Start, End: b.End, ID: id}.String()
 }
 
-// namesOf chooses for each block the removed names that occur nowhere else and are not known, most
-// telling first, as many as fit into room characters. known may be nil.
+// namesOf chooses for each block the removed names that occur nowhere else and are not known. The
+// most telling come first, as many as fit into room characters. known may be nil.
 func namesOf(lines prune.Lines, blocks []prune.Block, room int, known func(name string) bool) [][]string {
 	kept := make(map[string]bool)
 	next := 1

@@ -11,8 +11,8 @@ import (
 	"secateur/internal/llm/bpe"
 )
 
-// Text sent for the first time, and what is removed from it, has the size of a byte pair encoding
-// once the provider has counted it.
+// New text, and the part removed from it, is measured with a byte pair encoding once the provider
+// has counted it.
 func TestPairsOfWhatIsNew(t *testing.T) {
 	long, left := bigFile(400), "def function_7(argument):\n⟦PRUNÉ: prune_id=prn_A lignes 2-1200⟧\n"
 	before := []string{"u:read it", "a:1", "t:1=" + bigFile(300)}

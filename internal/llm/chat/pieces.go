@@ -2,8 +2,8 @@ package chat
 
 import "secateur/internal/llm/bill"
 
-// The account's view of a conversation: pieces, which are messages except for those that take
-// several cache places, the marks among them, and the terms for the format and the model.
+// The account's view of a conversation: pieces, marks, and the terms for the format and the model.
+// A piece is a message, except that some messages take several cache places.
 
 var billFormats = [...]bill.Format{Completions: bill.Chat, Messages: bill.Messages, Responses: bill.Responses}
 

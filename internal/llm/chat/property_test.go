@@ -178,7 +178,7 @@ func decideWith(t failer, body []byte, s Settings, r *Record, prices bill.Prices
 }
 
 // TestASentPrefixChangesOnlyWithADeclaredCut grows conversations request by request, with records
-// like a proxy's. What was sent before is sent again byte for byte, up to the first cut that is
+// like a proxy's. Earlier messages are sent again byte for byte, up to the first cut that is
 // declared as new.
 func TestASentPrefixChangesOnlyWithADeclaredCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,17 +17,17 @@ type Job struct {
 	Later   bool // earlier results were sent masked
 	Frozen  bool // pruned only if bytes are frozen under a key; otherwise it was sent whole
 
-	// ThreadKey identifies the result alone. If the server keeps the conversation, nothing else
-	// about the context is known, so the bytes are frozen under this key too. Zero: none.
+	// ThreadKey identifies the result alone. If the server keeps the conversation, nothing else is
+	// known of the context. The bytes are then frozen under this key too. Zero: none.
 	ThreadKey Key
 
 	By Recovery // recovery advice for its first marker; set by the caller
 }
 
 // Jobs lists the results to send pruned. A result that was already sent is pruned if it was then;
-// without evidence it was sent whole. Of the new ones, after the last answer, the big ones are
-// pruned. These pass whole: results requested again, recovered texts, and what this agent tends to
-// read twice, by file or by tool.
+// without evidence it was sent whole. Big new results, after the last answer, are pruned. These
+// pass whole: results requested again, recovered texts, and what this agent tends to read twice, by
+// file or by tool.
 func (c *Conversation) Jobs(s Pruning, past Past) []Job {
 	forms := c.noteForms(past)
 	off := past.Off || past.Record != nil && past.Record.Off || past.Sibling != nil && past.Sibling.Off
@@ -230,12 +230,12 @@ func (r rendering) markChars(start, end int, isFirst bool) string {
 	return r.told(prune.Mark{Unit: prune.InChars, Start: start, End: end}, isFirst)
 }
 
-// minLine is the least number of characters of a long line that stay, and the least number that
-// must go for a marker to be worth it.
+// minLine is the least number of characters of a long line that stay. At least as many must go for
+// a marker to be worth it.
 const minLine = 80
 
-// shortenLines cuts the middle out of the longest lines until the target is met, for a text of a
-// few huge lines. Lines with a marker stay unchanged.
+// shortenLines cuts the middle out of the longest lines until the target is met. It is for a text
+// of a few huge lines. Lines with a marker stay unchanged.
 func (r rendering) shortenLines(out string, target int) string {
 	if rawjson.Chars(out) <= target+target/10 {
 		return out

@@ -56,7 +56,7 @@ func (b Bill) Ratio() float64 { return bill.Ratio(b.Spent, b.Saved) }
 // Kind says what was done to a result.
 type Kind uint8
 
-// What can be done to a result.
+// The forms of a result.
 const (
 	Whole Kind = iota
 	Pruned

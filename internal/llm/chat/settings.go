@@ -27,7 +27,7 @@ type Settings struct {
 	MaxLoss float64 `toml:"max_loss" json:"max_loss"`
 	// priced: the same for conversations of 50 tool turns and more.
 	LongMaxLoss float64 `toml:"long_max_loss" json:"long_max_loss"`
-	// What a placeholder says about recovering the original.
+	// Text of a placeholder about recovering the original.
 	Recover string `toml:"recover" json:"recover"`
 }
 
@@ -85,7 +85,7 @@ func (s Settings) Validate() error {
 type Pruning struct {
 	Enabled  bool `toml:"enabled" json:"enabled"`
 	MinChars int  `toml:"min_chars" json:"min_chars"` // shorter results pass whole
-	// What a big result is pruned to.
+	// Target size of a big result.
 	TargetChars   int     `toml:"target_chars" json:"target_chars"`
 	MaxPruneRatio float64 `toml:"max_prune_ratio" json:"max_prune_ratio"`
 	MinKeepLines  int     `toml:"min_keep_lines" json:"min_keep_lines"`

@@ -29,8 +29,8 @@ func (p *Proxy) ask(w http.ResponseWriter, r *http.Request, who *access.Principa
 	return permit, nil
 }
 
-// askRoute checks the access to a path that is passed through unread. If there are rules, one must
-// name it.
+// askRoute checks the access to a path that is passed through unread. If rules exist, one must name
+// it.
 func (p *Proxy) askRoute(w http.ResponseWriter, r *http.Request, who *access.Principal) (admission.Permit, *failure) {
 	t := access.Target{Door: access.DoorChat, Kind: access.KindRoute, Name: r.URL.Path}
 	if rules := p.opt.Admission.Rules(); rules != nil && (!isPlainPath(r.URL.EscapedPath()) || !rules.Names(who, t)) {

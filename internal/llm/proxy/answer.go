@@ -199,8 +199,8 @@ func isFramed(res *http.Response) bool {
 	return res.ContentLength >= 0 || len(res.TransferEncoding) > 0 || res.ProtoMajor > 1
 }
 
-// tell ends a stream with an error event, if possible. After the last event of a stream, or in one
-// with a declared length, only the broken connection shows that something is missing.
+// tell ends a stream with an error event, if possible. After the last event, or in a stream with a
+// declared length, only the broken connection shows that something is missing.
 func (a *answer) tell(w http.ResponseWriter, control *http.ResponseController, why *failure) {
 	if a.events == nil || a.events.finished() || a.res.ContentLength >= 0 {
 		return

@@ -12,8 +12,8 @@ import (
 	"secateur/internal/llm/proxy"
 )
 
-// dying is a provider whose stream ends after a number of bytes with this error, read in pieces of
-// the given size.
+// dying is a provider whose stream ends after a number of bytes with this error. It is read in
+// pieces of the given size.
 type dying struct {
 	stream string
 	err    error

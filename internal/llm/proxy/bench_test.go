@@ -71,8 +71,8 @@ func post(b *testing.B, to *process, path string, body []byte) time.Duration {
 
 // compare sends the bodies in a loop, alternating between our proxy and the standard library's, so
 // that other load slows both. Each request starts after all work of the previous one is done. It
-// reports our time to the end of the response, the ratio of the medians, and the ratio of the
-// processor time including background work.
+// reports our time to the end of the response and the ratio of the medians. It also reports the
+// ratio of the processor time, including background work.
 func compare(b *testing.B, path, does string, provider http.Handler, body func(i int) []byte) {
 	b.Helper()
 	srv := httptest.NewServer(provider)
@@ -136,8 +136,8 @@ func bodies(path, kind string) func(i int) []byte {
 	return func(int) []byte { return body }
 }
 
-// BenchmarkRequest400KB sends the same request again, the next request of the conversation, or one
-// that is new except for its tool results.
+// BenchmarkRequest400KB sends the same request again, the conversation's next request, or a new one
+// with known tool results.
 func BenchmarkRequest400KB(b *testing.B) {
 	provider := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

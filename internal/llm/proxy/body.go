@@ -21,7 +21,7 @@ type buffer struct {
 // maxPooled keeps huge requests out of the pool.
 const maxPooled = 4 << 20
 
-// pools group buffers by the number of binary digits of their size, so that a large request seldom
+// pools group buffers by the number of binary digits of their size. A large request thus seldom
 // gets a small buffer.
 var pools [24]sync.Pool
 

@@ -56,8 +56,8 @@ func lastBlankLine(p []byte) (end int) {
 }
 
 func (e *events) read(p []byte) {
-	// Of many lines only the first, which may have begun earlier, and the last matter, unless the
-	// end is among them.
+	// Only the first line, which may have begun earlier, and the last one matter, unless the end is
+	// among them.
 	first, last := bytes.IndexByte(p, '\n'), bytes.LastIndexByte(p, '\n')
 	if first < last && !e.last && !e.mayEnd(p[first:]) {
 		e.readLines(p[:first+1])

@@ -53,7 +53,7 @@ func (f *flight) expected() *chat.Record {
 // recording is given up too.
 const landingTime = settleTime
 
-// start registers a request. Of several with one key the last is found.
+// start registers a request. If several have one key, find returns the last.
 func (f *flights) start(key string, plan bookkeeper) *flight {
 	one := &flight{key: key, plan: plan, landed: make(chan struct{})}
 	f.mu.Lock()

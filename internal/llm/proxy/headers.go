@@ -13,7 +13,7 @@ import (
 const (
 	headerMasked = "X-Secateur-Masked"       // tool results sent masked
 	headerSaved  = "X-Secateur-Tokens-Saved" // estimated, in this request
-	// Of the conversation so far: spent over the pass-through cost.
+	// Spent over the pass-through cost, of the conversation so far.
 	headerRatio = "X-Secateur-Bill-Ratio"
 	// Ids of originals that the remaining text does not name.
 	headerIDs = "X-Secateur-Originals"

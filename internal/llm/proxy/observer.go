@@ -13,8 +13,9 @@ import (
 	"secateur/internal/prune"
 )
 
-// Observer receives the results of answered requests. Its methods may be called concurrently. Of a
-// conversation's text it gets only Goal and Sent of a ResultCut. All names are from closed sets.
+// Observer receives the results of answered requests. Its methods may be called concurrently. It
+// gets no text of a conversation, except Goal and Sent of a ResultCut. All names are from closed
+// sets.
 type Observer interface {
 	// Settled receives the cost of a request after its response was sent.
 	Settled(ctx context.Context, s Settled)
@@ -39,7 +40,7 @@ type ResultCut struct {
 	ID              string // of its original
 	Masked          bool   // otherwise pruned
 	Provider, Model string
-	// Of the original, of its replacement, and the estimated difference.
+	// Characters of the original and of its replacement, and the estimated difference in tokens.
 	Chars, Kept, Tokens int
 	// Removed lines of the original; empty: all, or parts of lines.
 	Removed []prune.Block

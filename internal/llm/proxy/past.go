@@ -80,9 +80,8 @@ func (x *exchange) frozenKey(k chat.Key) string {
 // maxPlaces limits how far back a record is searched.
 const maxPlaces = 1024
 
-// likelyPlaces is how many places, at the end and at the beginning of a conversation, are checked
-// if no conversation with this beginning is known. It may continue one that its client has
-// shortened.
+// likelyPlaces is how many places are checked, at both ends, if no conversation with this beginning
+// is known. It may continue one that its client has shortened.
 const likelyPlaces = 8
 
 // get reads a value and notes a failure to read it.
@@ -156,8 +155,8 @@ func (l *lane) begun(ctx context.Context) bool {
 	return ok
 }
 
-// recordAt returns the record of a request of this lane. One as long as ours is not its predecessor
-// but the same request at the same time, and is not waited for.
+// recordAt returns the record of a request of this lane. One as long as ours is no predecessor but
+// the same request at the same time. It is not waited for.
 func (l *lane) recordAt(ctx context.Context, place chat.Place, wait bool) *chat.Record {
 	key := l.recordKey(place.Key)
 	if wait {
@@ -238,8 +237,8 @@ func (l *lane) recordWrites(r *chat.Record) ([]write, error) {
 // touchEvery is the interval, in seconds, of recording that a conversation continues.
 const touchEvery = 30
 
-// touched returns when a request with this beginning may last have been sent to this model, and
-// whether all of them were of this lane.
+// touched returns when a request with this beginning may last have been sent to this model. alone
+// reports whether all of them were of this lane.
 func (l *lane) touched(ctx context.Context) (at int64, alone bool) {
 	b, ok := l.get(ctx, l.touchedKey())
 	if !ok || len(b) < 8 {

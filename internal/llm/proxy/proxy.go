@@ -61,8 +61,8 @@ type Options struct {
 	Replaces *Proxy
 }
 
-// Records store what was sent before. A lost value costs a miss of the provider's cache, or an
-// error if a provider binds its thinking to what was sent. So a missing value differs from an
+// Records store what was sent before. A lost value costs a miss of the provider's cache. It costs
+// an error if a provider binds its thinking to what was sent. So a missing value differs from an
 // unknown one (the error): then nothing is cut that was not cut before.
 type Records interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)

@@ -88,7 +88,7 @@ func (x *exchange) isRecorded() bool {
 const soonMeasured = 32 << 10
 
 // sent lists the writes for a request before it is sent. For an unchanged request that takes long
-// to measure, it is the form alone. What is sent does not depend on the cost, so that is computed
+// to measure, it is the form alone. The sent bytes do not depend on the cost, so that is computed
 // during the request.
 func (x *exchange) sent(now int64, unsure []int) ([]write, error) {
 	if !x.isRecorded() {

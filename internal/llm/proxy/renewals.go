@@ -7,8 +7,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// renewals remembers which originals were stored recently, so that a long conversation does not
-// store all of its originals again with every request.
+// renewals remembers which originals were stored recently. A long conversation thus need not store
+// all of them again with every request.
 type renewals struct {
 	mu  sync.Mutex // guards the field below
 	ids map[string]time.Time

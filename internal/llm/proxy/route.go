@@ -56,9 +56,9 @@ func (p *Proxy) routeTo(fallback *provider, model string) (target, bool) {
 }
 
 // fallbackIn returns the provider for models without an alias or prefix, in a format: the default
-// provider if it uses the format, else the only one that does. Of two providers for Codex, the one
-// for ChatGPT sign-ins gets exactly their requests, because the credentials for one are invalid at
-// the other.
+// provider if it uses the format, else the only one that does. If Codex has two providers, the one
+// for ChatGPT sign-ins gets exactly their requests. The credentials for one are invalid at the
+// other.
 func (p *Proxy) fallbackIn(format chat.Format, signedIn bool) *provider {
 	signedIn = signedIn && format == chat.Responses
 	fits := func(to *provider) bool { return to.speaks(format) && to.isChatGPT() == signedIn }

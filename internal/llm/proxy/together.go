@@ -33,12 +33,12 @@ func (x *exchange) canGoTogether(due []chat.Cut) bool {
 // If we crash between the two round trips, nothing was sent, but the record names a cut without an
 // original. A reader of that record, such as a retry at another replica, must not take the cut for
 // sent: results sent cut stay cut, with or without an original. So cuts whose originals go in the
-// same round trip are recorded as unsure, until the record after the response replaces this one. An
+// same round trip are recorded as unsure. The record after the response replaces this one. An
 // unsure cut is made only if its original is stored, like a new one. If it was sent, its original
 // was stored, and the same bytes are sent again. If the store refuses the original, the result is
-// sent whole. That is wrong only if we crashed between a successful round trip and the response,
-// the original was lost since, and the store is full now. It costs a miss of the provider's cache,
-// but never an unrecoverable text.
+// sent whole. That is wrong only if three things coincide. We crashed between a successful round
+// trip and the response, the original was lost since, and the store is full now. It costs a miss of
+// the provider's cache, but never an unrecoverable text.
 //
 // Two replicas with the same request at the same time agree: both cut if the store has the
 // original, whichever wrote the record last.

@@ -151,8 +151,8 @@ func TestAStreamIsLoggedWithWhatItHasCost(t *testing.T) {
 	}
 }
 
-// The cost of reading a cut result again is reported in the header, in the log, and to the observer
-// for savings and history.
+// The cost of reading a cut result again is reported in the header and in the log. The observer
+// gets it for savings and history.
 func TestADebtIsTold(t *testing.T) {
 	read, write := 0.1e6, 1.25e6
 	play := func(tool, second string) (header, logged, spent, through float64) {

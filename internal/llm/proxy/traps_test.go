@@ -101,8 +101,8 @@ func TestAgentsOfASessionAreConversationsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A client that summarizes begins another conversation. What it carries over is sent unchanged, and
-// the old conversation can still continue.
+// A client that summarizes begins another conversation. Carried-over messages are sent unchanged,
+// and the old conversation can still continue.
 func TestAClientsCompactionBeginsAnew(t *testing.T) {
 	p := anthropicProvider(t)
 	px := newProxy(t, pruningOn, anthropicOnly(p))
@@ -191,8 +191,8 @@ func TestARefusalHasNoUsage(t *testing.T) {
 	}
 }
 
-// A result that the client has shortened saves at most what the client would have sent, not what
-// the tool once wrote.
+// A result that the client has shortened saves at most the text that the client would have sent.
+// The tool's original output does not count.
 func TestSavingsAreOfWhatTheClientWouldHaveSent(t *testing.T) {
 	p := openAIProvider(t)
 	px := newProxy(t, func(o *proxy.Options) {

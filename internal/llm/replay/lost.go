@@ -9,7 +9,7 @@ import (
 type Faults struct {
 	Results int `json:"results"` // tool results sent
 	Changed int `json:"changed"` // of these, sent changed at least once
-	// Of these, with an identifier that a later answer uses although no sent text has it.
+	// Changed results with an identifier that a later answer uses although no sent text has it.
 	Lost  int `json:"lost"`
 	Blind int `json:"blind"` // requests whose answer uses such an identifier
 }

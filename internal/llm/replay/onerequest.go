@@ -138,7 +138,7 @@ func (s *Session) unfold() {
 }
 
 // earlier returns an earlier request of the same client, without its list. A client that marks
-// messages for the cache moves its marks along, so each of its requests was marked at its end.
+// messages for the cache moves its marks along. So each of its requests was marked at its end.
 func (q *request) earlier(f chat.Format) request {
 	e := request{head: q.head, first: q.first, all: q.all}
 	if f != chat.Messages || e.all.mark {

@@ -7,8 +7,8 @@ import (
 	"secateur/internal/llm/chat"
 )
 
-// Tables returns the generations of models that matter. They differ in the price of a cached token,
-// in the price of a cache write, and in the places where the cache can find a prompt again.
+// Tables returns the generations of models that matter. They differ in the prices of a cached token
+// and of a cache write. They also differ in the places where the cache can find a prompt again.
 func Tables() []Table {
 	chats := func(name string, read, write float64) Table {
 		return Table{Name: name, Rates: bill.Rates{Read: read, Write: write}}

@@ -3,7 +3,7 @@ package tokens
 import "sync"
 
 // steps is the machine with the counts of each step (a transducer). It is indexed by the state and
-// the class of the byte. An entry has the next state and the counts in one word, so a step is one
+// the class of the byte. An entry has the next state and the counts in one word. A step is thus one
 // memory access and one addition. From the low bits up: the weight in fixed point, so that an
 // estimate is the same on every machine; flags for a digit, a sign and a non-ASCII byte; a flag for
 // a byte that does not count; the state. Sums of states overflow, which does no harm.
@@ -102,8 +102,8 @@ func stepTo(state int, kind Kind) step {
 	return to
 }
 
-// lanes is how many parts of a long text are processed at once, because each walk mostly waits for
-// its last step. It is limited by the number of registers.
+// lanes is how many parts of a long text are processed at once. A single walk mostly waits for its
+// last step. It is limited by the number of registers.
 const lanes = 5
 
 const (

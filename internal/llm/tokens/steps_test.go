@@ -26,8 +26,8 @@ func expected(text string, kind Kind) (m Measure, tokens float64) {
 	return m, tokens
 }
 
-// isNear reports whether a measure is the expected one. Where two parts of a text meet, it may be
-// slightly off.
+// isNear reports whether a measure is the expected one. It may be slightly off where two parts of a
+// text meet.
 func isNear(got, want Measure, tokens float64, text string) bool {
 	off := 0.51
 	if len(text) >= short {

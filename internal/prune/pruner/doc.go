@@ -1,7 +1,7 @@
 // Package pruner offers the pruner as MCP tools and as two commands.
 //
-// [Server.Prune] is the core. It asks package prune which lines of a text matter for a goal, with
-// scores of a reranker if one is configured (reranking.go). It stores the original, and only then
+// [Server.Prune] is the core. It asks package prune which lines of a text matter for a goal. A
+// configured reranker contributes scores (reranking.go). It stores the original, and only then
 // cuts. On any failure the caller gets the whole text, with a warning that says why.
 //
 // The tools are built on package toolserver: prune_text (tools.go, answer.go), recover_text and

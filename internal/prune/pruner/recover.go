@@ -79,8 +79,8 @@ func embedded(text string) (string, bool) {
 }
 
 // recoverLines returns spans of lines in the requested order, if they fit into most bytes of a
-// response. If a text numbers its lines, such as a part of a file shown by a tool, the spans are
-// those numbers (prune.ViewOf).
+// response. If a text numbers its lines, the spans are those numbers (prune.ViewOf). An example is
+// a part of a file shown by a tool.
 func recoverLines(text string, spans []prune.Span, numbered bool, most int) (recovered, *rangeError) {
 	lines := prune.IndexLines(text)
 	if inner, ok := embedded(text); ok && slices.ContainsFunc(spans, func(s prune.Span) bool { return s.Start > lines.Len() }) {

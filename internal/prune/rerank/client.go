@@ -57,8 +57,8 @@ type Result struct {
 	Cached  bool          // from the cache
 }
 
-// New makes a client. A missing or invalid key or address is not an error here but in each Score,
-// so that a pruner can start and report it. Heuristic needs no client and is an error.
+// New makes a client. A missing or invalid key or address is not an error here but in each Score. A
+// pruner can thus start and report it. Heuristic needs no client and is an error.
 func New(o Options) (*Client, error) {
 	backend, ok := ParseBackend(o.Backend)
 	if !ok || backend == Heuristic {

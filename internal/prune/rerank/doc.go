@@ -1,4 +1,4 @@
-// Package rerank asks a model how well texts answer a query, so that the pruner can prefer lines by
+// Package rerank asks a model how well texts answer a query. The pruner can then prefer lines by
 // the meaning of the goal. It is the only part of the pruner that uses the network, and only if the
 // settings say so.
 //

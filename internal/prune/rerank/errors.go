@@ -15,7 +15,7 @@ const (
 	KindConfig Kind = "config" // not asked: key or address missing, or too many documents
 )
 
-// Error says why there are no scores.
+// Error says why scoring failed.
 type Error struct {
 	Backend Backend
 	Kind    Kind

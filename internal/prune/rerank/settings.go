@@ -46,7 +46,7 @@ type Settings struct {
 	// For one response; a caller's shorter deadline takes precedence.
 	DeepInfraTimeout time.Duration `toml:"deepinfra_timeout_ms"`
 	DeepInfraMaxDocs int           `toml:"deepinfra_max_docs"` // documents in one request
-	// Of backend rerank; /rerank is added if it has no path.
+	// URL of backend rerank; /rerank is added if it has no path.
 	RerankURL   string `toml:"rerank_url"`
 	RerankModel string `toml:"rerank_model"` // of backend rerank; empty: not sent
 

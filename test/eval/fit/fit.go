@@ -127,8 +127,8 @@ func (d *Data) HeldOut(set Settings, folds int) []float32 {
 	return scores
 }
 
-// Unseen calls use with each model fitted without a part of the projects, and a function that
-// recognizes the cases of that part.
+// Unseen leaves out each part of the projects in turn and fits a model to the rest. It calls use
+// with the model and a function that recognizes the cases of that part.
 func (d *Data) Unseen(set Settings, folds int, use func(model []prune.TrialTree, isUnseen func(*cases.Case) bool) error) error {
 	d.assignFolds(folds)
 	for fold := range folds {

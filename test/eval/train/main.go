@@ -1,5 +1,5 @@
-// Command train fits the pruner's models to the evaluation data, writes them into the program, and
-// reports how well models fitted the same way do on unseen projects.
+// Command train fits the pruner's models to the evaluation data, and writes them into the program.
+// It reports how well models fitted the same way do on unseen projects.
 //
 // Run it from the repository's root: go run ./test/eval/train -write
 package main
@@ -91,8 +91,8 @@ func run(args []string, out io.Writer) error {
 
 func kindOf(_, text string) string { return prune.Guess("", text).String() }
 
-// report prints the share of gold that survives at each ratio and the share of lines cut, for all
-// cases and for each subset.
+// report prints the share of gold that survives at each ratio and the share of lines cut. It does
+// so for all cases and for each subset.
 func report(out io.Writer, name string, samples []*fit.Sample, scores []float32) {
 	samples = slices.DeleteFunc(slices.Clone(samples), func(s *fit.Sample) bool { return !s.Judge })
 	var subsets []string
