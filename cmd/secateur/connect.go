@@ -17,6 +17,7 @@ import (
 func newConnect(w world) *cobra.Command {
 	var file string
 	var http bool
+	var half halfFlags
 	var flags changeFlags
 	cmd := &cobra.Command{
 		Use:   "connect CLIENT",
@@ -25,21 +26,33 @@ func newConnect(w world) *cobra.Command {
 change is shown first and asked for; 'secateur disconnect' restores the file byte for byte.
 
 That is the MCP half: the client's tools. Its conversations with a model pass through
-secateur when its base URL points here, which connect does not change. It prints the setting
+secateur when its base URL points here, which this does not change. It prints the setting
 for this client, as far as it is known; docs/clients.md has all of them.
+
+Claude Code has two more ways. With --hook its own tools' results are pruned by its hook, and no base URL
+is needed: subscriptions, message threads and tool search stay as they are; with --project for
+the project in the working directory alone. With --model its conversations pass through a
+running 'secateur serve'. Both together would prune twice, and are refused.
 
 The client starts 'secateur' itself, with the configuration of --config, SECATEUR_CONFIG or
 the user; with --http it connects to a running 'secateur serve'.
 
 CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
 		Example: `  secateur connect cursor --dry-run
-  secateur connect claude-code --http --yes`,
+  secateur connect claude-code --http --yes
+  secateur connect claude-code --hook`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := clientNamed(args[0])
 			if err != nil {
 				return err
+			}
+			if err := half.check(c, http); err != nil {
+				return err
+			}
+			if half.hook || half.model {
+				return w.connectHalf(half, file, flags)
 			}
 			entry, daemon, err := w.entry(c, file, http)
 			if err != nil {
@@ -57,6 +70,7 @@ CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
 		},
 	}
 	configFlag(cmd, &file)
+	half.register(cmd)
 	cmd.Flags().BoolVar(&http, "http", false, "the client connects to the URL of a running 'secateur serve' instead of starting one")
 	flags.register(cmd)
 	return cmd
@@ -68,7 +82,8 @@ func newDisconnect(w world) *cobra.Command {
 		Use:   "disconnect CLIENT",
 		Short: "Take secateur out of the file of an MCP client",
 		Long: `disconnect undoes 'secateur connect': the client's file is restored byte for byte. If it has been
-changed since, the entry "secateur" alone is taken out.`,
+changed since, the entry "secateur" alone is taken out. Of Claude Code it also undoes --hook and --model,
+and --hook --project for the working directory.`,
 		Example:           `  secateur disconnect cursor --yes`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
@@ -81,7 +96,10 @@ changed since, the entry "secateur" alone is taken out.`,
 			if err != nil {
 				return err
 			}
-			return w.settlePlan(plan, flags, w.keeper().Part)
+			if err := w.settlePlan(plan, flags, w.keeper().Part); err != nil || c.Name != "claude-code" {
+				return err
+			}
+			return w.disconnectHalves(flags)
 		},
 	}
 	flags.register(cmd)

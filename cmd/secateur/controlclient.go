@@ -161,7 +161,12 @@ func (w world) sockets() []string {
 	if w.stateDir == "" {
 		return nil
 	}
-	all, _ := filepath.Glob(filepath.Join(w.stateDir, app.SocketDir, "*.sock"))
+	return newestFirst(filepath.Join(w.stateDir, app.SocketDir, "*.sock"))
+}
+
+// newestFirst are the files of a pattern, the newest first.
+func newestFirst(pattern string) []string {
+	all, _ := filepath.Glob(pattern)
 	when := func(path string) time.Time {
 		info, err := os.Stat(path)
 		if err != nil {

@@ -154,7 +154,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	back.Go(func() error { return a.followPins(serverCtx) })
 	back.Go(func() error { return auth.Follow(serverCtx, a.authenticator) })
 	back.Go(func() error { return a.history.Run(serverCtx) })
-	back.Go(func() error { return a.serveSocket(serverCtx, func() int { return 1 }) })
+	back.Go(func() error { return a.serveControl(serverCtx, func() int { return 1 }) })
 	back.Go(func() error { return a.reloads(serverCtx) })
 	held, release := g.auth.Hold(ctx, principal, nil)
 	defer release()

@@ -304,6 +304,7 @@ func (a *App) Run(ctx context.Context) error {
 	back.Go(func() error { return a.servers.Run(serverCtx) })
 	back.Go(func() error { return a.followLogins(serverCtx) })
 	back.Go(func() error { return a.followPins(serverCtx) })
+	back.Go(func() error { return a.serveHooks(serverCtx) })
 	a.announce(serverCtx, ln, &back)
 	err = a.serve(ctx, a, ln, a.closeMCP)
 	stopServers()

@@ -6,6 +6,7 @@ import (
 	"secateur/internal/access/admission"
 	"secateur/internal/access/auth"
 	"secateur/internal/config"
+	"secateur/internal/llm/hook"
 	"secateur/internal/llm/proxy"
 	"secateur/internal/mcp/gateway"
 	"secateur/internal/prune/pruner"
@@ -20,10 +21,11 @@ type generation struct {
 	auth       *auth.Authenticator
 	admission  *admission.Control // shared by all doors
 	pruner     *pruner.Server     // nil: not enabled
-	lastPruner *pruner.Server     // the newest so far; nil: none yet
-	gateway    *gateway.Gateway   // nil: no listener
-	chat       *proxy.Proxy       // nil: no listener
-	handler    http.Handler       // every HTTP door behind its guard; nil: no listener
+	lastPruner *pruner.Server     // the newest there was; nil: none yet
+	gateway    *gateway.Gateway   // nil: there is no listener
+	chat       *proxy.Proxy       // the same
+	hook       *hook.Server       // the same
+	handler    http.Handler       // every HTTP door behind its guard; the same
 
 	records      proxy.Records      // records of requests that the chat door has sent
 	forgetful    bool               // records do not outlive this process

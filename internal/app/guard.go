@@ -13,6 +13,7 @@ import (
 	"secateur/internal/access/auth"
 	"secateur/internal/front/budget"
 	"secateur/internal/front/datarate"
+	"secateur/internal/llm/hook"
 	"secateur/internal/mcp/rpchttp"
 	"secateur/internal/ops/admin"
 	"secateur/internal/ops/capture"
@@ -174,7 +175,7 @@ func doorOf(path string) access.Door {
 		return access.DoorMCP
 	case path == "/rpc":
 		return access.DoorPruner
-	case strings.HasPrefix(path, "/v1/") || path == "/chat/completions" || path == "/models":
+	case strings.HasPrefix(path, "/v1/") || path == "/chat/completions" || path == "/models" || path == hook.Path:
 		return access.DoorChat
 	default:
 		return access.DoorAdmin

@@ -27,7 +27,7 @@ func (gen *generation) routes(before *generation) (*router, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(gen.openGateway(before), gen.openChat(before), gen.openMCP()); err != nil {
+	if err := errors.Join(gen.openGateway(before), gen.openChat(before), gen.openHook(), gen.openMCP()); err != nil {
 		return nil, err
 	}
 	g := gen.guard(host)
@@ -54,6 +54,7 @@ func (gen *generation) routes(before *generation) (*router, error) {
 	}
 	hangDashboard(mux, g, dashboard)
 	hangChat(mux, g, gen.chat)
+	hangHook(mux, g, gen.hook)
 	if gen.pruner != nil {
 		hangPruner(mux, g, gen.pruner)
 	}

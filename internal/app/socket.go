@@ -93,15 +93,24 @@ func (gen *generation) socketRoutes(sessions func() int) (*router, error) {
 	return mux, nil
 }
 
-// serveSocket serves the control plane on a socket of this process until ctx is done, and removes
-// it then. The program also works without it: errors are logged.
-func (a *App) serveSocket(ctx context.Context, sessions func() int) error {
-	ln, err := a.openSocket(ctx)
+// serveControl serves the control plane on a socket of this process.
+func (a *App) serveControl(ctx context.Context, sessions func() int) error {
+	dir := ""
+	if a.opt.StateDir != "" {
+		dir = filepath.Join(a.opt.StateDir, SocketDir)
+	}
+	return a.serveSocket(ctx, dir, &socketHandler{a: a, sessions: sessions})
+}
+
+// serveSocket serves a socket of this process in a directory until ctx is done; then the socket is gone. A program without one
+// does its work all the same: what is wrong is logged.
+func (a *App) serveSocket(ctx context.Context, dir string, h http.Handler) error {
+	ln, err := openSocket(ctx, dir)
 	if err != nil {
-		a.log.WarnContext(ctx, "no control plane: its socket cannot be opened", "err", err)
+		a.log.WarnContext(ctx, "a socket for commands of this user cannot be opened", "err", err)
 		return nil
 	}
-	web := newServer(&socketHandler{a: a, sessions: sessions}, a.log)
+	web := newServer(h, a.log)
 	requests, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	web.BaseContext = func(net.Listener) context.Context { return requests }
@@ -125,12 +134,11 @@ func (a *App) serveSocket(ctx context.Context, sessions func() int) error {
 	return work.Wait()
 }
 
-// openSocket creates the socket, which only this user can open, and removes stale ones.
-func (a *App) openSocket(ctx context.Context) (net.Listener, error) {
-	if a.opt.StateDir == "" {
+// openSocket makes the socket, which only this user can open, and takes away those of programs that ended without doing so.
+func openSocket(ctx context.Context, dir string) (net.Listener, error) {
+	if dir == "" {
 		return nil, errors.New("there is no state directory")
 	}
-	dir := filepath.Join(a.opt.StateDir, SocketDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

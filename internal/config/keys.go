@@ -119,6 +119,12 @@ var keys = map[string]keyInfo{
 	"context_pruning.max_prune_ratio": {doc: "Largest share of the lines that may be cut.", least: new(0.0), most: new(1.0)},
 	"context_pruning.min_keep_lines":  {doc: "Smallest number of lines that stay.", least: new(0.0)},
 
+	"hooks":              {doc: "Results of an agent's own tools, pruned by its hook: secateur connect claude-code --hook."},
+	"hooks.tools":        {doc: "Patterns of tool names, such as mcp__*. Tools that change files or plans are never pruned."},
+	"hooks.exempt":       {doc: "Patterns of tools whose results are left whole."},
+	"hooks.min_chars":    {doc: "Shorter results are left whole.", least: new(1.0)},
+	"hooks.target_chars": {doc: "Least length that a big result is pruned towards, in characters; a share of a long one is more.", least: new(1.0)},
+
 	"mcp_pruner":                        {doc: "The pruner. Environment variables beat this section: MCP_PRUNER_*, KIMI_PRUNING_BACKEND, DEEPINFRA_*, SECATEUR_RERANK_*."},
 	"mcp_pruner.enabled":                {doc: "Offer it as server `pruner` and at /rpc."},
 	"mcp_pruner.host":                   {doc: "Where `secateur pruner` listens."},

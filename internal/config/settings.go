@@ -17,6 +17,7 @@ import (
 	"secateur/internal/access/limit"
 	"secateur/internal/access/pins"
 	"secateur/internal/llm/chat"
+	"secateur/internal/llm/hook"
 	"secateur/internal/llm/proxy"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/routing"
@@ -60,6 +61,7 @@ type Settings struct {
 	Servers            []upstream.Settings       `toml:"servers"`
 	ObservationMasking ObservationMasking        `toml:"observation_masking"`
 	ContextPruning     chat.Pruning              `toml:"context_pruning"`
+	Hooks              hook.Settings             `toml:"hooks"`
 	Pruner             pruner.Settings           `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
 	Store              originals.Settings        `toml:"store"`
 	Auth               auth.Settings             `toml:"auth"`
@@ -91,6 +93,7 @@ func defaults() Settings {
 		Tools:               catalog.DefaultTools(),
 		ObservationMasking:  defaultObservationMasking(),
 		ContextPruning:      chat.DefaultPruning(),
+		Hooks:               hook.Default(),
 		Pruner:              pruner.Default(),
 		Store:               originals.Default(),
 		Auth:                auth.Default(),

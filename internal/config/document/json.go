@@ -140,6 +140,11 @@ func removeJSON(data []byte, at Place) ([]edit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return removeElement(data, group, i), nil
+}
+
+// removeElement takes an element out of an object or array, with a comma.
+func removeElement(data []byte, group jsonValue, i int) []edit {
 	e := group.elements[i]
 	from := group.start + 1
 	if i > 0 {
@@ -152,14 +157,14 @@ func removeJSON(data []byte, at Place) ([]edit, error) {
 		if len(group.elements) == 1 {
 			from, end = soleSpan(data, group, from, end)
 		}
-		return []edit{{from, end, ""}}, nil
+		return []edit{{from, end, ""}}
 	}
 	if i == 0 {
 		from, end := soleSpan(data, group, from, e.value.end)
-		return []edit{{from, end, ""}}, nil
+		return []edit{{from, end, ""}}
 	}
 	comma := group.elements[i-1].comma
-	return []edit{{comma, comma + 1, ""}, {from, e.value.end, ""}}, nil
+	return []edit{{comma, comma + 1, ""}, {from, e.value.end, ""}}
 }
 
 // lastToken returns where the white space before an element begins: after the bracket, the comma or

@@ -154,20 +154,34 @@ func (c *Conversation) askOf(result int) ask {
 	return a
 }
 
-func (c *Conversation) readAsk(r *results, result int) (a ask) {
+func (c *Conversation) readAsk(r *results, result int) ask {
 	asked := r.answer(r.of[result].since)
 	if asked == nil || asked.call.arguments.end == 0 {
-		return a
+		return ask{}
 	}
 	doc := c.bytes(asked.call.arguments)
 	if doc[0] == '"' {
 		doc = []byte(rawjson.Unquote(doc))
 	}
+	return readAsk(asked.name, doc)
+}
+
+// AskKey names what a call asks for, whichever lines of it; not ok: it names no file, command or search.
+func AskKey(tool string, arguments []byte) (key Key, ok bool) {
+	a := readAsk(tool, arguments).whole()
+	if a.tool == "" {
+		return Key{}, false
+	}
+	return keyOf([]byte(a.tool + "\x00" + a.file + "\x00" + string(a.rest[:]))), true
+}
+
+// readAsk is what a call of a tool with these arguments asks for.
+func readAsk(tool string, doc []byte) (a ask) {
 	if len(doc) == 0 {
 		return a
 	}
-	a = ask{tool: asked.name, to: math.MaxInt}
-	if doc[0] != '{' { // a command of Codex
+	a = ask{tool: tool, to: math.MaxInt}
+	if doc[0] != '{' { // what Codex has run
 		a.rest = keyOf(doc)
 		return a
 	}

@@ -109,26 +109,34 @@ func (c *Conversation) arguments(m *Message, id string) string {
 		if text[0] == '"' { // some formats write arguments as JSON, others as a string with JSON
 			text = rawjson.Unquote(c.bytes(call.arguments))
 		}
-		values, err := rawjson.LongStrings([]byte(text), MaxDepth, 0)
-		if err != nil {
-			return text
-		}
-		var b strings.Builder
-		for _, v := range values {
-			b.WriteString(rawjson.Unquote([]byte(text[v.Start:v.End])))
-			b.WriteByte('\n')
-		}
-		return b.String()
+		return CallText(text)
 	}
 	return ""
 }
 
-// lastText returns the end of a message's text.
+// CallText is what the arguments of a call say, without the JSON around it.
+func CallText(arguments string) string {
+	values, err := rawjson.LongStrings([]byte(arguments), MaxDepth, 0)
+	if err != nil {
+		return arguments
+	}
+	var b strings.Builder
+	for _, v := range values {
+		b.WriteString(rawjson.Unquote([]byte(arguments[v.Start:v.End])))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// lastText is the end of a message's text.
 func (c *Conversation) lastText(m *Message) string {
 	if m.text.end == 0 {
 		return ""
 	}
-	text := rawjson.Unquote(c.bytes(m.text))
+	return clipSaid(rawjson.Unquote(c.bytes(m.text)))
+}
+
+func clipSaid(text string) string {
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[len(text)-maxSaid:], "")
 	}
@@ -140,15 +148,31 @@ func (c *Conversation) firstText(m *Message) string {
 	if m.text.end == 0 {
 		return ""
 	}
-	text := strings.TrimSpace(rawjson.Unquote(c.bytes(m.text)))
+	return clipTask(rawjson.Unquote(c.bytes(m.text)))
+}
+
+func clipTask(text string) string {
+	text = strings.TrimSpace(text)
 	if len(text) > maxTask {
 		text = strings.ToValidUTF8(text[:maxTask], "")
 	}
 	return text
 }
 
-// sourceOf guesses the kind of a result's text: by the files that the call names, else by the
-// command, else by the look of its lines.
+// AskedBy is why a text was asked for that a client's program hands over outside of a conversation: the arguments of the call, what the
+// assistant said before it, and what the user asked for, the first and the latest. Known names are those in said.
+func AskedBy(arguments, assistant string, tasks []string, said [][]byte) Asked {
+	a := Asked{Call: CallText(arguments)}
+	a.Goal = a.Call + "\n" + clipSaid(assistant)
+	for _, task := range tasks {
+		a.Parts = append(a.Parts, prune.Part{Text: clipTask(task), Weight: taskWeight})
+	}
+	a.Known = func(text string) func(name string) bool { return knownIn(text, said) }
+	return a
+}
+
+// sourceOf guesses what kind of text a result is: by the files that the call names, else by
+// what the call runs, else by how the lines look.
 func sourceOf(call, text string) prune.Source {
 	kind, found := prune.Code, false
 	for word := range strings.FieldsFuncSeq(call, notPath) {

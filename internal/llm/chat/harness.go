@@ -122,7 +122,10 @@ var sparedTools = wordSet("agent task use_subagents spawn_agent wait_agent list_
 	"exitplanmode enterplanmode exit_plan_mode enter_plan_mode plan_mode_respond plan_exit plan_enter update_plan " +
 	"skill use_skill activate_skill todowrite todoread todo_write taskcreate taskupdate tasklist taskget memory")
 
-// isSparedTool reports whether the results of a tool are never cut.
+// IsSpared tells whether the results of a tool pass whole at every door: an agent's own words, and recoveries.
+func IsSpared(tool string) bool { return isSparedTool(tool) || isRecovery(tool) }
+
+// isSparedTool tells whether the results of a tool pass whole.
 func isSparedTool(tool string) bool {
 	name := strings.ToLower(tool)
 	return sparedTools[name] || strings.HasSuffix(name, "_memory") || strings.HasSuffix(name, "_memories")

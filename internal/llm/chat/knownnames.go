@@ -22,8 +22,18 @@ func (c *Conversation) knownNames(result int, text string) func(name string) boo
 	return func(name string) bool { return known[name] }
 }
 
-// markKnown marks the names in a raw string, a document, or a string that contains one, and returns
-// its size.
+// knownIn tells of each name of a text whether it is in one of some raw strings or documents, the last ones first.
+func knownIn(text string, said [][]byte) func(name string) bool {
+	known := make(map[string]bool)
+	eachName(text, func(word string, _ bool) { known[word] = false })
+	room := mostLookedAt
+	for i := len(said) - 1; i >= 0 && room > 0 && len(known) > 0; i-- {
+		room -= markKnown(known, said[i])
+	}
+	return func(name string) bool { return known[name] }
+}
+
+// markKnown marks the names that a raw string holds, or a document, or a string that holds one, and returns its size.
 func markKnown(known map[string]bool, raw []byte) int {
 	for i := 0; i < len(raw); {
 		if raw[i] == '\\' {

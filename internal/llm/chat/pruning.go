@@ -106,32 +106,51 @@ func isRecovery(tool string) bool {
 	return slices.ContainsFunc(mask.RecoveryTools(), func(name string) bool { return strings.HasSuffix(tool, name) })
 }
 
-// Prune prunes the result of a job for the goal of its call; id is that of its original. It returns
-// false if the result should pass whole: the gain is too small, or expired, which is polled and may
-// be nil, reports a timeout.
-func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
-	text := c.Text(job.Message)
-	if at, ok := rawjson.Embedded(text); ok { // its lines are cut, and the rest is JSON again
-		inner := rawjson.Unquote([]byte(text[at.Start:at.End]))
-		out, ok := c.pruneText(s, job, inner, id, expired)
-		return text[:at.Start] + string(rawjson.AppendQuoted(nil, out)) + text[at.End:], ok
-	}
-	return c.pruneText(s, job, text, id, expired)
+// Asked says why a text was asked for.
+type Asked struct {
+	Goal  string       // what the call says, and what the assistant said last
+	Parts []prune.Part // what else tells what is wanted
+	Call  string       // the call's part of Goal
+
+	// Known tells, for a text, which of its names the model has from elsewhere; nil: none.
+	Known func(text string) func(name string) bool
 }
 
-// pruneText prunes the text of a job's result.
-func (c *Conversation) pruneText(s Pruning, job Job, text, id string, expired func() bool) (string, bool) {
+// Prune prunes the result of a job for the goal of the call that produced it; id is that
+// of its original. It reports false where the result is to pass whole: too little would be
+// won, or expired, which is polled and may be nil, says that it takes too long.
+func (c *Conversation) Prune(s Pruning, job Job, id string, expired func() bool) (string, bool) {
+	goal, parts, call := c.goal(job.Message)
+	asked := Asked{Goal: goal, Parts: parts, Call: call, Known: func(text string) func(string) bool { return c.knownNames(job.Message, text) }}
+	return s.Prune(c.Text(job.Message), asked, job.By, id, expired)
+}
+
+// Prune prunes a text that stands in no conversation of ours. Its result and expired are as in [Conversation.Prune].
+func (s Pruning) Prune(text string, asked Asked, by Recovery, id string, expired func() bool) (string, bool) {
+	if at, ok := rawjson.Embedded(text); ok { // its lines go, and what is left is JSON again
+		inner := rawjson.Unquote([]byte(text[at.Start:at.End]))
+		out, ok := s.pruneText(inner, asked, by, id, expired)
+		return text[:at.Start] + string(rawjson.AppendQuoted(nil, out)) + text[at.End:], ok
+	}
+	return s.pruneText(text, asked, by, id, expired)
+}
+
+// pruneText prunes the lines of a text.
+func (s Pruning) pruneText(text string, asked Asked, by Recovery, id string, expired func() bool) (string, bool) {
 	chars := rawjson.Chars(text)
 	if isHandBack(text) {
 		return "", false
 	}
-	goal, parts, call := c.goal(job.Message)
-	req := prune.Request{
-		Text: text, Goal: goal, Parts: parts, Source: sourceOf(call, text), Structure: prune.Enclosing,
-		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: c.knownNames(job.Message, text), Marker: shortMarker,
+	var known func(name string) bool
+	if asked.Known != nil {
+		known = asked.Known(text)
 	}
-	r := newRendering(text, id, job.By)
-	for _, stays := range r.stay { // in addition to the target
+	req := prune.Request{
+		Text: text, Goal: asked.Goal, Parts: asked.Parts, Source: sourceOf(asked.Call, text), Structure: prune.Enclosing,
+		MinKeepLines: s.MinKeepLines, Expired: expired, Fill: true, Names: true, Known: known, Marker: shortMarker,
+	}
+	r := newRendering(text, id, by)
+	for _, stays := range r.stay { // on top of the target
 		s.TargetChars += rawjson.Chars(r.lines.Range(stays.Start, stays.End))
 	}
 	out, target := "", 0.0

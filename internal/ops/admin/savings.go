@@ -34,8 +34,8 @@ func (a *API) cuts() Operation {
 	}
 }
 
-// features are the features that cut texts.
-var features = []string{history.FeatureGateway, history.FeatureMCP, history.FeatureMasked, history.FeaturePruned}
+// features are what cuts.
+var features = []string{history.FeatureGateway, history.FeatureMCP, history.FeatureMasked, history.FeaturePruned, history.FeatureHook}
 
 var groups = []string{string(history.ByServer), string(history.ByTool), string(history.ByModel), string(history.ByFeature), string(history.ByDay), string(history.ByHour)}
 

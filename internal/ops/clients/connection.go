@@ -17,7 +17,8 @@ type Connection struct {
 	File          string
 	Before, After Version
 
-	undo Version // what disconnecting restores
+	undo   Version // what disconnecting restores
+	record string  // under which name that is remembered
 }
 
 // Changed reports whether there is anything to write.
@@ -35,7 +36,7 @@ type record struct {
 
 // Connect plans how to add our entry to the client's file.
 func (k Keeper) Connect(c Client, m Machine, entry []document.Field) (Connection, error) {
-	out := Connection{Client: c, File: existing(c.Files(m))}
+	out := Connection{Client: c, File: existing(c.Files(m)), record: c.Name}
 	var err error
 	if out.Before, err = Read(out.File); err != nil {
 		return out, err
@@ -54,14 +55,19 @@ func (k Keeper) Connect(c Client, m Machine, entry []document.Field) (Connection
 	if made, _ := document.Find(c.Format, data, at); there && sameWords(old, made) {
 		out.After = out.Before // already there, in whatever layout
 	}
-	out.undo = out.Before
-	if r, before, err := k.recall(c); err == nil && r.File == out.File && out.Before.Exists && r.After == digest(out.Before.Data) {
-		out.undo = before // connected again: restore the state before the first time
-	}
+	k.findUndo(&out)
 	return out, nil
 }
 
-// sameWords compares texts without white space.
+// findUndo finds out what disconnecting restores.
+func (k Keeper) findUndo(c *Connection) {
+	c.undo = c.Before
+	if r, before, err := k.recall(c.record); err == nil && r.File == c.File && c.Before.Exists && r.After == digest(c.Before.Data) {
+		c.undo = before // connected once more: what was there before the first time counts
+	}
+}
+
+// sameWords compares texts without their white space.
 func sameWords(a, b []byte) bool {
 	return bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
 }
@@ -69,8 +75,8 @@ func sameWords(a, b []byte) bool {
 // Disconnect plans how to remove our entry. It restores the file byte for byte or, if it was
 // changed since, removes only our entry.
 func (k Keeper) Disconnect(c Client, m Machine) (Connection, error) {
-	out := Connection{Client: c, File: existing(c.Files(m))}
-	r, before, err := k.recall(c)
+	out := Connection{Client: c, File: existing(c.Files(m)), record: c.Name}
+	r, before, err := k.recall(c.Name)
 	if err == nil {
 		out.File = r.File
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -111,7 +117,7 @@ func (k Keeper) Part(c Connection) (backup string, err error) {
 	if backup, err = k.Replace(c.File, c.Before, c.After); err != nil {
 		return "", err
 	}
-	return backup, k.forget(c.Client)
+	return backup, k.forget(c.record)
 }
 
 // existing returns the first file that exists, or else the first.
@@ -124,12 +130,12 @@ func existing(files []string) string {
 	return files[0]
 }
 
-func (k Keeper) recordFile(c Client) string {
-	return filepath.Join(k.StateDir, "connected", c.Name+".json")
+func (k Keeper) recordFile(name string) string {
+	return filepath.Join(k.StateDir, "connected", name+".json")
 }
 
-func (k Keeper) beforeFile(c Client) string {
-	return filepath.Join(k.StateDir, "connected", c.Name+".before")
+func (k Keeper) beforeFile(name string) string {
+	return filepath.Join(k.StateDir, "connected", name+".before")
 }
 
 func (k Keeper) remember(c Connection) error {
@@ -139,37 +145,37 @@ func (k Keeper) remember(c Connection) error {
 	if err := os.MkdirAll(filepath.Join(k.StateDir, "connected"), 0o700); err != nil {
 		return err
 	}
-	if err := writeWhole(k.beforeFile(c.Client), c.undo.Data, 0o600); err != nil {
+	if err := writeWhole(k.beforeFile(c.record), c.undo.Data, 0o600); err != nil {
 		return err
 	}
 	text, err := json.Marshal(record{File: c.File, Existed: c.undo.Exists, After: digest(c.After.Data)})
 	if err != nil {
 		return err
 	}
-	return writeWhole(k.recordFile(c.Client), append(text, '\n'), 0o600)
+	return writeWhole(k.recordFile(c.record), append(text, '\n'), 0o600)
 }
 
-func (k Keeper) recall(c Client) (r record, before Version, err error) {
+func (k Keeper) recall(name string) (r record, before Version, err error) {
 	if k.StateDir == "" {
 		return r, before, os.ErrNotExist
 	}
-	text, err := os.ReadFile(k.recordFile(c))
+	text, err := os.ReadFile(k.recordFile(name))
 	if err != nil {
 		return r, before, err
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, before, fmt.Errorf("%s: %w", k.recordFile(c), err)
+		return r, before, fmt.Errorf("%s: %w", k.recordFile(name), err)
 	}
 	before.Exists = r.Existed
-	if before.Data, err = os.ReadFile(k.beforeFile(c)); err != nil {
+	if before.Data, err = os.ReadFile(k.beforeFile(name)); err != nil {
 		return r, before, err
 	}
 	return r, before, nil
 }
 
-func (k Keeper) forget(c Client) error {
+func (k Keeper) forget(name string) error {
 	var errs []error
-	for _, file := range []string{k.recordFile(c), k.beforeFile(c)} {
+	for _, file := range []string{k.recordFile(name), k.beforeFile(name)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}

@@ -60,8 +60,8 @@ type Request struct {
 // Cut is a text that was cut out of an observation or a conversation. ID is the id of its original.
 type Cut struct {
 	ID            string    `json:"id"`
-	At            time.Time `json:"at"`      // zero: time of publication
-	Feature       string    `json:"feature"` // gateway, mcp, masked, pruned
+	At            time.Time `json:"at"`      // zero: when it is published
+	Feature       string    `json:"feature"` // gateway, mcp, masked, pruned, hook
 	Server        string    `json:"server"`
 	Tool          string    `json:"tool"`
 	Model         string    `json:"model"`

@@ -13,6 +13,7 @@ const (
 	FeatureMCP     = "mcp"     // observations, in the aggregate
 	FeatureMasked  = "masked"  // old tool results of conversations
 	FeaturePruned  = "pruned"  // big tool results of conversations, once
+	FeatureHook    = "hook"    // results of an agent's own tools, in its hook
 )
 
 // Exchange is an answered request to a provider, with known prices.

@@ -48,7 +48,7 @@ func dayOf(t time.Time) string { return t.UTC().Format(dayLayout) }
 // dayOfName returns the day of a file. It is not ok for files that are not ours.
 func dayOfName(name string) (day string, ok bool) {
 	day, rest, found := strings.Cut(name, ".")
-	if _, err := time.Parse(dayLayout, day); err != nil || !found || !strings.HasSuffix(rest, fileEnding) {
+	if _, err := time.Parse(dayLayout, day); err != nil || !found || !strings.HasSuffix(rest, fileEnding) && rest != journalName {
 		return "", false
 	}
 	return day, true
@@ -118,6 +118,10 @@ func readFile(path string) (f file, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return f, err
+	}
+	if strings.HasSuffix(path, "."+journalName) {
+		f.Rows = readJournal(b)
+		return f, nil
 	}
 	if err := json.Unmarshal(b, &f); err != nil {
 		return file{}, err
