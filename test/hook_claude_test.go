@@ -28,6 +28,7 @@ type claudeCode struct {
 	url      string // of the provider
 	home     string
 	dir      string // where it works
+	path     string // a directory before those in PATH; "": none
 }
 
 func newClaudeCode(t *testing.T, say llm.Script) *claudeCode {
@@ -45,7 +46,7 @@ func newClaudeCode(t *testing.T, say llm.Script) *claudeCode {
 // env is what secateur and Claude Code see of this machine.
 func (c *claudeCode) env() []string {
 	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "XDG_STATE_HOME=" + filepath.Join(c.home, "s"), "XDG_CONFIG_HOME=" + filepath.Join(c.home, "c"),
+		"PATH=" + c.path + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + c.home, "XDG_STATE_HOME=" + filepath.Join(c.home, "s"), "XDG_CONFIG_HOME=" + filepath.Join(c.home, "c"),
 		"ANTHROPIC_BASE_URL=" + c.url, "ANTHROPIC_API_KEY=sk-ant-client", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"ANTHROPIC_CUSTOM_HEADERS=X-Conversation: one", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 	}
@@ -112,10 +113,12 @@ func (c *claudeCode) results() (texts []string) {
 	return nil
 }
 
-// The real Claude Code with our hook over twenty turns: results are pruned when they first reach the model and never change, thinking stays
-// valid, a file's lines keep their numbers, what is asked for twice comes whole, and undoing leaves no trace.
-func TestClaudeCodeHook(t *testing.T) {
-	const turns = 20
+// turns is how many calls the model makes.
+const turns = 20
+
+// twentyTurns is Claude Code with a model that reads logs, a program and hits, one log twice, thinking before each.
+func twentyTurns(t *testing.T) (c *claudeCode, file string) {
+	t.Helper()
 	call := func(i int) llm.Call {
 		switch {
 		case i == 3:
@@ -127,7 +130,6 @@ func TestClaudeCodeHook(t *testing.T) {
 		}
 		return llm.Call{Name: "Bash", Input: fmt.Sprintf(`{"command":"cat build-%d.log","description":"Reads a log"}`, i)}
 	}
-	var c *claudeCode
 	c = newClaudeCode(t, func(turn llm.Turn) llm.Reply {
 		if turn.Calls >= turns {
 			return llm.Reply{Think: []string{"that is it"}, Text: "tokenTable is not defined."}
@@ -136,12 +138,43 @@ func TestClaudeCodeHook(t *testing.T) {
 		next.Input = strings.ReplaceAll(next.Input, "DIR", c.dir)
 		return llm.Reply{Think: []string{"what is in it?", ""}, Text: "I look for tokenTable.", Calls: []llm.Call{next}}
 	})
-	t.Parallel()
-	c.dir = logs(t, turns)
-	file := programFile(200)
+	c.dir, file = logs(t, turns), programFile(200)
 	if err := os.WriteFile(filepath.Join(c.dir, "shop.go"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return c, file
+}
+
+// The same session three times: as it is, with the hook, and through the chat proxy. docs/clients.md has what each costs.
+func TestClaudeCodeBills(t *testing.T) {
+	t.Parallel()
+	paid := map[string]float64{}
+	for _, way := range []string{"without", "hook", "base URL"} {
+		c, _ := twentyTurns(t)
+		switch way {
+		case "hook":
+			c.command(secateur(t), "connect", "claude-code", "--hook", "--yes")
+		case "base URL":
+			store := fmt.Sprintf("store = { url = \"file:%s\", put_timeout_ms = 60000 }\n[context_pruning]\nenabled = true\n[providers.anthropic]\nbase_url = %q\n", t.TempDir(), c.url+"/v1")
+			c.url = startDaemonWith(t, func(cmd *exec.Cmd) { cmd.Env = c.env() }, store).url
+		}
+		c.ask("Why does the build fail?")
+		bill := c.provider.Bill("one")
+		paid[way] = bill.Paid
+		t.Logf("%s: %.0f, of that without secateur %.3f", way, bill.Paid, bill.Paid/paid["without"])
+	}
+	for _, way := range []string{"hook", "base URL"} {
+		if paid[way] >= paid["without"] {
+			t.Errorf("%s costs %.0f, and without it %.0f", way, paid[way], paid["without"])
+		}
+	}
+}
+
+// The real Claude Code with our hook over twenty turns: results are pruned when they first reach the model and never change, thinking stays
+// valid, a file's lines keep their numbers, what is asked for twice comes whole, and undoing leaves no trace.
+func TestClaudeCodeHook(t *testing.T) {
+	c, file := twentyTurns(t)
+	t.Parallel()
 	settings := filepath.Join(c.home, ".claude", "settings.json")
 	before := []byte("{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}\n")
 	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
@@ -195,6 +228,14 @@ func TestClaudeCodeHook(t *testing.T) {
 		t.Errorf("the original is not there: %.300s", out)
 	}
 	c.ask("Are you sure?", "--continue")
+	notes := filepath.Join(c.home, "s", "secateur", "hook", "sessions", "*")
+	if files, _ := filepath.Glob(notes); len(files) == 0 {
+		t.Error("a session that goes on was forgotten")
+	}
+	c.ask("/compact", "--continue")
+	if files, _ := filepath.Glob(notes); len(files) != 0 {
+		t.Errorf("a compaction leaves what was seen: %s", files)
+	}
 	c.command(secateur(t), "disconnect", "claude-code", "--yes")
 	if now, err := os.ReadFile(settings); err != nil || !bytes.Equal(now, before) {
 		t.Errorf("after disconnecting the settings are %s, %v", now, err)
@@ -231,7 +272,7 @@ func checkNumbers(t *testing.T, file, shown string) {
 			return
 		}
 	}
-	if seen < 100 {
+	if seen < 50 {
 		t.Errorf("%d lines are shown: %.300q", seen, shown)
 	}
 }
@@ -299,5 +340,57 @@ func TestClaudeCodeShapes(t *testing.T) {
 				t.Errorf("%s%s is %q, and was %q: learn the new shape", name, path, got[path], kind)
 			}
 		}
+	}
+}
+
+// The repository is a plugin: with it the real Claude Code has the hook, the MCP server and the skill.
+func TestClaudeCodePlugin(t *testing.T) {
+	c := newClaudeCode(t, func(turn llm.Turn) llm.Reply {
+		id := regexp.MustCompile(`id=(prn_[0-9A-Z]{26})`).FindStringSubmatch(strings.Join(turn.Results, "\n"))
+		switch {
+		case turn.Calls < 3:
+			return llm.Reply{Text: "I look for tokenTable.", Calls: []llm.Call{{Name: "Bash", Input: fmt.Sprintf(`{"command":"cat build-%d.log"}`, turn.Calls)}}}
+		case turn.Calls == 3 && id != nil:
+			return llm.Reply{Text: "I look at the rest.", Calls: []llm.Call{{
+				Name: "mcp__plugin_secateur_secateur__pruner-recover_text", Input: `{"prune_id":"` + id[1] + `","ranges":[{"start_line":1,"end_line":150}],"include_line_numbers":false}`,
+			}}}
+		}
+		return llm.Reply{Text: "tokenTable is not defined."}
+	})
+	t.Parallel()
+	c.dir = logs(t, 3)
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(secateur(t), filepath.Join(bin, "secateur")); err != nil {
+		t.Fatal(err)
+	}
+	c.path = bin
+	if out := c.command(c.program, "plugin", "validate", root); !strings.Contains(out, "passed") {
+		t.Errorf("the plugin is not valid: %s", out)
+	}
+	c.ask("Why does the build fail?", "--plugin-dir", root, "--allowedTools", "Bash,mcp__plugin_secateur_secateur__pruner-recover_text")
+	pruned := 0
+	for i, text := range c.results() {
+		if i == 3 && strings.Count(text, "INFO step") < 140 {
+			t.Errorf("the plugin's tool does not bring back what the hook has cut: %.500s", text)
+		}
+		if strings.Contains(text, "⟦PRUNED ") {
+			pruned++
+		}
+	}
+	if pruned != 3 {
+		t.Errorf("%d of 3 results are pruned: %.500q", pruned, c.results())
+	}
+	first := string(c.provider.Requests(messagesPath)[0].Body)
+	for what, word := range map[string]string{"the skill": "secateur:secateur", "the MCP server": "recover_text"} {
+		if !strings.Contains(first, word) {
+			t.Errorf("%s is not in the first request", what)
+		}
+	}
+	if text := strings.Join(c.results(), "\n"); !strings.Contains(text, "recover_text with prune_id") {
+		t.Errorf("the marker does not name the plugin's tool: %.500s", text)
 	}
 }

@@ -219,6 +219,9 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	if a.opt.Lazy && a.opt.Config.Store.URL == "" && a.opt.StateDir != "" {
+		return &besideDisk{StoreCloser: store, dir: filepath.Join(a.opt.StateDir, "store"), opt: opt}, nil
+	}
 	return store, nil
 }
 

@@ -55,11 +55,12 @@ func (gen *generation) routes(before *generation) (*router, error) {
 	hangDashboard(mux, g, dashboard)
 	hangChat(mux, g, gen.chat)
 	hangHook(mux, g, gen.hook)
+	gen.hangCompress(mux, g)
 	if gen.pruner != nil {
 		hangPruner(mux, g, gen.pruner)
 	}
 	mux.Handle("/", g.open(notFound("POST /mcp, POST /mcp/{server}, POST /api/mcp-gateway/{server}/rpc, POST /v1/chat/completions, "+
-		"GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz, GET /metrics, GET /ui/ and GET /api/v1/openapi.json")))
+		"POST /v1/compress, GET /v1/retrieve/{hash}, GET /v1/models, POST /rpc, GET /health, GET /healthz, GET /readyz, GET /metrics, GET /ui/ and GET /api/v1/openapi.json")))
 	return mux, nil
 }
 

@@ -98,7 +98,7 @@ func ReadMarkers(text, id string) (blocks []Block) {
 
 // shortMarks are the current and the previous marker of the chat door.
 var shortMarks = [...]*regexp.Regexp{
-	regexp.MustCompile(`^⟦PRUNED lines (\d+)-(\d+)(?: id=(\w+))?(?: names: |\. |$)`),
+	regexp.MustCompile(`^⟦PRUNED lines (\d+)-(\d+)(?: id=(\w+))?(?: hash=[0-9a-f]{24})?(?: names: |\. |$)`),
 	regexp.MustCompile(`^⟦PRUNÉ: (?:prune_id=(\w+) )?lignes (\d+)-(\d+)(?:; noms: |$)`),
 }
 

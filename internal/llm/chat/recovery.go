@@ -14,6 +14,7 @@ import (
 type Recovery struct {
 	Tool  string // a tool that the client offers; "": none
 	Shell string // a command to which an id and lines are added; "": none
+	Note  string // a sentence that tells it instead; "": none
 }
 
 // RecoveryBy returns the way that a client has: our MCP door's tool if the request names it, else a
@@ -48,6 +49,8 @@ const (
 // note returns the sentence that the first marker of a conversation adds.
 func (r Recovery) note(m prune.Mark) string {
 	switch {
+	case r.Note != "":
+		return r.Note
 	case r.Tool != "" && m.Unit == prune.InChars:
 		tool := strings.TrimSuffix(r.Tool, mask.RecoverTool) + "recover_chars"
 		return fmt.Sprintf("Left out to save context; to read it, call %s with prune_id, start and end.", tool)
