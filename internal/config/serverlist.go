@@ -24,12 +24,14 @@ type FileServer struct {
 	Fields []document.Field // id first
 }
 
-// openCodeGroup is the key under which OpenCode lists its servers. It is only read from that
-// client's file, not from a configuration.
+// openCodeGroup is where OpenCode and Crush list their servers.
 const openCodeGroup = "mcp"
 
-// ReadServers lists the servers of a configuration or of a file of any client that 'import' knows,
-// including YAML. Servers listed by name get no id that is in taken.
+// foreignGroups are read from a client's file, and are no keys of a configuration: those of OpenCode and Crush, Zed, Amp.
+var foreignGroups = []string{openCodeGroup, "context_servers", "amp.mcpServers"}
+
+// ReadServers lists the servers of a file: a configuration, or that of any client that 'import' knows, YAML included.
+// Ids in taken are given to no server that is listed by name.
 func ReadServers(path string, data []byte, opt Options, taken map[string]bool) (ServerList, []Problem) {
 	list := ServerList{Into: document.Place{Group: "servers", List: true}, Taken: map[string]bool{}}
 	if opt.Lookup == nil {
@@ -56,7 +58,7 @@ func ReadServers(path string, data []byte, opt Options, taken map[string]bool) (
 		switch {
 		case m.name == "servers" && m.value.kind == kindList:
 			list.addItems(m)
-		case m.value.kind == kindTable && (slices.Contains(clientGroups, m.name) || m.name == openCodeGroup):
+		case m.value.kind == kindTable && (slices.Contains(clientGroups, m.name) || slices.Contains(foreignGroups, m.name)):
 			if !hasGroup && root.get("servers").isNot(kindList) {
 				list.Into = document.Place{Group: m.name}
 			}

@@ -45,6 +45,12 @@ func Known() []Client {
 		{Name: "codex", Title: "Codex", Format: document.TOML, Group: "mcp_servers", files: codexFiles, command: plainCommand, url: typedURL("", "", "url"), model: `in config.toml, at the top: openai_base_url = "{base}/v1"`},
 		{Name: "gemini", Title: "Gemini CLI", Group: "mcpServers", files: oneFile(Machine.homeDir, ".gemini", "settings.json"), command: plainCommand, url: typedURL("", "", "httpUrl"), inherits: true},
 		{Name: "windsurf", Title: "Windsurf", Group: "mcpServers", files: oneFile(Machine.homeDir, ".codeium", "windsurf", "mcp_config.json"), command: plainCommand, url: typedURL("", "", "serverUrl")},
+		{Name: "zed", Title: "Zed", Group: "context_servers", files: zedFiles, command: plainCommand, url: typedURL("", "", "url")},
+		{Name: "kiro", Title: "Kiro", Group: "mcpServers", files: oneFile(Machine.homeDir, ".kiro", "settings", "mcp.json"), command: plainCommand, url: typedURL("", "", "url")},
+		{Name: "roo", Title: "Roo Code", Group: "mcpServers", files: oneFile(Machine.appDir, "Code", "User", "globalStorage", "rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"), command: plainCommand, url: typedURL("type", "streamable-http", "url"), model: "in the settings of the provider OpenAI Compatible: Base URL {base}/v1"},
+		{Name: "crush", Title: "Crush", Group: "mcp", files: crushFiles, command: typedCommand, url: typedURL("type", "http", "url"), model: `in crush.json: "providers": {"anthropic": {"base_url": "{base}"}}; for "openai" {base}/v1`},
+		{Name: "amp", Title: "Amp", Group: "amp.mcpServers", files: ampFiles, command: plainCommand, url: typedURL("", "", "url")},
+		{Name: "lm-studio", Title: "LM Studio", Group: "mcpServers", files: oneFile(Machine.homeDir, ".lmstudio", "mcp.json"), command: plainCommand, url: typedURL("", "", "url")},
 		{Name: "opencode", Title: "OpenCode", Group: "mcp", files: openCodeFiles, command: openCodeCommand, url: openCodeURL, model: `in opencode.json: "provider": {"anthropic": {"options": {"baseURL": "{base}/v1"}}}; the same for "openai"`, inherits: true},
 	}
 }
@@ -179,8 +185,32 @@ func codexFiles(m Machine) []string {
 	return []string{filepath.Join(m.dirOf("CODEX_HOME", filepath.Join(m.Home, ".codex")), "config.toml")}
 }
 
+// zedFiles are below ~/.config but on Windows.
+func zedFiles(m Machine) []string {
+	if m.OS == "windows" {
+		return []string{filepath.Join(m.appDir(), "Zed", "settings.json")}
+	}
+	return []string{filepath.Join(m.dotConfig(), "zed", "settings.json")}
+}
+
+// crushFiles are below ~/.config on every system.
+func crushFiles(m Machine) []string {
+	return []string{filepath.Join(m.dotConfig(), "crush", "crush.json")}
+}
+
+// ampFiles are below ~/.config on every system.
+func ampFiles(m Machine) []string {
+	dir := filepath.Join(m.Home, ".config", "amp")
+	return []string{filepath.Join(dir, "settings.json"), filepath.Join(dir, "settings.jsonc")}
+}
+
+// dotConfig is where programs of terminals keep their settings.
+func (m Machine) dotConfig() string {
+	return m.dirOf("XDG_CONFIG_HOME", filepath.Join(m.Home, ".config"))
+}
+
 // openCodeFiles are below ~/.config on every system.
 func openCodeFiles(m Machine) []string {
-	dir := filepath.Join(m.dirOf("XDG_CONFIG_HOME", filepath.Join(m.Home, ".config")), "opencode")
+	dir := filepath.Join(m.dotConfig(), "opencode")
 	return []string{filepath.Join(dir, "opencode.json"), filepath.Join(dir, "opencode.jsonc")}
 }

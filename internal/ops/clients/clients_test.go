@@ -52,6 +52,13 @@ func TestFiles(t *testing.T) {
 		{"linux", "codex", "CODEX_HOME=/c", []string{"/c/config.toml"}},
 		{"linux", "gemini", "", []string{"/h/.gemini/settings.json"}},
 		{"windows", "windsurf", "", []string{"/h/.codeium/windsurf/mcp_config.json"}},
+		{"darwin", "zed", "", []string{"/h/.config/zed/settings.json"}},
+		{"windows", "zed", "APPDATA=/roaming", []string{"/roaming/Zed/settings.json"}},
+		{"linux", "kiro", "", []string{"/h/.kiro/settings/mcp.json"}},
+		{"darwin", "roo", "", []string{"/h/Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"}},
+		{"linux", "crush", "XDG_CONFIG_HOME=/x", []string{"/x/crush/crush.json"}},
+		{"windows", "amp", "", []string{"/h/.config/amp/settings.json", "/h/.config/amp/settings.jsonc"}},
+		{"darwin", "lm-studio", "", []string{"/h/.lmstudio/mcp.json"}},
 		{"darwin", "opencode", "", []string{"/h/.config/opencode/opencode.json", "/h/.config/opencode/opencode.jsonc"}},
 	} {
 		client, ok := ByName(c.client)
