@@ -77,7 +77,7 @@ chart: ## lints and renders the Helm chart and holds it against Kubernetes' sche
 image: ## builds and runs the image of deploy/Dockerfile, as root, with Debian's buildah and busybox-static; port 8000 must be free
 	sh test/image.sh
 
-release: ## dist/: archives, checksums, SBOM, provenance, Homebrew formula; RELEASE_URL is where they will be, ONLY=linux/amd64 makes some
+release: ## dist/: archives, npm and Debian packages, checksums, SBOM, provenance, Homebrew formula, Scoop and winget manifests; RELEASE_URL is where they will be, ONLY=linux/amd64 makes some
 	$(GO) run ./test/release -o dist -url '$(RELEASE_URL)' -only '$(ONLY)'
 	cd dist && sha256sum -c --quiet checksums.txt
 	! command -v ruby >/dev/null || ruby -c dist/secateur.rb

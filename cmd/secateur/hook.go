@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -55,6 +56,7 @@ func (w world) answerHook(ctx context.Context, args []string) {
 			w.logHook(fmt.Errorf("panic: %v", p))
 		}
 	}()
+	debug.SetGCPercent(hookGC)
 	answer, err := w.hookAnswer(ctx, args)
 	if err != nil {
 		w.logHook(err)
@@ -63,6 +65,9 @@ func (w world) answerHook(ctx context.Context, args []string) {
 		_, _ = exact(w.out).Write(answer)
 	}
 }
+
+// hookGC lets the heap grow before it is collected: the command ends in some milliseconds.
+const hookGC = 800
 
 // maxEvent bounds an event.
 const maxEvent = 64 << 20

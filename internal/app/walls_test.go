@@ -42,6 +42,9 @@ var computed = map[string][]string{
 	`path`:                             {"/mcp", "/mcp/", "/mcp/{server}", "/mcp/{server}/"},
 	`"GET " + auth.MetadataPath`:       {"GET /.well-known/oauth-protected-resource"},
 	`"GET " + auth.MetadataPath + "/"`: {"GET /.well-known/oauth-protected-resource/"},
+	`hook.Path`:                        {"/hooks/claude-code"},
+	`compress.Path`:                    {"/v1/compress"},
+	`compress.RetrievePath + "{hash}"`: {"GET /v1/retrieve/{hash}"},
 	`o.Pattern()`:                      controlPatterns(),
 	`admin.Base + "/"`:                 {"GET /api/v1/nothing"},
 }
@@ -112,7 +115,7 @@ func hungRoutes(t *testing.T) (all []hung) {
 			if !ok {
 				method, path = http.MethodPost, p
 			}
-			all = append(all, hung{method, strings.NewReplacer("{server}", "demo", "{$}", "").Replace(path), guarded.Sel.Name})
+			all = append(all, hung{method, strings.NewReplacer("{server}", "demo", "{hash}", "0123456789abcdef01234567", "{$}", "").Replace(path), guarded.Sel.Name})
 		}
 		return true
 	})

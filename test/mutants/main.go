@@ -48,6 +48,9 @@ type placed struct {
 
 var mutants = []mutant{
 	{"token of the gateway", "internal/app/routes.go", `g.shut(rpchttp.Refuse, gen.gateway.Serve)`, `g.safely(func(w http.ResponseWriter, r *http.Request) { _ = rpchttp.Refuse; gen.gateway.Serve(w, r, access.Anonymous()) })`, "./internal/app -run TestEveryRouteHasItsWalls"},
+	{"transcripts for callers of other machines", "internal/llm/hook/hook.go", "if who.Local && e.transcript", "if e.transcript", "./internal/llm/hook"},
+	{"originals before the hook's cuts", "internal/llm/hook/hook.go", `return nil, fmt.Errorf("original not kept: %w", err)`, "_ = err", "./internal/llm/hook"},
+	{"tools that servers only talk of", "internal/llm/hook/transcript.go", `s.recover != "" || rawjson.GetText(attachment, "type") != "deferred_tools_delta"`, `s.recover != ""`, "./internal/llm/hook"},
 	{"token of chat completions", "internal/app/guard.go", "\t\tif v.Kind == access.Allowed {\n\t\t\tp, v = g.auth.Authenticate(r)", "\t\tif v.Kind == access.Allowed {\n\t\t\tp = access.Anonymous()", "./internal/app -run TestEveryRouteHasItsWalls"},
 	{"token in a header off loopback", "internal/mcp/downstream/post.go", `if q.h.opt.TokenInHeader || `, `if `, "./internal/mcp/downstream"},
 	{"length of a token off loopback", "internal/config/settings.go", `n > 0 && n < minToken`, `n > 0 && n < 1`, "./internal/config"},

@@ -48,27 +48,37 @@ func tarball(dir string, at time.Time) (content []byte, ending string, err error
 	if err != nil {
 		return nil, "", err
 	}
+	content, err = packTar(files, at)
+	return content, ".tar.gz", err
+}
+
+// packTar makes a compressed tar of files, and of folders, whose names end with a slash.
+func packTar(files []entry, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	squeeze, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	pack := tar.NewWriter(squeeze)
 	for _, f := range files {
-		if err := pack.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
-			return nil, "", err
+		kind := byte(tar.TypeReg)
+		if strings.HasSuffix(f.name, "/") {
+			kind = tar.TypeDir
+		}
+		if err := pack.WriteHeader(&tar.Header{Typeflag: kind, Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
+			return nil, err
 		}
 		if _, err := pack.Write(f.content); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
 	if err := pack.Close(); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := squeeze.Close(); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return b.Bytes(), ".tar.gz", nil
+	return b.Bytes(), nil
 }
 
 func zipFile(dir string, at time.Time) (content []byte, ending string, err error) {

@@ -1,6 +1,6 @@
-// Command release makes a release: an archive for each system, checksums, the bill of materials, a
-// provenance statement, and a Homebrew formula. The same commit and the same Go version give the
-// same bytes on every machine. So anyone can verify a release by making it again.
+// Command release makes what a release consists of: an archive for each system, packages for npm and Debian, their checksums, the bill of
+// materials, a statement of provenance, a Homebrew formula, and manifests for Scoop and winget. The same commit and the same Go give the same bytes on every machine, so
+// anybody can check a release by making it again.
 //
 //	go run ./test/release -o dist -url https://example.org/secateur/v0.1.0
 package main
@@ -68,11 +68,11 @@ func run(ctx context.Context, dir, url, only string) error {
 		if only != "" && !strings.Contains(","+only+",", ","+s.os+"/"+s.arch+",") {
 			continue
 		}
-		a, err := build(ctx, dir, from, s)
+		some, err := build(ctx, dir, from, s)
 		if err != nil {
 			return fmt.Errorf("%s/%s: %w", s.os, s.arch, err)
 		}
-		made = append(made, a)
+		made = append(made, some...)
 	}
 	return finish(dir, url, from, made)
 }
@@ -83,7 +83,21 @@ func finish(dir, url string, from source, made []artifact) error {
 	if err != nil {
 		return err
 	}
-	made = append(made, artifact{name: bomName, sum: sha256.Sum256(bom)})
+	wrapper, packed, err := npmWrapper(from, made)
+	if err != nil {
+		return err
+	}
+	wrapper.sum = sha256.Sum256(packed)
+	made = append(made, wrapper, artifact{name: bomName, sum: sha256.Sum256(bom)})
+	bucket, err := scoop(from.version, url, made)
+	if err != nil {
+		return err
+	}
+	for name, manifest := range winget(from.version, url, made) {
+		if err := write(filepath.Join(dir, name), manifest); err != nil {
+			return err
+		}
+	}
 	statement, err := provenance(from, made)
 	if err != nil {
 		return err
@@ -93,6 +107,8 @@ func finish(dir, url string, from source, made []artifact) error {
 		write(filepath.Join(dir, provenanceName), statement),
 		write(filepath.Join(dir, "checksums.txt"), checksums(made)),
 		write(filepath.Join(dir, "secateur.rb"), formula(from.version, url, made)),
+		write(filepath.Join(dir, wrapper.name), packed),
+		write(filepath.Join(dir, "scoop.json"), bucket),
 	)
 }
 
@@ -147,27 +163,27 @@ func sourceOf(ctx context.Context) (source, error) {
 	return source{version: version, commit: commit, modified: changes != "", time: time.Unix(at, 0).UTC(), golang: runtime.Version()}, nil
 }
 
-// build makes the archive for a system: the binary, the licences, manual pages and completions.
-func build(ctx context.Context, dir string, from source, s system) (artifact, error) {
+// build makes the archive for a system, with the binary, the licences and manual pages, and the packages that hold the same.
+func build(ctx context.Context, dir string, from source, s system) ([]artifact, error) {
 	work, err := os.MkdirTemp("", "release-")
 	if err != nil {
-		return artifact{}, err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	env := []string{"CGO_ENABLED=0", "GOOS=" + s.os, "GOARCH=" + s.arch, "GOFLAGS="}
 	if err := command(ctx, env, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(work, s.binary()), "./cmd/secateur"); err != nil {
-		return artifact{}, err
+		return nil, err
 	}
 	for _, name := range []string{"LICENSE", "NOTICE", "README.md"} {
 		if err := copyFile(name, filepath.Join(work, name)); err != nil {
-			return artifact{}, err
+			return nil, err
 		}
 	}
 	if err := copyFile(filepath.Join(dir, "THIRD_PARTY_NOTICES"), filepath.Join(work, "THIRD_PARTY_NOTICES")); err != nil {
-		return artifact{}, err
+		return nil, err
 	}
 	if err := command(ctx, nil, "go", "run", "./cmd/secateur", "man", filepath.Join(work, "man")); err != nil {
-		return artifact{}, err
+		return nil, err
 	}
 	a := artifact{name: fmt.Sprintf("secateur_%s_%s_%s", from.version, s.os, s.arch), system: s}
 	pack := tarball
@@ -176,11 +192,39 @@ func build(ctx context.Context, dir string, from source, s system) (artifact, er
 	}
 	content, ending, err := pack(work, from.time)
 	if err != nil {
-		return artifact{}, err
+		return nil, err
 	}
 	a.name += ending
 	a.sum = sha256.Sum256(content)
-	return a, write(filepath.Join(dir, a.name), content)
+	if err := write(filepath.Join(dir, a.name), content); err != nil {
+		return nil, err
+	}
+	others, err := packages(dir, work, from, s)
+	return append([]artifact{a}, others...), err
+}
+
+// packages makes the packages for a system of the files in a directory.
+func packages(dir, work string, from source, s system) (made []artifact, err error) {
+	files, err := entries(work)
+	if err != nil {
+		return nil, err
+	}
+	kinds := []func(source, system, []entry) (artifact, []byte, error){npmPlatform}
+	if s.os == "linux" {
+		kinds = append(kinds, deb)
+	}
+	for _, pack := range kinds {
+		a, content, err := pack(from, s, files)
+		if err != nil {
+			return nil, err
+		}
+		a.sum = sha256.Sum256(content)
+		made = append(made, a)
+		if err := write(filepath.Join(dir, a.name), content); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
 }
 
 func command(ctx context.Context, env []string, name string, args ...string) error {

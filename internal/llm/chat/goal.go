@@ -167,7 +167,9 @@ func AskedBy(arguments, assistant string, tasks []string, said [][]byte) Asked {
 	for _, task := range tasks {
 		a.Parts = append(a.Parts, prune.Part{Text: clipTask(task), Weight: taskWeight})
 	}
-	a.Known = func(text string) func(name string) bool { return knownIn(text, said) }
+	if len(said) > 0 {
+		a.Known = func(text string) func(name string) bool { return knownIn(text, said) }
+	}
 	return a
 }
 

@@ -109,6 +109,14 @@ func raw(tb testing.TB, v any) json.RawMessage {
 
 type object = map[string]any
 
+// lines is how many a log has; some stay long when they are pruned.
+func lines(n int) int {
+	if n%6 == 5 {
+		return 1000
+	}
+	return 60 + n%4*60
+}
+
 // session is a conversation in chat completions: a task, and so many turns of a call and its result; some calls are made twice.
 func session(tb testing.TB, turns int) (messages []json.RawMessage) {
 	tb.Helper()
@@ -120,7 +128,7 @@ func session(tb testing.TB, turns int) (messages []json.RawMessage) {
 		}
 		messages = append(messages, raw(tb, object{"role": "assistant", "content": "I look for tokenTable.", "tool_calls": []any{object{
 			"id": fmt.Sprint("call_", i), "type": "function", "function": object{"name": "bash", "arguments": fmt.Sprintf(`{"command":"cat build-%d.log"}`, n)},
-		}}}), raw(tb, object{"role": "tool", "tool_call_id": fmt.Sprint("call_", i), "content": buildLog(n, 60+n%4*60)}))
+		}}}), raw(tb, object{"role": "tool", "tool_call_id": fmt.Sprint("call_", i), "content": buildLog(n, lines(n))}))
 		if i%7 == 6 {
 			messages = append(messages, raw(tb, object{"role": "user", "content": "Go on."}))
 		}
@@ -202,6 +210,10 @@ func TestTheAnswerForFewerMessagesBeginsTheAnswerForMore(t *testing.T) {
 			}
 			if again := d.compress(t, a.Messages, ""); !slices.EqualFunc(again.Messages, a.Messages, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) }) {
 				t.Fatalf("session %d: compressing twice differs at %d rows", number, n)
+			}
+			mixed := d.compress(t, slices.Concat(a.Messages, all[n:]), "") // of a caller that keeps what it got
+			if whole := d.compress(t, all, ""); !slices.EqualFunc(mixed.Messages, whole.Messages, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) }) {
+				t.Fatalf("session %d: it differs for a caller that keeps the first %d rows", number, n)
 			}
 			before, cuts = a.Messages, len(a.Hashes)
 		}
@@ -314,6 +326,16 @@ func TestFrozenRowsStayAsTheyCame(t *testing.T) {
 	}
 	if len(a.Hashes) == 0 || !slices.Equal(a.Transforms, []string{"secateur:prune"}) || a.Saved != a.Before-a.After || a.Saved <= 0 {
 		t.Errorf("%d hashes, %v, saved %d", len(a.Hashes), a.Transforms, a.Saved)
+	}
+}
+
+func TestACallThatWasMadeBeforePassesWhole(t *testing.T) {
+	all := session(t, 6)
+	for i, m := range open().compress(t, all, "").Messages {
+		text := fmt.Sprint(decode(t, m)["content"])
+		if first, again := 2+2*2+1, 2+4*2+1; i == first && !strings.Contains(text, "⟦PRUNED") || i == again && !bytes.Equal(m, all[i]) {
+			t.Errorf("row %d: %.200s", i, text)
+		}
 	}
 }
 
