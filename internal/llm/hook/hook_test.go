@@ -490,3 +490,53 @@ func FuzzAnyResponseKeepsItsKinds(f *testing.F) {
 		}
 	})
 }
+
+func TestOnlyTheEndOfATranscriptIsRead(t *testing.T) {
+	said := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I'll update shop.go."}]}}`
+	filler := make([]string, 3000)
+	for i := range filler {
+		filler[i] = fmt.Sprintf(`{"type":"progress","n":%d,"text":"%s"}`, i, strings.Repeat("x", 80))
+	}
+	for _, c := range []struct {
+		lines []string
+		whole bool
+	}{{append([]string{said}, filler...), false}, {append(filler, said), true}} {
+		h, _ := open(t)
+		e := golden(t, "Read")
+		set(e, "/home/ada/shop/shop.go", "tool_input", "file_path")
+		set(e, program(200), "tool_response", "file", "content")
+		set(e, 1002, "tool_response", "file", "totalLines")
+		e["transcript_path"] = transcript(t, c.lines...)
+		if a := answer(t, h, e); (a == nil) != c.whole {
+			t.Errorf("left whole is %v, want %v", a == nil, c.whole)
+		}
+	}
+}
+
+func TestASubAgentHasATranscriptOfItsOwn(t *testing.T) {
+	main := transcript(t, `{"type":"user","message":{"role":"user","content":"Why?"}}`)
+	own := filepath.Join(strings.TrimSuffix(main, ".jsonl"), "subagents", "agent-a1.jsonl")
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I look for package_44 and what step 217 did."}]}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := open(t)
+	e := golden(t, "Bash-subagent")
+	e["transcript_path"], e["agent_id"] = main, "a1"
+	set(e, buildLog(400), "tool_response", "stdout")
+	if out := get(answer(t, h, e), "updatedToolOutput", "stdout").(string); !strings.Contains(out, "INFO step 217: ") {
+		t.Errorf("what the sub-agent looks for is cut: %s", out)
+	}
+}
+
+func TestUsageCountsEachAnswerOnce(t *testing.T) {
+	line := func(id string, input, read, written int) string {
+		return fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"usage":{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}}`, id, input, read, written)
+	}
+	u, err := hook.ReadUsage(transcript(t, line("a", 10, 0, 90), line("a", 10, 0, 90), `{"type":"user","message":{"usage":{"input_tokens":5}}}`, line("b", 10, 80, 10)))
+	if err != nil || u != (hook.Usage{Prompt: 200, Cached: 80}) || u.CacheShare() != .4 {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
