@@ -47,6 +47,7 @@ bench: ## speed, as ratios to limits taken in the same run; BENCH=Mask for some 
 
 eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
 	$(GO) run ./test/eval
+	$(GO) run ./test/eval -tools
 	$(GO) run ./test/evalbill
 	$(GO) run ./test/evalformats
 	EVALDATA=$$(realpath $${EVALDATA:-../shared/evaldata}) $(GO) test -count=1 -run Agrees ./internal/llm/replay

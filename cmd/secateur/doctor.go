@@ -20,6 +20,7 @@ import (
 	"secateur/internal/app"
 	"secateur/internal/config"
 	"secateur/internal/config/document"
+	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/ops/admin"
 	"secateur/internal/ops/clients"
@@ -140,7 +141,7 @@ func (w world) checksOf(ctx context.Context, cfg *config.Config) (checks []docto
 		}
 	}
 	checks = append(checks, w.checkLogins)
-	return append(checks, w.clientChecks(cfg)...)
+	return append(checks, w.clientChecks(cfg, running)...)
 }
 
 // chatFiles are the files in which clients may have a base URL.
@@ -264,16 +265,25 @@ func hasMessages(cfg *config.Config) bool {
 }
 
 // clientChecks look at the clients whose files are there.
-func (w world) clientChecks(cfg *config.Config) (checks []doctor.Check) {
+func (w world) clientChecks(cfg *config.Config, running map[string]admin.Server) (checks []doctor.Check) {
 	var ours []string
 	for _, s := range cfg.Servers {
 		ours = append(ours, s.ID)
 	}
+	definitions := 0
+	for _, s := range running {
+		definitions += s.Tokens
+	}
+	tools := catalog.NewToolProfiles(cfg.Tools)
 	m := w.machine()
 	for _, c := range clients.Known() {
 		for _, path := range c.Files(m) {
 			if v, err := clients.Read(path); err == nil && v.Exists {
-				checks = append(checks, doctor.CheckClient(w.listed(c, path, v.Data), ours, w.environ))
+				l := w.listed(c, path, v.Data)
+				if !tools.For(c.Name, "").Search && !catalog.SearchesByItself(c.Name) {
+					l.Definitions = definitions
+				}
+				checks = append(checks, doctor.CheckClient(l, ours, w.environ))
 				break
 			}
 		}

@@ -211,6 +211,7 @@ func masked(ts *testscript.TestScript, neg bool, args []string) {
 		{`  +`, "  "},
 		{`^(\S+  \S+  builtin  \d+  )[1-9]\d*`, "${1}N"}, // tokens are estimates
 		{`^(\w+::\w+  )\d+$`, "${1}N"},
+		{`^(\w+  \d+  )\d+$`, "${1}N"},
 		{`\d+( tokens)`, "N$1"},
 	} {
 		got = regexp.MustCompile("(?m)"+m.pattern).ReplaceAllString(got, m.word)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -43,8 +44,55 @@ each prompt of a client that has it.` + daemonHelp,
 			return nil
 		},
 	}
+	cmd.AddCommand(newFindTools(w))
 	flags.register(cmd)
 	cmd.Flags().StringVar(&server, "server", "", "only the tools of the server with this `id`")
+	return cmd
+}
+
+func newFindTools(w world) *cobra.Command {
+	var flags daemonFlags
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "find QUERY",
+		Short: "Find the tools of the running program that serve a query",
+		Long: `find ranks the tools of the running program as find_tools does for a client whose profile has
+[tools] mode = "search": one line each, name(arguments) — purpose, the best first.` + daemonHelp,
+		Example: `  secateur tools find "read a file"
+  secateur tools find --limit 10 delete a branch`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > 20 {
+				return usage("--limit: expected a number from 1 to 20")
+			}
+			c, err := w.reach(cmd.Context(), flags)
+			if err != nil {
+				return err
+			}
+			query := url.Values{"q": {strings.Join(args, " ")}, "limit": {strconv.Itoa(limit)}}
+			found, raw, err := get[admin.FoundTools](cmd.Context(), c, admin.SearchPath+"?"+query.Encode())
+			if err != nil {
+				return err
+			}
+			if flags.asJSON {
+				_, err = w.out.Write(raw)
+				return err
+			}
+			if len(found.Tools) == 0 {
+				fmt.Fprintln(w.out, "no tool matches")
+			}
+			for _, t := range found.Tools {
+				line := t.Name + t.Signature
+				if t.Description != "" {
+					line += " — " + t.Description
+				}
+				fmt.Fprintln(w.out, oneLine(line))
+			}
+			return nil
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().IntVar(&limit, "limit", 5, "how many tools at most")
 	return cmd
 }
 
@@ -67,5 +115,28 @@ func (w world) printTools(tools []admin.Tool) {
 		sum += tool.Tokens
 	}
 	t.print(w)
+	w.printToolServers(tools)
 	fmt.Fprintf(w.out, "%s, about %s in every prompt that has them all\n", plural(len(tools), "tool"), plural(sum, "token"))
+}
+
+// printToolServers prints what the tools of each server take, where there are several.
+func (w world) printToolServers(tools []admin.Tool) {
+	var ids []string
+	count, sum := map[string]int{}, map[string]int{}
+	for _, t := range tools {
+		if count[t.Server]++; count[t.Server] == 1 {
+			ids = append(ids, t.Server)
+		}
+		sum[t.Server] += t.Tokens
+	}
+	if len(ids) < 2 {
+		return
+	}
+	s := table{head: []string{"SERVER", "TOOLS", "TOKENS"}, numbers: map[int]bool{1: true, 2: true}}
+	for _, id := range ids {
+		s.rows = append(s.rows, []string{oneLine(id), strconv.Itoa(count[id]), strconv.Itoa(sum[id])})
+	}
+	fmt.Fprintln(w.out)
+	s.print(w)
+	fmt.Fprintln(w.out)
 }

@@ -27,14 +27,17 @@ import (
 // newControl builds the control plane. sessions returns the number of MCP sessions.
 func (a *App) newControl(sessions func() int) (*admin.API, error) {
 	return admin.New(admin.Options{
-		Status:   func(ctx context.Context) admin.Status { return a.status(ctx, sessions()) },
-		Servers:  a.controlServers,
-		Stderr:   a.serverStderr,
-		Restart:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Restart) },
-		Refresh:  func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Refresh) },
-		Reload:   a.controlReload,
-		Edit:     a.editor,
-		Tools:    a.controlTools,
+		Status:  func(ctx context.Context) admin.Status { return a.status(ctx, sessions()) },
+		Servers: a.controlServers,
+		Stderr:  a.serverStderr,
+		Restart: func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Restart) },
+		Refresh: func(ctx context.Context, id string) error { return a.actOn(ctx, id, a.servers.Refresh) },
+		Reload:  a.controlReload,
+		Edit:    a.editor,
+		Tools:   a.controlTools,
+
+		FindTools: a.findTools,
+
 		Call:     a.callTool,
 		Original: a.original, Recovered: a.savings.Recovered,
 		Limits:   a.limitUsage,
@@ -245,7 +248,25 @@ func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
 	return all
 }
 
-// original returns a text that was cut, to its owner.
+// findTools are the tools that serve a query, of those that a caller may have.
+func (a *App) findTools(p *access.Principal, query string, limit int) (found []admin.FoundTool) {
+	var all []catalog.ServerLists
+	for _, st := range a.servers.Status() {
+		d, _ := a.servers.Details(st.ID)
+		d.Lists.Server = st.ID
+		all = append(all, d.Lists)
+	}
+	control := a.live.Load().admission
+	sees := func(server, tool string) bool {
+		return control.Lists(p, access.Target{Door: access.DoorAdmin, Server: server, Kind: access.KindTool, Name: tool})
+	}
+	for _, f := range a.aggregate.FindTools(catalog.Merge(all, nil), sees, query, limit) {
+		found = append(found, admin.FoundTool{Name: f.Name, Signature: f.Signature, Description: f.Description, Score: f.Score})
+	}
+	return found
+}
+
+// original is a text that was cut, for its owner.
 func (a *App) original(ctx context.Context, p *access.Principal, id string) (string, error) {
 	text, err := a.store.Get(ctx, p.Owner(), id)
 	switch {

@@ -177,6 +177,7 @@ func TestAnswersHaveTheDescribedShape(t *testing.T) {
 		{"POST", "/servers/{id}/login", "/servers/demo/login", ""},
 		{"GET", "/requests/{id}/payload", "/requests/none/payload", ""},
 		{"GET", "/tools", "/tools?server=demo", ""},
+		{"GET", "/tools/search", "/tools/search?q=read+a+file", ""},
 		{"POST", "/call", "/call", `{"tool":"demo::read_log"}`},
 		{"POST", "/call", "/call", `{"tool":"demo::none"}`},
 		{"GET", "/originals/{id}", "/originals/" + id, ""},

@@ -41,6 +41,7 @@ func run(args []string, out io.Writer) error {
 	first := flags.Bool("first", false, "only what is lost on first pass")
 	edits := flags.Bool("edits", false, "only what is left of the lines that are edited next")
 	results := flags.Bool("results", false, "only what is left of MCP results")
+	tools := flags.Bool("tools", false, "only the ranker of tool search; writes docs/tool-search.md")
 	folds := flags.Int("folds", 6, "parts for judging on unseen projects; 0: do not")
 	doc := flags.String("doc", filepath.Join("docs", "pruning-quality.md"), "where to write the report; empty: nowhere")
 	if err := flags.Parse(args); err != nil {
@@ -53,6 +54,9 @@ func run(args []string, out io.Writer) error {
 		}
 		writeResults(out, recorded)
 		return nil
+	}
+	if *tools {
+		return evaluateTools(out, filepath.Join("docs", "tool-search.md"))
 	}
 	all, err := cases.Load(cases.Folder())
 	if err != nil {

@@ -53,33 +53,58 @@ func (s *clientConn) find(ctx context.Context, c *client, a request, arguments [
 		limit = min(n, maxHits)
 	}
 	index, lists := s.index(ctx, c, a)
-	hits := index.Find(query[:min(len(query), maxQuery)], limit)
+	hits := foundIn(index, lists, query, limit)
 	if len(hits) == 0 {
 		return s.toolAnswer(c, a, answer{text: "No tool matches. Other words may; the same words find nothing again.", structured: []byte(`{"tools":[]}`)})
 	}
 	var text strings.Builder
 	structured := rawjson.Object(`{"tools":[`)
 	for i, h := range hits {
-		it := index.Item(h.Item)
-		raw, _ := lists.Tool(it.Server, it.Name)
-		name := it.Server + catalog.ContractSeparator + it.Name
-		sign, purpose := signature(raw), firstSentence(it.Description, maxPurpose)
 		if i > 0 {
 			text.WriteByte('\n')
 			structured = append(structured, ',')
 		}
-		text.WriteString(name + sign)
-		if purpose != "" {
-			text.WriteString(" — " + purpose)
-		}
+		text.WriteString(h.Line())
 		structured = append(structured, '{')
-		structured.Text("name", name)
-		structured.Text("signature", sign)
-		structured.Text("description", purpose)
+		structured.Text("name", h.Name)
+		structured.Text("signature", h.Signature)
+		structured.Text("description", h.Description)
 		structured.Raw("score", fmt.Appendf(nil, "%.3f", h.Score))
 		structured = append(structured, '}')
 	}
 	return s.toolAnswer(c, a, answer{text: text.String(), structured: append(structured, "]}"...)})
+}
+
+// FoundTool is a tool that serves a query.
+type FoundTool struct {
+	Name        string // server::tool
+	Signature   string // (path: string, limit?: integer)
+	Description string // its first sentence
+	Score       float64
+}
+
+// Line is the tool in one line.
+func (f FoundTool) Line() string {
+	if f.Description == "" {
+		return f.Name + f.Signature
+	}
+	return f.Name + f.Signature + " — " + f.Description
+}
+
+// FindTools returns the tools that serve a query, best first, of those that the caller sees.
+func (s *Server) FindTools(lists *catalog.Catalog, sees func(server, tool string) bool, query string, limit int) []FoundTool {
+	return foundIn(s.indexes.of(lists, true, sees), lists, strings.TrimSpace(query), min(limit, maxHits))
+}
+
+func foundIn(index *toolindex.Index, lists *catalog.Catalog, query string, limit int) (all []FoundTool) {
+	for _, h := range index.Find(query[:min(len(query), maxQuery)], limit) {
+		it := index.Item(h.Item)
+		raw, _ := lists.Tool(it.Server, it.Name)
+		all = append(all, FoundTool{
+			Name: it.Server + catalog.ContractSeparator + it.Name, Signature: signature(raw), Description: firstSentence(it.Description, maxPurpose), Score: h.Score,
+		})
+	}
+	return all
 }
 
 // describe answers describe_tools.

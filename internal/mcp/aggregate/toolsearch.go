@@ -135,7 +135,7 @@ func (s *clientConn) makeToolList(ctx context.Context, c *client, a request, p c
 		if !a.lists(catalog.Tools, at.Server, at.Name) {
 			continue
 		}
-		size += tokens.Estimate(string(raw), tokens.Code)
+		size += tokens.Estimate(string(raw), tokens.JSON)
 		hides = hides || !listed(at.Server, at.Name)
 	}
 	for _, server := range s.servers() { // what a server will list that has not listed yet is found too

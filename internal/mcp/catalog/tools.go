@@ -100,6 +100,12 @@ func ReadToolsMode(mode string) (string, error) {
 // searchers are the clients that find tools by themselves; docs/clients.md says from where that is known.
 var searchers = []string{"claude-code*", "claude code*", "codex*", "visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}
 
+// SearchesByItself reports whether the client that calls itself name defers definitions without our help.
+func SearchesByItself(name string) bool {
+	name = folded(name)
+	return slices.ContainsFunc(searchers, func(pattern string) bool { return matches(pattern, name) })
+}
+
 // ToolProfiles know how each client learns of tools.
 type ToolProfiles struct {
 	settings ToolSettings
@@ -139,7 +145,7 @@ func (p *ToolProfiles) For(name, asked string) ToolProfile {
 	}
 	name = folded(name)
 	mode, threshold := p.settings.Mode, p.settings.ThresholdTokens
-	if slices.ContainsFunc(searchers, func(pattern string) bool { return matches(pattern, name) }) {
+	if SearchesByItself(name) {
 		mode = ModeList
 	}
 	var said ClientTools

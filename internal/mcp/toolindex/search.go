@@ -64,6 +64,7 @@ func (x *Index) read(text string) *query {
 	if q.verb != noVerb {
 		q.verbTerm = x.verbTerm(q.words)
 	}
+	const fewWords = 24 // of a wish; a longer text is a story
 	seen := map[string]bool{}
 	before, beforeText := int32(-1), ""
 	add := func(s string, factor float32) int32 {
@@ -95,7 +96,7 @@ func (x *Index) read(text string) *query {
 		}
 		s := stem(w.text)
 		factor := x.model.Kinds[w.kind]
-		if w.aside {
+		if w.aside && len(q.words) <= fewWords {
 			factor *= x.model.Aside
 		}
 		id := add(s, factor)

@@ -26,13 +26,15 @@ type Options struct {
 	// waits until its lists have been fetched again
 	Refresh func(ctx context.Context, id string) error
 
-	Reload   func(ctx context.Context, dryRun bool) (Reloaded, error)
-	Edit     ServerEditor                     // nil: the configuration file cannot be changed
-	Tools    func(p *access.Principal) []Tool // tools that the caller may use
-	Call     func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
-	Original func(ctx context.Context, p *access.Principal, id string) (string, error)
-	SignIns  SignIns
-	// Captured returns the captured payload of a request of the caller.
+	Reload func(ctx context.Context, dryRun bool) (Reloaded, error)
+	Edit   ServerEditor                     // nil: the configuration file is not changed
+	Tools  func(p *access.Principal) []Tool // that the caller may have
+	// FindTools are those of them that serve a query, best first.
+	FindTools func(p *access.Principal, query string, limit int) []FoundTool
+	Call      func(ctx context.Context, p *access.Principal, tool string, arguments jsontext.Value) (Called, error)
+	Original  func(ctx context.Context, p *access.Principal, id string) (string, error)
+	SignIns   SignIns
+	// Captured is what is kept of a request of the caller's.
 	Captured func(p *access.Principal, request string) Captured
 	// Recovered is told that an original was restored; nil: ignored.
 	Recovered func(id string)
@@ -81,6 +83,7 @@ func New(opt Options) (*API, error) {
 	}
 	add(opt.Reload != nil, a.reload())
 	add(opt.Tools != nil, a.tools())
+	add(opt.FindTools != nil, a.findTools())
 	add(opt.Call != nil, a.call())
 	add(opt.Original != nil, a.original())
 	add(opt.Limits != nil, a.limits())

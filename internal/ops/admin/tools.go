@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,7 +37,47 @@ func (a *API) tools() Operation {
 	}
 }
 
-// keep returns the items of a list that pass.
+// FoundTool is a tool that serves a query.
+type FoundTool struct {
+	Name        string  `json:"name"`        // server::tool
+	Signature   string  `json:"signature"`   // (path: string, limit?: integer)
+	Description string  `json:"description"` // its first sentence
+	Score       float64 `json:"score"`       // 0 to 1; 1 is the best, or a name
+}
+
+// FoundTools are the tools that serve a query, best first.
+type FoundTools struct {
+	Tools []FoundTool `json:"tools"`
+}
+
+// SearchPath is where tools are found, below Base.
+const SearchPath = "/tools/search"
+
+func (a *API) findTools() Operation {
+	return Operation{
+		ID: "findTools", Method: http.MethodGet, Path: SearchPath, Summary: "The tools that serve a query, as find_tools ranks them", answer: FoundTools{},
+		query: []parameter{
+			{name: "q", about: "what is wanted, in words, or a tool's name", is: "string"},
+			{name: "limit", about: "how many at most; default 5, at most 20", is: "integer"},
+		},
+		do: func(r *http.Request, p *access.Principal) (any, error) {
+			query, limit := r.URL.Query().Get("q"), 5
+			if query == "" {
+				return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "q is missing", "say what is wanted: ?q=read+a+file")
+			}
+			if text := r.URL.Query().Get("limit"); text != "" {
+				n, err := strconv.Atoi(text)
+				if err != nil || n < 1 || n > 20 {
+					return nil, NewProblem(http.StatusBadRequest, CodeInvalidRequest, "limit: expected a number from 1 to 20", "")
+				}
+				limit = n
+			}
+			return FoundTools{append([]FoundTool{}, a.opt.FindTools(p, query, limit)...)}, nil
+		},
+	}
+}
+
+// keep is the items of a list that pass.
 func keep[T any](all []T, pass func(T) bool) (some []T) {
 	for _, item := range all {
 		if pass(item) {

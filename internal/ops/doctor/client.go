@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"secateur/internal/access"
@@ -20,10 +21,14 @@ type Listed struct {
 	Program string   // program started as secateur; "": an address, or secateur is not listed
 	HasUs   bool     // secateur is listed
 	Others  []string // ids of its other servers
+
+	Definitions int // tokens of the tools' definitions that it has in every request; 0: few, found, or not known
 }
 
-// CheckClient checks a client's connection: the program that it starts must exist. It warns about
-// servers that the client also lists itself.
+// manyDefinitions is from how many tokens on finding tools pays: a search and its answer take some hundred.
+const manyDefinitions = 10_000
+
+// CheckClient looks at how a client is connected: what it starts must be there, and a server that it also has by itself comes twice.
 func CheckClient(l Listed, ours []string, environ []string) Check {
 	return func(ctx context.Context) []Finding {
 		f := Finding{Check: Client, Subject: l.Client, Level: OK, Cause: l.File + " lists secateur"}
@@ -46,6 +51,11 @@ func CheckClient(l Listed, ours []string, environ []string) Check {
 		if len(twice) > 0 {
 			f.Level, f.Cause = Warn, l.Title+" also has "+strings.Join(twice, ", ")+" by itself: their tools fill the context twice, and nothing of them is cut"
 			f.Fix = "take them out of " + l.File
+		}
+		if l.Definitions >= manyDefinitions && f.Level == OK {
+			f.Level = Warn
+			f.Cause = strconv.Itoa(l.Definitions/1000*1000) + " tokens of definitions in every request of " + l.Title
+			f.Fix = `let it find tools instead: [tools.clients] "` + l.Client + `*" = { mode = "search" }`
 		}
 		return []Finding{f}
 	}

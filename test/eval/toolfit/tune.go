@@ -1,4 +1,4 @@
-package main
+package toolfit
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ type lexicons struct {
 	halfs [2]*toolindex.Lexicon
 }
 
-// tune moves one number after the other as long as queries of unseen families are served better.
-func tune(out io.Writer, sources []*toolcases.Source) {
+// Tune moves one number after the other as long as queries of unseen families are served better.
+func Tune(out io.Writer, sources []*toolcases.Source) {
 	const folds = 3
 	table, _ := toolindex.ShippedTables()
 	part := func(q *toolcases.Query) int { return fold(q.Source+"/"+q.Family, folds) }
@@ -49,8 +49,8 @@ func tune(out io.Writer, sources []*toolcases.Source) {
 				})...)
 			}
 			fitted := m
-			copy(fitted.Weights[:], fit(ex, len(toolindex.FeatureNames()), m.Weights[:]))
-			all.Add(toolcases.Judge(sources, trained{known[p].rest, fitted}.rank, func(q *toolcases.Query) bool { return part(q) == p && few[q.ID] }))
+			copy(fitted.Weights[:], fit(ex, len(toolindex.FeatureNames()), priorWeights()))
+			all.Add(toolcases.Judge(sources, Trained{known[p].rest, fitted}.Rank, func(q *toolcases.Query) bool { return part(q) == p && few[q.ID] }))
 		}
 		var sum float64
 		for _, row := range toolcases.Rows {
@@ -92,5 +92,3 @@ func fewOf(sources []*toolcases.Source) map[string]bool {
 	}
 	return out
 }
-
-func halfOf(q *toolcases.Query) int { return fold("half/"+q.Source+"/"+q.Family, 2) }

@@ -1,8 +1,10 @@
-package main
+package toolfit
 
 import (
 	"math"
+	"os"
 	"slices"
+	"strconv"
 
 	"secateur/internal/mcp/toolindex"
 	"secateur/test/eval/toolcases"
@@ -71,6 +73,28 @@ func examples(sources []*toolcases.Source, in map[string]*toolindex.Index, use f
 	return out
 }
 
+// prior are the weights that fitting begins with and is drawn back to, in the order of the features: written by hand.
+var prior = map[string]float32{
+	"byTotal": 6, "byExact": 2, "nameCovered": 1, "nameMeant": 1, "queryInName": 1, "queryMeant": 1, "serverCovered": .5, "queryInFirst": 1,
+	"sameVerb": .5, "otherVerb": -.3, "byTopic": 1, "byPairs": .5,
+}
+
+func priorWeights() []float32 {
+	w := make([]float32, len(toolindex.FeatureNames()))
+	for i, name := range toolindex.FeatureNames() {
+		w[i] = prior[name]
+	}
+	return w
+}
+
+func decayOf() float64 {
+	if s := os.Getenv("DECAY"); s != "" {
+		v, _ := strconv.ParseFloat(s, 64)
+		return v
+	}
+	return 2e-4
+}
+
 // fit finds weights by which the right candidates come first: gradient descent on the softmax over each query's candidates.
 func fit(all []example, n int, start []float32) []float32 {
 	w := make([]float64, n)
@@ -82,7 +106,8 @@ func fit(all []example, n int, start []float32) []float32 {
 		total += e.weight
 	}
 	m, v := make([]float64, n), make([]float64, n)
-	const rounds, rate, decay = 250, .08, 2e-4
+	const rounds, rate = 250, .08
+	decay := decayOf()
 	scores := make([]float64, 128)
 	for round := 1; round <= rounds; round++ {
 		g := make([]float64, n)
@@ -115,7 +140,7 @@ func fit(all []example, n int, start []float32) []float32 {
 			}
 		}
 		for k := range w { // Adam
-			g[k] += decay * w[k]
+			g[k] += decay * (w[k] - float64(start[k]))
 			m[k] = .9*m[k] + .1*g[k]
 			v[k] = .99*v[k] + .01*g[k]*g[k]
 			mh, vh := m[k]/(1-math.Pow(.9, float64(round))), v[k]/(1-math.Pow(.99, float64(round)))
