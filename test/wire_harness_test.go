@@ -141,16 +141,7 @@ func (w *wire) checkAll(t *testing.T, path string) (changed int) {
 			t.Errorf("%s %d: query %q became %q", path, i, sent[i].Query, got[i].Query)
 		}
 		checkHeaders(t, sent[i], got[i])
-		changes, err := llm.Compare(sent[i].Body, got[i].Body)
-		if err != nil {
-			t.Errorf("%s %d: %v", path, i, err)
-		}
-		for _, c := range changes {
-			if !mayChange.MatchString(c.Path) || !strings.HasSuffix(c.HolderOf, "tool_result") && !strings.HasSuffix(c.HolderOf, "_call_output") {
-				t.Errorf("%s %d: %s of a %s was changed", path, i, c.Path, c.HolderOf)
-			}
-		}
-		changed = len(changes)
+		changed = checkChanges(t, fmt.Sprint(path, " ", i), sent[i], got[i])
 		if err := forms.Add(path, sent[i].Body, got[i].Body); err != nil {
 			t.Errorf("%s %d: %v", path, i, err)
 		}
@@ -158,7 +149,22 @@ func (w *wire) checkAll(t *testing.T, path string) (changed int) {
 	return changed
 }
 
-// checkHeaders checks that a client's headers arrive unchanged, in one line if they were in one.
+// checkChanges holds that only texts of results were changed in a request, and gives how many.
+func checkChanges(t *testing.T, which string, sent, got llm.Seen) int {
+	t.Helper()
+	changes, err := llm.Compare(sent.Body, got.Body)
+	if err != nil {
+		t.Errorf("%s: %v", which, err)
+	}
+	for _, c := range changes {
+		if !mayChange.MatchString(c.Path) || !strings.HasSuffix(c.HolderOf, "tool_result") && !strings.HasSuffix(c.HolderOf, "_call_output") {
+			t.Errorf("%s: %s of a %s was changed", which, c.Path, c.HolderOf)
+		}
+	}
+	return len(changes)
+}
+
+// checkHeaders holds that what a client says in headers arrives as it was, in one line where it was one.
 func checkHeaders(t *testing.T, sent, got llm.Seen) {
 	t.Helper()
 	for name, values := range sent.Header {
