@@ -28,6 +28,8 @@ type change struct {
 	Changed bool          `json:"changed"` // the file was written
 	Diff    string        `json:"diff"`    // "": nothing to change
 	Found   []foundClient `json:"found,omitempty"`
+
+	Replaced []string `json:"replaced,omitempty"` // servers that connect takes out of the client's file
 }
 
 // changeFlags are how a command that changes a file may be run.

@@ -16,7 +16,7 @@ import (
 
 func newConnect(w world) *cobra.Command {
 	var file string
-	var http bool
+	var http, replace bool
 	var half halfFlags
 	var flags changeFlags
 	cmd := &cobra.Command{
@@ -24,6 +24,9 @@ func newConnect(w world) *cobra.Command {
 		Short: "Put secateur into the file of an MCP client",
 		Long: `connect puts an entry "secateur" into the file in which a client lists its MCP servers. The
 change is shown first and asked for; 'secateur disconnect' restores the file byte for byte.
+
+Servers that were imported and that the client still lists are taken out, or every tool would be
+there twice; --replace=false keeps them. disconnect brings them back.
 
 That is the MCP half: the client's tools. Its conversations with a model pass through
 secateur when its base URL points here, which this does not change. It prints the setting
@@ -54,26 +57,44 @@ CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
 			if half.hook || half.model {
 				return w.connectHalf(half, file, flags)
 			}
-			entry, daemon, err := w.entry(c, file, http)
+			entry, cfg, err := w.entry(c, file, http)
 			if err != nil {
 				return err
 			}
-			plan, err := w.keeper().Connect(c, w.machine(), entry)
+			both, others, err := w.overlap(c, cfg.Path)
 			if err != nil {
 				return err
 			}
+			var gone []string
+			if replace {
+				gone = both
+			}
+			plan, err := w.keeper().Connect(c, w.machine(), entry, gone)
+			if err != nil {
+				return err
+			}
+			w.tellReplaced(c, both, others, replace)
 			if err := w.settlePlan(plan, flags, w.keeper().Join); err != nil {
 				return err
 			}
-			w.tellHalves(c, daemon)
+			w.tellHalves(c, strings.TrimSuffix(mcpURL(cfg.Settings), "/mcp"))
+			if plan.Changed() && !flags.dryRun {
+				w.tellRestart(c)
+			}
 			return nil
 		},
 	}
 	configFlag(cmd, &file)
 	half.register(cmd)
 	cmd.Flags().BoolVar(&http, "http", false, "the client connects to the URL of a running 'secateur serve' instead of starting one")
+	cmd.Flags().BoolVar(&replace, "replace", true, "take out of the client's file the servers that secateur runs itself")
 	flags.register(cmd)
 	return cmd
+}
+
+// tellRestart says when the client sees the change.
+func (w world) tellRestart(c clients.Client) {
+	fmt.Fprintf(w.err, "secateur: next, restart %s: it reads this file when it starts\n", c.Title)
 }
 
 func newDisconnect(w world) *cobra.Command {
@@ -82,8 +103,8 @@ func newDisconnect(w world) *cobra.Command {
 		Use:   "disconnect CLIENT",
 		Short: "Take secateur out of the file of an MCP client",
 		Long: `disconnect undoes 'secateur connect': the client's file is restored byte for byte. If it has been
-changed since, the entry "secateur" alone is taken out. Of Claude Code it also undoes --hook and --model,
-and --hook --project for the working directory.`,
+changed since, the entry "secateur" alone is taken out, and servers that connect took out come back. Of
+Claude Code it also undoes --hook and --model, and --hook --project for the working directory.`,
 		Example:           `  secateur disconnect cursor --yes`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
@@ -96,8 +117,14 @@ and --hook --project for the working directory.`,
 			if err != nil {
 				return err
 			}
-			if err := w.settlePlan(plan, flags, w.keeper().Part); err != nil || c.Name != "claude-code" {
+			if err := w.settlePlan(plan, flags, w.keeper().Part); err != nil {
 				return err
+			}
+			if plan.Changed() && !flags.dryRun {
+				w.tellRestart(c)
+			}
+			if c.Name != "claude-code" {
+				return nil
 			}
 			return w.disconnectHalves(flags)
 		},
@@ -130,7 +157,7 @@ func nearestClient(name string) string {
 }
 
 func (w world) settlePlan(plan clients.Connection, flags changeFlags, write func(clients.Connection) (string, error)) error {
-	c := change{Client: plan.Client.Name, File: plan.File}
+	c := change{Client: plan.Client.Name, File: plan.File, Replaced: plan.Replaced}
 	return w.settle(c, flags, plan.Before.Data, plan.After.Data, func() (string, error) { return write(plan) })
 }
 
@@ -142,34 +169,32 @@ func (w world) tellHalves(c clients.Client, daemon string) {
 	}
 }
 
-// entry is what the client's file is to say about us, and the URL at which the daemon of the same configuration listens.
-func (w world) entry(c clients.Client, flag string, http bool) (entry []document.Field, daemon string, err error) {
+// entry is what the client's file is to say about us, with the configuration that it names.
+func (w world) entry(c clients.Client, flag string, http bool) (entry []document.Field, cfg *config.Config, err error) {
 	files := usersOwn
 	if http {
 		files = orWorkingDir // the daemon's
 	}
-	cfg, err := w.usable(flag, "", files)
-	if err != nil {
-		return nil, "", err
+	if cfg, err = w.usable(flag, "", files); err != nil {
+		return nil, nil, err
 	}
-	daemon = strings.TrimSuffix(mcpURL(cfg.Settings), "/mcp")
 	if http {
 		if !cfg.AuthToken.IsZero() {
 			fmt.Fprintf(w.err, "secateur: clients must show a token; add it to the entry, as %s writes headers\n", c.Title)
 		}
 		entry, err = c.URL(mcpURL(cfg.Settings))
-		return entry, daemon, err
+		return entry, cfg, err
 	}
 	if cfg.Path == "" {
 		if _, err := os.Stat(initFile); err == nil {
-			return nil, "", fmt.Errorf("an editor does not look at ./%s; name it: secateur connect %s --config %s", initFile, c.Name, initFile)
+			return nil, nil, fmt.Errorf("an editor does not look at ./%s; name it: secateur connect %s --config %s", initFile, c.Name, initFile)
 		}
 	}
 	argv, err := ownCommand(cfg)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
-	return c.Command(argv), daemon, nil
+	return c.Command(argv), cfg, nil
 }
 
 // ownCommand starts this program with this configuration, from wherever the client runs it.

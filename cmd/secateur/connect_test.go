@@ -10,6 +10,78 @@ import (
 	"testing"
 )
 
+// runAt runs a command on a machine with one home directory.
+func runAt(t *testing.T, home string, args ...string) (out, said string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	w := world{
+		in: strings.NewReader(""), out: &stdout, err: &stderr, home: home, environ: []string{"HOME=" + home},
+		userDir: filepath.Join(home, ".config"), stateDir: filepath.Join(home, "state"),
+	}
+	if code := run(t.Context(), args, w); code != 0 {
+		t.Fatalf("%v: exit status %d: %s", args, code, stderr.String())
+	}
+	return stdout.String(), stderr.String()
+}
+
+// putFile writes a file below a directory and returns its path.
+func putFile(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConnectTakesOutWhatWasImported(t *testing.T) {
+	home := t.TempDir()
+	const before = `{
+  // mine
+  "mcpServers": {
+    "files": {"command": "npx", "args": ["-y", "files"], "env": {"A": "b"}},
+    "web": {"url": "https://web.example/mcp"}
+  }
+}
+`
+	file := putFile(t, home, ".cursor/mcp.json", before)
+	read := func() string {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	runAt(t, home, "import", "--from", "cursor", "--yes")
+	putFile(t, home, ".cursor/mcp.json", strings.Replace(before, `"web"`, `"other": {"command": "other"}, "web"`, 1))
+	if _, said := runAt(t, home, "connect", "cursor", "--replace=false", "--dry-run"); !strings.Contains(said, "there twice: files, web") {
+		t.Errorf("with --replace=false: %s", said)
+	}
+	with := read()
+	out, said := runAt(t, home, "connect", "cursor", "--yes", "--json")
+	var c change
+	if err := json.Unmarshal([]byte(out), &c); err != nil || strings.Join(c.Replaced, " ") != "files web" {
+		t.Errorf("replaced %v, %v, want files and web", c.Replaced, err)
+	}
+	for _, want := range []string{"--replace=false keeps", "does not have: other", "restart Cursor"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("connect does not say %q: %s", want, said)
+		}
+	}
+	if now := read(); strings.Contains(now, `"files"`) || strings.Contains(now, `"web"`) || !strings.Contains(now, `"other"`) {
+		t.Errorf("after connecting:\n%s", now)
+	}
+	if _, said = runAt(t, home, "disconnect", "cursor", "--yes"); !strings.Contains(said, "restart Cursor") {
+		t.Errorf("disconnect: %s", said)
+	}
+	if now := read(); now != with {
+		t.Errorf("after disconnecting:\n%s\nwant\n%s", now, with)
+	}
+}
+
 func TestConnectSaysWhichHalfItSetsUp(t *testing.T) {
 	for client, setting := range map[string]string{
 		"claude-code": "ANTHROPIC_BASE_URL=http://127.0.0.1:8123 in",

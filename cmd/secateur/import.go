@@ -136,13 +136,7 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 		if err != nil {
 			return nil, nil, err
 		}
-		opt := config.Options{Lookup: w.lookup, ReadFile: func(path string) ([]byte, error) {
-			if err := clients.Regular(path); err != nil {
-				return nil, err
-			}
-			return config.ReadFile(path)
-		}}
-		list, mistakes := config.ReadServers(source.File, data.Data, opt, taken)
+		list, mistakes := config.ReadServers(source.File, data.Data, w.importOptions(), taken)
 		if len(mistakes) > 0 {
 			w.complain(mistakes)
 			if source.Client == "" {
@@ -175,6 +169,15 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 		found = append(found, source)
 	}
 	return after, found, nil
+}
+
+func (w world) importOptions() config.Options {
+	return config.Options{Lookup: w.lookup, ReadFile: func(path string) ([]byte, error) {
+		if err := clients.Regular(path); err != nil {
+			return nil, err
+		}
+		return config.ReadFile(path)
+	}}
 }
 
 // about are the warnings that concern one server: keys that have no meaning here, an id that is not its name.

@@ -77,7 +77,32 @@ func Insert(f Format, data []byte, at Place, fields []Field) ([]byte, error) {
 	})
 }
 
-// Remove deletes an entry. The group stays, even if it is empty.
+// Restore puts an entry of another document at the end of its group, in the text that it has there.
+func Restore(f Format, data []byte, at Place, from []byte) ([]byte, error) {
+	text, ok := Find(f, from, at)
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", at.Group, ErrNoEntry)
+	}
+	return rewrite(f, data, at, onlyEntry, map[Format]editor{
+		JSON: func(body []byte) ([]edit, error) { return insertJSON(body, at, asWritten(text)) },
+		TOML: func(body []byte) ([]edit, error) { return insertTOML(body, at, asWritten(text)) },
+		YAML: func(body []byte) ([]edit, error) { return insertYAML(body, at, asWritten(text)) },
+	})
+}
+
+// asWritten is an entry in the text of the document that it came from.
+type asWritten []byte
+
+// lines is the text with line endings of the document that it goes into.
+func (t asWritten) lines(nl string) string {
+	text := strings.ReplaceAll(string(t), "\r\n", "\n")
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return strings.ReplaceAll(text, "\n", nl)
+}
+
+// Remove takes an entry out. The group stays, if need be empty.
 func Remove(f Format, data []byte, at Place) ([]byte, error) {
 	return rewrite(f, data, at, onlyEntry, map[Format]editor{
 		JSON: func(body []byte) ([]edit, error) { return removeJSON(body, at) },

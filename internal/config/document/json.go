@@ -31,10 +31,10 @@ func styleOf(data []byte, root jsonValue) jsonStyle {
 	return s
 }
 
-func insertJSON(data []byte, at Place, fields []Field) ([]edit, error) {
+func insertJSON(data []byte, at Place, entry any) ([]edit, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		s := jsonStyle{newline: newline(data), unit: "  "}
-		text := "{" + s.newline + s.unit + s.group(at, fields, s.unit) + s.newline + "}" + s.newline
+		text := "{" + s.newline + s.unit + s.group(at, entry, s.unit) + s.newline + "}" + s.newline
 		return []edit{{0, 0, text}}, nil
 	}
 	root, err := parseJSON(data)
@@ -45,18 +45,18 @@ func insertJSON(data []byte, at Place, fields []Field) ([]edit, error) {
 	group, ok := root.member(at.Group)
 	if !ok || group.value.kind == jsontext.KindNull {
 		if ok {
-			return []edit{{group.value.start, group.value.end, s.container(at, fields, indentAt(data, group.start))}}, nil
+			return []edit{{group.value.start, group.value.end, s.container(at, entry, indentAt(data, group.start))}}, nil
 		}
-		return s.appendTo(data, root, func(indent string) string { return s.group(at, fields, indent) }), nil
+		return s.appendTo(data, root, func(indent string) string { return s.group(at, entry, indent) }), nil
 	}
 	switch group.value.kind {
 	case jsontext.KindBeginArray:
-		return s.appendTo(data, group.value, func(indent string) string { return s.render(fields, indent) }), nil
+		return s.appendTo(data, group.value, func(indent string) string { return s.render(entry, indent) }), nil
 	case jsontext.KindBeginObject:
 		if _, taken := group.value.member(at.Name); taken {
 			return nil, ErrTaken
 		}
-		return s.appendTo(data, group.value, func(indent string) string { return s.member(at.Name, fields, indent) }), nil
+		return s.appendTo(data, group.value, func(indent string) string { return s.member(at.Name, entry, indent) }), nil
 	}
 	return nil, ErrInline
 }
@@ -103,8 +103,9 @@ func (s jsonStyle) appendTo(data []byte, in jsonValue, element func(indent strin
 // compact puts a member or an item on one line.
 func compact(text string) string {
 	var b bytes.Buffer
+	text = string(PlainJSON([]byte(text)))
 	if strings.HasPrefix(text, "{") {
-		_ = json.Compact(&b, []byte(text)) // it is our own JSON
+		_ = json.Compact(&b, []byte(text))
 		return b.String()
 	}
 	_ = json.Compact(&b, []byte("{"+text+"}"))
@@ -219,16 +220,16 @@ func (v jsonValue) member(name string) (jsonElement, bool) {
 }
 
 // group writes the whole group with one entry.
-func (s jsonStyle) group(at Place, fields []Field, indent string) string {
-	return quote(at.Group) + s.colon() + s.container(at, fields, indent)
+func (s jsonStyle) group(at Place, entry any, indent string) string {
+	return quote(at.Group) + s.colon() + s.container(at, entry, indent)
 }
 
-func (s jsonStyle) container(at Place, fields []Field, indent string) string {
+func (s jsonStyle) container(at Place, entry any, indent string) string {
 	inner := indent + s.unit
 	if at.List {
-		return s.wrap("[", "]", []string{s.render(fields, inner)}, indent)
+		return s.wrap("[", "]", []string{s.render(entry, inner)}, indent)
 	}
-	return s.wrap("{", "}", []string{s.member(at.Name, fields, inner)}, indent)
+	return s.wrap("{", "}", []string{s.member(at.Name, entry, inner)}, indent)
 }
 
 func (s jsonStyle) member(name string, value any, indent string) string {
@@ -245,6 +246,8 @@ func (s jsonStyle) colon() string {
 // render writes a value whose first line is already indented.
 func (s jsonStyle) render(value any, indent string) string {
 	switch v := value.(type) {
+	case asWritten:
+		return string(v)
 	case []Field:
 		parts := make([]string, len(v))
 		for i, f := range v {

@@ -79,7 +79,7 @@ func contentEnd(data []byte, start, end int, isComment func(line int) bool) int 
 // of reports whether the block belongs to the group.
 func (b tomlBlock) of(group string) bool { return len(b.key) > 0 && b.key[0] == group }
 
-func insertTOML(data []byte, at Place, fields []Field) ([]edit, error) {
+func insertTOML(data []byte, at Place, entry any) ([]edit, error) {
 	blocks := tomlBlocks(data)
 	end := len(data)
 	list := at.List
@@ -107,11 +107,16 @@ func insertTOML(data []byte, at Place, fields []Field) ([]edit, error) {
 	if len(bytes.TrimSpace(data[:end])) > 0 {
 		text.WriteString(nl)
 	}
+	if written, ok := entry.(asWritten); ok {
+		text.WriteString(written.lines(nl))
+		return []edit{{end, end, text.String()}}, nil
+	}
 	if list {
 		text.WriteString("[[" + tomlKey(at.Group) + "]]" + nl)
 	} else {
 		text.WriteString("[" + tomlKey(at.Group) + "." + tomlKey(at.Name) + "]" + nl)
 	}
+	fields, _ := entry.([]Field)
 	for _, f := range fields {
 		text.WriteString(tomlKey(f.Name) + " = " + tomlValue(f.Value) + nl)
 	}

@@ -70,14 +70,14 @@ type yamlItem struct {
 	indent     string // before the dash
 }
 
-func insertYAML(data []byte, at Place, fields []Field) ([]edit, error) {
+func insertYAML(data []byte, at Place, entry any) ([]edit, error) {
 	g, ok, err := groupYAML(data, at.Group)
 	if err != nil {
 		return nil, err
 	}
 	nl := newline(data)
 	if !ok {
-		text := at.Group + ":" + nl + yamlEntry("  ", nl, fields)
+		text := at.Group + ":" + nl + yamlEntry("  ", nl, entry)
 		if len(data) > 0 && data[len(data)-1] != '\n' {
 			text = nl + text
 		}
@@ -102,11 +102,11 @@ func insertYAML(data []byte, at Place, fields []Field) ([]edit, error) {
 			return nil, ErrInline
 		}
 		from := g.keyLine + len(bytes.TrimRight(line[:i], " "))
-		return []edit{{from, g.keyLine + i + 2, ""}, {end, end, lineBreak(data, end, nl) + yamlEntry(indent, nl, fields)}}, nil
+		return []edit{{from, g.keyLine + i + 2, ""}, {end, end, lineBreak(data, end, nl) + yamlEntry(indent, nl, entry)}}, nil
 	default:
 		return nil, ErrInline
 	}
-	return []edit{{end, end, lineBreak(data, end, nl) + yamlEntry(indent, nl, fields)}}, nil
+	return []edit{{end, end, lineBreak(data, end, nl) + yamlEntry(indent, nl, entry)}}, nil
 }
 
 // lineBreak returns the line ending needed before a line inserted at an offset.
@@ -206,7 +206,11 @@ func dashLine(data []byte, line, column int) int {
 }
 
 // yamlEntry writes an item in lines.
-func yamlEntry(indent, nl string, fields []Field) string {
+func yamlEntry(indent, nl string, entry any) string {
+	if written, ok := entry.(asWritten); ok {
+		return written.lines(nl)
+	}
+	fields, _ := entry.([]Field)
 	var b strings.Builder
 	for i, f := range fields {
 		if i == 0 {

@@ -77,9 +77,14 @@ func ByName(name string) (Client, bool) {
 // Files returns the files in which the client may list servers. The first is its default.
 func (c Client) Files(m Machine) []string { return c.files(m) }
 
+// File returns the file that connecting changes: the first that exists, or else the default.
+func (c Client) File(m Machine) string { return existing(c.files(m)) }
+
 // Place returns the position of our entry in the client's file.
-func (c Client) Place() document.Place {
-	return document.Place{Group: c.Group, Name: EntryName, List: c.List}
+func (c Client) Place() document.Place { return c.place(EntryName) }
+
+func (c Client) place(name string) document.Place {
+	return document.Place{Group: c.Group, Name: name, List: c.List}
 }
 
 // Inherits reports whether the client gives its servers its whole environment, and not a few variables.

@@ -138,9 +138,9 @@ func (b bench) put(t *testing.T, data []byte) {
 	}
 }
 
-func (b bench) connect(t *testing.T, entry []document.Field) Connection {
+func (b bench) connect(t *testing.T, entry []document.Field, replace ...string) Connection {
 	t.Helper()
-	plan, err := b.Connect(b.client, b.Machine, entry)
+	plan, err := b.Connect(b.client, b.Machine, entry, replace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestLinksStay(t *testing.T) {
 func TestWriteRefusesAChangedFile(t *testing.T) {
 	c, _ := ByName("cursor")
 	b := newBench(t, c, []byte("{}"))
-	plan, err := b.Connect(c, b.Machine, c.Command(argv))
+	plan, err := b.Connect(c, b.Machine, c.Command(argv), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestWriteRefusesAChangedFile(t *testing.T) {
 func TestBrokenFilesAreLeft(t *testing.T) {
 	for _, c := range Known() {
 		b := newBench(t, c, []byte("{ ] broken: : ="))
-		if _, err := b.Connect(c, b.Machine, c.Command(argv)); err == nil || !strings.Contains(err.Error(), b.file) {
+		if _, err := b.Connect(c, b.Machine, c.Command(argv), nil); err == nil || !strings.Contains(err.Error(), b.file) {
 			t.Errorf("%s: Connect: err = %v, want one that names the file", c.Name, err)
 		}
 	}

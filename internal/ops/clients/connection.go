@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"secateur/internal/config/document"
 )
@@ -17,8 +18,11 @@ type Connection struct {
 	File          string
 	Before, After Version
 
-	undo   Version // what disconnecting restores
-	record string  // under which name that is remembered
+	Replaced []string // servers that are taken out of the file
+
+	undo   Version  // what disconnecting restores
+	gone   []string // servers that are not in the file while it is connected
+	record string   // name under which that is remembered
 }
 
 // Changed reports whether there is anything to write.
@@ -32,31 +36,80 @@ type record struct {
 	// the file existed before; its content is kept beside the record
 	Existed bool   `json:"existed"`
 	After   string `json:"after"` // digest of what we wrote
+	// servers that were taken out; their text is in the former content
+	Replaced []string `json:"replaced,omitempty"`
 }
 
-// Connect plans how to add our entry to the client's file.
-func (k Keeper) Connect(c Client, m Machine, entry []document.Field) (Connection, error) {
-	out := Connection{Client: c, File: existing(c.Files(m)), record: c.Name}
+// Connect plans how to add our entry to the client's file, and how to take out the servers that we
+// run in its place.
+func (k Keeper) Connect(c Client, m Machine, entry []document.Field, replace []string) (Connection, error) {
+	out := Connection{Client: c, File: c.File(m), Replaced: replace, gone: replace, record: c.Name}
 	var err error
 	if out.Before, err = Read(out.File); err != nil {
 		return out, err
 	}
-	data, at := out.Before.Data, c.Place()
-	old, there := document.Find(c.Format, data, at)
-	if there {
-		if data, err = document.Remove(c.Format, data, at); err != nil {
-			return out, fmt.Errorf("%s: %w", out.File, err)
+	data, err := withEntry(c, out.Before.Data, entry)
+	for _, name := range replace {
+		if err == nil {
+			data, err = document.Remove(c.Format, data, c.place(name))
 		}
 	}
-	if data, err = document.Insert(c.Format, data, at, entry); err != nil {
+	if err != nil {
 		return out, fmt.Errorf("%s: %w", out.File, err)
 	}
 	out.After = Version{Data: data, Exists: true}
-	if made, _ := document.Find(c.Format, data, at); there && sameWords(old, made) {
-		out.After = out.Before // already there, in whatever layout
+	out.undo = out.Before
+	r, before, err := k.recall(c.Name)
+	if err == nil && r.File == out.File && out.Before.Exists {
+		out.gone = slices.Concat(r.Replaced, replace)
+		out.undo, err = undone(c, r, before, out.Before)
+	} else if errors.Is(err, os.ErrNotExist) {
+		err = nil
 	}
-	k.findUndo(&out)
-	return out, nil
+	return out, err
+}
+
+// withEntry adds our entry to a file. An entry that says the same keeps its layout.
+func withEntry(c Client, data []byte, entry []document.Field) ([]byte, error) {
+	at := c.Place()
+	old, there := document.Find(c.Format, data, at)
+	before := data
+	var err error
+	if there {
+		if data, err = document.Remove(c.Format, data, at); err != nil {
+			return nil, err
+		}
+	}
+	if data, err = document.Insert(c.Format, data, at, entry); err != nil {
+		return nil, err
+	}
+	if made, _ := document.Find(c.Format, data, at); there && sameWords(old, made) {
+		return before, nil
+	}
+	return data, nil
+}
+
+// undone is a connected file without the connection: the former content if nothing changed since.
+// Otherwise our entry is removed, and the servers that it replaced come back at the end.
+func undone(c Client, r record, before, now Version) (Version, error) {
+	if r.After == digest(now.Data) {
+		return before, nil
+	}
+	data, err := now.Data, error(nil)
+	if _, there := document.Find(c.Format, data, c.Place()); there {
+		if data, err = document.Remove(c.Format, data, c.Place()); err != nil {
+			return now, err
+		}
+	}
+	for _, name := range r.Replaced {
+		if _, there := document.Find(c.Format, data, c.place(name)); there {
+			continue
+		}
+		if data, err = document.Restore(c.Format, data, c.place(name), before.Data); err != nil {
+			return now, fmt.Errorf("cannot put %q back: %w", name, err)
+		}
+	}
+	return Version{Data: data, Exists: true}, nil
 }
 
 // findUndo finds out what disconnecting restores.
@@ -73,16 +126,15 @@ func sameWords(a, b []byte) bool {
 }
 
 // Disconnect plans how to remove our entry. It restores the file byte for byte or, if it was
-// changed since, removes only our entry.
+// changed since, removes our entry and puts back the servers that it replaced.
 func (k Keeper) Disconnect(c Client, m Machine) (Connection, error) {
-	out := Connection{Client: c, File: existing(c.Files(m)), record: c.Name}
+	out := Connection{Client: c, File: c.File(m), record: c.Name}
 	r, before, err := k.recall(c.Name)
 	if err == nil {
 		out.File = r.File
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return out, err
 	}
-	known := err == nil
 	if out.Before, err = Read(out.File); err != nil {
 		return out, err
 	}
@@ -90,14 +142,7 @@ func (k Keeper) Disconnect(c Client, m Machine) (Connection, error) {
 	if !out.Before.Exists {
 		return out, nil
 	}
-	if known && r.After == digest(out.Before.Data) {
-		out.After = before
-		return out, nil
-	}
-	if _, there := document.Find(c.Format, out.Before.Data, c.Place()); !there {
-		return out, nil
-	}
-	if out.After.Data, err = document.Remove(c.Format, out.Before.Data, c.Place()); err != nil {
+	if out.After, err = undone(c, r, before, out.Before); err != nil {
 		return out, fmt.Errorf("%s: %w", out.File, err)
 	}
 	return out, nil
@@ -148,7 +193,7 @@ func (k Keeper) remember(c Connection) error {
 	if err := writeWhole(k.beforeFile(c.record), c.undo.Data, 0o600); err != nil {
 		return err
 	}
-	text, err := json.Marshal(record{File: c.File, Existed: c.undo.Exists, After: digest(c.After.Data)})
+	text, err := json.Marshal(record{File: c.File, Existed: c.undo.Exists, After: digest(c.After.Data), Replaced: c.gone})
 	if err != nil {
 		return err
 	}
