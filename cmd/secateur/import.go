@@ -147,7 +147,7 @@ func (w world) takeOver(f *ownFile, sources []foundClient) (after []byte, found 
 		source.Servers = []foundServer{}
 		for _, s := range list.Servers {
 			s = keepEnvironment(asOurs(s, source.File), source.Client)
-			if isOurself(s) || slices.ContainsFunc(have, func(o config.FileServer) bool { return sameServer(o, s) }) {
+			if s.Own || slices.ContainsFunc(have, func(o config.FileServer) bool { return sameServer(o, s) }) {
 				continue
 			}
 			f.expect(w, s)
@@ -216,12 +216,6 @@ func keepEnvironment(s config.FileServer, client string) config.FileServer {
 		s.Fields = append(s.Fields, document.Field{Name: "pass_env", Value: []any{"*"}})
 	}
 	return s
-}
-
-// isOurself reports the entry that connect wrote: we are no server of ours.
-func isOurself(s config.FileServer) bool {
-	argv := shown(s).Command
-	return s.Place.Name == clients.EntryName || len(argv) > 0 && strings.TrimSuffix(filepath.Base(argv[0]), ".exe") == clients.EntryName
 }
 
 // sameServer reports that two servers run or reach the same, whatever they are called.

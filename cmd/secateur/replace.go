@@ -27,7 +27,7 @@ func (w world) overlap(c clients.Client, own string) (both, others []string, err
 			return sameServer(o, s) && (field(o, "disabled") != true || field(s, "disabled") == true)
 		}
 		switch {
-		case isOurself(s):
+		case s.Own:
 		case slices.ContainsFunc(ours, runs):
 			both = append(both, s.Place.Name)
 		default:

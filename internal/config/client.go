@@ -34,7 +34,13 @@ func (d *decoder) adoptClientServers(root *node, dir string, readFile func(strin
 	ids := takenIDs(root)
 	for _, g := range groups {
 		for _, m := range g.value.members {
-			if entry := d.clientServer(g.name, m, len(adopted.items), dir, readFile).translate(m, ids); entry != nil {
+			c := d.clientServer(g.name, m, len(adopted.items), dir, readFile)
+			entry := c.translate(m, ids)
+			switch {
+			case entry == nil:
+			case isOwn(m.name, entry):
+				d.warn(c.at, "left out: it starts secateur itself")
+			default:
 				adopted.items = append(adopted.items, entry)
 			}
 		}

@@ -3,6 +3,7 @@ package config_test
 import (
 	"io/fs"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,4 +80,30 @@ func TestPrunerIDIsFreeWhereThePrunerIsOff(t *testing.T) {
 		t.Errorf("id = %q, want pruner", got)
 	}
 	load(t, "c.toml", "[mcp_pruner]\nenabled = false\n[[servers]]\nid = \"pruner\"\ncommand = [\"x\"]\n")
+}
+
+// A client's file serves as a configuration after 'secateur connect' has written into it.
+func TestOwnEntryOfAClientFileIsLeftOut(t *testing.T) {
+	const text = `{"mcpServers": {
+	  "a": {"command": "x"},
+	  "secateur": {"command": "/opt/renamed", "args": ["stdio", "--config", "/c.toml"]},
+	  "again": {"command": "C:\\Programs\\secateur.exe", "args": ["--config=/c.toml"]},
+	  "pruner": {"command": "secateur", "args": ["pruner"]}
+	}}`
+	cfg := load(t, "c.json", text)
+	if len(cfg.Servers) != 2 || cfg.Servers[0].ID != "a" || cfg.Servers[1].ID != "pruner-2" {
+		t.Errorf("servers: %+v, want a and pruner-2", cfg.Servers)
+	}
+	said := 0
+	for _, p := range cfg.Warnings {
+		if strings.Contains(p.Text, "secateur itself") {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("warnings %v, want two entries named as left out", cfg.Warnings)
+	}
+	if cfg := load(t, "c.json", `{"mcpServers": {"secateur": {"url": "http://127.0.0.1:8000/mcp"}}}`); len(cfg.Servers) != 0 {
+		t.Errorf("servers: %+v, want none", cfg.Servers)
+	}
 }

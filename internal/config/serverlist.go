@@ -22,6 +22,7 @@ type FileServer struct {
 	ID     string
 	Place  document.Place
 	Fields []document.Field // id first
+	Own    bool             // what 'secateur connect' wrote
 }
 
 // openCodeGroup is where OpenCode and Crush list their servers.
@@ -70,6 +71,7 @@ func ReadServers(path string, data []byte, opt Options, taken map[string]bool) (
 				out := d.clientServer(m.name, entry, len(list.Servers), filepath.Dir(path), opt.ReadFile).translate(entry, list.Taken)
 				if out != nil {
 					list.add(out, document.Place{Group: m.name, Name: entry.name})
+					list.Servers[len(list.Servers)-1].Own = isOwn(entry.name, out)
 				}
 			}
 		}
