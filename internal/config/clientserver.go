@@ -41,14 +41,34 @@ func (c *clientServer) translate(m member, taken map[string]bool) *node {
 	return c.out
 }
 
-// putID makes an id from a name. Invalid characters become -, and a taken id gets a number.
+// longName is the length above which the last telling part of a path stands for the whole name.
+const longName = 32
+
+// tellingPart returns the last part of a path that says which server it is.
+func tellingPart(name string) string {
+	parts := strings.Split(name, "/")
+	for _, part := range slices.Backward(parts) {
+		switch strings.ToLower(part) {
+		case "", "src", "dist", "build", "main", "master", "tree", "blob", "packages", "mcp", "server", "servers", "mcp-server", "mcp-servers", "latest":
+		default:
+			return part
+		}
+	}
+	return name
+}
+
+// putID makes an id of a name: what an id may not have becomes -, and a taken one gets a number.
 func (c *clientServer) putID(m member, taken map[string]bool) {
+	name := m.name
+	if len(name) > longName {
+		name = tellingPart(name)
+	}
 	base := strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '-'
-	}, m.name)
+	}, name)
 	if base == "" {
 		base = "server"
 	}

@@ -76,6 +76,20 @@ func TestReadServersMakesIdsUnique(t *testing.T) {
 	}
 }
 
+func TestLongNamesKeepTheirLastTellingPart(t *testing.T) {
+	for name, want := range map[string]string{
+		"github.com/modelcontextprotocol/servers/tree/main/src/filesystem": "filesystem",
+		"github.com/acme-corporation/weather-mcp/tree/main/src/mcp-server": "weather-mcp",
+		"a/short/path":                                                       "a-short-path",
+		"one long name without any slash in it":                              "one-long-name-without-any-slash-in-it",
+	} {
+		list, _ := ReadServers("a.json", []byte(`{"mcpServers": {"`+name+`": {"command": "x"}}}`), Options{}, nil)
+		if len(list.Servers) != 1 || list.Servers[0].ID != want {
+			t.Errorf("the id of %q is %+v, want %q", name, list.Servers, want)
+		}
+	}
+}
+
 func TestReadServersOfABrokenFile(t *testing.T) {
 	for path, in := range map[string]string{"a.json": "{", "a.toml": "= 1", "a.yaml": "a: b: c", "b.yaml": "- a", "c.json": "\xff\xfe{"} {
 		if _, mistakes := ReadServers(path, []byte(in), Options{}, nil); len(mistakes) == 0 || mistakes[0].File != path {

@@ -33,11 +33,15 @@ type Naming struct {
 	Punctuation string
 }
 
-// name returns the name of a server's tool or prompt. Attempt 0 gives the plain form, or a
-// shortened one if that is too long. Later attempts, for names already taken, always have a hash,
-// and from attempt 2 on a different one each.
+// minServerLength is the shortest beginning of a server's id in front of a whole name.
+const minServerLength = 3
+
+// name returns the name of a server's tool or prompt. Attempt 0 gives the plain form. If that is
+// too long, the server's part is shortened and the name stays whole, or else is cut. Later attempts,
+// for names already taken, always have a hash, and from attempt 2 on a different one each.
 func (n Naming) name(server, name string, attempt int) string {
-	full := n.clean(server) + n.Separator + n.clean(name)
+	id, own := n.clean(server), n.clean(name)
+	full := id + n.Separator + own
 	limit := n.MaxLength
 	if limit > 0 {
 		limit = max(limit, MinNameLength)
@@ -45,11 +49,23 @@ func (n Naming) name(server, name string, attempt int) string {
 	if attempt == 0 && (limit <= 0 || rawjson.Chars(full) <= limit) {
 		return full
 	}
+	third := (limit - hashLength) / 3 // what a long id may take, so that a server's tools begin alike
+	if room := limit - rawjson.Chars(n.Separator+own) - hashLength; attempt == 0 && room >= minServerLength {
+		return shortened(id, min(room, third)) + "_" + nameHash(server, "", 1) + n.Separator + own
+	}
 	if limit > 0 {
-		// "__" has a meaning to some clients
-		full = strings.TrimRight(firstChars(full, limit-hashLength), "_")
+		full = shortened(shortened(id, third)+n.Separator+own, limit-hashLength)
 	}
 	return full + "_" + nameHash(server, name, max(attempt, 1))
+}
+
+// shortened returns at most n characters of s. It does not end in "_": "__" has a meaning to some
+// clients.
+func shortened(s string, n int) string {
+	if rawjson.Chars(s) <= n {
+		return s
+	}
+	return strings.TrimRight(firstChars(s, n), "_")
 }
 
 // names returns unique names for the entries. If two would be equal, the later one gets a hash. So
