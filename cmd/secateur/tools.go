@@ -18,7 +18,7 @@ func newTools(w world) *cobra.Command {
 		Use:   "tools",
 		Short: "List the tools of the running program with the tokens that their definitions take",
 		Long: `tools lists every tool by the name that 'call' takes, and how many tokens its definition takes in
-each prompt of a client that has it.` + daemonHelp,
+each prompt of a client that has it. Those that 'tools' or 'exclude_tools' of their server hide are off.` + daemonHelp,
 		Example: `  secateur tools
   secateur tools --server demo
   secateur tools --json`,
@@ -98,25 +98,41 @@ func newFindTools(w world) *cobra.Command {
 
 func (w world) printTools(tools []admin.Tool) {
 	t := table{head: []string{"TOOL", "TOKENS"}, numbers: map[int]bool{1: true}}
-	isPinned := false
+	isPinned, isAnyOff := false, false
 	for _, tool := range tools {
-		isPinned = isPinned || tool.Pin != ""
+		isPinned, isAnyOff = isPinned || tool.Pin != "", isAnyOff || tool.Off
+	}
+	if isAnyOff {
+		t.head = append(t.head, "STATE")
 	}
 	if isPinned {
 		t.head = append(t.head, "PIN")
 	}
-	sum := 0
+	sum, on, spared := 0, 0, 0
 	for _, tool := range tools {
 		row := []string{oneLine(tool.Name), strconv.Itoa(tool.Tokens)}
+		state := "on"
+		if tool.Off {
+			state = "off"
+			spared += tool.Tokens
+		} else {
+			on++
+			sum += tool.Tokens
+		}
+		if isAnyOff {
+			row = append(row, state)
+		}
 		if isPinned {
 			row = append(row, tool.Pin)
 		}
 		t.rows = append(t.rows, row)
-		sum += tool.Tokens
 	}
 	t.print(w)
 	w.printToolServers(tools)
-	fmt.Fprintf(w.out, "%s, about %s in every prompt that has them all\n", plural(len(tools), "tool"), plural(sum, "token"))
+	fmt.Fprintf(w.out, "%s, about %s in every prompt that has them all\n", plural(on, "tool"), plural(sum, "token"))
+	if isAnyOff {
+		fmt.Fprintf(w.out, "%s off, which saves about %s; tools and exclude_tools in [[servers]] say which\n", plural(len(tools)-on, "tool"), plural(spared, "token"))
+	}
 }
 
 // printToolServers prints what the tools of each server take, where there are several.

@@ -12,6 +12,7 @@ import (
 	"secateur/internal/access/auth"
 	"secateur/internal/access/limit"
 	"secateur/internal/mcp/catalog"
+	"secateur/internal/mcp/upstream"
 )
 
 // loadCertificates reads the listener's TLS certificates, or keeps those of the last generation if
@@ -91,7 +92,7 @@ func (gen *generation) openAdmission(before *generation) error {
 	}
 	gen.admission, err = admission.New(admission.Options{
 		Rules: rules, PerMinute: gen.cfg.RateLimitPerMinute, Limits: gen.cfg.Limits, Explain: gen.cfg.Auth.Explain, Audit: audit, Metrics: gen.registry,
-		Held: gen.held(), Instructions: gen.heldInstructions, HasTool: gen.hasTool, LastListed: gen.lastListed,
+		Held: gen.held(), Off: gen.off(), Instructions: gen.heldInstructions, HasTool: gen.hasTool, LastListed: gen.lastListed,
 		Listed: func(ctx context.Context, server string, l catalog.List, page [][]byte) {
 			gen.see(ctx, server, l, page, false)
 		},
@@ -100,7 +101,24 @@ func (gen *generation) openAdmission(before *generation) error {
 	return err
 }
 
-// hasTool reports whether a server lists a tool. The standalone pruner has no servers to ask.
+// off reports the tools that the configuration switches off; nil where it has none.
+func (gen *generation) off() func(server, tool string) bool {
+	choosy := map[string]upstream.Settings{}
+	for _, s := range gen.cfg.Servers {
+		if len(s.Tools)+len(s.ExcludeTools) > 0 {
+			choosy[s.ID] = s
+		}
+	}
+	if len(choosy) == 0 {
+		return nil
+	}
+	return func(server, tool string) bool {
+		s, ok := choosy[server]
+		return ok && !s.Offers(tool)
+	}
+}
+
+// hasTool reports whether a server lists a tool. The pruner alone has no servers to ask.
 func (a *App) hasTool(server, tool string) bool {
 	return a.servers == nil || a.tools.Label(server, tool) == tool || a.servers.HasTool(server, tool)
 }

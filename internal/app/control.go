@@ -238,10 +238,15 @@ func (a *App) controlTools(p *access.Principal) (all []admin.Tool) {
 		d, _ := a.servers.Details(st.ID)
 		for _, raw := range d.Lists.Tools {
 			tool := rawjson.GetText(raw, "name")
-			if !a.live.Load().admission.Lists(p, access.Target{Door: access.DoorAdmin, Server: st.ID, Kind: access.KindTool, Name: tool}) {
+			target := access.Target{Door: access.DoorAdmin, Server: st.ID, Kind: access.KindTool, Name: tool}
+			live := a.live.Load()
+			may, off := live.admission, !live.bounds(st.ID).Settings.Offers(tool)
+			if !may.Lists(p, target) && (!off || !may.Rules().Decide(p, target).Allowed) {
 				continue
 			}
-			all = append(all, admin.Tool{Name: st.ID + catalog.ContractSeparator + tool, Server: st.ID, Tool: tool, Tokens: definitionTokens(raw), Pin: a.pins.State(st.ID, pins.Tool, tool)})
+			all = append(all, admin.Tool{
+				Name: st.ID + catalog.ContractSeparator + tool, Server: st.ID, Tool: tool, Tokens: definitionTokens(raw), Pin: a.pins.State(st.ID, pins.Tool, tool), Off: off,
+			})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y admin.Tool) int { return strings.Compare(x.Name, y.Name) })

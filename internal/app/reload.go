@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"secateur/internal/config"
+	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/upstream"
 	"secateur/internal/ops/admin"
 	"secateur/internal/ops/replica"
@@ -100,6 +101,11 @@ func (a *App) apply(next *loaded, changed []string) error {
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return err
+	}
+	for _, s := range gen.cfg.Servers {
+		if old := before.bounds(s.ID).Settings; !slices.Equal(old.Tools, s.Tools) || !slices.Equal(old.ExcludeTools, s.ExcludeTools) {
+			a.servers.TellListChanged(s.ID, catalog.Tools)
+		}
 	}
 	a.servers.Each(func(up *upstream.Upstream) { up.SetBounds(gen.bounds(up.ID())) })
 	a.budget.SetLimit(inFlightLimit(gen.cfg))

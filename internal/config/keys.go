@@ -70,6 +70,8 @@ var keys = map[string]keyInfo{
 	"servers[].mask":                {doc: "Enables cutting of this server's results."},
 	"servers[].mask_exempt":         {doc: "Patterns of tools whose results are never cut, such as read_*."},
 	"servers[].focus":               {doc: "Gives this server's tools the optional argument secateur_focus, by which a model says what it looks for in a result. The server never sees it."},
+	"servers[].tools":               {doc: "Patterns of the tools that clients may have, such as read_*. Empty: all. Others are neither listed nor called."},
+	"servers[].exclude_tools":       {doc: "Patterns of tools that are neither listed nor called."},
 	"servers[].url":                 {doc: "Address of a server reached over HTTP, instead of command."},
 	"servers[].transport":           {doc: "With url: Streamable HTTP, HTTP+SSE, or plain POST {url}/rpc.", enum: []string{"http", "sse", "rpc"}},
 	"servers[].headers":             {doc: "Sent with every HTTP request to url."},

@@ -80,8 +80,8 @@ func TestLongNamesKeepTheirLastTellingPart(t *testing.T) {
 	for name, want := range map[string]string{
 		"github.com/modelcontextprotocol/servers/tree/main/src/filesystem": "filesystem",
 		"github.com/acme-corporation/weather-mcp/tree/main/src/mcp-server": "weather-mcp",
-		"a/short/path":                                                       "a-short-path",
-		"one long name without any slash in it":                              "one-long-name-without-any-slash-in-it",
+		"a/short/path":                          "a-short-path",
+		"one long name without any slash in it": "one-long-name-without-any-slash-in-it",
 	} {
 		list, _ := ReadServers("a.json", []byte(`{"mcpServers": {"`+name+`": {"command": "x"}}}`), Options{}, nil)
 		if len(list.Servers) != 1 || list.Servers[0].ID != want {

@@ -72,6 +72,7 @@ var mutants = []mutant{
 	{"notifications about the connection", "internal/mcp/gateway/gateway.go", `if isOwn(n.Method) {`, `if false {`, "./internal/mcp/gateway -run TestNoCallerChangesTheSharedConnection"},
 	{"files of named hosts", "internal/access/rules.go", `!s.files || namesOneFile(name)`, `true`, "./internal/access -run TestADeniedFileIsDeniedInEverySpelling"},
 	{"foreign origins", "internal/access/access.go", `if p.knowsOrigin(r.Origin, r.Host) {`, `if p.knowsOrigin(r.Origin, r.Host) || true {`, "./internal/access"},
+	{"tools that are switched off", "internal/access/admission/admission.go", `if c.isOff(t) {`, `if false {`, "./internal/app -run TestToolsThatAreOffAreUnknownEverywhere"},
 	{"cross-site GETs", "internal/app/guard.go", "req.ReadOnly = false", "", "./internal/app -run TestEveryRouteHasItsWalls"},
 	{"header time-out", "internal/app/app.go", "ReadHeaderTimeout: 10 * time.Second,", "", "./internal/app -run TestConnectionsAreBounded"},
 	{"idle time-out", "internal/app/app.go", "IdleTimeout:       2 * time.Minute,", "", "./internal/app -run TestConnectionsAreBounded"},

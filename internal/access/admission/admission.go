@@ -40,6 +40,10 @@ type Options struct {
 	// server if the caller may use nothing of it. nil: rules ignore lists.
 	LastListed func(server string) (lists catalog.ServerLists, whole bool)
 
+	// Off reports whether a server's tool is switched off for every caller. It is then unknown at
+	// every door. nil: none is.
+	Off func(server, tool string) bool
+
 	// HasTool reports whether a server lists a tool. Limits by tool count all unlisted tools as
 	// one. nil: they do not.
 	HasTool func(server, tool string) bool
@@ -65,6 +69,7 @@ type Control struct {
 	misses            *limit.Limits
 	kept              budgetFile
 	held              func(server string, l catalog.List, name string) Pin
+	off               func(server, tool string) bool
 	lastListed        func(server string) (lists catalog.ServerLists, whole bool)
 	listed            func(ctx context.Context, server string, l catalog.List, items [][]byte)
 	instructions      func(ctx context.Context, server, text string) (held bool)
@@ -79,7 +84,7 @@ func New(opt Options) (*Control, error) {
 	}
 	c := &Control{
 		strangers: &strangers{},
-		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, listed: opt.Listed, lastListed: opt.LastListed, instructions: opt.Instructions, log: opt.Log,
+		rules:     opt.Rules, explain: opt.Explain, audit: opt.Audit, events: opt.Events, kept: budgetFile{path: opt.BudgetFile}, held: opt.Held, off: opt.Off, listed: opt.Listed, lastListed: opt.LastListed, instructions: opt.Instructions, log: opt.Log,
 	}
 	var general, specific []limit.Settings
 	for i, s := range opt.Limits {
@@ -257,6 +262,9 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 	}
 	permit := Permit{c: c, ctx: ctx, p: p, target: targets[0], method: method}
 	for i, t := range targets {
+		if c.isOff(t) {
+			return Permit{}, c.counted(ctx, p, targets[0], c.unknown(ctx, p, t, method, "off"))
+		}
 		d := c.rules.Decide(p, t)
 		if !d.Allowed || c.rules != nil && t.IsNameless() {
 			no := c.denied(ctx, p, t, method, d.Rule)
@@ -271,7 +279,7 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 		}
 		// in an unknown method, a name may be anything
 		if targets[0].Kind != access.KindNone && !c.lists(ctx, t, by) {
-			return Permit{}, c.counted(ctx, p, targets[0], c.unknown(ctx, p, t, method))
+			return Permit{}, c.counted(ctx, p, targets[0], c.unknown(ctx, p, t, method, "unlisted"))
 		}
 		permit.Redact = append(permit.Redact, d.Redact...)
 		if i == 0 {
@@ -285,16 +293,21 @@ func (c *Control) AskListed(ctx context.Context, p *access.Principal, method str
 	return permit, nil
 }
 
+// isOff reports whether the target is a tool that is switched off.
+func (c *Control) isOff(t access.Target) bool {
+	return c.off != nil && t.Kind == access.KindTool && c.off(t.Server, t.Name)
+}
+
 // lists reports whether such a tool or prompt exists, as far as rules depend on it.
 func (c *Control) lists(ctx context.Context, t access.Target, by Lister) bool {
 	l, ok := listOf(t.Kind)
-	return c.rules == nil || by == nil || !ok || l == catalog.Resources || by.Lists(ctx, t.Server, l, t.Name)
+	return c.rules == nil && c.off == nil || by == nil || !ok || l == catalog.Resources || by.Lists(ctx, t.Server, l, t.Name)
 }
 
-// unknown refuses a name that its server does not list.
-func (c *Control) unknown(ctx context.Context, p *access.Principal, t access.Target, method string) *Refusal {
-	c.count(ctx, t.Door, "acl", "unlisted", p)
-	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: "unlisted"})
+// unknown refuses a name that its server does not list, or that is switched off.
+func (c *Control) unknown(ctx context.Context, p *access.Principal, t access.Target, method, why string) *Refusal {
+	c.count(ctx, t.Door, "acl", why, p)
+	c.write(ctx, Line{Principal: p, Target: t, Method: method, Decision: "deny", Rule: why})
 	return &Refusal{Target: t, Method: method}
 }
 
@@ -393,7 +406,7 @@ func (c *Control) Unseen(ctx context.Context, p *access.Principal, t access.Targ
 
 // Lists reports whether the caller may see a thing in a list.
 func (c *Control) Lists(p *access.Principal, t access.Target) bool {
-	if c == nil || !c.rules.Decide(p, t).Allowed {
+	if c == nil || c.isOff(t) || !c.rules.Decide(p, t).Allowed {
 		return c == nil
 	}
 	l, ok := listOf(t.Kind)
@@ -402,7 +415,11 @@ func (c *Control) Lists(p *access.Principal, t access.Target) bool {
 
 // ListsItem is Lists for an item of a server's list, by the server's own name for it.
 func (c *Control) ListsItem(p *access.Principal, door access.Door, server string, l catalog.List, original string) bool {
-	return c == nil || c.rules.Decide(p, ListTarget(door, server, l, original)).Allowed && (c.held == nil || c.held(server, l, original) == "")
+	if c == nil {
+		return true
+	}
+	t := ListTarget(door, server, l, original)
+	return !c.isOff(t) && c.rules.Decide(p, t).Allowed && (c.held == nil || c.held(server, l, original) == "")
 }
 
 // listOf returns the list that contains things of a kind.
@@ -420,7 +437,9 @@ func listOf(k access.TargetKind) (l catalog.List, ok bool) {
 }
 
 // Filters reports whether lists may differ between callers or hold things back.
-func (c *Control) Filters() bool { return c != nil && (c.rules != nil || c.held != nil) }
+func (c *Control) Filters() bool {
+	return c != nil && (c.rules != nil || c.held != nil || c.off != nil)
+}
 
 // NoteList receives a list that a server sent to a caller directly.
 func (c *Control) NoteList(ctx context.Context, server string, l catalog.List, result []byte) {

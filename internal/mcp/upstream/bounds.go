@@ -29,6 +29,7 @@ func (s Settings) SameProcess(other Settings) bool {
 func (s Settings) with(other Settings) Settings {
 	s.StartupTimeout, s.ShutdownGrace, s.ResponseTimeout = other.StartupTimeout, other.ShutdownGrace, other.ResponseTimeout
 	s.Mask, s.MaskExempt = other.Mask, other.MaskExempt
+	s.Tools, s.ExcludeTools = other.Tools, other.ExcludeTools
 	return s
 }
 

@@ -46,6 +46,10 @@ type Settings struct {
 	MaskExempt []string `toml:"mask_exempt" json:"mask_exempt"`
 	// tools get an optional argument that says what the model looks for in a result
 	Focus bool `toml:"focus" json:"focus"`
+	// tools that clients may have, as path.Match patterns; none: all
+	Tools []string `toml:"tools" json:"tools"`
+	// tools that clients may not have, as path.Match patterns
+	ExcludeTools []string `toml:"exclude_tools" json:"exclude_tools"`
 	// address of a server reached over HTTP
 	URL string `toml:"url" json:"url"`
 	// with URL: http (default) | sse | rpc
@@ -91,8 +95,17 @@ func (s Settings) Masked(tool string) bool {
 	if s.Mask != nil && !*s.Mask {
 		return false
 	}
-	return !slices.ContainsFunc(s.MaskExempt, func(pattern string) bool {
-		ok, err := path.Match(pattern, tool)
+	return !matchesAny(s.MaskExempt, tool)
+}
+
+// Offers reports whether clients may have this tool.
+func (s Settings) Offers(tool string) bool {
+	return (len(s.Tools) == 0 || matchesAny(s.Tools, tool)) && !matchesAny(s.ExcludeTools, tool)
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
 		return ok && err == nil
 	})
 }
@@ -113,7 +126,8 @@ func (s Settings) Validate() error {
 		validateWait("shutdown_grace", s.ShutdownGrace),
 		validateWait("response_timeout", s.ResponseTimeout),
 	}
-	errs = append(errs, validatePatterns("mask_exempt", s.MaskExempt), validatePatterns("pass_env", s.PassEnv))
+	errs = append(errs, validatePatterns("mask_exempt", s.MaskExempt), validatePatterns("pass_env", s.PassEnv),
+		validatePatterns("tools", s.Tools), validatePatterns("exclude_tools", s.ExcludeTools))
 	return errors.Join(errs...)
 }
 

@@ -62,6 +62,7 @@ export interface Tool {
   tool: string;
   tokens: number;
   pin: string;
+  off: boolean;
 }
 
 export interface Pin {
