@@ -140,6 +140,9 @@ func (w world) printToolServers(tools []admin.Tool) {
 	var ids []string
 	count, sum := map[string]int{}, map[string]int{}
 	for _, t := range tools {
+		if t.Off {
+			continue
+		}
 		if count[t.Server]++; count[t.Server] == 1 {
 			ids = append(ids, t.Server)
 		}
