@@ -13,28 +13,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"secateur/internal/llm/bill"
+	"secateur/internal/llm/replay"
 )
 
 func newPrices(w world) *cobra.Command {
-	var file string
+	var file, day string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "prices [MODEL…]",
 		Short: "Print the built-in price table, or what models cost by the configuration",
-		Long: `prices prints the list prices that are built in, and the day they were last compared with
-the makers' lists: dollars per million tokens, and how the prompt cache of each works. The first
-row counts whose name a model's name begins with.
+		Long: `prices prints the built-in list prices, the first day of each, and the day they were last
+compared with the vendors' lists: dollars per million tokens, and how the prompt cache of each works.
+A model has the prices of the first row whose name its own name begins with. --at prints the
+prices of an earlier day.
 
-With models it prints what 'secateur serve' would reckon with for each: the prices of the
-configuration, else those of the table. They age; write yours under [providers.NAME.prices].`,
+With models it prints the prices that 'secateur serve' uses for each: those of the configuration,
+else those of the table. Prices age; write yours under [providers.NAME.prices].
+
+Batches and flex processing cost half of these prices, priority and fast processing twice.`,
 		RunE: func(_ *cobra.Command, models []string) error {
-			rows := bill.Table()
+			if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+				return usage("--at: %q is not a day; write it as 2026-09-30", day)
+			}
+			rows := bill.Table(day)
 			if len(models) > 0 {
 				cfg, err := w.usable(file, "", usersOwn)
 				if err != nil {
 					return err
 				}
-				if rows, err = pricesOf(models, configuredPrices(cfg)); err != nil {
+				if rows, err = pricesOf(models, day, configuredPrices(cfg)); err != nil {
 					return err
 				}
 			}
@@ -51,15 +58,16 @@ configuration, else those of the table. They age; write yours under [providers.N
 	}
 	configFlag(cmd, &file)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().StringVar(&day, "at", "", "print the prices of this `day`, such as 2026-09-30")
 	return cmd
 }
 
-func pricesOf(models []string, of func(string) (bill.Prices, bool)) ([]bill.Listed, error) {
+func pricesOf(models []string, day string, of replay.Prices) ([]bill.Listed, error) {
 	rows := make([]bill.Listed, len(models))
 	for i, m := range models {
-		p, ok := of(m)
+		p, ok := of(m, day)
 		if !ok {
-			return nil, fmt.Errorf("nobody knows what %q costs; write its prices into the configuration, under [providers.NAME.prices] or [models.%q.prices]", m, m)
+			return nil, fmt.Errorf("the price of %q is not known; write its prices into the configuration, under [providers.NAME.prices] or [models.%q.prices]", m, m)
 		}
 		known, _ := bill.Lookup(m)
 		p.Cache = cmp.Or(p.Cache, known.Cache)
@@ -70,12 +78,12 @@ func pricesOf(models []string, of func(string) (bill.Prices, bool)) ([]bill.List
 
 // writePrices prints a table.
 func writePrices(out io.Writer, rows []bill.Listed) error {
-	fmt.Fprintf(out, "Dollars per million tokens, list prices of %s.\n\n", bill.Dated)
+	fmt.Fprintf(out, "Dollars per million tokens, list prices as checked on %s.\n\n", bill.Dated)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "model\tinput\tcached\twrite\twrite, 1 h\toutput\tcache\tlives\tfrom\tdearer above")
+	fmt.Fprintln(w, "model\tsince\tinput\tcached\twrite\twrite, 1 h\toutput\tcache\tlives\tfrom\tdearer above")
 	for _, r := range rows {
 		minimum := cmp.Or(r.CacheMinimum, bill.Minimum)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Models, dollars(&r.Input), dollars(r.CachedInput), dollars(r.CacheWrite),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Models, cmp.Or(r.Since, "-"), dollars(&r.Input), dollars(r.CachedInput), dollars(r.CacheWrite),
 			dollars(r.CacheWriteHour), dollars(positive(r.Output)), cmp.Or(r.Cache, "-"), life(r.CacheTTL), count(minimum), band(r.Prices))
 	}
 	return w.Flush()
@@ -116,5 +124,9 @@ func band(p bill.Prices) string {
 	if p.LongAbove <= 0 {
 		return "-"
 	}
-	return count(p.LongAbove) + " x" + count(p.LongTimes)
+	text := count(p.LongAbove) + " x" + count(p.LongTimes)
+	if p.LongOutputTimes != 0 && p.LongOutputTimes != p.LongTimes {
+		text += ", output x" + count(p.LongOutputTimes)
+	}
+	return text
 }

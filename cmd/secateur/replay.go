@@ -24,7 +24,7 @@ conversations would have cost in dollars, and what to write into the configurati
 what each strategy would have cost over the bill of passing everything through, at the
 prices of the well-known providers.
 
-Prices are those of the configuration, else list prices by the model's name. Tokens are
+Prices are those of the configuration, else list prices by the model's name and the session's day. Tokens are
 counted with a tokenizer (o200k_base); a provider with another one counts other numbers, in
 much the same proportions. Output costs the same either way and is left out.
 
@@ -77,8 +77,8 @@ A file has JSON objects, one a line, plain or gzipped; what they are is told by 
 // configuredPrices are the prices that serve would decide by.
 func configuredPrices(cfg *config.Config) replay.Prices {
 	doors := proxy.Options{Providers: cfg.Providers, Models: cfg.Models, DefaultProvider: cfg.DefaultProvider}
-	return func(model string) (bill.Prices, bool) {
-		p := doors.Prices(model)
+	return func(model, day string) (bill.Prices, bool) {
+		p, _ := doors.PricesAt(model, day)
 		return p, p.Input > 0
 	}
 }

@@ -49,7 +49,7 @@ func (a *App) tryRequest(ctx context.Context, req admin.RequestTrial) (admin.Tri
 		Strategies: replay.Strategies(masking, pruning),
 		Current:    replay.Strategy{Masking: masking, Pruning: pruning},
 		Ruler:      replay.Tokens,
-		Prices: func(model string) (bill.Prices, bool) {
+		Prices: func(model, _ string) (bill.Prices, bool) {
 			p := doors.Prices(model)
 			return p, p.Input > 0
 		},

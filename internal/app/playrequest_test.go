@@ -91,7 +91,7 @@ func TestTriedRequestCostsWhatReplaySays(t *testing.T) {
 			}
 			want, err := replay.Run(t.Context(), sessions, replay.Options{
 				Strategies: replay.Strategies(cfg.ObservationMasking.Schema1, cfg.ContextPruning), Ruler: replay.Tokens,
-				Prices: bill.Lookup,
+				Prices: bill.LookupAt,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -232,7 +232,7 @@ var keys = map[string]keyInfo{
 	"limits[].queue":          {doc: "How many more wait.", least: new(0.0)},
 	"limits[].queue_wait_s":   {doc: "Seconds they wait at most. 0: 10.", least: new(0.0)},
 	"limits[].tokens_per_day": {doc: "Tokens of models in a UTC day, refused once the sum has reached it. Counted by this process alone.", least: new(0.0)},
-	"limits[].usd_per_day":    {doc: "Dollars in a UTC day, by the prices of the model.", least: new(0.0)},
+	"limits[].usd_per_day":    {doc: "Dollars in a UTC day, by the prices of the model, output included.", least: new(0.0)},
 	"limits[].shared":         {doc: "Exact across replicas: rates, calls at a time and sums of a day; needs a store in Redis."},
 	"limits[].without_store":  {doc: "With shared: the part of the rate, and of the calls at a time, that holds while the store is away.", least: new(0.0), most: new(1.0)},
 
@@ -283,7 +283,8 @@ var keys = map[string]keyInfo{
 	"prices.cache_write_1h":     {doc: "Input tokens written to the cache to be kept for an hour. Left out: twice input where a request can ask for it.", least: new(0.0)},
 	"prices.cache_block_tokens": {doc: "A prompt is cached in blocks of so many tokens. 0: 128.", least: new(0.0), absent: 128},
 	"prices.long_above_tokens":  {doc: "A longer prompt is dearer. 0: none is.", least: new(0.0)},
-	"prices.long_times":         {doc: "What all prices of such a prompt are multiplied with.", least: new(0.0)},
+	"prices.long_times":         {doc: "Multiplies all prices of such a prompt.", least: new(0.0)},
+	"prices.long_output_times":  {doc: "Multiplies the price of the output of such a prompt. Left out: long_times.", least: new(0.0)},
 }
 
 // infoOf returns the entry for a pattern. Prices share their entries wherever they occur.

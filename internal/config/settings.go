@@ -232,6 +232,33 @@ func (s Settings) validateProviderNames() error {
 	return errors.Join(errs...)
 }
 
+// validateBudget reports the models that a money limit applies to and whose output has no known price. Models that
+// no setting names are charged the dearest known price when they are asked for.
+func (s Settings) validateBudget(key string, applies access.Globs) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
+		if p := s.Providers[name].Prices; p != nil && p.Input > 0 && p.Output == 0 {
+			errs = append(errs, fmt.Errorf("%s: providers.%s.prices has no output; write output = DOLLARS per million tokens", key, name))
+		}
+	}
+	named := slices.DeleteFunc(slices.Clone(applies), func(g string) bool { return strings.ContainsAny(g, "*?") })
+	for model := range s.Models {
+		if (len(applies) == 0 || applies.Match(model)) && !slices.Contains(named, model) {
+			named = append(named, model)
+		}
+	}
+	doors := proxy.Options{Providers: s.Providers, Models: s.Models, DefaultProvider: s.DefaultProvider}
+	slices.Sort(named)
+	for _, model := range named {
+		prices, told := doors.PricesAt(model, "")
+		if free := told && prices.Input == 0; prices.Output > 0 || free || told && s.Models[model].Prices == nil {
+			continue // a provider's prices were reported above
+		}
+		errs = append(errs, fmt.Errorf("%s: the price of %s's output is not known; write output under [models.%q.prices]", key, model, model))
+	}
+	return errors.Join(errs...)
+}
+
 // isHost accepts a name or an address, with or without a port.
 func isHost(s string) bool {
 	if s == "" || strings.ContainsAny(s, "/@*?# \t") {
@@ -296,6 +323,9 @@ func (s Settings) validateAccess() error {
 		unique(fmt.Sprintf("limits[%d].name", i), limit.SettingsName(l, i))
 		if l.Shared && !redisdb.IsURL(s.Store.URL) {
 			errs = append(errs, fmt.Errorf("limits[%d].shared: replicas share a limit through store.url = \"redis://HOST\"", i))
+		}
+		if l.USDPerDay > 0 {
+			errs = append(errs, s.validateBudget(fmt.Sprintf("limits[%d].usd_per_day", i), l.Model))
 		}
 	}
 	return errors.Join(errs...)

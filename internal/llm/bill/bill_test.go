@@ -3,6 +3,7 @@ package bill
 import (
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -52,7 +53,7 @@ func TestLookup(t *testing.T) {
 	}
 	for i, e := range table {
 		for _, later := range table[i+1:] {
-			if len(later.prefix) >= len(e.prefix) && later.prefix[:len(e.prefix)] == e.prefix {
+			if later.prefix != e.prefix && strings.HasPrefix(later.prefix, e.prefix) {
 				t.Errorf("%s is never reached behind %s", later.prefix, e.prefix)
 			}
 		}

@@ -24,7 +24,7 @@ func TestNeverAboveWhicheverCache(t *testing.T) {
 		"blocks":             {simulated{kind: "blocks", block: 128, minimum: 1024, life: 300, read: 0.1, write: 1}, bill.Chat, "gpt-5"},
 		"blocks, nothing":    {simulated{kind: "blocks", block: 64, minimum: 1024, life: 6 * 3600, read: 0.02, write: 1}, bill.Chat, "deepseek-v4"},
 		"intervals":          {simulated{kind: "blocks", block: 2048, minimum: 2048, life: 1800, read: 0.1, write: 1, above: 272_000, times: 2}, bill.Responses, "gpt-5.5"},
-		"endings":            {simulated{kind: "endings", minimum: 1024, life: 1800, read: 0.1, write: 1.25}, bill.Responses, "gpt-5.6-terra"},
+		"endings":            {simulated{kind: "endings", minimum: 1024, life: 1800, read: 0.1, write: 1.25, above: 272_000, times: 2}, bill.Responses, "gpt-5.6-terra"},
 		"endings, cheap":     {simulated{kind: "endings", minimum: 1024, life: 3600, read: 0.05, write: 1.25, above: 272_000, times: 2}, bill.Responses, "gpt-6.1-sol"},
 		"markers":            {simulated{kind: "markers", minimum: 1024, read: 0.1, write: 1.25}, bill.Messages, "claude-sonnet-5"},
 		"markers, cheap":     {simulated{kind: "markers", minimum: 512, read: 0.025, write: 1.25}, bill.Messages, "claude-fable-5-1"},

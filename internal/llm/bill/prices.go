@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -21,16 +22,13 @@ type Prices struct {
 	// To store for an hour; nil: twice input where a request can ask for it.
 	CacheWriteHour *float64 `toml:"cache_write_1h" json:"cache_write_1h,omitempty"`
 
-	// name of a [Kind]; "": by model and format
-	Cache string `toml:"cache" json:"cache,omitempty"`
-	// Shorter prompts are not cached; 0: 1024.
-	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"`
-	// only whole blocks of this many tokens are cached; 0: 128
-	CacheBlock float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"`
-	// longer prompts cost more; 0: never
-	LongAbove float64 `toml:"long_above_tokens" json:"long_above_tokens,omitempty"`
-	// factor on all prices of a longer prompt
-	LongTimes float64 `toml:"long_times" json:"long_times,omitempty"`
+	Cache        string  `toml:"cache" json:"cache,omitempty"`                           // a [Kind]'s name; "": by the model and the format
+	CacheMinimum float64 `toml:"cache_min_tokens" json:"cache_min_tokens,omitempty"`     // shorter prompts are not cached; 0: 1024
+	CacheBlock   float64 `toml:"cache_block_tokens" json:"cache_block_tokens,omitempty"` // a beginning is cached in blocks of so many; 0: 128
+	LongAbove    float64 `toml:"long_above_tokens" json:"long_above_tokens,omitempty"`   // from more tokens on a prompt is dearer; 0: never
+	LongTimes    float64 `toml:"long_times" json:"long_times,omitempty"`                 // multiplies all its prices
+
+	LongOutputTimes float64 `toml:"long_output_times" json:"long_output_times,omitempty"` // multiplies the price of its output; 0: LongTimes
 }
 
 // Validate reports every mistake as "key: text".
@@ -64,6 +62,7 @@ func (p Prices) Validate() error {
 	notNegative("cache_block_tokens", p.CacheBlock)
 	notNegative("long_above_tokens", p.LongAbove)
 	notNegative("long_times", p.LongTimes)
+	notNegative("long_output_times", p.LongOutputTimes)
 	return errors.Join(errs...)
 }
 
@@ -116,7 +115,17 @@ func (p Prices) PromptCost(u Usage) float64 {
 	return r.Cost(prompt) * band.times(u.Input) * p.Input
 }
 
-// Rates are prices divided by the price of an uncached input token. The zero value means unknown.
+// OutputCost is the charge for the output of a request, in millionths of the prices' unit.
+func (p Prices) OutputCost(u Usage) float64 {
+	band := Band{Above: p.LongAbove, Times: cmp.Or(p.LongOutputTimes, p.LongTimes)}
+	return u.Output * p.Output * band.times(u.Input)
+}
+
+// Cost is the charge for a request, prompt and output, in millionths of the prices' unit.
+func (p Prices) Cost(u Usage) float64 { return p.PromptCost(u) + p.OutputCost(u) }
+
+// Rates are prices over the price of an uncached input token. The zero value means
+// that they are unknown.
 type Rates struct {
 	Read  float64 // for a token found in the cache
 	Write float64 // for a token written to the cache

@@ -151,16 +151,14 @@ func (p *Proxy) modelLabel(asked string, to target) string {
 		name = asked
 	}
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
-	for _, row := range bill.Table() {
-		if !strings.HasPrefix(name, row.Models) {
-			continue
-		}
-		if p.models.take(name) {
-			return name
-		}
-		return row.Models
+	family, known := bill.Family(name)
+	switch {
+	case !known:
+		return other
+	case p.models.take(name):
+		return name
 	}
-	return other
+	return family
 }
 
 // modelNames are the model names that are used unchanged.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -81,19 +82,24 @@ func (p *Proxy) fallbackIn(format chat.Format, signedIn bool) *provider {
 	return only
 }
 
-// Prices returns the prices of a model by the settings, as the proxy would use them. An unknown
-// model has an input price of 0.
+// Prices returns the prices of a model by the settings, as the proxy takes them. An unknown model's input costs nothing.
 func (o Options) Prices(model string) bill.Prices {
+	prices, _ := o.PricesAt(model, "")
+	return prices
+}
+
+// PricesAt is Prices on a day. Told says that the settings have the prices: they hold on every day.
+func (o Options) PricesAt(model, day string) (prices bill.Prices, told bool) {
 	p := Proxy{opt: o, providers: make(map[string]*provider, len(o.Providers))}
 	for name, settings := range o.Providers {
 		p.providers[name] = &provider{Provider: settings, name: name}
 	}
 	p.fallback = defaultProvider(o.DefaultProvider, p.providers)
-	to, ok := p.route(model)
-	if !ok {
-		to.prices, _ = bill.Lookup(model)
+	to, _ := p.route(model)
+	if !to.told {
+		to.prices, _ = bill.LookupAt(cmp.Or(to.model, model), day)
 	}
-	return to.prices
+	return to.prices, to.told
 }
 
 // pricesOf returns the alias's prices, else the provider's, else the known ones of a model with

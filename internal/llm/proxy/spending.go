@@ -27,7 +27,7 @@ func (x *exchange) spend(told *bill.Usage, ended outcome) {
 		u.Output = max(u.Output, x.said.tokens())
 	}
 	prices := x.p.charged(x.to)
-	usd := (prices.PromptCost(u) + u.Output*prices.Output) / 1e6
+	usd := prices.Cost(u) / 1e6
 	x.p.opt.Admission.Spend(x.who, x.asked, int64(u.Input+u.Output), usd)
 }
 

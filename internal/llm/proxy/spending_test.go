@@ -189,7 +189,7 @@ func TestAnUnknownPriceIsTheDearest(t *testing.T) {
 		{"a model of the table", "gpt-4o", nil, 2.5, 10},
 		{"a model that nobody knows", "llama-99", nil, dear.Input, dear.Output},
 		{"no model", "", nil, dear.Input, dear.Output},
-		{"no price of output in the table", "gpt-6", nil, 2, dear.Output},
+		{"the newest models of the table", "gpt-6", nil, 2, 10},
 		{"no price of output in the settings", "x", &bill.Prices{Input: 3}, 3, dear.Output},
 		{"the settings are dearer than the table", "x", &bill.Prices{Input: 100, Output: 500}, 100, 500},
 		{"free by the settings", "x", &bill.Prices{}, 0, 0},

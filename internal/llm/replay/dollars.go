@@ -8,8 +8,8 @@ import (
 	"secateur/internal/llm/bill"
 )
 
-// Prices returns the prices of a model, and whether they are known.
-type Prices func(model string) (bill.Prices, bool)
+// Prices return the prices of a model on a day such as "2026-09-30", "" meaning today, and whether they are known.
+type Prices func(model, day string) (bill.Prices, bool)
 
 // Dollars is the cost of the sessions' input at the prices of their own models.
 type Dollars struct {
@@ -46,7 +46,7 @@ type ownBill struct {
 // playOwn plays the session under every strategy at the prices of its own model. It returns nil if
 // those are unknown.
 func (p *player) playOwn(ctx context.Context, o Options) (*ownBill, error) {
-	prices, known := o.Prices(p.session.Model)
+	prices, known := o.Prices(p.session.Model, p.session.day())
 	if !known {
 		return nil, nil
 	}

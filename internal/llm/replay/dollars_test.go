@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ func TestDollarsAreOfTheConfiguredPrices(t *testing.T) {
 	const body = `{"model":"mine","messages":[{"role":"user","content":"hello"}]}`
 	o := Options{
 		Ruler: bytesRuler, Strategies: Strategies(chat.Default(), chat.DefaultPruning()),
-		Prices: func(model string) (bill.Prices, bool) { return bill.Prices{Input: 7}, model == "mine" },
+		Prices: func(model, _ string) (bill.Prices, bool) { return bill.Prices{Input: 7}, model == "mine" },
 	}
 	r, err := Run(t.Context(), readAll(t, body+body+sessionLine("other", 2)), o)
 	if err != nil {
@@ -60,8 +61,7 @@ func TestTheSummaryComesFirstAndSaysWhatToWrite(t *testing.T) {
 	all := Strategies(chat.Default(), chat.DefaultPruning())
 	o := Options{
 		Ruler: bytesRuler, Strategies: all, Tables: Tables()[:1],
-		// No cache: masking pays.
-		Prices: func(string) (bill.Prices, bool) { return bill.Prices{Input: 3}, true },
+		Prices: func(string, string) (bill.Prices, bool) { return bill.Prices{Input: 3}, true }, // no cache: masking pays
 	}
 	sessions := readAll(t, sessionLine("long", 20))
 	for _, c := range []struct {
@@ -153,5 +153,22 @@ func TestSavingsAndLosses(t *testing.T) {
 		if got := saving(x); got != want {
 			t.Errorf("saving(%v) = %s, want %s", x, got, want)
 		}
+	}
+}
+
+// A session has the prices of its own day.
+func TestSessionsArePricedByTheirDay(t *testing.T) {
+	const line = `{"timestamp":"2026-08-20T12:00:00Z","type":"response_item","payload":{"type":"message","role":%q,"content":[{"type":"input_text","text":"hello"}]}}` + "\n"
+	text := `{"timestamp":"2026-08-20T12:00:00Z","type":"turn_context","payload":{"model":"gpt-5.6-sol"}}` + "\n" + fmt.Sprintf(line+line, "user", "assistant")
+	paid := func(day string) float64 {
+		o := Options{Ruler: bytesRuler, Prices: bill.LookupAt}
+		r, err := Run(t.Context(), readAll(t, strings.ReplaceAll(text, "2026-08-20", day)), o)
+		if err != nil || r.Dollars.Sessions != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		return r.Dollars.Through
+	}
+	if before, after := paid("2026-08-20"), paid("2026-08-21"); math.Abs(before/after-5.0/4) > 1e-9 {
+		t.Errorf("%v before the price fell from 5 to 4 dollars, %v after", before, after)
 	}
 }

@@ -219,7 +219,7 @@ func TestReportOfAllFormats(t *testing.T) {
 	r, err := Run(t.Context(), sessions, Options{
 		Strategies: Strategies(chat.Default(), chat.DefaultPruning()), Tables: Tables(), Ruler: bytesRuler,
 		Progress: func(d, o int) { done, of = max(done, d), o },
-		Prices:   bill.Lookup,
+		Prices:   bill.LookupAt,
 	})
 	if err != nil {
 		t.Fatal(err)

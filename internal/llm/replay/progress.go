@@ -25,7 +25,7 @@ func newProgress(sessions []Session, o Options) *progress {
 			}
 		}
 		if o.Prices != nil {
-			if _, known := o.Prices(sessions[i].Model); known {
+			if _, known := o.Prices(sessions[i].Model, sessions[i].day()); known {
 				times++
 			}
 		}

@@ -18,7 +18,6 @@ type rollout struct {
 	Session
 
 	name  string
-	start time.Time
 	items []jsontext.Value
 	said  int // number of items when the current answer began; 0: not within an answer
 	parts int

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,12 +16,13 @@ type Session struct {
 	Model    string
 	format   chat.Format
 	requests []request
-	perToken float64 // characters
-	hidden   float64 // tokens of each request outside of its messages
-	measured bool    // hidden was recorded, not estimated
-	counted  float64 // the provider's count of the first request; 0: not recorded
-	tools    []byte  // text before the messages
-	timed    bool    // the requests' times are known
+	perToken float64   // characters
+	hidden   float64   // tokens of each request that are not in its messages
+	measured bool      // by the one who recorded them
+	counted  float64   // tokens of the first request as its provider counted them; 0: not recorded
+	tools    []byte    // what stands before the messages
+	timed    bool      // the requests' times are known
+	start    time.Time // of the first request; zero: not recorded
 
 	// Called maps calls to tool names, in a session made from its last request.
 	called    map[string]string
@@ -36,6 +38,14 @@ type request struct {
 	answer     []jsontext.Value // recorded answer; nil: not recorded
 	// The whole original body, if its bytes must not change; nil: write it from the members.
 	asCame []byte
+}
+
+// day is the day of the first request (UTC), such as "2026-09-30"; "": not recorded.
+func (s *Session) day() string {
+	if s.start.IsZero() {
+		return ""
+	}
+	return s.start.UTC().Format(time.DateOnly)
 }
 
 // recorded is a line of a file of sessions.

@@ -25,8 +25,7 @@ type transcripts struct {
 type transcript struct {
 	Session
 
-	parts    int // number of earlier, compacted conversations
-	start    time.Time
+	parts    int // conversations before it that were compacted
 	messages []told
 	raw      []jsontext.Value // the messages of requests, as they are sent
 	at       map[string]int   // number of messages at each line

@@ -48,7 +48,7 @@ const asConfigured = "as configured"
 // strategy sends.
 func Try(ctx context.Context, s *Session, model string, o Options) (*Trial, error) {
 	p := newPlayer(s, o)
-	prices, known := o.Prices(model)
+	prices, known := o.Prices(model, s.day())
 	of := offer{model, prices}
 	terms := of.terms(s.format)
 	t := &Trial{Format: s.format, Requests: len(s.requests)}
