@@ -135,7 +135,7 @@ client's settings need no more than the program and its file.`,
 	addGroup(root, "Set up:", newInit(w), newAdd(w), newRemove(w), newImport(w), newConnect(w), newDisconnect(w), newLogin(w), newLogout(w), newToken(w), newCheck(w))
 	addGroup(root, "Run:", newServe(w), newStdio(w), newRun(w), newPruner(w), newPrune(w), newRecover(w), newCall(w))
 	addGroup(root, "Look:", newStatus(w), newServers(w), newTools(w), newLogs(w), newPins(w), newDoctor(w))
-	addGroup(root, "Prove:", newSavings(w), newReplay(w), newPrices(w))
+	addGroup(root, "Prove:", newDiscover(w), newSavings(w), newReplay(w), newPrices(w))
 	addGroup(root, "Maintain:", newReload(w), newRestart(w), newVersion(w))
 	for _, c := range []*cobra.Command{newHook(w), newStatusLine(w), newHealthcheck(w), newSchema(w), newMan(w)} { // for agents, containers, editors and packagers
 		c.Hidden = true

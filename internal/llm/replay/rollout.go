@@ -62,8 +62,11 @@ func (r *rollout) add(v jsontext.Value) error {
 	case "compacted":
 		r.compact(p.Replacement)
 	case "event_msg":
-		if p.Type == "token_count" && p.Info != nil && r.counted == 0 && len(r.requests) == 1 {
-			r.counted = p.Info.Last.Input
+		if n := len(r.requests); p.Type == "token_count" && p.Info != nil && n > 0 {
+			r.requests[n-1].counted = p.Info.Last.Input
+			if n == 1 && r.counted == 0 {
+				r.counted = p.Info.Last.Input
+			}
 		}
 	}
 	return nil

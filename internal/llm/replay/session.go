@@ -35,9 +35,9 @@ type request struct {
 	head       []byte           // the other members of the body, as "name":value, joined by commas
 	first, all cacheControl     // on the text before the messages, on the request itself
 	at         float64          // seconds
-	answer     []jsontext.Value // recorded answer; nil: not recorded
-	// The whole original body, if its bytes must not change; nil: write it from the members.
-	asCame []byte
+	counted    float64          // tokens of its prompt as the provider counted them; 0: not recorded
+	answer     []jsontext.Value // what was answered; nil if not recorded
+	asCame     []byte           // the whole body, where its bytes are to go out as they came; nil: it is written anew
 }
 
 // day is the day of the first request (UTC), such as "2026-09-30"; "": not recorded.
@@ -57,6 +57,8 @@ type recorded struct {
 	Offsets       []float64        `json:"request_offsets_s"`
 	CharsPerToken float64          `json:"chars_per_token"`
 	PrefixTokens  float64          `json:"prefix_tokens"`
+	Usage         [][]float64      `json:"recorded_usage"` // of each request: uncached, written, read, output
+	Started       string           `json:"started"`        // RFC 3339; "": not recorded
 }
 
 // defaultPerToken is the number of characters per token if none was recorded.
@@ -71,6 +73,9 @@ func (rec *recorded) session() Session {
 		s.perToken = defaultPerToken
 	}
 	s.timed = len(rec.Offsets) > 0
+	if at, err := time.Parse(time.RFC3339, rec.Started); err == nil {
+		s.start = at
+	}
 	for i, m := range rec.Messages {
 		if role(m) != "assistant" {
 			continue
@@ -78,6 +83,12 @@ func (rec *recorded) session() Session {
 		q := request{list: rec.Messages[:i], head: rec.head(), answer: rec.Messages[i : i+1]}
 		if n := len(s.requests); n < len(rec.Offsets) {
 			q.at = rec.Offsets[n]
+		}
+		if n := len(s.requests); n < len(rec.Usage) && len(rec.Usage[n]) >= 3 {
+			q.counted = rec.Usage[n][0] + rec.Usage[n][1] + rec.Usage[n][2]
+			if n == 0 && !s.measured {
+				s.counted = q.counted
+			}
 		}
 		s.requests = append(s.requests, q)
 	}

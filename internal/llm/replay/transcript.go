@@ -162,8 +162,9 @@ func (t *transcript) ask(l *line) {
 		q.at = at.Sub(t.start).Seconds()
 	}
 	if u := l.Message.Usage; u != nil {
+		q.counted = u.Input + u.Read + u.Written
 		if len(t.requests) == 0 {
-			t.counted = u.Input + u.Read + u.Written
+			t.counted = q.counted
 		}
 		t.hour = t.hour || u.By.Hour > 0
 	}
