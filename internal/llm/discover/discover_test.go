@@ -224,3 +224,17 @@ func TestThePageLoadsNothing(t *testing.T) {
 		t.Errorf("plots or names are missing in\n%s", page.String())
 	}
 }
+
+// BenchmarkReading reads a transcript that is not played.
+func BenchmarkReading(b *testing.B) {
+	data, err := os.ReadFile("../replay/testdata/claude-code.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if err := (&ledger{}).read(bytes.NewReader(data), func(int) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -32,15 +32,17 @@ type Options struct {
 
 // Bounds on what is played. Reading is a hundred times faster than playing, and a played session is in memory.
 const (
-	playAll = 128 << 20 // so much is played whole; of more a sample of this size
-	playMax = 32 << 20  // the largest file that is played
+	playAll   = 48 << 20 // so much is played whole; of more a sample of this size
+	playMax   = 16 << 20 // the largest file that is played
+	playAlone = 2 << 20  // of larger files one at a time is played
 )
 
 // reader reads files and adds them up.
 type reader struct {
 	Options
 
-	share float64 // of the files that are played
+	share float64    // of the files that are played
+	large sync.Mutex // held while a large file is in memory
 
 	mu     sync.Mutex // guards the fields below
 	seen   map[uint64]struct{}
@@ -80,6 +82,10 @@ func Run(ctx context.Context, files []File, skipped []Skipped, o Options) (*Repo
 func (r *reader) file(ctx context.Context, f File) {
 	l := &ledger{agent: f.Agent}
 	plays := f.Size <= playMax && (r.share >= 1 || hash(f.Path) < r.share)
+	if plays && f.Size > playAlone {
+		r.large.Lock()
+		defer r.large.Unlock()
+	}
 	sessions, err := r.read(f, l, plays)
 	if err == nil && l.broken > 0 && len(l.requests) == 0 {
 		err = errors.New("no session in it that can be read")
