@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 )
 
@@ -9,9 +11,9 @@ import (
 // of Codex, and of VS Code. VS Code uses our key with another shape.
 var clientGroups = []string{"mcpServers", "mcp_servers", "servers"}
 
-// adoptClientServers converts servers that a client's file lists by name into entries of our list,
-// after the existing ones. A file without such servers is returned unchanged.
-func (d *decoder) adoptClientServers(root *node, dir string, readFile func(string) ([]byte, error)) *node {
+// adoptClientServers rewrites servers that a client's file lists by name into entries of our own list, behind those
+// that are there. A file without such servers comes back as it is.
+func (d *decoder) adoptClientServers(root *node, path string, readFile func(string) ([]byte, error)) *node {
 	adopted := &node{kind: kindList, off: root.off}
 	var groups []member
 	for _, m := range root.members {
@@ -32,9 +34,14 @@ func (d *decoder) adoptClientServers(root *node, dir string, readFile func(strin
 	}
 	d.lax = true
 	ids := takenIDs(root)
+	if isGeminiFile(path) {
+		for _, g := range groups {
+			braceVariables(g.value)
+		}
+	}
 	for _, g := range groups {
 		for _, m := range g.value.members {
-			c := d.clientServer(g.name, m, len(adopted.items), dir, readFile)
+			c := d.clientServer(g.name, m, len(adopted.items), path, readFile)
 			entry := c.translate(m, ids)
 			switch {
 			case entry == nil:
@@ -50,11 +57,10 @@ func (d *decoder) adoptClientServers(root *node, dir string, readFile func(strin
 	return out
 }
 
-// clientServer returns the converter for one server of a group, to the entry at an index of our
-// list.
-func (d *decoder) clientServer(group string, m member, index int, dir string, readFile func(string) ([]byte, error)) *clientServer {
+// clientServer is what rewrites a server of a group into the entry at an index of our own list.
+func (d *decoder) clientServer(group string, m member, index int, path string, readFile func(string) ([]byte, error)) *clientServer {
 	return &clientServer{
-		decoder: d, dir: dir, readFile: readFile,
+		decoder: d, dir: filepath.Dir(path), readFile: readFile, isGemini: isGeminiFile(path),
 		at:  spot{path: fmt.Sprintf("servers[%d]", index), place: place{label: join(group, m.name), off: m.off}},
 		out: newTable(m.off, fromValue), env: newTable(m.off, fromValue),
 		fileEnv: newTable(m.off, fromValue), headers: newTable(m.off, fromValue),
@@ -75,4 +81,24 @@ func takenIDs(root *node) map[string]bool {
 		}
 	}
 	return taken
+}
+
+// isGeminiFile reports the settings of Gemini CLI, by the place that they have in every project and home directory.
+func isGeminiFile(path string) bool {
+	return filepath.Base(path) == "settings.json" && filepath.Base(filepath.Dir(path)) == ".gemini"
+}
+
+var bareVariable = regexp.MustCompile(`\$(\$?)([A-Za-z_][A-Za-z0-9_]*)`)
+
+// braceVariables writes Gemini's $NAME as ${NAME}, in place.
+func braceVariables(n *node) {
+	for _, m := range n.members {
+		braceVariables(m.value)
+	}
+	for _, item := range n.items {
+		braceVariables(item)
+	}
+	if n.kind == kindString {
+		n.text = bareVariable.ReplaceAllString(n.text, "$1$${$2}")
+	}
 }

@@ -17,6 +17,7 @@ type clientServer struct {
 	at       spot
 	dir      string // of the file: the base of relative names
 	readFile func(string) ([]byte, error)
+	isGemini bool // its timeouts are in milliseconds, whatever their size
 
 	out, env, fileEnv, headers *node
 	args                       []*node
@@ -104,6 +105,12 @@ func (c *clientServer) key(m member) {
 		c.merge(c.env, m, at)
 	case "env_vars":
 		c.passVariables(m, at)
+	case "enabled_tools", "includeTools":
+		c.toolNames("tools", m, at)
+	case "disabled_tools", "excludeTools", "disabledTools":
+		c.toolNames("exclude_tools", m, at)
+	case "oauth":
+		c.oauth(m, at)
 	case "envFile":
 		c.envFile(m, at)
 	case "headers", "http_headers":
@@ -179,19 +186,71 @@ func (c *clientServer) merge(into *node, m member, at spot) {
 	}
 }
 
-// passVariables passes variables of our environment to the child, if they are set.
+// passVariables hands the child variables of our own environment, those that are set. Codex names them, or writes { name = … }.
 func (c *clientServer) passVariables(m member, at spot) {
 	if m.value.kind != kindList {
 		c.wrongKind(m.value, at, "a list of strings")
 		return
 	}
+	names := &node{kind: kindList, off: m.off}
 	for i, item := range m.value.items {
+		if name := item.get("name"); item.kind == kindTable && name != nil {
+			item = name
+		}
 		if item.kind != kindString || !isVariableName(item.text) {
 			c.complain(at.item(i, item), "expected the name of a variable")
-		} else if _, set := c.lookup(item.text); set {
-			c.env.put(member{name: item.text, off: item.off, value: newString("${"+item.text+"}", item.off)})
+			continue
+		}
+		names.items = append(names.items, item)
+	}
+	c.set("pass_env", m.name, m.off, names)
+}
+
+// toolNames takes a list of tools under one of our keys. Gemini may write arguments behind a name.
+func (c *clientServer) toolNames(key string, m member, at spot) {
+	if m.value.kind != kindList {
+		c.wrongKind(m.value, at, "a list of strings")
+		return
+	}
+	names := &node{kind: kindList, off: m.off}
+	for i, item := range m.value.items {
+		if item.kind != kindString {
+			c.wrongKind(item, at.item(i, item), "a string")
+			continue
+		}
+		name, _, _ := strings.Cut(item.text, "(")
+		names.items = append(names.items, newString(name, item.off))
+	}
+	if len(names.items) > 0 {
+		c.set(key, m.name, m.off, names)
+	}
+}
+
+// oauth takes over what a client's sign-in says that ours needs too: its id.
+func (c *clientServer) oauth(m member, at spot) {
+	if m.value.kind != kindTable || m.value.get("clientId") == nil {
+		if m.value.kind == kindTable && m.value.get("client_id") == nil && m.value.get("flow") == nil {
+			c.warn(at, "ignored: 'secateur login' signs in anew")
+			return
+		}
+		c.set(m.name, m.name, m.off, m.value) // in our own words
+		return
+	}
+	out := newTable(m.off, fromValue)
+	out.put(member{name: "flow", off: m.off, value: newString("login", m.off)})
+	for _, key := range m.value.members {
+		switch key.name {
+		case "clientId":
+			out.put(member{name: "client_id", label: key.name, off: key.off, value: key.value})
+		case "clientSecret":
+			out.put(member{name: "client_secret", label: key.name, off: key.off, value: key.value})
+		case "scope":
+			out.put(key)
+		default:
+			c.warn(at.key(key.name, key.name, key.off), "ignored: 'secateur login' does without it")
 		}
 	}
+	c.set(m.name, m.name, m.off, out)
 }
 
 func (c *clientServer) headersFromVariables(m member, at spot) {
@@ -274,7 +333,7 @@ func (c *clientServer) timeout(m member, at spot) {
 		return
 	}
 	value := m.value
-	if f >= manySeconds {
+	if f >= manySeconds || c.isGemini {
 		value = &node{kind: kindFloat, text: strconv.FormatFloat(f/1000, 'g', -1, 64), off: m.off}
 	}
 	c.set("response_timeout", m.name, m.off, value)

@@ -69,6 +69,9 @@ func variable(inner string, lookup func(string) (string, bool)) (value, fallback
 	if fix, ok := editorVariable(name); ok {
 		return "", "", fmt.Errorf("${%s} is known to the editor alone; %s", name, fix)
 	}
+	if name == "userHome" { // what editors call it
+		name = "HOME"
+	}
 	name = strings.TrimPrefix(name, "env:")
 	if !isVariableName(name) {
 		return "", "", errors.New("what stands between ${ and } is no variable name; write $${ for a literal ${")
@@ -101,8 +104,6 @@ func editorVariable(name string) (fix string, ok bool) {
 		return "write the value out", true
 	case hasPrefix && prefix == "workspaceFolder", strings.HasPrefix(name, "workspaceFolder"), name == "workspaceRoot":
 		return "write the folder's full path", true
-	case name == "userHome":
-		return "write ${HOME}", true
 	case name == "pathSeparator", name == "/":
 		return "write / or \\", true
 	}

@@ -59,7 +59,7 @@ func Load(path string, data []byte, opt Options) (*Config, []Problem) {
 	root, found, whole := parse(data)
 
 	d := newDecoder(opt, json, found)
-	root = d.adoptClientServers(root, filepath.Dir(path), opt.ReadFile)
+	root = d.adoptClientServers(root, path, opt.ReadFile)
 	d.decode(root, reflect.ValueOf(&cfg.Settings).Elem(), spot{place: place{off: noOffset}})
 	d.leaveOut(cfg.Servers)
 	cfg.given = make(map[string]bool, len(d.places))

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -67,8 +66,15 @@ func ReadServers(path string, data []byte, opt Options, taken map[string]bool) (
 			if m.name == openCodeGroup {
 				nameVariables(m.value)
 			}
+			if isGeminiFile(path) {
+				braceVariables(m.value)
+			}
 			for _, entry := range m.value.members {
-				out := d.clientServer(m.name, entry, len(list.Servers), filepath.Dir(path), opt.ReadFile).translate(entry, list.Taken)
+				c := d.clientServer(m.name, entry, len(list.Servers), path, opt.ReadFile)
+				if m.name == openCodeGroup {
+					c.includeFiles(entry.value)
+				}
+				out := c.translate(entry, list.Taken)
 				if out != nil {
 					list.add(out, document.Place{Group: m.name, Name: entry.name})
 					list.Servers[len(list.Servers)-1].Own = isOwn(entry.name, out)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -47,6 +48,58 @@ func TestReadServersOfClients(t *testing.T) {
 		list, mistakes := ReadServers(c.path, []byte(c.in), Options{}, nil)
 		if got := servers(t, list.Servers); got != c.want || len(mistakes) > 0 {
 			t.Errorf("%s: ReadServers = %q, %v, want %q", c.rule, got, mistakes, c.want)
+		}
+	}
+}
+
+// What clients write in their own way, and what is said where it is not quite the same here.
+func TestImportIsFaithfulToEachClient(t *testing.T) {
+	opt := Options{Lookup: func(name string) (string, bool) { return "/h", name == "HOME" }, ReadFile: func(path string) ([]byte, error) {
+		if path != "/h/key" && path != "dir/key" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte("abc\n"), nil
+	}}
+	for _, c := range []struct{ rule, path, in, want, said string }{
+		{
+			"Gemini", ".gemini/settings.json", `{"mcpServers": {"a": {"command": "$BIN/x", "args": ["$$5", "${OK}"], "env": {"K": "$KEY"}, "timeout": 5000, "includeTools": ["a", "b(x)"], "excludeTools": ["c"], "trust": true}}}`,
+			"[[servers]]\nid = \"a\"\ncommand = [\"${BIN}/x\", \"$$5\", \"${OK}\"]\nresponse_timeout = 5\ntools = [\"a\", \"b\"]\nexclude_tools = [\"c\"]\nenv = { K = \"${KEY}\" }\n",
+			"mcpServers.a.trust: ignored",
+		},
+		{
+			"Codex", "config.toml", "[mcp_servers.a]\ncommand = \"uv\"\nenv_vars = [\"A\", { name = \"B\", source = \"local\" }]\nenabled_tools = [\"x\"]\ndisabled_tools = [\"y\"]\n",
+			"[[servers]]\nid = \"a\"\ncommand = [\"uv\"]\npass_env = [\"A\", \"B\"]\ntools = [\"x\"]\nexclude_tools = [\"y\"]\n", "",
+		},
+		{
+			"OpenCode", "dir/opencode.json", `{"mcp": {"a": {"type": "remote", "url": "https://x/mcp", "headers": {"K": "Bearer {file:~/key}", "L": "{file:./key}", "M": "{file:none}"}}}}`,
+			"[[servers]]\nid = \"a\"\ntransport = \"http\"\nurl = \"https://x/mcp\"\nheaders = { K = \"Bearer abc\", L = \"abc\", M = \"\" }\n",
+			"{file:none} is left empty",
+		},
+		{
+			"Claude Code", ".claude.json", `{"mcpServers": {"a": {"type": "http", "url": "https://x/mcp", "oauth": {"clientId": "me", "callbackPort": 8080}}}}`,
+			"[[servers]]\nid = \"a\"\ntransport = \"http\"\nurl = \"https://x/mcp\"\noauth = { flow = \"login\", client_id = \"me\" }\n",
+			"mcpServers.a.oauth.callbackPort: ignored",
+		},
+		{
+			"Windsurf", "mcp_config.json", `{"mcpServers": {"a": {"command": "x", "disabledTools": ["y"]}}}`,
+			"[[servers]]\nid = \"a\"\ncommand = [\"x\"]\nexclude_tools = [\"y\"]\n", "",
+		},
+	} {
+		list, mistakes := ReadServers(c.path, []byte(c.in), opt, nil)
+		text := servers(t, list.Servers)
+		if text != c.want || len(mistakes) > 0 {
+			t.Errorf("%s: ReadServers = %s, %v, want %s", c.rule, text, mistakes, c.want)
+		}
+		var said strings.Builder
+		for _, w := range list.Warnings {
+			said.WriteString(w.Key + ": " + w.Text + "\n")
+		}
+		if !strings.Contains(said.String(), c.said) {
+			t.Errorf("%s: said %s, want %s", c.rule, said.String(), c.said)
+		}
+		lookup := func(name string) (string, bool) { return "x", name == "BIN" || name == "OK" || name == "KEY" }
+		if _, mistakes := Load("ours.toml", []byte(text), Options{Lookup: lookup}); len(mistakes) > 0 {
+			t.Errorf("%s: what was imported does not load: %v", c.rule, mistakes)
 		}
 	}
 }
