@@ -45,7 +45,7 @@ A value may be a variable: --env 'TOKEN=${TOKEN}' keeps the secret out of the fi
 }
 
 func (w world) add(flag string, s config.FileServer, flags changeFlags) error {
-	f, err := w.editable(flag)
+	f, err := w.editable(flag, config.InitOwn())
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ SECATEUR_CONFIG names; comments and order stay.`,
 }
 
 func (w world) remove(flag, id string, flags changeFlags) error {
-	f, err := w.editable(flag)
+	f, err := w.editable(flag, config.Init(config.PresetDefault))
 	if err != nil {
 		return err
 	}

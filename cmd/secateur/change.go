@@ -109,11 +109,12 @@ type ownFile struct {
 	list   config.ServerList
 	opt    config.Options
 	unset  map[string]bool // variables that new servers name and that are not set here
+	fresh  []byte          // what a file that does not exist begins with
 }
 
-// editable finds the configuration to edit: the one that is named, else the user's. Where there is none, one is made in the user's directory:
-// the built-in default that has run so far. A file of the working directory may be part of a repository, where secrets must not go.
-func (w world) editable(flag string) (*ownFile, error) {
+// editable finds the configuration to edit: the one that is named, else the user's. Where there is none, one is made in the user's directory
+// with the text of fresh. A file of the working directory may be part of a repository, where secrets must not go.
+func (w world) editable(flag string, fresh []byte) (*ownFile, error) {
 	path, found, err := config.Find(w.findOptions(flag, usersOwn))
 	if err != nil {
 		return nil, exitError{exitConfig, fmt.Errorf("configuration: %w", err)}
@@ -130,7 +131,7 @@ func (w world) editable(flag string) (*ownFile, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	f := &ownFile{path: path, unset: map[string]bool{}}
+	f := &ownFile{path: path, unset: map[string]bool{}, fresh: fresh}
 	f.opt = config.Options{ReadFile: config.ReadFile, Lookup: func(name string) (string, bool) {
 		if f.unset[name] {
 			return standIn, true
@@ -175,7 +176,7 @@ const standIn = "http://unset.invalid"
 // start is what an edit begins with.
 func (f *ownFile) start() []byte {
 	if !f.before.Exists && document.FormatOf(f.path, nil) == document.TOML {
-		return config.Init(config.PresetDefault)
+		return f.fresh
 	}
 	return f.before.Data
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"secateur/internal/config"
 )
 
 // runAt runs a command on a machine with one home directory.
@@ -110,5 +112,30 @@ func TestConnectSaysWhichHalfItSetsUp(t *testing.T) {
 		if !json.Valid(out.Bytes()) {
 			t.Errorf("%s: --json printed %s", client, out.String())
 		}
+	}
+}
+
+func TestNewFilesHaveNoDemo(t *testing.T) {
+	home := t.TempDir()
+	runAt(t, home, "add", "files", "--", "npx", "x")
+	data, err := os.ReadFile(filepath.Join(home, ".config", "secateur", "secateur.toml"))
+	if err != nil || strings.Contains(string(data), "demo") || !strings.Contains(string(data), "id = \"files\"") || !strings.Contains(string(data), "# A server of your own") {
+		t.Errorf("%v: %s", err, data)
+	}
+}
+
+func TestTokenCommandsSayThatEveryDoorAsks(t *testing.T) {
+	home := t.TempDir()
+	if _, said := runAt(t, home, "token", "new", "me"); !strings.Contains(said, "every door asks for a token") {
+		t.Errorf("token new: %s", said)
+	}
+	w := world{home: home, stateDir: filepath.Join(home, "state")}
+	cfg, _ := config.Default(config.Options{})
+	hello := greeting{cfg: cfg, addr: "127.0.0.1:1", asks: w.hasTokens(cfg), originalID: func(string) string { return "prn" }}
+	if next := hello.next(nil); strings.Count(next, `-H "Authorization: Bearer $SECATEUR_TOKEN"`) != 2 || !strings.Contains(next, "token new") {
+		t.Errorf("serve says %s", next)
+	}
+	if _, said := runAt(t, home, "token", "revoke", "me"); !strings.Contains(said, "still asks") || !strings.Contains(said, "tokens.json") {
+		t.Errorf("token revoke: %s", said)
 	}
 }

@@ -16,6 +16,7 @@ import (
 type greeting struct {
 	cfg  *config.Config
 	addr string
+	asks bool // for a token of the token file
 
 	originalID func(text string) string // what the running store calls a text
 }
@@ -114,7 +115,15 @@ func (g greeting) next(servers []app.ServerStart) string {
 	auth := ""
 	if !g.cfg.AuthToken.IsZero() {
 		auth = ` -H "Authorization: Bearer $AUTH_TOKEN"`
+	} else if g.asks || g.cfg.Auth.Asks() {
+		auth = ` -H "Authorization: Bearer $SECATEUR_TOKEN"`
+		return "Every door asks for a token: 'secateur token new NAME' prints one. Put it into SECATEUR_TOKEN for what follows.\n" + g.try(servers, auth)
 	}
+	return g.try(servers, auth)
+}
+
+// try is a first request with the header that it needs.
+func (g greeting) try(servers []app.ServerStart, auth string) string {
 	for _, s := range g.cfg.Servers {
 		if s.Builtin == "demo" && !s.Disabled {
 			return g.tryDemo(s.ID, auth)

@@ -64,7 +64,7 @@ func (w world) importServers(flag string, from []string, flags changeFlags) erro
 	if err != nil {
 		return err
 	}
-	f, err := w.editable(flag)
+	f, err := w.editable(flag, config.InitOwn())
 	if err != nil {
 		return err
 	}

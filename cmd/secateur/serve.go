@@ -28,7 +28,7 @@ SIGTERM or Ctrl-C finishes what is in flight and stops; a second one stops at on
 			if err != nil {
 				return err
 			}
-			hello := greeting{cfg: opt.Config}
+			hello := greeting{cfg: opt.Config, asks: w.hasTokens(opt.Config)}
 			opt.Listening = func(addr net.Addr) {
 				hello.addr = addr.String()
 				fmt.Fprint(w.out, hello.first())

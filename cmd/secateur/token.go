@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"secateur/internal/access/auth"
+	"secateur/internal/config"
 )
 
 func newToken(w world) *cobra.Command {
@@ -64,6 +66,7 @@ func newTokenNew(w world) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			fmt.Fprintln(w.err, "secateur: from now on every door asks for a token; clients send it as 'Authorization: Bearer TOKEN'")
 			if !asJSON {
 				fmt.Fprintln(w.out, text)
 				return nil
@@ -142,7 +145,7 @@ func newTokenRevoke(w world) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "Make a token worthless",
+		Short: "Revoke a token",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			keep, configured, err := w.tokenFile(file)
@@ -156,11 +159,21 @@ func newTokenRevoke(w world) *cobra.Command {
 				}
 				return fmt.Errorf("no token has the name %q; 'secateur token list' shows them", args[0])
 			}
+			if err == nil {
+				fmt.Fprintf(w.err, "secateur: the token is revoked; every door still asks for one. To ask for none, remove %s and start secateur again\n", keep.Path)
+			}
 			return err
 		},
 	}
 	configFlag(cmd, &file)
 	return cmd
+}
+
+// hasTokens reports whether the token file makes every door ask for a token.
+func (w world) hasTokens(cfg *config.Config) bool {
+	file := auth.TokenFileOf(cfg.Auth, w.stateDir)
+	_, err := os.Stat(file.Path)
+	return file.Path != "" && err == nil
 }
 
 func shownTenant(t auth.Token) string {

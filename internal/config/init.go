@@ -1,6 +1,10 @@
 package config
 
-import "embed"
+import (
+	"bytes"
+	"embed"
+	"slices"
+)
 
 // The presets of Init.
 const (
@@ -14,7 +18,15 @@ func Presets() []string { return []string{PresetDefault, PresetKimi} }
 //go:embed presets/*.toml
 var presets embed.FS
 
-// Init returns a commented TOML file to start from; nil: unknown preset.
+// InitOwn is the recommended file for servers of one's own: without the demo.
+func InitOwn() []byte {
+	text := Init(PresetDefault)
+	from := bytes.Index(text, []byte("# A small server inside"))
+	to := bytes.Index(text, []byte("# A server of your own"))
+	return slices.Delete(text, from, to)
+}
+
+// Init is a commented file to start from, in TOML; nil for a preset that does not exist.
 func Init(preset string) []byte {
 	text, err := presets.ReadFile("presets/" + preset + ".toml")
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 type Tool struct {
 	Name   string `json:"name"` // server::tool
 	Server string `json:"server"`
-	Tool   string `json:"tool"`   // the server's own name
-	Tokens int    `json:"tokens"` // of its definition, estimated
-	Pin    string `json:"pin"`    // state of its pin; "": not pinned
-	Off    bool   `json:"off"`    // hidden by tools or exclude_tools of its server
+	Tool   string `json:"tool"`          // the server's own name
+	Tokens int    `json:"tokens"`        // of its definition, estimated
+	Pin    string `json:"pin"`           // state of its pin; "": not pinned
+	Off    bool   `json:"off,omitempty"` // hidden by tools or exclude_tools of its server
 }
 
 func (a *API) tools() Operation {

@@ -62,7 +62,7 @@ export interface Tool {
   tool: string;
   tokens: number;
   pin: string;
-  off: boolean;
+  off?: boolean;
 }
 
 export interface Pin {
