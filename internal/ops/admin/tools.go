@@ -16,7 +16,7 @@ type Tool struct {
 	Tool   string `json:"tool"`          // the server's own name
 	Tokens int    `json:"tokens"`        // of its definition, estimated
 	Pin    string `json:"pin"`           // state of its pin; "": not pinned
-	Off    bool   `json:"off,omitempty"` // hidden by tools or exclude_tools of its server
+	Off    bool   `json:"off,omitzero"` // hidden by tools or exclude_tools of its server
 }
 
 func (a *API) tools() Operation {
