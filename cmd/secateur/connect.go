@@ -43,7 +43,7 @@ the user; with --http it connects to a running 'secateur serve'.
 CLIENT is one of ` + strings.Join(clients.Names(), ", ") + `.`,
 		Example: `  secateur connect cursor --dry-run
   secateur connect claude-code --http --yes
-  secateur connect claude-code --hook`,
+  secateur connect claude-code --hook --dry-run`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -41,6 +41,8 @@ func desk(t *testing.T) (home string, environ []string) {
 var before = map[string]string{
 	"secateur remove files":            "secateur add files -- npx -y files",
 	"secateur disconnect cursor --yes": "secateur connect cursor --yes",
+
+	"secateur hook claude-code < event.json": "echo '{}' > event.json",
 }
 
 // The examples in the help of every command work as they stand, with a program running.

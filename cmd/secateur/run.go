@@ -34,11 +34,12 @@ used, with its own configuration; where none runs, one is started in the backgro
 port that ends with the agent. Nothing of the agent's files is changed: it is told by its environment and its
 arguments, which --print-env prints instead of running it. At the end run says what was saved.
 
-AGENT is one of ` + strings.Join(agentNames(), ", ") + `.`,
-		Example: `  secateur run claude
+  secateur run claude
   secateur run --own codex exec "fix the build"
-  secateur run --print-env aider`,
-		Args: cobra.MinimumNArgs(1),
+
+AGENT is one of ` + strings.Join(agentNames(), ", ") + `.`,
+		Example: `  secateur run --print-env claude`,
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, ok := agents[args[0]]
 			if !ok {

@@ -380,7 +380,10 @@ func TestRefusals(t *testing.T) {
 	} {
 		w := d.do(httptest.NewRequest(http.MethodPost, compress.Path, strings.NewReader(body)))
 		var e struct {
-			Error struct{ Type, Message string } `json:"error"`
+			Error struct {
+				Type    string `json:"type"`
+				Message string `json:"message"`
+			} `json:"error"`
 		}
 		_ = json.Unmarshal(w.Body.Bytes(), &e)
 		if w.Code != want || want != http.StatusOK && (e.Error.Type == "" || e.Error.Message == "") {

@@ -219,12 +219,12 @@ func fail(w http.ResponseWriter, status int, kind, message string) {
 	out = rawjson.AppendQuoted(append(out, `,"message":`...), message)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(out, "}}\n"...))
+	_, _ = w.Write(append(out, "}}\n"...)) //nolint:gosec // JSON, and said to be
 }
 
 func write(w http.ResponseWriter, out []byte) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(out)
+	_, _ = w.Write(out) //nolint:gosec // JSON, and said to be
 }
 
 // transform names what was done, in the answer.

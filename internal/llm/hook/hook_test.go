@@ -178,7 +178,7 @@ func TestLinesOfAFileKeepTheirNumbers(t *testing.T) {
 	}
 	lines := strings.Split(text, "\n")
 	number := 0
-	for _, shown := range strings.Split(get(a, "updatedToolOutput", "file", "content").(string), "\n") {
+	for shown := range strings.SplitSeq(get(a, "updatedToolOutput", "file", "content").(string), "\n") {
 		number++ // as the client counts
 		for i, line := range strings.Split(shown, "\r") {
 			if strings.HasPrefix(line, "⟦PRUNED lines ") {

@@ -27,8 +27,8 @@ var texts = map[string]finder{
 	"Grep":                members("content"),
 	"WebFetch":            members("result"),
 	"WebSearch":           searchTexts,
-	"ReadMcpResource":     within("contents", "text", ""),
-	"ReadMcpResourceTool": within("contents", "text", ""),
+	"ReadMcpResource":     within("contents", "text"),
+	"ReadMcpResourceTool": within("contents", "text"),
 }
 
 // lists are the members that hold lines as a list of strings, by tool.
@@ -89,7 +89,7 @@ func findRead(response []byte) (spot, bool) {
 // outputTexts are what the cells of a notebook have printed. Their sources are left alone: an edit needs them.
 func outputTexts(response []byte, cells rawjson.Span) (all []rawjson.Span) {
 	for _, cell := range itemsOf(response, cells) {
-		for _, at := range within("outputs", "text", "")(cell.Of(response)) {
+		for _, at := range within("outputs", "text")(cell.Of(response)) {
 			all = append(all, at.Within(cell))
 		}
 	}
@@ -145,12 +145,12 @@ func members(names ...string) finder {
 	return func(response []byte) []rawjson.Span { return rawjson.FindAll(response, names...) }
 }
 
-// within finds a member in the objects of a list, of all or of those of a type.
-func within(list, name, kind string) finder {
+// within finds a member in the objects of a list.
+func within(list, name string) finder {
 	return func(response []byte) (all []rawjson.Span) {
 		for _, item := range itemsOf(response, rawjson.Find(response, list)) {
 			object := item.Of(response)
-			if rawjson.IsObject(object) && (kind == "" || rawjson.GetText(object, "type") == kind) {
+			if rawjson.IsObject(object) {
 				all = append(all, rawjson.Find(object, name).Within(item))
 			}
 		}
@@ -166,7 +166,7 @@ func searchTexts(response []byte) (all []rawjson.Span) {
 			all = append(all, item)
 		}
 		if rawjson.IsObject(raw) {
-			for _, at := range within("content", "snippet", "")(raw) {
+			for _, at := range within("content", "snippet")(raw) {
 				all = append(all, at.Within(item))
 			}
 		}
