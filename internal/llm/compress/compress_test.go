@@ -195,7 +195,7 @@ func TestTheAnswerForFewerMessagesBeginsTheAnswerForMore(t *testing.T) {
 	sessions = append(sessions, recorded(t)...)
 	for number, all := range sessions {
 		d := open()
-		step := max(1, len(all)/12)
+		step := max(1, len(all)/6)
 		var before []json.RawMessage
 		cuts := 0
 		for n := step; n <= len(all); n += step {
