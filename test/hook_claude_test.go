@@ -385,12 +385,15 @@ func TestClaudeCodePlugin(t *testing.T) {
 		t.Errorf("%d of 3 results are pruned: %.500q", pruned, c.results())
 	}
 	first := string(c.provider.Requests(messagesPath)[0].Body)
-	for what, word := range map[string]string{"the skill": "secateur:secateur", "the MCP server": "recover_text"} {
-		if !strings.Contains(first, word) {
-			t.Errorf("%s is not in the first request", what)
-		}
+	if !strings.Contains(first, "secateur:secateur") {
+		t.Error("the skill is not in the first request")
 	}
-	if text := strings.Join(c.results(), "\n"); !strings.Contains(text, "recover_text with prune_id") {
-		t.Errorf("the marker does not name the plugin's tool: %.500s", text)
+	// On a busy machine the server comes later than the first result, and the marker then names the command.
+	way := "run `secateur recover prn_"
+	if strings.Contains(first, "pruner-recover_text") {
+		way = "call mcp__plugin_secateur_secateur__pruner-recover_text with prune_id"
+	}
+	if text := strings.Join(c.results(), "\n"); !strings.Contains(text, way) {
+		t.Errorf("the marker does not say %q: %.500s", way, text)
 	}
 }
