@@ -83,7 +83,7 @@ func TestAggregateCutsAndRecovers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, config)
+	p := start(t, "observation_masking.mcp.mode = \"head_tail\"\n"+config)
 	for _, version := range []string{"2025-11-25", modern} {
 		c := httpClient(t, p, "/mcp", version)
 		c.open()

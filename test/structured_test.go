@@ -27,7 +27,7 @@ func TestStructuredRepeats(t *testing.T) {
 		{"none", size, size, 2 * size},
 	} {
 		t.Run(c.setting, func(t *testing.T) {
-			p := start(t, "observation_masking.mcp.structured = \""+c.setting+"\"\nstore.url = \"memory:\"\n"+config)
+			p := start(t, "observation_masking.mcp.mode = \"head_tail\"\nobservation_masking.mcp.structured = \""+c.setting+"\"\nstore.url = \"memory:\"\n"+config)
 			cmd := exec.CommandContext(t.Context(), newNode(t), "structured-client.mjs", p.url+"/mcp", file)
 			cmd.Dir = "npm"
 			cmd.Stderr = t.Output()

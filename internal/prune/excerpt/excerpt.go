@@ -25,6 +25,8 @@ const (
 	worthCutting = 0.9
 	// maxDepth bounds the documents that are read as JSON.
 	maxDepth = 200
+	// maxRead is how many bytes of a text are read for its goal: reading takes several times its memory.
+	maxRead = 4 << 20
 )
 
 // TargetOf is how many characters of a text are worth keeping where at least a target is asked for: it grows with the text, the less the
@@ -45,7 +47,11 @@ func Cut(req Request) (string, bool) {
 		return "", false
 	}
 	c := &cutter{req: req, goal: req.Goal}
-	out := c.cut(req.Text, req.Target)
+	cut := c.cut
+	if len(req.Text) > maxRead {
+		cut = c.cutEnds
+	}
+	out := cut(req.Text, req.Target)
 	if c.expired() || float64(len(out)) > worthCutting*float64(len(req.Text)) {
 		return "", false
 	}
@@ -115,4 +121,21 @@ func (c *cutter) cutStrings(text string, long []rawjson.String, target int) (str
 		at = s.End
 	}
 	return string(append(out, text[at:]...)), true
+}
+
+// cutEnds keeps the beginning and the end of a text that is too long to be read.
+func (c *cutter) cutEnds(text string, target int) string {
+	from, to := min(target/2, len(text)), max(len(text)-target/2, target/2)
+	for from > 0 && text[from]&0xc0 == 0x80 { // within a character
+		from--
+	}
+	for to < len(text) && text[to]&0xc0 == 0x80 {
+		to++
+	}
+	var b strings.Builder
+	b.WriteString(text[:from])
+	at := places{text: text}
+	c.writeGap(&b, text[from:to], prune.Mark{Unit: prune.InChars, Start: at.chars(from), End: at.chars(to)})
+	b.WriteString(text[to:])
+	return b.String()
 }

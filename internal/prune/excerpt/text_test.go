@@ -2,6 +2,7 @@ package excerpt
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -97,6 +98,22 @@ func TestShortAndMarkedTextsPassWhole(t *testing.T) {
 		if out, ok := Cut(Request{Text: text, Target: 100, ID: "prn_X"}); ok {
 			t.Errorf("%s: %q", rule, out)
 		}
+	}
+}
+
+func TestAHugeTextKeepsItsEnds(t *testing.T) {
+	text := "[" + strings.Repeat("\"é\",", maxRead/4) + "0]"
+	out, ok := Cut(Request{Text: text, Target: 10001, ID: "prn_X"})
+	if !ok || len(out) > 10100 || !strings.HasPrefix(out, `["é"`) || !strings.HasSuffix(out, ",0]") || !utf8.ValidString(out) {
+		t.Fatalf("%d bytes are left: %.60s", len(out), out)
+	}
+	head, rest, _ := strings.Cut(out, "⟦PRUNED chars ")
+	first, rest, _ := strings.Cut(rest, "-")
+	last, tail, found := strings.Cut(rest, " id=prn_X⟧")
+	from, _ := strconv.Atoi(first)
+	to, _ := strconv.Atoi(last)
+	if !found || from != utf8.RuneCountInString(head) || to != utf8.RuneCountInString(text)-utf8.RuneCountInString(tail) {
+		t.Errorf("the marker says %s-%s, between %d and %d characters", first, last, utf8.RuneCountInString(head), utf8.RuneCountInString(tail))
 	}
 }
 

@@ -46,7 +46,7 @@ const (
 func (s *Server) toolTable() []toolserver.Tool {
 	recoverText := toolserver.Tool{
 		Name: "recover_text", Schema: recoverTextSchema, ReadOnly: true, Judges: belowMinimum, Call: s.recoverText,
-		Description: "Gives back lines of the original behind a prune_id, byte for byte. Line numbers are the original's, from 1, inclusive; " +
+		Description: "Gives back lines of the original behind a prune_id, which is the id in a marker such as ⟦PRUNED lines 27-41 id=prn_…⟧, byte for byte. Line numbers are the original's, from 1, inclusive; " +
 			"where its lines begin with numbers, as a part of a file shown by a tool, those.",
 	}
 	alias := recoverText
