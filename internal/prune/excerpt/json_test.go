@@ -169,3 +169,15 @@ func BenchmarkCutJSON(b *testing.B) {
 		}
 	}
 }
+
+func TestSmallRecordsAreRatedByTheirMembers(t *testing.T) {
+	rows := make([]string, 1500)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"id":%d,"name":"record %d","note":"some words about it"}`, i, i*7919)
+	}
+	doc := `{"call":17,"rows":[` + strings.Join(rows, ",") + `]}`
+	out, ok := Cut(Request{Text: doc, Target: len(doc) / 2, ID: "prn_X"})
+	if !ok || len(out) < len(doc)/4 || len(out) > 6*len(doc)/10 || strings.Count(out, "some words") != 1 {
+		t.Errorf("%d of %d bytes are left: %.300s", len(out), len(doc), out)
+	}
+}

@@ -79,7 +79,8 @@ func (t *tree) read(c *rawjson.Cursor, name rawjson.Span) int32 {
 		}
 		n.end = int32(c.Pos()) //nolint:gosec // as above
 		n.size = max(n.size, 2)
-		n.leaf = n.size <= smallContainer
+		isRecord := first == '{' && !n.isMember() // it may have columns
+		n.leaf = n.size <= smallContainer && !isRecord
 	}
 	if n.isMember() {
 		n.size += n.nameEnd - n.nameStart + 1
