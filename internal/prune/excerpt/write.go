@@ -90,7 +90,7 @@ func (w *treeWriter) object(n *node) {
 		w.value(child)
 	}
 	if len(names) > 0 {
-		w.gone(gone, prune.Mark{Unit: prune.InMembers, Names: few(names, len(gone)), Count: len(names)}, &isFirst, asMember)
+		w.gone(string(gone), prune.Mark{Unit: prune.InMembers, Names: few(names, len(gone)), Count: len(names)}, &isFirst, asMember)
 	}
 	w.out = append(w.out, '}')
 }
@@ -133,7 +133,7 @@ func (w *treeWriter) array(n *node) {
 			nth++
 		}
 		gap := w.doc[c.start:w.nodes[last].end]
-		w.gone([]byte(gap), prune.Mark{Unit: prune.InItems, Start: start + 1, End: nth}, &isFirst, form)
+		w.gone(gap, prune.Mark{Unit: prune.InItems, Start: start + 1, End: nth}, &isFirst, form)
 	}
 	w.out = append(w.out, ']')
 }
@@ -156,7 +156,7 @@ func (w *treeWriter) table(tab *table) {
 			i++
 		}
 		gap := w.doc[w.nodes[tab.rows[start].node].start:w.nodes[tab.rows[i-1].node].end]
-		w.gone([]byte(gap), prune.Mark{Unit: prune.InItems, Start: start + 1, End: i}, &isFirst, asObject)
+		w.gone(gap, prune.Mark{Unit: prune.InItems, Start: start + 1, End: i}, &isFirst, asObject)
 	}
 	w.out = append(w.out, ']')
 }
@@ -198,12 +198,11 @@ const (
 )
 
 // gone writes the marker of what went, or that itself where the marker has as many tokens.
-func (w *treeWriter) gone(raw []byte, m prune.Mark, isFirst *bool, as form) {
+func (w *treeWriter) gone(raw string, m prune.Mark, isFirst *bool, as form) {
 	marker := w.c.mark(m)
-	if !w.c.saves(string(raw), string(appendMark(nil, marker, as))) {
-		raw = []byte(strings.TrimPrefix(string(raw), ","))
+	if !w.c.saves(raw, string(appendMark(nil, marker, as))) {
 		w.comma(isFirst)
-		w.out = append(w.out, raw...)
+		w.out = append(w.out, strings.TrimPrefix(raw, ",")...)
 		return
 	}
 	w.comma(isFirst)
