@@ -53,6 +53,8 @@ var mutants = []mutant{
 	{"tools that servers only talk of", "internal/llm/hook/transcript.go", `s.recover != "" || rawjson.GetText(attachment, "type") != "deferred_tools_delta"`, `s.recover != ""`, "./internal/llm/hook"},
 	{"token of chat completions", "internal/app/guard.go", "\t\tif v.Kind == access.Allowed {\n\t\t\tp, v = g.auth.Authenticate(r)", "\t\tif v.Kind == access.Allowed {\n\t\t\tp = access.Anonymous()", "./internal/app -run TestEveryRouteHasItsWalls"},
 	{"token in a header off loopback", "internal/mcp/downstream/post.go", `if q.h.opt.TokenInHeader || `, `if `, "./internal/mcp/downstream"},
+	{"focus of a model, which is ours alone", "internal/mcp/aggregate/masking.go", `e.d.params = rawjson.RemoveWithin(e.d.params, "arguments", catalog.FocusArgument)`, ``, "./internal/mcp/aggregate -run TestTheFocusIsOursAlone"},
+	{"errors of tools", "internal/mcp/aggregate/masking.go", `> 0 && isError(result)`, `> 0 && false`, "./internal/mcp/aggregate -run TestLongTextsArePruned"},
 	{"length of a token off loopback", "internal/config/settings.go", `n > 0 && n < minToken`, `n > 0 && n < 1`, "./internal/config"},
 	{"names that a peer gives over http", "internal/access/outbound/client.go", "if err := o.check(r.URL); err != nil {", "if err := o.check(r.URL); false {", "./internal/access/outbound"},
 	{"signatures from before the start", "internal/access/auth/nonces.go", "n.forgotten && signed <= n.started", "false", "./internal/access/auth -run TestSignatureFromBeforeTheStart"},
