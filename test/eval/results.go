@@ -66,8 +66,8 @@ func loadResults(path string) (out []*resultCase, err error) {
 // goal is what the door sees: the call, and the calls before it.
 func (c *resultCase) goal() excerpt.Goal {
 	g := excerpt.Goal{Call: c.Tool + "\n" + strings.Join(jsonStrings(c.Arguments), "\n")}
-	for i := len(c.Before) - 1; i >= 0; i-- {
-		g.Before = append(g.Before, strings.Join(jsonStrings(c.Before[i].Arguments), "\n"))
+	for _, before := range slices.Backward(c.Before) {
+		g.Before = append(g.Before, strings.Join(jsonStrings(before.Arguments), "\n"))
 	}
 	return g
 }

@@ -74,7 +74,8 @@ func (k *Kept) Repeat(at rawjson.Span) {
 			}
 		}
 		k.made = made
-		k.cuts = append(kept, mask.Replace(at, k.made[0].Chars, []byte(sent)))
+		kept = append(kept, mask.Replace(at, k.made[0].Chars, []byte(sent)))
+		k.cuts = kept
 		mask.SortCuts(k.cuts)
 		return
 	}

@@ -111,8 +111,10 @@ func TestTheSameTextPassesWholeInItsSessionOnly(t *testing.T) {
 		t.Error("another session gets it whole")
 	}
 	call.Session = nil
-	if prunes(t, c, call, lines("a")) == "" || prunes(t, c, call, lines("a")) == "" {
-		t.Error("without a session it is not cut")
+	for range 2 {
+		if prunes(t, c, call, lines("a")) == "" {
+			t.Error("without a session it is not cut")
+		}
 	}
 }
 

@@ -32,8 +32,10 @@ func pages() string {
 
 // toolResult is what a call of a tool gives.
 type toolResult struct {
-	Content           []struct{ Text string }
-	StructuredContent json.RawMessage
+	Content []struct {
+		Text string `json:"text"`
+	} `json:"content"`
+	StructuredContent json.RawMessage `json:"structuredContent"`
 	Meta              map[string]struct {
 		IDs      []string `json:"ids"`
 		Original int      `json:"original_chars"`
@@ -48,7 +50,9 @@ func (c *pipeClient) calls(t *testing.T, p *puppet, params, result string) (stri
 	c.send(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`)
 	asked := p.hears(t)
 	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, result))
-	var answer struct{ Result toolResult }
+	var answer struct {
+		Result toolResult `json:"result"`
+	}
 	if err := json.Unmarshal([]byte(c.hears(t)), &answer); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (t *tree) tables() map[int32]*table {
 			continue
 		}
 		if tab := t.tableOf(n); tab != nil {
-			found[int32(i)] = tab //nolint:gosec // as in read
+			found[int32(i)] = tab
 		}
 	}
 	return found
@@ -60,8 +60,8 @@ func (t *tree) tableOf(n *node) *table {
 			c := &t.nodes[cell]
 			name := t.name(c)
 			place++
-			id, ok := int32(place), place < len(tab.columns) && tab.columns[place].name == name //nolint:gosec // as in read
-			if !ok {                                                                            // most records have the members of the first in the same order
+			id, ok := int32(place), place < len(tab.columns) && tab.columns[place].name == name
+			if !ok { // most records have the members of the first in the same order
 				id, ok = ids[name]
 			}
 			if !ok {

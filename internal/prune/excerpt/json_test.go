@@ -151,7 +151,10 @@ func TestAFileThatIsWrappedInJSONIsReadByItsLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, ok := Cut(Request{Text: string(doc), Target: 4000, ID: "prn_X", Goal: Goal{Focus: "setting_333"}})
-	var back struct{ Path, Content string }
+	var back struct {
+		Path    string `json:"path"`
+		Content string `json:"content"`
+	}
 	if err := json.Unmarshal([]byte(out), &back); err != nil || !ok {
 		t.Fatalf("%v in %s", err, out)
 	}

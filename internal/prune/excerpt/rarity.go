@@ -56,7 +56,7 @@ func (l *lexicon) add(part string) int {
 
 // find is the slot of a word, or the free one that it would take.
 func (l *lexicon) find(hash uint64) *slot {
-	mask := uint64(len(l.slots) - 1)
+	mask := uint64(len(l.slots) - 1) //nolint:gosec // there are some
 	for i := (hash ^ hash>>32) & mask; ; i = (i + 1) & mask {
 		if s := &l.slots[i]; s.hash == hash && s.word != 0 || s.word == 0 {
 			return s
@@ -67,7 +67,7 @@ func (l *lexicon) find(hash uint64) *slot {
 func (l *lexicon) grow() {
 	l.slots = make([]slot, 4*len(l.slots))
 	for i := range l.words {
-		*l.find(l.words[i].hash) = slot{l.words[i].hash, int32(i + 1)} //nolint:gosec // as in add
+		*l.find(l.words[i].hash) = slot{l.words[i].hash, int32(i + 1)}
 	}
 }
 

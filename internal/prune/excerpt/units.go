@@ -163,7 +163,7 @@ func (c *cutter) cutUnits(text string, target int) string {
 	protect(text, units)
 	order := make([]int32, len(units))
 	for i := range order {
-		order[i] = int32(i) //nolint:gosec // a text has fewer parts
+		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int {
 		x, y := &units[a], &units[b]
