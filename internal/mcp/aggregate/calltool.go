@@ -58,6 +58,45 @@ func (s *clientConn) unwrapped(c *client, a request, p catalog.ToolProfile) (req
 	return a, nil
 }
 
+// withBareName has a tool called by its bare name where the caller sees one of that name, though other servers have it too.
+func (s *clientConn) withBareName(ctx context.Context, c *client, a request) request {
+	if strings.Contains(a.Name, catalog.ContractSeparator) {
+		return a
+	}
+	lists, _ := c.member.Catalog(ctx)
+	name := a.onlyVisible(c.view(lists), a.Name)
+	if name == a.Name {
+		return a
+	}
+	if a.came == nil {
+		a.came = a.Message
+	}
+	meant := a.WithParams(rawjson.Set(a.Params, "name", rawjson.AppendQuoted(nil, name)))
+	a.Message = &meant
+	return a
+}
+
+// onlyVisible is the whole name of the only tool of a bare name that the caller sees; else the name as it is.
+func (a request) onlyVisible(v *catalog.View, name string) string {
+	if _, _, ok := v.ResolveTool(name); ok {
+		return name
+	}
+	found := ""
+	for at := range v.Each(catalog.Tools) {
+		if at.Name != name || !a.lists(catalog.Tools, at.Server, at.Name) {
+			continue
+		}
+		if found != "" {
+			return name
+		}
+		found = at.Server + catalog.ContractSeparator + at.Name
+	}
+	if found == "" {
+		return name
+	}
+	return found
+}
+
 // settled is a tool's definition, once its server has listed: a client may call a tool that it found in another session. It is nil
 // where the server does not list the tool.
 func (s *clientConn) settled(ctx context.Context, c *client, d destination) []byte {
@@ -100,10 +139,11 @@ func schemaText(schema []byte) string {
 	return "\nschema: " + string(schema)
 }
 
-// explained adds the schema to a server's own refusal of a tool's arguments, which its caller has never seen. What such a server says as an
+// explained adds the schema to a server's own refusal of a tool's arguments, which its caller has never seen, and the nearest names to
+// its refusal of a tool that it does not list. What such a server says as an
 // error of the protocol becomes a result: models read those.
-func (s *clientConn) explained(c *client, a request, tool []byte, r reply) reply {
-	if !a.isHidden || a.Method != "tools/call" || r.failed != nil || tool == nil || len(r.Body) > maxRefusal {
+func (s *clientConn) explained(ctx context.Context, c *client, a request, tool []byte, r reply) reply {
+	if !a.isHidden || a.Method != "tools/call" || r.failed != nil || len(r.Body) > maxRefusal {
 		return r
 	}
 	isError := bytes.Contains(r.Body, []byte(`"isError":true`)) || bytes.Contains(r.Body, []byte(`"isError": true`))
@@ -115,6 +155,10 @@ func (s *clientConn) explained(c *client, a request, tool []byte, r reply) reply
 		return r
 	}
 	note := schemaText(rawjson.Get(tool, "inputSchema"))
+	if tool == nil { // its server does not list it
+		index, _ := s.index(ctx, c, a)
+		note = nearest(index, a.Name)
+	}
 	switch {
 	case msg.Error != nil && msg.ErrorCode() == wire.CodeInvalidParams:
 		text := rawjson.GetText(msg.Error, "message")
@@ -125,13 +169,13 @@ func (s *clientConn) explained(c *client, a request, tool []byte, r reply) reply
 			r.Release()
 		}
 		return explained
-	case msg.Result != nil && string(rawjson.Get(msg.Result, "isError")) == "true" && blamesArguments(msg.Result):
+	case msg.Result != nil && string(rawjson.Get(msg.Result, "isError")) == "true" && (tool == nil || blamesArguments(msg.Result)):
 		content := rawjson.Get(msg.Result, "content")
 		if len(content) < 2 || content[0] != '[' {
 			return r
 		}
 		item := rawjson.Object(`{"type":"text"`)
-		item.Text("text", strings.TrimSpace(note))
+		item.Text("text", strings.TrimLeft(note, "; \n"))
 		item = append(item, '}')
 		grown := append([]byte(nil), content[:len(content)-1]...)
 		if len(bytes.TrimSpace(grown)) > 1 {

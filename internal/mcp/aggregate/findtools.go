@@ -129,7 +129,7 @@ func (s *clientConn) describe(ctx context.Context, c *client, a request, argumen
 		if i > 0 {
 			text.WriteString("\n\n")
 		}
-		server, tool, ok := view.ResolveTool(asked)
+		server, tool, ok := view.ResolveTool(a.onlyVisible(view, asked))
 		raw, listed := lists.Tool(server, tool)
 		if !ok || !listed || !a.lists(catalog.Tools, server, tool) {
 			failed++

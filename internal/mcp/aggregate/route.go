@@ -51,7 +51,7 @@ func (s *clientConn) pass(ctx context.Context, c *client, a request) reply {
 		if r != nil {
 			return *r
 		}
-		a = meant
+		a = s.withBareName(ctx, c, meant)
 	}
 	d, failed := s.route(ctx, c, a)
 	if failed != nil {
@@ -84,7 +84,7 @@ func (s *clientConn) admitted(ctx context.Context, c *client, a request, d desti
 	if params := permit.RedactParams(d.params); !same(params, d.params) {
 		d.params, d.raw = params, nil // the headers that repeat arguments would tell
 	}
-	r := s.explained(c, a, raw, s.forward(ctx, c, a, d))
+	r := s.explained(ctx, c, a, raw, s.forward(ctx, c, a, d))
 	permit.Done(len(a.Raw), len(r.Body))
 	if state := permit.State(); !state.IsZero() && r.failed == nil {
 		if r.Header == nil {

@@ -2,9 +2,7 @@ package toolfit
 
 import (
 	"math"
-	"os"
 	"slices"
-	"strconv"
 
 	"secateur/internal/mcp/toolindex"
 	"secateur/test/eval/toolcases"
@@ -87,14 +85,6 @@ func priorWeights() []float32 {
 	return w
 }
 
-func decayOf() float64 {
-	if s := os.Getenv("DECAY"); s != "" {
-		v, _ := strconv.ParseFloat(s, 64)
-		return v
-	}
-	return 2e-4
-}
-
 // fit finds weights by which the right candidates come first: gradient descent on the softmax over each query's candidates.
 func fit(all []example, n int, start []float32) []float32 {
 	w := make([]float64, n)
@@ -106,8 +96,7 @@ func fit(all []example, n int, start []float32) []float32 {
 		total += e.weight
 	}
 	m, v := make([]float64, n), make([]float64, n)
-	const rounds, rate = 250, .08
-	decay := decayOf()
+	const rounds, rate, decay = 250, .08, .015
 	scores := make([]float64, 128)
 	for round := 1; round <= rounds; round++ {
 		g := make([]float64, n)
