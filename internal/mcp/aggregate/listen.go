@@ -26,7 +26,7 @@ func (s *clientConn) listen(ctx context.Context, c *client, a request) reply {
 	}
 	l := &listenStream{s: s, a: a, wanted: map[catalog.List]bool{}}
 	for list, name := range listFilters {
-		l.wanted[list] = string(rawjson.Get(filter, name)) == "true" && s.changes(ctx, c, list) && !(list == catalog.Tools && s.isFrozen(ctx, c, a))
+		l.wanted[list] = string(rawjson.Get(filter, name)) == "true" && s.changes(ctx, c, list) && (list != catalog.Tools || !s.isFrozen(ctx, c, a))
 	}
 	m := s.opt.Pool.Join(pool.Client{
 		Era: era.Modern, Capabilities: c.capabilities, Session: s.link != nil, Only: s.only, Subject: func() string { return a.principal.Subject },

@@ -166,7 +166,7 @@ func (s *clientConn) recoveryServer(ctx context.Context, c *client, a request) s
 	if a.now.Recovery != "" || a.now.Masker == nil {
 		return a.now.Recovery
 	}
-	for _, p := range c.member.Peers(over{ctx}) {
+	for _, p := range c.member.Peers(over{ctx}) { //nolint:contextcheck // it is ctx, and has ended
 		if p.Peer != nil && isPruner(p.Peer.ServerName) {
 			return p.Server
 		}
@@ -227,7 +227,7 @@ func (s *clientConn) findDescription(ctx context.Context, c *client, a request) 
 		}
 	}
 	said := map[string]string{}
-	for _, p := range c.member.Peers(over{ctx}) {
+	for _, p := range c.member.Peers(over{ctx}) { //nolint:contextcheck // it is ctx, and has ended
 		if p.Peer == nil {
 			continue
 		}

@@ -42,9 +42,11 @@ func toolText(t *testing.T, answer string) (text string, isError bool) {
 	t.Helper()
 	var a struct {
 		Result struct {
-			Content []struct{ Text string }
-			IsError bool
-		}
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+			IsError bool `json:"isError"`
+		} `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(answer), &a); err != nil || len(a.Result.Content) == 0 {
 		t.Fatalf("no result of a tool: %s", answer)
@@ -59,8 +61,10 @@ func listedNames(t *testing.T, answer string) (names []string) {
 	t.Helper()
 	var a struct {
 		Result struct {
-			Tools []struct{ Name string }
-		}
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
+		} `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(answer), &a); err != nil {
 		t.Fatal(err)

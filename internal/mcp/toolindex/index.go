@@ -116,7 +116,7 @@ func (x *Index) weigh() {
 		add(d.args, m.Args)
 		slices.Sort(touched)
 		for _, t := range touched {
-			x.postings[t] = append(x.postings[t], posting{int32(i), m.saturated(sums[t])}) //nolint:gosec // as above
+			x.postings[t] = append(x.postings[t], posting{int32(i), m.saturated(sums[t])})
 			for _, c := range x.concepts[t] {
 				if ofConcept[c] == 0 {
 					meant = append(meant, c)
@@ -127,7 +127,7 @@ func (x *Index) weigh() {
 		}
 		slices.Sort(meant)
 		for _, c := range meant {
-			x.meant[c] = append(x.meant[c], posting{int32(i), m.saturated(ofConcept[c])}) //nolint:gosec // as above
+			x.meant[c] = append(x.meant[c], posting{int32(i), m.saturated(ofConcept[c])})
 			ofConcept[c] = 0
 		}
 		touched, meant = touched[:0], meant[:0]

@@ -23,7 +23,7 @@ func newNames(items []Item) names {
 	for i, it := range items {
 		bare := squeezed(it.Name)
 		n.bare[i] = bare
-		at := int32(i) //nolint:gosec // bounded by what servers list
+		at := int32(i)
 		if bare != "" {
 			n.whole[bare] = append(n.whole[bare], at)
 		}
@@ -59,7 +59,7 @@ func (n names) find(query string) map[int32]int {
 	const least = 4 // letters of a part
 	if len(fields) == 1 && looksNamed(fields[0]) && len(all) >= least {
 		for i, bare := range n.bare {
-			if at := int32(i); strings.Contains(bare, all) { //nolint:gosec // as above
+			if at := int32(i); strings.Contains(bare, all) {
 				found[at] = max(found[at], partOfName)
 			}
 		}

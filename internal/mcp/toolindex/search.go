@@ -120,7 +120,7 @@ func (q *query) prepare(x *Index) {
 	q.slots = make([]int16, len(x.vocab))
 	q.means, q.leads = map[concept][]int16{}, map[int32][]reach{}
 	for i, t := range q.terms {
-		at := int16(i) //nolint:gosec // bounded by maxQueryTerms
+		at := int16(i)
 		if t.id >= 0 {
 			q.slots[t.id] = at + 1
 		}
@@ -130,7 +130,7 @@ func (q *query) prepare(x *Index) {
 			}
 		}
 		for _, l := range t.leads {
-			q.leads[l.id] = append(q.leads[l.id], reach{int32(i), l.weight}) //nolint:gosec // as above
+			q.leads[l.id] = append(q.leads[l.id], reach{int32(i), l.weight})
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (x *Index) candidates(q *query, named map[int32]int) []candidate {
 	}
 	found := make([]candidate, 0, maxCandidates+1)
 	for doc := range total {
-		d := int32(doc) //nolint:gosec // bounded by what servers list
+		d := int32(doc)
 		tier := named[d]
 		if total[doc] == 0 && tier == 0 {
 			continue

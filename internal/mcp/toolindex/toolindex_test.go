@@ -130,6 +130,7 @@ func BenchmarkToolIndex(b *testing.B) {
 		return all
 	}
 	ratio := func(b *testing.B, limit float64) {
+		b.Helper()
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/limit, "÷limit")
 	}
 	b.Run("find in 5000 tools", func(b *testing.B) {

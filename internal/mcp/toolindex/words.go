@@ -57,14 +57,14 @@ func words(s string) []word {
 			aside = false
 		}
 		switch {
-		case r == '<' && in == plain && closes(s[i+1:], '>'):
+		case r == '<' && in == plain && strings.ContainsRune(s[i+1:min(len(s), i+1+soon)], '>'):
 			in = placeholder
 		case r == '>' && in == placeholder:
 			in = plain
 		case r == '"' || r == '\'' && in == plain && opensQuote(s, i) || r == '\'' && in == quoted && closesQuote(s, i):
 			if in == quoted {
 				in = plain
-			} else if in == plain && closes(s[i+1:], byte(r)) {
+			} else if in == plain && strings.ContainsRune(s[i+1:min(len(s), i+1+soon)], r) {
 				in = quoted
 			}
 		}
@@ -73,18 +73,15 @@ func words(s string) []word {
 	return out
 }
 
-// closes reports whether a delimiter follows soon.
-func closes(rest string, delimiter byte) bool {
-	const soon = 60
-	return strings.IndexByte(rest[:min(len(rest), soon)], delimiter) > 0
-}
+// soon is within how many bytes what opens must close.
+const soon = 60
 
 func opensQuote(s string, i int) bool {
 	return i == 0 || s[i-1] == ' ' || s[i-1] == '(' || s[i-1] == ':'
 }
 
 func closesQuote(s string, i int) bool {
-	return i+1 == len(s) || !(s[i+1] >= 'a' && s[i+1] <= 'z')
+	return i+1 == len(s) || s[i+1] < 'a' || s[i+1] > 'z'
 }
 
 // appendParts splits an identifier at its separators and where upper case begins.
@@ -146,17 +143,6 @@ func setOf(s string) map[string]bool {
 		set[w] = true
 	}
 	return set
-}
-
-// terms are the stems of a text's words, stop words left out.
-func terms(s string) []string {
-	var out []string
-	for _, w := range words(s) {
-		if !stopWords[w.text] {
-			out = append(out, stem(w.text))
-		}
-	}
-	return out
 }
 
 // sentence is the first sentence of a description.

@@ -48,8 +48,11 @@ func Load(folder string) ([]*Source, error) {
 			return nil, err
 		}
 		var tools []struct {
-			Server, Name, Title, Description string
-			InputSchema                      struct {
+			Server      string `json:"server"`
+			Name        string `json:"name"`
+			Title       string `json:"title"`
+			Description string `json:"description"`
+			InputSchema struct {
 				Properties map[string]json.RawMessage `json:"properties"`
 			} `json:"inputSchema"`
 		}
