@@ -35,10 +35,7 @@ func (t *text) errorRows() []int {
 			core = append(core, r-1, r, thrown)
 			around = append(around, last, last-1, r-2, last+2)
 		}
-		r = last
-		if thrown > last {
-			r = thrown
-		}
+		r = max(last, thrown)
 	}
 	return append(core, around...)
 }

@@ -189,7 +189,7 @@ func endVerdict(line string) (verdict, string) {
 	case strings.Contains(line, " > ") && (strings.HasSuffix(line, " PASSED") || strings.HasSuffix(line, " SKIPPED")):
 		return passes, ""
 	}
-	if i := strings.Index(line, "::"); i >= 0 && strings.Contains(line, ".py") {
+	if strings.Contains(line, "::") && strings.Contains(line, ".py") {
 		for word := range strings.FieldsSeq(line) {
 			switch word {
 			case "PASSED", "SKIPPED", "XFAIL", "XPASS":

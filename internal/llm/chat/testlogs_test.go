@@ -276,7 +276,7 @@ var runners = []struct {
 }
 
 // found counts the failing tests whose name and reason are left of a log.
-type found struct{ tests, names, reasons, passed, lines int }
+type found struct{ tests, names, reasons, lines int }
 
 func (f *found) count(l *testLog, out string) {
 	for _, t := range l.failed {
