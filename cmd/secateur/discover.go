@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -39,7 +40,7 @@ the configuration, else list prices ('secateur prices --at DAY').`,
 				return err
 			}
 			stores := discover.Stores(w.home, w.lookup)
-			if given := append(from, args...); len(given) > 0 {
+			if given := slices.Concat(from, args); len(given) > 0 {
 				stores = nil
 				for _, dir := range given {
 					if _, err := os.Stat(dir); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ func (r *Report) WriteHTML(out io.Writer) error {
 	fmt.Fprintf(&b, "<h1>%s paid, %s saved</h1>\n<p>%s, %s in %s. Secateur would have saved <b>%.0f %%</b>.</p>\n",
 		money(t.Paid), money(t.saved()), count(t.Sessions, "session"), count(t.Requests, "request"), count(t.Days, "day"), 100*t.savedShare())
 	b.WriteString("<h2>Agents</h2>\n<table><tr><th>agent<th>sessions<th>requests<th>days<th>input tokens<th>paid<th>for output<th>pruning saves<th>tokens<th>masking saves<th>tokens<th>together</tr>\n")
-	for _, a := range append(r.Agents[:len(r.Agents):len(r.Agents)], t) {
+	for _, a := range append(slices.Clip(r.Agents), t) {
 		fmt.Fprintf(&b, "<tr><td>%s<td>%d<td>%d<td>%d<td>%s<td>%s<td>%s<td>%s<td>%s<td>%s<td>%s<td>%s</tr>\n", html.EscapeString(a.Name), a.Sessions, a.Requests, a.Days, tokens(a.Tokens), money(a.Paid),
 			money(a.Output), money(a.Pruning.Dollars), tokens(a.Pruning.Tokens), money(a.Masking.Dollars), tokens(a.Masking.Tokens), money(a.saved()))
 	}

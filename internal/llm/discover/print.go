@@ -3,6 +3,7 @@ package discover
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -50,7 +51,7 @@ func (r *Report) writeAgents(b *strings.Builder) {
 	fmt.Fprintln(w, "agent\tsessions\trequests\tdays\tinput tokens\tpaid\tfor output\tpruning saves\ttokens\tmasking saves\ttokens\ttogether\t")
 	rows := r.Agents
 	if len(rows) > 1 {
-		rows = append(rows[:len(rows):len(rows)], r.Together)
+		rows = append(slices.Clip(rows), r.Together)
 	}
 	for _, a := range rows {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", a.Name, a.Sessions, a.Requests, a.Days, tokens(a.Tokens), money(a.Paid), money(a.Output),

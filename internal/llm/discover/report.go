@@ -159,7 +159,7 @@ func (r *Report) keepExamples() {
 			first = append(first, e)
 		}
 	}
-	all := append(first, again...)
+	all := slices.Concat(first, again)
 	r.Examples = all[:min(3, len(all))]
 }
 

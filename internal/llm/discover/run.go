@@ -152,7 +152,7 @@ func (r *reader) read(f File, l *ledger, plays bool) (sessions []replay.Session,
 		}
 		return session(filepath.Base(f.Path), notes)
 	}
-	file, err := os.Open(f.Path) //nolint:gosec // the caller named the folder
+	file, err := os.Open(f.Path)
 	if err != nil {
 		return nil, err
 	}
