@@ -13,9 +13,9 @@ import (
 type Tool struct {
 	Name   string `json:"name"` // server::tool
 	Server string `json:"server"`
-	Tool   string `json:"tool"`          // the server's own name
-	Tokens int    `json:"tokens"`        // of its definition, estimated
-	Pin    string `json:"pin"`           // state of its pin; "": not pinned
+	Tool   string `json:"tool"`         // the server's own name
+	Tokens int    `json:"tokens"`       // of its definition, estimated
+	Pin    string `json:"pin"`          // state of its pin; "": not pinned
 	Off    bool   `json:"off,omitzero"` // hidden by tools or exclude_tools of its server
 }
 
