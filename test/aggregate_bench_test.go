@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	jsonrpc "secateur/internal/mcp/wire"
+	"secateur/internal/mcp/wire"
 )
 
 // benchServer is a minimal Streamable HTTP server: handshake, one list, and the same answer to
@@ -26,8 +26,8 @@ func benchServer(result string, tools string) http.Handler {
 		if err != nil {
 			return
 		}
-		req, bad := jsonrpc.ParseRequest(body, jsonrpc.MaxRequestDepth)
-		if bad != nil || req.Kind() != jsonrpc.Request {
+		req, bad := wire.ParseRequest(body, wire.MaxRequestDepth)
+		if bad != nil || req.Kind() != wire.Request {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
@@ -41,7 +41,7 @@ func benchServer(result string, tools string) http.Handler {
 			answer = []byte(result)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(jsonrpc.AppendResult(nil, req.ID, answer))
+		_, _ = w.Write(wire.AppendResult(nil, req.ID, answer))
 	})
 }
 

@@ -131,7 +131,7 @@ func calling(calls int) llm.Script {
 
 // changedIn returns how many results of the i-th request to Messages were sent changed; -1: the
 // last request.
-func (w *wire) changedIn(t *testing.T, path string, i int) int {
+func (w *chatRig) changedIn(t *testing.T, path string, i int) int {
 	t.Helper()
 	sent, got := w.tap.Requests(path), w.tap.Arrived(path)
 	if i < 0 {

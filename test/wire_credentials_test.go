@@ -89,30 +89,30 @@ func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 	for _, c := range []struct {
 		name, own, canary string
 		lists             bool // it requests the list of models
-		run               func(t *testing.T, w *wire)
+		run               func(t *testing.T, w *chatRig)
 	}{
-		{"Anthropic's SDK", "anthropic", "sk-ant-canary", true, func(t *testing.T, w *wire) {
+		{"Anthropic's SDK", "anthropic", "sk-ant-canary", true, func(t *testing.T, w *chatRig) {
 			t.Helper()
 			w.run(t, "npm", []string{"CLIENT=anthropic", "KEY=sk-ant-canary"}, []string{node, "models-client.mjs"})
 		}},
-		{"OpenAI's SDK", "openai", "sk-canary", true, func(t *testing.T, w *wire) {
+		{"OpenAI's SDK", "openai", "sk-canary", true, func(t *testing.T, w *chatRig) {
 			t.Helper()
 			w.run(t, "npm", []string{"CLIENT=openai", "KEY=sk-canary"}, []string{node, "models-client.mjs"})
 		}},
-		{"Claude Code with a key", "anthropic", "sk-ant-canary", false, func(t *testing.T, w *wire) {
+		{"Claude Code with a key", "anthropic", "sk-ant-canary", false, func(t *testing.T, w *chatRig) {
 			t.Helper()
 			w.run(t, t.TempDir(), claudeEnv(t, w.url, "ANTHROPIC_API_KEY=sk-ant-canary"), []string{claude, "-p", "hello", "--model", "claude-opus-5-5"})
 		}},
-		{"Claude Code with a subscription", "anthropic", "sk-ant-oat01-canary", false, func(t *testing.T, w *wire) {
+		{"Claude Code with a subscription", "anthropic", "sk-ant-oat01-canary", false, func(t *testing.T, w *chatRig) {
 			t.Helper()
 			w.run(t, t.TempDir(), claudeEnv(t, w.url, "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-canary"), []string{claude, "-p", "hello", "--model", "claude-opus-5-5"})
 		}},
-		{"Codex with a key", "openai", "sk-canary", false, func(t *testing.T, w *wire) {
+		{"Codex with a key", "openai", "sk-canary", false, func(t *testing.T, w *chatRig) {
 			t.Helper()
 			home := codexHome(t, w.url, `{"OPENAI_API_KEY":"sk-canary"}`)
 			w.run(t, t.TempDir(), []string{"HOME=" + home, "CODEX_HOME=" + home}, []string{codex, "exec", "--skip-git-repo-check", "hello"})
 		}},
-		{"Codex signed in with ChatGPT", "chatgpt", access, true, func(t *testing.T, w *wire) {
+		{"Codex signed in with ChatGPT", "chatgpt", access, true, func(t *testing.T, w *chatRig) {
 			t.Helper()
 			login := fmt.Sprintf(`{"OPENAI_API_KEY":null,"tokens":{"id_token":%q,"access_token":%q,"refresh_token":"r","account_id":"acc"},"last_refresh":%q}`,
 				access, access, time.Now().UTC().Format(time.RFC3339))
@@ -134,7 +134,7 @@ func TestEveryClientsCredentialReachesItsOwnProviderOnly(t *testing.T) {
 				sinks[name] = s
 				config += fmt.Sprintf("[providers.%s]\nbase_url = %q\n", name, server.URL+"/v1")
 			}
-			w := &wire{url: startDaemon(t, "default_provider = \"openai\"\n"+config).url}
+			w := &chatRig{url: startDaemon(t, "default_provider = \"openai\"\n"+config).url}
 			c.run(t, w)
 			for name, s := range sinks {
 				if got, want := s.saw(c.canary), name == c.own; got != want {

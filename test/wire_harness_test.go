@@ -20,9 +20,9 @@ import (
 	"secateur/test/llm"
 )
 
-// wire is a provider and the program in front of it in its own process. Clients connect to a tap in
+// chatRig is a provider and the program in front of it in its own process. Clients connect to a tap in
 // front of the program.
-type wire struct {
+type chatRig struct {
 	provider *llm.Provider
 	tap      *llm.Tap
 	url      string // of the tap
@@ -35,9 +35,9 @@ type wire struct {
 // startWire starts all three. The program's store is on disk, and big results are pruned. The
 // program is ended while a client runs: in an orderly way before one request, by a kill before
 // another; -1: never.
-func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt int) *wire {
+func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt int) *chatRig {
 	t.Helper()
-	w := &wire{}
+	w := &chatRig{}
 	w.provider = &llm.Provider{Say: say, Fault: func(n int, r *http.Request) llm.Fault {
 		if f := w.fault.Load(); f != nil {
 			return (*f)(n, r)
@@ -65,10 +65,10 @@ func startWire(t *testing.T, format string, say llm.Script, restartAt, killAt in
 }
 
 // setFault says how the provider fails from now on.
-func (w *wire) setFault(f func(n int, r *http.Request) llm.Fault) { w.fault.Store(&f) }
+func (w *chatRig) setFault(f func(n int, r *http.Request) llm.Fault) { w.fault.Store(&f) }
 
 // restart ends the program with a signal and starts another with its records.
-func (w *wire) restart(t *testing.T, signal syscall.Signal) {
+func (w *chatRig) restart(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	old := w.daemon.Load()
 	if err := old.cmd.Process.Signal(signal); err != nil {
@@ -100,7 +100,7 @@ func logs(t *testing.T, n int) (dir string) {
 }
 
 // run runs a client for five minutes at most: it may be slow on a busy machine.
-func (w *wire) run(t *testing.T, dir string, env, command []string) string {
+func (w *chatRig) run(t *testing.T, dir string, env, command []string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -122,7 +122,7 @@ var mayChange = regexp.MustCompile(`^(messages\.\d+\.content\.\d+\.content(\.\d+
 
 // checkAll compares every request of the client with what reached the provider. It returns how many
 // results were changed in the last one.
-func (w *wire) checkAll(t *testing.T, path string) (changed int) {
+func (w *chatRig) checkAll(t *testing.T, path string) (changed int) {
 	t.Helper()
 	sent, got := w.tap.Requests(path), w.tap.Arrived(path)
 	sent = slices.DeleteFunc(sent, func(s llm.Seen) bool { return s.Header.Get("Upgrade") != "" })

@@ -76,7 +76,7 @@ type held struct {
 }
 
 // judge holds every request of a session against what reached the provider, and what is told of the bill against the provider's.
-func (w *wire) judge(t *testing.T, path, conversation string, model llm.Model, steps []step) (h held) {
+func (w *chatRig) judge(t *testing.T, path, conversation string, model llm.Model, steps []step) (h held) {
 	t.Helper()
 	sent, got := w.tap.Requests(path), w.tap.Arrived(path)
 	sent = slices.DeleteFunc(sent, func(s llm.Seen) bool { return s.Header.Get("Upgrade") != "" })
@@ -130,7 +130,7 @@ func (w *wire) judge(t *testing.T, path, conversation string, model llm.Model, s
 }
 
 // toldRatio is what the program tells of all conversations together.
-func (w *wire) toldRatio(t *testing.T) float64 {
+func (w *chatRig) toldRatio(t *testing.T) float64 {
 	t.Helper()
 	said := w.daemon.Load().get(t, admin.Base+"/conversations")
 	var page admin.Page[ledger.Conversation]

@@ -11,7 +11,7 @@ import (
 func TestOurToolsAndInstructionsTakeFewTokens(t *testing.T) {
 	const most = 900
 	tools := bpe.Count(string(ask(t, newServer(t, nil), `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`).Result))
-	said := bpe.Count(catalog.Instructions(nil, "pruner::recover_text"))
+	said := bpe.Count(catalog.Instructions(nil, "pruner::recover_text", ""))
 	t.Logf("tools %d tokens, instructions %d", tools, said)
 	if tools+said > most {
 		t.Errorf("tools %d and instructions %d are together more than %d tokens", tools, said, most)
