@@ -97,7 +97,9 @@ func (c *prunedClient) call(name string, arguments map[string]any) (string, []st
 	if !ok {
 		c.Fatalf("%s: %T", name, r.Content[0])
 	}
-	var about struct{ IDs []string }
+	var about struct {
+		IDs []string `json:"ids"`
+	}
 	raw, _ := json.Marshal(r.Meta["secateur/cut"])
 	_ = json.Unmarshal(raw, &about)
 	return text.Text, about.IDs

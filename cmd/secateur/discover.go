@@ -119,7 +119,7 @@ func (m *meter) state() (string, float64) {
 	}
 	text := fmt.Sprintf("%d of %d files, %.0f %%", m.files.Load(), m.of, 100*part)
 	if spent := time.Since(m.start); part > 0.02 {
-		text += fmt.Sprintf(", %s left", (time.Duration(float64(spent) * (1/part - 1))).Round(time.Second))
+		text += fmt.Sprintf(", %s left", time.Duration(float64(spent)*(1/part-1)).Round(time.Second))
 	}
 	return text, part
 }

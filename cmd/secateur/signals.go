@@ -16,7 +16,7 @@ type interrupts struct {
 	kill    chan struct{} // closed when servers are to be killed
 
 	runsServers atomic.Bool  // servers of this command have to end first
-	first       atomic.Int32 // the first signal; 0: none
+	first       atomic.Int64 // the first signal; 0: none
 }
 
 const (
@@ -37,7 +37,7 @@ func newInterrupts() (context.Context, *interrupts) {
 // kills them at the second signal, and is over at the third, or where that takes too long.
 func (i *interrupts) obey() {
 	if s, ok := (<-i.signals).(syscall.Signal); ok {
-		i.first.Store(int32(s))
+		i.first.Store(int64(s))
 	}
 	i.stop()
 	var patience <-chan time.Time

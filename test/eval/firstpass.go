@@ -20,7 +20,7 @@ type firstPass struct {
 }
 
 // markerNames matches the names that a marker lists.
-var markerNames = regexp.MustCompile(`; noms: [^⟧\n]*`)
+var markerNames = regexp.MustCompile(`(?:; noms:| names:) [^⟧\n]*`)
 
 // measureFirstPass plays the recorded runs below a folder.
 func measureFirstPass(dir string) (firstPass, error) {

@@ -91,11 +91,15 @@ func export(t *testing.T, k *talk, usages []bill.Usage, times []time.Time) []byt
 	answers := 0
 	for _, raw := range k.messages {
 		var m struct {
-			Role, Content string
-			ToolCallID    string `json:"tool_call_id"`
-			ToolCalls     []struct {
-				ID       string
-				Function struct{ Name, Arguments string }
+			Role       string `json:"role"`
+			Content    string `json:"content"`
+			ToolCallID string `json:"tool_call_id"`
+			ToolCalls  []struct {
+				ID       string `json:"id"`
+				Function struct {
+					Name      string `json:"name"`
+					Arguments string `json:"arguments"`
+				} `json:"function"`
 			} `json:"tool_calls"`
 		}
 		if err := json.Unmarshal([]byte(raw), &m); err != nil {

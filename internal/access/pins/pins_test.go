@@ -81,8 +81,17 @@ func TestFindings(t *testing.T) {
 func TestLookAlikes(t *testing.T) {
 	found := pins.LookAlikes([]pins.ToolName{
 		// the second one has a Cyrillic а
-		{"a", "read_file"}, {"b", "read-file"}, {"c", "search"}, {"d", "search"}, {"e", "send_mail"}, {"f", "send_mаil"},
-		{"g", "files::write"}, {"files", "write"}, {"h", "list"}, {"i", "1ist"}, {"j", "other"},
+		{"a", "read_file"},
+		{"b", "read-file"},
+		{"c", "search"},
+		{"d", "search"},
+		{"e", "send_mail"},
+		{"f", "send_mаil"},
+		{"g", "files::write"},
+		{"files", "write"},
+		{"h", "list"},
+		{"i", "1ist"},
+		{"j", "other"},
 	})
 	want := []pins.ToolName{{"a", "read_file"}, {"b", "read-file"}, {"e", "send_mail"}, {"f", "send_mаil"}, {"g", "files::write"}, {"h", "list"}, {"i", "1ist"}}
 	if !slices.Equal(found, want) {

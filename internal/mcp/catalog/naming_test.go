@@ -33,7 +33,8 @@ func TestNames(t *testing.T) {
 		{"a longer one is cut and has a hash", dashed, "s", []string{long}, []string{"s-xxxxxxxxx_d4b1ab6a"}},
 		{"no two long names are alike", dashed, "s", []string{long, long + "y"}, []string{"s-xxxxxxxxx_d4b1ab6a", "s-xxxxxxxxx_05d4b88b"}},
 		{
-			"a long id is cut, not the tool's name", catalog.Naming{Separator: "-", MaxLength: 48, Punctuation: "_-"},
+			"a long id is cut, not the tool's name",
+			catalog.Naming{Separator: "-", MaxLength: 48, Punctuation: "_-"},
 			"github-com-modelcontextprotocol-servers-tree-main-src-filesystem",
 			[]string{"write_file", "read_file", strings.Repeat("w", 35)},
 			[]string{"github-com-mo_bc70a436-write_file", "github-com-mo_bc70a436-read_file", "git_bc70a436-" + strings.Repeat("w", 35)},

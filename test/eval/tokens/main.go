@@ -48,7 +48,7 @@ func run(args []string, out io.Writer) error {
 	}
 	root := filepath.Join("..", "..", "..")
 	if *vocabulary {
-		return writeVocabulary(filepath.Join(root, "internal", "bpe"))
+		return writeVocabulary(filepath.Join(root, "internal", "llm", "bpe"))
 	}
 	dir := os.Getenv("EVALDATA")
 	if dir == "" {
@@ -81,7 +81,7 @@ func run(args []string, out io.Writer) error {
 			pieces[i].fit = true
 		}
 		table = fitAll(pieces)
-		return os.WriteFile(filepath.Join(root, "internal", "tokens", "weights.go"), source(table), 0o644) //nolint:gosec // source code
+		return os.WriteFile(filepath.Join(root, "internal", "llm", "tokens", "weights.go"), source(table), 0o644) //nolint:gosec // source code
 	}
 	judge(out, pieces, func(p *piece) float64 { return float64(tokens.Estimate(p.text, p.kind)) })
 	return nil

@@ -50,7 +50,7 @@ func run(args []string, out io.Writer) error {
 		fmt.Fprintf(out, "\t%s: %g,\n", name, t.Model.Weights[i])
 	}
 	fmt.Fprintln(out, "}")
-	return os.WriteFile(filepath.Join("internal", "toolindex", "learned.txt"), []byte(learned), 0o644) //nolint:gosec // source
+	return os.WriteFile(filepath.Join("internal", "mcp", "toolindex", "learned.txt"), []byte(learned), 0o644) //nolint:gosec // source
 }
 
 func printMisses(out io.Writer, sources []*toolcases.Source, name string) {
