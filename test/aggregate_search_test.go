@@ -120,7 +120,7 @@ func TestTypeScriptClientsFindTools(t *testing.T) {
 // What a caller may not have answers through call_tool, find_tools and describe_tools as where it does not exist.
 func TestDeniedServersAreAsAbsentWhereToolsAreFound(t *testing.T) {
 	const demo = "[[servers]]\nid = \"demo\"\nbuiltin = \"demo\"\n"
-	const rules = "[store]\nurl = \"memory:\"\n[[acl]]\nrole = \"dev\"\nserver = [\"twin\"]\naction = \"deny\"\n"
+	const rules = "[store]\nurl = \"memory:\"\n[observation_masking.mcp]\nenabled = false\n[[acl]]\nrole = \"dev\"\nserver = [\"twin\"]\naction = \"deny\"\n"
 	talk := func(config string) (said []string) {
 		p := start(t, config+rules+tokenRow("dev", "token-of-dev", "")+"roles = [\"dev\"]\n"+tokenRow("lead", "token-of-lead", "")+"roles = [\"admin\"]\n")
 		ask := func(token, name, arguments string) answer {

@@ -297,7 +297,7 @@ func kinds(doc any, path string, to map[string]string) {
 
 // The shapes of results that internal/llm/hook knows are those of the installed Claude Code.
 func TestClaudeCodeShapes(t *testing.T) {
-	var c *claudeCode
+	dir := logs(t, 2)
 	calls := []llm.Call{
 		{Name: "Bash", Input: `{"command":"cat build-0.log"}`},
 		{Name: "Read", Input: `{"file_path":"DIR/build-0.log"}`},
@@ -305,16 +305,16 @@ func TestClaudeCodeShapes(t *testing.T) {
 		{Name: "Grep", Input: `{"pattern":"step","path":"DIR"}`},
 		{Name: "Glob", Input: `{"pattern":"*.log","path":"DIR"}`},
 	}
-	c = newClaudeCode(t, func(turn llm.Turn) llm.Reply {
+	c := newClaudeCode(t, func(turn llm.Turn) llm.Reply {
 		if turn.Calls >= len(calls) {
 			return llm.Reply{Text: "done"}
 		}
 		next := calls[turn.Calls]
-		next.Input = strings.ReplaceAll(next.Input, "DIR", c.dir)
+		next.Input = strings.ReplaceAll(next.Input, "DIR", dir)
 		return llm.Reply{Text: "I look.", Calls: []llm.Call{next}}
 	})
 	t.Parallel()
-	c.dir = logs(t, 2)
+	c.dir = dir
 	events := t.TempDir()
 	hooks := fmt.Sprintf(`{"hooks":{"PostToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"cat > %s/$(date +%%s%%N).json"}]}]}}`, events)
 	c.ask("What is in it?", "--settings", hooks)
@@ -324,7 +324,7 @@ func TestClaudeCodeShapes(t *testing.T) {
 	}
 	for i, name := range []string{"Bash", "Read", "Grep", "Grep-files", "Glob"} {
 		got, want := map[string]string{}, map[string]string{}
-		for file, to := range map[string]map[string]string{files[i]: got, filepath.Join("..", "internal", "hook", "testdata", "claude-code-2.1.325", name+".json"): want} {
+		for file, to := range map[string]map[string]string{files[i]: got, filepath.Join("..", "internal", "llm", "hook", "testdata", "claude-code-2.1.325", name+".json"): want} {
 			b, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
