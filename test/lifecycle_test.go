@@ -133,7 +133,7 @@ func TestNoAnswerIsCutShort(t *testing.T) {
 	var all sync.WaitGroup
 	for range 32 {
 		all.Go(func() {
-			for range 60 {
+			for range 20 {
 				if a := p.rpc(t, "s", `{"jsonrpc":"2.0","id":1,"method":"x"}`); a.body != body {
 					t.Errorf("an answer of %d bytes, want %d: %.100s", len(a.body), len(body), a.body)
 				}

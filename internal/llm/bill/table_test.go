@@ -130,7 +130,7 @@ func TestOutputOfALongPromptIsDearer(t *testing.T) {
 
 // Every model that a test or a document names has a price of input and output.
 func TestNamedModelsHavePrices(t *testing.T) {
-	model := regexp.MustCompile(`[a-z0-9-]*\b(?:claude-(?:opus|sonnet|haiku|fable|mythos|3)|gpt-[456]|kimi-k|deepseek-(?:v|c|f)|gemini-[23])[a-z0-9.-]*[a-z0-9]`)
+	model := regexp.MustCompile(`\b(?:claude-(?:opus|sonnet|haiku|fable|mythos|3)|gpt-[456]|kimi-k|deepseek-(?:v|c|f)|gemini-[23])[a-z0-9.-]*[a-z0-9]`)
 	root, names := "../../..", map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -296,7 +296,7 @@ func (f *found) count(l *testLog, out string) {
 // TestFailingTestsStayWithTheirReasons holds for the chat proxy's defaults and for prune_text at ratio .9, whether the goal names nothing or
 // something else.
 func TestFailingTestsStayWithTheirReasons(t *testing.T) {
-	const seeds = 10
+	const seeds = 4
 	s := DefaultPruning()
 	s.Enabled = true
 	goals := []string{"I run the tests.", "Let me see whether the invoice footer of LedgerExport is translated."}
