@@ -243,7 +243,7 @@ func TestLongSessionOfClaudeCode(t *testing.T) {
 func TestLongSessionOfCodex(t *testing.T) {
 	program := npmProgram(t, "@openai/codex-linux-*/vendor/*/bin/codex")
 	t.Parallel()
-	const files = 20
+	const files = 15
 	dir, home := logs(t, 12), t.TempDir()
 	modules(t, dir, files)
 	var steps []step

@@ -33,6 +33,7 @@ func Compare(client, upstream []byte) ([]Change, error) {
 		return nil, err
 	}
 	var changes []Change
+	var whole any // client, once something is found changed
 	for i := range min(len(a), len(b)) {
 		was, is := a[i], b[i]
 		if bytes.Equal(was.raw, is.raw) && was.before == is.before {
@@ -41,7 +42,12 @@ func Compare(client, upstream []byte) ([]Change, error) {
 		if was.path != is.path || was.before != is.before || was.raw[0] != '"' || is.raw[0] != '"' || was.path == "" {
 			return nil, fmt.Errorf("at %s: %.80q became %.80q at %s", was.path, was.before+string(was.raw), is.before+string(is.raw), is.path)
 		}
-		changes = append(changes, Change{Path: was.path, Was: string(was.raw), Is: string(is.raw), HolderOf: holder(client, was.path)})
+		if whole == nil {
+			if err := json.Unmarshal(client, &whole); err != nil {
+				return nil, err
+			}
+		}
+		changes = append(changes, Change{Path: was.path, Was: string(was.raw), Is: string(is.raw), HolderOf: holder(whole, was.path)})
 	}
 	if len(a) != len(b) {
 		return nil, fmt.Errorf("%d values became %d", len(a), len(b))
@@ -114,11 +120,7 @@ func lexemes(doc []byte) (all []lexeme, err error) {
 }
 
 // holder returns the type of the block or item above a path.
-func holder(doc []byte, path string) string {
-	var v any
-	if json.Unmarshal(doc, &v) != nil {
-		return ""
-	}
+func holder(v any, path string) string {
 	depth := 2 // input.N
 	if strings.HasPrefix(path, "messages.") {
 		depth = 4 // messages.N.content.M
