@@ -18,6 +18,7 @@ import (
 	"secateur/internal/mcp/aggregate"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/downstream"
+	"secateur/internal/mcp/pool"
 	"secateur/internal/ops/telemetry"
 )
 
@@ -160,7 +161,7 @@ func (a *App) RunStdio(ctx context.Context, in io.Reader, out io.Writer, token s
 	defer release()
 	err = downstream.ServeStdio(telemetry.WithTracing(held, a.tracing), in, out, downstream.StdioOptions{
 		Server: door.AggregateAsking(aggregate.Asked{Names: a.opt.Names, Tools: a.opt.ToolMode}), Principal: principal, MaxMessage: a.maxMessage, MaxMessageBytes: a.cfg.MaxMessageBytes, Log: a.log,
-		Grace: a.cfg.FirstListWait + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
+		Grace: max(a.cfg.FirstListWait, pool.LongestListWait) + a.cfg.ResponseTimeout, // whoever pipes requests in wants all the answers
 	})
 	if held.Err() != nil && ctx.Err() == nil {
 		err = errors.Join(errRevoked, err)

@@ -24,6 +24,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 		New:           set.New,
 		Names:         set.Names,
 		FirstListWait: set.FirstListWait,
+		WaitForAll:    set.WaitForAll,
 		Routes:        set.Routes,
 		Eager:         !gen.opt.Lazy,
 		Log:           gen.log,
@@ -38,7 +39,7 @@ func (gen *generation) newPool() (*pool.Pool, error) {
 func (gen *generation) poolServers() pool.Servers {
 	return pool.Servers{
 		Settings: gen.withOwn(allServers(gen.cfg)), New: gen.connect, Names: catalog.NewNames(gen.cfg.Naming), FirstListWait: gen.cfg.FirstListWait,
-		Routes: gen.cfg.Notifications,
+		WaitForAll: gen.cfg.WaitsForAll(), Routes: gen.cfg.Notifications,
 	}
 }
 

@@ -29,7 +29,7 @@ var keys = map[string]keyInfo{
 	"healthcheck_timeout":   {doc: "Seconds after which a heartbeat is missed.", above: new(0.0)},
 	"response_timeout":      {doc: "Seconds a server has for an answer. Progress renews it; it rests while the server waits for the client.", above: new(0.0)},
 	"page_size":             {doc: "Entries in one page of a list.", least: new(1.0)},
-	"first_list_wait":       {doc: "Seconds from a connection's start that its first list waits for servers that are still starting.", least: new(0.0)},
+	"first_list_wait":       {doc: "Seconds from a connection's start that its first list waits for servers that are still starting. With 8, clients that list once wait for startup_timeout; any other number holds for all.", least: new(0.0)},
 	"drain_delay":           {doc: "Seconds from SIGTERM until the listener closes, in which /readyz says 503 already: long enough for a load balancer to see it.", least: new(0.0)},
 	"max_message_bytes":     {doc: "A larger MCP message fails that call alone.", least: new(1024.0)},
 	"max_body_bytes":        {doc: "A larger chat request is refused.", least: new(1024.0)},

@@ -85,7 +85,7 @@ func defaults() Settings {
 		HealthcheckTimeout:  5 * time.Second,
 		ResponseTimeout:     30 * time.Second,
 		PageSize:            1000,
-		FirstListWait:       8 * time.Second,
+		FirstListWait:       firstListWait,
 		MaxMessageBytes:     32 << 20,
 		MaxBodyBytes:        64 << 20,
 		DrainDelay:          200 * time.Millisecond,
@@ -102,6 +102,12 @@ func defaults() Settings {
 		Telemetry:           telemetry.Default(),
 	}
 }
+
+const firstListWait = 8 * time.Second
+
+// WaitsForAll reports whether clients that list once wait for a server's startup_timeout. Any
+// other first_list_wait than the default holds for all clients.
+func (s Settings) WaitsForAll() bool { return s.FirstListWait == firstListWait }
 
 // Level returns the log level for slog.
 func (s Settings) Level() slog.Level {

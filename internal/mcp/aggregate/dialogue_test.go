@@ -240,6 +240,7 @@ type doorOptions struct {
 	parkTime   time.Duration
 	greeting   time.Duration // how long the door of one server waits for it; 0: long enough
 	grace      time.Duration // after the client has hung up
+	listWait   time.Duration // how long lists wait for a server's start; 0: long enough
 	control    *admission.Control
 	tools      catalog.ToolSettings // how clients learn of tools
 	asked      aggregate.Asked
@@ -270,7 +271,7 @@ func newDoor(t *testing.T, o doorOptions) *aggregate.Server {
 		settings = append(settings, p.settings())
 	}
 	f, err := pool.New(pool.Options{
-		Servers: settings, FirstListWait: patience, Linger: 100 * time.Millisecond,
+		Servers: settings, FirstListWait: cmp.Or(o.listWait, patience), Linger: 100 * time.Millisecond,
 		New: func(s upstream.Settings, c pool.Connection) (*upstream.Upstream, error) {
 			if c.Protocol != "" {
 				s.Protocol = c.Protocol

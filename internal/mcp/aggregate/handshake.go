@@ -3,6 +3,7 @@ package aggregate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"secateur/internal/access"
 	"secateur/internal/cut/mask"
@@ -53,9 +54,16 @@ func (s *clientConn) addInstructions(ctx context.Context, c *client, a request, 
 func (s *clientConn) instructions(ctx context.Context, c *client, a request, peers []pool.Peer) string {
 	now, who := a.now, a.principal
 	var said []catalog.ServerInstructions
+	var missing []string
 	recovery := now.Recovery
 	for _, p := range peers {
-		if p.Peer == nil || !now.Admission.Sees(who, access.DoorMCP, p.Server) {
+		if !now.Admission.Sees(who, access.DoorMCP, p.Server) {
+			continue
+		}
+		if p.Peer == nil {
+			if p.Err != nil {
+				missing = append(missing, p.Server)
+			}
 			continue
 		}
 		if text, ok := rawjson.Text(p.Peer.Instructions()); ok && !now.Admission.HoldsInstructions(ctx, p.Server, text) {
@@ -68,7 +76,11 @@ func (s *clientConn) instructions(ctx context.Context, c *client, a request, pee
 	if !now.Admission.Sees(who, access.DoorMCP, recovery) {
 		recovery = ""
 	}
-	return catalog.Instructions(said, s.recoverTool(c, now, recovery), s.searchHint(c, now))
+	hints := []string{s.searchHint(c, now)}
+	if len(missing) > 0 {
+		hints = append(hints, "Not started yet: "+strings.Join(missing, ", ")+". Their tools are missing from lists until then.")
+	}
+	return catalog.Instructions(said, s.recoverTool(c, now, recovery), strings.TrimSpace(strings.Join(hints, " ")))
 }
 
 func isPruner(serverName string) bool { return serverName == mask.PrunerName }

@@ -2,7 +2,9 @@ package aggregate
 
 import (
 	"context"
+	"slices"
 
+	"secateur/internal/access"
 	"secateur/internal/mcp/buffer"
 	"secateur/internal/mcp/catalog"
 	"secateur/internal/mcp/downstream"
@@ -37,16 +39,36 @@ func (s *clientConn) list(ctx context.Context, c *client, a request, l catalog.L
 	if err != nil {
 		return refused(paramsFailed(err))
 	}
+	meta := rawjson.Object{'{'}
 	var more rawjson.Object
 	if c.era == era.Modern {
 		more.Text("resultType", era.Complete)
 		more.Int("ttlMs", max(info.TTLMillis, 0))
 		more.Text("cacheScope", scopeWord(info.Scope))
-		more.Raw("_meta", s.serverMeta())
+		meta.Raw(era.MetaServer, s.info)
+	}
+	if missing := s.unlisted(c, a, l); len(missing) > 0 {
+		meta.Texts(metaMissing, missing)
+	}
+	if len(meta) > 1 {
+		more.Raw("_meta", append(meta, '}'))
 	}
 	body := wire.AppendResultFunc(buffer.Get(len(page.Items)+len(more)+256), a.ID,
 		func(b []byte) []byte { return page.AppendResult(b, string(more)) })
 	return reply{Answer: downstream.Answer{Body: body, Release: func() { buffer.Put(body) }}}
+}
+
+// metaMissing is the member of a list's _meta that names the servers whose items are not in it yet.
+const metaMissing = "secateur/missing"
+
+// unlisted returns the ids of the servers that have not listed yet, as far as the caller may see them.
+func (s *clientConn) unlisted(c *client, a request, l catalog.List) []string {
+	if s.only != "" {
+		return nil // that server's own answer
+	}
+	return slices.DeleteFunc(c.member.Missing(l), func(server string) bool {
+		return !a.now.Admission.Sees(a.principal, access.DoorMCP, server)
+	})
 }
 
 func scopeWord(scope string) string {

@@ -29,7 +29,8 @@ type profile struct {
 	client   string   // its name for people
 	patterns []string // patterns of clientInfo.name
 	naming   Naming
-	patience int // timeout in seconds, if a first list may take longer; 0: long enough
+	patience int  // timeout in seconds, if a first list may take longer; 0: long enough
+	once     bool // reads the lists once, and waits for them
 }
 
 // The punctuation that the APIs behind the clients accept.
@@ -59,37 +60,50 @@ func profiles() []profile {
 	bare.MaxLength = apiLength
 	const agents = 5
 	return []profile{
-		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api, 0},
-		{"Claude Code", []string{"claude-code*", "claude code*"}, api, 0},
-		{"Cursor", []string{"cursor*"}, api, 0},
-		{"VS Code", []string{"visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}, vscode, 0},
-		{"GitHub Copilot", []string{"github-copilot*", "copilot*", "*-copilot-*"}, api, 0},
-		{"Cline", []string{"cline*"}, api, 0},
-		{"Continue", []string{"continue-client*", "continue-cli*"}, api, 0},
-		{"Codex", []string{"codex*"}, codex, 0},
-		{"Gemini CLI", []string{"gemini-cli*"}, gemini, 0},
-		{"Windsurf", []string{"windsurf*"}, api, 0},
-		{"Zed", []string{"zed*"}, api, 0},
-		{"OpenCode", []string{"opencode*"}, api, 0},
-		{"Goose", []string{"goose*"}, api, 0},
-		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0},
-		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0},
-		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents},
+		{"Claude Desktop", []string{"claude-ai*", "claude desktop*", "claude-desktop*", "anthropic*"}, api, 0, false},
+		{"Claude Code", []string{"claude-code*", "claude code*"}, api, 0, false},
+		{"Cursor", []string{"cursor*"}, api, 0, false},
+		{"VS Code", []string{"visual studio code*", "visual-studio-code*", "vscode*", "code - oss*"}, vscode, 0, false},
+		{"GitHub Copilot", []string{"github-copilot*", "copilot*", "*-copilot-*"}, api, 0, false},
+		{"Cline", []string{"cline*"}, api, 0, false},
+		{"Continue", []string{"continue-client*", "continue-cli*"}, api, 0, false},
+		{"Codex", []string{"codex*"}, codex, 0, false},
+		{"Gemini CLI", []string{"gemini-cli*"}, gemini, 0, false},
+		{"Windsurf", []string{"windsurf*"}, api, 0, false},
+		{"Zed", []string{"zed*"}, api, 0, false},
+		{"OpenCode", []string{"opencode*"}, api, 0, false},
+		{"Goose", []string{"goose*"}, api, 0, false},
+		{"LangChain", []string{"@langchain/mcp-adapters*"}, api, 0, true},
+		{"AI SDK", []string{"ai-sdk-mcp-client*"}, bare, 0, true},
+		{"OpenAI Agents", []string{"streamable-http: *", "sse: *", "stdio: *"}, bare, agents, false},
 		// the Python SDK's default name: its program's timeout is unknown
-		{"Python frameworks", []string{"mcp"}, bare, 0},
+		{"Python frameworks", []string{"mcp"}, bare, 0, true},
 	}
 }
 
 // Patience returns how many seconds the client with this clientInfo name waits for an answer. It
 // returns 0 if that is long enough for a first list.
 func Patience(name string) int {
+	known, _ := profileOf(name)
+	return known.patience
+}
+
+// ListsOnce reports whether the client with this clientInfo name reads the lists once and waits for
+// them, such as a command line or a framework. The agents and editors among the known clients list
+// again when told. All other clients count as reading once.
+func ListsOnce(name string) bool {
+	known, found := profileOf(name)
+	return !found || known.once
+}
+
+func profileOf(name string) (profile, bool) {
 	name = folded(name)
 	for _, p := range profiles() {
-		if p.patience > 0 && slices.ContainsFunc(p.patterns, func(pattern string) bool { return matches(folded(pattern), name) }) {
-			return p.patience
+		if slices.ContainsFunc(p.patterns, func(pattern string) bool { return matches(folded(pattern), name) }) {
+			return p, true
 		}
 	}
-	return 0
+	return profile{}, false
 }
 
 // NewNames returns the Names for valid settings.

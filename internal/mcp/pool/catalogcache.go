@@ -35,12 +35,13 @@ const maxMerged = 128
 
 // Catalog returns the merged lists of the member's servers. It waits for servers that have not
 // started yet. The wait ends FirstListWait after the member joined or the servers were first
-// needed, whichever is earlier. It also ends before the timeout of a client known to be impatient.
+// needed, whichever is earlier; with WaitForAll it may last longer. It also ends before the timeout
+// of a client known to be impatient.
 // A server that is down contributes its last known lists. Members who see the same lists get the
 // same *catalog.Catalog. From now on, a member with an Observer is notified when the catalog
 // changes.
 func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
-	m.gather(ctx, m.pool.roster.Load().firstListWait, (*Member).listed)
+	m.gather(ctx, m.listWait(), (*Member).listed)
 	f := m.pool
 	f.mu.Lock()
 	version := f.version
@@ -57,6 +58,35 @@ func (m *Member) Catalog(ctx context.Context) (*catalog.Catalog, ListInfo) {
 		m.see(all, version)
 	}
 	return all, info
+}
+
+// LongestListWait bounds the wait of clients that read the lists once. The SDKs give up a request
+// after 60 s.
+const LongestListWait = 50 * time.Second
+
+// listWait returns how long the member's lists wait for each server.
+func (m *Member) listWait() func(*server) time.Duration {
+	r := m.pool.roster.Load()
+	return func(s *server) time.Duration {
+		if r.waitForAll && catalog.ListsOnce(m.client.Name) {
+			return max(r.firstListWait, min(s.startupTimeout(), LongestListWait))
+		}
+		return r.firstListWait
+	}
+}
+
+// Missing returns the ids of the servers that are not in the member's list yet, in order.
+func (m *Member) Missing(l catalog.List) (ids []string) {
+	f := m.pool
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range m.servers() {
+		c := m.connTo(s)
+		if !s.listed.Load() && (c == nil || c.fresh[l].at.IsZero()) {
+			ids = append(ids, s.settings.ID)
+		}
+	}
+	return ids
 }
 
 // see records the catalog that the member got, built at the given pool version.

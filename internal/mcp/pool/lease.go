@@ -216,7 +216,7 @@ var closed = func() <-chan struct{} {
 
 // gather acquires connections to all the member's servers and waits until each is ready. The wait
 // for a server ends limit after its start began, or after the member joined if that was earlier.
-func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
+func (m *Member) gather(ctx context.Context, limit func(*server) time.Duration, ready ready) {
 	var missing []*server
 	for _, s := range m.servers() {
 		if ch := m.acquire(s); ch.err == nil && !isClosed(ready(m, s, ch.conn)) {
@@ -239,10 +239,10 @@ func (m *Member) gather(ctx context.Context, limit time.Duration, ready ready) {
 const onTheWay = time.Second
 
 // awaitAll is gather for the servers that are not ready.
-func (m *Member) awaitAll(ctx context.Context, missing []*server, limit time.Duration, ready ready) {
+func (m *Member) awaitAll(ctx context.Context, missing []*server, limit func(*server) time.Duration, ready ready) {
 	var waits sync.WaitGroup
 	for _, s := range missing {
-		waits.Go(func() { m.await(ctx, s, limit, ready) })
+		waits.Go(func() { m.await(ctx, s, limit(s), ready) })
 	}
 	waits.Wait()
 }

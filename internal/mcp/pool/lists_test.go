@@ -200,6 +200,52 @@ func TestImpatientClientsGetWhatIsThere(t *testing.T) {
 	}
 }
 
+// A client that reads the lists once gets them whole from a server that starts slowly. The others
+// get the rest by list_changed. Missing names the server meanwhile.
+func TestClientsThatListOnceWaitForSlowServers(t *testing.T) {
+	for _, c := range []struct {
+		client  string
+		waits   time.Duration
+		startup time.Duration // the server's startup_timeout
+		want    []string
+	}{
+		{"mcp-inspector", 12 * time.Second, 20 * time.Second, []string{"a::x", "slow::y"}},
+		{"", 12 * time.Second, 20 * time.Second, []string{"a::x", "slow::y"}},
+		{"mcp", 12 * time.Second, 20 * time.Second, []string{"a::x", "slow::y"}},
+		{"claude-code", 8 * time.Second, 20 * time.Second, []string{"a::x"}},
+		{"stdio: secateur", 4 * time.Second, 20 * time.Second, []string{"a::x"}}, // it gives up after 5 s
+		{"", 10 * time.Second, 10 * time.Second, []string{"a::x"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			slow := newFake(t, "y")
+			slow.answers["initialize"] = func() []byte {
+				time.Sleep(12 * time.Second)
+				return []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"slow","version":"1"}}`)
+			}
+			opt := Options{Eager: true, FirstListWait: 8 * time.Second, WaitForAll: true}
+			for _, id := range []string{"a", "slow"} {
+				opt.Servers = append(opt.Servers, upstream.Settings{ID: id, Builtin: "fake", Protocol: upstream.ProtocolLegacy, StartupTimeout: c.startup})
+			}
+			f := poolOf(t, opt, map[string]*fake{"a": newFake(t, "x"), "slow": slow})
+			stop := run(t, f)
+			defer stop()
+			client := legacy(`{}`)
+			client.Name = c.client
+			m := f.Join(client, nil)
+			defer m.Leave()
+			began := time.Now()
+			wantTools(t, m, c.want...)
+			if took := time.Since(began); took != c.waits {
+				t.Errorf("%q: its first list took %s, want %s", c.client, took, c.waits)
+			}
+			isMissing := len(c.want) == 1
+			if got := m.Missing(catalog.Tools); slices.Contains(got, "slow") != isMissing || slices.Contains(got, "a") {
+				t.Errorf("%q: Missing = %q with the tools %q", c.client, got, c.want)
+			}
+		})
+	}
+}
+
 func TestListsOutliveTheirServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newFake(t, "x")

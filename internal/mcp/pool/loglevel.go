@@ -5,6 +5,7 @@ package pool
 import (
 	"context"
 	"slices"
+	"time"
 
 	"secateur/internal/rawjson"
 )
@@ -28,7 +29,7 @@ func (m *Member) SetLevel(ctx context.Context, name string) error {
 		return ErrUnknownLevel
 	}
 	m.level.Store(int64(l))
-	m.gather(ctx, m.pool.roster.Load().firstListWait, (*Member).reached)
+	m.gather(ctx, func(*server) time.Duration { return m.pool.roster.Load().firstListWait }, (*Member).reached)
 	var told []<-chan struct{}
 	for _, c := range m.Conns() {
 		c.fanout.ask()

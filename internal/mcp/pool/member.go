@@ -220,8 +220,8 @@ func (m *Member) Conns() (all []*Conn) {
 // Peer is what a server reported about itself.
 type Peer struct {
 	Server string
-	Peer   *upstream.Peer // nil: the server is not up (yet)
-	Err    error          // why it is not
+	Peer   *upstream.Peer // nil: the server is not up (yet), or a plain one
+	Err    error          // why it is not up
 }
 
 // errNotYet means that a server is still starting.
@@ -234,7 +234,7 @@ const greetingTime = 1500 * time.Millisecond
 // servers that are starting for the first time, at most greetingTime. It includes the last report
 // of a server that is down, and reports to other members.
 func (m *Member) Peers(ctx context.Context) []Peer {
-	m.gather(ctx, greetingTime, func(m *Member, s *server, c *Conn) <-chan struct{} {
+	m.gather(ctx, func(*server) time.Duration { return greetingTime }, func(m *Member, s *server, c *Conn) <-chan struct{} {
 		if s.met.Load() {
 			return closed
 		}
@@ -255,6 +255,9 @@ func (m *Member) Peers(ctx context.Context) []Peer {
 // Pool.mu.
 func (s *server) peer(own *Conn) Peer {
 	p := Peer{Server: s.settings.ID, Err: errNotYet}
+	if s.plain() {
+		p.Err = nil // it has no handshake
+	}
 	conns := s.conns
 	if own != nil {
 		conns = append([]*Conn{own}, conns...)

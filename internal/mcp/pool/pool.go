@@ -34,7 +34,10 @@ type Options struct {
 
 	Routes        routing.Settings // which sessions receive requests and notifications from servers
 	FirstListWait time.Duration    // how long lists wait for a server's first start; 0: not at all
-	Linger        time.Duration    // how long an unused connection is kept; default 30 s
+	// WaitForAll makes clients that read the lists once wait for a server's startup timeout, if
+	// that is longer.
+	WaitForAll bool
+	Linger     time.Duration // how long an unused connection is kept; default 30 s
 	// the same after a client without a session, which may return; default 10 min
 	Revisit    time.Duration
 	MaxPrivate int // private connections per server; default 256
@@ -112,7 +115,7 @@ func New(opt Options) (*Pool, error) {
 		jobs: newBackground(), over: make(chan struct{}), news: make(chan struct{}, 1),
 		watchers: map[*Member]struct{}{}, hearing: map[*Member]struct{}{}, merged: map[string]*merged{},
 	}
-	first, err := f.newRoster(Servers{Settings: opt.Servers, Names: opt.Names, FirstListWait: opt.FirstListWait, Routes: opt.Routes}, &roster{})
+	first, err := f.newRoster(Servers{Settings: opt.Servers, Names: opt.Names, FirstListWait: opt.FirstListWait, WaitForAll: opt.WaitForAll, Routes: opt.Routes}, &roster{})
 	if err != nil {
 		return nil, err
 	}

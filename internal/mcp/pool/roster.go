@@ -14,6 +14,7 @@ type Servers struct {
 	Settings      []upstream.Settings // in order; disabled ones are listed but never used
 	Names         *catalog.Names      // nil: the default ones
 	FirstListWait time.Duration       // as in Options
+	WaitForAll    bool                // as in Options
 
 	Routes routing.Settings // which sessions receive requests and notifications from servers
 
@@ -31,6 +32,7 @@ type roster struct {
 
 	names         *catalog.Names
 	firstListWait time.Duration
+	waitForAll    bool
 	routes        routing.Settings
 	builder       *Builder // nil: the pool's
 
@@ -51,7 +53,7 @@ func (f *Pool) newRoster(set Servers, before *roster) (*roster, error) {
 			kept[s.settings.ID] = s
 		}
 	}
-	r := &roster{index: map[string]*server{}, anew: map[*server]upstream.Settings{}, names: set.Names, firstListWait: set.FirstListWait, routes: set.Routes}
+	r := &roster{index: map[string]*server{}, anew: map[*server]upstream.Settings{}, names: set.Names, firstListWait: set.FirstListWait, waitForAll: set.WaitForAll, routes: set.Routes}
 	if r.names == nil {
 		r.names = catalog.NewNames(catalog.Default())
 	}
