@@ -113,6 +113,7 @@ func (gen *generation) openMCP() error {
 		Openings:        limit.PerMinute(openingsPerMinute),
 		TokenInHeader:   !access.IsLoopback(host),
 		MaxMessageBytes: gen.cfg.MaxMessageBytes,
+		IdleTimeout:     gen.cfg.SessionIdle,
 		Metrics:         gen.registry,
 		Log:             gen.log,
 	})

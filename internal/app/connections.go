@@ -70,7 +70,7 @@ const (
 func newConnections(limit int64, registry prometheus.Registerer, log *slog.Logger) *connections {
 	c := &connections{limit: limit, log: log, open: map[*connection]struct{}{}, freed: make(chan struct{}, 1)}
 	c.closed = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "secateur_connections_closed_total", Help: "Connections that were closed because there was no memory for more, by which.",
+		Name: "secateur_connections_closed_total", Help: "Connections that were closed because there was no memory or no descriptor for more, by which.",
 	}, []string{"connection"})
 	c.closed.WithLabelValues(closedResting)
 	c.closed.WithLabelValues(closedNew)
@@ -93,12 +93,17 @@ func (c *connections) admit(conn net.Conn, bytes int64) (*connection, bool) {
 	counted := &connection{waitingConn: waitingConn{Conn: conn}, all: c, bytes: bytes}
 	counted.rests.Store(time.Now().UnixNano())
 	if !c.makeRoom(counted) {
-		c.closed.WithLabelValues(closedNew).Inc()
-		c.seldom.Warn(context.Background(), c.log, "a connection was refused: there is no memory for more, and all are in use", "limit_bytes", c.limit)
-		_ = conn.Close()
+		c.refuse(conn, "there is no memory for more, and all are in use", "limit_bytes", c.limit)
 		return nil, false
 	}
 	return counted, true
+}
+
+// refuse closes a connection that has no room.
+func (c *connections) refuse(conn net.Conn, why string, args ...any) {
+	c.closed.WithLabelValues(closedNew).Inc()
+	c.seldom.Warn(context.Background(), c.log, "a connection was refused: "+why, args...)
+	_ = conn.Close()
 }
 
 // makeRoom adds a connection once it fits. It closes idle connections; each counts until its reader
@@ -111,10 +116,8 @@ func (c *connections) makeRoom(counted *connection) bool {
 	defer patience.Stop()
 	for leaving := int64(0); ; {
 		if leaving < counted.bytes {
-			if longest := c.resting(); longest != nil {
+			if longest := c.evict(); longest != nil {
 				leaving += longest.bytes
-				c.closed.WithLabelValues(closedResting).Inc()
-				_ = longest.Conn.Close()
 			} else if leaving == 0 {
 				return false
 			}
@@ -139,6 +142,16 @@ func (c *connections) add(counted *connection) bool {
 	c.open[counted] = struct{}{}
 	c.bytes.Add(counted.bytes)
 	return true
+}
+
+// evict closes a connection that was idle for long; nil: all are in use.
+func (c *connections) evict() *connection {
+	longest := c.resting()
+	if longest != nil {
+		c.closed.WithLabelValues(closedResting).Inc()
+		_ = longest.Conn.Close()
+	}
+	return longest
 }
 
 // resting picks a connection that was idle for long, and removes it so that it is closed once; nil:

@@ -28,6 +28,12 @@ type room struct {
 
 func newRoom(t *testing.T, most int) *room {
 	t.Helper()
+	return newRoomBehind(t, most, func(ln net.Listener) net.Listener { return ln })
+}
+
+// newRoomBehind is newRoom with a listener around its own.
+func newRoomBehind(t *testing.T, most int, around func(net.Listener) net.Listener) *room {
+	t.Helper()
 	r := &room{t: t, under: make(chan struct{}, 10), hold: make(chan struct{})}
 	a := &App{connections: newConnections(int64(most)*connectionBytes, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))}
 	r.all = a.connections
@@ -52,7 +58,7 @@ func newRoom(t *testing.T, most int) *room {
 	}
 	r.addr = ln.Addr().String()
 	ended := make(chan error, 1)
-	go func() { ended <- a.serveOn(web, ln) }()
+	go func() { ended <- a.serveOn(web, around(ln)) }()
 	t.Cleanup(func() {
 		_ = web.Close()
 		if err := <-ended; err != nil {

@@ -31,6 +31,7 @@ var keys = map[string]keyInfo{
 	"page_size":             {doc: "Entries in one page of a list.", least: new(1.0)},
 	"first_list_wait":       {doc: "Seconds from a connection's start that its first list waits for servers that are still starting. With 8, clients that list once wait for startup_timeout; any other number holds for all.", least: new(0.0)},
 	"drain_delay":           {doc: "Seconds from SIGTERM until the listener closes, in which /readyz says 503 already: long enough for a load balancer to see it.", least: new(0.0)},
+	"session_idle_timeout":  {doc: "Seconds after which a session without requests and streams ends, for clients that leave without a word.", above: new(0.0)},
 	"max_message_bytes":     {doc: "A larger MCP message fails that call alone.", least: new(1024.0)},
 	"max_body_bytes":        {doc: "A larger chat request is refused.", least: new(1024.0)},
 	"max_in_flight_bytes":   {doc: "Bytes that all requests under way may hold at once, bodies and answers; beyond it they get 503. 0: an eighth of the memory that this process has.", least: new(0.0)},

@@ -50,6 +50,7 @@ type Settings struct {
 	// From the stop signal until the listener closes.
 	DrainDelay      time.Duration `toml:"drain_delay"`
 	FirstListWait   time.Duration `toml:"first_list_wait"`
+	SessionIdle     time.Duration `toml:"session_idle_timeout"`
 	MaxMessageBytes int64         `toml:"max_message_bytes"` // of one MCP message
 	MaxBodyBytes    int64         `toml:"max_body_bytes"`    // of one chat request
 	// Limit for all requests in flight; 0: an eighth of the memory.
@@ -86,6 +87,7 @@ func defaults() Settings {
 		ResponseTimeout:     30 * time.Second,
 		PageSize:            1000,
 		FirstListWait:       firstListWait,
+		SessionIdle:         30 * time.Minute,
 		MaxMessageBytes:     32 << 20,
 		MaxBodyBytes:        64 << 20,
 		DrainDelay:          200 * time.Millisecond,
@@ -139,6 +141,7 @@ func (s Settings) Validate() error {
 		atLeast("rate_limit_per_minute", s.RateLimitPerMinute, 0),
 		positive("healthcheck_timeout", s.HealthcheckTimeout),
 		positive("response_timeout", s.ResponseTimeout),
+		positive("session_idle_timeout", s.SessionIdle),
 		atLeast("page_size", s.PageSize, 1),
 		atLeast("max_message_bytes", s.MaxMessageBytes, 1024),
 		atLeast("max_body_bytes", s.MaxBodyBytes, 1024),

@@ -103,14 +103,18 @@ func NewHTTP(opt HTTPOptions) *HTTP {
 	h.unprimed.Late, h.quiet.Late = (*postResponse).breakSilence, (*postResponse).breakSilence
 	h.SetMaxMessageBytes(opt.MaxMessageBytes)
 	h.sessions = registry{
-		max: opt.MaxSessions, idle: opt.IdleTimeout, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},
+		max: opt.MaxSessions, all: map[string]*httpSession{}, opening: map[*httpSession]struct{}{},
 	}
+	h.SetIdleTimeout(opt.IdleTimeout)
 	h.metrics = newMetrics(opt.Metrics, h.sessions.count)
 	return h
 }
 
 // SetMaxMessageBytes changes the maximum size of future requests.
 func (h *HTTP) SetMaxMessageBytes(n int64) { h.maxMessage.Store(n) }
+
+// SetIdleTimeout changes how long idle sessions are kept, including open ones.
+func (h *HTTP) SetIdleTimeout(d time.Duration) { h.sessions.setIdle(d) }
 
 func setDefault[T int | time.Duration](v *T, standard T) {
 	if *v <= 0 {

@@ -13,13 +13,13 @@ import (
 
 // registry holds the open sessions by id.
 type registry struct {
-	max  int
-	idle time.Duration
+	max int
 
 	mu      sync.Mutex
-	all     map[string]*httpSession // guarded by mu, like all below
-	peak    int                     // the largest size of all so far
-	share   access.Share            // counts sessions per caller, including those not in all yet
+	idle    time.Duration // guarded by mu, like all below
+	all     map[string]*httpSession
+	peak    int          // the largest size of all so far
+	share   access.Share // counts sessions per caller, including those not in all yet
 	opening map[*httpSession]struct{}
 	sweeper *time.Timer // runs while sessions exist
 }
@@ -112,8 +112,18 @@ func (g *registry) count() int {
 	return len(g.all)
 }
 
+// setIdle changes the idle timeout.
+func (g *registry) setIdle(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.idle = d
+	if g.sweeper != nil {
+		g.sweeper.Reset(g.interval())
+	}
+}
+
 // interval is the time between two sweeps for idle sessions. It is short enough that none stays
-// much longer than allowed.
+// much longer than allowed. The caller holds mu.
 func (g *registry) interval() time.Duration { return min(g.idle/8+time.Millisecond, 10*time.Second) }
 
 // One caller may keep at most maxResting sessions that were idle for 1/restShare of the idle
@@ -126,11 +136,14 @@ const (
 // sweep ends idle sessions and drops expired messages.
 func (g *registry) sweep() {
 	now := time.Now()
+	g.mu.Lock()
+	idle := g.idle
+	g.mu.Unlock()
 	resting := map[string][]*httpSession{} // by owner
 	for _, s := range g.list() {
 		s.sweep(now)
-		s.closeIfIdle(now, g.idle)
-		if s.rests(now) >= g.idle/restShare {
+		s.closeIfIdle(now, idle)
+		if s.rests(now) >= idle/restShare {
 			key := s.owner.Key()
 			resting[key] = append(resting[key], s)
 		}
@@ -141,7 +154,7 @@ func (g *registry) sweep() {
 		}
 		slices.SortFunc(all, func(a, b *httpSession) int { return cmp.Compare(b.rests(now), a.rests(now)) })
 		for _, s := range all[:len(all)-maxResting] {
-			s.closeIfIdle(now, g.idle/restShare)
+			s.closeIfIdle(now, idle/restShare)
 		}
 	}
 	g.mu.Lock()

@@ -72,6 +72,30 @@ func TestAnIdleSessionExpires(t *testing.T) {
 	})
 }
 
+// A shorter idle timeout holds for sessions that are open already.
+func TestAShorterIdleTimeoutEndsOpenSessions(t *testing.T) {
+	inBubble(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *wire.Message, _ downstream.Exchange) downstream.Answer {
+		return result(req, "1")
+	}}, func(h *house) {
+		t := h.t
+		session := h.open(t, "2025-11-25")
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if isClosed(h.sessions()[0]) {
+			t.Fatal("closed after two minutes")
+		}
+		h.SetIdleTimeout(time.Minute)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if !isClosed(h.sessions()[0]) {
+			t.Error("a session that was idle for two minutes stays open with a timeout of one")
+		}
+		if resp := h.ask(t, "POST", "", call(1, "x"), session); resp.StatusCode != http.StatusNotFound {
+			t.Errorf("status %d, want 404", resp.StatusCode)
+		}
+	})
+}
+
 func TestSessionsAreBounded(t *testing.T) {
 	h := build(t, &brain{}, func(o *downstream.HTTPOptions) { o.MaxSessions = 2 })
 	for range 3 { // a refused one takes no slot
@@ -201,7 +225,9 @@ func TestManySessionsComeAndGo(t *testing.T) {
 }
 
 func TestASessionThatItsClientNeverHeardOfEnds(t *testing.T) {
-	inBubble(t, &brain{}, func(h *house) {
+	inBubble(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *wire.Message, _ downstream.Exchange) downstream.Answer {
+		return result(req, "1")
+	}}, func(h *house) {
 		ctx, cancel := context.WithTimeout(h.t.Context(), time.Second)
 		defer cancel()
 		slow := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","slow":true}}`
@@ -236,7 +262,9 @@ func TestNotificationsComeOneAtATime(t *testing.T) {
 // If one caller abandons many sessions, only a few stay open for long. They hold servers'
 // per-session resources.
 func TestAbandonedSessionsOfOneCallerAreFew(t *testing.T) {
-	inBubble(t, &brain{}, func(h *house) {
+	inBubble(t, &brain{handle: func(_ context.Context, _ *fakeSession, req *wire.Message, _ downstream.Exchange) downstream.Answer {
+		return result(req, "1")
+	}}, func(h *house) {
 		t := h.t
 		for range 100 {
 			h.open(t, "2025-11-25", mine)
