@@ -25,6 +25,7 @@ import (
 	"secateur/internal/ops/admin"
 	"secateur/internal/ops/clients"
 	"secateur/internal/ops/doctor"
+	"secateur/internal/store/originals"
 )
 
 func newDoctor(w world) *cobra.Command {
@@ -250,6 +251,9 @@ func storeFindings(ctx context.Context, opt app.Options) []doctor.Finding {
 	}
 	if err != nil {
 		f.Level, f.Cause, f.Fix = doctor.Fail, err.Error(), "make it writable or reachable, or set store.url"
+	}
+	if errors.Is(err, app.ErrDiskFull) {
+		f.Fix = originals.Stats{DiskFull: true}.Hint()
 	}
 	return []doctor.Finding{f}
 }

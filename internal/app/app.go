@@ -37,6 +37,7 @@ import (
 	"secateur/internal/ops/replica"
 	"secateur/internal/ops/telemetry"
 	"secateur/internal/ops/ui"
+	"secateur/internal/secret"
 	"secateur/internal/store/clock"
 	"secateur/internal/store/history"
 	"secateur/internal/store/ledger"
@@ -216,6 +217,11 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 		}
 	}
 	store, err := originals.Open(opt)
+	if originals.IsDiskFull(err) {
+		a.log.Warn("there is no room on the disk, the store is kept in memory until a restart", "url", secret.URL(opt.URL), "err", err, "hint", originals.Stats{DiskFull: true}.Hint())
+		a.cfg.Store.URL = "memory:"
+		return a.openStore()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -226,13 +232,13 @@ func (a *App) openStore() (_ originals.StoreCloser, err error) {
 }
 
 // idKey returns the key for ids of originals in memory. It survives a restart if the state
-// directory is writable.
+// directory can be written.
 func (a *App) idKey() (originals.Key, error) {
 	if a.opt.StateDir == "" || os.MkdirAll(a.opt.StateDir, 0o700) != nil {
 		return originals.NewKey(), nil //nolint:nilerr // same as without a state directory
 	}
 	key, _, err := originals.LoadKey(a.opt.StateDir, false)
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || originals.IsDiskFull(err) {
 		return originals.NewKey(), nil
 	}
 	return key, err
@@ -262,7 +268,7 @@ func (a *App) storeState() admin.StoreState {
 	case s.Down:
 		state.State = "unavailable"
 	case s.Full:
-		state.State = "full"
+		state.State, state.Hint = "full", s.Hint()
 	}
 	return state
 }

@@ -47,16 +47,23 @@ func Handshake(ctx context.Context, opt Options, set upstream.Settings) (Handsha
 // stderrShown is how many lines of a failed server are shown.
 const stderrShown = 5
 
+// ErrDiskFull means that the store would be kept in memory.
+var ErrDiskFull = errors.New("there is no room on its disk, so what was cut is forgotten with a restart")
+
 // CheckStore opens the configured store and looks something up in it. It returns the store's
 // address.
 func CheckStore(ctx context.Context, opt Options) (where string, err error) {
 	a := newApp(opt)
 	a.placeStore(ctx)
 	where = secret.URL(a.cfg.Store.URL)
+	before := a.cfg.Store.URL
 	if a.store, err = a.openStore(); err != nil { //nolint:contextcheck // its log lines belong to no call
 		return where, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	if a.cfg.Store.URL != before {
+		return where, ErrDiskFull
+	}
 	if _, err = a.store.Get(ctx, "", originals.ID("", "secateur doctor")); errors.Is(err, originals.ErrNotFound) {
 		err = nil
 	}

@@ -25,7 +25,8 @@ type ServerState struct {
 type StoreState struct {
 	// ok; full: no cuts until something expires; unavailable: no cuts until the engine answers
 	State     string `json:"state"`
-	Kind      string `json:"kind"` // memory, file, redis
+	Hint      string `json:"hint,omitempty"` // how a full one gets room
+	Kind      string `json:"kind"`           // memory, file, redis
 	Originals int    `json:"originals"`
 	Bytes     int64  `json:"bytes"`
 	MaxBytes  int64  `json:"max_bytes"`

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -74,14 +75,17 @@ func checkTinyDisk(t *testing.T, dir string) {
 	for i := range kept {
 		wantKept(t, f, originalstest.Noise(uint64(i), size))
 	}
-	if s := f.Stats(); s.Count != kept || s.Corrupt != 0 {
-		t.Errorf("Stats = %+v, want %d kept", s, kept)
+	if s := f.Stats(); s.Count != kept || s.Corrupt != 0 || !s.Full || !s.DiskFull || !strings.Contains(s.Hint(), "disk") {
+		t.Errorf("Stats = %+v, want %d kept and a full disk", s, kept)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*", ".put-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	time.Sleep(2 * originalstest.TTL)
 	keep(t, f, originalstest.Noise(1000, size)) // expired files free disk space too
+	if s := f.Stats(); s.Full || s.DiskFull {
+		t.Errorf("Stats = %+v with room on the disk", s)
+	}
 }
 
 func checkReadOnlyDisk(t *testing.T, f *originals.File, dir string) {

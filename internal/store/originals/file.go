@@ -65,6 +65,7 @@ type File struct {
 	used    map[string]time.Time // last Put or Get by this process
 	lacking lack                 // the last original without room; zero: none
 	owners  map[string]tag       // tenant of each original, if room is counted by tenant
+	noDisk  bool                 // the last write found no room on the disk
 	refused int64
 	dropped int64
 	corrupt int64
@@ -159,6 +160,9 @@ func (f *File) put(ctx context.Context, tenant, text string) (string, error) {
 	if cap(*buf) <= maxBuffer {
 		f.buffers.Put(buf)
 	}
+	f.mu.Lock()
+	f.noDisk = errors.Is(err, errDiskFull)
+	f.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
@@ -207,7 +211,7 @@ func (f *File) Stats() Stats {
 	defer f.mu.Unlock()
 	return Stats{
 		Kind: KindFile, Count: f.usage.count, Bytes: f.usage.bytes, MaxBytes: f.maxBytes,
-		Full: f.lacking.size > 0 && !f.fits(f.lacking.size, f.lacking.owner), Refused: f.refused, Dropped: f.dropped, Corrupt: f.corrupt,
+		Full: f.noDisk || f.lacking.size > 0 && !f.fits(f.lacking.size, f.lacking.owner), DiskFull: f.noDisk, Refused: f.refused, Dropped: f.dropped, Corrupt: f.corrupt,
 	}
 }
 

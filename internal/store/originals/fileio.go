@@ -248,10 +248,15 @@ func (f *File) path(id string) string {
 
 // unavailable maps a file system error to one of the store's errors.
 func unavailable(doing string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if IsDiskFull(err) {
 		return fmt.Errorf("%s: %w: %w", doing, errDiskFull, err)
 	}
 	return fmt.Errorf("%s: %w: %w", doing, ErrUnavailable, err)
+}
+
+// IsDiskFull reports whether a file system had no room, or none for this user.
+func IsDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // openKey reads the directory's key, or creates it.

@@ -99,7 +99,7 @@ func (r *reported) refused(ctx context.Context, err error) {
 	r.refusals, r.told = refusals{}, time.Now()
 	r.mu.Unlock()
 	s := r.Stats()
-	hint := "raise store.max_bytes, or set store.when_full = \"oldest\" to drop what was not used for longest"
+	hint := Stats{Full: true, DiskFull: errors.Is(err, errDiskFull)}.Hint()
 	if counts.full == 0 && counts.tooLarge == 0 {
 		hint = "look at store.url and store.put_timeout_ms"
 	}

@@ -62,8 +62,20 @@ type Stats struct {
 	Bytes    int64  `json:"bytes"`     // their size, with overhead
 	MaxBytes int64  `json:"max_bytes"` // the limit
 	Full     bool   `json:"full"`      // the last Put that found no room would still find none
+	DiskFull bool   `json:"disk_full"` // the disk has no room, whatever the limit
 	Down     bool   `json:"down"`      // the engine does not answer, so nothing can be stored
 	Refused  int64  `json:"refused"`   // Puts that failed, for any reason
 	Dropped  int64  `json:"dropped"`   // unexpired originals evicted by this process
 	Corrupt  int64  `json:"corrupt"`   // damaged originals moved aside
+}
+
+// Hint says how a full store gets room again.
+func (s Stats) Hint() string {
+	switch {
+	case s.DiskFull:
+		return "free space on the disk of store.url, or set store.url to a directory on another disk"
+	case s.Full:
+		return "raise store.max_bytes, or set store.when_full = \"oldest\" to drop what was not used for longest"
+	}
+	return ""
 }
