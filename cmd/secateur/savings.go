@@ -68,7 +68,11 @@ conversation that a request belongs to.` + daemonHelp,
 }
 
 func (w world) printSavings(s admin.Savings, by, since string) {
-	fmt.Fprintf(w.out, "saved      %s in %s: prompts cost %s, untouched they would have cost %s\n", money(s.SavedUSD-s.LostUSD), since, money(s.SpentUSD), money(s.PassthroughUSD))
+	fmt.Fprintf(w.out, "saved      %s in %s, estimated: prompts cost %s, untouched they would have cost %s\n", money(s.SavedUSD-s.LostUSD), since, money(s.SpentUSD), money(s.PassthroughUSD))
+	if c := s.Counted; c != nil {
+		fmt.Fprintf(w.out, "           %s, counted: without cuts %s have %s by the provider's own counter, and %.0f as we told (%+.1f%%)\n",
+			money(c.SavedUSD), plural(int(c.Requests), "sampled request"), plural(int(c.CountedTokens), "token"), c.ToldTokens, 100*c.Difference)
+	}
 	fmt.Fprintf(w.out, "lost       %s, which is counted above\n", money(s.LostUSD))
 	fmt.Fprintf(w.out, "cut        %s; those of MCP results have no price, since no account says which model reads them\n", plural(int(s.CutTokens), "token"))
 	fmt.Fprintf(w.out, "recovered  %s, %s of what was cut\n", plural(int(s.RecoveredTokens), "token"), percent(s.RecoveryRate))

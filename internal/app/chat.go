@@ -31,6 +31,7 @@ func (gen *generation) openChat(before *generation) (err error) {
 		DefaultProvider: gen.cfg.DefaultProvider,
 		Masking:         gen.cfg.ObservationMasking.Schema1,
 		Pruning:         gen.cfg.ContextPruning,
+		Proof:           gen.cfg.Proof,
 		Originals:       gen.store,
 		OriginalsTTL:    gen.cfg.Store.TTL,
 		Records:         kept,

@@ -214,6 +214,11 @@ func (o chatObserver) Cut(ctx context.Context, c proxy.ResultCut) {
 	})
 }
 
+// Counted counts a request that the provider's counter has counted without our cuts.
+func (o chatObserver) Counted(_ context.Context, c proxy.Counted) {
+	o.savings.Counted(history.Count(c))
+}
+
 // watch publishes the requests of a door that does not do so itself.
 func (g guard) watch(at access.Door, d door) door {
 	return func(w http.ResponseWriter, r *http.Request, p *access.Principal) {

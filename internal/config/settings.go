@@ -62,6 +62,7 @@ type Settings struct {
 	Servers            []upstream.Settings       `toml:"servers"`
 	ObservationMasking ObservationMasking        `toml:"observation_masking"`
 	ContextPruning     chat.Pruning              `toml:"context_pruning"`
+	Proof              proxy.Proof               `toml:"proof"`
 	Hooks              hook.Settings             `toml:"hooks"`
 	Pruner             pruner.Settings           `toml:"mcp_pruner"` // after loading its backend has one spelling: heuristic, deepinfra or rerank
 	Store              originals.Settings        `toml:"store"`
@@ -95,6 +96,7 @@ func defaults() Settings {
 		Tools:               catalog.DefaultTools(),
 		ObservationMasking:  defaultObservationMasking(),
 		ContextPruning:      chat.DefaultPruning(),
+		Proof:               proxy.DefaultProof(),
 		Hooks:               hook.Default(),
 		Pruner:              pruner.Default(),
 		Store:               originals.Default(),

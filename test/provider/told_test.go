@@ -46,6 +46,9 @@ func (l *listener) Settled(_ context.Context, s proxy.Settled) {
 // Cut is ignored.
 func (*listener) Cut(context.Context, proxy.ResultCut) {}
 
+// Counted is ignored.
+func (*listener) Counted(context.Context, proxy.Counted) {}
+
 // among is how much further off the ratio of all conversations may be than that of one. A
 // conversation without cuts weighs more beside one with a tenth left, whose tokens are the measure.
 const among = 0.01

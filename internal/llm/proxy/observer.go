@@ -21,6 +21,8 @@ type Observer interface {
 	Settled(ctx context.Context, s Settled)
 	// Cut receives a result that was sent cut for the first time.
 	Cut(ctx context.Context, c ResultCut)
+	// Counted receives a provider's count of a request without our cuts.
+	Counted(ctx context.Context, c Counted)
 }
 
 // Settled is the result of an answered request.

@@ -20,6 +20,7 @@ type ledger struct {
 	mu      sync.Mutex
 	settled []proxy.Settled
 	cuts    []proxy.ResultCut
+	counted []proxy.Counted
 }
 
 func (l *ledger) Settled(_ context.Context, s proxy.Settled) {
@@ -32,6 +33,12 @@ func (l *ledger) Cut(_ context.Context, c proxy.ResultCut) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cuts = append(l.cuts, c)
+}
+
+func (l *ledger) Counted(_ context.Context, c proxy.Counted) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.counted = append(l.counted, c)
 }
 
 // dollars returns the cost of all prompts, and their pass-through cost.

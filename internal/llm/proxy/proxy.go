@@ -29,6 +29,7 @@ type Options struct {
 
 	Masking   chat.Settings
 	Pruning   chat.Pruning
+	Proof     Proof
 	Originals originals.Store // nil only if nothing is masked or pruned
 	// Lifetime of unused originals; 0: unknown, so renew them with every request.
 	OriginalsTTL time.Duration
@@ -94,6 +95,7 @@ type Proxy struct {
 	unwritten    *unwritten
 	dearest      bill.Prices // highest known prices, of the table and the settings
 	books        *books
+	counts       *counts
 }
 
 // New makes a proxy.
@@ -117,10 +119,10 @@ func New(opt Options) (*Proxy, error) {
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
 		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
-		p.unremembered, p.unwritten, p.books = before.unremembered, before.unwritten, before.books
+		p.unremembered, p.unwritten, p.books, p.counts = before.unremembered, before.unwritten, before.books, before.counts
 	} else {
 		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
-		p.unremembered, p.unwritten, p.books = &unremembered{}, &unwritten{}, &books{}
+		p.unremembered, p.unwritten, p.books, p.counts = &unremembered{}, &unwritten{}, &books{}, &counts{}
 	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()

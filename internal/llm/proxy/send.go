@@ -16,21 +16,22 @@ import (
 
 // exchange is one chat request and its response.
 type exchange struct {
-	p       *Proxy
-	at      endpoint
-	replay  bool // it gets what was sent: nothing more is masked, and nothing is booked
-	to      target
-	tenant  string // owner of its originals and records
-	who     *access.Principal
-	asked   access.Target      // the model
-	conv    *chat.Conversation // nil: it could not be parsed
-	size    int                // bytes of the request
-	counts  bool               // a budget of the caller counts its cost
-	began   time.Time
-	effect  effect
-	ahead   ahead
-	counted *counted     // the usage read before the response was passed on; nil: none
-	booked  *chat.Record // the written record; nil: none
+	p        *Proxy
+	at       endpoint
+	replay   bool // it gets what was sent: nothing more is masked, and nothing is booked
+	to       target
+	tenant   string // owner of its originals and records
+	who      *access.Principal
+	asked    access.Target      // the model
+	conv     *chat.Conversation // nil: it could not be parsed
+	size     int                // bytes of the request
+	counts   bool               // a budget of the caller counts its cost
+	began    time.Time
+	effect   effect
+	ahead    ahead
+	counted  *counted     // the usage read before the response was passed on; nil: none
+	booked   *chat.Record // the written record; nil: none
+	counting *counting    // the provider's count of the unchanged request; nil: not asked for
 	// It asks for a summary: its newest results are pruned, as with any first pass.
 	compacts bool
 	later    bool // its bookkeeping runs in the background
@@ -65,6 +66,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 	if x.plan != nil {
 		x.reckon(ctx)
 	}
+	x.startCounting(ctx, r)
 	res, err := x.p.send(ctx, x.to.provider, &http.Request{
 		Method: http.MethodPost, URL: x.to.provider.url(x.at.path, r.URL.RawQuery),
 		Header: header,

@@ -163,6 +163,9 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	if err != nil {
 		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)
 	}
+	if usage != nil {
+		x.compareCount(ctx, &r)
+	}
 	if err == nil && usage != nil {
 		err = x.lane.learn(ctx, x.past.Learned, x.plan.Learned(*usage))
 	}

@@ -195,6 +195,13 @@ func (s *Savings) noteRecovery(id string) (tell func(id string)) {
 	return tell
 }
 
+// Counted adds a provider's count of a request without our cuts.
+func (s *Savings) Counted(c history.Count) {
+	if s != nil {
+		s.history.Counted(c)
+	}
+}
+
 // Chat counts a request to a provider. Its savings and losses are divided between its features.
 func (s *Savings) Chat(e history.Exchange) {
 	if s == nil {

@@ -92,6 +92,8 @@ type counters struct {
 	CutTokens       int64   `json:"cut_tokens,omitempty"`
 	Recovered       int64   `json:"recovered,omitempty"`
 	RecoveredTokens int64   `json:"recovered_tokens,omitempty"`
+
+	counted
 }
 
 func (c *counters) add(d *counters) {
@@ -105,6 +107,7 @@ func (c *counters) add(d *counters) {
 	c.CutTokens += d.CutTokens
 	c.Recovered += d.Recovered
 	c.RecoveredTokens += d.RecoveredTokens
+	c.counted.add(d.counted)
 }
 
 // hour holds the counters of one hour.

@@ -40,6 +40,8 @@ type Totals struct {
 	RecoveryRate float64 `json:"recovery_rate"`
 	// prompt tokens from the provider's cache, as a fraction of all
 	CacheHitRate float64 `json:"cache_hit_rate"`
+	// the provider's own counts; nil: none
+	Counted *Counted `json:"counted,omitzero"`
 }
 
 // Item is the sums of one key.
@@ -162,5 +164,6 @@ func (c *counters) totals() Totals {
 	if c.PromptTokens > 0 {
 		t.CacheHitRate = c.CachedTokens / c.PromptTokens
 	}
+	t.Counted = c.countedBy(t.SavedUSD, t.LostUSD)
 	return t
 }
