@@ -77,6 +77,7 @@ func (w world) printSavings(s admin.Savings, by, since string) {
 	fmt.Fprintf(w.out, "cut        %s; those of MCP results have no price, since no account says which model reads them\n", plural(int(s.CutTokens), "token"))
 	fmt.Fprintf(w.out, "recovered  %s, %s of what was cut\n", plural(int(s.RecoveredTokens), "token"), percent(s.RecoveryRate))
 	fmt.Fprintf(w.out, "cache      %s of prompt tokens came from the provider's\n", percent(s.CacheHitRate))
+	w.printHoldout(s.Holdout)
 	if by == "" {
 		return
 	}
@@ -92,6 +93,28 @@ func (w world) printSavings(s admin.Savings, by, since string) {
 		})
 	}
 	t.print(w)
+}
+
+// printHoldout compares conversations that were cut with those that passed untouched.
+func (w world) printHoldout(h *history.Holdout) {
+	if h == nil {
+		return
+	}
+	fmt.Fprintf(w.out, "holdout    a request cost %s in %s with cuts, and %s in %d that passed untouched\n",
+		money(h.RequestUSD), plural(h.Conversations, "conversation"), money(h.HeldUSD), h.Held)
+	switch s := h.SavedUSD; {
+	case !h.Enough:
+		fmt.Fprintln(w.out, "           these are too few to say how much is chance")
+		return
+	case s.Low > 0:
+		fmt.Fprintf(w.out, "           so cuts save between %s and %s a day (95%%)\n", money(s.Low), money(s.High))
+	case s.High < 0:
+		fmt.Fprintf(w.out, "           so cuts cost between %s and %s a day (95%%)\n", money(-s.High), money(-s.Low))
+	default:
+		fmt.Fprintf(w.out, "           the difference may be chance: between %s lost and %s saved a day (95%%)\n", money(-s.Low), money(s.High))
+	}
+	fmt.Fprintf(w.out, "           a conversation took %.1f requests with cuts and %.1f without: between %+.1f and %+.1f (95%%)\n",
+		h.Requests, h.HeldRequests, h.More.Low, h.More.High)
 }
 
 // explainRequest shows one request in the account of its conversation.

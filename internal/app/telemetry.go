@@ -177,6 +177,9 @@ func (o chatObserver) Settled(ctx context.Context, s proxy.Settled) {
 		e.Parts = []history.Part{{Feature: history.FeatureMasked, Weight: 1}}
 	}
 	o.savings.Chat(e)
+	if s.Arm != "" {
+		o.savings.Trial(history.Trial{Arm: string(s.Arm), Conversation: s.Conversation, First: s.First, Paid: s.Paid})
+	}
 }
 
 // why says what was done to a request, or why nothing was done.

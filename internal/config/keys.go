@@ -122,9 +122,10 @@ var keys = map[string]keyInfo{
 	"context_pruning.max_prune_ratio": {doc: "Largest share of the lines that may be cut.", least: new(0.0), most: new(1.0)},
 	"context_pruning.min_keep_lines":  {doc: "Smallest number of lines that stay.", least: new(0.0)},
 
-	"proof":        {doc: "Savings that others count."},
-	"proof.count":  {doc: "Has the provider's free counter count unchanged requests, beside a sample of those that are sent cut. It delays no request."},
-	"proof.sample": {doc: "Share of the requests with cuts that are counted.", least: new(0.0), most: new(1.0)},
+	"proof":         {doc: "Savings that others count."},
+	"proof.count":   {doc: "Has the provider's free counter count unchanged requests, beside a sample of those that are sent cut. It delays no request."},
+	"proof.sample":  {doc: "Share of the requests with cuts that are counted.", least: new(0.0), most: new(1.0)},
+	"proof.holdout": {doc: "Share of the conversations that pass untouched. Savings then compares them with the others.", least: new(0.0), most: new(1.0)},
 
 	"hooks":              {doc: "Results of an agent's own tools, pruned by its hook: secateur connect claude-code --hook."},
 	"hooks.tools":        {doc: "Patterns of tool names, such as mcp__*. Tools that change files or plans are never pruned."},

@@ -20,6 +20,8 @@ const (
 	Refused Barrier = "refused-before"
 	// The request counts or compacts: it gets what was sent, and nothing new.
 	ReplayOnly Barrier = "replay-only"
+	// The conversation passes untouched, for comparison with those that are cut.
+	HeldOut Barrier = "holdout"
 )
 
 // Thread says how a request relates to a conversation that the server keeps.

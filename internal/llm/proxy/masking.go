@@ -30,14 +30,12 @@ func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *b
 		if err == nil {
 			return out
 		}
-		x.p.sentUnwritten(ctx, x.p.opt.Now().Unix())
-		if errors.Is(err, errUnknownPast) { // the store's owner reports it once
-			x.p.metrics.troubles.Inc()
-			x.p.opt.Log.DebugContext(ctx, "the request goes out as it came", "err", err)
-		} else {
-			x.p.trouble(ctx, "masking failed, the request goes out as it came", err)
-		}
 		x.rewritten, x.effect = rewritten{}, untouched
+		if errors.Is(err, errHeldOut) {
+			x.effect.barrier = chat.HeldOut
+		} else {
+			x.notMasked(ctx, err)
+		}
 	}
 	if conv == nil || x.to.model == "" || x.to.model == conv.Model {
 		body.hold()
@@ -46,6 +44,17 @@ func (x *exchange) rewrite(ctx context.Context, conv *chat.Conversation, body *b
 	out := grab(len(body.bytes) + len(x.to.model))
 	out.bytes = appendRenamed(out.bytes, body.bytes, x.to.model)
 	return out
+}
+
+// notMasked reports why a request goes out as it came.
+func (x *exchange) notMasked(ctx context.Context, err error) {
+	x.p.sentUnwritten(ctx, x.p.opt.Now().Unix())
+	if errors.Is(err, errUnknownPast) { // the store's owner reports it once
+		x.p.metrics.troubles.Inc()
+		x.p.opt.Log.DebugContext(ctx, "the request goes out as it came", "err", err)
+		return
+	}
+	x.p.trouble(ctx, "masking failed, the request goes out as it came", err)
 }
 
 // mask plans how to send the conversation, stores what it removes, and writes the body.
@@ -61,6 +70,9 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	x.forgotten = isForgotten(conv, &past)
 	if err != nil && !x.byMessagesAlone() {
 		return nil, err
+	}
+	if x.arm = x.p.armOf(conv, &past); x.arm == ArmHeld {
+		return nil, errHeldOut
 	}
 	by := conv.RecoveryBy(x.p.opt.RecoverCommand)
 	past.Engine = by.Engine(x.p.opt.Pruning)

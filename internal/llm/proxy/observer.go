@@ -35,6 +35,11 @@ type Settled struct {
 	Masked, Pruned             int     // number of such results
 	MaskedTokens, PrunedTokens int     // estimated tokens removed from them
 	Barrier                    string  // why earlier results may not be masked; "": they may
+
+	// For the comparison with untouched conversations.
+	Arm   Arm     // "": not compared
+	Paid  float64 // dollars for prompt and output
+	First bool    // the request begins its conversation
 }
 
 // ResultCut is a result of a conversation that was sent cut.
@@ -97,6 +102,7 @@ func (x *exchange) observe(ctx context.Context, usage *bill.Usage, spent, passth
 		s.PromptTokens, s.CachedTokens = int64(usage.Input), int64(usage.Cached)
 	}
 	s.Barrier = string(x.effect.barrier)
+	x.compare(&s, usage)
 	if x.plan != nil {
 		s.Conversation = x.lane.root
 		for _, c := range x.plan.Cuts {

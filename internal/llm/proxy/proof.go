@@ -13,6 +13,8 @@ type Proof struct {
 	// Count asks the provider's free counter for the size of unchanged requests.
 	Count  bool    `toml:"count" json:"count"`
 	Sample float64 `toml:"sample" json:"sample"` // share of the requests with cuts that are counted
+	// Holdout is the share of conversations that pass untouched, for comparison.
+	Holdout float64 `toml:"holdout" json:"holdout"`
 }
 
 // DefaultProof returns the default settings.
@@ -20,7 +22,7 @@ func DefaultProof() Proof { return Proof{Sample: 0.05} }
 
 // Validate reports every mistake as "key: text".
 func (p Proof) Validate() error {
-	return errors.Join(isShare("sample", p.Sample))
+	return errors.Join(isShare("sample", p.Sample), isShare("holdout", p.Holdout))
 }
 
 func isShare(key string, share float64) error {

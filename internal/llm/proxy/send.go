@@ -29,6 +29,7 @@ type exchange struct {
 	began    time.Time
 	effect   effect
 	ahead    ahead
+	arm      Arm          // of the comparison with untouched conversations; "": none
 	counted  *counted     // the usage read before the response was passed on; nil: none
 	booked   *chat.Record // the written record; nil: none
 	counting *counting    // the provider's count of the unchanged request; nil: not asked for

@@ -43,6 +43,8 @@ var groups = []string{string(history.ByServer), string(history.ByTool), string(h
 type Savings struct {
 	history.Totals
 	Items []history.Item `json:"items,omitzero"` // by the requested grouping; nil: none
+	// conversations that were cut beside those that passed untouched; nil: none passed
+	Holdout *history.Holdout `json:"holdout,omitzero"`
 	// the counts of other replicas could not be read
 	Incomplete bool `json:"incomplete,omitzero"`
 }
@@ -57,7 +59,7 @@ func (a *API) savings() Operation {
 				return nil, err
 			}
 			found, err := a.opt.Savings(q)
-			out := Savings{Totals: found.Totals, Incomplete: found.Incomplete}
+			out := Savings{Totals: found.Totals, Holdout: found.Holdout, Incomplete: found.Incomplete}
 			if q.By != history.ByNothing {
 				out.Items = append([]history.Item{}, found.Items...)
 			}

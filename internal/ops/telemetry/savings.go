@@ -202,6 +202,13 @@ func (s *Savings) Counted(c history.Count) {
 	}
 }
 
+// Trial adds a request of a conversation that is compared with others.
+func (s *Savings) Trial(t history.Trial) {
+	if s != nil {
+		s.history.Trial(t)
+	}
+}
+
 // Chat counts a request to a provider. Its savings and losses are divided between its features.
 func (s *Savings) Chat(e history.Exchange) {
 	if s == nil {

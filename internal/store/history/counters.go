@@ -76,6 +76,7 @@ type row struct {
 	Provider string `json:"provider,omitempty"`
 	Model    string `json:"model,omitempty"`
 	Feature  string `json:"feature,omitempty"`
+	Arm      string `json:"arm,omitempty"` // of a trial; all other fields are then ""
 }
 
 // counters are the counts of a row.
@@ -94,6 +95,7 @@ type counters struct {
 	RecoveredTokens int64   `json:"recovered_tokens,omitempty"`
 
 	counted
+	Trial *sums `json:"trial,omitempty"`
 }
 
 func (c *counters) add(d *counters) {
@@ -108,6 +110,7 @@ func (c *counters) add(d *counters) {
 	c.Recovered += d.Recovered
 	c.RecoveredTokens += d.RecoveredTokens
 	c.counted.add(d.counted)
+	c.Trial = c.Trial.add(d.Trial)
 }
 
 // hour holds the counters of one hour.
@@ -121,17 +124,17 @@ const Other = "other"
 
 // at returns the counters of a row, or of the row for others if there are too many.
 func (h hour) at(r row) *counters {
-	r = row{clip(r.Server), clip(r.Tool), clip(r.Provider), clip(r.Model), clip(r.Feature)}
+	r = row{clip(r.Server), clip(r.Tool), clip(r.Provider), clip(r.Model), clip(r.Feature), clip(r.Arm)}
 	if c := h[r]; c != nil {
 		return c
 	}
-	if len(h) >= maxRows {
+	if len(h) >= maxRows && r.Arm == "" {
 		r = r.folded()
 		if c := h[r]; c != nil {
 			return c
 		}
 		if len(h) >= 2*maxRows {
-			r = row{Other, Other, Other, Other, Other}
+			r = row{Other, Other, Other, Other, Other, ""}
 		}
 	}
 	c := h[r]
@@ -150,7 +153,7 @@ func (r row) folded() row {
 		}
 		return Other
 	}
-	return row{fold(r.Server), fold(r.Tool), r.Provider, fold(r.Model), r.Feature}
+	return row{fold(r.Server), fold(r.Tool), r.Provider, fold(r.Model), r.Feature, ""}
 }
 
 // clip replaces a name that is too long.

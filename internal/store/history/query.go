@@ -54,6 +54,8 @@ type Item struct {
 type Savings struct {
 	Totals
 	Items []Item `json:"items,omitempty"`
+	// conversations that were cut beside those that passed untouched; nil: none passed
+	Holdout *Holdout `json:"holdout,omitzero"`
 	// the shared counters could not be read: only this machine is counted
 	Incomplete bool `json:"incomplete,omitzero"`
 }
@@ -88,8 +90,16 @@ func (h *History) Query(q Query) (Savings, error) {
 	}
 	var total counters
 	groups := map[string]*counters{}
+	arms, since := map[string]*sums{}, time.Now()
 	for _, l := range append(rows, stored...) {
 		if l.Hour.Before(first) {
+			continue
+		}
+		if l.Arm != "" {
+			arms[l.Arm] = arms[l.Arm].add(l.Trial)
+			if l.Hour.Before(since) {
+				since = l.Hour
+			}
 			continue
 		}
 		total.add(&l.counters)
@@ -102,7 +112,7 @@ func (h *History) Query(q Query) (Savings, error) {
 		}
 		groups[key].add(&l.counters)
 	}
-	out := Savings{Totals: total.totals(), Incomplete: incomplete}
+	out := Savings{Totals: total.totals(), Holdout: holdout(arms[armCut], arms[armHeld], time.Since(since)), Incomplete: incomplete}
 	for key, c := range groups {
 		out.Items = append(out.Items, Item{key, c.totals()})
 	}
