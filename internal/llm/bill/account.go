@@ -51,6 +51,7 @@ type Request struct {
 	Pause  float64 // seconds since a request with the same beginning; 0: unknown
 	At     float64 // when it is sent, in seconds
 	Marks  []Mark  // where it asks a cache of markers to store it
+	Missed float64 // tokens that the cache has missed through our fault; see [Usage]
 }
 
 // Saved returns the pass-through cost minus the amount spent. It also becomes more accurate for
@@ -84,9 +85,11 @@ func (a Account) Estimate(t Terms, req Request) Account {
 	return a.book(t, req, u)
 }
 
-// Settle books a request by the provider's counts.
+// Settle books a request by the provider's counts. Missed tokens are a loss: the caller must clear
+// them if the client has changed its messages, or if the request rewrites messages on purpose.
 func (a Account) Settle(t Terms, req Request, u Usage) Account {
 	t = t.With(req.Marks)
+	req.Missed = u.Missed
 	if !u.Told { // no cache count: assume the usual hit
 		u.Cached = a.expected(t, req, u.Input)
 		u.Wrote, u.Hour = 0, 0
@@ -151,7 +154,7 @@ func (a Account) sent(t Terms, req Request, u Usage) Prompt {
 func (a Account) Lesson(t Terms, req Request, u Usage) (found, ok bool) {
 	t = t.With(req.Marks)
 	hit := a.upTo(t, req, a.found(t, req, req.Same))
-	if !u.Told || req.Pause <= 0 || req.Same == 0 || !t.roomy(hit) {
+	if !u.Told || u.Missed > 0 || req.Pause <= 0 || req.Same == 0 || !t.roomy(hit) {
 		return false, false
 	}
 	block := max(t.block(), Block)

@@ -1,6 +1,9 @@
 package bill
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+)
 
 // Meter finds the usage in a stream of server-sent events as it passes. The zero value is ready. It
 // holds one line at a time, and only the end of a line much longer than maxMeterLine. That suffices
@@ -61,10 +64,11 @@ func (m *Meter) read(line []byte) {
 	}
 	// counts only grow: an event with a smaller one is partial
 	output := max(u.Output, m.usage.Output)
+	id, missed := cmp.Or(m.usage.ID, u.ID), max(u.Missed, m.usage.Missed)
 	if u.makesSense() && u.Input >= m.usage.Input {
 		m.usage, m.found = u, true
 	}
-	m.usage.Output = output
+	m.usage.Output, m.usage.ID, m.usage.Missed = output, id, missed
 }
 
 // usageWithin reads the last usage from the end of a document. Inside a JSON string the name would

@@ -9,7 +9,7 @@ import (
 // its pieces the cache would have had.
 func (a Account) through(t Terms, req Request, sent Prompt) (through Prompt, found int) {
 	out := a.Scale.Count(removed(req.Pieces))
-	if out == 0 && req.Same >= min(req.Sent, req.Likely) {
+	if out == 0 && req.Missed == 0 && req.Same >= min(req.Sent, req.Likely) {
 		return sent, 0
 	}
 	found, rewrote := a.foundWhole(t, req, sent)
@@ -76,6 +76,10 @@ func commonDivisor(a, b float64) float64 {
 // foundWhole returns how many pieces the cache would have had without any cuts. rewrote is how many
 // of the sent tokens missed the cache only because of rewriting.
 func (a Account) foundWhole(t Terms, req Request, sent Prompt) (found int, rewrote float64) {
+	if req.Missed > 0 { // passing through, the cache would have found it
+		found = a.found(t, req, req.Likely)
+		return found, min(req.Missed, max(0, t.Cacheable(a.upTo(t, req, found))-sent.Cached))
+	}
 	same, usual := a.found(t, req, req.Same), a.found(t, req, min(req.Same, req.Likely))
 	hit, likely := a.upTo(t, req, same), a.upTo(t, req, usual)
 	near := func(at float64) bool { return math.Abs(sent.Cached-at) <= 0.1*at+max(t.block(), Block) }

@@ -18,20 +18,61 @@ type Usage struct {
 	Output float64
 
 	WroteTold bool // the provider reported the written tokens; if not, Wrote is 0
+
+	ID string // of the response; "": none
+	// Tokens that the cache has missed because earlier messages changed, by the provider's own
+	// diagnosis; 0: none. See [Account.Settle].
+	Missed float64
 }
 
 // answer holds the members that carry the usage, in every provider's shape.
 type answer struct {
-	Usage   *counts `json:"usage"`
-	Message *struct {
-		Usage *counts `json:"usage"` // Anthropic's message_start
-	} `json:"message"`
-	Response *struct {
-		Usage *counts `json:"usage"` // response.completed, .incomplete, .failed
-	} `json:"response"`
-	Choices []struct {
+	report
+	Message  *report `json:"message"`  // Anthropic's message_start
+	Response *report `json:"response"` // response.completed, .incomplete, .failed
+	Choices  []struct {
 		Usage *counts `json:"usage"` // Moonshot's last chunk
 	} `json:"choices"`
+}
+
+// report is what a response says about its request. Members besides the usage are read leniently:
+// another shape of theirs must not hide the usage.
+type report struct {
+	ID        jsontext.Value `json:"id"`
+	Usage     *counts        `json:"usage"`
+	Anthropic jsontext.Value `json:"diagnostics"`
+	OpenAI    jsontext.Value `json:"prompt_cache_diagnostics"`
+}
+
+// id returns the id of the response; "": none.
+func (r *report) id() (id string) {
+	if r.ID.Kind() == '"' {
+		_ = json.Unmarshal(r.ID, &id, lenient)
+	}
+	return id
+}
+
+// missed returns the tokens that the cache has missed because of changed messages. Other reasons
+// are never ours: we change neither tools nor instructions.
+func (r *report) missed() float64 {
+	var anthropic struct {
+		Reason struct {
+			Type   string  `json:"type"`
+			Missed float64 `json:"cache_missed_input_tokens"`
+		} `json:"cache_miss_reason"` // null: nothing has changed, or it is not known yet
+	}
+	if r.Anthropic.Kind() == '{' && json.Unmarshal(r.Anthropic, &anthropic, lenient) == nil && anthropic.Reason.Type == "messages_changed" {
+		return max(0, anthropic.Reason.Missed)
+	}
+	var openAI struct {
+		Type   string  `json:"type"`
+		Reason string  `json:"reason"`
+		Missed float64 `json:"cache_missed_tokens"`
+	}
+	if r.OpenAI.Kind() == '{' && json.Unmarshal(r.OpenAI, &openAI, lenient) == nil && openAI.Type == "cache_miss" && openAI.Reason == "input_changed" {
+		return max(0, openAI.Missed)
+	}
+	return 0
 }
 
 // counts combines three shapes. Chat completions come with their providers' additions. The
@@ -82,21 +123,24 @@ func parseUsage(doc []byte) Usage {
 	if err := json.Unmarshal(doc, &a, lenient); err != nil {
 		return Usage{}
 	}
-	c := a.Usage
+	r := &a.report
 	switch {
-	case c != nil:
+	case r.Usage != nil:
 	case a.Message != nil:
-		c = a.Message.Usage
+		r = a.Message
 	case a.Response != nil:
-		c = a.Response.Usage
+		r = a.Response
 	}
+	c := r.Usage
 	for i := 0; c == nil && i < len(a.Choices); i++ {
 		c = a.Choices[i].Usage
 	}
 	if c == nil {
 		return Usage{}
 	}
-	return c.usage()
+	u := c.usage()
+	u.ID, u.Missed = r.id(), r.missed()
+	return u
 }
 
 func (c *counts) usage() (u Usage) {

@@ -14,7 +14,7 @@ func TestParseUsage(t *testing.T) {
 	}{
 		"OpenAI": {
 			`{"id":"x","choices":[{"message":{}}],"usage":{"prompt_tokens":2006,"completion_tokens":300,"prompt_tokens_details":{"cached_tokens":1920}}}`,
-			Usage{Input: 2006, Cached: 1920, Told: true, Output: 300},
+			Usage{Input: 2006, Cached: 1920, Told: true, Output: 300, ID: "x"},
 			true,
 		},
 		"OpenAI with cache writes": {
@@ -45,7 +45,7 @@ func TestParseUsage(t *testing.T) {
 		},
 		"Responses' last event": {
 			`{"type":"response.completed","response":{"id":"r","usage":{"input_tokens":2000,"input_tokens_details":{"cached_tokens":1024},"output_tokens":3}}}`,
-			Usage{Input: 2000, Cached: 1024, Told: true, Output: 3},
+			Usage{Input: 2000, Cached: 1024, Told: true, Output: 3, ID: "r"},
 			true,
 		},
 		"only output so far":  {`{"type":"message_delta","usage":{"output_tokens":15}}`, Usage{}, false},

@@ -323,6 +323,9 @@ func (p *Plan) unchanged() int {
 	return p.forms.sent
 }
 
+// Rewrites reports whether messages are sent in another form than the provider's cache has them.
+func (p *Plan) Rewrites() bool { return p.unchanged() < p.forms.sent }
+
 // goes returns the decided request.
 func (p *Plan) goes() bill.Request {
 	p.going.Lock()

@@ -96,6 +96,7 @@ type Proxy struct {
 	dearest      bill.Prices // highest known prices, of the table and the settings
 	books        *books
 	counts       *counts
+	answers      *answers
 }
 
 // New makes a proxy.
@@ -119,10 +120,12 @@ func New(opt Options) (*Proxy, error) {
 	p.opt.Replaces = nil
 	if before := opt.Replaces; before != nil {
 		p.metrics, p.renewed, p.begun, p.flights, p.models, p.transport = before.metrics, before.renewed, before.begun, before.flights, before.models, before.transport
-		p.unremembered, p.unwritten, p.books, p.counts = before.unremembered, before.unwritten, before.books, before.counts
+		p.unremembered, p.unwritten, p.books = before.unremembered, before.unwritten, before.books
+		p.counts, p.answers = before.counts, before.answers
 	} else {
 		p.metrics, p.renewed, p.begun, p.flights, p.models = newMetrics(opt.Metrics), &renewals{}, &beginnings{}, &flights{}, &modelNames{}
-		p.unremembered, p.unwritten, p.books, p.counts = &unremembered{}, &unwritten{}, &books{}, &counts{}
+		p.unremembered, p.unwritten, p.books = &unremembered{}, &unwritten{}, &books{}
+		p.counts, p.answers = &counts{}, &answers{}
 	}
 	for name, s := range opt.Providers {
 		base, err := s.parseBase()

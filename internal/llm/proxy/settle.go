@@ -37,6 +37,7 @@ func (x *exchange) readAhead(res *http.Response) {
 	body := res.Body
 	res.Body = &resumed{Reader: io.MultiReader(bytes.NewReader(head), &failed{err, body}), Closer: body}
 	if usage, ok := bill.ParseUsage(head); ok && err == nil && len(head) < maxAhead {
+		x.blame(&usage)
 		x.effect.ratio = x.told(&usage)
 	}
 }
@@ -93,6 +94,9 @@ func (x *exchange) settle(ctx context.Context, res *http.Response, ended outcome
 		usage = m.result()
 		m.close()
 	}
+	x.blame(usage)
+	x.tellMiss(ctx, usage)
+	x.noteAnswer(usage)
 	isPaid := !x.refused // a refused request cost nothing; only its form is recorded
 	if isPaid {
 		x.spend(usage, ended) //nolint:contextcheck // spending is recorded even if the caller has gone
