@@ -131,6 +131,8 @@ func newRemove(w world) *cobra.Command {
 SECATEUR_CONFIG names; comments and order stay.`,
 		Example: `  secateur remove files`,
 		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: w.completeServers,
 		RunE: func(_ *cobra.Command, args []string) error {
 			flags.yes, flags.quiet = true, true
 			return w.remove(file, args[0], flags)

@@ -24,7 +24,8 @@ an error, also one that the tool itself reports.` + daemonHelp,
 		Example: `  secateur call demo::read_log
   secateur call demo::read_json '{}'
   echo '{}' | secateur call demo::read_log - --json`,
-		Args: cobra.RangeArgs(1, 2),
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: w.completeTools,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body, err := w.callBody(args)
 			if err != nil {

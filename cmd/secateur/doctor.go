@@ -215,6 +215,9 @@ func (w world) handshake(opt app.Options, set upstream.Settings, running map[str
 		if len(shaken.Stderr) > 0 {
 			f.Cause += "; its output: " + oneLine(strings.Join(shaken.Stderr, " | "))
 		}
+		if shaken.Starting {
+			f.Level, f.Fix = doctor.Warn, "look again in a moment: it may still be installing itself; startup_timeout says how long calls wait for it"
+		}
 		if set.URL != "" {
 			f.Fix = "correct url of the server " + set.ID + ", or start what should answer there"
 		}

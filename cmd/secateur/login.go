@@ -34,7 +34,8 @@ func newLogin(w world) *cobra.Command {
 It prints the address to open, alone on a line, and waits until you have signed in there. The
 token is kept in the state directory, readable for you alone, renewed by itself where the server
 allows it, and shown to no other server. A running daemon notices.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: w.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, set, err := w.serverOf(file, args[0])
 			if err != nil {
@@ -90,6 +91,8 @@ func newLogout(w world) *cobra.Command {
 		Use:   "logout SERVER",
 		Short: "Forget the sign-in with a server",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: w.completeServers,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := w.logins().Remove(filepath.Base(args[0]))
 			if errors.Is(err, oauth.ErrNoLogin) {

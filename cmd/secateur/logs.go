@@ -51,6 +51,7 @@ remembered, requests and others included.` + daemonHelp,
 	cmd.Flags().BoolVarP(&flags.follow, "follow", "f", false, "show further lines as they come")
 	cmd.Flags().IntVarP(&flags.lines, "lines", "n", 100, "how many of the lines there are")
 	cmd.Flags().StringVar(&flags.server, "server", "", "only what is about the server with this `id`")
+	_ = cmd.RegisterFlagCompletionFunc("server", w.completeServers)
 	return cmd
 }
 

@@ -46,6 +46,8 @@ func newPinsApprove(w world) *cobra.Command {
 		Use:   "approve SERVER[::NAME]",
 		Short: "Pin what a server has now, or one thing of it: a tool by its name, others as prompt:NAME",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: w.completeServers,
 		RunE: func(_ *cobra.Command, args []string) error {
 			server, tool, _ := strings.Cut(args[0], "::")
 			approved, err := pins.Approve(w.pinsDir(), server, tool)

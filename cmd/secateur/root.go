@@ -46,7 +46,7 @@ func usage(format string, args ...any) error {
 func run(ctx context.Context, args []string, w world) int {
 	root := newRoot(w) //nolint:contextcheck // commands get theirs from ExecuteContext
 	root.SetArgs(rangesNotFlags(args))
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if s, ok := w.out.(*screen); ok {
 		s.Flush()
 	}
@@ -67,9 +67,19 @@ func run(ctx context.Context, args []string, w world) int {
 		fmt.Fprintln(w.err, "secateur:", text)
 	}
 	if code == exitUsage {
-		fmt.Fprintln(w.err, "Run 'secateur --help' for the commands.")
+		tellUsage(w, cmd)
 	}
 	return code
+}
+
+// tellUsage says how the command that was meant is used.
+func tellUsage(w world, cmd *cobra.Command) {
+	if !cmd.HasParent() || !cmd.Runnable() {
+		fmt.Fprintln(w.err, "Run 'secateur --help' for the commands.")
+		return
+	}
+	fmt.Fprintln(w.err, "Usage: "+cmd.UseLine())
+	fmt.Fprintf(w.err, "Run '%s --help' for more.\n", cmd.CommandPath())
 }
 
 // rangesNotFlags writes "-7", the first seven lines that 'recover' is asked for, so that it is not taken for a flag.
@@ -136,7 +146,7 @@ client's settings need no more than the program and its file.`,
 	addGroup(root, "Run:", newServe(w), newStdio(w), newRun(w), newPruner(w), newPrune(w), newRecover(w), newCall(w))
 	addGroup(root, "Look:", newStatus(w), newServers(w), newTools(w), newLogs(w), newPins(w), newDoctor(w))
 	addGroup(root, "Prove:", newDiscover(w), newSavings(w), newReplay(w), newPrices(w))
-	addGroup(root, "Maintain:", newReload(w), newRestart(w), newVersion(w))
+	addGroup(root, "Maintain:", newReload(w), newRestart(w), newPurge(w), newVersion(w))
 	for _, c := range []*cobra.Command{newHook(w), newStatusLine(w), newHealthcheck(w), newSchema(w), newMan(w)} { // for agents, containers, editors and packagers
 		c.Hidden = true
 		root.AddCommand(c)

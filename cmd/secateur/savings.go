@@ -62,6 +62,7 @@ conversation that a request belongs to.` + daemonHelp,
 	}
 	flags.register(cmd)
 	cmd.Flags().StringVar(&by, "by", "", "also by `server`, tool, model, feature or day")
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"server", "tool", "model", "feature", "day", "hour"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().StringVar(&request, "explain", "", "show what the `request` with this id has cost in its conversation, and why; ids are in the header X-Secateur-Request-Id")
 	cmd.Flags().StringVar(&since, "since", "7d", "how far `back`: 90m, 24h, 7d")
 	return cmd

@@ -22,7 +22,8 @@ definitions take; with an ID, all there is to know about one.` + daemonHelp,
 		Example: `  secateur servers
   secateur servers demo
   secateur servers --json`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: w.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := w.reach(cmd.Context(), flags)
 			if err != nil {
@@ -110,8 +111,9 @@ func newRestart(w world) *cobra.Command {
 		Short: "Restart an MCP server of the running program",
 		Long: `restart ends a server's process or connection, starts it anew, and waits until it is ready or
 has failed. Calls under way at it fail. Exit status 1 if it has not come up.` + daemonHelp,
-		Example: `  secateur restart demo`,
-		Args:    cobra.ExactArgs(1),
+		Example:           `  secateur restart demo`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: w.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, id := cmd.Context(), args[0]
 			c, err := w.reach(ctx, flags)

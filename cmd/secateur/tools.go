@@ -47,6 +47,7 @@ each prompt of a client that has it. Those that 'tools' or 'exclude_tools' of th
 	cmd.AddCommand(newFindTools(w))
 	flags.register(cmd)
 	cmd.Flags().StringVar(&server, "server", "", "only the tools of the server with this `id`")
+	_ = cmd.RegisterFlagCompletionFunc("server", w.completeServers)
 	return cmd
 }
 

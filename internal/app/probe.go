@@ -19,6 +19,7 @@ type Handshaken struct {
 	Protocol string
 	Took     time.Duration
 	Stderr   []string // the last lines of its standard error, also if it failed
+	Starting bool     // it runs and has said nothing within startup_timeout: it may be installing itself
 }
 
 // Handshake starts one server alone, performs the handshake and stops it. It needs no running
@@ -35,6 +36,9 @@ func Handshake(ctx context.Context, opt Options, set upstream.Settings) (Handsha
 	began := time.Now()
 	peer, err := up.Peer(ctx)
 	h := Handshaken{Took: time.Since(began)}
+	if st := up.Status(); err != nil && st.State == upstream.Starting {
+		h.Starting = st.Late
+	}
 	stop()
 	running.Wait()
 	h.Stderr = up.Stderr(stderrShown)

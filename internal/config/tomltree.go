@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -74,8 +76,26 @@ func (t *tomlTree) syntaxError(data []byte, err error) {
 	if perr, ok := errors.AsType[*unstable.ParserError](err); ok && perr.Highlight != nil {
 		f.off = int(t.parser.Range(perr.Highlight).Offset)
 	}
+	if isYAML(lineAt(data, f.off)) {
+		f.text = "not TOML: this line is YAML; write key = value, or the whole file as JSON"
+	}
 	t.found = append(t.found, f)
 }
+
+// lineAt returns the line of an offset.
+func lineAt(data []byte, off int) []byte {
+	off = min(off, len(data))
+	line := data[bytes.LastIndexByte(data[:off], '\n')+1:]
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	return line
+}
+
+var yamlLine = regexp.MustCompile(`^\s*(- )?["']?[A-Za-z_][\w-]*["']?:(\s|$)|^---\s*$`)
+
+// isYAML reports whether a line that is not TOML is "key: value".
+func isYAML(line []byte) bool { return yamlLine.Match(line) }
 
 func (t *tomlTree) clash(off int, label, format string, args ...any) {
 	t.found = append(t.found, finding{place: place{label: label, off: off}, text: fmt.Sprintf(format, args...)})

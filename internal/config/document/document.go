@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/pelletier/go-toml/v2"
 )
 
 // Format is the language of a document.
@@ -175,9 +178,29 @@ func check(f Format, data []byte) error {
 		_, err = parseYAML(data)
 	}
 	if err != nil {
-		return fmt.Errorf("not %s: %w", f, err)
+		return fmt.Errorf("%snot %s: %w", lineOf(err, data), f, plain(err))
 	}
 	return nil
+}
+
+// lineOf names the line of a syntax error; "": the error does so itself, or has none.
+func lineOf(err error, data []byte) string {
+	if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return fmt.Sprintf("line %d: ", 1+bytes.Count(data[:min(int(at.ByteOffset), len(data))], []byte("\n")))
+	}
+	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, _ := at.Position()
+		return fmt.Sprintf("line %d: ", line)
+	}
+	return ""
+}
+
+// plain is a syntax error without its position.
+func plain(err error) error {
+	if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok && at.Err != nil {
+		return at.Err
+	}
+	return err
 }
 
 // edit replaces data[from:to] by text.
