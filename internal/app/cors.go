@@ -19,7 +19,7 @@ type cors struct {
 // exposed lists the headers that a page may read besides the default ones. Older browsers do not
 // know "*".
 const exposed = "*, Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, X-Request-Id, X-Secateur-Originals, " +
-	"X-Secateur-Originals-Index, X-Secateur-Masked, X-Secateur-Tokens-Saved, X-Secateur-Bill-Ratio, X-Secateur-Unmasked"
+	"X-Secateur-Originals-Index, X-Secateur-Masked, X-Secateur-Tokens-Saved, X-Secateur-Bill-Ratio, X-Secateur-Bill-Ratio-Range, X-Secateur-Unmasked"
 
 // ServeHTTP answers preflight requests and adds the CORS headers to other responses.
 func (c cors) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -44,10 +44,12 @@ type world struct {
 	branches int
 	// For each branch: the sent form of each message, by lane and beginning.
 	forms  map[string]map[string]string
-	worst  float64 // highest ratio ever
-	off    float64 // largest error of a reported ratio
-	within float64 // allowed error
-	most   int     // remaining number of requests
+	worst  float64     // highest ratio ever
+	off    float64     // largest error of a reported ratio
+	within float64     // allowed error
+	most   int         // remaining number of requests
+	ranges *coverage   // of the reported ranges; nil: not counted
+	header http.Header // of the last response
 }
 
 func newWorld(t *testing.T, terms provider.Terms, change func(*proxy.Options)) *world {
@@ -237,6 +239,11 @@ func (w *world) send(k *talk) {
 		w.t.Errorf("%s at message %d: the true ratio is %.4f, of all branches %.4f", k.name, len(k.messages), truth, w.whole(k).Ratio())
 	}
 	w.checkTold(k, told)
+	if w.ranges != nil {
+		b := w.path(k)
+		b.Through -= w.owed
+		w.ranges.check(w.header, b.Ratio())
+	}
 }
 
 // postOnly bills and sends the conversation without any checks.
@@ -259,6 +266,7 @@ func (w *world) post(k *talk, body []byte) (told float64, ok bool) {
 	w.proxy.Serve(rec, req, nil)
 	res := rec.Result()
 	_, _ = io.Copy(io.Discard, res.Body)
+	w.header = res.Header
 	told, err := strconv.ParseFloat(res.Header.Get("X-Secateur-Bill-Ratio"), 64)
 	if err != nil {
 		w.t.Fatal(err)

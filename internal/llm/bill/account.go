@@ -8,6 +8,8 @@ type Account struct {
 	Cut   Size    // removed from requests, each time at the rate it would have paid
 	Owed  float64 // spent on fetching cut results back
 
+	Guessed float64 // how far Spent may be off, because the provider did not count some of it
+
 	// Claimed is the estimated cost of this branch's rewrites, made when they were decided. All
 	// branches of a conversation share one account, so no branch may spend what others have
 	// claimed.
@@ -82,7 +84,10 @@ func (a Account) Estimate(t Terms, req Request) Account {
 	t = t.With(req.Marks)
 	u := Usage{Input: a.size(req), Told: true}
 	u.Cached = a.expected(t, req, u.Input)
-	return a.book(t, req, u)
+	guessed := a.guessed(t, req, u)
+	a = a.book(t, req, u)
+	a.Guessed += guessed
+	return a
 }
 
 // Settle books a request by the provider's counts. Missed tokens are a loss: the caller must clear

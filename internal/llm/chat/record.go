@@ -53,6 +53,9 @@ func (b Bill) plus(c Bill) Bill { return Bill{Spent: b.Spent + c.Spent, Saved: b
 // Ratio returns the amount spent divided by the pass-through cost.
 func (b Bill) Ratio() float64 { return bill.Ratio(b.Spent, b.Saved) }
 
+// Range returns an interval that holds the true ratio with about 95 %.
+func (r *Record) Range() (low, high float64) { return r.Account.Range(r.Bill.Spent, r.Bill.Saved) }
+
 // Kind says what was done to a result.
 type Kind uint8
 
@@ -80,7 +83,8 @@ const (
 	flagJudged = 2
 	flagUnsure = 4 // cuts without an ID are unsure; a reader without this flag takes them for sent
 
-	flagRefused = 8 // the record ends with what the cache lacks of each cut
+	flagRefused = 8  // what the cache lacks of each cut follows
+	flagGuessed = 16 // the record ends with what was spent and not counted
 )
 
 // AppendBinary appends a compact encoding of the record.
@@ -103,6 +107,9 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	isRefused := slices.ContainsFunc(r.Cuts, func(c Sent) bool { return c.Refused })
 	if isRefused {
 		flags |= flagRefused
+	}
+	if r.Account.Guessed != 0 {
+		flags |= flagGuessed
 	}
 	dst = append(dst, flags)
 	dst = binary.LittleEndian.AppendUint64(dst, r.Engine)
@@ -133,6 +140,9 @@ func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 		var bad error
 		dst, bad = r.appendRefused(dst)
 		err = errors.Join(err, bad)
+	}
+	if r.Account.Guessed != 0 {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(r.Account.Guessed))
 	}
 	return dst, err
 }
@@ -206,6 +216,9 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	}
 	if flags&flagRefused != 0 {
 		d.refused(out.Cuts)
+	}
+	if flags&flagGuessed != 0 {
+		out.Account.Guessed = d.float()
 	}
 	if d.bad || len(d.b) > 0 {
 		return errRecord

@@ -74,16 +74,15 @@ func (x *exchange) survive(ctx context.Context) {
 	}
 }
 
-// expectedRatio returns the likely ratio of the conversation's bill.
-func (x *exchange) expectedRatio() float64 {
+// expectRatio sets the likely ratio of the conversation's bill.
+func (x *exchange) expectRatio() {
 	if x.plan == nil || x.plan.Untouched() {
-		return x.effect.ratio
+		return
 	}
 	x.ahead.wait()
-	if x.ahead.expected == nil {
-		return x.effect.ratio
+	if x.ahead.expected != nil {
+		x.effect.rate(x.ahead.expected)
 	}
-	return x.ahead.expected.Bill.Ratio()
 }
 
 // byMessagesAlone reports whether the sent request depends only on the messages, not on earlier

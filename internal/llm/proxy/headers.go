@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +17,8 @@ const (
 	headerSaved  = "X-Secateur-Tokens-Saved" // estimated, in this request
 	// Spent over the pass-through cost, of the conversation so far.
 	headerRatio = "X-Secateur-Bill-Ratio"
+	// Where the true ratio lies with about 95 %, if it may be off by more than exactly.
+	headerRange = "X-Secateur-Bill-Ratio-Range"
 	// Ids of originals that the remaining text does not name.
 	headerIDs = "X-Secateur-Originals"
 	// Why nothing more was masked although there was something.
@@ -38,7 +42,9 @@ type effect struct {
 	masked int
 	saved  int
 	ratio  float64
-	ids    []string // of originals
+	// Where the true ratio lies; both 0: it is exact.
+	low, high float64
+	ids       []string // of originals
 
 	barrier chat.Barrier
 }
@@ -53,12 +59,32 @@ func (e effect) announce(h http.Header) {
 	h.Set(headerMasked, strconv.Itoa(e.masked))
 	h.Set(headerSaved, strconv.Itoa(e.saved))
 	h.Set(headerRatio, strconv.FormatFloat(e.ratio, 'f', 4, 64))
+	if between := e.between(); between != "" {
+		h.Set(headerRange, between)
+	}
 	if len(e.ids) > 0 {
 		h.Set(headerIDs, strings.Join(e.ids, ", "))
 	}
 	if e.barrier != chat.Open {
 		h.Set(headerWhy, string(e.barrier))
 	}
+}
+
+// rate sets the ratio of a record.
+func (e *effect) rate(r *chat.Record) {
+	e.ratio = r.Bill.Ratio()
+	e.low, e.high = r.Range()
+}
+
+// exactly is how far the true ratio may be from the reported one without a range.
+const exactly = 0.02
+
+// between returns the range of the ratio, rounded outwards; "": it is exact.
+func (e *effect) between() string {
+	if e.high-e.ratio <= exactly && e.ratio-e.low <= exactly || e.high == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f-%.2f", math.Floor(100*e.low)/100, math.Ceil(100*e.high)/100)
 }
 
 // hopByHop headers belong to one connection, not to the message.

@@ -106,7 +106,7 @@ func (x *exchange) mask(ctx context.Context, conv *chat.Conversation, body *buff
 	x.effect = effect{masked: plan.Masked(), saved: plan.TokensSaved(), ids: unnamed(plan.Cuts), barrier: plan.Barrier, ratio: 1}
 	if x.replay {
 		sent := plan.Unbooked()
-		x.effect.ratio = sent.Bill.Ratio()
+		x.effect.rate(&sent)
 	}
 	x.pruned = len(plan.Cuts) - x.effect.masked
 	if !x.replay {

@@ -101,7 +101,7 @@ func (x *exchange) run(w http.ResponseWriter, r *http.Request, body *buffer) {
 			return
 		}
 	}
-	x.effect.ratio = x.expectedRatio()
+	x.expectRatio()
 	x.readAhead(res)
 	x.readRefusal(ctx, res)
 	x.effect.announce(res.Header)

@@ -38,7 +38,7 @@ func (x *exchange) readAhead(res *http.Response) {
 	res.Body = &resumed{Reader: io.MultiReader(bytes.NewReader(head), &failed{err, body}), Closer: body}
 	if usage, ok := bill.ParseUsage(head); ok && err == nil && len(head) < maxAhead {
 		x.blame(&usage)
-		x.effect.ratio = x.told(&usage)
+		x.told(&usage)
 	}
 }
 
@@ -61,11 +61,11 @@ func (f *failed) Read(p []byte) (int, error) {
 	return f.from.Read(p)
 }
 
-// told returns the actual ratio of the conversation's bill.
-func (x *exchange) told(usage *bill.Usage) float64 {
+// told sets the actual ratio of the conversation's bill.
+func (x *exchange) told(usage *bill.Usage) {
 	r := x.plan.Record(usage)
 	x.counted = &counted{*usage, r}
-	return r.Bill.Ratio()
+	x.effect.rate(&r)
 }
 
 // counted is the record of a request for a reported usage.
@@ -135,7 +135,7 @@ func (x *exchange) tell(ctx context.Context, status int, ended outcome, took tim
 		log = x.p.opt.Log.InfoContext
 	}
 	log(ctx, "chat request passed", "provider", to.name, "format", x.at.format.String(), "status", status, "outcome", string(ended),
-		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio, "unmasked", string(x.effect.barrier),
+		"masked", x.effect.masked, "pruned", x.pruned, "tokens_saved", x.effect.saved, "bill_ratio", x.effect.ratio, "bill_ratio_range", x.effect.between(), "unmasked", string(x.effect.barrier),
 		"took_ms", took.Milliseconds())
 }
 
@@ -162,7 +162,8 @@ func (x *exchange) book(ctx context.Context, usage *bill.Usage) {
 	before, r := x.plan.BilledBefore(), x.record(usage)
 	spent, saved := r.Bill.Spent-before.Spent, r.Bill.Saved-before.Saved
 	x.observe(ctx, usage, spent, spent+saved)
-	x.booked, x.effect.ratio = &r, r.Bill.Ratio()
+	x.booked = &r
+	x.effect.rate(&r)
 	err := x.lane.keep(ctx, &r, x.touchLate(r.Time)...)
 	if err != nil {
 		x.p.unwritten.keep(&r, x.lane.record, x.lane.last)
