@@ -47,12 +47,17 @@ fmt: ## formats the source
 bench: ## speed, as ratios to limits taken in the same run; BENCH=Mask for some of them
 	$(GO) run ./test/bench -run '$(BENCH)' -count $(COUNT)
 
-eval: ## quality on real data, read from EVALDATA (default ../shared/evaldata)
-	$(GO) run ./test/eval
-	$(GO) run ./test/eval -tools
+# The larger data if it is there, else the small data of this repository; reports in docs/ are written from the larger alone.
+EVALDATA ?= $(if $(wildcard ../shared/evaldata),../shared/evaldata,test/evaldata)
+SMALL = $(filter test/evaldata,$(EVALDATA))
+
+eval: export EVALDATA := $(EVALDATA)
+eval: ## quality on the data of EVALDATA (default ../shared/evaldata, else test/evaldata); see docs/reproduce.md
+	$(GO) run ./test/eval $(if $(SMALL),-folds 0 -doc '')
+	$(if $(SMALL),,$(GO) run ./test/eval -tools)
 	$(GO) run ./test/evalbill
 	$(GO) run ./test/evalformats
-	EVALDATA=$$(realpath $${EVALDATA:-../shared/evaldata}) $(GO) test -count=1 -run Agrees ./internal/llm/replay
+	$(if $(SMALL),,EVALDATA=$$(realpath $(EVALDATA)) $(GO) test -count=1 -run Agrees ./internal/llm/replay)
 
 fuzz: ## every fuzz target for FUZZTIME (10s); FUZZ=Cuts for some of them
 	FUZZTIME=$(FUZZTIME) FUZZ=$(FUZZ) sh test/fuzz.sh
